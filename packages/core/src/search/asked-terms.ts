@@ -4,6 +4,7 @@ import type { Tuning } from './tuning.js'
 import { asking, questionEffect, severalEffect } from './words/effects.js'
 import { resolveIdioms } from './words/idioms.js'
 import type { Concept } from './words/lexicon.js'
+import { isProduct } from './words/products.js'
 import type { SpelledWord, Term, Vocabulary } from './words/vocabulary.js'
 
 /** Distinct words of a query that count; the rest is ignored. */
@@ -57,7 +58,7 @@ export interface AskedTerms {
 }
 
 /**
- * `knows` says whether any tool holds a term: a mixed-case word counts whole if one does, else by its parts. `isAlone`: nothing but the
+ * `knows` says whether any tool holds a term: a mixed-case word counts whole if one does, or if it is a product's name, else by its parts. `isAlone`: nothing but the
  * text selects tools.
  */
 export function askedTerms(
@@ -122,7 +123,8 @@ function termsOf(
   for (const word of words) {
     isDetail ||= prepositions.has(word.whole.text) && hasSubject(counts)
     if (word.whole.empty) continue
-    for (const term of word.parts.length === 0 || knows(word.whole.hash) ? [word.whole] : word.parts) {
+    const { whole, parts } = word
+    for (const term of parts.length === 0 || knows(whole.hash) || isProduct(whole.text) ? [whole] : parts) {
       if (term.empty) continue
       const known = counts.get(term)
       if (known) known.count += 1

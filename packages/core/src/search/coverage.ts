@@ -14,6 +14,9 @@ const fullStrength = 0.6
 /** Of a long request: what a tool scores that accounts for as much as one that holds each word of a brief one. */
 const fullScore = 2.1
 
+/** What was learned counts so many times: it is what somebody said who wanted the tool. */
+const useShare = 2
+
 /** Coverage below which the best answer does not clearly do what was asked for. docs/search-measured.md has the curve. */
 export const clearCoverage = 0.52
 
@@ -22,7 +25,12 @@ export interface Held {
   readonly certainty: number
   /** From 0 to 1: how much of what was asked for the tool accounts for. */
   readonly coverage: number
+  /** The same without what was learned from use. */
+  readonly ownCoverage: number
 }
+
+/** Of a query without words, or a tool that is no answer. */
+export const nothingHeld: Held = { certainty: 0, coverage: 0, ownCoverage: 0 }
 
 /** What was asked for, in arrays: it is looked at for every answer to every search. */
 interface AskedWords {
@@ -100,13 +108,18 @@ export function createCoverage(
     /** By term: the round in which it was last brought in. */
     const spoken = terms.map(() => 0)
     let round = 0
+    const coverageOf = (covered: number, score: number, held: number): number => {
+      const byWord = Math.min(1, covered / brief)
+      const byScore = Math.min(1, (score + held / 2) / (fullScore * brief))
+      return (1 - length) * byWord + length * byScore
+    }
     return (slot, score, learned) => {
-      if (asked === 0) return { certainty: 0, coverage: 0 }
+      if (asked === 0) return nothingHeld
       round += 1
       cursor.moveTo(slot)
       let missed = 0
       let held = 0
-      let covered = learned
+      let covered = 0
       for (let word = 0; word < worths.length; word += 1) {
         const byte = cursor.byteOf(word)
         if (byte < 0) {
@@ -143,10 +156,11 @@ export function createCoverage(
         covered += worth * best
         if (best > 0) spoken[bestPlace] = round
       }
-      const byWord = Math.min(1, covered / brief)
-      const byScore = Math.min(1, (score + held / 2) / (fullScore * brief))
-      const coverage = (1 - length) * byWord + length * byScore
-      return { certainty: held / asked, coverage: coverage * effectShareOf(slot) }
+      const effect = effectShareOf(slot)
+      const ownCoverage = coverageOf(covered, score - learned, held) * effect
+      if (learned === 0) return { certainty: held / asked, coverage: ownCoverage, ownCoverage }
+      const coverage = coverageOf(covered + useShare * learned, score, held) * effect
+      return { certainty: held / asked, coverage, ownCoverage }
     }
   }
 }

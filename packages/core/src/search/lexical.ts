@@ -12,7 +12,7 @@
 
 import { inPieces } from '../base/pieces.js'
 import { type AskedTerms, askedTerms } from './asked-terms.js'
-import { createCoverage, type Held } from './coverage.js'
+import { createCoverage, type Held, nothingHeld } from './coverage.js'
 import { nameOfTier } from './exact-names.js'
 import { type Explanation, explain } from './explain.js'
 import { createAnalyser } from './fields.js'
@@ -22,7 +22,7 @@ import { createTermIndex, noAliases } from './index/term-index.js'
 import { bestSlots } from './index/top.js'
 import { createLearned, type Learned } from './learned.js'
 import { slotsWith } from './must-words.js'
-import { createNameFit } from './name-fit.js'
+import { createNameFit, type NameFit } from './name-fit.js'
 import { createNameMatches } from './name-matches.js'
 import { queryCharacterLimit } from './query.js'
 import { createRelevance, weighWords } from './relevance.js'
@@ -41,15 +41,18 @@ const leastRelevance = 0.2
 const manyTools = 1000
 /** Tools of one segment where an index is filled: building it holds the event loop. */
 const filledAtOnce = 1024
-/** Rivals of the best are ordered by how well they fit, too: so many at most, with at least this share of its score. */
-const mostRivals = 16
-const leastRivalShare = 0.6
+/**
+ * Rivals of the best, with at least this share of its score, are ordered by how well they fit, too. A brief request, of up to so many
+ * words, leaves more of them alike than a long one.
+ */
+const leastRivalShare = 0.65
+const briefQuery = 8
+const mostRivals = { brief: 20, long: 10 } as const
 /** Above any sum of term scores. */
 const exactTierScore = 10_000
 /** What a tool accounts for of a request that names a product of which it knows nothing ("post it on LinkedIn"). */
-const strangeShare = 0.7
-const wholly: Held = { certainty: 1, coverage: 1 }
-const nothing: Held = { certainty: 0, coverage: 0 }
+const strangeShare = 0.5
+const wholly: Held = { certainty: 1, coverage: 1, ownCoverage: 1 }
 
 export interface LexicalSearcher extends Searcher {
   /**
@@ -138,7 +141,6 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
           (!allowed || allowed.has(slot)) &&
           (!accept || accept(index.identityOf(slot).id)),
       )
-    const best = withRivals(take, limit, scored, (slot) => isSelecting || exact.has(slot))
 
     const written = namesWritten(text, vocabulary())
     const words = weighWords(
@@ -147,6 +149,13 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
       ({ hash }) => isKnown(hash) && !(written.has(hash) && !isIdentity(hash)),
       ({ hash }) => written.has(hash),
     )
+    const most = exact.size + (words.length <= briefQuery ? mostRivals.brief : mostRivals.long)
+    const best = withRivals(
+      take(Math.max(limit, most)),
+      most,
+      scored,
+      (slot) => isSelecting || exact.has(slot),
+    )
     const relevance = createRelevance(words)
     const products = asked.whole
       .filter(({ kind, text }) => kind === 'word' && isProduct(text))
@@ -154,38 +163,42 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
     const shareOf = (slot: number) =>
       scores.effectShareOf(slot) * (products.some((byteAt) => byteAt(slot) < 0) ? strangeShare : 1)
     const heldBy = coverageOf(words, scores.rarest, shareOf)
-    const fit = nameFit(asked.whole)
-    const fitOf = (slot: number, { coverage }: Held) => ((1 + coverage) / 2) * fit(slot)
-    /** `keeps`: the share of its score that a tool keeps. Left out: by how well it fits. */
-    const toRanked = (slot: number, keeps?: number): Ranked => {
+    const fitOf = nameFit(asked.whole)
+    const heldAt = (slot: number, likely: number): Held => {
+      if (isSelecting || (exact.has(slot) && !byWord.has(slot))) return wholly
+      if (likely < leastRelevance) return nothingHeld
+      const score = (scored[slot] as number) - (exact.get(slot) ?? 0) * exactTierScore
+      return heldBy(slot, score, exact.has(slot) ? 0 : scores.learnedOf(slot))
+    }
+    /** `share`: what a tool keeps of its score. Rivals are told apart by how well they fit: what they account for, and by their names. */
+    const rankedAt = (slot: number, share: number, fit?: NameFit): Ranked => {
       const score = scored[slot] as number
       const isCertain = isSelecting || exact.has(slot)
       const likely = isCertain ? 1 : relevance(score)
-      const isMeant = isCertain && !byWord.has(slot)
-      const gain = isCertain ? 0 : scores.learnedOf(slot)
-      const held = isMeant
-        ? wholly
-        : likely < leastRelevance
-          ? nothing
-          : heldBy(slot, score - (exact.get(slot) ?? 0) * exactTierScore, gain)
-      const { id } = index.identityOf(slot)
-      const { certainty, coverage } = held
-      const hit = { id, score: score * (keeps ?? fitOf(slot, held)), relevance: likely, certainty, coverage }
-      if (gain === 0) return hit
-      const own = score - gain
-      const ownScore = own * (keeps ?? fitOf(slot, heldBy(slot, own, 0)))
+      const { certainty, coverage, ownCoverage } = heldAt(slot, likely)
+      const hit = {
+        id: index.identityOf(slot).id,
+        score: score * (fit ? ((1 + coverage) / 2) * fit.share : share),
+        relevance: likely,
+        certainty,
+        coverage: fit ? Math.max(0, Math.min(1, coverage + fit.gain)) : coverage,
+      }
+      const own = score - (isCertain ? 0 : scores.learnedOf(slot))
+      if (own === score) return hit
+      const ownScore = own * (fit ? ((1 + ownCoverage) / 2) * fit.share : share)
       return { ...hit, ownRelevance: relevance(own), ownScore }
     }
     const rivals = best.rivals
-      .map((slot) => toRanked(slot))
+      .map((slot) => rankedAt(slot, 1, fitOf(slot)))
       .sort((first, second) => second.score - first.score || compareCodeUnits(first.id, second.id))
     // What stands behind them stays there.
     const last = best.rivals.at(-1)
     const share = last === undefined ? 1 : (rivals.at(-1)?.score ?? 0) / (scored[last] as number)
+    const room = Math.max(0, limit - best.certain.length - rivals.length)
     return [
-      ...best.certain.map((slot) => toRanked(slot, 1)),
+      ...best.certain.map((slot) => rankedAt(slot, 1)),
       ...rivals,
-      ...best.rest.map((slot) => toRanked(slot, share)),
+      ...best.rest.slice(0, room).map((slot) => rankedAt(slot, share)),
     ].slice(0, limit)
   }
 
@@ -282,22 +295,17 @@ interface BestSlots {
   readonly rest: readonly number[]
 }
 
-/** Of most requests the rivals are among the first `limit`, and looked for no further. */
 function withRivals(
-  take: (most: number) => readonly number[],
-  limit: number,
+  slots: readonly number[],
+  most: number,
   scores: Float32Array,
   isCertain: (slot: number) => boolean,
 ): BestSlots {
-  const scoreAt = (slot: number | undefined) => (slot === undefined ? 0 : (scores[slot] as number))
-  let best = take(Math.max(limit, mostRivals))
-  const count = best.filter(isCertain).length
-  const line = () => leastRivalShare * scoreAt(best[count])
-  if (best.length === limit && limit < count + mostRivals && scoreAt(best.at(-1)) >= line())
-    best = take(count + mostRivals)
-  let end = count
-  while (end < Math.min(best.length, count + mostRivals) && scoreAt(best[end]) >= line()) end += 1
-  return { certain: best.slice(0, count), rivals: best.slice(count, end), rest: best.slice(end) }
+  const start = slots.filter(isCertain).length
+  const scoreAt = (place: number) => scores[slots[place] as number] as number
+  let end = start
+  while (end < Math.min(slots.length, most) && scoreAt(end) >= leastRivalShare * scoreAt(start)) end += 1
+  return { certain: slots.slice(0, start), rivals: slots.slice(start, end), rest: slots.slice(end) }
 }
 
 function compareCodeUnits(first: string, second: string): number {

@@ -5,21 +5,28 @@ import type { Identity } from './index/segment.js'
 import type { TermIndex } from './index/term-index.js'
 import type { Term, Vocabulary } from './words/vocabulary.js'
 
-/** What each word of a name that nobody asked for costs, and how many count. */
-const unaskedCost = 0.15
+/** What each word of a name that nobody asked for costs of the score and of what is accounted for, and how many count. */
+const cost = { score: 0.15, coverage: 0.04 } as const
 const mostUnasked = 3
+/** A name says what is done, too: with one such word it is as good as any. */
+const usualUnasked = 1
 /** Names that are remembered; when there are more, all are forgotten. */
 const mostRead = 10_000
 /** A request of more words says more than any name: there they cost less. One word says too little to hold a name against a tool. */
 const usualWords = 6
 
-/** What a tool keeps of its score, from 0 to 1. The words of its server are not counted: all its tools may have them in their names. */
-export type NameFit = (slot: number) => number
+/** The words of its server are not counted: all its tools may have them in their names. */
+export interface NameFit {
+  /** The share of its score that a tool keeps. */
+  readonly share: number
+  /** What is added to what it accounts for; less than 0 where its name says much else. */
+  readonly gain: number
+}
 
 export function createNameFit(
   index: TermIndex,
   vocabulary: () => Vocabulary,
-): (terms: readonly AskedTerm[]) => NameFit {
+): (terms: readonly AskedTerm[]) => (slot: number) => NameFit {
   let revision = -1
   /** By slot, since the same tools are the best of many requests. Each word of a name: how many hashes it goes by, and those. */
   const read = new Map<number, Int32Array>()
@@ -46,7 +53,7 @@ export function createNameFit(
       asked.add(hash)
       if (kind === 'word') words += 1
     }
-    const cost = words < 2 ? 0 : unaskedCost * Math.min(1, usualWords / words)
+    const weight = words < 2 ? 0 : Math.min(1, usualWords / words)
     return (slot) => {
       const hashes = wordsOf(slot)
       let unasked = 0
@@ -56,7 +63,10 @@ export function createNameFit(
         for (at += 1; at < end; at += 1) isAsked ||= asked.has(hashes[at] as number)
         if (!isAsked) unasked += 1
       }
-      return 1 / (1 + cost * unasked)
+      return {
+        share: 1 / (1 + cost.score * weight * unasked),
+        gain: cost.coverage * weight * (usualUnasked - unasked),
+      }
     }
   }
 }

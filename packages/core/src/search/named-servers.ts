@@ -1,4 +1,4 @@
-/** Servers that a query names: "add a row to airtable" asks for no row of Excel. */
+/** Servers that a query names, or means by what only they speak of: "add a row to airtable" asks for no row of Excel. */
 import type { AskedTerm } from './asked-terms.js'
 import { ownName } from './fields.js'
 import type { TermIndex } from './index/term-index.js'
@@ -13,6 +13,9 @@ const nameShare = 0.8
 /** Less is enough behind a preposition ("in github"), more is asked of a word that says something else, too ("how long to drive"). */
 const placeShare = 0.5
 const ordinaryShare = 0.9
+/** Behind a preposition a word also names the server that nearly alone speaks of it, in so many tools: "in Outlook", where no server is so called. */
+const speakerShare = 0.95
+const speakerTools = 5
 /** A request of more words tells a story, and names in passing. */
 const wordLimit = 10
 
@@ -78,13 +81,26 @@ export function createNamedServers(index: TermIndex, vocabulary: () => Vocabular
     return { servers, share: own / Math.max(1, all) }
   }
 
+  /** The server that nearly alone uses this word. */
+  function speakerOf(word: number): Set<number> {
+    const tools = new Map<number, number>()
+    let all = 0
+    index.forEach(word, (slot) => {
+      all += 1
+      const server = serverOf[slot] as number
+      tools.set(server, (tools.get(server) ?? 0) + 1)
+    })
+    const isSpeaker = (own: number) => own >= speakerTools && own >= all * speakerShare
+    return new Set([...tools].flatMap(([server, own]) => (isSpeaker(own) ? [server] : [])))
+  }
+
   /** Of several servers, those that are named by the most words: "google calendar" is not "google drive". */
   function namedBy(terms: readonly AskedTerm[]): Set<number> {
     const words = terms.filter(({ kind }) => kind === 'word')
     if (words.length > wordLimit) return new Set()
     const uses = words.flatMap(({ text, hash, detail }) => {
       const called = byWord.get(hash)
-      if (!called) return []
+      if (!called) return detail ? [{ servers: speakerOf(hash), isName: true }] : []
       const { servers, share } = useOf(hash, called)
       const isOrdinary = isOrdinaryWord(text) && !isProduct(text)
       return [{ servers, isName: share >= (isOrdinary ? ordinaryShare : detail ? placeShare : nameShare) }]

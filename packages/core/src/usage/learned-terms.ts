@@ -7,7 +7,7 @@ import { fold } from '../search/index/spelling.js'
 /** A query of more words says less with each of them. */
 const FULL_WORDS = 8
 /** How much it tells against a term that the other examples do without it. */
-const OTHERS = 0.5
+const OTHERS = 0.4
 const MOST_WORDS = 64
 const MOST_CONCEPTS = 32
 

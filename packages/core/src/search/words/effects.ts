@@ -76,7 +76,7 @@ export const effectOfGroup: Readonly<Record<string, number>> = {
 const verbs: readonly (readonly [effect: number, words: string])[] = [
   [read, 'catch count grab inspect measure monitor open peek pull skim watch'],
   [make, 'announce attach draft draw log open plot put raise record sketch'],
-  [make | send, 'announce inform message notify ping warn'],
+  [make | send, 'announce inform message notify ping tell warn'],
   [
     change,
     `archive assign attach block close complete convert drag finish fix grant label link lock log mark mute organize pause pin

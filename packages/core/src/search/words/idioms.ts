@@ -49,6 +49,7 @@ const idioms: Readonly<Record<string, readonly string[]>> = {
   distance: ['how far'],
   train: ['fine tune', 'fine-tune', 'finetune'],
   whoami: ['who am i'],
+  show: ['tell me'],
   approve: ['sign off on', 'sign off'],
   'travel duration': [
     'drive time',
