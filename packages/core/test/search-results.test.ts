@@ -441,14 +441,14 @@ describe('a name that was asked for', () => {
         { name: 'tracker__create_issue', state },
       ])
       expect((await ask('create an event in the calendar')).unavailable).toEqual([])
-      // What is left fits half as well at best, so that it is only the nearest.
+      // What is left fits half as well at best, so that it is only the nearest, or nothing.
       for (const [text, name] of [
         ['create an issue in the tracker', 'tracker__create_issue'],
         ['close that issue', 'tracker__close_issue'],
       ] as const) {
         const result = await ask(text)
         expect(result.unavailable).toContainEqual({ name, state })
-        expect(result.unclear).toBe(true)
+        expect(result.unclear || result.matches.length === 0).toBe(true)
       }
     },
   )

@@ -210,7 +210,7 @@ describe('examples that the owner of a tool writes', () => {
       tool('set_thermostat', { source: 'home', description: 'Sets the temperature of a room.' }),
       tool('set_light', { source: 'home', description: 'Switches a lamp in a room.' }),
     ]
-    const asked = 'make the living room warmer'
+    const asked = 'set the temperature of the living room'
     const loaded = async (examples: readonly string[]) => {
       const helpers = ['helper', 'aide'].map((name) =>
         tool(name, { source: 'bland', description: 'Helps.', examples }),
@@ -219,7 +219,7 @@ describe('examples that the owner of a tool writes', () => {
       return matches.filter(({ fresh }) => fresh).map(({ canonicalName }) => canonicalName)
     }
     const cold = await loaded([])
-    expect(cold).toEqual(['home__set_light', 'home__set_thermostat'])
+    expect(cold).toEqual(['home__set_thermostat', 'home__set_light'])
     expect(await loaded([asked, asked, asked])).toEqual(cold)
   })
 

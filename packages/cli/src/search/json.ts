@@ -72,13 +72,14 @@ function brief({ entry: { id, name }, score, certainty }: Match) {
 
 function explanationOf(explanation: Explanation | undefined): object {
   if (!explanation) return {}
-  const { name, terms, words, use, effect, score } = explanation
+  const { name, terms, words, use, effect, server, fit, score } = explanation
   return {
     explanation: {
       ...defined({ name }),
       words: rounded(words),
       ...(use === undefined ? {} : { use: rounded(use) }),
-      ...defined({ effect }),
+      ...defined({ effect, server }),
+      fit: rounded(fit),
       score: rounded(score),
       terms: terms.map((term) => ({
         ...term,

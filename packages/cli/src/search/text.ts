@@ -82,7 +82,7 @@ export function excludedText({ server, name, reason }: ExcludedTool): string {
 }
 
 export function explanationLines(
-  { name, terms, words, use = 0, effect = 1, score }: Explanation,
+  { name, terms, words, use = 0, effect = 1, server = 1, fit, score }: Explanation,
   paint: Paint,
 ): string[] {
   const told = terms.filter((term) => term.score > 0 || term.kind === 'word').slice(0, TERMS)
@@ -99,12 +99,18 @@ export function explanationLines(
   if (name) lines.unshift(`its name is in the query (${name}), which outranks all words`)
   if (effect < 1)
     lines.push(`what it does is not what is asked for, or is not known: ${effect} of that counts`)
+  if (server < 1) lines.push(`another server is asked for: ${server} of that counts`)
   if (use > 0) lines.push(`its examples and uses add ${use.toFixed(2)}`)
-  const sum = words * effect + use
-  const clauses = Math.abs(score - sum) > 0.05 * Math.max(1, sum)
+  const sum = words * effect * server + use
+  const whole = score / fit
+  const clauses = Math.abs(whole - sum) > 0.05 * Math.max(1, sum)
   lines.push(
-    `sum ${sum.toFixed(2)}${clauses ? `; ${score.toFixed(2)} with the share of its best clause` : ''}`,
+    `sum ${sum.toFixed(2)}${clauses ? `; ${whole.toFixed(2)} with the share of its best clause` : ''}`,
   )
+  if (fit < 1)
+    lines.push(
+      `${score.toFixed(2)} by how well it fits: what it accounts for, and what its name says beyond that`,
+    )
   return lines.map((line) => `      ${line}`)
 }
 

@@ -7,6 +7,8 @@ export const consideredHits = 8
 /** The best so many decide whether something clearly does it; where nothing does, so many of them are named. */
 export const decisiveHits = 4
 export const nearestHits = 3
+/** What accounts for less is not even the nearest. From `loaded` on it may be loaded, if it accounts for nearly as much as the very nearest. */
+const leastNear = { named: 0.2, loaded: 0.3, besideNearest: 0.8 } as const
 
 /** Beside what is clear, what covers less than this share of what the best does is no answer. */
 const leastBeside = 0.5
@@ -36,13 +38,24 @@ export function isNear(
   return hit.score >= best * load || (hit.score >= best * answer && isClear(hit))
 }
 
-/** Those that account for the most of what was asked for. */
+/** Those that account for the most of what was asked for; none where all are about something else. */
 export function nearestOf<Hit extends { readonly coverage?: number }>(
   hits: readonly Hit[],
   most = nearestHits,
 ): Hit[] {
   const coverageOf = ({ coverage = 1 }: Hit) => coverage
-  return [...hits].sort((first, second) => coverageOf(second) - coverageOf(first)).slice(0, most)
+  return hits
+    .filter((hit) => coverageOf(hit) >= leastNear.named)
+    .sort((first, second) => coverageOf(second) - coverageOf(first))
+    .slice(0, most)
+}
+
+/** Whether one of the nearest may be loaded. */
+export function isLoadable(
+  { coverage = 1 }: { readonly coverage?: number },
+  nearest: { readonly coverage?: number } = {},
+): boolean {
+  return coverage >= Math.max(leastNear.loaded, leastNear.besideNearest * (nearest.coverage ?? 1))
 }
 
 /**
@@ -67,6 +80,9 @@ export function answersOf<Hit extends RankedHit>(ranked: readonly Hit[], cutOff:
   const shares = sharesAt(cutOff)
   const considered = hits.filter((hit) => isNear(hit, best, shares)).slice(0, consideredHits)
   const decisive = considered.slice(0, decisiveHits).filter(({ score }) => score >= best * shares.load)
-  if (!decisive.some(isClear)) return { answers: nearestOf(decisive), unclear: considered.length > 0 }
+  if (!decisive.some(isClear)) {
+    const answers = nearestOf(decisive)
+    return { answers, unclear: answers.length > 0 }
+  }
   return { answers: clearFirst(considered, ({ relevance }) => relevance === 1), unclear: false }
 }

@@ -34,7 +34,9 @@ export interface Explanation {
   readonly server?: number
   /** What its examples and its use add to that; absent where they add nothing. */
   readonly use?: number
-  /** What the ranking orders by, names apart. Differs from `words` for a long query, of which the best clause decides a part. */
+  /** What is left of all that by how well the tool fits: how much of what was asked for it accounts for, and what its name says beyond it. */
+  readonly fit: number
+  /** What the ranking orders by, names apart. For a long query its best clause decides a part. */
   readonly score: number
   readonly relevance: number
 }
@@ -53,6 +55,7 @@ export function explain(
     readonly use: number
     readonly effect: number
     readonly server: number
+    readonly fit: number
   },
 ): Explanation {
   const byTerm = new Map<number, Map<string, number>>()
@@ -74,7 +77,7 @@ export function explain(
   })
   explained.sort((first, second) => second.score - first.score || second.worth - first.worth)
   const words = explained.reduce((sum, term) => sum + term.score, 0)
-  const { name, score, relevance, use, effect, server } = ranked
+  const { name, score, relevance, use, effect, server, fit } = ranked
   return {
     id: document.id,
     ...(name ? { name } : {}),
@@ -83,6 +86,7 @@ export function explain(
     ...(use > 0 ? { use } : {}),
     ...(effect < 1 ? { effect } : {}),
     ...(server < 1 ? { server } : {}),
+    fit,
     score,
     relevance,
   }

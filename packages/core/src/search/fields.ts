@@ -232,13 +232,19 @@ export function createAnalyser(
   }
 }
 
-/** What a tool does to things: by the first word of its name that says so, else by the first of its description. */
+/** What a tool does to things: by the first word of its name that says so (`find_and_replace`: by both), else by the first of its description. */
 function effectOf({ name, description }: SearchDocument, vocabulary: Vocabulary): number {
-  for (const { parts, whole } of vocabulary.wordsOf(name))
-    for (const { effect } of parts.length > 0 ? parts : [whole]) if (effect > 0) return effect
-  const [first] = vocabulary.wordsOf(leadOf(description).slice(startOf(description)))
-  return first?.whole.effect ?? 0
+  const words = vocabulary.wordsOf(name).flatMap(({ parts, whole }) => (parts.length > 0 ? parts : [whole]))
+  const first = words.findIndex(({ effect }) => effect > 0)
+  if (first >= 0) {
+    const isJoined = joining.has(words[first + 1]?.text ?? '')
+    return (words[first]?.effect ?? 0) | (isJoined ? (words[first + 2]?.effect ?? 0) : 0)
+  }
+  const [start] = vocabulary.wordsOf(leadOf(description).slice(startOf(description)))
+  return start?.whole.effect ?? 0
 }
+
+const joining: ReadonlySet<string> = new Set(['and', 'or'])
 
 /** Who speaks of everything is about nothing: the share of their strength that the terms of a tool with so many keep. */
 export function focusOf(distinctTerms: number): number {

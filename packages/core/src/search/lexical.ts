@@ -262,11 +262,14 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
     explain(text, document, learned = []) {
       const accept = (id: string) => id === document.id
       const [hit = { score: 0, relevance: 0 }] = rank({ text, must: [], accept, learned })
-      const use = 'ownScore' in hit ? hit.score - (hit.ownScore ?? hit.score) : 0
+      const use = 'ownScore' in hit ? scores.learnedOf(index.slotOf(document.id)) : 0
       const slot = index.slotOf(document.id)
       const effect = slot < 0 ? 1 : scores.effectShareOf(slot)
       const server = slot < 0 ? 1 : scores.serverShareOf(slot)
       const tier = Math.floor(hit.score / exactTierScore)
+      const score = hit.score - tier * exactTierScore
+      // The scores of the ranking just made.
+      const whole = slot < 0 ? 0 : (scores.last[slot] as number) - tier * exactTierScore
       return explain(
         document,
         termsOf(text).whole,
@@ -275,11 +278,12 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
         (term) => ({ worth: scores.worthOf(term), tools: index.frequencyOf(term.hash) }),
         {
           name: nameOfTier(tier),
-          score: hit.score - tier * exactTierScore,
+          score,
           relevance: hit.relevance,
           use,
           effect,
           server,
+          fit: whole > 0 ? Math.min(1, score / whole) : 1,
         },
       )
     },

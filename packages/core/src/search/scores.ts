@@ -31,6 +31,8 @@ const commonUsers = { word: 200, other: 100 } as const
 export interface Scores {
   /** The score of every slot for these terms, with what was learned from use. Valid until the next call. */
   of(asked: AskedTerms, learned?: Learned): Float32Array
+  /** The same scores again. */
+  readonly last: Float32Array
   /** What of the last score of a slot was learned. */
   learnedOf(slot: number): number
   /** What a tool has kept of the last score of its words: see `effect-shares.ts`. */
@@ -180,6 +182,9 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
   return {
     get rarest() {
       return worthAt(0)
+    },
+    get last() {
+      return scores
     },
     rarityOf,
     worthOf,

@@ -50,6 +50,7 @@ const idioms: Readonly<Record<string, readonly string[]>> = {
   train: ['fine tune', 'fine-tune', 'finetune'],
   whoami: ['who am i'],
   show: ['tell me'],
+  sms: ['text message', 'text messages', 'sms message', 'sms messages'],
   approve: ['sign off on', 'sign off'],
   'travel duration': [
     'drive time',

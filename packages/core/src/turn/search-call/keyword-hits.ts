@@ -6,6 +6,7 @@ import {
   consideredHits,
   decisiveHits,
   isClear as isClearHit,
+  isLoadable,
   isNear,
   nearestHits,
   nearestOf,
@@ -20,7 +21,7 @@ import { awayState } from './late-sources.js'
 import { exactNames } from './named-in-query.js'
 
 /** Hits the ranker is asked for. Most are never looked at, but some of the first may be loaded, denied or away. */
-const RANKED = 500
+const RANKED = 128
 /** Where these leave too few that can be used, so many times more are asked for. */
 const FURTHER = 8
 /** Servers that are away and would have fitted: so many are named. */
@@ -90,9 +91,10 @@ export async function keywordHits(
     (each) => wouldFit(each) && each.score >= sorted.bestAway * shares.answer,
   )
   if (unclear) {
-    const hits = nearestOf(decisive, Math.min(limit, nearestHits))
+    const nearest = nearestOf(decisive, Math.min(limit, nearestHits))
+    const hits = nearest.map((hit) => (isLoadable(hit, nearest[0]) ? hit : { ...hit, sure: false }))
     const heldBack = await heldBackSources(query, request, context)
-    return { hits, more: 0, weak: [], unavailable, leftOut, heldBack, unclear }
+    return { hits, more: 0, weak: [], unavailable, leftOut, heldBack, unclear: hits.length > 0 }
   }
   const cut = cutTo(limit)
   const heldBack = cut.hits.length === 0 ? await heldBackSources(query, request, context) : []
