@@ -26,7 +26,7 @@ const usePower = 3
 /** Few have learned a term where so many times more hold it. */
 const fewUsers = 5
 /** A term that more tools than this have learned is not added up: a word, and what a word leads to. */
-const commonUsers = { word: 200, other: 100 } as const
+const commonUsers = { word: 200, other: 60 } as const
 
 export interface Scores {
   /** The score of every slot for these terms, with what was learned from use. Valid until the next call. */

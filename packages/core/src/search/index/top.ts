@@ -2,9 +2,6 @@
 
 /** Up to this many are kept in order while reading; above it, all candidates are sorted at the end. */
 const insertionLimit = 256
-/** Below this share of the highest score few are among the best: they are read again only where they are needed. */
-const usualShare = 0.25
-
 /**
  * Slots with a positive score, best first, at most `limit`. `before` decides between equal scores; it is asked for those only.
  * Linear in the number of slots for a small limit.
@@ -25,25 +22,9 @@ export function bestSlots(
       (scores[second] as number) - (scores[first] as number) || before(first, second)
     return all.sort(order).slice(0, limit)
   }
-  let highest = 0
-  for (let slot = 0; slot < count; slot += 1)
-    if ((scores[slot] as number) > highest) highest = scores[slot] as number
-  const best = bestFrom(highest * usualShare, scores, count, limit, before, allowed)
-  return best.length === limit ? best : bestFrom(0, scores, count, limit, before, allowed)
-}
-
-/** The same of slots with a score of at least `least`. */
-function bestFrom(
-  least: number,
-  scores: Float32Array,
-  count: number,
-  limit: number,
-  before: (first: number, second: number) => number,
-  allowed: (slot: number) => boolean,
-): number[] {
   const kept: number[] = []
   const keptScores: number[] = []
-  let threshold = Math.max(least, Number.MIN_VALUE)
+  let threshold = Number.MIN_VALUE
   for (let slot = 0; slot < count; slot += 1) {
     const score = scores[slot] as number
     // Few get past this line once the first are in: a random order lets in some limit · ln(count / limit) of them.
