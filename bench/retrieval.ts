@@ -284,6 +284,7 @@ const newcomerFloors: Readonly<Record<NewcomerFigures['queries'], readonly [numb
   ordinary: [0.85, 0.15, 0.85],
   everyday: [0.85, 0.15, 0.85],
   unseen: [0.78, 0.2, 0.85],
+  fresh: [0.9, 0.1, 0.85],
   'other-words': [0.55, 0.4, 0.8],
 }
 

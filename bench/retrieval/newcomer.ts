@@ -8,10 +8,10 @@ const RANKED = 20
 const THREE = 3
 
 /**
- * Ordinary words; what people with certain jobs would type, and more of it that nobody looked at before the rules stood; and words that are
+ * Ordinary words; what people with certain jobs would type, and more of it that nobody looked at before the rules stood, twice; and words that are
  * not those of the tools ("shelve my unfinished changes").
  */
-export const newcomerQueries = ['ordinary', 'everyday', 'unseen', 'other-words'] as const
+export const newcomerQueries = ['ordinary', 'everyday', 'unseen', 'fresh', 'other-words'] as const
 type NewcomerQueries = (typeof newcomerQueries)[number]
 
 export interface NewcomerFigures {

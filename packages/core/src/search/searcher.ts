@@ -27,7 +27,7 @@ export interface Ranked {
   /** From 0 to 1: how many of the words that were asked for the tool holds; `autoLoad: 'certain'` goes by it. Left out: relevance counts. */
   readonly certainty?: number
   /**
-   * From 0 to 1: how much of what was asked for the tool accounts for. Where none of the best eight answers reaches 0.52, the model
+   * From 0 to 1: how much of what was asked for the tool accounts for. Where none of the best four answers reaches 0.52, the model
    * reads that nothing clearly does this. Left out: it does.
    */
   readonly coverage?: number
