@@ -49,6 +49,9 @@ export interface AskedTerm {
   readonly concepts: readonly { readonly hash: number; readonly near: 'same' | 'subject' | 'hint' }[]
 }
 
+/** Of what is no word of a sentence. */
+const plain = { unspaced: false, detail: false, concepts: [] } as const
+
 export interface AskedTerms {
   readonly whole: readonly AskedTerm[]
   /** Empty unless the query is long and has several clauses. */
@@ -132,16 +135,14 @@ function termsOf(
         const detail = isDetail || (counts.size > 0 && likeness.test(term.text))
         counts.set(term, { count: 1, unspaced: word.pair, detail })
       }
-      if (previous && previous.hash !== term.hash && pairs.length < wordLimit)
-        pairs.push({
-          text: `${previous.text} ${term.text}`,
-          hash: pairOf(previous.hash, term.hash),
-          weight: pairWeight,
-          kind: 'pair',
-          unspaced: false,
-          detail: false,
-          concepts: [],
-        })
+      if (previous && previous.hash !== term.hash && pairs.length < wordLimit) {
+        const hash = pairOf(previous.hash, term.hash)
+        // Nearly none is.
+        if (knows(hash)) {
+          const text = `${previous.text} ${term.text}`
+          pairs.push({ text, hash, weight: pairWeight, kind: 'pair', ...plain })
+        }
+      }
       previous = term
     }
   }
@@ -160,7 +161,7 @@ function termsOf(
     const known = asked.get(hash)
     // What is said itself stays a word, however little it says.
     if (!known || (known.kind !== 'word' && known.weight < weight))
-      asked.set(hash, { text, hash, weight, kind, unspaced: false, detail: false, concepts: [] })
+      asked.set(hash, { text, hash, weight, kind, ...plain })
   }
   for (const [term, { count }] of counts) {
     const times = (knows(term.hash) ? 1 : standIn) * Math.min(count, 1 + repetition * Math.log(count))
@@ -190,7 +191,7 @@ function emptyTerms(words: readonly SpelledWord[], knows: (hash: number) => bool
   if (!only || others.length > 0) return []
   const { text, hash } = only.whole
   if (!knows(hash)) return []
-  return [{ text, hash, weight: 1, kind: 'word', unspaced: false, detail: false, concepts: [] }]
+  return [{ text, hash, weight: 1, kind: 'word', ...plain }]
 }
 
 /** Sentences, and parts of them that start a new request ("…, and also find"). */

@@ -27,6 +27,10 @@ export interface NamedServers {
   of(slot: number): number
 }
 
+/** In place of a server's number: of tools without one. */
+const noServer = 0
+const noneNamed: ReadonlySet<number> = new Set()
+
 /** The names of servers are read once for each change of the index. */
 export function createNamedServers(index: TermIndex, vocabulary: () => Vocabulary): NamedServers {
   let revision = -1
@@ -42,7 +46,7 @@ export function createNamedServers(index: TermIndex, vocabulary: () => Vocabular
     revision = index.revision
     serverOf = new Uint32Array(index.slots)
     byWord.clear()
-    const servers = new Map<string, number>()
+    const servers = new Map([['', noServer]])
     for (const { base, identities } of index.segments)
       for (const [slot, { server }] of identities.entries()) {
         let number = servers.get(server)
@@ -57,7 +61,7 @@ export function createNamedServers(index: TermIndex, vocabulary: () => Vocabular
   }
 
   function readName(server: string, number: number): void {
-    for (const { terms } of server === '' ? [] : vocabulary().wordsOf(ownName(server)))
+    for (const { terms } of vocabulary().wordsOf(ownName(server)))
       for (const { hash, empty } of terms) {
         if (empty) continue
         const known = byWord.get(hash)
@@ -67,7 +71,10 @@ export function createNamedServers(index: TermIndex, vocabulary: () => Vocabular
   }
 
   /** The servers with this word in their name, and what share they are of all who use it. Of living tools only. */
-  function useOf(word: number, called: ReadonlySet<number>): { servers: Set<number>; share: number } {
+  function useOf(
+    word: number,
+    called: ReadonlySet<number>,
+  ): { servers: Set<number>; own: number; share: number } {
     const servers = new Set<number>()
     let all = 0
     let own = 0
@@ -78,20 +85,22 @@ export function createNamedServers(index: TermIndex, vocabulary: () => Vocabular
       own += 1
       servers.add(server)
     })
-    return { servers, share: own / Math.max(1, all) }
+    return { servers, own, share: own / Math.max(1, all) }
   }
 
   /** The server that nearly alone uses this word. */
   function speakerOf(word: number): Set<number> {
-    const tools = new Map<number, number>()
-    let all = 0
+    // Whoever has more than half of them is left over when each tool takes one of another server away.
+    let speaker = noServer
+    let lead = 0
     index.forEach(word, (slot) => {
-      all += 1
       const server = serverOf[slot] as number
-      tools.set(server, (tools.get(server) ?? 0) + 1)
+      if (lead === 0) speaker = server
+      lead += server === speaker ? 1 : -1
     })
-    const isSpeaker = (own: number) => own >= speakerTools && own >= all * speakerShare
-    return new Set([...tools].flatMap(([server, own]) => (isSpeaker(own) ? [server] : [])))
+    if (speaker === noServer) return new Set()
+    const { servers, own, share } = useOf(word, new Set([speaker]))
+    return own >= speakerTools && share >= speakerShare ? servers : new Set()
   }
 
   /** Of several servers, those that are named by the most words: "google calendar" is not "google drive". */
@@ -114,7 +123,7 @@ export function createNamedServers(index: TermIndex, vocabulary: () => Vocabular
   return {
     apply(scores, terms) {
       read()
-      const named = namedBy(terms)
+      const named = byWord.size === 0 ? noneNamed : namedBy(terms)
       isNaming = named.size > 0
       if (!isNaming) return
       shares.fill(otherServer)

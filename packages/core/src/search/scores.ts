@@ -90,16 +90,12 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
       for (let place = 0; place < segments.length; place += 1) {
         const position = positions[place] as number
         if (position < 0) continue
-        const { slots, bytes, base, dead, offsets, deadCount } = segments[place] as Segment
-        const hasDead = deadCount > 0
-        const end = offsets[position + 1] as number
-        for (let posting = offsets[position] as number; posting < end; posting += 1) {
-          const own = slots[posting] as number
-          // What the dead score would be the measure of the living.
-          if (hasDead && dead[own] === 1) continue
-          into[base + own] =
-            (into[base + own] as number) + worth * (strengths[bytes[posting] as number] as number)
-        }
+        const segment = segments[place] as Segment
+        const start = segment.offsets[position] as number
+        const end = segment.offsets[position + 1] as number
+        // What the dead score would be the measure of the living.
+        const add = segment.deadCount > 0 ? addLiving : addAll
+        add(into, segment, strengths, worth, start, end)
       }
     }
   }
@@ -217,6 +213,36 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
       }
       return scores
     },
+  }
+}
+
+/** A function of its own: small loops over typed arrays run faster than the same loop inside a larger function. */
+function addAll(
+  into: Float32Array,
+  { base, slots, bytes }: Segment,
+  strengths: Float64Array,
+  worth: number,
+  start: number,
+  end: number,
+): void {
+  for (let posting = start; posting < end; posting += 1) {
+    const slot = base + (slots[posting] as number)
+    into[slot] = (into[slot] as number) + worth * (strengths[bytes[posting] as number] as number)
+  }
+}
+
+function addLiving(
+  into: Float32Array,
+  { base, slots, bytes, dead }: Segment,
+  strengths: Float64Array,
+  worth: number,
+  start: number,
+  end: number,
+): void {
+  for (let posting = start; posting < end; posting += 1) {
+    const own = slots[posting] as number
+    if (dead[own] === 1) continue
+    into[base + own] = (into[base + own] as number) + worth * (strengths[bytes[posting] as number] as number)
   }
 }
 
