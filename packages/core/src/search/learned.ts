@@ -18,35 +18,42 @@ interface Places {
   readonly learned: number
   readonly indexed: number
   readonly slots: Int32Array
+  /** Every tool is there. */
+  readonly isWhole: boolean
 }
 
 /** Places are looked up once and kept until one of the two indexes changes. */
 export function createLearned(index: TermIndex): (learned: readonly LearnedTerms[]) => Learned {
   const known = new WeakMap<TermIndex, Places>()
 
-  function placesOf(learned: TermIndex): Int32Array {
+  function placesOf(learned: TermIndex): Places {
     const kept = known.get(learned)
-    if (kept && kept.learned === learned.revision && kept.indexed === index.revision) return kept.slots
+    if (kept && kept.learned === learned.revision && kept.indexed === index.revision) return kept
     const slots = new Int32Array(learned.slots)
     for (let slot = 0; slot < slots.length; slot += 1)
       slots[slot] = learned.isDead(slot) ? -1 : index.slotOf(learned.identityOf(slot).id)
-    known.set(learned, { learned: learned.revision, indexed: index.revision, slots })
-    return slots
+    const isWhole = !slots.includes(-1)
+    const places = { learned: learned.revision, indexed: index.revision, slots, isWhole }
+    known.set(learned, places)
+    return places
   }
 
   return (given) => {
     // Whoever makes them (`usage/examples-index.ts`) makes such an index.
     const learned = given as readonly TermIndex[]
     const all = learned.map((each) => ({ segments: each.segments, places: placesOf(each) }))
+    const isWhole = all.every(({ places }) => places.isWhole)
     return {
       frequencyOf(term) {
         let frequency = 0
         const hasDead = index.segments.some(({ deadCount }) => deadCount > 0)
         forEach(term, (slots, places, _, start, end) => {
-          for (let posting = start; posting < end; posting += 1) {
-            const slot = places[slots[posting] as number] as number
-            if (slot >= 0 && !(hasDead && index.isDead(slot))) frequency += 1
-          }
+          if (isWhole && !hasDead) frequency += end - start
+          else
+            for (let posting = start; posting < end; posting += 1) {
+              const slot = places[slots[posting] as number] as number
+              if (slot >= 0 && !(hasDead && index.isDead(slot))) frequency += 1
+            }
         })
         return frequency
       },
@@ -59,7 +66,7 @@ export function createLearned(index: TermIndex): (learned: readonly LearnedTerms
           const position = positionOf(segment, term)
           if (position < 0) continue
           const { slots, bytes, base, offsets } = segment
-          const own = base === 0 ? places : places.subarray(base)
+          const own = base === 0 ? places.slots : places.slots.subarray(base)
           visit(slots, own, bytes, offsets[position] as number, offsets[position + 1] as number)
         }
     }

@@ -107,12 +107,14 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
       const users = from.frequencyOf(term.hash)
       // What so many tools are used for tells none of them apart, and costs the most to add up.
       if (users === 0 || users > (term.kind === 'word' ? commonUsers.word : commonUsers.other)) continue
+      const frequency = index.frequencyOf(term.hash)
       // A word that only one tool was ever asked by is rare by accident, not because it tells tools apart.
       const worth =
-        term.weight * Math.min(worthOf(term) / term.weight, worthAt(Math.max(users, leastFrequency)))
+        term.weight *
+        Math.min(worthIn(term, frequency) / term.weight, worthAt(Math.max(users, leastFrequency)))
       if (worth === 0) continue
       // Where few have learned the term, each is looked up. Else what all tools hold of it is written down, read, and taken away again.
-      const byteAt = users * fewUsers < index.frequencyOf(term.hash) ? index.reader(term.hash) : undefined
+      const byteAt = users * fewUsers < frequency ? index.reader(term.hash) : undefined
       if (!byteAt) writeHeld(term.hash, true)
       from.forEach(term.hash, (slots, places, bytes, start, end) => {
         for (let posting = start; posting < end; posting += 1) {
@@ -149,10 +151,10 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
     for (const segment of index.segments) {
       const position = positionOf(segment, hash)
       if (position < 0) continue
-      const { slots, bytes, base } = segment
+      const start = segment.offsets[position] as number
       const end = segment.offsets[position + 1] as number
-      for (let posting = segment.offsets[position] as number; posting < end; posting += 1)
-        held[base + (slots[posting] as number)] = isHeld ? rowOf(bytes[posting] as number) : 0
+      if (isHeld) writeRows(held, segment, start, end)
+      else clearRows(held, segment, start, end)
     }
   }
 
@@ -256,6 +258,15 @@ function highestOf(scores: Float32Array, count: number): number {
 /** The row of that table: 0 where a tool does not hold the term (-1), else its strength and one. */
 function rowOf(byte: number): number {
   return byte < 0 ? 0 : (byte & 0x7f) + 1
+}
+
+function writeRows(held: Uint8Array, { base, slots, bytes }: Segment, start: number, end: number): void {
+  for (let posting = start; posting < end; posting += 1)
+    held[base + (slots[posting] as number)] = rowOf(bytes[posting] as number)
+}
+
+function clearRows(held: Uint8Array, { base, slots }: Segment, start: number, end: number): void {
+  for (let posting = start; posting < end; posting += 1) held[base + (slots[posting] as number)] = 0
 }
 
 /** How much stronger a term is in a tool that has learned it by a byte (the column), and holds it by one (the row; 0: not at all). */
