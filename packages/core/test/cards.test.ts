@@ -51,6 +51,17 @@ describe('U4: a card shows the first line that says something', () => {
     ['a heading in tags', '<h1>Purpose</h1>\nReads one contact.', 'Reads one contact.'],
     ['a placeholder that is no tag', 'Reads /contacts/<id>', 'Reads /contacts/<id>'],
     ['headings alone', '# Read\n## Contact', '# Read'],
+    [
+      'a section of warnings',
+      'Guardrails:\n1. Changes data.\n\nPurpose:\n1. Reads one contact.',
+      'Reads one contact.',
+    ],
+    [
+      'its own first line, whatever is headed below',
+      'Reads one contact.\nArgs:\ndescription:\nSome text.',
+      'Reads one contact.',
+    ],
+    ['a purpose of which nothing is said', 'Note:\nReads.\nPurpose:', 'Note:'],
     ['a list of one', '1. Reads one contact.', 'Reads one contact.'],
     ['a number that is no mark', '1.5 times faster reads', '1.5 times faster reads'],
   ])('behind %s', async (_, description, line) => {

@@ -17,12 +17,14 @@ export function firstLine(text: string, limit = 160): string {
 
 /**
  * The first line that says something: no heading, no fence, no row of a table, and without the mark of a list, tags or quotes around
- * it. The first of all where none does. `besides`: lines that say nothing here, unless there is no other.
+ * it; of a text in sections, one of which is the purpose, the first of that. The first of all where none does. `besides`: lines that say nothing here, unless there is no other.
  */
 export function tellingLine(text: string, limit = 160, besides?: ReadonlySet<string>): string {
   const lines = linesOf(text)
   let fenced = false
-  const telling = lines.flatMap((each) => {
+  const isInSections = isHeading(lines[0] ?? '')
+  const purpose = isInSections ? lines.findIndex((each) => PURPOSE.test(each) && isHeading(each)) : -1
+  const telling = lines.slice(purpose + 1).flatMap((each) => {
     const isFence = FENCE.test(each)
     if (isFence) fenced = !fenced
     if (isFence || fenced || isHeading(each)) return []
@@ -39,6 +41,8 @@ const LIST_MARK = /^(?:[-*•]|\d{1,2}[.)])\s+(?=\S)/
 /** `# Purpose`, `<purpose>`, `<b>Purpose</b>`, `**Purpose**`, a row of a table. */
 const MARKED_HEADING =
   /^(?:#{1,6}\s.*|<[^<>]{1,40}>|<(b|strong|h[1-6])>.*<\/\1>:?|(?:\*\*|__)[^*_]{1,60}(?:\*\*|__):?|\|.*\|)$/i
+
+const PURPOSE = /^[^\p{L}]*(?:purpose|summary|overview|description)[^\p{L}]*$/iu
 
 /** Three words at most that end in a colon, or four behind a picture, head what follows. */
 function isHeading(line: string): boolean {

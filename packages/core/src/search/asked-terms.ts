@@ -31,7 +31,7 @@ const likeness = /(?:ed|ing)$/
 
 /** What follows one of these, behind the subject, is detail. */
 const prepositions: ReadonlySet<string> = new Set(
-  'about as at between by during for from in inside into of on onto over to through under via with within using'.split(
+  'about after against as at before between by during for from in inside into of on onto over since to through under until via while with within without using'.split(
     ' ',
   ),
 )

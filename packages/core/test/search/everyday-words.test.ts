@@ -146,6 +146,32 @@ describe('several things', () => {
   })
 })
 
+describe('what is said in other words', () => {
+  const { ids } = searcherOf(
+    ['chat/add_reaction', 'Adds a reaction emoji to a message of the team.'],
+    ['chat/post_message', 'Posts a message to a channel.'],
+    ['calendar/accept_event', 'Accepts an event.'],
+    ['calendar/decline_event', 'Declines an event.'],
+    ['cluster/manage_rollout', 'Manages the rollout of a deployment.'],
+    ['cluster/list_deployments', 'Lists deployments.'],
+    ['mongodb/find', 'Finds documents.'],
+    ['files/find', 'Finds documents.'],
+    ['board/create_story', 'Creates a comment on a task.'],
+    ['board/delete_task', 'Deletes a task, and each comment on it.'],
+  )
+
+  it.each([
+    ['tell the team the deploy is finished', 'chat/post_message'],
+    ['say yes to the event', 'calendar/accept_event'],
+    ['say no to the event', 'calendar/decline_event'],
+    ['roll out the deployment', 'cluster/manage_rollout'],
+    ['find documents in mongo', 'mongodb/find'],
+    ['comment on a task', 'board/create_story'],
+  ])('%s', (text, id) => {
+    expect(ids(text)[0]).toBe(id)
+  })
+})
+
 describe('detail', () => {
   const { hit } = searcherOf(
     ['chat/send_note', 'Sends a note.'],
@@ -156,6 +182,10 @@ describe('detail', () => {
 
   it('is missed less than what is asked for', () => {
     expect(coverage('send a note to an accountant')).toBeGreaterThan(coverage('send an accountant note'))
+  })
+
+  it.each(['before', 'until', 'without'])('is what follows "%s"', (word) => {
+    expect(coverage(`send a note ${word} an accountant`)).toBeGreaterThan(coverage('send an accountant note'))
   })
 
   it('is what something is like', () => {

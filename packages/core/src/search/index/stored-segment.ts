@@ -3,7 +3,7 @@ import { hashOf } from './hash.js'
 import type { Identity, Segment } from './segment.js'
 
 /** To be increased with every change of what is indexed, or how: `stored-index.test.ts` notices. */
-export const indexVersion = 7
+export const indexVersion = 8
 
 /** Also tells machines of the other byte order apart. */
 const mark = 0x7e11da7a

@@ -75,7 +75,7 @@ export const effectOfGroup: Readonly<Record<string, number>> = {
 /** Further words that say what is done, and stand in no group, or in one that says less. */
 const verbs: readonly (readonly [effect: number, words: string])[] = [
   [read, 'catch count grab inspect measure monitor open peek pull skim watch'],
-  [make, 'announce attach draft draw log open plot put raise record sketch'],
+  [make, 'announce attach comment draft draw log open plot put raise record sketch'],
   [make | send, 'announce inform message notify ping tell warn'],
   [
     change,
