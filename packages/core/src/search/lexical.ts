@@ -41,13 +41,9 @@ const leastRelevance = 0.2
 const manyTools = 1000
 /** Tools of one segment where an index is filled: building it holds the event loop. */
 const filledAtOnce = 1024
-/**
- * Rivals of the best, with at least this share of its score, are ordered by how well they fit, too. A brief request, of up to so many
- * words, leaves more of them alike than a long one.
- */
+/** Rivals of the best, with at least this share of its score, are ordered by how well they fit, too: so many at most. */
 const leastRivalShare = 0.65
-const briefQuery = 8
-const mostRivals = { brief: 20, long: 10 } as const
+const mostRivals = 12
 /** Above any sum of term scores. */
 const exactTierScore = 10_000
 /** What a tool accounts for of a request that names a product of which it knows nothing ("post it on LinkedIn"). */
@@ -149,7 +145,7 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
       ({ hash }) => isKnown(hash) && !(written.has(hash) && !isIdentity(hash)),
       ({ hash }) => written.has(hash),
     )
-    const most = exact.size + (words.length <= briefQuery ? mostRivals.brief : mostRivals.long)
+    const most = exact.size + mostRivals
     const best = withRivals(
       take(Math.max(limit, most)),
       most,

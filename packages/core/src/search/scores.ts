@@ -12,7 +12,7 @@ import type { Vocabulary } from './words/vocabulary.js'
 const leastIndexSize = 3000
 /** A concept that more than this share of the tools hold, and this many, decides nothing and is not added up. */
 const commonShare = 0.1
-const commonLeast = 3000
+const commonLeast = 1500
 /** The same of a word that is said for one of theirs. */
 const commonSynonyms = 200
 

@@ -1,6 +1,6 @@
 /** A segment as bytes and back, so that what was made of a server's tools can be kept between two starts. */
 import { hashOf } from './hash.js'
-import type { Identity, Segment } from './segment.js'
+import { bucketsOf, type Identity, type Segment } from './segment.js'
 
 /** To be increased with every change of what is indexed, or how: `stored-index.test.ts` notices. */
 export const indexVersion = 8
@@ -55,11 +55,14 @@ export function decodeSegment(encoded: Uint8Array, identities: readonly Identity
     at += length * width
     return [own, start, length] as const
   }
+  const letters = new Uint32Array(...next(tools * 2, 4))
+  const terms = new Int32Array(...next(termCount, 4))
   return {
     base: 0,
     identities,
-    letters: new Uint32Array(...next(tools * 2, 4)),
-    terms: new Int32Array(...next(termCount, 4)),
+    letters,
+    terms,
+    ...bucketsOf(terms),
     offsets: new Uint32Array(...next(termCount + 1, 4)),
     slots: new Uint16Array(...next(postings, 2)),
     lengths: new Uint8Array(...next(tools * 2, 1)),
