@@ -17,13 +17,14 @@ export function firstLine(text: string, limit = 160): string {
 
 /**
  * The first line that says something: no heading, no fence, no row of a table, and without the mark of a list, tags or quotes around
- * it; of a text in sections, one of which is the purpose, the first of that. The first of all where none does. `besides`: lines that say nothing here, unless there is no other.
+ * it; of a text in sections, one of which is its purpose, the first of that. The first of all where none does. `besides`: lines that
+ * say nothing here, unless there is no other.
  */
 export function tellingLine(text: string, limit = 160, besides?: ReadonlySet<string>): string {
   const lines = linesOf(text)
+  const [first = ''] = lines
   let fenced = false
-  const isInSections = isHeading(lines[0] ?? '')
-  const purpose = isInSections ? lines.findIndex((each) => PURPOSE.test(each) && isHeading(each)) : -1
+  const purpose = isHeading(first) ? lines.findIndex((each) => /^\W*purpose\W*$/i.test(each)) : -1
   const telling = lines.slice(purpose + 1).flatMap((each) => {
     const isFence = FENCE.test(each)
     if (isFence) fenced = !fenced
@@ -32,7 +33,7 @@ export function tellingLine(text: string, limit = 160, besides?: ReadonlySet<str
     return LETTER.test(bare) ? [bare] : []
   })
   const line = telling.find((each) => !besides?.has(cutLine(each, limit))) ?? telling[0]
-  return cutLine(line ?? (lines[0] ?? '').replace(LIST_MARK, ''), limit)
+  return cutLine(line ?? first.replace(LIST_MARK, ''), limit)
 }
 
 const FENCE = /^(?:```|~~~)/
@@ -42,13 +43,10 @@ const LIST_MARK = /^(?:[-*•]|\d{1,2}[.)])\s+(?=\S)/
 const MARKED_HEADING =
   /^(?:#{1,6}\s.*|<[^<>]{1,40}>|<(b|strong|h[1-6])>.*<\/\1>:?|(?:\*\*|__)[^*_]{1,60}(?:\*\*|__):?|\|.*\|)$/i
 
-const PURPOSE = /^[^\p{L}]*(?:purpose|summary|overview|description)[^\p{L}]*$/iu
-
 /** Three words at most that end in a colon, or four behind a picture, head what follows. */
 function isHeading(line: string): boolean {
-  if (MARKED_HEADING.test(line)) return true
-  const words = line.split(/\s+/).length
-  return /^\p{Extended_Pictographic}/u.test(line) ? words <= 4 : /[:：]$/.test(line) && words <= 3
+  const most = /^\p{Extended_Pictographic}/u.test(line) ? 4 : /[:：]$/.test(line) ? 3 : 0
+  return MARKED_HEADING.test(line) || line.split(/\s+/).length <= most
 }
 
 /** Without the mark of a list, tags that open and close the line, and the quotes of a text in code. */
@@ -78,8 +76,10 @@ function cutLine(line: string, limit: number): string {
 
 /** The first characters of a text, none of them halved. */
 export function wholeStart(text: string, length: number): string {
-  const head = text.slice(0, length)
-  return head.isWellFormed() ? head : head.replace(/[\uD800-\uDBFF]$/, '').toWellFormed()
+  return text
+    .slice(0, length)
+    .replace(/[\uD800-\uDBFF]$/, '')
+    .toWellFormed()
 }
 
 /** JSON on one line in which no tag can open or close and nothing is invisible: those are escapes, so parsing gives the same value. */
@@ -98,6 +98,8 @@ export function quote(text: string, limit = 160): string {
 }
 
 function escaped(character: string): string {
-  const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'))
-  return units.map((unit) => `\\u${unit}`).join('')
+  return character
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('')
 }
