@@ -61,8 +61,8 @@ export interface AskedTerms {
 }
 
 /**
- * `knows` says whether any tool holds a term: a mixed-case word counts whole if one does, or if it is a product's name, else by its parts. `isAlone`: nothing but the
- * text selects tools.
+ * `knows` says whether any tool holds a term: a mixed-case word counts whole if one does, or if it is a product's name, else by its
+ * parts. `isAlone`: nothing but the text selects tools.
  */
 export function askedTerms(
   query: string,
@@ -137,7 +137,7 @@ function termsOf(
       }
       if (previous && previous.hash !== term.hash && pairs.length < wordLimit) {
         const hash = pairOf(previous.hash, term.hash)
-        // Nearly none is.
+        // Tools hold few of the pairs that are asked for.
         if (knows(hash)) {
           const text = `${previous.text} ${term.text}`
           pairs.push({ text, hash, weight: pairWeight, kind: 'pair', ...plain })

@@ -126,17 +126,18 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
     if (isSelecting) for (const slot of allowed) scored[slot] = (scored[slot] as number) + 1
 
     const hasDead = index.segments.some(({ deadCount }) => deadCount > 0)
-    const take = (most: number) =>
-      bestSlots(
-        scored,
-        index.slots,
-        most,
-        (first, second) => compareCodeUnits(index.identityOf(first).id, index.identityOf(second).id),
-        (slot) =>
-          !(hasDead && index.isDead(slot)) &&
-          (!allowed || allowed.has(slot)) &&
-          (!accept || accept(index.identityOf(slot).id)),
-      )
+    const most = exact.size + mostRivals
+    const slots = bestSlots(
+      scored,
+      index.slots,
+      Math.max(limit, most),
+      (first, second) => compareCodeUnits(index.identityOf(first).id, index.identityOf(second).id),
+      (slot) =>
+        !(hasDead && index.isDead(slot)) &&
+        (!allowed || allowed.has(slot)) &&
+        (!accept || accept(index.identityOf(slot).id)),
+    )
+    const best = withRivals(slots, most, scored, (slot) => isSelecting || exact.has(slot))
 
     const written = namesWritten(text, vocabulary())
     const words = weighWords(
@@ -144,13 +145,6 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
       scores.rarityOf,
       ({ hash }) => isKnown(hash) && !(written.has(hash) && !isIdentity(hash)),
       ({ hash }) => written.has(hash),
-    )
-    const most = exact.size + mostRivals
-    const best = withRivals(
-      take(Math.max(limit, most)),
-      most,
-      scored,
-      (slot) => isSelecting || exact.has(slot),
     )
     const relevance = createRelevance(words)
     const products = asked.whole
@@ -258,8 +252,8 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
     explain(text, document, learned = []) {
       const accept = (id: string) => id === document.id
       const [hit = { score: 0, relevance: 0 }] = rank({ text, must: [], accept, learned })
-      const use = 'ownScore' in hit ? scores.learnedOf(index.slotOf(document.id)) : 0
       const slot = index.slotOf(document.id)
+      const use = 'ownScore' in hit ? scores.learnedOf(slot) : 0
       const effect = slot < 0 ? 1 : scores.effectShareOf(slot)
       const server = slot < 0 ? 1 : scores.serverShareOf(slot)
       const tier = Math.floor(hit.score / exactTierScore)

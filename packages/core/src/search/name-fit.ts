@@ -8,7 +8,7 @@ import type { Term, Vocabulary } from './words/vocabulary.js'
 /** What each word of a name that nobody asked for costs of the score and of what is accounted for, and how many count. */
 const cost = { score: 0.15, coverage: 0.04 } as const
 const mostUnasked = 3
-/** A name says what is done, too: with one such word it is as good as any. */
+/** Most names have one such word. It costs nothing of what is accounted for, and to have none adds to it. */
 const usualUnasked = 1
 /** Names that are remembered; when there are more, all are forgotten. */
 const mostRead = 10_000

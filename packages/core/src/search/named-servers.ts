@@ -29,7 +29,6 @@ export interface NamedServers {
 
 /** In place of a server's number: of tools without one. */
 const noServer = 0
-const noneNamed: ReadonlySet<number> = new Set()
 
 /** The names of servers are read once for each change of the index. */
 export function createNamedServers(index: TermIndex, vocabulary: () => Vocabulary): NamedServers {
@@ -105,6 +104,7 @@ export function createNamedServers(index: TermIndex, vocabulary: () => Vocabular
 
   /** Of several servers, those that are named by the most words: "google calendar" is not "google drive". */
   function namedBy(terms: readonly AskedTerm[]): Set<number> {
+    if (byWord.size === 0) return new Set()
     const words = terms.filter(({ kind }) => kind === 'word')
     if (words.length > wordLimit) return new Set()
     const uses = words.flatMap(({ text, hash, detail }) => {
@@ -123,7 +123,7 @@ export function createNamedServers(index: TermIndex, vocabulary: () => Vocabular
   return {
     apply(scores, terms) {
       read()
-      const named = byWord.size === 0 ? noneNamed : namedBy(terms)
+      const named = namedBy(terms)
       isNaming = named.size > 0
       if (!isNaming) return
       shares.fill(otherServer)

@@ -93,9 +93,7 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
         const segment = segments[place] as Segment
         const start = segment.offsets[position] as number
         const end = segment.offsets[position + 1] as number
-        // What the dead score would be the measure of the living.
-        const add = segment.deadCount > 0 ? addLiving : addAll
-        add(into, segment, strengths, worth, start, end)
+        addPostings(into, segment, strengths, worth, start, end)
       }
     }
   }
@@ -151,10 +149,10 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
     for (const segment of index.segments) {
       const position = positionOf(segment, hash)
       if (position < 0) continue
-      const start = segment.offsets[position] as number
+      const { slots, bytes, base } = segment
       const end = segment.offsets[position + 1] as number
-      if (isHeld) writeRows(held, segment, start, end)
-      else clearRows(held, segment, start, end)
+      for (let posting = segment.offsets[position] as number; posting < end; posting += 1)
+        held[base + (slots[posting] as number)] = isHeld ? rowOf(bytes[posting] as number) : 0
     }
   }
 
@@ -219,31 +217,19 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
 }
 
 /** A function of its own: small loops over typed arrays run faster than the same loop inside a larger function. */
-function addAll(
+function addPostings(
   into: Float32Array,
-  { base, slots, bytes }: Segment,
+  { base, slots, bytes, dead, deadCount }: Segment,
   strengths: Float64Array,
   worth: number,
   start: number,
   end: number,
 ): void {
-  for (let posting = start; posting < end; posting += 1) {
-    const slot = base + (slots[posting] as number)
-    into[slot] = (into[slot] as number) + worth * (strengths[bytes[posting] as number] as number)
-  }
-}
-
-function addLiving(
-  into: Float32Array,
-  { base, slots, bytes, dead }: Segment,
-  strengths: Float64Array,
-  worth: number,
-  start: number,
-  end: number,
-): void {
+  const hasDead = deadCount > 0
   for (let posting = start; posting < end; posting += 1) {
     const own = slots[posting] as number
-    if (dead[own] === 1) continue
+    // What the dead score would be the measure of the living.
+    if (hasDead && dead[own] === 1) continue
     into[base + own] = (into[base + own] as number) + worth * (strengths[bytes[posting] as number] as number)
   }
 }
@@ -258,15 +244,6 @@ function highestOf(scores: Float32Array, count: number): number {
 /** The row of that table: 0 where a tool does not hold the term (-1), else its strength and one. */
 function rowOf(byte: number): number {
   return byte < 0 ? 0 : (byte & 0x7f) + 1
-}
-
-function writeRows(held: Uint8Array, { base, slots, bytes }: Segment, start: number, end: number): void {
-  for (let posting = start; posting < end; posting += 1)
-    held[base + (slots[posting] as number)] = rowOf(bytes[posting] as number)
-}
-
-function clearRows(held: Uint8Array, { base, slots }: Segment, start: number, end: number): void {
-  for (let posting = start; posting < end; posting += 1) held[base + (slots[posting] as number)] = 0
 }
 
 /** How much stronger a term is in a tool that has learned it by a byte (the column), and holds it by one (the row; 0: not at all). */

@@ -2,6 +2,7 @@
 
 /** Up to this many are kept in order while reading; above it, all candidates are sorted at the end. */
 const insertionLimit = 256
+
 /**
  * Slots with a positive score, best first, at most `limit`. `before` decides between equal scores; it is asked for those only.
  * Linear in the number of slots for a small limit.
@@ -25,7 +26,7 @@ export function bestSlots(
   const kept: number[] = []
   const keptScores: number[] = []
   let threshold = Number.MIN_VALUE
-  // Few are stopped at once the first are in: in a random order some limit · ln(count / limit) of them.
+  // Once the first are in, few are looked at: in a random order some limit · ln(count / limit) of them.
   for (
     let slot = nextOf(scores, 0, count, threshold);
     slot < count;
