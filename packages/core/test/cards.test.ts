@@ -61,7 +61,6 @@ describe('U4: a card shows the first line that says something', () => {
       'Reads one contact.\nArgs:\ndescription:\nSome text.',
       'Reads one contact.',
     ],
-    ['a purpose of which nothing is said', 'Note:\nReads.\nPurpose:', 'Note:'],
     ['a list of one', '1. Reads one contact.', 'Reads one contact.'],
     ['a number that is no mark', '1.5 times faster reads', '1.5 times faster reads'],
   ])('behind %s', async (_, description, line) => {
