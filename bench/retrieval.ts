@@ -272,14 +272,14 @@ function verdicts({
   add('Hit@5 lost to the default cut-off', cutOff.hit5Lost, { floor: 0.02, goal: 0.02, atMost: true })
   addLoading(add, callable, answers)
   const { told, wrongly } = honesty?.curve.find(({ line }) => line === honesty.default) ?? {}
-  add('absent needs that are told so', told, { floor: 0.7, goal: 0.8 })
-  add('answerable agent queries that are told so wrongly', wrongly, { floor: 0.05, goal: 0.03, atMost: true })
+  add('absent needs called unclear', told, { floor: 0.7, goal: 0.8 })
+  add('answerable agent queries wrongly called unclear', wrongly, { floor: 0.05, goal: 0.03, atMost: true })
   addNewcomer(add, newcomer ?? [])
   addLearning(add, learning)
   return lines
 }
 
-/** What has to hold: right tool among three, told so wrongly, told so rightly. */
+/** What has to hold: right tool among three, wrongly called unclear, rightly called so. */
 const newcomerFloors: Readonly<Record<NewcomerFigures['queries'], readonly [number, number, number]>> = {
   ordinary: [0.85, 0.15, 0.85],
   everyday: [0.85, 0.15, 0.85],
@@ -293,8 +293,8 @@ function addNewcomer(add: ReturnType<typeof createLines>['add'], all: readonly N
     const [leastThree, mostWrongly, leastTold] = newcomerFloors[queries]
     const words = `a few words (${queries})`
     add(`${words}: right tool among three answers`, three, { floor: leastThree, goal: 0.95 })
-    add(`${words}: told so wrongly`, wrongly, { floor: mostWrongly, goal: 0.05, atMost: true })
-    add(`${words}: absent needs that are told so`, told, { floor: leastTold, goal: 0.95 })
+    add(`${words}: wrongly called unclear`, wrongly, { floor: mostWrongly, goal: 0.05, atMost: true })
+    add(`${words}: absent needs called unclear`, told, { floor: leastTold, goal: 0.95 })
   }
 }
 

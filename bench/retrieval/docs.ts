@@ -168,7 +168,7 @@ function answersTable({ answers = [] }: RetrievalResult): string {
 
 function honestyTable({ honesty }: RetrievalResult): string {
   return markdown(
-    ['line', 'absent needs told so', 'answerable queries told so', 'their first words told so'],
+    ['line', 'absent needs called unclear', 'answerable queries called so', 'their first words called so'],
     (honesty?.curve ?? []).map(({ line, told, wrongly, wronglyShort }) => [
       lineCell(line, honesty?.default ?? 0),
       three(told),

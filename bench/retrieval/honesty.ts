@@ -15,9 +15,9 @@ export interface HonestyFigures {
   readonly answerable: number
   readonly curve: readonly {
     readonly line: number
-    /** Share of the needs that no tool meets which are told so. */
+    /** Share of the needs that no tool meets which are called unclear. */
     readonly told: number
-    /** Share of the queries that agents wrote, and a tool answers, which are told so wrongly. */
+    /** Share of the queries that agents wrote, and a tool answers, which are wrongly called so. */
     readonly wrongly: number
     /** The same for their first few words. */
     readonly wronglyShort: number

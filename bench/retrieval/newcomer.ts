@@ -22,7 +22,7 @@ export interface NewcomerFigures {
   readonly three: number
   /** The share of them that is wrongly told that nothing clearly does this. */
   readonly wrongly: number
-  /** Needs that no tool meets, and the share of them that is told so. */
+  /** Needs that no tool meets, and the share of them that is called unclear. */
   readonly absent: number
   readonly told: number
 }
