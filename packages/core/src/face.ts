@@ -2,8 +2,9 @@
  * A face: search and calls for callers that have no conversation, over the same catalogue. It answers as a fresh conversation
  * on the bridge does, and keeps nothing of a call: nothing grows, and nothing of one caller reaches another.
  */
+
+import { lazily } from './base/async.js'
 import { ToolwellError } from './base/errors.js'
-import { lazily } from './base/lazily.js'
 import { assertFunction, assertKnownKeys } from './base/options.js'
 import type { Entry } from './catalogue/catalogue.js'
 import type { Policy } from './catalogue/gate.js'
@@ -15,8 +16,7 @@ import type { Prompts } from './surface/prompts.js'
 import { contextsOf, type Shared } from './surface/scope.js'
 import type { Notice } from './tool/notice.js'
 import type { WireTool } from './tool/wire-tool.js'
-import type { ModelCall } from './turn/model-call.js'
-import type { Outcome, TargetCall } from './turn/verdict.js'
+import type { ModelCall, Outcome, TargetCall } from './turn/verdict.js'
 
 export interface FaceOptions {
   /** Who the callers act for; part of load tokens and given to the policy. */

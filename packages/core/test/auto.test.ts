@@ -6,7 +6,7 @@ import { google } from '@toolwell/core/google'
 import { openaiChat } from '@toolwell/core/openai-chat'
 import { openaiResponses } from '@toolwell/core/openai-responses'
 import { describe, expect, it } from 'vitest'
-import { breakEven, type CacheRule, cacheRule } from '../src/costs/pricing.js'
+import { breakEven, type CacheRule, cacheRule } from '../src/costs/costs.js'
 import { server } from './support/tools.js'
 
 /** Tools of a server, about 250 tokens each. */

@@ -21,7 +21,7 @@ import {
   mayBeCalled,
   mayBeLoaded,
 } from '../src/turn/checks.js'
-import { createBatch } from '../src/turn/load/batch.js'
+import { createBatch } from '../src/turn/load.js'
 import { tool } from './support/tools.js'
 
 const inputSchema = {

@@ -1,7 +1,7 @@
 /** Many tools of the host's own: they are taken up later, and nobody can tell. */
 import { createToolwell, type Tool } from '@toolwell/core'
 import { describe, expect, it } from 'vitest'
-import { createLateWork } from '../src/base/late-work.js'
+import { createLateWork } from '../src/base/async.js'
 import { tool } from './support/tools.js'
 
 const MANY = 1500

@@ -6,7 +6,7 @@ import * as chatApi from '@toolwell/core/openai-chat'
 import * as responsesApi from '@toolwell/core/openai-responses'
 import { anthropicProtocol, chatProtocol, googleProtocol, responsesProtocol } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
-import { plainJson } from '../src/base/plain-json.js'
+import { plainJson } from '../src/base/data.js'
 import { tool } from './support/tools.js'
 
 const HALF = '\ud83d'

@@ -3,10 +3,8 @@ import { mcpResult, toolResult } from '@toolwell/core/result'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runs } from '../../../test/setup/tier.js'
-import { byteLength, decodedStart, plainBase64 } from '../src/result/base64.js'
-import { charactersOf, extentOf, headOf, linesOf, matchesOf } from '../src/result/excerpt.js'
-import { imageSize } from '../src/result/image-size.js'
-import { readResult } from '../src/result/read.js'
+import { byteLength, decodedStart, imageSize, plainBase64 } from '../src/result/part.js'
+import { charactersOf, extentOf, headOf, linesOf, matchesOf, readResult } from '../src/result/read.js'
 import { GIF, JPEG, PNG, pngOf } from './support/media.js'
 
 const webp = (chunk: string, rest: string) => btoa(`RIFF\x00\x00\x00\x00WEBP${chunk}${rest}`)

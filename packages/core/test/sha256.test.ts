@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createHash as createTextHash, shortHash } from '../src/base/hash.js'
-import { createSha256 } from '../src/base/sha256.js'
+import { createSha256, createHash as createTextHash, shortHash } from '../src/base/hash.js'
 
 const expected = (...pieces: readonly (Uint8Array | string)[]) => {
   const hash = createHash('sha256')

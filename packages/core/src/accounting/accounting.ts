@@ -3,14 +3,14 @@
  * whole rounds that only searched are charged to deferral, and the figure is negative when that is the truth.
  */
 
-import { type CacheRule, cacheRule } from '../costs/pricing.js'
+import { type CacheRule, cacheRule } from '../costs/costs.js'
 import type { LedgerFact, SurfaceTokens } from '../ledger/event.js'
 import type { LedgerState, RequestRecord } from '../ledger/fold.js'
 import type { Context } from '../surface/context.js'
-import { isInArray } from '../surface/placement.js'
+import { isInArray } from '../surface/deliveries.js'
 import { tombstone } from '../surface/project.js'
 import type { Pin } from '../tool/wire-tool.js'
-import { toolsOf } from './figures.js'
+import { toolsOf } from './measurement.js'
 
 /** Tokens of the request that `facts` are about to begin. */
 export function measureSurface(

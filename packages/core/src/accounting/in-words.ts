@@ -3,7 +3,7 @@ import { quote, showInvisible } from '../base/text.js'
 import type { LedgerEvent } from '../ledger/event.js'
 import type { ToolwellEvent } from '../ledger/events.js'
 import type { Notice } from '../tool/notice.js'
-import { count, short, tokensInWords } from './figures.js'
+import { count, short, tokensInWords } from './measurement.js'
 
 export function inWords({ conversation, ...event }: ToolwellEvent): string {
   const line = 'anchor' in event ? eventInWords(event) : oneLine(noticeInWords(event))

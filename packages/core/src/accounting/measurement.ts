@@ -4,7 +4,6 @@ import { assertKnownKeys, invalid } from '../base/options.js'
 import { quote } from '../base/text.js'
 import type { LedgerFact, SurfaceTokens } from '../ledger/event.js'
 import type { Notice } from '../tool/notice.js'
-import { toolsOf } from './figures.js'
 
 /** The provider's figures. `readUsage` of an adapter's door reads them from a reply. */
 export interface Usage {
@@ -71,4 +70,23 @@ function messagesIn(input: number | undefined, tokens: SurfaceTokens): number | 
 
 function isFigure(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0
+}
+
+// Figures as lines show them.
+
+/** What the tools array costs. The section, search answers and inserts are part of the messages. */
+export function toolsOf(tokens: SurfaceTokens): number {
+  return tokens.eager + tokens.loaded + tokens.cards + tokens.metaTools
+}
+
+export function tokensInWords(tokens: SurfaceTokens): string {
+  return `${short(toolsOf(tokens))} tokens of tools, ${short(tokens.everythingEager)} if all were sent`
+}
+
+export function count(number: number, one: string, many = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`
+}
+
+export function short(tokens: number): string {
+  return Math.abs(tokens) < 1000 ? String(tokens) : `${(tokens / 1000).toFixed(1)}k`
 }

@@ -2,11 +2,11 @@
 
 import { isOnSurface, type LedgerState } from '../ledger/fold.js'
 import type { Context } from '../surface/context.js'
-import type { ToolLister } from '../surface/host-array.js'
-import type { DeliveryName } from '../tool/reasons.js'
+import type { ToolLister } from '../surface/project.js'
+import type { DeliveryName } from '../tool/notice.js'
 import type { Tool } from '../tool/tool.js'
 import { type Accounting, account } from './accounting.js'
-import { short, toolsOf } from './figures.js'
+import { short, toolsOf } from './measurement.js'
 
 export interface Inspection {
   readonly mode: 'off' | 'on' | 'undecided'

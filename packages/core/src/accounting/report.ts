@@ -1,8 +1,8 @@
 /** What a conversation cost, as a person reads it. */
 import { firstLine, quote } from '../base/text.js'
-import type { Unmatched } from '../catalogue/unmatched.js'
+import type { Unmatched } from '../catalogue/unmatched-names.js'
 import type { Finding } from '../tool/source.js'
-import { count, short } from './figures.js'
+import { count, short } from './measurement.js'
 import type { Inspection } from './projections.js'
 
 /** What the report reads of a conversation. */

@@ -1,12 +1,12 @@
 /** A ledger as a person reads it: one request after the other, what it sent, and what its reply did. */
-import { defined } from '../base/guards.js'
+import { defined } from '../base/data.js'
 import type { LedgerEvent, SurfaceTokens } from '../ledger/event.js'
 import { createState, fold, type LedgerState, type LoadedTool } from '../ledger/fold.js'
 import { presentEvents } from '../ledger/stored-events.js'
-import type { DeliveryName } from '../tool/reasons.js'
+import type { DeliveryName } from '../tool/notice.js'
 import { type Accounting, account } from './accounting.js'
-import { tokensInWords, toolsOf } from './figures.js'
 import { eventInWords, usageInWords } from './in-words.js'
+import { tokensInWords, toolsOf } from './measurement.js'
 import { becauseOf } from './projections.js'
 import { reportOn } from './report.js'
 

@@ -1,28 +1,36 @@
 /** Step 1 of the flow: every known tool from every source, with ids, wire names, groups and a lookup that forgives spelling. */
 
+import { createLateWork, type LateWork } from '../base/async.js'
 import { ToolwellError } from '../base/errors.js'
 import { shortHash } from '../base/hash.js'
-import { createLateWork, type LateWork } from '../base/late-work.js'
 import { foldName, suffixed, toolId, type WireNaming, wireNameOf } from '../base/names.js'
 import { showInvisible } from '../base/text.js'
-import { bareProblem } from '../schema/bare.js'
+import { bareProblem } from '../schema/normalise.js'
 import type { Finding, SourceChange, SourceState } from '../tool/source.js'
 import { assertNone, assertShape, assertTool, type Tool } from '../tool/tool.js'
-import { assertDistinct, assertNews, assertSource, assertUpdate, META } from './assert-source.js'
-import { createChanges } from './changes.js'
-import { createEntry, type Entry } from './entry.js'
-import { isCalled, isLeftOutId, type LeftOut, leaveOut } from './left-out.js'
+import {
+  assertDistinct,
+  assertNews,
+  assertSource,
+  assertUpdate,
+  findingOf,
+  isCalled,
+  isLeftOutId,
+  type LeftOut,
+  leaveOut,
+  META,
+  oddSchema,
+  usableTools,
+} from './check-tools.js'
+import type { Source, SourceUpdate, StateDetails } from './entry.js'
+import { createChanges, createEntry, type Entry } from './entry.js'
 import { createLookAlikes, type LookAlikes } from './look-alikes.js'
 import { createNameIndex, isOfGroup, type NameIndex, type Resolution } from './name-index.js'
-import { oddSchema } from './odd-schema.js'
-import type { Source, SourceUpdate, StateDetails } from './source.js'
-import { findingOf, usableTools } from './usable-tools.js'
 
 export type { Finding, KeptParts, SourceChange, SourceState, StoredPart } from '../tool/source.js'
-export { META } from './assert-source.js'
-export type { Entry } from './entry.js'
-export type { LeftOut, UnusableTool } from './left-out.js'
-export type { Source, SourceUpdate, StateDetails } from './source.js'
+export type { LeftOut, UnusableTool } from './check-tools.js'
+export { META } from './check-tools.js'
+export type { Entry, Source, SourceUpdate, StateDetails } from './entry.js'
 
 /** The host's own tools live in the source with the empty name. */
 const HOST = ''

@@ -1,12 +1,12 @@
 /** The one predicate: whether a tool may be seen, loaded or called right now. Every path asks it, and deny wins. */
 
-import { defined } from '../base/guards.js'
+import { defined } from '../base/data.js'
 import { isIdOf, toolId } from '../base/names.js'
 import type { Notice } from '../tool/notice.js'
 import type { SourceState } from '../tool/source.js'
 import type { Tool } from '../tool/tool.js'
 import { type Catalogue, type Entry, META } from './catalogue.js'
-import { isLeftOutId } from './left-out.js'
+import { isLeftOutId } from './check-tools.js'
 
 export type Action = 'see' | 'load' | 'call'
 

@@ -1,7 +1,7 @@
 /** The lookup inside the catalogue: exact names first, folded spellings second, ambiguity reported and never guessed. */
 
+import { inPieces } from '../base/async.js'
 import { foldName, toolId } from '../base/names.js'
-import { inPieces } from '../base/pieces.js'
 import { showInvisible } from '../base/text.js'
 import type { Finding } from '../tool/source.js'
 import type { Tool } from '../tool/tool.js'

@@ -10,7 +10,7 @@ import { assemble as assembleResponses } from '../adapters/openai-responses/stre
 import { responsesWire } from '../adapters/openai-responses/wire.js'
 import type { StreamedReply } from '../adapters/shared/streamed.js'
 import type { Wire } from '../adapters/shared/wire.js'
-import { isRecord } from '../base/guards.js'
+import { isRecord } from '../base/data.js'
 import type { Conversation } from '../conversation.js'
 
 /** The JSON of a request. */

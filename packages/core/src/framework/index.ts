@@ -5,8 +5,8 @@
 
 import { assertConversation } from '../adapters/shared/assert-adapter.js'
 import { readEvents } from '../adapters/shared/sse.js'
+import { defined } from '../base/data.js'
 import { ToolwellError } from '../base/errors.js'
-import { defined } from '../base/guards.js'
 import { assertKnownKeys, assertOneOf, invalid } from '../base/options.js'
 import type { Conversation } from '../conversation.js'
 import { BRIDGE_NAME, READER_NAME } from '../surface/meta-tools.js'

@@ -1,6 +1,6 @@
 /** The ledger's vocabulary: everything that can happen to one conversation's tools. Decisions are in the event, never left to the fold. */
 
-import type { DeliveryName, Dropped, DropReason, FailureReason, LoadSource } from '../tool/reasons.js'
+import type { DeliveryName, Dropped, DropReason, FailureReason, LoadSource } from '../tool/notice.js'
 import type { Pin, WireTool } from '../tool/wire-tool.js'
 
 /** The version written on every stored line. Increase it when a reader of the old format would misread the new one. */

@@ -5,7 +5,7 @@
  */
 
 import { RESERVE_NAME } from '../base/names.js'
-import type { FailureReason } from '../tool/reasons.js'
+import type { FailureReason } from '../tool/notice.js'
 import type { Pin } from '../tool/wire-tool.js'
 import type { KeptResult, LedgerEvent } from './event.js'
 import { carry, inWords, leave, returnTo, tellLeft } from './left-latch.js'

@@ -1,7 +1,7 @@
 /** Reads a ledger from its store: from a snapshot and what follows it where there is one, and all of it where all is asked for. */
 
+import { lazily } from '../base/async.js'
 import { ToolwellError } from '../base/errors.js'
-import { lazily } from '../base/lazily.js'
 import { isConflict } from './conflict.js'
 import type { LedgerEvent } from './event.js'
 import { createState, fold } from './fold.js'

@@ -1,7 +1,7 @@
 /** What a stored event must look like to be folded. A ledger may come from any disk: what is wrong in it is said when it is opened. */
 
+import { isRecord } from '../base/data.js'
 import { ToolwellError } from '../base/errors.js'
-import { isRecord } from '../base/guards.js'
 import type { LedgerEvent } from './event.js'
 
 type Fits = (value: unknown) => boolean

@@ -3,7 +3,7 @@
  * of it. Whatever is not as expected in one is no snapshot: then the log is read.
  */
 
-import { isRecord } from '../base/guards.js'
+import { isRecord } from '../base/data.js'
 import { canonicalJson, shortHash } from '../base/hash.js'
 import type { Pin } from '../tool/wire-tool.js'
 import type { LedgerEvent, SurfaceTokens } from './event.js'

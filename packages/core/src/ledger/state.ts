@@ -1,5 +1,5 @@
 /** What a conversation's ledger adds up to. Changed by `fold` only; everyone else reads. */
-import type { DeliveryName, LoadSource } from '../tool/reasons.js'
+import type { DeliveryName, LoadSource } from '../tool/notice.js'
 import type { Pin, WireTool } from '../tool/wire-tool.js'
 import type { LedgerEvent, SurfaceTokens } from './event.js'
 

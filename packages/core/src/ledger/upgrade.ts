@@ -2,7 +2,7 @@
  * Reads what format 1 wrote, in the words of format 2. Event by event, by its own shape, so that it holds for every store
  * and for a ledger that began in one format and goes on in the other.
  */
-import { isRecord } from '../base/guards.js'
+import { isRecord } from '../base/data.js'
 
 type Fields = Record<string, unknown>
 

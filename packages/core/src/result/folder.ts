@@ -1,8 +1,8 @@
 /** `@toolwell/core/stores/results`: kept results as files, in a folder of the host's choice. */
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { isRecord } from '../base/data.js'
 import { ToolwellError } from '../base/errors.js'
-import { isRecord } from '../base/guards.js'
 import { shortHash } from '../base/hash.js'
 import { isMissing } from '../ledger/stores/jsonl/files.js'
 import { makeFolder } from '../ledger/stores/make-folder.js'

@@ -1,5 +1,5 @@
 /** The result of an MCP tool as parts. */
-import { isRecord } from '../base/guards.js'
+import { isRecord } from '../base/data.js'
 import { type GivenPart, type ToolResult, toolResult } from './part.js'
 
 /** A `CallToolResult`, as far as it is read. */

@@ -1,6 +1,5 @@
 /** `@toolwell/core/result`: what a tool may give besides text and JSON, and where large results are kept. */
 export { type McpResult, mcpResult } from './from-mcp.js'
-export { memoryResults } from './memory.js'
 export {
   type GivenPart,
   type LinkPart,
@@ -12,3 +11,4 @@ export {
   toolResult,
 } from './part.js'
 export type { KeptContent, ResultStore, ResultStoreLimits } from './store.js'
+export { memoryResults } from './store.js'

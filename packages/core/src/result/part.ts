@@ -66,3 +66,119 @@ export function isToolResult(value: unknown): value is ToolResult {
 export function isMedia(part: ResultPart): part is MediaPart {
   return part.type === 'image' || part.type === 'audio' || part.type === 'file'
 }
+
+/** Bytes as base64 that every server decodes: the standard alphabet, padded, nothing around it. */
+
+const CHUNK = 0x8000
+
+/** Undefined where the text is no base64. A `data:` prefix, line breaks and the alphabet of addresses are put right. */
+export function plainBase64(data: string | Uint8Array): string | undefined {
+  if (typeof data !== 'string') return encoded(data)
+  const comma = data.startsWith('data:') ? data.indexOf(',') : -1
+  const body = comma < 0 ? data : data.slice(comma + 1)
+  const text = /[\s_-]/.test(body) ? body.replace(/\s+/g, '').replace(/-/g, '+').replace(/_/g, '/') : body
+  const bare = text.endsWith('==') ? text.slice(0, -2) : text.endsWith('=') ? text.slice(0, -1) : text
+  if (bare === '' || bare.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(bare)) return undefined
+  return bare.padEnd(Math.ceil(bare.length / 4) * 4, '=')
+}
+
+function encoded(bytes: Uint8Array): string | undefined {
+  if (bytes.length === 0) return undefined
+  let text = ''
+  for (let start = 0; start < bytes.length; start += CHUNK)
+    text += String.fromCharCode(...bytes.subarray(start, start + CHUNK))
+  return btoa(text)
+}
+
+/** The first bytes. */
+export function decodedStart(base64: string, bytes: number): Uint8Array {
+  const text = base64.slice(0, Math.ceil(bytes / 3) * 4)
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).subarray(0, bytes)
+}
+
+/** How many bytes it stands for. */
+export function byteLength(base64: string): number {
+  const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0
+  return (base64.length / 4) * 3 - padding
+}
+
+/** The text that it stands for; undefined where that is no UTF-8. */
+export function decodedText(base64: string): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(decodedStart(base64, byteLength(base64)))
+  } catch {
+    return undefined
+  }
+}
+
+// What an image is and how large, from its first bytes: PNG, JPEG, GIF and WebP, the four that providers take.
+
+export interface ImageSize {
+  readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
+  readonly width: number
+  readonly height: number
+}
+
+/** A camera puts some 64 kB of notes before the size of a JPEG, seldom more than a few times that. */
+const LOOKED_AT = 512 * 1024
+
+/** Undefined where the bytes are no such image. Takes one walk over the start, whatever the bytes say. */
+export function imageSize(base64: string): ImageSize | undefined {
+  const bytes = decodedStart(base64, LOOKED_AT)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  const found = png(view) ?? gif(view) ?? webp(view) ?? jpeg(view)
+  return found && found.width > 0 && found.height > 0 ? found : undefined
+}
+
+function says(view: DataView, at: number, text: string): boolean {
+  if (view.byteLength < at + text.length) return false
+  for (let index = 0; index < text.length; index++)
+    if (view.getUint8(at + index) !== text.charCodeAt(index)) return false
+  return true
+}
+
+function png(view: DataView): ImageSize | undefined {
+  if (view.byteLength < 24 || !says(view, 0, '\x89PNG\r\n\x1a\n') || !says(view, 12, 'IHDR')) return undefined
+  return { mediaType: 'image/png', width: view.getUint32(16), height: view.getUint32(20) }
+}
+
+function gif(view: DataView): ImageSize | undefined {
+  if (view.byteLength < 10 || !(says(view, 0, 'GIF87a') || says(view, 0, 'GIF89a'))) return undefined
+  return { mediaType: 'image/gif', width: view.getUint16(6, true), height: view.getUint16(8, true) }
+}
+
+/** Three kinds of chunk: with extras, lossless, and the plain one. */
+function webp(view: DataView): ImageSize | undefined {
+  if (view.byteLength < 30 || !says(view, 0, 'RIFF') || !says(view, 8, 'WEBP')) return undefined
+  const mediaType = 'image/webp'
+  if (says(view, 12, 'VP8X'))
+    return { mediaType, width: 1 + threeBytes(view, 24), height: 1 + threeBytes(view, 27) }
+  if (says(view, 12, 'VP8L')) {
+    const bits = view.getUint32(21, true)
+    return { mediaType, width: 1 + (bits & 0x3fff), height: 1 + ((bits >> 14) & 0x3fff) }
+  }
+  if (!says(view, 12, 'VP8 ')) return undefined
+  return { mediaType, width: view.getUint16(26, true) & 0x3fff, height: view.getUint16(28, true) & 0x3fff }
+}
+
+function threeBytes(view: DataView, at: number): number {
+  return view.getUint16(at, true) | (view.getUint8(at + 2) << 16)
+}
+
+/** From segment to segment until the one that begins a frame. Each step goes forward. */
+function jpeg(view: DataView): ImageSize | undefined {
+  if (!says(view, 0, '\xff\xd8\xff')) return undefined
+  for (let at = 2; at + 9 <= view.byteLength; ) {
+    if (view.getUint8(at) !== 0xff) return undefined
+    const marker = view.getUint8(at + 1)
+    if (marker === 0xff) {
+      at++
+      continue
+    }
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
+    if (isFrame)
+      return { mediaType: 'image/jpeg', width: view.getUint16(at + 7), height: view.getUint16(at + 5) }
+    at += 2 + view.getUint16(at + 2)
+  }
+  return undefined
+}

@@ -1,9 +1,16 @@
 /** Whatever a tool gave, as parts. Nothing a tool gives throws here. */
-import { decodedText, plainBase64 } from './base64.js'
-import { imageSize } from './image-size.js'
-import { type GivenPart, isToolResult, type MediaPart, type ResultPart } from './part.js'
-import { printed, type Unprintable } from './printed.js'
-import type { Withheld } from './withheld.js'
+
+import { wholeStart } from '../base/text.js'
+import {
+  decodedText,
+  type GivenPart,
+  imageSize,
+  isToolResult,
+  type MediaPart,
+  plainBase64,
+  type ResultPart,
+} from './part.js'
+import type { Withheld } from './taken.js'
 
 export type ReadResult =
   | {
@@ -85,4 +92,178 @@ function typeOf(given: unknown): string {
 
 function isTextual(mediaType: string): boolean {
   return /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript)$|\+(?:json|xml)$/.test(mediaType)
+}
+
+// Reading a kept text piece by piece: its head, a range of lines or characters, the lines that hold a word. All linear.
+
+export interface Extent {
+  readonly characters: number
+  readonly lines: number
+}
+
+export function extentOf(text: string): Extent {
+  let lines = 1
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines++
+  return { characters: text.length, lines }
+}
+
+/** The start of a text within so many characters, up to the end of a line where one is near. */
+export function headOf(text: string, most: number): string {
+  const head = wholeStart(text, most)
+  const end = head.lastIndexOf('\n')
+  return head.length < text.length && end > most * 0.8 ? head.slice(0, end) : head
+}
+
+/** A piece of a text, from a character on, and where it stands. Both ends counted from 1, as they are asked for. */
+export interface Piece {
+  readonly text: string
+  readonly from: number
+  readonly to: number
+}
+
+/** Characters `from` to `to`, none of them halved, and no more than `most`. */
+export function charactersOf(text: string, from: number, to: number, most: number): Piece {
+  const start = isLow(text, from - 1) ? from - 2 : from - 1
+  const piece = wholeStart(text.slice(start, to), most)
+  return { text: piece, from: start + 1, to: start + piece.length }
+}
+
+function isLow(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return at > 0 && code >= 0xdc00 && code <= 0xdfff
+}
+
+/** Whole lines `from` to `to`, as many as fit into `most`. Undefined where not even the first one fits. */
+export function linesOf(text: string, from: number, to: number, most: number): Piece | undefined {
+  let start = 0
+  for (let line = 1; line < from; line++) {
+    const end = text.indexOf('\n', start)
+    if (end < 0) return { text: '', from, to: from - 1 }
+    start = end + 1
+  }
+  let end = start
+  let last = from - 1
+  for (let line = from; line <= to && end <= text.length; line++) {
+    const found = text.indexOf('\n', end)
+    const next = found < 0 ? text.length : found
+    if (next - start > most) break
+    last = line
+    end = next + 1
+  }
+  return last < from ? undefined : { text: text.slice(start, end - 1), from, to: last }
+}
+
+export interface Found {
+  readonly line: number
+  /** Of the match in the whole text, counted from 1. */
+  readonly character: number
+  readonly text: string
+}
+
+/** What is shown on each side of a match in a long line. */
+const AROUND = 120
+
+/** The places of a plain text, in any case of letters, and how many there are; neighbours count as one. No pattern: nothing can run away. */
+export function matchesOf(
+  text: string,
+  wanted: string,
+  most: number,
+): { readonly found: readonly Found[]; readonly total: number } {
+  const needle = wanted.toLowerCase()
+  const found: Found[] = []
+  let total = 0
+  let start = 0
+  for (let line = 1; start <= text.length; line++) {
+    const next = text.indexOf('\n', start)
+    const end = next < 0 ? text.length : next
+    const content = text.slice(start, end)
+    const folded = content.toLowerCase()
+    for (let at = folded.indexOf(needle); at >= 0; at = folded.indexOf(needle, at + needle.length + AROUND)) {
+      total++
+      if (found.length < most)
+        found.push({ line, character: start + at + 1, text: around(content, at, wanted) })
+    }
+    start = end + 1
+  }
+  return { found, total }
+}
+
+function around(line: string, at: number, wanted: string): string {
+  const from = Math.max(0, at - AROUND)
+  const to = Math.min(line.length, at + wanted.length + AROUND)
+  const shown = line.slice(from, to).toWellFormed()
+  return `${from > 0 ? '…' : ''}${shown}${to < line.length ? '…' : ''}`
+}
+
+/** A value as the JSON that a model reads. What JSON would leave out of it without a word is shown, or told of. */
+
+interface Unprintable {
+  /** What is wrong, as the end of a sentence: `it is a Response: return await response.text()`. */
+  readonly problem: string
+}
+
+/** Nothing at all is no text. */
+function printed(value: unknown): string | Unprintable {
+  if (value === undefined) return ''
+  if (typeof value === 'function' || typeof value === 'symbol') return { problem: `it is a ${typeof value}` }
+  try {
+    const text = JSON.stringify(value) ?? ''
+    // What JSON leaves out, it writes as one of these.
+    return /\{\}|null/.test(text) ? completed(value) : text
+  } catch (error) {
+    return { problem: error instanceof NotShown ? error.message : firstOf(error) }
+  }
+}
+
+class NotShown extends Error {}
+
+/** Maps and sets as lists, what says itself as text as that text, and a number that JSON lacks by its name. */
+function completed(value: unknown): string {
+  let isWhole = true
+  const text = JSON.stringify(value, (_, each: unknown) => {
+    const verb = isWhole ? 'is' : 'holds'
+    isWhole = false
+    if (typeof each === 'number') return Number.isFinite(each) ? each : String(each)
+    if (each instanceof Map || each instanceof Set) return [...each]
+    if (!isBare(each)) return each
+    const own = String(each)
+    if (!own.startsWith('[object ')) return own
+    const kind = kindOf(each)
+    const article = /^[AEIOU]/i.test(kind) ? 'an' : 'a'
+    if (verb === 'is' || kind === 'Promise')
+      throw new NotShown(`it ${verb} ${article} ${kind}${advice(each, kind)}`)
+    return `[${kind}, not shown]`
+  })
+  return typeof value === 'number' ? String(value) : (text ?? '')
+}
+
+/** An instance of something without a field that JSON would show. */
+function isBare(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const kind = Object.getPrototypeOf(value)
+  return kind !== null && Object.getPrototypeOf(kind) !== null && Object.keys(value).length === 0
+}
+
+function kindOf(value: object): string {
+  const tag = Object.prototype.toString.call(value).slice('[object '.length, -1)
+  const name: unknown = tag === 'Object' ? value.constructor?.name : tag
+  return typeof name === 'string' && name !== '' ? name : 'object'
+}
+
+function advice(value: object, kind: string): string {
+  if (kind === 'Response') return ': return await response.text()'
+  if (kind === 'Promise') return ': await it'
+  if (Symbol.asyncIterator in value || Symbol.iterator in value)
+    return ': read it to its end, and return that'
+  return ', of which JSON shows nothing: return what is in it'
+}
+
+/** Engines tell of a circle on several lines. */
+function firstOf(error: unknown): string {
+  try {
+    const [line = ''] = String(error instanceof Error ? error.message : error).split('\n', 1)
+    return line === '' ? 'it cannot be written as JSON' : line
+  } catch {
+    return 'it cannot be written as JSON'
+  }
 }

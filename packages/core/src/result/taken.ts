@@ -3,8 +3,8 @@
  * SDK (Anthropic `ToolResultBlockParam`, OpenAI `ResponseFunctionCallOutputItem` and `ChatCompletionToolMessageParam`,
  * Google `FunctionResponsePart`), and the pages named below.
  */
-import { type ImageSize, imageSize } from './image-size.js'
-import type { MediaPart } from './part.js'
+
+import { byteLength, type ImageSize, imageSize, type MediaPart } from './part.js'
 
 /** Characters of base64 in one part. Anthropic refuses more in an image; the others limit the whole request. */
 export const MOST_MEDIA = 5 * 1024 * 1024
@@ -62,4 +62,32 @@ const RULES: Readonly<Record<string, Rule>> = {
     const tile = Math.max(1, Math.floor(Math.min(width, height) / 1.5))
     return 258 * Math.ceil(width / tile) * Math.ceil(height / tile)
   },
+}
+
+// Media that a model does not get, as it is spoken of.
+
+/** Media that cannot be given to a model, and why. */
+export interface Withheld {
+  readonly kind: MediaPart['type']
+  readonly mediaType: string
+  readonly name?: string
+  /** Pixels, where they are known. */
+  readonly size?: { readonly width: number; readonly height: number }
+  readonly bytes: number
+  /** The wire takes none of its kind; it is too large to send; its bytes are not what they should be. */
+  readonly why: 'not-taken' | 'too-large' | 'unreadable'
+}
+
+/** A part of media as it is spoken of. */
+export function withheld(part: MediaPart, why: Withheld['why']): Withheld {
+  const { type: kind, mediaType, name, data } = part
+  const size = kind === 'image' ? imageSize(data) : undefined
+  return {
+    kind,
+    mediaType,
+    ...(name === undefined ? {} : { name }),
+    ...(size ? { size: { width: size.width, height: size.height } } : {}),
+    bytes: byteLength(data),
+    why,
+  }
 }

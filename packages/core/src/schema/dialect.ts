@@ -1,11 +1,10 @@
 /** What a wire cannot carry as it is, and how it is carried instead. Deterministic; used for surfaces and answers alike. */
 
-import { plainJson } from '../base/plain-json.js'
+import { isRecord, plainJson } from '../base/data.js'
 import { wholeStart } from '../base/text.js'
 import type { WireTool } from '../tool/wire-tool.js'
-import { wholeSchema } from './complete.js'
+import { normaliseSchema, schemaProblems, wholeSchema } from './normalise.js'
 import { legalKeys } from './property-keys.js'
-import { normaliseSchema, schemaProblems } from './repair.js'
 
 export interface Dialect {
   /** The longest description a tool may have. Descriptions inside a schema are not limited. */
@@ -41,7 +40,7 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
 }
 
 /** What a wire demands; nothing where it is not known. */
-export function dialectOf(wire: string): Dialect {
+function dialectOf(wire: string): Dialect {
   return DIALECTS[wire] ?? {}
 }
 
@@ -151,4 +150,184 @@ function beginningOf(description: string, limit: number): string {
   const start = wholeStart(description, limit - CONTINUED.length)
   const blank = start.search(/\s\S*$/)
   return blank > start.length / 2 ? start.slice(0, blank) : start
+}
+
+// Which definitions a provider refuses as they are. `doctor` asks this; what is sent has been through `fitWire` first.
+
+/** Why this wire would refuse the definition, in words; undefined where it takes it. */
+export function wireRefusal({ description, inputSchema }: WireTool, wire: string): string | undefined {
+  const { description: longest, notAtTop = [], keys, whole } = dialectOf(wire)
+  const [problem] = schemaProblems(inputSchema)
+  if (problem) return `${problem.path} ${problem.problem}`
+  if (inputSchema.type !== 'object') return 'the schema does not describe an object'
+  const atTop = notAtTop.filter((keyword) => Object.hasOwn(inputSchema, keyword))
+  if (atTop.length > 0) return `${atTop.join(', ')} may not stand at the top of the schema`
+  const names = Object.keys(inputSchema.properties ?? {})
+  const illegal = keys && names.find((name) => !keys.test(name))
+  if (illegal !== undefined)
+    return `the parameter name ${JSON.stringify(illegal)} does not match ${keys?.source}`
+  if (longest !== undefined && description.length > longest)
+    return `the description has ${description.length} characters; ${longest} are allowed`
+  if (whole && wholeSchema(inputSchema) !== inputSchema)
+    return 'an object names no properties, or an array no items'
+  return undefined
+}
+
+// What each keyword of JSON Schema 2020-12 may hold. Providers refuse a whole request for one that holds something else.
+
+export type Json = { readonly [keyword: string]: unknown }
+
+export interface KeywordRule {
+  /** Where schemas are to be found in the value; absent where it is data. */
+  readonly inside?: 'schema' | 'schemas' | 'map' | 'dependencies'
+  /** Whether the value has the right form. What is inside is looked at by itself. */
+  fits(value: unknown): boolean
+  /** In words, for a person: it has to be … */
+  readonly form: string
+}
+
+const TYPES: readonly unknown[] = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']
+
+const rule = (form: string, fits: KeywordRule['fits'], inside?: KeywordRule['inside']): KeywordRule => ({
+  form,
+  fits,
+  ...(inside ? { inside } : {}),
+})
+
+const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
+
+const schema = rule('a schema', isSchema, 'schema')
+const schemas = rule('a list of schemas', (value) => Array.isArray(value) && value.length > 0, 'schemas')
+const schemaMap = rule('an object of schemas', isRecord, 'map')
+const text = rule('a string', (value) => typeof value === 'string')
+const flag = rule('true or false', (value) => typeof value === 'boolean')
+const number = rule('a number', isNumber)
+const count = rule('a whole number from 0 on', (value) => Number.isInteger(value) && (value as number) >= 0)
+const anchor = rule('a name', (value) => typeof value === 'string' && /^[A-Za-z_][\w.-]*$/.test(value))
+
+const RULES: Readonly<Record<string, KeywordRule>> = {
+  $schema: text,
+  $id: rule('an address without a fragment', (value) => typeof value === 'string' && !/#./s.test(value)),
+  $ref: text,
+  $dynamicRef: text,
+  $recursiveRef: text,
+  $anchor: anchor,
+  $dynamicAnchor: anchor,
+  $comment: text,
+  $vocabulary: rule(
+    'an object of true and false',
+    (value) => isRecord(value) && Object.values(value).every((each) => typeof each === 'boolean'),
+  ),
+  $defs: schemaMap,
+  definitions: schemaMap,
+  type: rule('one of the seven types of JSON, or a list of them', isType),
+  const: rule('anything', () => true),
+  enum: rule(
+    'a list of different values',
+    (value) => Array.isArray(value) && value.length > 0 && areUnique(value),
+  ),
+  default: rule('anything', () => true),
+  examples: rule('a list', Array.isArray),
+  title: text,
+  description: text,
+  format: text,
+  contentEncoding: text,
+  contentMediaType: text,
+  contentSchema: schema,
+  deprecated: flag,
+  readOnly: flag,
+  writeOnly: flag,
+  multipleOf: rule('a number above 0', (value) => isNumber(value) && value > 0),
+  maximum: number,
+  minimum: number,
+  exclusiveMaximum: number,
+  exclusiveMinimum: number,
+  maxLength: count,
+  minLength: count,
+  pattern: rule('a regular expression', (value) => typeof value === 'string' && isPattern(value)),
+  maxItems: count,
+  minItems: count,
+  maxContains: count,
+  minContains: count,
+  uniqueItems: flag,
+  maxProperties: count,
+  minProperties: count,
+  required: rule('a list of different names', isNames),
+  dependentRequired: rule(
+    'an object of lists of names',
+    (value) => isRecord(value) && Object.values(value).every(isNames),
+  ),
+  dependencies: rule('an object of schemas or lists of names', isRecord, 'dependencies'),
+  properties: schemaMap,
+  patternProperties: rule(
+    'an object of schemas by regular expression',
+    (value) => isRecord(value) && Object.keys(value).every(isPattern),
+    'map',
+  ),
+  dependentSchemas: schemaMap,
+  additionalProperties: schema,
+  unevaluatedProperties: schema,
+  propertyNames: schema,
+  items: schema,
+  prefixItems: schemas,
+  additionalItems: schema,
+  unevaluatedItems: schema,
+  contains: schema,
+  allOf: schemas,
+  anyOf: schemas,
+  oneOf: schemas,
+  not: schema,
+  if: schema,
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+  then: schema,
+  else: schema,
+}
+
+/** Keywords that are not in here may hold anything. */
+export const KEYWORDS: ReadonlyMap<string, KeywordRule> = new Map(Object.entries(RULES))
+
+export function isSchema(value: unknown): value is Json | boolean {
+  return isRecord(value) || typeof value === 'boolean'
+}
+
+export function isNames(value: unknown): value is readonly string[] {
+  if (!Array.isArray(value)) return false
+  for (const name of value) if (typeof name !== 'string') return false
+  return value.length < 2 || new Set(value).size === value.length
+}
+
+function isType(value: unknown): boolean {
+  if (!Array.isArray(value)) return TYPES.includes(value)
+  return value.length > 0 && value.every((type) => TYPES.includes(type)) && areUnique(value)
+}
+
+/** What most patterns are made of needs no try. */
+const SURELY_A_PATTERN = /^\^?[\w @:/.,=#%&;~-]*\$?$/
+
+export function isPattern(text: string): boolean {
+  if (SURELY_A_PATTERN.test(text)) return true
+  return isExpression(text, 'u') || isExpression(text, '')
+}
+
+function isExpression(text: string, flags: string): boolean {
+  try {
+    return new RegExp(text, flags) !== undefined
+  } catch {
+    return false
+  }
+}
+
+function areUnique(values: readonly unknown[]): boolean {
+  return values.length < 2 || new Set(values.map(valueKey)).size === values.length
+}
+
+/** Equal for equal values. */
+export function valueKey(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  // Apart from any string that is a value itself.
+  return `\u0000${JSON.stringify(value, (_, each) => (isRecord(each) ? sorted(each) : each))}`
+}
+
+function sorted(object: Json): Json {
+  return Object.fromEntries(Object.entries(object).sort(([one], [other]) => (one < other ? -1 : 1)))
 }

@@ -1,5 +1,5 @@
 /** Names of parameters that a wire refuses: sent under legal ones, and turned back before the tool sees them. */
-import { isRecord } from '../base/guards.js'
+import { isRecord } from '../base/data.js'
 import { shortHash } from '../base/hash.js'
 
 type Json = { readonly [keyword: string]: unknown }

@@ -1,6 +1,6 @@
 /** Where the references of a schema lead. Nothing is ever fetched, and data is no schema, whatever it looks like. */
-import { isRecord } from '../base/guards.js'
-import { isSchema, type Json, KEYWORDS, type KeywordRule } from './rules.js'
+import { isRecord } from '../base/data.js'
+import { isSchema, type Json, KEYWORDS, type KeywordRule } from './dialect.js'
 
 export const REFERENCES: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef'])
 export const ANCHORS: ReadonlySet<string> = new Set(['$anchor', '$dynamicAnchor'])

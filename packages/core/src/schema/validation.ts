@@ -1,9 +1,16 @@
 /** Checks a call's arguments against the tool's real schema: without eval, without fetching anything, and in bounded time. */
 import { quote } from '../base/text.js'
 import type { WireTool } from '../tool/wire-tool.js'
-import { NO_ALTERNATIVE } from './validate/of-schemas.js'
-import { keysOf, OutOfSteps, type Problem, stepsFor } from './validate/run.js'
-import { createValidator, TooDeep, type Validator } from './validate/validate.js'
+import { NO_ALTERNATIVE } from './validate/keywords.js'
+import {
+  createValidator,
+  keysOf,
+  OutOfSteps,
+  type Problem,
+  stepsFor,
+  TooDeep,
+  type Validator,
+} from './validate/validate.js'
 
 export type ArgumentCheck =
   | { readonly kind: 'valid' }

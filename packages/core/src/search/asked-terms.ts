@@ -1,11 +1,15 @@
 /** A query as weighted terms: words that count, the concepts behind them, neighbouring pairs; as a whole and clause by clause. */
-import { pairOf } from './index/hash.js'
+
+import { pairOf } from './index/spelling.js'
+import { identityBit } from './index/tally.js'
+import type { TermIndex } from './index/term-index.js'
+import { queryCharacterLimit } from './query.js'
 import type { Tuning } from './tuning.js'
 import { asking, questionEffect, severalEffect } from './words/effects.js'
-import { resolveIdioms } from './words/idioms.js'
 import type { Concept } from './words/lexicon.js'
-import { isProduct } from './words/products.js'
+import { isStopWord } from './words/tokenize.js'
 import type { SpelledWord, Term, Vocabulary } from './words/vocabulary.js'
+import { isProduct, resolveIdioms } from './words/word-lists.js'
 
 /** Distinct words of a query that count; the rest is ignored. */
 const wordLimit = 64
@@ -202,4 +206,54 @@ export function clausesOf(text: string): string[] {
     )
     .map((clause) => clause.trim())
     .filter((clause) => clause !== '')
+}
+
+// Words of a query that name a place, a person or a company: what a tool is given, not what it does.
+
+/** Inside a sentence: its first word has a capital in any case. Words all in capitals are as often a thing ("QR") as a name. */
+const named = /(?<=[\p{L}\p{N},] )\p{Lu}\p{Ll}+(?!\p{L})/gu
+
+/** Hashes of the words that a query writes as names. */
+export function namesWritten(text: string, vocabulary: Vocabulary): ReadonlySet<number> {
+  const found = new Set<number>()
+  for (const [word] of text.matchAll(named))
+    if (!isStopWord(word))
+      for (const { terms } of vocabulary.wordsOf(word)) for (const { hash } of terms) found.add(hash)
+  return found
+}
+
+// `+must`: the tools that hold a word in their name, aliases, server, domain or group; where none does, a word that means the same.
+
+/** The slots where every word of every entry occurs in an identity field; undefined if no entry holds a word. */
+export function slotsWith(
+  must: readonly string[],
+  index: TermIndex,
+  vocabulary: Vocabulary,
+): Set<number> | undefined {
+  let allowed: Set<number> | undefined
+  for (const entry of must)
+    for (const word of vocabulary.wordsOf(entry.slice(0, queryCharacterLimit))) {
+      const passed = identitySlotsOf(word.whole.hash, index)
+      if (word.parts.length > 0)
+        for (const slot of word.parts.map(({ hash }) => identitySlotsOf(hash, index)).reduce(intersection))
+          passed.add(slot)
+      // Nobody is called by that word: "+mail" then stands for what is called "email".
+      if (passed.size === 0)
+        for (const { hash } of word.whole.asked)
+          for (const slot of identitySlotsOf(hash, index)) passed.add(slot)
+      allowed = allowed ? intersection(allowed, passed) : passed
+    }
+  return allowed
+}
+
+function identitySlotsOf(term: number, index: TermIndex): Set<number> {
+  const slots = new Set<number>()
+  index.forEach(term, (slot, byte) => {
+    if ((byte & identityBit) !== 0) slots.add(slot)
+  })
+  return slots
+}
+
+function intersection(first: ReadonlySet<number>, second: ReadonlySet<number>): Set<number> {
+  return new Set([...first].filter((slot) => second.has(slot)))
 }

@@ -1,7 +1,8 @@
 /** How much of what was asked for a tool speaks of: whether it is loaded or only offered, and given as an answer or as the nearest there is. */
-import { impactTable } from './index/impact.js'
+
+import { type WeighedWord, worthOfAll } from './answers.js'
+import { impactTable } from './index/tally.js'
 import type { TermIndex } from './index/term-index.js'
-import { type WeighedWord, worthOfAll } from './relevance.js'
 
 /** What a tool holds of a word that it does not use, by how near that is to what it does say. */
 const shares = { same: 0.8, subject: 0.5, hint: 0.3 } as const

@@ -1,10 +1,9 @@
 /** What of a tool is indexed, and how much it counts: a document becomes postings. Depends on nothing but the document. */
 
-import { namesOf } from './exact-names.js'
-import { hashOf, nameSeed, pairOf } from './index/hash.js'
-import { impactByte } from './index/impact.js'
 import type { Analysis } from './index/segment.js'
-import { createTally } from './index/tally.js'
+import { hashOf, nameSeed, pairOf } from './index/spelling.js'
+import { createTally, impactByte } from './index/tally.js'
+import { namesOf } from './name-matches.js'
 import type { SearchDocument } from './searcher.js'
 import type { FieldName, Tuning } from './tuning.js'
 import { effects, effectTerm } from './words/effects.js'

@@ -1,7 +1,7 @@
 /** Words and meaning together: the lexical ranking with the similarity that a host's embedding function finds. */
 
+import { inTime } from '../base/async.js'
 import { shortHash } from '../base/hash.js'
-import { inTime } from '../base/in-time.js'
 import { assertFunction, invalid } from '../base/options.js'
 import { createLexicalSearcher } from './lexical.js'
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'

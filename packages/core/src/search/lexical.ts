@@ -10,31 +10,31 @@
  * The index keeps no text but names, so `explain` is given the document again; the rest needs the index alone.
  */
 
-import { inPieces } from '../base/pieces.js'
-import { type AskedTerms, askedTerms } from './asked-terms.js'
+import { inPieces } from '../base/async.js'
+import { createRelevance, weighWords } from './answers.js'
+import { type AskedTerms, askedTerms, namesWritten, slotsWith } from './asked-terms.js'
 import { createCoverage, type Held, nothingHeld } from './coverage.js'
-import { nameOfTier } from './exact-names.js'
-import { type Explanation, explain } from './explain.js'
+import { createPartReader, type IndexPart } from './document.js'
+import {
+  type Explanation,
+  explain,
+  type SearchMiss,
+  type WhyQuery,
+  type WhySource,
+  whyNot,
+} from './explain.js'
 import { createAnalyser } from './fields.js'
-import { identityBit } from './index/impact.js'
 import { createSegmentBuilder, type Segment } from './index/segment.js'
+import { bestSlots, identityBit } from './index/tally.js'
 import { createTermIndex, noAliases } from './index/term-index.js'
-import { bestSlots } from './index/top.js'
-import { createLearned, type Learned } from './learned.js'
-import { slotsWith } from './must-words.js'
-import { createNameFit, type NameFit } from './name-fit.js'
-import { createNameMatches } from './name-matches.js'
+import { createNameFit, createNameMatches, type NameFit, nameOfTier } from './name-matches.js'
 import { queryCharacterLimit } from './query.js'
-import { createRelevance, weighWords } from './relevance.js'
-import { createScores } from './scores.js'
+import { createLearned, createScores, type Learned } from './scores.js'
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
-import { createPartReader, type IndexPart } from './stored-parts.js'
 import { defaultTuning, type Tuning } from './tuning.js'
-import { namesWritten } from './values.js'
-import { type SearchMiss, type WhyQuery, type WhySource, whyNot } from './why.js'
 import { createLexicon } from './words/lexicon.js'
-import { isProduct } from './words/products.js'
 import { createVocabulary, type Vocabulary } from './words/vocabulary.js'
+import { isProduct } from './words/word-lists.js'
 
 /** What is less relevant is no answer at any cut-off worth setting, and looking how sure it is costs. */
 const leastRelevance = 0.2

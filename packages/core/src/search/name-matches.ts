@@ -1,9 +1,10 @@
 /** Tools whose name stands in a query, exactly or nearly, and how surely each is meant. */
+
 import { editDistance } from '../base/nearest.js'
-import { type Candidate, candidatesOf, nearMissTier, tierOf } from './exact-names.js'
-import { hashOf, nameSeed } from './index/hash.js'
+import type { AskedTerm } from './asked-terms.js'
+import { ownName } from './fields.js'
 import { type Identity, positionOf } from './index/segment.js'
-import { bitsIn, fold, lettersOf, slipsAllowed } from './index/spelling.js'
+import { bitsIn, fold, hashOf, lettersOf, nameSeed, slipsAllowed } from './index/spelling.js'
 import type { TermIndex } from './index/term-index.js'
 import { isStopWord, stem } from './words/tokenize.js'
 import type { Term, Vocabulary } from './words/vocabulary.js'
@@ -144,4 +145,182 @@ function isCalled(server: string, word: string): boolean {
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
     .includes(word.toLowerCase())
+}
+
+// Names inside a query: written exactly, with other separators, or nearly so. They go before everything the words find.
+
+export interface ExactName {
+  readonly raw: string
+  readonly folded: string
+  readonly alias: boolean
+}
+
+/** Everything a tool may be called by: its id, its name and aliases, and those behind the server. */
+export function namesOf(document: Identity): ExactName[] {
+  const names: ExactName[] = []
+  const add = (raw: string, alias: boolean): void => {
+    const folded = fold(raw)
+    if (!names.some((name) => name.raw === raw && name.alias === alias)) names.push({ raw, folded, alias })
+  }
+  const addWithServer = (name: string, alias: boolean): void => {
+    add(name, alias)
+    if (document.server === '') return
+    add(`${document.server}/${name}`, alias)
+  }
+  add(document.id, false)
+  addWithServer(document.name, false)
+  for (const alias of document.aliases) addWithServer(alias, true)
+  return names
+}
+
+/** A piece of a query that may be a name. */
+interface Candidate {
+  readonly text: string
+  readonly folded: string
+  /** It is the whole query. */
+  readonly whole: boolean
+  /** It is a plain word, without separator or mixed case. */
+  readonly plain: boolean
+}
+
+/** Nearly all words of a sentence: in lower case or only capitalised, with its punctuation around them. */
+const plainWord = /^["'([]?([A-Za-z][a-z]{0,199})[.,;:!?)\]"']{0,2}$/
+
+/** The whole query, then its words without the punctuation around them. At most `limit` of them. */
+function candidatesOf(text: string, limit = 64): Candidate[] {
+  const candidates: Candidate[] = []
+  const seen = new Set<string>()
+  const add = (written: string, whole: boolean): void => {
+    // Many clients put this in front of server and tool.
+    const piece = written.startsWith('mcp__') ? written.replace(/^mcp__(?=.*__)/, '') : written
+    const folded = fold(piece)
+    if (folded === '' || (!whole && folded.length < 3) || seen.has(piece)) return
+    seen.add(piece)
+    candidates.push({ text: piece, folded, whole, plain: !whole && !hasSeparator(piece) })
+  }
+  const trimmed = text.trim()
+  if (trimmed.length <= 200) add(trimmed, true)
+  for (const word of trimmed.split(/\s+/)) {
+    if (candidates.length >= limit) break
+    const plain = plainWord.exec(word)?.[1]
+    if (plain === undefined) {
+      if (word.length <= 200) add(withoutPunctuation(word), false)
+    } else if (plain.length >= 3 && !seen.has(plain)) {
+      seen.add(plain)
+      candidates.push({ text: plain, folded: plain.toLowerCase(), whole: false, plain: true })
+    }
+  }
+  return candidates
+}
+
+/** How surely a tool is meant by a candidate with the same folded name; 0 if it is not. A higher tier goes first. */
+function tierOf(identity: Identity, candidate: Candidate): number {
+  let best = 0
+  for (const name of namesOf(identity)) {
+    if (name.folded !== candidate.folded) continue
+    // A plain word has to be the name as it is written: "getuser" in a sentence is not `get_user`.
+    if (candidate.plain && name.raw.toLowerCase() !== candidate.text.toLowerCase()) continue
+    const tier = (name.alias ? 2 : name.raw === candidate.text ? 4 : 3) + (candidate.whole ? 3 : 0)
+    if (tier > best) best = tier
+  }
+  return best
+}
+
+/** Tier of a name that is spelt wrongly, below all that are spelt right. */
+const nearMissTier = 1
+
+/** How a query names a tool. */
+export type NameMatch = 'exact' | 'other-spelling' | 'alias' | 'near-miss'
+
+/** A tier in words; undefined where the tool is not named. */
+export function nameOfTier(tier: number): NameMatch | undefined {
+  if (tier <= nearMissTier) return tier === nearMissTier ? 'near-miss' : undefined
+  return (['alias', 'other-spelling', 'exact'] as const)[(tier - 2) % 3]
+}
+
+/** A word as it stands in a sentence, without the quotes, brackets and commas around it. */
+function withoutPunctuation(word: string): string {
+  return word.replace(/^[^\p{L}\p{N}@_]+/u, '').replace(/[^\p{L}\p{N}\p{M}_]+$/u, '')
+}
+
+function hasSeparator(text: string): boolean {
+  return /[^\p{L}\p{N}\p{M}]|\p{Ll}\p{Lu}/u.test(text)
+}
+
+// What a tool's name says beyond what was asked for: who wants a mock server wants `createMock` rather than `deleteMockServerResponse`.
+
+/** What each word of a name that nobody asked for costs of the score and of what is accounted for, and how many count. */
+const cost = { score: 0.15, coverage: 0.04 } as const
+const mostUnasked = 3
+/** Most names have one such word. It costs nothing of what is accounted for, and to have none adds to it. */
+const usualUnasked = 1
+/** Names that are remembered; when there are more, all are forgotten. */
+const mostRead = 10_000
+/** A request of more words says more than any name: there they cost less. One word says too little to hold a name against a tool. */
+const usualWords = 6
+
+/** The words of its server are not counted: all its tools may have them in their names. */
+export interface NameFit {
+  /** The share of its score that a tool keeps. */
+  readonly share: number
+  /** What is added to what it accounts for; less than 0 where its name says much else. */
+  readonly gain: number
+}
+
+export function createNameFit(
+  index: TermIndex,
+  vocabulary: () => Vocabulary,
+): (terms: readonly AskedTerm[]) => (slot: number) => NameFit {
+  let revision = -1
+  /** By slot, since the same tools are the best of many requests. Each word of a name: how many hashes it goes by, and those. */
+  const read = new Map<number, Int32Array>()
+
+  function wordsOf(slot: number): Int32Array {
+    const known = read.get(slot)
+    if (known) return known
+    const words = ownWords(index.identityOf(slot), vocabulary())
+    const hashes = Int32Array.from(
+      words.flatMap(({ hash, concepts }) => [1 + concepts.length, hash, ...concepts]),
+    )
+    if (read.size >= mostRead) read.clear()
+    read.set(slot, hashes)
+    return hashes
+  }
+
+  return (terms) => {
+    if (revision !== index.revision) read.clear()
+    revision = index.revision
+    const asked = new Set<number>()
+    let words = 0
+    for (const { hash, kind } of terms) {
+      if (kind === 'pair') continue
+      asked.add(hash)
+      if (kind === 'word') words += 1
+    }
+    const weight = words < 2 ? 0 : Math.min(1, usualWords / words)
+    return (slot) => {
+      const hashes = wordsOf(slot)
+      let unasked = 0
+      for (let at = 0; at < hashes.length && unasked < mostUnasked; ) {
+        const end = at + 1 + (hashes[at] as number)
+        let isAsked = false
+        for (at += 1; at < end; at += 1) isAsked ||= asked.has(hashes[at] as number)
+        if (!isAsked) unasked += 1
+      }
+      return {
+        share: 1 / (1 + cost.score * weight * unasked),
+        gain: cost.coverage * weight * (usualUnasked - unasked),
+      }
+    }
+  }
+}
+
+function ownWords({ name, server }: Identity, vocabulary: Vocabulary): readonly Term[] {
+  const termsOf = (text: string) =>
+    vocabulary
+      .wordsOf(text)
+      .flatMap(({ whole, parts, pair }) => (pair ? [] : parts.length > 0 ? parts : [whole]))
+  const known = new Set(termsOf(ownName(server)).map(({ hash }) => hash))
+  const own = termsOf(name).filter(({ hash, empty }) => !empty && !known.has(hash))
+  return [...new Map(own.map((term) => [term.hash, term])).values()]
 }

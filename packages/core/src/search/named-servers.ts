@@ -2,9 +2,8 @@
 import type { AskedTerm } from './asked-terms.js'
 import { ownName } from './fields.js'
 import type { TermIndex } from './index/term-index.js'
-import { isOrdinaryWord } from './words/ordinary-words.js'
-import { isProduct } from './words/products.js'
 import type { Vocabulary } from './words/vocabulary.js'
+import { isOrdinaryWord, isProduct } from './words/word-lists.js'
 
 /** What tools of other servers keep of their score. */
 const otherServer = 0.6

@@ -1,13 +1,13 @@
 /** Keeps a searcher in step with the catalogue, and falls back to the built-in one where the host's fails. */
-import { turn } from '../base/pieces.js'
+import { turn } from '../base/async.js'
 import type { Catalogue, Entry } from '../catalogue/catalogue.js'
 import type { Notice } from '../tool/notice.js'
+import type { IndexPart } from './document.js'
 import { documentOf } from './document.js'
 import { segmentCapacity } from './index/segment.js'
 import { noAliases } from './index/term-index.js'
 import { createLexicalSearcher, type LexicalSearcher } from './lexical.js'
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
-import type { IndexPart } from './stored-parts.js'
 import { beforeDeprecated } from './successors.js'
 
 export type Ranking = (query: RankQuery, notify: (notice: Notice) => void) => Promise<readonly Ranked[]>

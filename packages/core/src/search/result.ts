@@ -1,6 +1,6 @@
 /** What a search found and did, as data. Rendering it for the model comes after. */
 
-import type { DropReason } from '../tool/reasons.js'
+import type { DropReason } from '../tool/notice.js'
 import type { JsonSchema, Risk } from '../tool/tool.js'
 import type { WireTool } from '../tool/wire-tool.js'
 

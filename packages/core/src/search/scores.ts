@@ -1,11 +1,12 @@
 /** What each tool scores for a query: one sum over postings, in arrays that are kept from query to query. */
+
 import type { AskedTerm, AskedTerms } from './asked-terms.js'
-import { createEffectShares } from './effect-shares.js'
-import { impactTable, saturation, strongest } from './index/impact.js'
 import { positionOf, type Segment } from './index/segment.js'
+import { impactTable, saturation, strongest } from './index/tally.js'
 import type { TermIndex } from './index/term-index.js'
-import type { Learned } from './learned.js'
 import { createNamedServers } from './named-servers.js'
+import type { LearnedTerms } from './searcher.js'
+import { effects, effectTerm, severalEffect } from './words/effects.js'
 import type { Vocabulary } from './words/vocabulary.js'
 
 /** Words are weighed as if the index were at least this large: few tools say little about which words are rare. */
@@ -257,4 +258,141 @@ function gainTable(strengths: Float64Array): Float32Array {
       table[row * 128 + byte] = Math.max(0, (strongest * both) / (saturation + both) - before)
     }
   return table
+}
+
+// What tools keep of their score by what they do to things: a request to list is answered rather by what lists than by what deletes.
+
+/** A tool that does something else to things than what was asked for. */
+const otherEffect = 0.6
+/** One of which it cannot be said. */
+const unknownEffect = 0.9
+/** One that gives one thing, where several are asked for. */
+const oneOfSeveral = 0.95
+
+export interface EffectShares {
+  /** Takes from the scores of all slots what tools do not keep. `asked`: what is to be done, 0 where that cannot be said. */
+  apply(scores: Float32Array, asked: number): void
+  /** What a tool has kept. */
+  of(slot: number, asked: number): number
+}
+
+/** What each tool does is read once for each change of the index. */
+function createEffectShares(index: TermIndex): EffectShares {
+  let revision = -1
+  let doneBy = new Uint8Array(0)
+  /** By what a tool does. Asked for every tool, so it is a table. */
+  const shares = new Float64Array(2 ** effects.length)
+
+  function read(): void {
+    if (revision === index.revision) return
+    revision = index.revision
+    doneBy = new Uint8Array(index.slots)
+    for (const effect of effects)
+      for (const segment of index.segments) {
+        const position = positionOf(segment, effectTerm(effect))
+        if (position < 0) continue
+        const end = segment.offsets[position + 1] as number
+        for (let posting = segment.offsets[position] as number; posting < end; posting += 1) {
+          const slot = segment.base + (segment.slots[posting] as number)
+          doneBy[slot] = (doneBy[slot] as number) | effect
+        }
+      }
+  }
+
+  const shareOf = (done: number, asked: number): number =>
+    done === 0
+      ? unknownEffect
+      : (done & asked & ~severalEffect) === 0
+        ? otherEffect
+        : (asked & ~done & severalEffect) > 0
+          ? oneOfSeveral
+          : 1
+
+  return {
+    apply(scores, asked) {
+      if (asked === 0) return
+      read()
+      for (let done = 0; done < shares.length; done += 1) shares[done] = shareOf(done, asked)
+      const count = index.slots
+      for (let slot = 0; slot < count; slot += 1)
+        scores[slot] = (scores[slot] as number) * (shares[doneBy[slot] as number] as number)
+    },
+    of(slot, asked) {
+      if (asked === 0) return 1
+      read()
+      return shareOf(doneBy[slot] as number, asked)
+    },
+  }
+}
+
+// What was learned from use, laid over the index: terms of tools with strengths, by the slots that these tools have now.
+
+export interface Learned {
+  /** How many tools of the index have learned a term. */
+  frequencyOf(term: number): number
+  /** Visits the tools that have learned a term, a range of postings at a time: of a slot, where the tool stands, and the strength. */
+  forEach(
+    term: number,
+    visit: (slots: Uint16Array, places: Int32Array, bytes: Uint8Array, start: number, end: number) => void,
+  ): void
+}
+
+/** Where each tool of one index of examples stands in the index of tools; -1 for one that is not there. */
+interface Places {
+  readonly learned: number
+  readonly indexed: number
+  readonly slots: Int32Array
+  /** Every tool is there. */
+  readonly isWhole: boolean
+}
+
+/** Places are looked up once and kept until one of the two indexes changes. */
+export function createLearned(index: TermIndex): (learned: readonly LearnedTerms[]) => Learned {
+  const known = new WeakMap<TermIndex, Places>()
+
+  function placesOf(learned: TermIndex): Places {
+    const kept = known.get(learned)
+    if (kept && kept.learned === learned.revision && kept.indexed === index.revision) return kept
+    const slots = new Int32Array(learned.slots)
+    for (let slot = 0; slot < slots.length; slot += 1)
+      slots[slot] = learned.isDead(slot) ? -1 : index.slotOf(learned.identityOf(slot).id)
+    const isWhole = !slots.includes(-1)
+    const places = { learned: learned.revision, indexed: index.revision, slots, isWhole }
+    known.set(learned, places)
+    return places
+  }
+
+  return (given) => {
+    // Whoever makes them (`usage/examples-index.ts`) makes such an index.
+    const learned = given as readonly TermIndex[]
+    const all = learned.map((each) => ({ segments: each.segments, places: placesOf(each) }))
+    const isWhole = all.every(({ places }) => places.isWhole)
+    return {
+      frequencyOf(term) {
+        let frequency = 0
+        const hasDead = index.segments.some(({ deadCount }) => deadCount > 0)
+        forEach(term, (slots, places, _, start, end) => {
+          if (isWhole && !hasDead) frequency += end - start
+          else
+            for (let posting = start; posting < end; posting += 1) {
+              const slot = places[slots[posting] as number] as number
+              if (slot >= 0 && !(hasDead && index.isDead(slot))) frequency += 1
+            }
+        })
+        return frequency
+      },
+      forEach,
+    }
+
+    function forEach(term: number, visit: Parameters<Learned['forEach']>[1]): void {
+      for (const { segments, places } of all)
+        for (const segment of segments) {
+          const position = positionOf(segment, term)
+          if (position < 0) continue
+          const { slots, bytes, base, offsets } = segment
+          const own = base === 0 ? places.slots : places.slots.subarray(base)
+          visit(slots, own, bytes, offsets[position] as number, offsets[position + 1] as number)
+        }
+    }
+  }
 }

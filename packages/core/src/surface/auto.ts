@@ -2,11 +2,11 @@
 
 import { quote } from '../base/text.js'
 import { estimate } from '../base/tokens.js'
-import { breakEven } from '../costs/pricing.js'
+import { breakEven } from '../costs/costs.js'
 import type { LedgerFact } from '../ledger/event.js'
 import type { LedgerState } from '../ledger/fold.js'
 import { toolLimit } from '../schema/dialect.js'
-import type { DeliveryName } from '../tool/reasons.js'
+import type { DeliveryName } from '../tool/notice.js'
 import type { Context } from './context.js'
 import { deliveries } from './deliveries.js'
 import { BRIDGE_NAME, metaEntry } from './meta-tools.js'

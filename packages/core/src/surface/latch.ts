@@ -1,18 +1,16 @@
 /** The latch: mode, delivery and every byte before the messages are decided once, from what is known now. */
 
-import { defined } from '../base/guards.js'
+import { defined } from '../base/data.js'
 import { type Entry, META } from '../catalogue/catalogue.js'
 import type { LedgerFact } from '../ledger/event.js'
 import type { LedgerState } from '../ledger/fold.js'
 import { loaderLimit } from '../schema/dialect.js'
 import type { Pin, WireTool } from '../tool/wire-tool.js'
 import { decide, type WireSupport } from './auto.js'
-import { canFind } from './can-find.js'
 import { listCards } from './cards.js'
 import type { Context } from './context.js'
-import { deliveries, type Place } from './deliveries.js'
-import { BRIDGE_NAME, bridgeTool, loaderTool, queryParameter } from './meta-tools.js'
-import { placeAtLatch } from './placement.js'
+import { deliveries, type Place, placeAtLatch } from './deliveries.js'
+import { BRIDGE_NAME, bridgeTool, canFind, loaderTool, queryParameter } from './meta-tools.js'
 
 type Latched = Extract<LedgerFact, { kind: 'latched' }>
 

@@ -5,6 +5,7 @@ import { type Entry, META } from '../catalogue/catalogue.js'
 import type { SearchResult } from '../search/result.js'
 import type { JsonSchema, Tool } from '../tool/tool.js'
 import type { WireTool } from '../tool/wire-tool.js'
+import type { Context } from './context.js'
 import type { Prompts } from './prompts.js'
 
 /** What the loader was asked, whatever its face. */
@@ -216,4 +217,13 @@ export function metaEntry(name: string): Entry {
     quarantined: false,
     fingerprint: '',
   }
+}
+
+// Whether a search can lead to anything. Where it cannot, nothing should advise one.
+
+/** A server may still bring what it has not listed, whatever its state; without any, only a deferred tool of the host's own is found. */
+export function canFind({ catalogue, gate, exposure }: Context): boolean {
+  for (const name of catalogue.sources.keys()) if (name !== '') return true
+  for (const entry of catalogue.entries()) if (exposure(entry).deferred && gate.visible(entry)) return true
+  return false
 }

@@ -6,17 +6,25 @@
 import type { LedgerFact } from '../ledger/event.js'
 import { type LedgerState, loaderName } from '../ledger/fold.js'
 import type { Told } from '../ledger/state.js'
-import type { DeliveryName } from '../tool/reasons.js'
+import type { DeliveryName } from '../tool/notice.js'
 import type { Pin } from '../tool/wire-tool.js'
-import { announce, guidance, schemaLine, speakable } from './announce.js'
 import type { WireSupport } from './auto.js'
 import type { Context } from './context.js'
-import { deliveries } from './deliveries.js'
-import { arrivals, type Latch, loadedIds, mentioned, reconcile } from './deltas.js'
+import { deliveries, isInArray } from './deliveries.js'
+import {
+  announce,
+  arrivals,
+  guidance,
+  type Latch,
+  loadedIds,
+  mentioned,
+  reconcile,
+  schemaLine,
+  speakable,
+} from './deltas.js'
 import { latchFact } from './latch.js'
 import { BRIDGE_NAME, metaEntry } from './meta-tools.js'
 import { findNativeFault } from './native-check.js'
-import { isInArray } from './placement.js'
 import { afterReturn, returnFact } from './return.js'
 import { type BoundThinking, stripThinking } from './thinking.js'
 

@@ -5,8 +5,7 @@ import { fold, type LedgerState } from '../ledger/fold.js'
 import type { LeftLatch } from '../ledger/state.js'
 import type { WireSupport } from './auto.js'
 import type { Context } from './context.js'
-import { deliveries } from './deliveries.js'
-import { isInArray } from './placement.js'
+import { deliveries, isInArray } from './deliveries.js'
 import type { BoundThinking } from './thinking.js'
 
 type Returned = Extract<LedgerFact, { kind: 'returned' }>

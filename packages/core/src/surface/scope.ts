@@ -1,6 +1,7 @@
 /** Who a conversation acts for and what it may use; and the contexts it decides with, one for each wire. */
+
+import { defined } from '../base/data.js'
 import { ToolwellError } from '../base/errors.js'
-import { defined } from '../base/guards.js'
 import { assertFunction, assertKnownKeys, assertNames, assertOneOf } from '../base/options.js'
 import type { Recent } from '../base/recent.js'
 import { type Catalogue, META } from '../catalogue/catalogue.js'

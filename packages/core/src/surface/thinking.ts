@@ -7,7 +7,7 @@ import type { LedgerFact } from '../ledger/event.js'
 import type { LedgerState } from '../ledger/fold.js'
 import { prefixName } from '../ledger/state.js'
 import type { Pin } from '../tool/wire-tool.js'
-import { isInArray } from './placement.js'
+import { isInArray } from './deliveries.js'
 
 /** Messages of a history that hold such thinking, by anchor. */
 export interface BoundThinking {

@@ -1,6 +1,8 @@
 /** `defineTool`: a tool with its arguments typed, from JSON Schema or from the schema of a validation library. */
+
+import { isRecord } from '../base/data.js'
 import { ToolwellError } from '../base/errors.js'
-import type { ArgumentsOf } from './arguments-of.js'
+import { kindOf } from '../base/options.js'
 import {
   type ConvertibleSchema,
   isStandardSchema,
@@ -40,4 +42,85 @@ export function defineTool<const S extends JsonSchema | ConvertibleSchema>(
 
 function invalidTool(tool: string, problem: string): ToolwellError {
   return new ToolwellError('invalid-tool', `Tool ${JSON.stringify(tool)} ${problem}.`, { tool, problem })
+}
+
+// The type of what fits a JSON Schema that is written out in code. Parts it cannot read are `unknown`.
+
+/** Arguments are an object whatever the schema says; a schema that is only known at run time says no more. */
+export type ArgumentsOf<S extends JsonSchema> = string extends keyof S
+  ? Record<string, unknown>
+  : S extends { readonly properties: infer P }
+    ? ObjectOf<P, S>
+    : Record<string, unknown>
+
+type ValueOf<S> = S extends { readonly const: infer C }
+  ? C
+  : S extends { readonly enum: readonly (infer E)[] }
+    ? E
+    : S extends { readonly type: 'string' }
+      ? string
+      : S extends { readonly type: 'number' | 'integer' }
+        ? number
+        : S extends { readonly type: 'boolean' }
+          ? boolean
+          : S extends { readonly type: 'null' }
+            ? null
+            : S extends { readonly type: 'array'; readonly items: infer I }
+              ? ValueOf<I>[]
+              : S extends { readonly properties: infer P }
+                ? ObjectOf<P, S>
+                : S extends { readonly type: 'object' }
+                  ? Record<string, unknown>
+                  : unknown
+
+type RequiredOf<S> = S extends { readonly required: readonly (infer R)[] } ? R : never
+
+type ObjectOf<P, S> = Flat<
+  { -readonly [K in keyof P as K extends RequiredOf<S> ? K : never]: ValueOf<P[K]> } & {
+    -readonly [K in keyof P as K extends RequiredOf<S> ? never : K]?: ValueOf<P[K]>
+  }
+>
+
+type Flat<T> = { [K in keyof T]: T[K] }
+
+// Tools as providers and other libraries write them, and the door that reads each.
+
+/** The wires whose tools have a form of their own. */
+export type ToolForm = 'anthropic' | 'google' | 'openai-chat' | 'openai-responses'
+
+const OWNERS: Readonly<Record<ToolForm, string>> = {
+  anthropic: "Anthropic's",
+  google: "Gemini's",
+  'openai-chat': "OpenAI's",
+  'openai-responses': "OpenAI's",
+}
+
+/** Undefined where it has the form of none of them, or that of Toolwell and MCP. */
+export function formOf(tool: object): ToolForm | undefined {
+  const { type, function: inner, inputSchema } = tool as Readonly<Record<string, unknown>>
+  if (type === 'function' && isRecord(inner)) return 'openai-chat'
+  if ('functionDeclarations' in tool) return 'google'
+  if (inputSchema !== undefined) return undefined
+  if ('parametersJsonSchema' in tool) return 'google'
+  if ('input_schema' in tool) return 'anthropic'
+  return 'parameters' in tool && 'type' in tool ? 'openai-responses' : undefined
+}
+
+/** As a sentence behind the tool's name. */
+export function inForm(form: ToolForm): string {
+  return `is in ${OWNERS[form]} shape; importTools of @toolwell/core/${form} reads a list of these`
+}
+
+export const KEYED =
+  'has no name; tools of the AI SDK have theirs as keys, and importTools of @toolwell/core/ai-sdk reads those'
+
+export function isPromise(value: unknown): boolean {
+  return isRecord(value) && typeof value.then === 'function'
+}
+
+/** What was given in place of a list of tools, with what to do. It ends a sentence. */
+export function noTools(given: unknown): string {
+  if (isPromise(given)) return 'a promise: await it.'
+  if (isRecord(given) && formOf(given)) return 'one tool by itself: put it into a list.'
+  return `${kindOf(given)}. Tools with their names as keys are those of the AI SDK: importTools of @toolwell/core/ai-sdk reads them.`
 }

@@ -1,7 +1,7 @@
 /** Tool metadata from a file: read from an extension's manifest, laid over the host's tools before they enter the catalogue. */
 
+import { isRecord } from '../base/data.js'
 import { ToolwellError } from '../base/errors.js'
-import { isRecord } from '../base/guards.js'
 import { explainBadJson } from '../base/json-error.js'
 import { nearest } from '../base/nearest.js'
 import type { FloorRole, Risk, Tool } from './tool.js'

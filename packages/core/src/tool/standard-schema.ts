@@ -1,5 +1,5 @@
 /** Schemas of a validation library (zod, valibot, arktype), as far as they follow Standard Schema and Standard JSON Schema. */
-import { isRecord } from '../base/guards.js'
+import { isRecord } from '../base/data.js'
 import { safeJson } from '../base/text.js'
 import type { JsonSchema, Validation } from './tool.js'
 

@@ -1,7 +1,7 @@
 /** A tool as its owner writes it: definition, how to run it, and how it may be exposed. The first noun of the flow. */
 import { ToolwellError } from '../base/errors.js'
 import { nearest } from '../base/nearest.js'
-import { formOf, inForm, isPromise, KEYED } from './foreign-form.js'
+import { formOf, inForm, isPromise, KEYED } from './define-tool.js'
 import type { SourceState } from './source.js'
 import { isStandardSchema, isWritten, problemOfSchema } from './standard-schema.js'
 

@@ -1,5 +1,8 @@
 /** A definition as it is sent, and a tool held at one definition. */
 
+import { canonicalJson, shortHash } from '../base/hash.js'
+import type { Tool } from './tool.js'
+
 /** A tool definition exactly as it is sent, after transforms. */
 export interface WireTool {
   readonly name: string
@@ -22,4 +25,32 @@ export interface Pin {
   readonly definition?: WireTool
   /** Declared out of the model's sight: it reads the definition where the history refers to it. */
   readonly declaredHidden?: true
+}
+
+// The hash that names a definition.
+
+/** Covers every field a model can read, directly or through a card, a result or a reminder. */
+export function fingerprintOf(tool: Tool): string {
+  const { name, title, description, inputSchema, outputSchema, annotations, strict, inputExamples } = tool
+  const { card, promptSnippet, guidelines, insteadOf, domain, group, aliases, risk } = tool
+  return shortHash(
+    canonicalJson({
+      name,
+      title,
+      description,
+      inputSchema,
+      outputSchema,
+      annotations,
+      strict,
+      inputExamples,
+      card,
+      promptSnippet,
+      guidelines,
+      insteadOf,
+      domain,
+      group,
+      aliases,
+      risk,
+    }),
+  )
 }

@@ -1,19 +1,17 @@
 /** One search call from the model's arguments to the text it reads and the facts that are recorded. */
-import { isRecord } from '../base/guards.js'
+import { isRecord } from '../base/data.js'
 import { safeJson } from '../base/text.js'
 import type { LedgerFact } from '../ledger/event.js'
 import type { LedgerState } from '../ledger/fold.js'
 import type { Context } from '../surface/context.js'
-import { deliveries } from '../surface/deliveries.js'
+import { answerForm, deliveries } from '../surface/deliveries.js'
 import type { SearchRequest } from '../surface/meta-tools.js'
-import { answerForm } from '../surface/placement.js'
-import type { Batch } from './load/batch.js'
-import type { ModelCall } from './model-call.js'
+import type { Batch } from './load.js'
+import { revealed } from './search-call/candidate.js'
 import { find, recordedQuery } from './search-call/find.js'
 import type { MachineLine } from './search-call/machine-line.js'
 import { renderSearch } from './search-call/render.js'
-import { revealed } from './search-call/revealed.js'
-import type { AnswerVerdict } from './verdict.js'
+import type { AnswerVerdict, ModelCall } from './verdict.js'
 
 export async function answerSearch(
   call: ModelCall,

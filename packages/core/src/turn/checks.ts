@@ -6,12 +6,12 @@ import { firstLine, quote } from '../base/text.js'
 import type { Entry } from '../catalogue/catalogue.js'
 import type { LedgerState } from '../ledger/fold.js'
 import { quoteName } from '../search/quote-name.js'
-import { schemaLine } from '../surface/announce.js'
 import type { Context } from '../surface/context.js'
-import type { FailureReason } from '../tool/reasons.js'
+import { schemaLine } from '../surface/deltas.js'
+import type { FailureReason } from '../tool/notice.js'
 import type { ValidationIssue } from '../tool/tool.js'
-import type { Batch } from './load/batch.js'
-import { awayState } from './search-call/late-sources.js'
+import type { Batch } from './load.js'
+import { awayState } from './search-call/find.js'
 
 /** What a batch is judged with. */
 export interface JudgedAt {

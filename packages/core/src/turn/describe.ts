@@ -1,7 +1,7 @@
 /** Parts of a result as words, for whoever cannot take them as they are. */
 import { quote } from '../base/text.js'
 import type { LinkPart, ResultPart } from '../result/part.js'
-import { type Withheld, withheld } from '../result/withheld.js'
+import { type Withheld, withheld } from '../result/taken.js'
 import type { Prompts } from '../surface/prompts.js'
 
 /** A part as words. */

@@ -1,9 +1,9 @@
 /** What came of calls, as far as the ledger knows: for a history in which their answers are missing. */
-import { isRecord } from '../base/guards.js'
+import { isRecord } from '../base/data.js'
 import type { LedgerEvent } from '../ledger/event.js'
 import { BRIDGE_NAME } from '../surface/meta-tools.js'
-import { keyOf } from './call-key.js'
-import { innerArguments, type ModelCall } from './model-call.js'
+import { keyOf } from './settle.js'
+import { innerArguments, type ModelCall } from './verdict.js'
 
 export type Ended = 'succeeded' | 'failed' | undefined
 

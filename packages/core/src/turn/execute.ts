@@ -1,7 +1,7 @@
 /** Runs one call, and makes of what came of it what the model will read. Nothing a tool does throws here. */
 
-import { defined } from '../base/guards.js'
-import { lazily } from '../base/lazily.js'
+import { abortable, lazily } from '../base/async.js'
+import { defined } from '../base/data.js'
 import { firstLine, quote } from '../base/text.js'
 import type { LedgerLog } from '../ledger/log.js'
 import { isMedia, type ResultPart, type ToolResult, toolResult } from '../result/part.js'
@@ -11,7 +11,6 @@ import type { Notice } from '../tool/notice.js'
 import type { ToolProgress } from '../tool/tool.js'
 import { type Content, contentOf } from './content.js'
 import { seenSources } from './seen-sources.js'
-import { TimeIsOver, withTimeLimit } from './time-limit.js'
 import type { Outcome, TargetCall, Verdict } from './verdict.js'
 
 /** Runs the real target. Throwing, or rejecting, is a failed call: the model reads the message. */
@@ -161,4 +160,39 @@ function targetOf(
 function runTool({ tool, input, context }: TargetCall): unknown {
   if (!tool.execute) throw new Error('this tool has no implementation; the host has to run it')
   return tool.execute(input, context)
+}
+
+// Ends the wait for a call when its time is over. The call is told to stop; what it gives afterwards is dropped.
+
+/** Thrown when the time is over: whether the call took effect is not known. */
+export class TimeIsOver extends Error {}
+
+/**
+ * Runs the work with a signal that ends with the host's, or when `limit` milliseconds are over. Without a limit the host's signal
+ * is passed on as it is. `onLate` hears of a result that came after the limit.
+ */
+export async function withTimeLimit<T>(
+  work: (signal: AbortSignal | undefined) => T | Promise<T>,
+  limit: number | undefined,
+  signal: AbortSignal | undefined,
+  onLate: () => void,
+): Promise<T> {
+  signal?.throwIfAborted()
+  if (limit === undefined) return abortable(Promise.resolve(work(signal)), signal)
+  const expiry = new AbortController()
+  const running = Promise.resolve(work(signal ? AbortSignal.any([signal, expiry.signal]) : expiry.signal))
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const reason = new TimeIsOver(`the time limit of ${limit} ms is over`)
+      reject(reason)
+      running.then(onLate, onLate)
+      expiry.abort(reason)
+    }, limit)
+  })
+  try {
+    return await Promise.race([abortable(running, signal), over])
+  } finally {
+    clearTimeout(timer)
+  }
 }

@@ -6,11 +6,8 @@ import type { LedgerEvent, LedgerFact } from '../ledger/event.js'
 import { isLoaded, isOnSurface, type LedgerState } from '../ledger/fold.js'
 import type { Anchored } from '../ledger/log.js'
 import type { Context } from '../surface/context.js'
-import { placeOf } from '../surface/placement.js'
-import { createBatch } from './load/batch.js'
-import { load, unitOf } from './load/load.js'
-import { countedIds, loadedUnit, tokensOf } from './load/room.js'
-import { unload } from './load/unload.js'
+import { placeOf } from '../surface/deliveries.js'
+import { countedIds, createBatch, load, loadedUnit, tokensOf, unitOf, unload } from './load.js'
 
 /** Rebuilt from a provider's own messages: what a search answer says it loaded and unloaded. */
 export interface ImportedStep {

@@ -1,17 +1,17 @@
 /** Judges a batch of calls against the state at its start: calls by the checks in order, then searches. */
 
-import { defined } from '../base/guards.js'
-import { lazily } from '../base/lazily.js'
+import { lazily } from '../base/async.js'
+import { defined } from '../base/data.js'
 import { quote } from '../base/text.js'
 import { type LedgerState, loaderName } from '../ledger/fold.js'
 import type { Context } from '../surface/context.js'
-import { keyOf } from './call-key.js'
 import { type CallStep, CHECKS, isRefusal, type JudgedAt, type ReadCall, type Refusal } from './checks.js'
-import { type Batch, createBatch } from './load/batch.js'
-import { bounded, type ModelCall } from './model-call.js'
+import { type Batch, createBatch } from './load.js'
 import { forwardedCall, isSearch, readCall } from './read-call.js'
 import { resolveTarget } from './resolve-target.js'
+import { keyOf } from './settle.js'
 import type { AnswerVerdict, RunVerdict, Verdict } from './verdict.js'
+import { bounded, type ModelCall } from './verdict.js'
 
 export interface Judgement {
   readonly verdicts: readonly Verdict[]

@@ -1,9 +1,9 @@
 /** Takes a call out of its wrapper: the bridge, or a tool of the host's that stands for others. */
-import { isRecord } from '../base/guards.js'
+import { isRecord } from '../base/data.js'
 import { quote } from '../base/text.js'
 import { BRIDGE_NAME, metaEntry } from '../surface/meta-tools.js'
 import type { CallStep, JudgedAt, ReadCall, Refusal } from './checks.js'
-import { innerArguments, type ModelCall, unwrap } from './model-call.js'
+import { innerArguments, type ModelCall, unwrap } from './verdict.js'
 
 /** A search that may be made. One that is denied or cannot be read is judged like any call. */
 export function isSearch(call: ModelCall, { context, loader, deferring }: JudgedAt): boolean {

@@ -1,10 +1,10 @@
 /** Answers `read_result`: a piece of a kept result, for the conversation it was given to and those that come from it. */
 import { quote } from '../base/text.js'
 import type { LedgerState } from '../ledger/fold.js'
-import { byteLength } from '../result/base64.js'
-import { charactersOf, extentOf, linesOf, matchesOf } from '../result/excerpt.js'
-import { readLength } from '../result/limit.js'
+import { byteLength } from '../result/part.js'
+import { charactersOf, extentOf, linesOf, matchesOf } from '../result/read.js'
 import type { KeptContent } from '../result/store.js'
+import { readLength } from '../result/store.js'
 import type { Context } from '../surface/context.js'
 
 /** Lines of an answer where none are asked for. */

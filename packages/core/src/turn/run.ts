@@ -1,14 +1,13 @@
 /** Runs the calls of one reply: judged together, written down before they run, settled in one append, and only then answered. */
 
-import { defined } from '../base/guards.js'
-import { lazily } from '../base/lazily.js'
+import { lazily } from '../base/async.js'
+import { defined } from '../base/data.js'
 import { assertFunction, assertKnownKeys } from '../base/options.js'
 import type { Anchored } from '../ledger/log.js'
 import type { ResultPart } from '../result/part.js'
 import type { Executed, Runner, RunOptions } from './execute.js'
 import type { Judgement } from './judge.js'
-import type { ModelCall } from './model-call.js'
-import type { Outcome, Verdict } from './verdict.js'
+import type { ModelCall, Outcome, Verdict } from './verdict.js'
 
 export type { Execute, RunOptions } from './execute.js'
 
@@ -21,7 +20,7 @@ export interface CallAnswer {
   readonly parts?: readonly ResultPart[]
 }
 
-const judging = lazily(() => import('./phases.js'))
+const judging = lazily(() => import('./settle.js'))
 const executing = lazily(() => import('./execute.js'))
 
 export async function runCalls(

@@ -1,19 +1,22 @@
 /** What a batch of calls did, written down in one append. */
 
-import { defined } from '../base/guards.js'
+import { defined } from '../base/data.js'
+import { canonicalJson, shortHash } from '../base/hash.js'
 import { firstLine } from '../base/text.js'
-import type { LedgerFact } from '../ledger/event.js'
+import type { LedgerEvent, LedgerFact } from '../ledger/event.js'
 import type { LedgerState } from '../ledger/fold.js'
-import type { Anchored } from '../ledger/log.js'
+import type { Anchored, LedgerLog } from '../ledger/log.js'
 import type { Context } from '../surface/context.js'
+import { deliveries } from '../surface/deliveries.js'
 import { READER_ID } from '../surface/meta-tools.js'
+import type { Prompts } from '../surface/prompts.js'
+import type { DropReason } from '../tool/notice.js'
 import type { Content } from './content.js'
 import type { Executed, Runner } from './execute.js'
 import type { Judgement } from './judge.js'
-import type { Batch } from './load/batch.js'
-import { load } from './load/load.js'
-import { settled } from './settled.js'
-import type { Outcome, Verdict } from './verdict.js'
+import type { Batch } from './load.js'
+import { load, unitOf } from './load.js'
+import type { Outcome, RunVerdict, Verdict } from './verdict.js'
 
 /** Phase two: everything the batch did, in one append; what the model has to know of it joins the answers. Throws where that failed: then nothing of it happened. */
 export async function settle(
@@ -72,4 +75,92 @@ function readerLoad(state: LedgerState, context: Context, batch: Batch): readonl
   const entry = context.catalogue.get(READER_ID)
   if (!entry || state.latch?.mode !== 'on' || context.gate.availability(entry, 'load') !== 'ready') return []
   return load(state, context, batch, [{ entry, source: 'call', asked: entry.wireName, shown: false }]).facts
+}
+
+// What a call that ran leaves in the ledger. A hidden tool is loaded by its success, and only by that.
+
+/** `dropped` says why a hidden tool that ran was not loaded. */
+export function settled(
+  verdict: RunVerdict,
+  outcome: Outcome['kind'],
+  state: LedgerState,
+  context: Context,
+  batch: Batch,
+): { readonly facts: readonly LedgerFact[]; readonly dropped?: DropReason } {
+  const { entry, asked, key } = verdict
+  const alias = defined({ alias: verdict.alias })
+  const named = { tool: entry.id, asked, ...alias }
+  if (outcome !== 'result') {
+    const reason = outcome === 'timed-out' ? outcome : 'error'
+    return { facts: [{ kind: 'call-failed', ...named, reason, key }] }
+  }
+  // It may have been denied while it ran.
+  if (!verdict.hidden || context.gate.availability(entry, 'load') !== 'ready')
+    return { facts: [{ kind: 'call-succeeded', ...named }] }
+  const unit = unitOf(context, entry)
+  const cost = unit.reduce((sum, member) => sum + context.cost(member), 0)
+  const refuse = (dropped: DropReason) => ({
+    // It ran; that it stays hidden is part of what happened.
+    facts: [{ kind: 'call-succeeded', ...named, dropped } as const],
+    dropped,
+  })
+  if (cost > context.settings.largeTool) return refuse('too-large')
+  const native = deliveries[state.latch?.delivery ?? 'append'].answers === 'reference'
+  const made = load(
+    state,
+    context,
+    batch,
+    unit.map((member) => {
+      // Where the provider reveals tools, the history tells the guess as the search that would have led to it.
+      const shown = native && member.id === entry.id && !verdict.forwarded
+      return { entry: member, source: 'call', asked, ...alias, shown }
+    }),
+  )
+  const [refused] = made.dropped
+  if (refused) return refuse(refused.reason)
+  return { facts: [{ kind: 'call-succeeded', ...named }, ...made.facts] }
+}
+
+// The fence before a tool: a call that someone has started is answered, and not run again.
+
+/** Nothing is written: whoever started it writes what came of it. */
+export function fenced(
+  verdicts: readonly Verdict[],
+  { started, events }: Pick<LedgerLog, 'started' | 'events'>,
+  since: number | undefined,
+  prompts: Prompts,
+): Verdict[] {
+  return verdicts.map((verdict) => {
+    if (verdict.kind !== 'run' || !started.has(verdict.call.anchor, verdict.key, since)) return verdict
+    const { call, entry, asked } = verdict
+    const ended = endOf(verdict, events)
+    const text = prompts.alreadyStarted({ outcome: ended })
+    return {
+      kind: 'answer',
+      call,
+      outcome: { kind: 'already-started', tool: entry.id, asked, text, ...defined({ ended }) },
+      facts: [],
+    }
+  })
+}
+
+/** Undefined where it has not ended, ended nobody knows how, or did so before the events that are here. */
+function endOf(
+  { call: { anchor }, key }: RunVerdict,
+  events: readonly LedgerEvent[],
+): 'succeeded' | 'failed' | undefined {
+  const at = events.filter((event) => event.anchor === anchor)
+  const start = at.findLastIndex((event) => event.kind === 'call-started' && (event.key ?? key) === key)
+  if (start < 0) return undefined
+  const end = at.slice(start).find(({ kind }) => kind === 'call-succeeded' || kind === 'call-failed')
+  if (end?.kind === 'call-succeeded') return 'succeeded'
+  return end?.kind === 'call-failed' && end.reason === 'error' ? 'failed' : undefined
+}
+
+export { judge } from './judge.js'
+export { createBatch } from './load.js'
+
+/** Names what was called and with what: the same call has the same key. */
+export function keyOf(name: string, input: unknown): string {
+  return shortHash(`${name}\n${typeof input === 'string' ? input : canonicalJson(input)}`)
 }

@@ -1,10 +1,11 @@
 /** Joins what was learned to both ends of a search: the ranking reads it, and the ledger, as it is written, teaches it. */
+
+import { lazily } from '../base/async.js'
 import type { LedgerEvent } from '../ledger/event.js'
 import type { Ranking } from '../search/ranking.js'
 import type { Ranked, RankQuery } from '../search/searcher.js'
 import type { Notice } from '../tool/notice.js'
-import { observeUsage } from './observe.js'
-import type { Usage } from './usage.js'
+import type { Usage, UsageSettings } from './usage.js'
 
 export interface Learning {
   rank(query: RankQuery, notify: (notice: Notice) => void, principal: string): Promise<readonly Ranked[]>
@@ -16,5 +17,73 @@ export function learningFrom(usage: Usage, ranking: Ranking): Learning {
     rank: async (query, notify, principal) =>
       ranking({ ...query, learned: await usage.learnedBy(principal) }, notify),
     observe: (principal) => observeUsage(usage, principal),
+  }
+}
+
+// What was learned from use, loaded with the first search: it goes by the words of the ranking, which a bundle need not hold at the start.
+
+export function createLazyUsage(settings: UsageSettings): Usage {
+  let isUsed = false
+  const load = lazily(async () => (await import('./usage.js')).createUsage(settings))
+  const loaded = () => {
+    isUsed = true
+    return load()
+  }
+  const report = (error: unknown) => settings.report(`could not be loaded: ${String(error)}`)
+  return {
+    learnedBy: (principal) =>
+      loaded().then(
+        (usage) => usage.learnedBy(principal),
+        (error: unknown) => {
+          report(error)
+          return []
+        },
+      ),
+    // Whoever asks later finds it learned: what waits for one promise goes on in order.
+    learn: (principal, query, tools) =>
+      void loaded().then((usage) => usage.learn(principal, query, tools), report),
+    status: async (filter) => (await loaded()).status(filter),
+    forget: async (filter) => (await loaded()).forget(filter),
+    export: async () => (await loaded()).export(),
+    flush: async () => (isUsed ? (await loaded()).flush() : undefined),
+  }
+}
+
+// Learns from a ledger as it is written: a search, what it showed, and which of that was then called with success in the same turn.
+
+interface OpenSearch {
+  readonly query: string
+  readonly shown: ReadonlySet<string>
+  readonly credited: Set<string>
+}
+
+/** Searches of one turn that are remembered. */
+const MOST_SEARCHES = 20
+
+/**
+ * A turn ends with a reply that calls nothing: then the next request follows the one before with nothing between them. Only fresh
+ * events are observed, so a ledger that is replayed teaches nothing twice.
+ */
+function observeUsage(usage: Usage, principal: string): (fresh: readonly LedgerEvent[]) => void {
+  let searches: OpenSearch[] = []
+  let hasCalled = false
+  return (fresh) => {
+    for (const event of fresh)
+      if (event.kind === 'requested') {
+        if (!hasCalled) searches = []
+        hasCalled = false
+      } else if (event.kind === 'searched') {
+        hasCalled = true
+        const open = { query: event.query, shown: new Set(event.shown ?? []), credited: new Set<string>() }
+        if (open.shown.size > 0) searches = [...searches, open].slice(-MOST_SEARCHES)
+      } else if (event.kind === 'call-succeeded') {
+        hasCalled = true
+        for (const { query, shown, credited } of searches) {
+          if (!shown.has(event.tool) || credited.has(event.tool)) continue
+          credited.add(event.tool)
+          usage.learn(principal, query, [event.tool])
+        }
+      } else if (event.kind === 'call-failed') hasCalled = true
+      else if (event.kind === 'cleared' || event.kind === 'compacted') searches = []
   }
 }

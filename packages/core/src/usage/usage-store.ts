@@ -44,3 +44,13 @@ export function readExample(value: unknown): UsageExample | undefined {
     return undefined
   return { principal, tool, fingerprint, words: words.map((word) => word | 0) } as UsageExample
 }
+
+// What was learned, in this process's memory: gone when it ends. The usage itself holds the examples; nothing has to be kept beside it.
+
+export function memoryUsage(): UsageStore {
+  return {
+    read: async () => [],
+    append: async () => undefined,
+    forget: async () => undefined,
+  }
+}

@@ -1,12 +1,19 @@
 /** What was learned from use: a ring of examples for each tool and principal, and the index of their terms that the ranker adds to its own. */
+
+import { inTime } from '../base/async.js'
 import { shortHash } from '../base/hash.js'
-import { inTime } from '../base/in-time.js'
 import { assertKnownKeys, invalid } from '../base/options.js'
 import type { Catalogue } from '../catalogue/catalogue.js'
 import type { TermIndex } from '../search/index/term-index.js'
 import { parseQuery } from '../search/query.js'
-import { createExamplesIndexes, type ExamplesIndex } from './examples-index.js'
-import { addToRing, examplesIn, RING, type Ring } from './ring.js'
+import {
+  addToRing,
+  createExamplesIndexes,
+  type ExamplesIndex,
+  examplesIn,
+  RING,
+  type Ring,
+} from './examples.js'
 import { readExample, type UsageExample, type UsageFilter, type UsageStore } from './usage-store.js'
 
 /** Examples are written together, this many or after this long. */

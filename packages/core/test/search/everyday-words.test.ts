@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest'
 import { createLexicalSearcher } from '../../src/search/lexical.js'
 import type { SearchDocument } from '../../src/search/searcher.js'
-import { stopWords } from '../../src/search/words/stop-words.js'
 import { synonyms } from '../../src/search/words/synonyms.js'
 import { stem } from '../../src/search/words/tokenize.js'
-import { createExamplesIndexes } from '../../src/usage/examples-index.js'
+import { stopWords } from '../../src/search/words/word-lists.js'
+import { createExamplesIndexes } from '../../src/usage/examples.js'
 
 function documentFor(id: string, description: string): SearchDocument {
   const [server = '', name = ''] = id.split('/')

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { documentOf } from '../../src/search/document.js'
 import { createLexicalSearcher } from '../../src/search/lexical.js'
-import { createExamplesIndexes } from '../../src/usage/examples-index.js'
+import { createExamplesIndexes } from '../../src/usage/examples.js'
 
 const lines = (name: string): Record<string, unknown>[] =>
   readFileSync(new URL(`../../../../bench/sample/${name}.jsonl`, import.meta.url), 'utf8')

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { runs } from '../../../../test/setup/tier.ts'
 import { createLexicalSearcher } from '../../src/search/lexical.js'
 import type { Ranked, SearchDocument, Searcher } from '../../src/search/searcher.js'
-import { defaultCutOff } from '../../src/search/thresholds.js'
+import { defaultCutOff } from '../../src/search/tuning.js'
 
 function documentFor(id: string, more: Partial<SearchDocument> = {}): SearchDocument {
   const [server = '', name = ''] = id.includes('/') ? id.split('/') : ['', id]

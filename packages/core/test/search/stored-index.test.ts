@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { shortHash } from '../../src/base/hash.js'
 import { createCatalogue, type StoredPart } from '../../src/catalogue/catalogue.js'
-import { indexVersion } from '../../src/search/index/stored-segment.js'
+import { indexVersion } from '../../src/search/index/segment.js'
 import { createRanking } from '../../src/search/ranking.js'
 import type { Tool } from '../../src/tool/tool.js'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createLexicalSearcher } from '../../src/search/lexical.js'
 import type { SearchDocument } from '../../src/search/searcher.js'
-import { defaultCutOff } from '../../src/search/thresholds.js'
+import { defaultCutOff } from '../../src/search/tuning.js'
 
 function documentFor(id: string, description = '', more: Partial<SearchDocument> = {}): SearchDocument {
   const [server = '', name = ''] = id.split('/')

@@ -1,6 +1,6 @@
 /** Requests and the calls they led to: a request is begun here, and a call that the SDK starts finds its batch here. */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { invalid } from '../../base/options.js'
 import type { Conversation } from '../../conversation.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'

@@ -3,10 +3,10 @@
  * the model was shown that. One form for all providers, so that a thread can move.
  */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { CallAnswer } from '../../turn/run.js'
-import { revealed } from '../../turn/search-call/revealed.js'
+import { revealed } from '../../turn/search-call/candidate.js'
 import { fitted, objectSchema } from '../shared/tools.js'
 import type { NativeWay } from './native-way.js'
 

@@ -2,7 +2,7 @@
  * The SDK, its hooks and its approvals see the tool that is meant; the model is shown what it wrote. Where the two differ,
  * what it wrote is kept in the provider options of the call, which the SDK carries through every history.
  */
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { argumentsObject, readArguments } from '../shared/thread.js'
 import { type AiCallPart, type AiMessage, type AiPart, isCall, isResult, partsOf } from './types.js'
 

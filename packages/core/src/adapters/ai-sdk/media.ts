@@ -2,7 +2,7 @@
  * Images and files in results, as the SDK holds them: one form in the history, whatever provider it is sent to. Before a
  * request, what the provider does not take becomes words: its package would drop it, or write all its base64 as text.
  */
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { isMedia, type ResultPart } from '../../result/part.js'
 import { isTaken } from '../../result/taken.js'
 import type { Prompts } from '../../surface/prompts.js'

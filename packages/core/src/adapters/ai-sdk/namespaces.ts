@@ -4,7 +4,7 @@
  * requests, so what a call was recorded with does not tell.
  */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import type { SurfaceView } from '../../surface/project.js'
 import { isNamespace, namespaceOf } from '../shared/namespace.js'
 import { openaiOptions, withOpenaiOptions } from './openai-options.js'

@@ -1,6 +1,6 @@
 /** Messages that the SDK hands on and servers refuse, in the nearest form that they take. */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { sameItems } from '../shared/same-items.js'
 import { argumentsObject, readArguments } from '../shared/thread.js'
 import type { MessageRules } from './protocol.js'

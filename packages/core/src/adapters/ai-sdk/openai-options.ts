@@ -1,6 +1,6 @@
 /** What OpenAI's provider keeps with a call: the id of its item, and its namespace. On Azure it goes by that name. */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { sameItems } from '../shared/same-items.js'
 import { type AiMessage, type AiPart, partsOf } from './types.js'
 

@@ -2,7 +2,7 @@
  * Calls that a provider ran itself, with their results in the model's own messages. The SDK hands them to whichever
  * provider comes next, some as calls that nobody declared, and sends one half where the other was cut off.
  */
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { withoutLastThoughts } from './normalise.js'
 import type { ProtocolRules } from './protocol.js'
 import { type AiMessage, type AiPart, isCall, isResult, partsOf } from './types.js'

@@ -3,7 +3,7 @@
  * read, whatever the model wrote; what it wrote is judged by the conversation and kept in the history.
  */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import { argumentsObject, readArguments, type UnitCall } from '../shared/thread.js'
 import { marked } from './marks.js'

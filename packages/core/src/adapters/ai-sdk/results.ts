@@ -1,6 +1,6 @@
 /** What the SDK gets for a call: the tool's own value, an answer of Toolwell's, or an error; and what the model reads of it. */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import type { Tool } from '../../tool/tool.js'
 import type { CallAnswer } from '../../turn/run.js'
 import { contentOutput, isStored, storedResult } from './media.js'

@@ -2,7 +2,7 @@
  * A history for OpenAI's own search, as the provider of the SDK wants it: calls of the loader with wrapped arguments and
  * an id of their kind, results that hold definitions and no word, and calls in the namespace where their function lives.
  */
-import { defined } from '../../base/guards.js'
+import { defined } from '../../base/data.js'
 import { shortHash } from '../../base/hash.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'

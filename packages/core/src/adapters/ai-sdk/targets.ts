@@ -1,6 +1,6 @@
 /** Runs the tool that a call is meant for, with everything the SDK gives a tool. */
 
-import { abortable } from '../../base/abortable.js'
+import { abortable } from '../../base/async.js'
 import { quote } from '../../base/text.js'
 import type { Execute } from '../../turn/run.js'
 import type { TargetCall } from '../../turn/verdict.js'

@@ -3,7 +3,7 @@
  * properties. Where a tool takes any object, its arguments are JSON in a text there; a model may write them in either form.
  */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import type { Tool } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'

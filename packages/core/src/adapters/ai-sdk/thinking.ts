@@ -1,6 +1,6 @@
 /** Thinking of Anthropic's models in messages of the SDK: parts of the type `reasoning`, with a seal in their options. */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import type { ThinkingTrait } from '../shared/bound-thinking.js'
 import { type AiCallOptions, type AiMessage, type AiPart, partsOf, WIRE } from './types.js'
 

@@ -1,6 +1,6 @@
 /** OpenAI's own search through the SDK: the loader as the tool that the provider knows, and its calls as the loader's. */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Tool } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'

@@ -1,8 +1,8 @@
 /** Tools that a host has written for the SDK, as Toolwell's; what Toolwell has no place for is kept beside them. */
-import { defined, isRecord } from '../../base/guards.js'
+import { defined, isRecord } from '../../base/data.js'
 import { invalid, kindOf } from '../../base/options.js'
 import { quote } from '../../base/text.js'
-import { formOf, inForm, isPromise } from '../../tool/foreign-form.js'
+import { formOf, inForm, isPromise } from '../../tool/define-tool.js'
 import type { JsonSchema, Tool, Validation, ValidationIssue } from '../../tool/tool.js'
 import { type Described, unreadable } from '../shared/import-tools.js'
 import type { AiExecuteOptions } from './types.js'

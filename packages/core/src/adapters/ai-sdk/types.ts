@@ -2,7 +2,7 @@
  * The parts of the AI SDK that this adapter reads or writes, as shapes: a message of a host and a message of a prompt are
  * read alike, and so are versions 6 and 7. Everything else passes through untouched.
  */
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 
 export const WIRE = 'ai-sdk'
 

@@ -1,6 +1,6 @@
 /** How the SDK writes a history down, and how it is read: the same for a host's messages and for a model's prompt. */
 
-import { defined } from '../../base/guards.js'
+import { defined } from '../../base/data.js'
 import type { WireSupport } from '../../surface/auto.js'
 import type { Prompts } from '../../surface/prompts.js'
 import { MISTRAL_IDS } from '../shared/mistral.js'

@@ -3,7 +3,7 @@
  * them. Where no result before them has words, they wait for the next one or for the user's next message.
  */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { type AiMessage, type AiPart, type AiResultPart, isResult, outputText, partsOf } from './types.js'
 
 export interface Words {

@@ -5,7 +5,7 @@ import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { CallAnswer } from '../../turn/run.js'
-import { revealed } from '../../turn/search-call/revealed.js'
+import { revealed } from '../../turn/search-call/candidate.js'
 import { writeParts } from '../shared/result-parts.js'
 import {
   type AnthropicMediaBlock,

@@ -1,5 +1,5 @@
 /** Cache marks of our own, where the host asked for them: behind the tools, the system prompt and the last message. */
-import { defined, isRecord } from '../../base/guards.js'
+import { defined, isRecord } from '../../base/data.js'
 import type { AnthropicParts } from './types.js'
 import { type AnthropicCacheControl, blocksOf, isBlank, isThinking } from './types.js'
 

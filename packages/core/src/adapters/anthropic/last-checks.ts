@@ -4,7 +4,7 @@
  * at all. What a host wrote may have words before the results, or the system between the others. Runs when deferral is off, too.
  */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { safeJson } from '../../base/text.js'
 import { sameItems } from '../shared/same-items.js'
 import { argumentsObject, readArguments, referencesText } from '../shared/thread.js'

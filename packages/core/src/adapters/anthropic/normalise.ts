@@ -1,6 +1,6 @@
 /** Messages that the API refuses, in the nearest form that it takes. Nothing that was said is lost on the way. */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import type { Prompts } from '../../surface/prompts.js'
 import { plainText, wordsOf } from '../shared/plain-text.js'
 import { sameItems } from '../shared/same-items.js'

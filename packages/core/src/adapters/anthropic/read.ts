@@ -1,6 +1,6 @@
 /** Reads messages of the Anthropic API as units, and the calls of a reply. */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { invalid } from '../../base/options.js'
 import { plainText } from '../shared/plain-text.js'
 import { createReadings } from '../shared/readings.js'

@@ -2,7 +2,7 @@
  * Tools that the API runs itself: its calls and their results stand in the model's own messages. Where a reply was cut, or
  * a history, one of the two is missing, and the API refuses the other.
  */
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { type AnthropicBlock, type AnthropicMessage, blocksOf, isResult } from './types.js'
 
 const CALLS = ['server_tool_use', 'mcp_tool_use']

@@ -1,6 +1,6 @@
 /** Reads a streamed reply: the events of one message to the message they add up to. */
 import type { Usage } from '../../accounting/measurement.js'
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { eventsIn, figure, type StreamedReply, total } from '../shared/streamed.js'
 import { readArguments } from '../shared/thread.js'
 import { type AnthropicReply, blocksOf, isBlank } from './types.js'

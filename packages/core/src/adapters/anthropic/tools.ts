@@ -1,5 +1,5 @@
 /** Definitions to and from the shape of Anthropic Messages. */
-import { defined, isRecord } from '../../base/guards.js'
+import { defined, isRecord } from '../../base/data.js'
 import { RESERVE_NAME } from '../../base/names.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Tool } from '../../tool/tool.js'

@@ -1,6 +1,6 @@
 /** The parts of Anthropic Messages that this adapter reads or writes. Everything else passes through untouched. */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import type { IdRules } from '../shared/settle-ids.js'
 
 export interface AnthropicMessage {

@@ -1,5 +1,5 @@
 /** Anthropic Messages as a wire: what it can do, and its parts put together. */
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { assertKnownKeys, assertOneOf } from '../../base/options.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'

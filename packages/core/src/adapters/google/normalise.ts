@@ -1,6 +1,6 @@
 /** Parts that servers refuse, and the nearest ones that they take. Nothing that was said is lost on the way. */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { plainText } from '../shared/plain-text.js'
 import { sameItems } from '../shared/same-items.js'
 import { argumentsObject, readArguments } from '../shared/thread.js'

@@ -1,6 +1,6 @@
 /** Contents to units. A reply of the model is one unit; a user's content is one for each response in it, and one for the rest. */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { plainText } from '../shared/plain-text.js'
 import { createReadings } from '../shared/readings.js'
 import { type Native, readArguments, textOf, type Unit, type UnitCall } from '../shared/thread.js'

@@ -1,6 +1,6 @@
 /** Reads a streamed reply: chunks to the one content they add up to. */
 import type { Usage } from '../../accounting/measurement.js'
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { eventsIn, figure, type StreamedReply, total } from '../shared/streamed.js'
 import { type GoogleContent, type GooglePart, partsOf } from './types.js'
 

@@ -1,6 +1,6 @@
 /** Definitions to and from the shape of Gemini's function declarations. */
 
-import { defined, isRecord } from '../../base/guards.js'
+import { defined, isRecord } from '../../base/data.js'
 import type { JsonSchema, Tool } from '../../tool/tool.js'
 import { assertImportable, type Described } from '../shared/import-tools.js'
 import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'

@@ -1,5 +1,5 @@
 /** The parts of the Gemini API that this adapter reads or writes. Everything else passes through untouched. */
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 
 export interface GoogleFunctionCall {
   /** Not every server sends one. */

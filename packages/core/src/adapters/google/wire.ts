@@ -1,6 +1,6 @@
 /** The Gemini wire: contents, function declarations, and the system instruction that stands before both. */
 
-import { defined, isRecord } from '../../base/guards.js'
+import { defined, isRecord } from '../../base/data.js'
 import { assertKnownKeys, invalid } from '../../base/options.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'

@@ -1,6 +1,6 @@
 /** The calls of an assistant message, in every form that servers and libraries have written them. */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { invalid } from '../../base/options.js'
 import { argumentsText, cutOff, hasObjectArguments, readArguments, type UnitCall } from '../shared/thread.js'
 import { type ChatChoice, type ChatMessage, type ChatReply, type ChatReplyMessage, WIRE } from './types.js'

@@ -1,6 +1,6 @@
 /** Messages to units, one each. */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { plainText } from '../shared/plain-text.js'
 import { createReadings } from '../shared/readings.js'
 import { textOf, type Unit, type UnitCall } from '../shared/thread.js'

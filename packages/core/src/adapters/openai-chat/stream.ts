@@ -1,6 +1,6 @@
 /** Reads a streamed reply: server-sent events to chunks, chunks to the one assistant message they add up to. */
 import type { Usage } from '../../accounting/measurement.js'
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { eventsIn, figure, type StreamedReply, total } from '../shared/streamed.js'
 
 export { readEvents } from '../shared/sse.js'

@@ -1,5 +1,5 @@
 /** Definitions to and from the shape of Chat Completions. */
-import { defined, isRecord } from '../../base/guards.js'
+import { defined, isRecord } from '../../base/data.js'
 import type { Tool } from '../../tool/tool.js'
 import { assertImportable, type Described } from '../shared/import-tools.js'
 import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'

@@ -1,5 +1,5 @@
 /** The Chat Completions wire: messages, functions, and the section in the system message. */
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { assertKnownKeys, assertOneOf } from '../../base/options.js'
 import type { ResultPart } from '../../result/part.js'
 import { isSendable } from '../../result/taken.js'

@@ -4,7 +4,7 @@
  * API refuses a call elsewhere. Where a function stands may change at a latch, so what a call was recorded with does not tell.
  */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { safeJson } from '../../base/text.js'
 import type { SurfaceView } from '../../surface/project.js'
 import { declaredOnce, isNamespace, namespaceOf } from '../shared/namespace.js'

@@ -1,6 +1,6 @@
 /** Items that the API refuses, in the nearest form that it takes. Nothing that was said is lost on the way. */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { plainText, wordsOf } from '../shared/plain-text.js'
 import { sameItems } from '../shared/same-items.js'
 import type { ResponsesItem } from './types.js'

@@ -1,6 +1,6 @@
 /** Items of the Responses API to units. A search that the model left to the client is a call of the loader. */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { canonicalJson } from '../../base/hash.js'
 import { isNamespace } from '../shared/namespace.js'
 import { plainText } from '../shared/plain-text.js'

@@ -1,6 +1,6 @@
 /** Reads a streamed reply: events to the one response they add up to. */
 import type { Usage } from '../../accounting/measurement.js'
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { eventsIn, figure, type StreamedReply } from '../shared/streamed.js'
 import type { ResponsesItem, ResponsesReply } from './types.js'
 

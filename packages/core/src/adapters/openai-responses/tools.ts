@@ -1,6 +1,6 @@
 /** Definitions to and from the shape of the Responses API. */
 
-import { defined } from '../../base/guards.js'
+import { defined } from '../../base/data.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Tool } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'

@@ -1,6 +1,6 @@
 /** The Responses API as a wire: items, functions, instructions. Used without state: the host keeps all items. */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { assertKnownKeys, invalid } from '../../base/options.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { Wire } from '../shared/wire.js'

@@ -4,7 +4,7 @@
  * else) they wait for the next output or the user's next message, and stand there from then on.
  */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import type { Prompts } from '../../surface/prompts.js'
 import { isMessage, isSearchOutput, type ResponsesItem } from './types.js'
 

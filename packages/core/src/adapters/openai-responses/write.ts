@@ -1,11 +1,11 @@
 /** Units to items of the Responses API. The loader's calls are searches of the API's own where the delivery is native. */
 
-import { defined } from '../../base/guards.js'
+import { defined } from '../../base/data.js'
 import type { SurfaceView } from '../../surface/project.js'
 import { defaultPrompts, type Prompts } from '../../surface/prompts.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { CallAnswer } from '../../turn/run.js'
-import { revealed } from '../../turn/search-call/revealed.js'
+import { revealed } from '../../turn/search-call/candidate.js'
 import { bySource } from '../shared/namespace.js'
 import {
   argumentsObject,

@@ -1,14 +1,13 @@
 /** What all adapters share: anchors before the request, repair and inserts within it, calls after it. A wire adds how it reads and writes. */
 
 import type { Usage } from '../../accounting/measurement.js'
-import { defined, isRecord } from '../../base/guards.js'
-import { lazily } from '../../base/lazily.js'
+import { lazily } from '../../base/async.js'
+import { defined, isRecord, plainJson } from '../../base/data.js'
 import { invalid, kindOf } from '../../base/options.js'
-import { plainJson } from '../../base/plain-json.js'
 import type { Conversation } from '../../conversation.js'
 import { createState } from '../../ledger/fold.js'
 import { toolLimit } from '../../schema/dialect.js'
-import { unframed } from '../../surface/announce.js'
+import { unframed } from '../../surface/deltas.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import { project, type SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'

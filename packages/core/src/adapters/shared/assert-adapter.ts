@@ -1,6 +1,6 @@
 /** What a host gives an adapter besides its history, checked: a mistake there is told where it is made. */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { invalid, kindOf } from '../../base/options.js'
 import type { Unit } from './thread.js'
 

@@ -1,6 +1,6 @@
 /** What is given to `begin` beside a history, checked: a system prompt in the words of another wire is told at once. */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { assertKnownKeys, invalid } from '../../base/options.js'
 
 /** What the wires call the system prompt that is given to `begin`. */

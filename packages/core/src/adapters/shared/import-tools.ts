@@ -1,10 +1,10 @@
 /** What `importTools` of a wire was given, checked: a tool that it cannot read is told, with what can. Nothing is left out in silence. */
 
+import { defined, isRecord } from '../../base/data.js'
 import { ToolwellError } from '../../base/errors.js'
-import { defined, isRecord } from '../../base/guards.js'
 import { invalid } from '../../base/options.js'
 import { quote } from '../../base/text.js'
-import { formOf, inForm, KEYED, noTools, type ToolForm } from '../../tool/foreign-form.js'
+import { formOf, inForm, KEYED, noTools, type ToolForm } from '../../tool/define-tool.js'
 import { nameOfTool, type Tool } from '../../tool/tool.js'
 
 /** What `describe` of an import adds to a tool. What is undefined adds nothing: `handlers[name]` may be. */

@@ -3,7 +3,7 @@
  * and a thread that comes from there has them. Where a server takes no message there, they are a note, which joins the result.
  */
 
-import { isFramed } from '../../surface/announce.js'
+import { isFramed } from '../../surface/deltas.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { Placed } from './thread.js'
 

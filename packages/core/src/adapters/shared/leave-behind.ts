@@ -3,7 +3,7 @@
  * that the model knows that there was something. On its own wire it is all still there.
  */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { isMedia, type ResultPart } from '../../result/part.js'
 import { isTaken } from '../../result/taken.js'
 import type { Prompts } from '../../surface/prompts.js'

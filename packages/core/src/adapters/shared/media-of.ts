@@ -1,5 +1,5 @@
 /** An image or a file in a result, whatever wire wrote it. */
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import type { MediaPart } from '../../result/part.js'
 
 /** Undefined for words, for addresses, and for what is not known here. */

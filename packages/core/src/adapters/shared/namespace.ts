@@ -4,7 +4,7 @@
  * cannot grow without new bytes in the prefix: so what comes later of the same source comes by itself, as the host's own do.
  */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { safeJson } from '../../base/text.js'
 import type { Prompts } from '../../surface/prompts.js'
 import { sameItems } from './same-items.js'

@@ -1,10 +1,10 @@
 /** What is given in place of a reply, and what was meant: told at once. Loaded with the first reply. */
 
+import { isRecord } from '../../base/data.js'
 import { ToolwellError } from '../../base/errors.js'
-import { isRecord } from '../../base/guards.js'
 import { invalid } from '../../base/options.js'
 import { quote } from '../../base/text.js'
-import { isPromise } from '../../tool/foreign-form.js'
+import { isPromise } from '../../tool/define-tool.js'
 import { failureIn, isStream } from './no-stream.js'
 import type { StreamedReply } from './streamed.js'
 

@@ -1,10 +1,10 @@
 /** What came in place of a stream of events, in words, with what to do. Loaded where that happens. */
 
+import { isRecord } from '../../base/data.js'
 import { ToolwellError } from '../../base/errors.js'
-import { isRecord } from '../../base/guards.js'
 import { invalid, kindOf } from '../../base/options.js'
 import { quote } from '../../base/text.js'
-import { isPromise } from '../../tool/foreign-form.js'
+import { isPromise } from '../../tool/define-tool.js'
 
 const STATUS = 'Look at the status of a response (response.ok) before you read its events.'
 

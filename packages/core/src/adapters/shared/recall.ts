@@ -4,7 +4,7 @@
  * to its last level, and what was made of it is used again only where it is still the same.
  */
 
-import { copyData, type DataCopy, isPlain, isSameData } from '../../base/same-data.js'
+import { copyData, type DataCopy, isPlain, isSameData } from '../../base/data.js'
 import { type Form, type FormSigns, signsFor } from './wrong-door.js'
 
 export interface Remembered<Message> {

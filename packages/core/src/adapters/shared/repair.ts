@@ -3,7 +3,7 @@
  * Deterministic, so that a repaired unit has the same bytes on every request.
  */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { shortHash } from '../../base/hash.js'
 import { quote, safeJson } from '../../base/text.js'
 import type { Insert } from '../../ledger/fold.js'

@@ -4,7 +4,7 @@
  * Names in the ledger are made from the ids as they were.
  */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { shortHash } from '../../base/hash.js'
 import { safeJson } from '../../base/text.js'
 import { createOpenCalls } from './open-calls.js'

@@ -1,7 +1,7 @@
 /** What adding up a stream gives: the same on every wire. */
 import type { Usage } from '../../accounting/measurement.js'
-import { isRecord } from '../../base/guards.js'
-import { lazily } from '../../base/lazily.js'
+import { lazily } from '../../base/async.js'
+import { isRecord } from '../../base/data.js'
 
 export interface StreamedReply<Reply, Message> {
   /** For `run`. */

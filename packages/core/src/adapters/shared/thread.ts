@@ -1,10 +1,9 @@
 /** A history as all wires see it: a list of units, each with the native piece it was read from, so that nothing is lost on its own wire. */
 
-import { isRecord } from '../../base/guards.js'
-import { plainJson } from '../../base/plain-json.js'
+import { isRecord, plainJson } from '../../base/data.js'
 import type { ResultPart } from '../../result/part.js'
 import type { WireTool } from '../../tool/wire-tool.js'
-import type { ModelCall } from '../../turn/model-call.js'
+import type { ModelCall } from '../../turn/verdict.js'
 
 /** What a unit was read from. It is sent again as it is, to the wire it came from, unless the unit was repaired. */
 export interface Native {

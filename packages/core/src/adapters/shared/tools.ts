@@ -1,7 +1,6 @@
 /** Definitions to the shape of a wire: each converted once, and a host's own array sent again as it is. */
 
-import { defined } from '../../base/guards.js'
-import { plainJson } from '../../base/plain-json.js'
+import { defined, plainJson } from '../../base/data.js'
 import { fitWire } from '../../schema/dialect.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Tool } from '../../tool/tool.js'

@@ -3,7 +3,7 @@
  * that exist on one wire count. Messages of words alone look the same on most, and are nobody's mistake.
  */
 
-import { isRecord } from '../../base/guards.js'
+import { isRecord } from '../../base/data.js'
 import { invalid } from '../../base/options.js'
 
 /** The forms of messages that have an adapter here. */

@@ -1,49 +1,513 @@
-/** Every keyword that asks for something. */
-import type { Keyword } from './keyword.js'
-import * as lists from './of-lists.js'
-import * as objects from './of-objects.js'
-import * as schemas from './of-schemas.js'
-import * as values from './of-values.js'
+/** What a keyword of JSON Schema is: a question to one place of the arguments. One whose own value has the wrong form asks for nothing. */
+
+import { isRecord } from '../../base/data.js'
+import { isNames, isSchema, type Json } from '../dialect.js'
+import { fitsFormat } from './formats.js'
+import {
+  childOf,
+  keysIn,
+  type Place,
+  type Run,
+  type Seen,
+  spend,
+  spendOnText,
+  type Verdict,
+} from './validate.js'
+
+/** What a keyword works with. */
+export interface At {
+  readonly run: Run
+  readonly place: Place
+  /** The schema that the keyword stands in. */
+  readonly schema: Json
+  /** What has been looked at so far, where some schema asks for the rest. */
+  readonly seen: Seen | undefined
+  /** Every problem is asked for; otherwise the first one ends the check. */
+  readonly collects: boolean
+  /** Asks another schema of this place, or of one within it. Its problems are kept unless it is only tried. */
+  ask(schema: unknown, place: Place, tried?: boolean): Verdict
+  /** Asks another schema of this very place; what it looks at counts as looked at, where it fits. */
+  join(schema: unknown, tried?: boolean): Verdict
+  /** The same for what a reference leads to. */
+  follow(reference: string): Verdict
+  fail(rule: () => string): false
+}
+
+type Keyword = (at: At, value: never) => Verdict
+
+export type Plan = readonly { readonly check: Keyword; readonly value: never }[]
+
+const isNumber = (value: unknown): value is number => typeof value === 'number'
+
+/** False where one is false, unknown where one is unknown, else true. */
+function all<Item>(items: Iterable<Item>, ask: (item: Item) => Verdict, { collects }: At): Verdict {
+  let verdict: Verdict = true
+  for (const item of items) {
+    const each = ask(item)
+    if (each === false && !collects) return false
+    if (each === false) verdict = false
+    else if (each === undefined && verdict) verdict = undefined
+  }
+  return verdict
+}
+
+// Whether values of JSON are the same, whatever the order of their keys: in one pass, also over very many of them.
+
+/** Gives equal values an equal number. Objects and lists are told apart by the numbers of what they hold, so nothing is written out twice. */
+function createNumbering(run: Run): (value: unknown) => number {
+  const numbers = new Map<unknown, number>()
+  const objects = new Map<object, number>()
+  const numbered = (key: unknown): number => {
+    const found = numbers.get(key)
+    if (found !== undefined) return found
+    numbers.set(key, numbers.size)
+    return numbers.size - 1
+  }
+  const numberOf = (value: unknown): number => {
+    spend(run, 1)
+    // Texts are kept apart from the keys that are made here.
+    if (typeof value === 'string') return numbered(`"${value}`)
+    if (typeof value !== 'object' || value === null) return numbered(value)
+    const known = objects.get(value)
+    if (known !== undefined) return known
+    const made = Array.isArray(value)
+      ? `[${value.map(numberOf).join()}`
+      : `{${Object.keys(value)
+          .sort()
+          .map((key) => `${numberOf(key)}:${numberOf((value as Record<string, unknown>)[key])}`)
+          .join()}`
+    const number = numbered(made)
+    objects.set(value, number)
+    return number
+  }
+  return numberOf
+}
+
+function isEqual(run: Run, one: unknown, other: unknown): boolean {
+  if (typeof one !== 'object' || one === null) return one === other
+  if (typeof other !== 'object' || other === null) return false
+  run.numberOf ??= createNumbering(run)
+  return run.numberOf(one) === run.numberOf(other)
+}
+
+// Keywords that ask about a value by itself: its type, its bounds, its text.
+
+const number =
+  (fits: (value: number, bound: number) => boolean, words: string): Keyword =>
+  (at, bound: unknown) =>
+    !isNumber(bound) ||
+    !isNumber(at.place.value) ||
+    fits(at.place.value, bound) ||
+    at.fail(() => `Must be ${words} ${bound}.`)
+
+const size =
+  (
+    sizeOf: (value: unknown, run: Run, bound: number) => number | undefined,
+    isLeast: boolean,
+    words: string,
+  ): Keyword =>
+  (at, bound: unknown) => {
+    if (!isNumber(bound)) return true
+    const found = sizeOf(at.place.value, at.run, bound)
+    if (found === undefined || (isLeast ? found >= bound : found <= bound)) return true
+    return at.fail(() => `Must have ${isLeast ? 'at least' : 'at most'} ${bound} ${words}.`)
+  }
+
+/** In characters, not in units of UTF-16. Counted only where the units leave it open. */
+function lengthOf(value: unknown, run: Run, bound: number): number | undefined {
+  if (typeof value !== 'string') return undefined
+  if (value.length < bound || value.length > bound * 2) return value.length
+  spendOnText(run, value.length)
+  let length = value.length
+  for (let at = 1; at < value.length; at++) {
+    const isLow = (value.charCodeAt(at) & 0xfc00) === 0xdc00
+    if (isLow && (value.charCodeAt(at - 1) & 0xfc00) === 0xd800) length--
+  }
+  return length
+}
+
+const itemsIn = (value: unknown) => (Array.isArray(value) ? value.length : undefined)
+const propertiesIn = (value: unknown, run: Run) => {
+  if (!isRecord(value)) return undefined
+  const { length } = Object.keys(value)
+  spend(run, length / 4)
+  return length
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+function isOfType(value: unknown, type: unknown): boolean {
+  return type === 'integer' ? Number.isInteger(value) : typeOf(value) === type
+}
+
+const type: Keyword = (at, asked: unknown) => {
+  const { value } = at.place
+  const types = Array.isArray(asked) ? asked : [asked]
+  if (types.some((each) => isOfType(value, each))) return true
+  return at.fail(() => `Must be ${types.join(' or ')}, not ${typeOf(value)}.`)
+}
+
+const constant: Keyword = (at, asked: unknown) =>
+  isEqual(at.run, at.place.value, asked) || at.fail(() => `Must be ${JSON.stringify(asked)}.`)
+
+const enumeration: Keyword = (at, asked: unknown) => {
+  const { run, place } = at
+  if (!Array.isArray(asked)) return true
+  spend(run, asked.length / 16)
+  const isPlain = typeof place.value !== 'object' || place.value === null
+  const isOne = isPlain
+    ? asked.includes(place.value)
+    : asked.some((each) => typeof each === 'object' && each !== null && isEqual(run, each, place.value))
+  return isOne || at.fail(() => `Must be one of ${JSON.stringify(asked)}.`)
+}
+
+/** Of decimal fractions too, which the machine holds only nearly. */
+function isMultiple(value: number, of: number): boolean {
+  if (of <= 0 || value % of === 0) return true
+  const times = value / of
+  return Number.isFinite(times) && Math.abs(times - Math.round(times)) <= Number.EPSILON * Math.abs(times) * 4
+}
+
+/** Where the pattern is not tried, the tool itself has to look. */
+function matches({ run }: At, pattern: string, text: string): Verdict {
+  const tried = run.patternFor(pattern, text)
+  if (!tried) return undefined
+  spendOnText(run, tried.characters)
+  return tried.expression.test(text)
+}
+
+const pattern: Keyword = (at, asked: unknown) => {
+  if (typeof at.place.value !== 'string' || typeof asked !== 'string') return true
+  const verdict = matches(at, asked, at.place.value)
+  return verdict === false ? at.fail(() => `Must match the pattern ${asked}.`) : verdict
+}
+
+const format: Keyword = (at, asked: unknown) => {
+  const { run, place } = at
+  if (typeof place.value !== 'string' || typeof asked !== 'string') return true
+  spendOnText(run, place.value.length * 4)
+  return fitsFormat(asked, place.value) || at.fail(() => `Must be in the format ${asked}.`)
+}
+
+const uniqueItems: Keyword = (at, asked: unknown) => {
+  const { run, place } = at
+  if (asked !== true || !Array.isArray(place.value)) return true
+  run.numberOf ??= createNumbering(run)
+  return (
+    new Set(place.value.map(run.numberOf)).size === place.value.length ||
+    at.fail(() => 'Items must be different.')
+  )
+}
+
+/** In older drafts a flag beside the bound. */
+const minimum: Keyword = (at, bound: unknown) =>
+  number(
+    (value, least) => (at.schema.exclusiveMinimum === true ? value > least : value >= least),
+    'at least',
+  )(at, bound as never)
+const maximum: Keyword = (at, bound: unknown) =>
+  number((value, most) => (at.schema.exclusiveMaximum === true ? value < most : value <= most), 'at most')(
+    at,
+    bound as never,
+  )
+
+const moreThan = number((value, least) => value > least, 'more than')
+const lessThan = number((value, most) => value < most, 'less than')
+const multipleOf = number(isMultiple, 'a multiple of')
+const minLength = size(lengthOf, true, 'characters')
+const maxLength = size(lengthOf, false, 'characters')
+const minItems = size(itemsIn, true, 'items')
+const maxItems = size(itemsIn, false, 'items')
+const minProperties = size(propertiesIn, true, 'properties')
+const maxProperties = size(propertiesIn, false, 'properties')
+
+// Keywords that ask about the items of a list.
+
+/** The list in front: `prefixItems`, or `items` of older drafts. */
+function inFront({ schema }: At): readonly unknown[] {
+  if (Array.isArray(schema.prefixItems)) return schema.prefixItems
+  return Array.isArray(schema.items) ? schema.items : []
+}
+
+function itemsFrom(at: At, from: number, schemaOf: (index: number) => unknown, to?: number): Verdict {
+  const { place, seen } = at
+  if (!Array.isArray(place.value)) return true
+  const end = Math.min(place.value.length, to ?? place.value.length)
+  const verdict = all(range(from, end), (index) => at.ask(schemaOf(index), childOf(place, index)), at)
+  if (seen && verdict !== false && seen.items !== 'all')
+    for (const index of range(from, end)) seen.items.add(index)
+  return verdict
+}
+
+function* range(from: number, end: number): Generator<number> {
+  for (let index = from; index < end; index++) yield index
+}
+
+const prefixItems: Keyword = (at) => {
+  const list = inFront(at)
+  return itemsFrom(at, 0, (index) => list[index], list.length)
+}
+
+const items: Keyword = (at, asked: unknown) => {
+  if (Array.isArray(asked))
+    return Array.isArray(at.schema.prefixItems) ? true : prefixItems(at, asked as never)
+  return isSchema(asked) ? itemsFrom(at, inFront(at).length, () => asked) : true
+}
+
+const additionalItems: Keyword = (at, asked: unknown) =>
+  Array.isArray(at.schema.items) && isSchema(asked)
+    ? itemsFrom(at, at.schema.items.length, () => asked)
+    : true
+
+const unevaluatedItems: Keyword = (at, asked: unknown) => {
+  const { place, seen } = at
+  if (!Array.isArray(place.value) || !seen || seen.items === 'all' || !isSchema(asked)) return true
+  spend(at.run, place.value.length / 8)
+  const left = [...range(0, place.value.length)].filter(
+    (index) => seen.items !== 'all' && !seen.items.has(index),
+  )
+  const verdict = all(left, (index) => at.ask(asked, childOf(place, index)), at)
+  if (verdict !== false) seen.items = 'all'
+  return verdict
+}
+
+const contains: Keyword = (at, asked: unknown) => {
+  const { place, seen, schema } = at
+  if (!Array.isArray(place.value) || !isSchema(asked)) return true
+  const least = isNumber(schema.minContains) ? schema.minContains : 1
+  const most = isNumber(schema.maxContains) ? schema.maxContains : Number.POSITIVE_INFINITY
+  let [surely, perhaps] = [0, 0]
+  for (const index of range(0, place.value.length)) {
+    const verdict = at.ask(asked, childOf(place, index), true)
+    if (verdict === true) surely++
+    if (verdict === undefined) perhaps++
+    if (verdict !== false && seen && seen.items !== 'all') seen.items.add(index)
+  }
+  if (surely + perhaps < least)
+    return at.fail(() => `Must hold at least ${least} items of the kind asked for.`)
+  if (surely > most) return at.fail(() => `Must hold at most ${most} items of the kind asked for.`)
+  return (surely >= least && surely + perhaps <= most) || undefined
+}
+
+// Keywords that ask about the properties of an object.
+
+function look({ seen }: At, key: string): void {
+  if (seen && seen.properties !== 'all') seen.properties.add(key)
+}
+
+const properties: Keyword = (at, asked: unknown) => {
+  const { run, place } = at
+  if (!isRecord(place.value) || !isRecord(asked)) return true
+  const keys = keysIn(place)
+  spend(run, keys.length / 2)
+  return all(
+    keys.filter((key) => Object.hasOwn(asked, key)),
+    (key) => {
+      look(at, key)
+      return at.ask(asked[key], childOf(place, key))
+    },
+    at,
+  )
+}
+
+const patternProperties: Keyword = (at, asked: unknown) => {
+  const { value } = at.place
+  if (!isRecord(value) || !isRecord(asked)) return true
+  const keys = keysIn(at.place)
+  return all(
+    Object.entries(asked),
+    ([pattern, schema]) =>
+      all(
+        keys,
+        (key) => {
+          const verdict = matches(at, pattern, key)
+          if (verdict === false) return true
+          look(at, key)
+          const fits = at.ask(schema, childOf(at.place, key), verdict === undefined)
+          return verdict === undefined && fits === false ? undefined : fits
+        },
+        at,
+      ),
+    at,
+  )
+}
+
+/** Undefined where a pattern that is not tried could be about it. */
+function isAdditional(at: At, key: string): Verdict {
+  const { properties: named, patternProperties: patterned } = at.schema
+  if (isRecord(named) && Object.hasOwn(named, key)) return false
+  if (!isRecord(patterned)) return true
+  let verdict: Verdict = true
+  for (const pattern of Object.keys(patterned)) {
+    const matched = matches(at, pattern, key)
+    if (matched) return false
+    if (matched === undefined) verdict = undefined
+  }
+  return verdict
+}
+
+function restOf(at: At, keys: readonly string[], isRest: (key: string) => Verdict, asked: unknown): Verdict {
+  return all(
+    keys,
+    (key) => {
+      const rest = isRest(key)
+      if (rest === false) return true
+      look(at, key)
+      const verdict = at.ask(asked, childOf(at.place, key), rest === undefined)
+      return rest === undefined && verdict === false ? undefined : verdict
+    },
+    at,
+  )
+}
+
+const additionalProperties: Keyword = (at, asked: unknown) => {
+  const { value } = at.place
+  if (!isRecord(value) || !isSchema(asked)) return true
+  const keys = keysIn(at.place)
+  spend(at.run, keys.length / 2)
+  return restOf(at, keys, (key) => isAdditional(at, key), asked)
+}
+
+const unevaluatedProperties: Keyword = (at, asked: unknown) => {
+  const { place, seen } = at
+  if (!isRecord(place.value) || !seen || seen.properties === 'all' || !isSchema(asked)) return true
+  const looked = seen.properties
+  const present = keysIn(place)
+  spend(at.run, present.length / 2)
+  const keys = present.filter((key) => !looked.has(key))
+  return restOf(at, keys, () => true, asked)
+}
+
+const propertyNames: Keyword = (at, asked: unknown) => {
+  const { value } = at.place
+  if (!isRecord(value) || !isSchema(asked)) return true
+  const within = at.place
+  return all(keysIn(within), (key) => at.ask(asked, { value: key, within, key }), at)
+}
+
+const required: Keyword = (at, asked: unknown) => {
+  const { run, place } = at
+  const { value } = place
+  if (!isRecord(value) || !isNames(asked)) return true
+  spend(run, asked.length / 8)
+  const missing = asked.filter((name) => !Object.hasOwn(value, name))
+  for (const name of missing) at.fail(() => `The required property ${JSON.stringify(name)} is missing.`)
+  return missing.length === 0
+}
+
+/** A list of names, or a schema: `dependencies` of older drafts has both. */
+const dependent: Keyword = (at, asked: unknown) => {
+  const { value } = at.place
+  if (!isRecord(value) || !isRecord(asked)) return true
+  const present = Object.keys(asked).filter((key) => Object.hasOwn(value, key))
+  spend(at.run, Object.keys(asked).length / 8)
+  return all(
+    present,
+    (key) => (isNames(asked[key]) ? required(at, asked[key] as never) : at.join(asked[key])),
+    at,
+  )
+}
+
+// Keywords that ask other schemas of the same place.
+
+export const NO_ALTERNATIVE = 'Must fit one of the alternatives.'
+
+const allOf: Keyword = (at, asked: unknown) =>
+  Array.isArray(asked) ? all(asked, (each) => at.join(each), at) : true
+
+/** Each is asked where what they look at counts; otherwise the first that fits is enough. */
+const anyOf: Keyword = (at, asked: unknown) => {
+  if (!Array.isArray(asked)) return true
+  let verdict: Verdict = false
+  for (const each of asked) {
+    const fits = at.join(each, true)
+    if (fits === true) verdict = true
+    else if (fits === undefined && verdict === false) verdict = undefined
+    if (verdict === true && !at.seen) return true
+  }
+  if (verdict === false && at.collects) for (const each of asked) at.join(each)
+  return verdict === false ? at.fail(() => NO_ALTERNATIVE) : verdict
+}
+
+const oneOf: Keyword = (at, asked: unknown) => {
+  if (!Array.isArray(asked)) return true
+  let [surely, perhaps] = [0, 0]
+  for (const each of asked) {
+    const fits = at.join(each, true)
+    if (fits === true) surely++
+    if (fits === undefined) perhaps++
+    if (surely > 1) return at.fail(() => 'Must fit only one of the alternatives, and fits several.')
+  }
+  if (surely + perhaps === 0 && at.collects) for (const each of asked) at.join(each)
+  if (surely + perhaps === 0) return at.fail(() => NO_ALTERNATIVE)
+  return perhaps === 0 || undefined
+}
+
+const not: Keyword = (at, asked: unknown) => {
+  const fits = at.ask(asked, at.place, true)
+  if (fits === undefined) return undefined
+  return !fits || at.fail(() => 'Must not be what the schema excludes.')
+}
+
+const condition: Keyword = (at, asked: unknown) => {
+  const met = at.join(asked, true)
+  // Where it cannot be told which of the two applies, only what neither allows is wrong.
+  if (met === undefined) {
+    const either = [at.schema.then ?? true, at.schema.else ?? true].map((each) => at.join(each, true))
+    return either.includes(true) || either.includes(undefined)
+      ? undefined
+      : at.fail(() => 'Must fit then or else.')
+  }
+  const next = met ? at.schema.then : at.schema.else
+  return next === undefined ? true : at.join(next)
+}
+
+const reference: Keyword = (at, asked: unknown) => (typeof asked === 'string' ? at.follow(asked) : true)
+
+// Every keyword that asks for something.
 
 /** In the order in which they are asked: cheap ones first, and last those that need to know what the others looked at. */
 export const KEYWORD_CHECKS: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
-  ['type', values.type],
-  ['const', values.constant],
-  ['enum', values.enumeration],
-  ['minimum', values.minimum],
-  ['maximum', values.maximum],
-  ['exclusiveMinimum', values.moreThan],
-  ['exclusiveMaximum', values.lessThan],
-  ['multipleOf', values.multipleOf],
-  ['minLength', values.minLength],
-  ['maxLength', values.maxLength],
-  ['minItems', values.minItems],
-  ['maxItems', values.maxItems],
-  ['minProperties', values.minProperties],
-  ['maxProperties', values.maxProperties],
-  ['required', objects.required],
-  ['dependentRequired', objects.dependent],
-  ['pattern', values.pattern],
-  ['format', values.format],
-  ['uniqueItems', values.uniqueItems],
-  ['$ref', schemas.reference],
-  ['$dynamicRef', schemas.reference],
-  ['$recursiveRef', schemas.reference],
-  ['properties', objects.properties],
-  ['patternProperties', objects.patternProperties],
-  ['additionalProperties', objects.additionalProperties],
-  ['propertyNames', objects.propertyNames],
-  ['prefixItems', lists.prefixItems],
-  ['items', lists.items],
-  ['additionalItems', lists.additionalItems],
-  ['contains', lists.contains],
-  ['dependentSchemas', objects.dependent],
-  ['dependencies', objects.dependent],
-  ['allOf', schemas.allOf],
-  ['anyOf', schemas.anyOf],
-  ['oneOf', schemas.oneOf],
-  ['not', schemas.not],
-  ['if', schemas.condition],
-  ['unevaluatedItems', lists.unevaluatedItems],
-  ['unevaluatedProperties', objects.unevaluatedProperties],
+  ['type', type],
+  ['const', constant],
+  ['enum', enumeration],
+  ['minimum', minimum],
+  ['maximum', maximum],
+  ['exclusiveMinimum', moreThan],
+  ['exclusiveMaximum', lessThan],
+  ['multipleOf', multipleOf],
+  ['minLength', minLength],
+  ['maxLength', maxLength],
+  ['minItems', minItems],
+  ['maxItems', maxItems],
+  ['minProperties', minProperties],
+  ['maxProperties', maxProperties],
+  ['required', required],
+  ['dependentRequired', dependent],
+  ['pattern', pattern],
+  ['format', format],
+  ['uniqueItems', uniqueItems],
+  ['$ref', reference],
+  ['$dynamicRef', reference],
+  ['$recursiveRef', reference],
+  ['properties', properties],
+  ['patternProperties', patternProperties],
+  ['additionalProperties', additionalProperties],
+  ['propertyNames', propertyNames],
+  ['prefixItems', prefixItems],
+  ['items', items],
+  ['additionalItems', additionalItems],
+  ['contains', contains],
+  ['dependentSchemas', dependent],
+  ['dependencies', dependent],
+  ['allOf', allOf],
+  ['anyOf', anyOf],
+  ['oneOf', oneOf],
+  ['not', not],
+  ['if', condition],
+  ['unevaluatedItems', unevaluatedItems],
+  ['unevaluatedProperties', unevaluatedProperties],
 ])

@@ -1,5 +1,5 @@
 /** Segments as one index: what changed is a new small segment, what left is marked dead, and small segments are merged in time. */
-import { hashOf, nameSeed } from './hash.js'
+
 import {
   type Analysis,
   createSegmentBuilder,
@@ -9,7 +9,7 @@ import {
   type Segment,
   segmentCapacity,
 } from './segment.js'
-import { fold } from './spelling.js'
+import { fold, hashOf, nameSeed } from './spelling.js'
 
 /** A segment with more dead tools than this share is rebuilt without them. */
 const deadShare = 0.25

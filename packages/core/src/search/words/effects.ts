@@ -1,6 +1,6 @@
 /** What an operation does to things: a request to list something is no request to delete it, whatever else the words of both share. */
 
-import { effectSeed, hashOf } from '../index/hash.js'
+import { effectSeed, hashOf } from '../index/spelling.js'
 
 /** Bits: one word may mean several. */
 const [read, make, change, remove, run, send, several] = [1, 2, 4, 8, 16, 32, 64]

@@ -1,10 +1,11 @@
 /** The word groups of `concepts.ts`, ready for lookup. A concept is one more term of a tool, and of a query that leads to it. */
 
-import { conceptSeed, hashOf } from '../index/hash.js'
+import { conceptSeed, hashOf } from '../index/spelling.js'
 import { actionGroups, topicGroups } from './concepts.js'
 import { effectOfGroup, effectOfVerb, vague } from './effects.js'
 import { synonyms } from './synonyms.js'
 import { stem } from './tokenize.js'
+import { createVocabulary, type Vocabulary } from './vocabulary.js'
 
 export interface Concept {
   readonly hash: number
@@ -27,7 +28,7 @@ export interface Lexicon {
 }
 
 /** How much each counts beside the word that leads to it. */
-export type LexiconWeights = Readonly<Record<'action' | 'topic' | 'synonym', number>>
+type LexiconWeights = Readonly<Record<'action' | 'topic' | 'synonym', number>>
 
 /** Costs a few milliseconds, once per searcher. */
 export function createLexicon({ action, topic, synonym }: LexiconWeights): Lexicon {
@@ -98,4 +99,25 @@ function add<T>(map: Map<string, T[]>, word: string, each: T): void {
   const known = map.get(word)
   if (known) known.push(each)
   else map.set(word, [each])
+}
+
+// The vocabulary of the default ranking, and the concepts behind a word of which only the hash is known. Made when first asked for.
+
+export interface Words {
+  readonly vocabulary: Vocabulary
+  conceptsOf(word: number): readonly number[]
+}
+
+const none: readonly number[] = []
+
+export function createWords(tuning: LexiconWeights): () => Words {
+  let made: Words | undefined
+  return () => {
+    if (made) return made
+    const lexicon = createLexicon(tuning)
+    const concepts = new Map<number, readonly number[]>()
+    for (const [stem, meant] of lexicon.held) concepts.set(hashOf(stem), meant)
+    made = { vocabulary: createVocabulary(lexicon), conceptsOf: (word) => concepts.get(word) ?? none }
+    return made
+  }
 }

@@ -1,6 +1,5 @@
 /** Turns text into terms, the same way for documents and queries; the ranker compares nothing else. */
-import { fullFormOf } from './abbreviations.js'
-import { stopWords } from './stop-words.js'
+import { fullFormOf, stopWords } from './word-lists.js'
 
 /** Longer runs (hashes, base64) are cut: they still match themselves. */
 const termCharacterLimit = 64

@@ -1,8 +1,8 @@
 /** Words as the index holds them: numbers, the concepts behind them, and whether they say anything. Looked up once per spelling. */
-import { hashOf } from '../index/hash.js'
+import { hashOf } from '../index/spelling.js'
 import { type Concept, conceptsOf, type Lexicon } from './lexicon.js'
-import { stopWords, weakWeight, weakWords } from './stop-words.js'
 import { forEachWord, spelledOut, stem, wholeWordPartLimit } from './tokenize.js'
+import { stopWords, weakWeight, weakWords } from './word-lists.js'
 
 /** Spellings that are remembered; when there are more, all are forgotten. */
 const spellingLimit = 100_000

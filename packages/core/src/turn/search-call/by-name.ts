@@ -1,16 +1,14 @@
 /** `select:` and `unload:`: what a query asks for by exact name. */
-import { nearest } from '../../base/nearest.js'
+
+import { type FoldedNames, foldNames, nearest, nearestOf } from '../../base/nearest.js'
 import { quote } from '../../base/text.js'
-import type { Entry, LeftOut } from '../../catalogue/catalogue.js'
+import type { Catalogue, Entry, LeftOut } from '../../catalogue/catalogue.js'
 import type { LedgerFact } from '../../ledger/event.js'
 import { isLoaded, type LedgerState } from '../../ledger/fold.js'
 import type { Context } from '../../surface/context.js'
-import type { Batch } from '../load/batch.js'
-import { loadedUnit } from '../load/room.js'
-import { unload } from '../load/unload.js'
+import { type Batch, loadedUnit, unload } from '../load.js'
 import type { Candidate } from './candidate.js'
-import { awayState } from './late-sources.js'
-import { suggest } from './suggest.js'
+import { awayState } from './find.js'
 
 /** Names that did not lead to a tool, and why. */
 export interface Misses {
@@ -114,4 +112,83 @@ function isUsable(id: string, { gate, catalogue }: Context): boolean {
 
 function usableNames(entries: readonly Entry[], context: Context): string[] {
   return entries.filter(({ id }) => isUsable(id, context)).map((entry) => entry.wireName)
+}
+
+// Tools of the catalogue that a query names: they come first, whatever the ranker says.
+
+/** Words of the query that are, exactly, the name of a tool, by its id. They win whatever the ranker says. */
+export function exactNames(
+  text: string,
+  context: Context,
+): Map<string, { readonly alias?: string | undefined; readonly deprecated: boolean }> {
+  const words = [text, ...text.split(/[\s,;"'`()]+/)].filter((word) => word !== '' && word.length <= 200)
+  const named = new Map<string, { alias?: string | undefined; deprecated: boolean }>()
+  for (const word of words) {
+    const resolution = context.catalogue.resolve(word, (entry) => isReady(entry, context))
+    if (resolution.kind !== 'found') continue
+    const { entry, alias, deprecated } = resolution
+    const spelled = [
+      entry.id,
+      entry.wireName,
+      entry.tool.name,
+      ...context.catalogue.aliasesOf(entry.id),
+    ].includes(word)
+    // A plain word such as "search" is somebody's tool name only by accident unless it is the whole query.
+    if (!spelled || !(word === text || /[_./:-]|[a-z][A-Z]/.test(word))) continue
+    if (alias !== undefined && !deprecated && isNameOfAnother(word, entry.id, context)) continue
+    // A tool's own name says more than an old one beside it.
+    if (!deprecated || !named.has(entry.id)) named.set(entry.id, { alias, deprecated })
+  }
+  return named
+}
+
+/** No alias displaces a name, however that is spelt. */
+function isNameOfAnother(word: string, id: string, context: Context): boolean {
+  const respelt = word.toUpperCase().replace(/\s+/g, '_')
+  const other = context.catalogue.resolve(respelt, (entry) => isReady(entry, context))
+  return other.kind === 'ambiguous' || (other.kind === 'found' && !other.alias && other.entry.id !== id)
+}
+
+function isReady(entry: Entry, { gate }: Context): boolean {
+  return gate.availability(entry, 'see') === 'ready'
+}
+
+// Names that a model may have meant by a wrong one.
+
+/** Wrong names of one batch that are given suggestions: each walks the catalogue. */
+const MAX_SUGGESTED = 5
+
+/** Only of tools that the conversation may know about. */
+export function suggest(asked: string, { catalogue, gate }: Context, batch: Batch): string[] {
+  if (batch.suggested++ >= MAX_SUGGESTED) return []
+  const { folded, owners } = namesIn(catalogue)
+  const shown = (name: string) => owners.get(name)?.find((entry) => gate.visible(entry))
+  const close = nearestOf(asked, folded, 8, (name) => shown(name) !== undefined)
+  return [...new Set(close.map((name) => shown(name)?.wireName ?? name))].slice(0, 3)
+}
+
+interface Names {
+  readonly revision: number
+  readonly folded: FoldedNames
+  /** By name, whose it is: names of different sources may be the same. */
+  readonly owners: ReadonlyMap<string, readonly Entry[]>
+}
+
+const known = new WeakMap<Catalogue, Names>()
+
+/** Every name that a tool goes by, until the catalogue changes: a model that guesses does so more than once. */
+function namesIn(catalogue: Catalogue): Names {
+  const { revision } = catalogue
+  const last = known.get(catalogue)
+  if (last?.revision === revision) return last
+  const owners = new Map<string, Entry[]>()
+  for (const entry of catalogue.entries())
+    for (const name of new Set([entry.wireName, entry.tool.name, ...(entry.tool.aliases ?? [])])) {
+      const own = owners.get(name)
+      if (own) own.push(entry)
+      else owners.set(name, [entry])
+    }
+  const made = { revision, folded: foldNames(owners.keys()), owners }
+  known.set(catalogue, made)
+  return made
 }

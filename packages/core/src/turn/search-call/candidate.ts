@@ -1,16 +1,17 @@
 /** A tool on its way through one search: what may be loaded of it, and how it is shown. */
 
-import { defined } from '../../base/guards.js'
+import { defined } from '../../base/data.js'
 import type { Entry } from '../../catalogue/catalogue.js'
+import type { LedgerFact } from '../../ledger/event.js'
 import { isOnSurface, type LedgerState } from '../../ledger/fold.js'
-import type { Match } from '../../search/result.js'
+import type { Match, SearchResult } from '../../search/result.js'
 import type { Context } from '../../surface/context.js'
-import { deliveries } from '../../surface/deliveries.js'
-import { answerForm, isInArray } from '../../surface/placement.js'
-import type { DropReason } from '../../tool/reasons.js'
+import { answerForm, deliveries, isInArray } from '../../surface/deliveries.js'
+import type { Dropped, DropReason } from '../../tool/notice.js'
 import { shortSignatureOf, signatureOf } from '../../tool/signature.js'
 import { riskOf } from '../../tool/tool.js'
-import type { Batch } from '../load/batch.js'
+import type { WireTool } from '../../tool/wire-tool.js'
+import { type Batch, type LoadRequest, load, unitOf } from '../load.js'
 
 /** One tool on its way through the search. */
 export interface Candidate {
@@ -41,7 +42,7 @@ const BESIDE_TOKENS = 500
  * it is not too large, and each next one that still fits the budget: one that does not is passed over, not the end. Where several
  * servers fit equally well, each has its share of the places first (`diversity`); what is then left is for those set aside.
  */
-export function createAllowance(
+function createAllowance(
   candidates: readonly Candidate[],
   unclear: boolean,
   state: LedgerState,
@@ -176,4 +177,79 @@ export function toMatch(
     signature: signature(entry.wireName, definition.inputSchema),
     loadToken: context.loadToken(entry),
   }
+}
+
+// Where a search becomes loaded tools: one candidate after the other, as far as limits and budgets allow.
+
+export interface LoadedFoundTools {
+  readonly facts: readonly LedgerFact[]
+  /** Ids. */
+  readonly loaded: readonly string[]
+  readonly evicted: readonly string[]
+  readonly dropped: readonly Dropped[]
+}
+
+/** `unclear`: they are only the nearest there is. */
+export function loadFoundTools(
+  candidates: readonly Candidate[],
+  unclear: boolean,
+  state: LedgerState,
+  context: Context,
+  batch: Batch,
+): LoadedFoundTools {
+  const outcome = {
+    facts: [] as LedgerFact[],
+    loaded: [] as string[],
+    evicted: [] as string[],
+    dropped: [] as Dropped[],
+  }
+  const allowance = createAllowance(candidates, unclear, state, context)
+  const shown = answerForm(state, context.settings) !== 'name'
+  const take = (candidate: Candidate, unit: readonly Entry[]) => {
+    const { explicit, asked, alias } = candidate
+    const source = explicit ? 'select' : 'search'
+    const requests = unit.map(
+      (member): LoadRequest => ({ entry: member, source, asked, ...defined({ alias }), shown }),
+    )
+    const made = load(state, context, batch, requests)
+    if (made.loaded.length > 0) allowance.spend(candidate, unit)
+    outcome.facts.push(...made.facts)
+    outcome.loaded.push(...made.loaded)
+    outcome.evicted.push(...made.evicted)
+    // Members of one group are refused together, once for each that was found.
+    const isNew = ({ tool }: Dropped) => !outcome.dropped.some((known) => known.tool === tool)
+    outcome.dropped.push(...made.dropped.filter(isNew))
+  }
+  // What is asked for by name makes no room for its neighbour in the list.
+  for (const { entry, explicit } of candidates)
+    if (explicit && isOnSurface(state, entry.id)) batch.inUse.add(entry.id)
+  const setAside: Candidate[] = []
+  for (const [round, waiting] of [candidates, setAside].entries())
+    for (const candidate of waiting) {
+      const unit = unitOf(context, candidate.entry)
+      if (unit.every(({ id }) => isOnSurface(state, id) || batch.loaded.has(id))) {
+        batch.inUse.add(candidate.entry.id)
+        continue
+      }
+      const verdict = allowance.decide(candidate, unit, round > 0)
+      if (verdict === 'load') take(candidate, unit)
+      else if (verdict === 'diversity') setAside.push(candidate)
+      else if (verdict !== 'offer') {
+        const reason = round > 0 ? 'diversity' : verdict
+        outcome.dropped.push({ tool: candidate.entry.id, reason })
+      }
+    }
+  return outcome
+}
+
+// What a search answer brings into sight.
+
+/** The found tools that an answer shows in full, or refers to. */
+export function revealed(result: SearchResult): readonly WireTool[] {
+  return result.matches.flatMap(
+    ({ canonicalName: name, description, schemaPreview, strict, inputExamples, source }) =>
+      schemaPreview === undefined
+        ? []
+        : [{ name, description, inputSchema: schemaPreview, ...defined({ strict, inputExamples, source }) }],
+  )
 }

@@ -13,12 +13,12 @@ import {
 } from '../../search/answers.js'
 import type { ParsedQuery } from '../../search/query.js'
 import type { Ranked } from '../../search/searcher.js'
-import { certainFrom, type Shares, sharesAt } from '../../search/thresholds.js'
+import { certainFrom, type Shares, sharesAt } from '../../search/tuning.js'
 import type { Context } from '../../surface/context.js'
 import type { SearchRequest } from '../../surface/meta-tools.js'
+import { exactNames } from './by-name.js'
 import type { Candidate } from './candidate.js'
-import { awayState } from './late-sources.js'
-import { exactNames } from './named-in-query.js'
+import { awayState } from './find.js'
 
 /** Hits the ranker is asked for. Most are never looked at, but some of the first may be loaded, denied or away. */
 const RANKED = 128

@@ -1,6 +1,6 @@
 /** The lines of a segment: one for each append, and a first one that says what the segment follows. Each has a checksum. */
 import { crc32 } from 'node:zlib'
-import { isRecord } from '../../../base/guards.js'
+import { isRecord } from '../../../base/data.js'
 import { LEDGER_FORMAT, type LedgerEvent } from '../../event.js'
 
 /** What a segment follows: the one before counts up to here, whatever is written to it later. */

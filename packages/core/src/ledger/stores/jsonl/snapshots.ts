@@ -1,7 +1,7 @@
 /** The snapshot of a ledger as a file: a first line with a checksum and the place in the log where it belongs, and the text. */
 import { rename, rm } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
-import { isRecord } from '../../../base/guards.js'
+import { isRecord } from '../../../base/data.js'
 import type { Snapshot } from '../../store.js'
 import type { Extent } from './chain.js'
 import { openNew, readFrom } from './files.js'

@@ -1,0 +1,166 @@
+/** Guards and helpers over plain values that every package of the workspace needs. */
+
+/** An object with keys: neither null nor an array. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** What is left of an object type when keys without a value are dropped. */
+export type Defined<T extends object> = {
+  [K in keyof T as undefined extends T[K] ? never : K]: T[K]
+} & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
+}
+
+/**
+ * A copy without the keys whose value is undefined. For optional properties, which must be missing rather than undefined:
+ * `{ name, ...defined({ title, signal }) }`.
+ */
+export function defined<T extends object>(object: T): Defined<T> {
+  return Object.fromEntries(
+    Object.entries(object).filter(([, value]) => value !== undefined),
+  ) as unknown as Defined<T>
+}
+
+// Values as JSON that servers can read. Half of a surrogate pair, which a cut text ends in, is refused by most; what is nested without end, in a circle or a number too big for JSON cannot even be written.
+
+/** Levels of nesting. No message and no schema needs so many, and JSON can be written far deeper on every runtime. */
+const DEEPEST = 1000
+
+/** The very value where there is nothing to change. Objects that are more than data pass as they are: a file, an address. */
+export function plainJson<Value>(value: Value): Value {
+  return plain(value, []) as Value
+}
+
+function plain(value: unknown, above: object[]): unknown {
+  if (typeof value === 'string') return value.isWellFormed() ? value : value.toWellFormed()
+  if (typeof value === 'bigint') return String(value)
+  if (!isData(value)) return value
+  if (above.length >= DEEPEST || above.includes(value)) return isList(value) ? [] : {}
+  above.push(value)
+  const made = isList(value) ? plainList(value, above) : plainFields(value, above)
+  above.pop()
+  return made
+}
+
+function plainList(list: readonly unknown[], above: object[]): readonly unknown[] {
+  let made: unknown[] | undefined
+  for (let index = 0; index < list.length; index++) {
+    const each = plain(list[index], above)
+    if (each === list[index]) continue
+    made ??= [...list]
+    made[index] = each
+  }
+  return made ?? list
+}
+
+function plainFields(fields: Fields, above: object[]): Fields {
+  const keys = Object.keys(fields)
+  let made: [string, unknown][] | undefined
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as string
+    const value = fields[key]
+    const field = key.isWellFormed() ? key : key.toWellFormed()
+    const each = plain(value, above)
+    if (field !== key || each !== value)
+      made ??= keys.slice(0, index).map((before) => [before, fields[before]])
+    made?.push([field, each])
+  }
+  return made ? Object.fromEntries(made) : fields
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function isList(value: object): value is readonly unknown[] {
+  return Array.isArray(value)
+}
+
+function isData(value: unknown): value is Fields | readonly unknown[] {
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return true
+  const kind = Object.getPrototypeOf(value)
+  return kind === Object.prototype || kind === null
+}
+
+// Whether a value is still what it was: data is copied once and compared with its copy, to the last level. Who keeps something by the object it was made of must not trust the object alone: hosts change their messages in place.
+
+/** Copies end here: what is nested deeper, or has more values, is read anew each time. */
+const DEEPEST_COPY = 100
+const MOST_VALUES = 20_000
+
+/** Signs in a copy that no data can be. */
+const OBJECT = Symbol('object')
+const LIST = Symbol('list')
+const END = Symbol('end')
+
+/** The data in one list, in the order in which it is written: objects as their keys and values, between signs. */
+export type DataCopy = readonly unknown[]
+
+/** Undefined where the value holds more than data (a file, a function, something in a circle), or is too large. */
+export function copyData(value: object): DataCopy | undefined {
+  const copy: unknown[] = []
+  try {
+    // Reading a field may throw.
+    return addTo(copy, value, 0) ? copy : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function addTo(copy: unknown[], value: unknown, depth: number): boolean {
+  if (copy.length > MOST_VALUES || depth > DEEPEST_COPY) return false
+  if (typeof value !== 'object' || value === null) {
+    copy.push(value)
+    return typeof value !== 'function' && typeof value !== 'symbol'
+  }
+  if (Array.isArray(value)) {
+    copy.push(LIST, value.length)
+    return value.length <= MOST_VALUES && value.every((each) => addTo(copy, each, depth + 1))
+  }
+  if (!isPlain(value)) return false
+  copy.push(OBJECT)
+  for (const key in value) {
+    copy.push(key)
+    if (!addTo(copy, value[key], depth + 1)) return false
+  }
+  copy.push(END)
+  return true
+}
+
+/** Keys count in their order: so they are written. Never throws. */
+export function isSameData(value: unknown, copy: DataCopy): boolean {
+  try {
+    return follow(value, copy, 0) === copy.length
+  } catch {
+    return false
+  }
+}
+
+const OTHER = -1
+
+/** Where the copy goes on behind this value; `OTHER` where the value is not the one that was copied. */
+function follow(value: unknown, copy: DataCopy, start: number): number {
+  const kept = copy[start]
+  if (typeof value !== 'object' || value === null)
+    return value === kept || (Number.isNaN(value) && Number.isNaN(kept)) ? start + 1 : OTHER
+  if (Array.isArray(value)) {
+    if (kept !== LIST || copy[start + 1] !== value.length) return OTHER
+    let at = start + 2
+    for (let index = 0; index < value.length && at !== OTHER; index++) at = follow(value[index], copy, at)
+    return at
+  }
+  if (kept !== OBJECT || !isPlain(value)) return OTHER
+  let at = start + 1
+  for (const key in value) {
+    if (copy[at] !== key) return OTHER
+    at = follow(value[key], copy, at + 1)
+    if (at === OTHER) return OTHER
+  }
+  return copy[at] === END ? at + 1 : OTHER
+}
+
+/** An object that is only its fields. */
+export function isPlain(value: object): value is Readonly<Record<string, unknown>> {
+  const kind: unknown = Object.getPrototypeOf(value)
+  return kind === Object.prototype || kind === null
+}

@@ -1,0 +1,258 @@
+/** Loading tools within one batch: groups all or none, within the cap and the wire's limit. Produces facts; changes nothing. */
+
+import { defined } from '../base/data.js'
+import type { Entry } from '../catalogue/catalogue.js'
+import type { LedgerFact } from '../ledger/event.js'
+import { isLoaded, isOnSurface, type LedgerState } from '../ledger/fold.js'
+import { toolLimit } from '../schema/dialect.js'
+import type { Context } from '../surface/context.js'
+import { isInArray, placeOf } from '../surface/deliveries.js'
+import type { Dropped, LoadSource } from '../tool/notice.js'
+import type { Pin } from '../tool/wire-tool.js'
+
+export interface LoadRequest {
+  readonly entry: Entry
+  readonly source: LoadSource
+  readonly asked: string
+  readonly alias?: string
+  /** The schema is being written into the history with this very answer. */
+  readonly shown: boolean
+}
+
+export interface LoadOutcome {
+  readonly facts: LedgerFact[]
+  readonly loaded: readonly string[]
+  readonly evicted: readonly string[]
+  readonly dropped: readonly Dropped[]
+}
+
+/** The group of a tool as far as it can be used, or the tool alone. */
+export function unitOf(context: Context, entry: Entry): Entry[] {
+  const { group } = entry.tool
+  if (group === undefined) return [entry]
+  const members = context.catalogue
+    .members(group, entry.source)
+    .filter((member) => context.gate.availability(member, 'load') === 'ready')
+  return members.some((member) => member.id === entry.id) ? members : [entry]
+}
+
+/** Loads one unit (a tool or a whole group), or none of it. */
+export function load(
+  state: LedgerState,
+  context: Context,
+  batch: Batch,
+  unit: readonly LoadRequest[],
+): LoadOutcome {
+  const missing = unit.filter(({ entry }) => !isOnSurface(state, entry.id) && !batch.loaded.has(entry.id))
+  // A suspended load has its place under the cap already, unless it came as an eager one or has just made room.
+  const placed = (id: string) =>
+    !batch.unloaded.has(id) && (state.tools.suspendedLoads.get(id)?.source ?? 'arrival') !== 'arrival'
+  const added = missing.map(({ entry }) => entry.id).filter((id) => !placed(id))
+  for (const { entry } of unit) batch.inUse.add(entry.id)
+  if (missing.length === 0) return { facts: [], loaded: [], evicted: [], dropped: [] }
+
+  if (overflows(state, context, batch, missing))
+    return {
+      facts: [],
+      loaded: [],
+      evicted: [],
+      dropped: missing.map(({ entry }) => ({ tool: entry.id, reason: 'wire-limit' as const })),
+    }
+
+  const facts: LedgerFact[] = []
+  const room = { count: added.length, tokens: tokensOf(added, context) }
+  const evicted = makeRoom(state, context, batch, room)
+  if (!evicted) {
+    const reason = missing.length > 1 ? 'group-incomplete' : 'cap'
+    return {
+      facts,
+      loaded: [],
+      evicted: [],
+      dropped: missing.map(({ entry }) => ({ tool: entry.id, reason })),
+    }
+  }
+  // A search says in its own answer what it unloaded.
+  const answered = unit.every(({ source }) => source === 'search' || source === 'select')
+  facts.push(...unload(state, context, evicted, 'evicted', !answered))
+  for (const id of evicted) {
+    batch.unloaded.add(id)
+    batch.loaded.delete(id)
+  }
+  for (const { entry, source, asked, alias, shown } of missing) {
+    const named = defined({ alias })
+    facts.push({
+      kind: 'loaded',
+      tool: declaredPin(state, context, entry, shown && source !== 'call'),
+      source,
+      asked,
+      ...named,
+      shown,
+    })
+    batch.loaded.add(entry.id)
+    batch.unloaded.delete(entry.id)
+  }
+  return { facts, loaded: missing.map(({ entry }) => entry.id), evicted, dropped: [] }
+}
+
+/**
+ * What is still declared from an earlier load stays as it is until the next latch. If it has changed since, the pin keeps the
+ * old fingerprint, so that the next request shows the new definition, unless this answer itself carries it.
+ */
+function declaredPin(state: LedgerState, context: Context, entry: Entry, isAnswer: boolean): Pin {
+  const fresh = context.pin(entry, placeOf(entry.id, state))
+  const { pin, live = false, kept = false } = state.tools.loaded.get(entry.id) ?? {}
+  const isDeclared = pin?.definition !== undefined && (live || kept || pin.declaredHidden === true)
+  if (!isDeclared) return fresh
+  const carries = isAnswer && pin.declaredHidden && state.latch?.changes && !state.latch.removals
+  return carries ? { ...pin, fingerprint: fresh.fingerprint } : pin
+}
+
+/** Whether the array would hold more tools than a request on this wire takes. What was unloaded keeps its place until a latch. */
+function overflows(
+  state: LedgerState,
+  context: Context,
+  batch: Batch,
+  missing: readonly LoadRequest[],
+): boolean {
+  const limit = toolLimit(context.wire)
+  const { latch } = state
+  if (limit === Number.POSITIVE_INFINITY || !latch) return false
+  const inArray = new Set(
+    [...state.tools.loaded.values()].filter(({ pin }) => isInArray(pin)).map(({ pin }) => pin.id),
+  )
+  const added = (ids: Iterable<string>) =>
+    [...ids].filter((id) => !inArray.has(id) && !state.tools.eager.has(id) && placeOf(id, state) === 'array')
+      .length
+  const wanted = added(missing.map(({ entry }) => entry.id))
+  const declared = state.tools.eager.size + latch.metaTools.length + inArray.size
+  return wanted > 0 && declared + added(batch.loaded) + wanted > limit
+}
+
+// What one batch of calls does to the loaded tools, on top of the state at its start.
+
+/** What this batch has done so far, on top of the state at its start. */
+export interface Batch {
+  readonly loaded: Set<string>
+  readonly unloaded: Set<string>
+  /** Tools that this batch calls or loads: never evicted by it. */
+  readonly inUse: Set<string>
+  /** How many wrong names of this batch have been given suggestions: looking for them walks the catalogue. */
+  suggested: number
+}
+
+export function createBatch(): Batch {
+  return { loaded: new Set(), unloaded: new Set(), inUse: new Set(), suggested: 0 }
+}
+
+// The cap: which loaded tools count against it, and which are unloaded to make room.
+
+interface Room {
+  readonly count: number
+  readonly tokens: number
+}
+
+/** The least recently used tools to unload so that this much fits; undefined where tools in use leave no room. */
+function makeRoom(state: LedgerState, context: Context, batch: Batch, wanted: Room): string[] | undefined {
+  const { maxLoaded = Number.POSITIVE_INFINITY, maxLoadedTokens = Number.POSITIVE_INFINITY } =
+    context.settings
+  if (maxLoaded === Number.POSITIVE_INFINITY && maxLoadedTokens === Number.POSITIVE_INFINITY) return []
+  const counted = new Set(countedIds(state))
+  for (const id of batch.unloaded) counted.delete(id)
+  for (const id of batch.loaded) counted.add(id)
+  let tokens = tokensOf(counted, context)
+  let count = counted.size
+  const fits = () => count + wanted.count <= maxLoaded && tokens + wanted.tokens <= maxLoadedTokens
+  if (fits()) return []
+  const busy = new Set(state.calls.pending.values())
+  const evicted = new Set<string>()
+  for (const id of state.tools.recency.keys()) {
+    if (fits()) break
+    // A group goes as it came: as a whole, and not while one of it is in use.
+    const unit = loadedUnit(state, context, id)
+    const free = unit.every((each) => !batch.inUse.has(each) && !batch.unloaded.has(each) && !busy.has(each))
+    if (!free || unit.some((each) => evicted.has(each))) continue
+    for (const each of unit) evicted.add(each)
+    count -= unit.length
+    tokens -= tokensOf(unit, context)
+  }
+  return fits() ? [...evicted] : undefined
+}
+
+/** Loaded tools that count against a cap. */
+export function countedIds(state: LedgerState): string[] {
+  return [...state.tools.loaded.keys(), ...state.tools.suspendedLoads.keys()].filter((id) =>
+    counts(state, id),
+  )
+}
+
+export function tokensOf(ids: Iterable<string>, context: Context): number {
+  let sum = 0
+  for (const id of ids) {
+    const entry = context.catalogue.get(id)
+    if (entry) sum += context.cost(entry)
+  }
+  return sum
+}
+
+/** Has a place under the cap: loaded or suspended, and not as a late eager tool. */
+function counts(state: LedgerState, id: string): boolean {
+  const each = isLoaded(state, id) ? state.tools.loaded.get(id) : state.tools.suspendedLoads.get(id)
+  return (each?.source ?? 'arrival') !== 'arrival'
+}
+
+/** The loaded members of a tool's group, or the tool alone; nothing where it cannot be unloaded. */
+export function loadedUnit(state: LedgerState, context: Context, id: string): string[] {
+  const entry = context.catalogue.get(id)
+  const { group } = entry?.tool ?? {}
+  const members =
+    entry && group !== undefined
+      ? context.catalogue.members(group, entry.source).map((each) => each.id)
+      : [id]
+  return members.filter((each) => counts(state, each))
+}
+
+// Unloading tools, and whether their bytes leave the array at once. Produces facts; changes nothing.
+
+/** Unloads tools. Their bytes stay in the array where taking them out would cost more than it saves. */
+export function unload(
+  state: LedgerState,
+  context: Context,
+  tools: readonly string[],
+  reason: 'model' | 'evicted' | 'operator',
+  untold: boolean,
+): LedgerFact[] {
+  // What was left in the array before goes with it when the array is written anew.
+  const dead = [...state.tools.loaded.values()].filter(({ pin, kept }) => kept && isInArray(pin))
+  const stale = dead.map(({ pin }) => pin.id).filter((id) => !tools.includes(id))
+  const rewrites = isWorthRewriting(state, context, [...stale, ...tools])
+  const gone = tools.map(
+    (tool): LedgerFact => ({
+      kind: 'unloaded',
+      tool,
+      reason,
+      ...(rewrites ? {} : { kept: true }),
+      ...(untold ? { untold: true } : {}),
+    }),
+  )
+  const purged = stale.map((tool): LedgerFact => ({ kind: 'unloaded', tool, reason: 'evicted' }))
+  return rewrites ? [...gone, ...purged] : gone
+}
+
+/** Requests that a freed place in the array is expected to be saved on. */
+const EXPECTED_REQUESTS = 10
+/** Tokens of messages where the host has not told. */
+const USUAL_MESSAGES = 20_000
+
+/** Whether these definitions cost more, on the requests to come, than reading everything behind the first of them again. */
+function isWorthRewriting(state: LedgerState, context: Context, ids: readonly string[]): boolean {
+  const { read, write } = context.prices
+  const measured = [...state.requests.byId.values()].findLast((record) => record.messageTokens !== undefined)
+  let behind = measured?.messageTokens ?? USUAL_MESSAGES
+  let freed = 0
+  for (const { pin } of state.tools.loaded.values()) {
+    if (!pin.definition || !isInArray(pin)) continue
+    if (ids.includes(pin.id)) freed += context.tokens(pin.definition)
+    else if (freed > 0) behind += context.tokens(pin.definition)
+  }
+  return freed * read * EXPECTED_REQUESTS > behind * (write - read)
+}
