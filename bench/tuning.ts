@@ -42,7 +42,7 @@ export interface TuningFigures {
   /** Mean nDCG@10 of neutral weights, of the default, and of the weights chosen for each source without looking at it. */
   readonly neutral: number
   readonly chosenOnAll: number
-  readonly leftOut: number
+  readonly skipped: number
   readonly default: number
   readonly datasets: Readonly<
     Record<
@@ -50,7 +50,7 @@ export interface TuningFigures {
       {
         readonly neutral: number
         readonly default: number
-        readonly leftOut: number
+        readonly skipped: number
         readonly chosen: string
       }
     >
@@ -70,7 +70,7 @@ export async function benchTuning({ data, split }: BenchOptions): Promise<Tuning
       tried: 0,
       neutral: 0,
       chosenOnAll: 0,
-      leftOut: 0,
+      skipped: 0,
       default: 0,
       datasets: {},
       changes: {},
@@ -106,7 +106,7 @@ export async function benchTuning({ data, split }: BenchOptions): Promise<Tuning
         {
           neutral: round(neutral.ndcg10[name] ?? 0),
           default: round(own.ndcg10[name] ?? 0),
-          leftOut: round(chosen.ndcg10[name] ?? 0),
+          skipped: round(chosen.ndcg10[name] ?? 0),
           chosen: chosen.what,
         },
       ]
@@ -118,17 +118,17 @@ export async function benchTuning({ data, split }: BenchOptions): Promise<Tuning
     neutral: round(meanOf(neutral, names)),
     default: round(meanOf(own, names)),
     chosenOnAll: round(meanOf(best(names), names)),
-    leftOut: round(Object.values(rows).reduce((sum, row) => sum + row.leftOut, 0) / names.length),
+    skipped: round(Object.values(rows).reduce((sum, row) => sum + row.skipped, 0) / names.length),
     datasets: rows,
     changes,
   }
   print(`${'nDCG@10'.padEnd(20)}neutral  default  left out  chosen without it`)
   for (const [name, row] of Object.entries(rows))
     print(
-      `${name.padEnd(20)}${row.neutral.toFixed(3).padStart(7)}${row.default.toFixed(3).padStart(9)}${row.leftOut.toFixed(3).padStart(10)}  ${row.chosen}`,
+      `${name.padEnd(20)}${row.neutral.toFixed(3).padStart(7)}${row.default.toFixed(3).padStart(9)}${row.skipped.toFixed(3).padStart(10)}  ${row.chosen}`,
     )
   print(
-    `${'mean'.padEnd(20)}${figures.neutral.toFixed(3).padStart(7)}${figures.default.toFixed(3).padStart(9)}${figures.leftOut.toFixed(3).padStart(10)}  (best of all ${figures.tried} on all data: ${figures.chosenOnAll.toFixed(3)})`,
+    `${'mean'.padEnd(20)}${figures.neutral.toFixed(3).padStart(7)}${figures.default.toFixed(3).padStart(9)}${figures.skipped.toFixed(3).padStart(10)}  (best of all ${figures.tried} on all data: ${figures.chosenOnAll.toFixed(3)})`,
   )
   return figures
 }

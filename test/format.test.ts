@@ -94,7 +94,7 @@ describe('a ledger of version 1', () => {
       (line) => JSON.parse(line).events as { id: number; anchor: string; kind: string }[],
     )
     expect(await store.read('old')).toEqual(written)
-    const today: Record<string, string> = { opened: 'latched', activated: 'loaded', deactivated: 'unloaded' }
+    const today: Record<string, string> = { opened: 'frozen', activated: 'loaded', deactivated: 'unloaded' }
     expect(conversation.events.map(({ id, anchor, kind }) => [id, anchor, kind])).toEqual(
       written.map(({ id, anchor, kind }) => [id, anchor, today[kind] ?? kind]),
     )
@@ -213,7 +213,7 @@ describe('a ledger whose delivery is gone', () => {
   /** What version 1 wrote for `stub`: every hidden tool declared by its name and one line. */
   const open = { type: 'object', properties: {}, additionalProperties: true }
   const stub = { name: 'memory_graph', description: '"Inspect records."', inputSchema: open }
-  const latch = {
+  const frozen = {
     id: 0,
     anchor: 'a',
     kind: 'opened',
@@ -240,12 +240,12 @@ describe('a ledger whose delivery is gone', () => {
     tokens: { ...tokens, rewritten: 0, everythingEager: 0 },
   }
   const suspended = { id: 1, anchor: 'a', kind: 'suspended', tool: 'memory_graph', reason: 'denied' }
-  const written = [JSON.stringify({ v: 1, events: [latch, requested] })]
+  const written = [JSON.stringify({ v: 1, events: [frozen, requested] })]
 
   it('gives a retry the bytes it had, and latches the next request on the bridge', async () => {
     const conversation = await (await stored(written)).open()
     const retried = await conversation.begin({ requestId: '1', anchor: 'a', wire: 'openai-chat' })
-    expect(retried.tools).toEqual([...latch.metaTools, stub])
+    expect(retried.tools).toEqual([...frozen.metaTools, stub])
     const next = await conversation.begin({ requestId: '2', anchor: 'b', wire: 'openai-chat' })
     expect(next.delivery).toBe('bridge')
     expect(next.tools.map(({ name }) => name)).toEqual(['read', 'tool_search', 'tool_call'])
@@ -254,7 +254,7 @@ describe('a ledger whose delivery is gone', () => {
   })
 
   it('has no bridge before that, and masks what was not to be called', async () => {
-    const events = [latch, suspended, { ...requested, id: 2 }]
+    const events = [frozen, suspended, { ...requested, id: 2 }]
     const conversation = await (await stored([JSON.stringify({ v: 1, events })])).open()
     const retried = await conversation.begin({ requestId: '1', anchor: 'a', wire: 'openai-chat' })
     expect(retried.bridge).toBeUndefined()

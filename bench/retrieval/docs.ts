@@ -253,7 +253,7 @@ function hostileTable({ hostile }: RetrievalResult): string {
   )
 }
 
-function tuningTable({ datasets, neutral, default: own, leftOut }: TuningFigures): string {
+function tuningTable({ datasets, neutral, default: own, skipped }: TuningFigures): string {
   return markdown(
     ['dataset', 'neutral weights', 'default', 'chosen without this source', 'the choice'],
     [
@@ -261,10 +261,10 @@ function tuningTable({ datasets, neutral, default: own, leftOut }: TuningFigures
         name,
         three(row.neutral),
         three(row.default),
-        three(row.leftOut),
+        three(row.skipped),
         row.chosen,
       ]),
-      ['**mean**', three(neutral), three(own), three(leftOut), ''],
+      ['**mean**', three(neutral), three(own), three(skipped), ''],
     ],
   )
 }

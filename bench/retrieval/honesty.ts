@@ -1,7 +1,7 @@
 /** Does a search say so where nothing clearly does what was asked for? A curve: the share of needs that no tool meets, against that of needs that one does. */
 import { readFile } from 'node:fs/promises'
 import { createLexicalSearcher, type LexicalSearcher } from '@toolwell/core'
-import { answersOf, clearCoverage, defaultCutOff } from '@toolwell/core/internal'
+import { clearCoverage, defaultCutOff, selectAnswers } from '@toolwell/core/internal'
 import type { BenchTool } from './datasets.ts'
 import { documentFor } from './toolwell.ts'
 
@@ -62,7 +62,7 @@ async function absentNeeds(): Promise<string[]> {
 
 /** That of the best answer, as a search sees it. */
 function coverageOf(searcher: LexicalSearcher, text: string): number {
-  const { answers } = answersOf(searcher.rank({ text, must: [], limit: RANKED }), defaultCutOff)
+  const { answers } = selectAnswers(searcher.rank({ text, must: [], limit: RANKED }), defaultCutOff)
   return Math.max(0, ...answers.map(({ coverage = 1 }) => coverage))
 }
 

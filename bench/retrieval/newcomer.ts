@@ -1,7 +1,7 @@
 /** A few words typed by somebody who does not know the catalogue: does the answer read well? Some of these needs no tool meets. */
 import { readFile } from 'node:fs/promises'
 import { createLexicalSearcher, type LexicalSearcher, type Tool } from '@toolwell/core'
-import { answersOf, defaultCutOff, documentOf } from '@toolwell/core/internal'
+import { createDocument, defaultCutOff, selectAnswers } from '@toolwell/core/internal'
 
 /** More than a search looks at, and those that the figures ask for. */
 const RANKED = 20
@@ -30,7 +30,7 @@ export interface NewcomerFigures {
 export async function measureNewcomer(tools: readonly Tool[]): Promise<NewcomerFigures[]> {
   const searcher = createLexicalSearcher()
   searcher.update({
-    put: tools.map((tool) => documentOf({ id: `${tool.source}/${tool.name}`, tool })),
+    put: tools.map((tool) => createDocument({ id: `${tool.source}/${tool.name}`, tool })),
   })
   return Promise.all(newcomerQueries.map((queries) => measure(searcher, queries)))
 }
@@ -39,7 +39,7 @@ async function measure(searcher: LexicalSearcher, queries: NewcomerQueries): Pro
   const sums = { met: 0, first: 0, three: 0, wrongly: 0, absent: 0, told: 0 }
   for (const { query, right } of await readQueries(queries)) {
     const ranked = searcher.rank({ text: query, must: [], limit: RANKED })
-    const { answers, unclear } = answersOf(ranked, defaultCutOff)
+    const { answers, unclear } = selectAnswers(ranked, defaultCutOff)
     const isTold = unclear || answers.length === 0
     if (right.length === 0) {
       sums.absent += 1

@@ -1,11 +1,11 @@
 /** The default searcher of the core, through its public seam. */
 import { createLexicalSearcher } from '@toolwell/core'
-import { documentOf } from '@toolwell/core/internal'
+import { createDocument } from '@toolwell/core/internal'
 import type { BenchTool } from './datasets.ts'
 import type { Engine } from './engine.ts'
 
 export function documentFor(tool: BenchTool) {
-  return documentOf({
+  return createDocument({
     id: tool.id,
     tool: {
       name: tool.name,

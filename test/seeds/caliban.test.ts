@@ -357,9 +357,9 @@ describe('Decision 7: belt and braces', () => {
     const host = await startSeed(options(), { servers: servers() })
     await host.ask('Load.', search('list_issues'))
     expect([0, 1].map((index) => /now: (\d+)/.exec(host.system(index))?.[1])).toEqual(['4', '3'])
-    const latched = await startSeed(options(lazy(), { cards: 'latched' }), { servers: servers() })
-    await latched.ask('Load.', search('list issues'))
-    expect(latched.system(1)).toBe(latched.system(0))
+    const refrozen = await startSeed(options(lazy(), { cards: 'frozen' }), { servers: servers() })
+    await refrozen.ask('Load.', search('list issues'))
+    expect(refrozen.system(1)).toBe(refrozen.system(0))
   })
 
   it('is silent where nothing is gated', async () => {

@@ -240,7 +240,7 @@ describe('how to verify: the tests that the document lists', () => {
   })
 
   it('by default, without the preset, the list stays as it was and the cache is kept', async () => {
-    const host = await start([info(ENTER)], { cards: 'latched' })
+    const host = await start([info(ENTER)], { cards: 'frozen' })
     await host.ask('go')
     expect(cards(host, 1)).toBe(cards(host, 0))
   })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createLexicalSearcher } from '@toolwell/core'
-import { documentOf } from '@toolwell/core/internal'
+import { createDocument } from '@toolwell/core/internal'
 import { describe, expect, it } from 'vitest'
 import { bytesOf, folderWith, issueTools, toolwell } from './support/run.js'
 
@@ -174,7 +174,7 @@ describe('a catalogue', () => {
     const searcher = createLexicalSearcher()
     searcher.update({
       put: tools.map(({ id, server, ...tool }) =>
-        documentOf({ id, tool: { ...tool, inputSchema: {}, source: server } }),
+        createDocument({ id, tool: { ...tool, inputSchema: {}, source: server } }),
       ),
     })
     const text = 'close the issue 13 in part 500 of server7'

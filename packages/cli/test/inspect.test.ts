@@ -85,7 +85,7 @@ describe('inspect of servers', () => {
     expect(tools[0].tokens.definitions).toBeGreaterThanOrEqual(tools[1].tokens.definitions)
     // What is held back is sent to nobody.
     const held = tools.find(({ name }: { name: string }) => name === 'add')
-    expect(held).toMatchObject({ isHeldBack: true })
+    expect(held).toMatchObject({ isQuarantined: true })
     expect(surface).toMatchObject({ mode: 'off', tokens: tokens.definitions - held.tokens.definitions })
     expect(deferred.mode).toBe('on')
     expect(json.output).not.toContain('very-secret-value')

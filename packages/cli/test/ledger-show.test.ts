@@ -103,7 +103,7 @@ it('gives the same as JSON, with the figures of the accounts', async () => {
     delivery: 'bridge',
     surface: { eager: 0, loaded: [], deferred: 2 },
     usage: { inputTokens: expect.any(Number) },
-    before: [{ kind: 'latched' }],
+    before: [{ kind: 'frozen' }],
   })
   expect(shown.turns[0].after.map(({ kind }: { kind: string }) => kind)).toEqual(['searched', 'loaded'])
   const counted = shown.turns.map(({ usage }: { usage: { inputTokens: number } }) => usage.inputTokens)

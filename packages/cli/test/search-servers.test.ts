@@ -30,7 +30,9 @@ it('searches the tools of servers, from the cache where they are known, and answ
 
   // The same tools from a file: the same answer.
   const inspected = JSON.parse((await run(['inspect', '--json'])).output)
-  expect(tools).toBe(inspected.tools.filter(({ isHeldBack }: { isHeldBack: boolean }) => !isHeldBack).length)
+  expect(tools).toBe(
+    inspected.tools.filter(({ isQuarantined }: { isQuarantined: boolean }) => !isQuarantined).length,
+  )
   const text = await run(words)
   expect(text.output).toMatch(/^ 1 {2}filesystem\/read/)
   expect((await run(['search', 'rename a star', ...config])).output).toMatch(/^ 1 {2}bad\/rename_star/)

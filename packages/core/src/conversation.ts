@@ -2,7 +2,7 @@
 import { createEagerTotal, measureSurface } from './accounting/accounting.js'
 import { type Measurement, readMeasurement } from './accounting/measurement.js'
 import { type Inspection, inspect } from './accounting/projections.js'
-import { inPieces, lazily } from './base/async.js'
+import { lazily, runInPieces } from './base/async.js'
 import { ToolwellError } from './base/errors.js'
 import { assertNames, assertOneOf } from './base/options.js'
 import { quote } from './base/text.js'
@@ -16,10 +16,10 @@ import type { WireSupport } from './surface/auto.js'
 import type { Context } from './surface/context.js'
 import { READER_ID, readerTool } from './surface/meta-tools.js'
 import { type NoticePlace, plan } from './surface/plan.js'
-import { hostArray, project, type SurfaceView } from './surface/project.js'
+import { createToolLister, project, type SurfaceView } from './surface/project.js'
 import type { Prompts } from './surface/prompts.js'
-import { afterReturn } from './surface/return.js'
-import { type ChildOptions, childScope, contextsOf, type Scope, type Shared } from './surface/scope.js'
+import { applyReturn } from './surface/return.js'
+import { type ChildOptions, childScope, createContexts, type Scope, type Shared } from './surface/scope.js'
 import type { BoundThinking } from './surface/thinking.js'
 import type { Notice } from './tool/notice.js'
 import type { EndedCalls } from './turn/ended-calls.js'
@@ -111,7 +111,7 @@ async function countAll(context: Context, counted: Map<string, number>): Promise
   const { catalogue, gate, wire } = context
   if (catalogue.size < MANY_TOOLS || counted.get(wire) === catalogue.revision) return
   counted.set(wire, catalogue.revision)
-  await inPieces(catalogue.entries(), (entry) => {
+  await runInPieces(catalogue.entries(), (entry) => {
     if (gate.visible(entry)) context.cost(entry)
   })
 }
@@ -152,7 +152,7 @@ export async function openConversation(
   const emit = (event: LedgerEvent) => shared.tell({ ...event, conversation: id })
   // Whether there is anything here for the tool that reads kept results.
   let keeping = false
-  const contextOf = contextsOf(shared, scope, notify, (tool) => tool === READER_ID && !keeping)
+  const contextOf = createContexts(shared, scope, notify, (tool) => tool === READER_ID && !keeping)
   const keeps = () => {
     keeping = true
     shared.catalogue.addMeta(readerTool(shared.settings.prompts))
@@ -190,8 +190,8 @@ export async function openConversation(
   let unseen: string | undefined
   const eagerTotal = createEagerTotal()
   const counted = new Map<string, number>()
-  const listed = hostArray()
-  const context = () => contextOf(log.state.latch?.wire ?? 'none')
+  const listed = createToolLister()
+  const context = () => contextOf(log.state.frozen?.wire ?? 'none')
 
   const view = (requestId: string, from: LedgerState): SurfaceView => {
     const projected = project(from, requestId)
@@ -234,7 +234,7 @@ export async function openConversation(
     const flipped = facts.flatMap((fact) =>
       fact.kind === 'suspended' || fact.kind === 'restored' ? [fact.tool] : [],
     )
-    const back = afterReturn(log.state, facts)
+    const back = applyReturn(log.state, facts)
     const tokens = measureSurface(
       back.state,
       back.facts,
@@ -242,7 +242,7 @@ export async function openConversation(
       eagerTotal(
         current,
         flipped,
-        facts.some((fact) => fact.kind === 'latched'),
+        facts.some((fact) => fact.kind === 'frozen'),
       ),
     )
     const written = [...facts, { kind: 'requested', requestId, tokens } as const]
@@ -297,9 +297,9 @@ export async function openConversation(
 
     compact: (change) =>
       log.retried(async () => {
-        const { compaction } = await hostSteps()
+        const { createCompactionEvents } = await hostSteps()
         const events = await log.all()
-        await log.append(compaction(log.state, context(), change, log.lastAnchor, events))
+        await log.append(createCompactionEvents(log.state, context(), change, log.lastAnchor, events))
       }),
 
     clear: () => log.retried(() => log.append([[log.lastAnchor, { kind: 'cleared' }]])),
@@ -334,13 +334,18 @@ export async function openConversation(
 
     child: (options) =>
       log.exclusive(async () => {
-        const { inherited } = await hostSteps()
+        const { createInheritedEvents } = await hostSteps()
         await log.reload()
         const isSnapshot = (options.inherit ?? 'snapshot') === 'snapshot'
         return openConversation(shared, childScope(scope, options, shared.catalogue), {
           parent: id,
           open: (child) => {
-            const own = inherited(id, isSnapshot ? log.state : undefined, child, log.state.results)
+            const own = createInheritedEvents(
+              id,
+              isSnapshot ? log.state : undefined,
+              child,
+              log.state.results,
+            )
             return { own, events: own }
           },
         })
@@ -372,8 +377,8 @@ export async function openConversation(
 
     refuseDelivery: ({ requestId, detail }) =>
       log.retried(async () => {
-        const { latch, requests } = log.state
-        if (latch?.delivery !== 'native' || requests.last?.requestId !== requestId) return false
+        const { frozen, requests } = log.state
+        if (frozen?.delivery !== 'native' || requests.last?.requestId !== requestId) return false
         const reason = `the provider refused it: ${quote(detail, 300)}`
         await log.append([
           [log.lastAnchor, { kind: 'downgraded', from: 'native', reason, request: requestId }],
@@ -394,8 +399,8 @@ export async function openConversation(
 
     importSteps: (steps, called = [], unreadable = []) =>
       log.retried(async () => {
-        const { imported } = await hostSteps()
-        const { facts, report } = imported(log.state, context(), steps, called, unreadable)
+        const { createImportedEvents } = await hostSteps()
+        const { facts, report } = createImportedEvents(log.state, context(), steps, called, unreadable)
         await log.append(facts)
         return report
       }),

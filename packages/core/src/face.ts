@@ -10,10 +10,10 @@ import type { Entry } from './catalogue/catalogue.js'
 import type { Policy } from './catalogue/gate.js'
 import { createState, fold, type LedgerState } from './ledger/fold.js'
 import type { Context } from './surface/context.js'
-import { latchFact } from './surface/latch.js'
+import { freezePrefix } from './surface/freeze.js'
 import { BRIDGE_NAME, READER_ID } from './surface/meta-tools.js'
 import type { Prompts } from './surface/prompts.js'
-import { contextsOf, type Shared } from './surface/scope.js'
+import { createContexts, type Shared } from './surface/scope.js'
 import type { Notice } from './tool/notice.js'
 import type { WireTool } from './tool/wire-tool.js'
 import type { ModelCall, Outcome, TargetCall } from './turn/verdict.js'
@@ -82,7 +82,7 @@ export function openFace(shared: Shared, options: FaceOptions, policies: readonl
   }
   const settings = { ...shared.settings, prompts, mode: 'on', delivery: 'bridge' } as const
   const notify = (notice: Notice) => shared.tell({ ...notice, conversation: '' })
-  const context: Context = contextsOf(
+  const context: Context = createContexts(
     { ...shared, settings },
     {
       id: '',
@@ -100,20 +100,20 @@ export function openFace(shared: Shared, options: FaceOptions, policies: readonl
   const { face } = settings
 
   /** The state of a conversation that has just begun. It is made anew when the catalogue has changed, and never by a call. */
-  let latched: { readonly revision: number; readonly state: LedgerState } | undefined
+  let refrozen: { readonly revision: number; readonly state: LedgerState } | undefined
   const current = (): LedgerState => {
     const { revision } = shared.catalogue
-    if (latched?.revision === revision) return latched.state
+    if (refrozen?.revision === revision) return refrozen.state
     const state = createState()
-    const fact = latchFact(state, context, 'start', {})
+    const fact = freezePrefix(state, context, 'start', {})
     if (fact.delivery !== 'bridge')
       throw new ToolwellError(
         'invalid-option',
         `A face needs ${face.name} and ${BRIDGE_NAME}, and the policy denies one of them. Allow both for this face.`,
         { path: 'face.policy' },
       )
-    latched = { revision, state: fold(state, { id: 0, anchor: '', ...fact }) }
-    return latched.state
+    refrozen = { revision, state: fold(state, { id: 0, anchor: '', ...fact }) }
+    return refrozen.state
   }
 
   let shown: { readonly revision: number; readonly tools: readonly Entry[] } | undefined
@@ -135,11 +135,11 @@ export function openFace(shared: Shared, options: FaceOptions, policies: readonl
     bridge: BRIDGE_NAME,
     prompts,
     digest() {
-      const { latch, tools } = current()
+      const { frozen, tools } = current()
       const eager = [...tools.eager.values()].flatMap(({ id, definition }) =>
         definition ? [{ id, tool: definition }] : [],
       )
-      return { metaTools: latch?.metaTools ?? [], eager, deferred: latch?.deferred ?? 0 }
+      return { metaTools: frozen?.metaTools ?? [], eager, deferred: frozen?.deferred ?? 0 }
     },
     tools() {
       const { revision } = shared.catalogue

@@ -8,7 +8,7 @@ export type {
   Catalogue,
   Entry,
   Finding,
-  LeftOut,
+  Skipped,
   Source,
   SourceState,
   SourceUpdate,
@@ -51,8 +51,8 @@ export type { DeliveryName, Dropped, DropReason, FailureReason, LoadSource, Noti
 export type { KeptParts, SourceChange, StoredPart } from './tool/source.js'
 export type { ConvertibleSchema, OutputOf, StandardSchema } from './tool/standard-schema.js'
 export type {
+  AlwaysLoadedRole,
   ExecuteContext,
-  FloorRole,
   Forwarded,
   JsonSchema,
   Risk,

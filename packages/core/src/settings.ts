@@ -7,10 +7,10 @@ import {
   assertMethods,
   assertNames,
   assertOneOf,
+  describeKind,
   invalid,
-  kindOf,
 } from './base/options.js'
-import { bounded, estimate, type Tokenizer } from './base/tokens.js'
+import { estimate, limitTokenizer, type Tokenizer } from './base/tokens.js'
 import { checkRules, type ExposureRule } from './catalogue/exposure.js'
 import type { Policy } from './catalogue/gate.js'
 import type { AutoPlan } from './costs/costs.js'
@@ -22,7 +22,7 @@ import type { Searcher } from './search/searcher.js'
 import { defaultCutOff } from './search/tuning.js'
 import type { AutoLoad, Settings } from './surface/context.js'
 import { BRIDGE_NAME, type SearchFace, searchFaces } from './surface/meta-tools.js'
-import { defaultPrompts, guardedPrompts, type Prompts } from './surface/prompts.js'
+import { defaultPrompts, guardPrompts, type Prompts } from './surface/prompts.js'
 import { noTools } from './tool/define-tool.js'
 import type { DeliveryName } from './tool/notice.js'
 import type { Tool } from './tool/tool.js'
@@ -77,7 +77,7 @@ export interface ToolwellOptions {
    * `latched` (default): the list of hidden tools is as of the last latch, and what changes is told in the history.
    * `live`: it is written anew with every change, and the cache is lost each time.
    */
-  readonly cards?: 'latched' | 'live'
+  readonly cards?: 'frozen' | 'live'
   /** Where the list of hidden tools stands: in the loader's description (default), or in the prompt section. */
   readonly cardPlace?: 'loader' | 'section'
   /** Whether a search answer shows schemas that the next request declares anyway (`twice`). Default `once`. */
@@ -204,7 +204,7 @@ function checkUsage(usage: ToolwellOptions['usage']): void {
   assertKnownKeys(usage, ['store', 'shared'], 'usage')
   assertMethods('usage.store', usage.store, ['read', 'append', 'forget'])
   if (!['boolean', 'undefined'].includes(typeof usage.shared))
-    throw invalid('usage.shared', `usage.shared must be true or false, not ${kindOf(usage.shared)}.`)
+    throw invalid('usage.shared', `usage.shared must be true or false, not ${describeKind(usage.shared)}.`)
 }
 
 const FIRST_ANSWER_TOKENS = 2500
@@ -278,7 +278,7 @@ export function readSettings(
     throw invalid('face.limit', 'face.limit needs numbers of at least 1: usual, and most, which is not less.')
   assertFunction('onEvent', options.onEvent)
   if (!['boolean', 'function', 'undefined'].includes(typeof options.debug))
-    throw invalid('debug', `debug must be true, false or a function, not ${kindOf(options.debug)}.`)
+    throw invalid('debug', `debug must be true, false or a function, not ${describeKind(options.debug)}.`)
   for (const policy of [options.policy ?? []].flat()) assertFunction('policy', policy, true)
   if (typeof options.store === 'string')
     throw invalid(
@@ -319,7 +319,7 @@ export function readSettings(
     resultBudget: number('resultBudget', options.resultBudget ?? 10_000, 1),
     cardBudget: number('cardBudget', options.cardBudget ?? 1500, 0),
     waitForSources: number('waitForSources', options.waitForSources ?? 2000, 0, 600_000),
-    cards: oneOf('cards', options.cards ?? 'latched', ['latched', 'live']),
+    cards: oneOf('cards', options.cards ?? 'frozen', ['frozen', 'live']),
     prices: readPrices(prices),
     cardPlace: oneOf('cardPlace', options.cardPlace ?? 'loader', ['loader', 'section']),
     schemas: oneOf('schemas', options.schemas ?? 'once', ['once', 'twice']),
@@ -329,8 +329,8 @@ export function readSettings(
     eager,
     rules,
     face,
-    prompts: guardedPrompts(prompts, report),
-    tokenizer: bounded(options.tokenizer ?? estimate),
+    prompts: guardPrompts(prompts, report),
+    tokenizer: limitTokenizer(options.tokenizer ?? estimate),
     transformDefinition: options.transformDefinition,
   }
 }

@@ -1,23 +1,23 @@
 /** The front door: settings are read once, then conversations are opened over one catalogue. */
 import { reportOn, reportUnused } from './accounting/report.js'
 import { lazily } from './base/async.js'
-import { defined } from './base/data.js'
-import { NATIVE_SEARCH, RESERVE_NAME, toolId, wireNameOf } from './base/names.js'
+import { dropUndefined } from './base/data.js'
+import { createWireName, NATIVE_SEARCH, RESERVE_NAME, toolId } from './base/names.js'
 import { assertFunction, assertKnownKeys } from './base/options.js'
 import { createRecent } from './base/recent.js'
 import { type Catalogue, createCatalogue, type Entry } from './catalogue/catalogue.js'
-import { assertFloor, type Exposure, exposureOf } from './catalogue/exposure.js'
+import { assertAlwaysLoaded, decideExposure, type Exposure } from './catalogue/exposure.js'
 import type { Policy } from './catalogue/gate.js'
 import { createNameCheck } from './catalogue/unmatched-names.js'
 import { type Conversation, type ConversationShared, openConversation } from './conversation.js'
 import { type Face, type FaceOptions, openFace } from './face.js'
-import { createTell, type ToolwellEvent } from './ledger/events.js'
+import { createPublisher, type ToolwellEvent } from './ledger/events.js'
 import { memoryStore } from './ledger/stores/memory.js'
 import { createLazyRanking } from './search/lazy-ranking.js'
 import { readSettings, type ToolwellOptions } from './settings.js'
 import { createMemos } from './surface/context.js'
 import { BRIDGE_NAME } from './surface/meta-tools.js'
-import { createLazyUsage, learningFrom } from './usage/learning.js'
+import { connectLearning, createLazyUsage } from './usage/learning.js'
 import type { UsageControl } from './usage/usage.js'
 import { memoryUsage } from './usage/usage-store.js'
 
@@ -32,7 +32,7 @@ export interface OpenOptions {
 }
 
 export interface Explained extends Exposure {
-  readonly leftOut?: true
+  readonly skipped?: true
   /** The name is that of a group, or of several tools: their ids. `deferred` where all of them are. */
   readonly group?: readonly string[]
   readonly ambiguous?: readonly string[]
@@ -58,7 +58,7 @@ export interface Toolwell {
 
 export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   const listeners = [...printer(options.debug), ...(options.onEvent ? [options.onEvent] : [])]
-  const tell = createTell(listeners)
+  const tell = createPublisher(listeners)
   const settings = readSettings(options, (prompt, error) =>
     tell({ kind: 'hook-failed', hook: `prompts.${prompt}`, detail: String(error), conversation: '' }),
   )
@@ -77,9 +77,9 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   for (const tool of options.tools ?? []) {
     const { name, source = '', canonicalName = name } = tool
     if (canonicalName === name)
-      assertFloor(tool, settings.rules, () => [
+      assertAlwaysLoaded(tool, settings.rules, () => [
         toolId(source, name),
-        wireNameOf(source, name, reserved, options.wireName),
+        createWireName(source, name, reserved, options.wireName),
       ])
   }
   const opened = createRecent<Conversation>()
@@ -93,7 +93,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   const names = createNameCheck(catalogue, settings, (found) =>
     tell({ kind: 'option-unmatched', ...found, conversation: '' }),
   )
-  const { rank, observe } = learningFrom(usage, createLazyRanking(catalogue, options.searcher))
+  const { rank, observe } = connectLearning(usage, createLazyRanking(catalogue, options.searcher))
   const shared: ConversationShared = {
     catalogue,
     settings,
@@ -136,10 +136,10 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
     },
     explain: (name, agent) => {
       const resolution = catalogue.resolve(name, () => true)
-      const leftOut = resolution.kind === 'none' ? catalogue.leftOut(name) : undefined
-      if (leftOut) return { deferred: false, because: `left out: ${leftOut.finding.detail}`, leftOut: true }
+      const skipped = resolution.kind === 'none' ? catalogue.skipped(name) : undefined
+      if (skipped) return { deferred: false, because: `left out: ${skipped.finding.detail}`, skipped: true }
       if (resolution.kind === 'none') return undefined
-      const exposed = (entry: Entry) => exposureOf(entry, { ...settings, ...defined({ agent }) })
+      const exposed = (entry: Entry) => decideExposure(entry, { ...settings, ...dropUndefined({ agent }) })
       if (resolution.kind !== 'found') {
         const { kind, entries } = resolution
         const ids = entries.map(({ id }) => id)

@@ -103,7 +103,7 @@ describe('a store that cannot append', () => {
     await host.step('r')
     expect(host.requests).toHaveLength(1)
     const kinds = host.events.map((event) => event.kind).filter((kind) => kind !== 'source-changed')
-    expect(kinds).toEqual(['append-failed', 'latched', 'requested'])
+    expect(kinds).toEqual(['append-failed', 'frozen', 'requested'])
   })
 
   it('leaves no trace of a host step it cannot record', async () => {

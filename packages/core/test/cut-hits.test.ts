@@ -14,7 +14,7 @@ const hit = (id: string, score: number, more: Partial<Hit> = {}): Hit => ({
   named: false,
   called: false,
   sure: true,
-  unspoken: false,
+  learnedOnly: false,
   ownScore: score,
   coverage: 1,
   clear: true,
@@ -87,7 +87,7 @@ describe('cutHits', () => {
       'gives what only use speaks for one place, and those that are left',
       {
         hits: [
-          ...['a', 'b', 'c'].map((id) => hit(id, 20, { ownScore: 1, unspoken: true })),
+          ...['a', 'b', 'c'].map((id) => hit(id, 20, { ownScore: 1, learnedOnly: true })),
           hit('d', 9),
           hit('e', 8),
         ],

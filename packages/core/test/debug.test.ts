@@ -192,11 +192,11 @@ it('says that a call was run before, and is not run again', async () => {
 })
 
 describe('how tools are sent', () => {
-  const latched = (lines: readonly string[]) => lines.find((line) => line.includes('latched')) ?? ''
+  const refrozen = (lines: readonly string[]) => lines.find((line) => line.includes('frozen')) ?? ''
 
   it('says that nothing is deferred where only own tools are there', async () => {
     const { lines, well } = await printed({ tools: [tool('a')], mode: 'on' })
-    expect(latched(lines)).toMatch(
+    expect(refrozen(lines)).toMatch(
       /openai-chat: bridge \(nothing is deferred: own tools are eager, unless they are given with defer: true or by setSource; bridge: /,
     )
     expect(well.report()).toContain('nothing deferred (bridge)')
@@ -204,7 +204,7 @@ describe('how tools are sent', () => {
 
   it('counts one tool as one, and names the delivery once', async () => {
     const { lines } = await printed({ tools: server('box', ['a']), mode: 'on' })
-    expect(latched(lines)).toMatch(/: 1 tool deferred, bridge: the tools array never changes/)
+    expect(refrozen(lines)).toMatch(/: 1 tool deferred, bridge: the tools array never changes/)
   })
 
   it('says what a figure is compared with', async () => {

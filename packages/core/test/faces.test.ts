@@ -92,10 +92,10 @@ describe('the options that presets are made of', () => {
     open = true
     host.talk()
     expect(await lists()).toBe(true)
-    const length = host.conversation.events.filter(({ kind }) => kind === 'latched').length
+    const length = host.conversation.events.filter(({ kind }) => kind === 'frozen').length
     host.talk()
     await host.begin()
-    expect(host.conversation.events.filter(({ kind }) => kind === 'latched')).toHaveLength(length)
+    expect(host.conversation.events.filter(({ kind }) => kind === 'frozen')).toHaveLength(length)
   })
 
   it('relatch nothing for live cards while everything is eager for want of a loader', async () => {
@@ -104,11 +104,11 @@ describe('the options that presets are made of', () => {
       await host.begin()
       host.talk()
     }
-    expect(host.conversation.events.filter(({ kind }) => kind === 'latched')).toHaveLength(1)
+    expect(host.conversation.events.filter(({ kind }) => kind === 'frozen')).toHaveLength(1)
     expect(lastOpened(host.conversation.events)).toMatchObject({ delivery: 'eager' })
   })
 })
 
 function lastOpened(events: readonly { readonly kind: string }[]) {
-  return events.findLast(({ kind }) => kind === 'latched')
+  return events.findLast(({ kind }) => kind === 'frozen')
 }

@@ -15,7 +15,7 @@ const logs: readonly (readonly LedgerEvent[])[] = JSON.parse(readFileSync(fixtur
 const digests: Record<string, string> = JSON.parse(readFileSync(fixture('fold-digests'), 'utf8'))
 
 const KINDS: Readonly<Record<LedgerEvent['kind'], true>> = {
-  latched: true,
+  frozen: true,
   returned: true,
   forked: true,
   inherited: true,

@@ -39,7 +39,7 @@ describe('a tool that cannot be used', () => {
     'is explained: %s',
     (name) => {
       expect(set(broken).well.explain(name)).toMatchObject({
-        leftOut: true,
+        skipped: true,
         because: expect.stringContaining('left out: read_contact has an inputSchema that is a schema of zod'),
       })
     },

@@ -10,7 +10,7 @@ const loader = (tools: readonly { readonly function: object }[] = []) =>
   JSON.stringify(tools.find(({ function: each }) => JSON.stringify(each).includes('"tool_search"')))
 
 describe('live cards', () => {
-  const open = (script: readonly ScriptedReply[], cards: 'live' | 'latched') =>
+  const open = (script: readonly ScriptedReply[], cards: 'live' | 'frozen') =>
     startHost({ tools: mixed(), mode: 'on', delivery: 'append', cards }, [...script, done, done, done])
 
   it('drop a tool when it is loaded, take it back when it is unloaded, and join with a late server', async () => {
@@ -29,7 +29,7 @@ describe('live cards', () => {
   })
 
   it('stay as they were where they are latched, which is the default', async () => {
-    const host = await open([find('select:tracker__create_issue')], 'latched')
+    const host = await open([find('select:tracker__create_issue')], 'frozen')
     await host.ask('go')
     expect(loader(host.body(1).tools)).toBe(loader(host.body(0).tools))
   })

@@ -186,7 +186,7 @@ describe('figures of requests', () => {
     /** What the provider counts on top of that. */
     readonly more?: number
     readonly cached?: number
-    readonly latch?: number
+    readonly frozen?: number
   }
 
   /** What the probe says of requests in this order. */
@@ -194,20 +194,20 @@ describe('figures of requests', () => {
     let messageTokens = 1000
     let revealed = 0
     let inputTokens = input
-    const requests = figures.map(({ loaded = 0, said = 50, more = 0, cached, latch = 1 }, index) => {
+    const requests = figures.map(({ loaded = 0, said = 50, more = 0, cached, frozen = 1 }, index) => {
       messageTokens += said
       revealed += loaded
       inputTokens += said + loaded + more
       const tokens = { eager: 0, loaded: 0, cards: 0, metaTools: 0, revealed }
       const cachedTokens = cached === undefined ? {} : { cachedTokens: cached }
-      return [String(index), { tokens, latch, messageTokens, inputTokens, ...cachedTokens }] as const
+      return [String(index), { tokens, frozen, messageTokens, inputTokens, ...cachedTokens }] as const
     })
     const state = createState()
     const byId = new Map(requests as unknown as [string, RequestRecord][])
     return findNativeFault({
       ...state,
-      latch: { delivery: 'native' } as LedgerState['latch'],
-      latching: { ...state.latching, count: latches },
+      frozen: { delivery: 'native' } as LedgerState['frozen'],
+      freezing: { ...state.freezing, count: latches },
       requests: { ...state.requests, byId },
     })
   }
@@ -245,9 +245,9 @@ describe('figures of requests', () => {
       'long messages that the host counts a little low',
       [{}, {}, ...[1, 2].map(() => ({ loaded: 500, said: 4000, more: 600 }))],
     ],
-    ['loads of an older latch', [{}, {}, twice, twice, { latch: 2 }, { latch: 2 }]],
+    ['loads of an older latch', [{}, {}, twice, twice, { frozen: 2 }, { frozen: 2 }]],
   ])('P4: tell nothing by %s', (_name, figures) => {
-    expect(told(figures, figures.some(({ latch }) => latch === 2) ? 2 : 1)).toBeUndefined()
+    expect(told(figures, figures.some(({ frozen }) => frozen === 2) ? 2 : 1)).toBeUndefined()
   })
 
   it('P4: are off without a doubt where long messages are counted a little low and nothing is loaded', () => {
@@ -301,9 +301,9 @@ describe('figures of requests', () => {
     ],
     [
       'loads of an older latch',
-      [{ cached: 0 }, { cached: 1000 }, cold, { cached: 1500 }, cold, { latch: 2, cached: 0 }],
+      [{ cached: 0 }, { cached: 1000 }, cold, { cached: 1500 }, cold, { frozen: 2, cached: 0 }],
     ],
   ])('P4: tell nothing of the cache by %s', (_name, figures) => {
-    expect(told(figures, figures.some(({ latch }) => latch === 2) ? 2 : 1)).toBeUndefined()
+    expect(told(figures, figures.some(({ frozen }) => frozen === 2) ? 2 : 1)).toBeUndefined()
   })
 })

@@ -163,7 +163,7 @@ describe('the mode', () => {
 
   it.each(['clear', 'compact'] as const)(
     'is latched at opening: a large server that comes later is sent eagerly until %s',
-    async (latch) => {
+    async (frozen) => {
       const tools = importTools(wireTools)
       const host = await startHost({ tools, threshold: 4000 }, () => ({ text: 'ok' }))
       await host.ask('hi')
@@ -173,7 +173,7 @@ describe('the mode', () => {
       expect(host.names()).toEqual(['zebra', 'apple', 'ops__deploy_service', 'ops__roll_back'])
       expect(host.conversation.inspect().mode).toBe('off')
 
-      if (latch === 'clear') await host.conversation.clear()
+      if (frozen === 'clear') await host.conversation.clear()
       else await host.conversation.compact({ kept: {} })
       await host.ask('once more')
       expect(host.names()).toEqual(['apple', 'zebra', 'tool_search', 'tool_call'])

@@ -54,7 +54,7 @@ describe('a policy that gives no answer', () => {
     ])
     expect(conversation.inspect().because).toMatch(says)
     expect(well.report()).toContain('; no tool sent (policy denies every tool')
-    expect(lines.find((line) => line.includes('latched'))).not.toContain('every tool is sent')
+    expect(lines.find((line) => line.includes('frozen'))).not.toContain('every tool is sent')
   })
 
   it('is a warning where it denies only some', async () => {

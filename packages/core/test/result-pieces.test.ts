@@ -4,7 +4,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runs } from '../../../test/setup/tier.js'
 import { byteLength, decodedStart, imageSize, plainBase64 } from '../src/result/part.js'
-import { charactersOf, extentOf, headOf, linesOf, matchesOf, readResult } from '../src/result/read.js'
+import {
+  findMatches,
+  measureText,
+  readResult,
+  takeCharacters,
+  takeHead,
+  takeLines,
+} from '../src/result/read.js'
 import { GIF, JPEG, PNG, pngOf } from './support/media.js'
 
 const webp = (chunk: string, rest: string) => btoa(`RIFF\x00\x00\x00\x00WEBP${chunk}${rest}`)
@@ -92,10 +99,10 @@ describe('pieces of a text', () => {
         fc.string({ unit: fc.constantFrom('a', '\n', 'ä', '\ud83d\ude00'), maxLength: 200 }),
         fc.integer({ min: 2, max: 30 }),
         (text, most) => {
-          const { lines, characters } = extentOf(text)
+          const { lines, characters } = measureText(text)
           let whole = ''
           for (let from = 1; from <= characters; ) {
-            const piece = charactersOf(text, from, characters, most)
+            const piece = takeCharacters(text, from, characters, most)
             expect(piece.text.isWellFormed()).toBe(true)
             whole += piece.text
             from = piece.to + 1
@@ -104,11 +111,11 @@ describe('pieces of a text', () => {
           const all = text.split('\n')
           expect(lines).toBe(all.length)
           for (let line = 1; line <= lines; line++) {
-            const piece = linesOf(text, line, line, 1000)
+            const piece = takeLines(text, line, line, 1000)
             expect(piece?.text).toBe(all[line - 1])
           }
-          expect(linesOf(text, 1, lines, 10_000)?.text).toBe(text)
-          expect(text.startsWith(headOf(text, most))).toBe(true)
+          expect(takeLines(text, 1, lines, 10_000)?.text).toBe(text)
+          expect(text.startsWith(takeHead(text, most))).toBe(true)
         },
       ),
       { numRuns: runs(300) },
@@ -116,14 +123,14 @@ describe('pieces of a text', () => {
   })
   it('holds all places of a word, also within one long line', () => {
     const line = `${'x'.repeat(1000)}Word${'y'.repeat(1000)}word`
-    const { found, total } = matchesOf(`first\n${line}`, 'WORD', 10)
+    const { found, total } = findMatches(`first\n${line}`, 'WORD', 10)
     expect(total).toBe(2)
     expect(found.map(({ line: at, character }) => [at, character])).toEqual([
       [2, 1007],
       [2, 2011],
     ])
     expect(found[0]?.text.length).toBeLessThan(300)
-    expect(matchesOf('a(a)+$', '(a)+$', 10).total).toBe(1)
+    expect(findMatches('a(a)+$', '(a)+$', 10).total).toBe(1)
   })
 })
 

@@ -1,6 +1,6 @@
 /** A schema as one line: good enough to call the tool from, as a bridge shows what it offers. */
 import { describe, expect, it } from 'vitest'
-import { shortSignatureOf, signatureOf } from '../src/tool/signature.js'
+import { writeShortSignature, writeSignature } from '../src/tool/signature.js'
 import type { JsonSchema } from '../src/tool/tool.js'
 
 const place = {
@@ -58,17 +58,17 @@ describe('a signature', () => {
     ],
     ['references in a circle', { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } } }, '()'],
   ] satisfies [string, JsonSchema, string][])('of %s', (_, schema, expected) => {
-    expect(signatureOf('tool', schema)).toBe(`tool${expected}`)
+    expect(writeSignature('tool', schema)).toBe(`tool${expected}`)
   })
 
   it('that is short says what has to be given, wherever the schema says it', () => {
-    expect(shortSignatureOf('tool', { $ref: '#/$defs/Place', $defs: { Place: place } })).toBe(
+    expect(writeShortSignature('tool', { $ref: '#/$defs/Place', $defs: { Place: place } })).toBe(
       'tool(lat: number, …)',
     )
   })
 
   it('of branches within branches without end is made', () => {
     const schema = { anyOf: Array.from({ length: 1000 }, () => ({ $ref: '#' })), type: 'object' }
-    expect(signatureOf('tool', of({ at: schema }))).toMatch(/^tool\(at\?: /)
+    expect(writeSignature('tool', of({ at: schema }))).toMatch(/^tool\(at\?: /)
   })
 })

@@ -1,7 +1,7 @@
 /** Counting tokens: exact for ordinary text, and never more than so much work, whatever the text. */
 import { createToolwell, estimate, loadTokenizer, type Tokenizer } from '@toolwell/core'
 import { describe, expect, it } from 'vitest'
-import { bounded } from '../src/base/tokens.js'
+import { limitTokenizer } from '../src/base/tokens.js'
 import { tool } from './support/tools.js'
 
 /** Takes the square of the length of a word, as tokenizers do, and says how much that was. */
@@ -23,7 +23,7 @@ function counting() {
 describe('a tokenizer', () => {
   it('is given no word of five million letters, and no more than a sample of such a text', () => {
     const { seen, tokenizer } = counting()
-    const count = bounded(tokenizer).count('x'.repeat(5_000_000))
+    const count = limitTokenizer(tokenizer).count('x'.repeat(5_000_000))
     expect(seen.longest).toBeLessThanOrEqual(256)
     expect(seen.work).toBeLessThan(256 * 500_000)
     expect(count / 1_250_000).toBeCloseTo(1, 1)
@@ -59,6 +59,6 @@ describe('a tokenizer', () => {
   })
 
   it('that only estimates is what it was', () => {
-    expect(bounded(estimate)).toBe(estimate)
+    expect(limitTokenizer(estimate)).toBe(estimate)
   })
 })

@@ -124,7 +124,7 @@ describe.each(pairs)('$there given to $here', ({ here, there }) => {
     expect(() => door.read(conversation, foreign)).toThrow(fix)
     if (door.begin) await expect(door.begin(conversation, foreign)).rejects.toThrow(fix)
     // Nothing was written down: the same conversation goes on.
-    expect(conversation.events.filter(({ kind }) => kind === 'latched')).toEqual([])
+    expect(conversation.events.filter(({ kind }) => kind === 'frozen')).toEqual([])
   })
 })
 

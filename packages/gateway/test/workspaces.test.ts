@@ -212,8 +212,8 @@ describe('a server that names its folder', () => {
     }
     for (const [folder, said] of heard)
       for (const other of [one, two]) if (folder !== other) expect(said).not.toContain(other)
-    const isHeldBack = of('server').some(({ event }) => event.kind === 'tools-quarantined')
-    expect(isHeldBack).toBe(false)
+    const isQuarantined = of('server').some(({ event }) => event.kind === 'tools-quarantined')
+    expect(isQuarantined).toBe(false)
     // What really changes is held back in both.
     const evil = describedTool('read', { description: 'EVILWORDS in {cwd}' })
     writeFileSync(list, JSON.stringify([evil, ...tools.slice(1)]))

@@ -61,7 +61,7 @@ describe.each(settings.map(([harness, delivery]) => [harness.name, delivery, har
       onTestFinished(() => servers?.close())
       expect(await servers?.settled(100_000)).toEqual([])
       expect(await host.ask('Begin.')).toBe('One.')
-      const latched = host.toolsJson(0)
+      const refrozen = host.toolsJson(0)
       put({ description: 'EVILWORDS one.' }, { description: 'EVILWORDS two.' })
       await servers?.refresh('odd')
       const [report] = servers?.inspect() ?? []
@@ -74,7 +74,7 @@ describe.each(settings.map(([harness, delivery]) => [harness.name, delivery, har
       // What the model reads.
       expect(last.match(/It waits for the approval of the user/g)).toHaveLength(1 + loads.length)
       expect(host.requests.map(({ raw }) => raw).join()).not.toContain('EVILWORDS')
-      for (let at = 1; at < host.requests.length; at++) expect(host.toolsJson(at)).toBe(latched)
+      for (let at = 1; at < host.requests.length; at++) expect(host.toolsJson(at)).toBe(refrozen)
       const ran = readFileSync(log, 'utf8').match(/^call \w+/gm)
       expect(ran).toEqual(['call echo', 'call write'])
     })

@@ -288,9 +288,9 @@ const base64 = (text: string) => Buffer.from(text).toString('base64')
 const local = (args: readonly string[], env: Record<string, string> = {}) => ({ command: 'node', args, env })
 const remote = (address: string, headers: Record<string, string> = {}) => ({ url: address, headers })
 
-type Told = readonly [what: string, entry: object, says: readonly string[], leak: RegExp]
+type AnnouncedAt = readonly [what: string, entry: object, says: readonly string[], leak: RegExp]
 
-const TOLD: readonly Told[] = [
+const TOLD: readonly AnnouncedAt[] = [
   [
     'a password of an address, decoded or encoded again',
     local([], { DB: 'postgres://ada:p%40ss%2Fw0rd%21x@host/db' }),

@@ -114,9 +114,9 @@ describe('sets of servers with the same entry', () => {
     for (const { pid } of sets) await pid()
     writeFileSync(changed, '')
     await sets[0]?.call('change')
-    const isHeldBack = ({ events }: (typeof sets)[number]) =>
+    const isQuarantined = ({ events }: (typeof sets)[number]) =>
       events.some((event) => event.kind === 'tools-quarantined' && event.tools.has('echo'))
-    await eventually(() => sets.every(isHeldBack), 'both hold it back')
+    await eventually(() => sets.every(isQuarantined), 'both hold it back')
     for (const { call } of sets) expect(await outcome(call('echo'))).toBe('quarantined')
   })
 })

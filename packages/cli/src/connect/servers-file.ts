@@ -1,6 +1,6 @@
 /** The servers that were taken over, in toolwell.json: added with a record, and taken out again when no client needs them. */
 import { createHash } from 'node:crypto'
-import { canonicalJson, defined } from '@toolwell/core/internal'
+import { canonicalJson, dropUndefined } from '@toolwell/core/internal'
 import type { Addition } from '../import/plan.js'
 import { parseClient } from '../shared/clients/parse-client.js'
 import { valueAt } from '../shared/clients/read-client.js'
@@ -38,9 +38,9 @@ export async function addServers(
   const record: ServersRecord = {
     format: 1,
     file,
-    ...defined({ before: digestOf(base) }),
+    ...dropUndefined({ before: digestOf(base) }),
     after: digestOf(bytes) ?? '',
-    ...defined({ made: known?.made ?? state.missing }),
+    ...dropUndefined({ made: known?.made ?? state.missing }),
     added: { ...added, ...Object.fromEntries(add.map(({ name, entry }) => [name, entryDigest(entry)])) },
   }
   records.writeServers(record, base)

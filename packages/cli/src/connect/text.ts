@@ -1,5 +1,5 @@
 /** What `connect` would do, for people and for programs. Values of environment and headers are in neither. */
-import { defined, firstLine } from '@toolwell/core/internal'
+import { dropUndefined, firstLine } from '@toolwell/core/internal'
 import { additionLines, endpointOf, nearPath } from '../import/text.js'
 import { ENTRY_NAME } from '../shared/clients/entry.js'
 import { plural } from '../shared/table.js'
@@ -112,7 +112,7 @@ export function connectJson(
         state: client.isDone || isWritten ? 'connected' : 'planned',
         changed: !client.isDone,
         taken: client.taken.map(({ name, as }) => ({ name, as })),
-        ...defined({ replaced: client.replaced }),
+        ...dropUndefined({ replaced: client.replaced }),
         stays: Object.fromEntries(client.stays),
         notes: client.notes,
       })),
@@ -134,5 +134,5 @@ export function refusedJson(
   { client, file }: { readonly client: string; readonly file: string },
   { message, fix, line }: Refusal,
 ) {
-  return { client, file, message, fix, ...defined({ line }) }
+  return { client, file, message, fix, ...dropUndefined({ line }) }
 }

@@ -1,5 +1,5 @@
 /** Carries out a plan of `connect`, one file after the other. Whatever happens in between, `undo` knows what to do. */
-import { defined } from '@toolwell/core/internal'
+import { dropUndefined } from '@toolwell/core/internal'
 import { digestOf, replaceFile, sweepDrafts } from './client-file.js'
 import type { ClientPlan, ConnectPlan, RefusedClient } from './connect-plan.js'
 import { refusalIn } from './edit/refusal.js'
@@ -55,11 +55,11 @@ function recordOf(
     file: from.file,
     real: state.real,
     table,
-    ...defined({ before: digestOf(base) }),
+    ...dropUndefined({ before: digestOf(base) }),
     after: digestOf(next) ?? '',
-    ...defined({ made: before?.made ?? state.missing }),
+    ...dropUndefined({ made: before?.made ?? state.missing }),
     taken,
-    ...defined({
+    ...dropUndefined({
       replaced: ownBefore,
       isRebased: isRebased ? (true as const) : undefined,
       mode: state.bytes === undefined ? before?.mode : state.mode,

@@ -1,6 +1,6 @@
 /** Names of tools: which can be taken for one another, are too long, or are used twice. */
 import type { Entry, Toolwell } from '@toolwell/core'
-import { defined, firstLine } from '@toolwell/core/internal'
+import { dropUndefined, firstLine } from '@toolwell/core/internal'
 import type { Diagnosis } from './diagnosis.js'
 
 export function checkNames(
@@ -13,7 +13,7 @@ export function checkNames(
       rule: kind === 'invalid-tool' || kind === 'broken-alias' ? 'bad-schema' : 'collision',
       level: kind === 'look-alike' || kind === 'case-twin' ? 'note' : 'warning',
       server: source,
-      ...defined({ tool: tool || undefined }),
+      ...dropUndefined({ tool: tool || undefined }),
       message: firstLine(`${kind}: ${detail}`, 400),
       fix:
         kind === 'invalid-tool'

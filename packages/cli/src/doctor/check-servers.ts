@@ -1,5 +1,5 @@
 /** Servers one by one: can each be used, and is it what it was? */
-import { defined, firstLine } from '@toolwell/core/internal'
+import { dropUndefined, firstLine } from '@toolwell/core/internal'
 import type { ServerReport } from '@toolwell/mcp'
 import { approveCommand, keepOut, lockFileOf } from '@toolwell/mcp/lock'
 import { changesIn } from '../shared/servers/changes.js'
@@ -54,7 +54,7 @@ function about(
     rule,
     level,
     server: name,
-    ...defined({ tool }),
+    ...dropUndefined({ tool }),
     message: firstLine(message, 600),
     fix: firstLine(fix, 400),
   }

@@ -1,6 +1,6 @@
 /** Looks at servers as they are now, and at everything that is known of their tools. */
 import { type Entry, loadTokenizer, type Toolwell } from '@toolwell/core'
-import { defined, firstLine, schemaProblems } from '@toolwell/core/internal'
+import { dropUndefined, firstLine, schemaProblems } from '@toolwell/core/internal'
 import { lintPrompt } from '@toolwell/core/lint'
 import { asCalled } from '../shared/called-as.js'
 import { knowItself } from '../shared/clients/itself.js'
@@ -43,7 +43,7 @@ export async function diagnose(
       ({ severity, server, message, fix, file, line, path }): Diagnosis => ({
         rule: 'config',
         level: severity,
-        ...defined({ server, line }),
+        ...dropUndefined({ server, line }),
         message: sentence(`${path === '' ? '' : `${path}: `}${message}`),
         fix: sentence(fix),
         file,
@@ -67,7 +67,7 @@ export async function diagnose(
   return found
     .map((each) => {
       const file = each.file ?? files.get(each.server ?? '')
-      return { ...each, fix: asCalled(each.fix, terminal.name), ...defined({ file }) }
+      return { ...each, fix: asCalled(each.fix, terminal.name), ...dropUndefined({ file }) }
     })
     .sort(
       (a, b) =>
@@ -146,7 +146,7 @@ function checkAmbient(well: Toolwell, system: string): Diagnosis[] {
       {
         rule: 'ambient',
         level: 'warning',
-        ...defined({ server: entry?.source, tool: entry?.tool.name }),
+        ...dropUndefined({ server: entry?.source, tool: entry?.tool.name }),
         message: `${where.kind === 'system' ? 'The system prompt' : `The description of ${where.tool}, which is always sent,`} names ${firstLine(named, 80)} ${times === 1 ? 'once' : `${times} times`}, and it is deferred: «${excerpt}»`,
         fix,
       },

@@ -1,6 +1,6 @@
 /** What an import would do, for people and for programs. Values of environment and headers are in neither. */
 import { relative } from 'node:path'
-import { defined, firstLine } from '@toolwell/core/internal'
+import { dropUndefined, firstLine } from '@toolwell/core/internal'
 import type { ConfigProblem, ServerConfig } from '@toolwell/mcp'
 import { showEndpoint } from '@toolwell/mcp/internal'
 import { namingInput } from '../shared/clients/inputs.js'
@@ -119,13 +119,13 @@ export function previewJson({ target, found, plan, read, problems }: Preview, wr
       file: from.file,
       servers: [...servers.keys()],
       refused: Object.fromEntries(refused),
-      ...defined({ problem }),
+      ...dropUndefined({ problem }),
     })),
     added: plan.add.map(({ name, was, entry, from, left }) => {
       const server = read.get(name)
       return {
         name,
-        ...defined({ was }),
+        ...dropUndefined({ was }),
         enabled: entry.enabled !== false,
         endpoint: endpointOf(entry, server),
         from: from.map(({ file }) => file),

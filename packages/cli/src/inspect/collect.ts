@@ -24,7 +24,7 @@ export interface ToolView {
   readonly name: string
   readonly wireName: string
   readonly tokens: ToolCost
-  readonly isHeldBack: boolean
+  readonly isQuarantined: boolean
 }
 
 export interface ServerView {
@@ -205,7 +205,7 @@ async function measured(found: readonly Found[], problems: readonly string[]): P
         name: entry.tool.name,
         wireName: entry.wireName,
         tokens: costOf(entry, tokenizer),
-        isHeldBack: entry.quarantined || view.state === 'quarantined',
+        isQuarantined: entry.quarantined || view.state === 'quarantined',
       }),
     )
     tools.push(...own)

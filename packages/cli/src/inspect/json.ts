@@ -1,5 +1,5 @@
 /** What was inspected, for programs. The keys are documented in docs/command.md; new ones may be added, none changes its meaning. */
-import { defined } from '@toolwell/core/internal'
+import { dropUndefined } from '@toolwell/core/internal'
 import type { ToolCost } from '../shared/servers/cost.js'
 import type { Inspected } from './collect.js'
 import type { Verdict } from './judge.js'
@@ -16,7 +16,7 @@ export function inspectJson(
     deferred,
     servers: servers.map(({ quarantined, listedAt, tokens: own, ...server }) => ({
       ...server,
-      ...defined({ listedAt: listedAt === undefined ? undefined : new Date(listedAt).toISOString() }),
+      ...dropUndefined({ listedAt: listedAt === undefined ? undefined : new Date(listedAt).toISOString() }),
       quarantined: Object.fromEntries(quarantined),
       tokens: costs(own),
     })),

@@ -54,7 +54,7 @@ function namesOf(names: readonly string[], { servers }: Inspected): string {
 function aboveLine({ surface, tools, deferred }: Inspected, maxTokens: number): string {
   const { tokens, mode } = surface
   // What is held back is not sent: keeping it out would save nothing.
-  const largest = tools.find(({ isHeldBack }) => !isHeldBack)
+  const largest = tools.find(({ isQuarantined }) => !isQuarantined)
   return `A request would carry ${count(tokens)} tokens of tools and prompt section (surface.tokens), which is ${count(tokens - maxTokens)} above --max-tokens ${count(maxTokens)}. ${
     mode === 'off'
       ? `Every definition is sent. Keep tools out with "deny", beginning with ${largest ? `${largest.server}/${largest.name} (${count(largest.tokens.full)})` : 'the largest'}, or defer with mode: "on" (${count(deferred.tokens)} tokens).`

@@ -1,5 +1,5 @@
 /** `toolwell ledger FILE`: a conversation turn by turn. */
-import { turnsOf } from '@toolwell/core/internal'
+import { groupByTurn } from '@toolwell/core/internal'
 import { readLedger } from '@toolwell/core/internal/node'
 import type { Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
@@ -29,9 +29,9 @@ export async function showLedger(
   return 1
 }
 
-function readTurns(id: string, file: string, events: Parameters<typeof turnsOf>[1]) {
+function readTurns(id: string, file: string, events: Parameters<typeof groupByTurn>[1]) {
   try {
-    return turnsOf(id, events)
+    return groupByTurn(id, events)
   } catch (error) {
     throw unreadable(file, error)
   }

@@ -1,13 +1,13 @@
 /** One query to a catalogue: reads its grammar, ranks, and cuts off. */
 import {
-  answersOf,
+  createDocument,
   defaultCutOff,
-  defined,
-  documentOf,
+  dropUndefined,
   nearest,
   type ParsedQuery,
   parseQuery,
   quote,
+  selectAnswers,
 } from '@toolwell/core/internal'
 import type { Catalogue, Entry } from './catalogue.js'
 
@@ -68,7 +68,7 @@ export function readQuery(query: string, catalogue: Catalogue): Asked {
   return {
     text: isPlain ? query : parsed.text,
     must,
-    ...defined({ accept: isFiltered ? accept : undefined }),
+    ...dropUndefined({ accept: isFiltered ? accept : undefined }),
     parsed,
     isPlain,
   }
@@ -92,7 +92,7 @@ export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limi
         must,
         limit: cutOff > 0 ? Math.max(limit, RANKED) : limit,
         learned: catalogue.learned,
-        ...defined({ accept }),
+        ...dropUndefined({ accept }),
       })
   const matches: Match[] = []
   const below: Match[] = []
@@ -105,7 +105,7 @@ export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limi
   if (matches.length + below.length === 0 && must.length > 0) remarks.push(...unmet(catalogue, must))
   // Without a cut-off, the ranking as it is.
   const { answers, unclear } =
-    cutOff > 0 ? answersOf(matches, defaultCutOff) : { answers: [], unclear: false }
+    cutOff > 0 ? selectAnswers(matches, defaultCutOff) : { answers: [], unclear: false }
   const shown = unclear ? answers : [...answers, ...matches.filter((match) => !answers.includes(match))]
   return { query, matches: shown.slice(0, limit), unclear, below, remarks }
 }
@@ -127,7 +127,7 @@ export interface Miss {
 export function missOf(catalogue: Catalogue, { query, below }: Answer): Miss {
   const { text, isPlain } = readQuery(query, catalogue)
   // The words of a query are the same for every document; this one is in no index.
-  const nothing = documentOf({ id: '', tool: { name: '', description: '', inputSchema: {} } })
+  const nothing = createDocument({ id: '', tool: { name: '', description: '', inputSchema: {} } })
   const words = catalogue.searcher.explain(text, nothing).terms.filter(({ kind }) => kind === 'word')
   const unknownWords = words.filter(({ tools }) => tools === 0).map(({ term }) => term)
   const reason = below.length > 0 ? 'below-cut-off' : isPlain && words.length === 0 ? 'no-words' : 'not-found'

@@ -6,10 +6,10 @@ import {
   type SearchDocument,
 } from '@toolwell/core'
 import {
+  computeFingerprint,
+  createDocument,
   createExamplesIndexes,
-  defined,
-  documentOf,
-  fingerprintOf,
+  dropUndefined,
   firstLine,
   toolId,
 } from '@toolwell/core/internal'
@@ -94,7 +94,7 @@ export async function loadCatalogue(options: CatalogueOptions, terminal: Termina
         repeated.add(`${found.place}: the id ${JSON.stringify(id)} was there before.`)
         continue
       }
-      const document = documentOf({ id: key, tool: { ...tool, source: server }, serverDescription })
+      const document = createDocument({ id: key, tool: { ...tool, source: server }, serverDescription })
       entries.set(key, {
         id,
         name: tool.name,
@@ -102,9 +102,9 @@ export async function loadCatalogue(options: CatalogueOptions, terminal: Termina
         domain: document.domain,
         group: typeof tool.group === 'string' ? tool.group : '',
         description: keep === 'names' ? '' : firstLine(tool.description, 200),
-        ...defined({ document: keep === 'documents' ? document : undefined }),
+        ...dropUndefined({ document: keep === 'documents' ? document : undefined }),
         ...(learnable && {
-          learnable: { tool: toolId(server, tool.name), fingerprint: fingerprintOf(tool) },
+          learnable: { tool: toolId(server, tool.name), fingerprint: computeFingerprint(tool) },
         }),
       })
       const written = Array.isArray(tool.examples)

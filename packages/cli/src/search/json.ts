@@ -1,7 +1,7 @@
 /** Answers for programs. The keys are documented in docs/command.md; new ones may be added, none changes its meaning. */
 
 import type { Explanation, SearchMiss } from '@toolwell/core'
-import { defined } from '@toolwell/core/internal'
+import { dropUndefined } from '@toolwell/core/internal'
 import type { Answer, Match, Miss } from './ask.js'
 import type { Catalogue } from './catalogue.js'
 
@@ -75,10 +75,10 @@ function explanationOf(explanation: Explanation | undefined): object {
   const { name, terms, words, use, effect, server, fit, score } = explanation
   return {
     explanation: {
-      ...defined({ name }),
+      ...dropUndefined({ name }),
       words: rounded(words),
       ...(use === undefined ? {} : { use: rounded(use) }),
-      ...defined({ effect, server }),
+      ...dropUndefined({ effect, server }),
       fit: rounded(fit),
       score: rounded(score),
       terms: terms.map((term) => ({

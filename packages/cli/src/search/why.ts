@@ -1,7 +1,7 @@
 /** `--why NAME`: what became of one tool in a search. */
 
 import type { SearchMiss } from '@toolwell/core'
-import { defined } from '@toolwell/core/internal'
+import { dropUndefined } from '@toolwell/core/internal'
 import { painter, type Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
 import { ask, type Limits, readQuery } from './ask.js'
@@ -20,7 +20,7 @@ export async function tellWhy(
 ): Promise<ExitCode> {
   const { text, must, accept } = readQuery(query, catalogue)
   const { matches, remarks } = ask(catalogue, query, limits)
-  const told = catalogue.searcher.why(name, { text, must, ...limits, ...defined({ accept }) })
+  const told = catalogue.searcher.why(name, { text, must, ...limits, ...dropUndefined({ accept }) })
   const key = 'id' in told ? told.id : undefined
   const entry = key === undefined ? undefined : catalogue.get(key)
   const at = matches.findIndex((match) => match.key === key)

@@ -1,5 +1,5 @@
 /** What stops a verb: something the user can fix. It is printed as it is; every other error is a bug in the command. */
-import { defined } from '@toolwell/core/internal'
+import { dropUndefined } from '@toolwell/core/internal'
 import type { ExitCode } from './verb.js'
 
 export interface ProblemOptions {
@@ -24,7 +24,7 @@ export class Problem extends Error {
 
   constructor(message: string, fix = '', options: ProblemOptions = {}) {
     const { isUsage = false, reason = isUsage ? 'usage' : 'failed', exit = 2, details = {}, cause } = options
-    super(message, defined({ cause }))
+    super(message, dropUndefined({ cause }))
     this.name = 'Problem'
     this.reason = reason
     this.fix = fix

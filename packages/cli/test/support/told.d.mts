@@ -1,4 +1,4 @@
-export interface Told {
+export interface AnnouncedAt {
   readonly log: string
   readonly instructions: string
   readonly title: string
@@ -13,4 +13,4 @@ export function tell(known: {
   readonly env: readonly string[]
   readonly cwd: string
   readonly most?: number
-}): Told
+}): AnnouncedAt

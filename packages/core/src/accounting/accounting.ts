@@ -10,7 +10,7 @@ import type { Context } from '../surface/context.js'
 import { isInArray } from '../surface/deliveries.js'
 import { tombstone } from '../surface/project.js'
 import type { Pin } from '../tool/wire-tool.js'
-import { toolsOf } from './measurement.js'
+import { sumToolTokens } from './measurement.js'
 
 /** Tokens of the request that `facts` are about to begin. */
 export function measureSurface(
@@ -19,12 +19,12 @@ export function measureSurface(
   context: Context,
   everythingEager: number,
 ): SurfaceTokens {
-  const latched = facts.find((fact) => fact.kind === 'latched')
-  const latch = latched ?? state.latch
+  const refrozen = facts.find((fact) => fact.kind === 'frozen')
+  const frozen = refrozen ?? state.frozen
   const searchResults = sum(state.requests.searchTokens.values())
   const images = sum(state.requests.mediaTokens.values())
   const media = images > 0 ? { media: images } : {}
-  if (!latch || latch.mode === 'off')
+  if (!frozen || frozen.mode === 'off')
     return {
       eager: everythingEager,
       loaded: 0,
@@ -39,18 +39,18 @@ export function measureSurface(
     }
 
   const eager = new Map<string, Pin>(
-    (latched ? latched.eager : [...state.tools.eager.values()]).map((pin) => [pin.id, pin]),
+    (refrozen ? refrozen.eager : [...state.tools.eager.values()]).map((pin) => [pin.id, pin]),
   )
   const loadedPins = new Map<string, Pin>()
   let tombstones = 0
-  if (latched) for (const pin of latched.loaded) loadedPins.set(pin.id, pin)
+  if (refrozen) for (const pin of refrozen.loaded) loadedPins.set(pin.id, pin)
   else
     for (const [id, { live, kept, pin }] of state.tools.loaded)
       if (live || kept) loadedPins.set(id, pin)
-      else if (pin.definition) tombstones += context.tokens(tombstone(pin.wireName, latch.tombstone))
+      else if (pin.definition) tombstones += context.tokens(tombstone(pin.wireName, frozen.tombstone))
   let inserts = sum(state.history.inserts.map((insert) => insert.tokens))
   let revealed = sum(state.requests.revealedTokens.values())
-  if (!latched) revealed += sum(state.history.inserts.map((insert) => insert.revealed))
+  if (!refrozen) revealed += sum(state.history.inserts.map((insert) => insert.revealed))
   for (const fact of facts) {
     if (fact.kind === 'loaded') loadedPins.set(fact.tool.id, fact.tool)
     if (fact.kind === 'restored' && fact.pin) loadedPins.set(fact.tool, fact.pin)
@@ -62,17 +62,17 @@ export function measureSurface(
   const cost = (pins: Iterable<Pin>) =>
     sum([...pins].map((pin) => (pin.definition && isInArray(pin) ? context.tokens(pin.definition) : 0)))
   const { tokenizer } = context.settings
-  const metaTools = latch.metaTools.reduce((sum, tool) => sum + context.tokens(tool), 0)
-  const section = latch.section === '' ? 0 : tokenizer.count(latch.section)
+  const metaTools = frozen.metaTools.reduce((sum, tool) => sum + context.tokens(tool), 0)
+  const section = frozen.section === '' ? 0 : tokenizer.count(frozen.section)
   return {
     eager: cost(eager.values()),
     loaded: cost(loadedPins.values()) + tombstones,
-    cards: latch.cardTokens,
-    metaTools: Math.max(0, metaTools - latch.cardTokens),
+    cards: frozen.cardTokens,
+    metaTools: Math.max(0, metaTools - frozen.cardTokens),
     section,
     searchResults,
     inserts,
-    rewritten: latched ? 0 : behind(state, context),
+    rewritten: refrozen ? 0 : behind(state, context),
     revealed,
     everythingEager,
     ...media,
@@ -94,7 +94,7 @@ function behind(state: LedgerState, context: Context): number {
   )
   const order = [
     ...[...state.tools.eager.values()].map((pin) => ({ id: pin.id, tool: pin.definition })),
-    ...(state.latch?.metaTools ?? []).map((tool) => ({ id: '', tool })),
+    ...(state.frozen?.metaTools ?? []).map((tool) => ({ id: '', tool })),
     ...loaded.map(({ pin }) => ({ id: pin.id, tool: pin.definition })),
   ]
   const first = order.findIndex(({ id }) => changed.has(id))
@@ -218,7 +218,7 @@ function eagerInputOf(record: RequestRecord): number {
 }
 
 function countedHere({ tokens, messageTokens = 0 }: RequestRecord): number {
-  return toolsOf(tokens) + messageTokens + (tokens.revealed ?? 0)
+  return sumToolTokens(tokens) + messageTokens + (tokens.revealed ?? 0)
 }
 
 /**
@@ -251,7 +251,7 @@ function createBill(prices: Partial<CacheRule>) {
       const kept =
         !eager || !same
           ? 0
-          : eager.latch === record.latch
+          : eager.frozen === record.frozen
             ? eagerInputOf(eager)
             : eager.tokens.everythingEager
       counterfactual += price(record.wire, eagerInputOf(record), kept)
@@ -267,9 +267,9 @@ function createBill(prices: Partial<CacheRule>) {
 
 /** How much of a request was in the one before, from its start on. Tools come before messages. */
 function keptOf(previous: RequestRecord, record: RequestRecord): number {
-  if (previous.latch !== record.latch) return 0
+  if (previous.frozen !== record.frozen) return 0
   if (previous.toolsVersion === record.toolsVersion) return inputOf(previous)
-  return (toolsOf(previous.tokens) - record.tokens.rewritten) * scaleOf(previous)
+  return (sumToolTokens(previous.tokens) - record.tokens.rewritten) * scaleOf(previous)
 }
 
 function isMeta(record: RequestRecord): boolean {

@@ -3,7 +3,7 @@ import { quote, showInvisible } from '../base/text.js'
 import type { LedgerEvent } from '../ledger/event.js'
 import type { ToolwellEvent } from '../ledger/events.js'
 import type { Notice } from '../tool/notice.js'
-import { count, short, tokensInWords } from './measurement.js'
+import { countWords, shortNumber, tokensInWords } from './measurement.js'
 
 export function inWords({ conversation, ...event }: ToolwellEvent): string {
   const line = 'anchor' in event ? eventInWords(event) : oneLine(noticeInWords(event))
@@ -21,10 +21,12 @@ export function eventInWords(event: LedgerEvent): string {
 
 function wordsOf(event: LedgerEvent): string {
   switch (event.kind) {
-    case 'latched': {
+    case 'frozen': {
       const { mode, deferred, delivery, because = '' } = event
       const how =
-        mode === 'off' ? 'off' : `${deferred === 0 ? '' : `${count(deferred, 'tool')} deferred, `}${delivery}`
+        mode === 'off'
+          ? 'off'
+          : `${deferred === 0 ? '' : `${countWords(deferred, 'tool')} deferred, `}${delivery}`
       // Most reasons begin with the delivery.
       const why = because.startsWith(`${delivery}:`)
         ? because.slice(delivery.length)
@@ -91,10 +93,10 @@ export function usageInWords({
   Extract<LedgerEvent, { kind: 'measured' }>,
   'messageTokens' | 'inputTokens' | 'cachedTokens' | 'outputTokens'
 >): string {
-  if (inputTokens === undefined) return `${short(messageTokens)} tokens of messages`
-  const cached = cachedTokens === undefined ? '' : `, ${short(cachedTokens)} of them cached`
-  const output = outputTokens === undefined ? '' : `, ${short(outputTokens)} output`
-  return `${short(inputTokens)} input tokens${cached}${output}`
+  if (inputTokens === undefined) return `${shortNumber(messageTokens)} tokens of messages`
+  const cached = cachedTokens === undefined ? '' : `, ${shortNumber(cachedTokens)} of them cached`
+  const output = outputTokens === undefined ? '' : `, ${shortNumber(outputTokens)} output`
+  return `${shortNumber(inputTokens)} input tokens${cached}${output}`
 }
 
 function noticeInWords(notice: Notice): string {
@@ -103,7 +105,7 @@ function noticeInWords(notice: Notice): string {
       const { source, state, reason, tools, findings } = notice
       const odd = findings.map(({ detail }) => `; ${detail}`).join('')
       const whose = source === '' ? "the host's own source" : `source ${quote(source, 60)}`
-      const holds = tools > 0 || state === 'ready' ? ` with ${count(tools, 'tool')}` : ''
+      const holds = tools > 0 || state === 'ready' ? ` with ${countWords(tools, 'tool')}` : ''
       return `${whose} is ${state}${holds}${reason ? `: ${reason}` : ''}${odd}`
     }
     case 'policy-failed':

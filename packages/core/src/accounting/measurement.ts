@@ -65,7 +65,7 @@ export function readMeasurement(
 
 /** All input that is no definition. */
 function messagesIn(input: number | undefined, tokens: SurfaceTokens): number | undefined {
-  return input === undefined ? undefined : Math.max(0, input - toolsOf(tokens) - (tokens.revealed ?? 0))
+  return input === undefined ? undefined : Math.max(0, input - sumToolTokens(tokens) - (tokens.revealed ?? 0))
 }
 
 function isFigure(value: unknown): value is number {
@@ -75,18 +75,18 @@ function isFigure(value: unknown): value is number {
 // Figures as lines show them.
 
 /** What the tools array costs. The section, search answers and inserts are part of the messages. */
-export function toolsOf(tokens: SurfaceTokens): number {
+export function sumToolTokens(tokens: SurfaceTokens): number {
   return tokens.eager + tokens.loaded + tokens.cards + tokens.metaTools
 }
 
 export function tokensInWords(tokens: SurfaceTokens): string {
-  return `${short(toolsOf(tokens))} tokens of tools, ${short(tokens.everythingEager)} if all were sent`
+  return `${shortNumber(sumToolTokens(tokens))} tokens of tools, ${shortNumber(tokens.everythingEager)} if all were sent`
 }
 
-export function count(number: number, one: string, many = `${one}s`): string {
+export function countWords(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`
 }
 
-export function short(tokens: number): string {
+export function shortNumber(tokens: number): string {
   return Math.abs(tokens) < 1000 ? String(tokens) : `${(tokens / 1000).toFixed(1)}k`
 }

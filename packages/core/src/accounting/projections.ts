@@ -6,7 +6,7 @@ import type { ToolLister } from '../surface/project.js'
 import type { DeliveryName } from '../tool/notice.js'
 import type { Tool } from '../tool/tool.js'
 import { type Accounting, account } from './accounting.js'
-import { short, toolsOf } from './measurement.js'
+import { shortNumber, sumToolTokens } from './measurement.js'
 
 export interface Inspection {
   readonly mode: 'off' | 'on' | 'undecided'
@@ -52,8 +52,8 @@ const UNSEEN =
   'tools were called, and no request was made through Toolwell: give the SDK all of its settings, or the client its fetch'
 
 /** Why it was decided so; or, of a conversation that has called tools and decided nothing, what is wrong. */
-export function becauseOf({ latch, calls }: LedgerState): string | undefined {
-  return latch ? latch.because : calls.succeeded && UNSEEN
+export function explainMode({ frozen, calls }: LedgerState): string | undefined {
+  return frozen ? frozen.because : calls.succeeded && UNSEEN
 }
 
 /** `unseen`: what was noticed of requests that did not come through Toolwell. */
@@ -68,12 +68,12 @@ export function inspect(
   // A late eager tool is visible, and nobody loaded it.
   const loaded = live.filter(([, each]) => each.source !== 'arrival')
   const names = loaded.map(([, each]) => each.pin.wireName)
-  const on = state.latch?.mode === 'on'
+  const on = state.frozen?.mode === 'on'
   return {
-    mode: state.latch?.mode ?? 'undecided',
-    delivery: state.latch?.delivery,
-    wire: state.latch?.wire,
-    section: state.latch?.section ?? '',
+    mode: state.frozen?.mode ?? 'undecided',
+    delivery: state.frozen?.delivery,
+    wire: state.frozen?.wire,
+    section: state.frozen?.section ?? '',
     loadedLazyTools: names,
     loadedAtTurn: Object.fromEntries(loaded.map(([, each]) => [each.pin.wireName, each.turn])),
     searchHistory: state.calls.searchHistory.map((search) => ({
@@ -84,10 +84,10 @@ export function inspect(
     get deferredNames() {
       return deferredNames(state, context)
     },
-    protectedToolNames: on && state.latch?.delivery !== 'eager' ? [context.settings.face.name] : [],
+    protectedToolNames: on && state.frozen?.delivery !== 'eager' ? [context.settings.face.name] : [],
     suspended: Object.fromEntries(state.tools.suspended),
-    because: becauseOf(state) ?? (state.latch ? undefined : unseen),
-    withheld: Object.fromEntries(state.latching.withheld),
+    because: explainMode(state) ?? (state.frozen ? undefined : unseen),
+    withheld: Object.fromEntries(state.freezing.withheld),
     aliasUses: Object.fromEntries(state.calls.aliasUses),
     pendingCalls: [...state.calls.pending.values()],
     accounting: account(state, context.settings.prices),
@@ -103,7 +103,7 @@ function visibleNames(state: LedgerState, context: Context, listed: ToolLister):
     guidelines: tool?.guidelines ?? [],
   })
   const { catalogue, gate } = context
-  if (state.latch?.mode === 'on') {
+  if (state.frozen?.mode === 'on') {
     const pins = [
       ...state.tools.eager.values(),
       ...[...state.tools.loaded.values()].filter((each) => each.live).map((each) => each.pin),
@@ -114,10 +114,10 @@ function visibleNames(state: LedgerState, context: Context, listed: ToolLister):
     })
     return [
       ...usable.map((pin) => describe(pin.wireName, catalogue.get(pin.id)?.tool)),
-      ...state.latch.metaTools.map((tool) => describe(tool.name, undefined)),
+      ...state.frozen.metaTools.map((tool) => describe(tool.name, undefined)),
     ]
   }
-  if (state.latch)
+  if (state.frozen)
     return listed(context).map((sent) => {
       const resolution = catalogue.resolve(sent.name, (entry) => gate.visible(entry))
       return describe(sent.name, resolution.kind === 'found' ? resolution.entry.tool : undefined)
@@ -130,8 +130,8 @@ function visibleNames(state: LedgerState, context: Context, listed: ToolLister):
 }
 
 function deferredNames(state: LedgerState, context: Context): string[] {
-  const { latch } = state
-  if (latch && (latch.mode === 'off' || latch.delivery === 'eager')) return []
+  const { frozen } = state
+  if (frozen && (frozen.mode === 'off' || frozen.delivery === 'eager')) return []
   return [...context.catalogue.entries()]
     .filter(
       (entry) =>
@@ -142,14 +142,16 @@ function deferredNames(state: LedgerState, context: Context): string[] {
 
 /** `active 3 (a, b, c) · 91 deferred · 1.9k of 14.5k tokens` */
 function statusLine(state: LedgerState, names: readonly string[]): string {
-  const { latch } = state
+  const { frozen } = state
   const { last } = state.requests
-  if (!latch) return 'no request yet'
-  if (latch.mode === 'off')
-    return `all tools eager${last ? ` · ${short(last.tokens.everythingEager)} tokens` : ''}`
+  if (!frozen) return 'no request yet'
+  if (frozen.mode === 'off')
+    return `all tools eager${last ? ` · ${shortNumber(last.tokens.everythingEager)} tokens` : ''}`
   const some = names.length > 8 ? [...names.slice(0, 8), `… ${names.length - 8} more`] : names
   const loaded = `active ${names.length}${some.length > 0 ? ` (${some.join(', ')})` : ''}`
-  const deferred = `${Math.max(0, latch.deferred - names.length)} deferred`
-  const cost = last ? ` · ${short(toolsOf(last.tokens))} of ${short(last.tokens.everythingEager)} tokens` : ''
+  const deferred = `${Math.max(0, frozen.deferred - names.length)} deferred`
+  const cost = last
+    ? ` · ${shortNumber(sumToolTokens(last.tokens))} of ${shortNumber(last.tokens.everythingEager)} tokens`
+    : ''
   return `${loaded} · ${deferred}${cost}`
 }

@@ -1,13 +1,13 @@
 /** A ledger as a person reads it: one request after the other, what it sent, and what its reply did. */
-import { defined } from '../base/data.js'
+import { dropUndefined } from '../base/data.js'
 import type { LedgerEvent, SurfaceTokens } from '../ledger/event.js'
 import { createState, fold, type LedgerState, type LoadedTool } from '../ledger/fold.js'
 import { presentEvents } from '../ledger/stored-events.js'
 import type { DeliveryName } from '../tool/notice.js'
 import { type Accounting, account } from './accounting.js'
 import { eventInWords, usageInWords } from './in-words.js'
-import { tokensInWords, toolsOf } from './measurement.js'
-import { becauseOf } from './projections.js'
+import { sumToolTokens, tokensInWords } from './measurement.js'
+import { explainMode } from './projections.js'
 import { reportOn } from './report.js'
 
 /** What a request came to, where somebody said so. */
@@ -44,7 +44,7 @@ export interface LedgerTurns {
 
 /** What belongs to the request that follows. Everything else comes of a reply. */
 const BEFORE: ReadonlySet<LedgerEvent['kind']> = new Set([
-  'latched',
+  'frozen',
   'returned',
   'inherited',
   'thinking-stripped',
@@ -58,7 +58,7 @@ const BEFORE: ReadonlySet<LedgerEvent['kind']> = new Set([
 ])
 
 /** `stored`: as a store gives them, in any format that can be read. Throws `ledger-corrupt` where they cannot be folded. */
-export function turnsOf(id: string, stored: readonly LedgerEvent[]): LedgerTurns {
+export function groupByTurn(id: string, stored: readonly LedgerEvent[]): LedgerTurns {
   const turns: LedgerTurn[] = []
   let waiting: LedgerEvent[] = []
   let state = createState()
@@ -71,14 +71,14 @@ export function turnsOf(id: string, stored: readonly LedgerEvent[]): LedgerTurns
     } else if (event.kind === 'measured') {
       const { messageTokens, inputTokens, cachedTokens, outputTokens } = event
       const turn = turns.findLast(({ requestId }) => requestId === event.requestId)
-      if (turn) turn.usage = { messageTokens, ...defined({ inputTokens, cachedTokens, outputTokens }) }
+      if (turn) turn.usage = { messageTokens, ...dropUndefined({ inputTokens, cachedTokens, outputTokens }) }
     } else if (!last || isBefore(event)) waiting.push(event)
     else last.after.push(event)
   }
   const accounting = account(state)
-  const { latch, requests } = state
-  const isEmpty = requests.last !== undefined && toolsOf(requests.last.tokens) === 0
-  const tools = { deferred: latch?.deferred ?? 0, isEmpty }
+  const { frozen, requests } = state
+  const isEmpty = requests.last !== undefined && sumToolTokens(requests.last.tokens) === 0
+  const tools = { deferred: frozen?.deferred ?? 0, isEmpty }
   const report = reportOn(id, { accounting, ...summary(state) }, tools)
   const shown = turns.flatMap((turn, index) => linesOf(turn, turns[index - 1]?.surface.loaded ?? []))
   const lines = [...shown, ...waiting.map((event) => `    ${eventInWords(event)}`), report]
@@ -95,19 +95,19 @@ function begun(
   turn: number,
   before: readonly LedgerEvent[],
 ): LedgerTurn {
-  const { latch } = state
+  const { frozen } = state
   const loaded = loadedNames(state)
-  const off = latch?.mode !== 'on'
+  const off = frozen?.mode !== 'on'
   return {
     turn,
     requestId,
-    wire: latch?.wire ?? '',
+    wire: frozen?.wire ?? '',
     mode: off ? 'off' : 'on',
-    delivery: latch?.delivery ?? 'eager',
+    delivery: frozen?.delivery ?? 'eager',
     surface: {
       eager: state.tools.eager.size + cameEager(state),
       loaded,
-      deferred: off ? 0 : Math.max(0, latch.deferred - loaded.length),
+      deferred: off ? 0 : Math.max(0, frozen.deferred - loaded.length),
     },
     tokens,
     before,
@@ -130,10 +130,10 @@ function cameEager({ tools }: LedgerState): number {
 
 function summary(state: LedgerState) {
   return {
-    mode: state.latch?.mode ?? ('undecided' as const),
-    because: becauseOf(state),
-    delivery: state.latch?.delivery,
-    wire: state.latch?.wire,
+    mode: state.frozen?.mode ?? ('undecided' as const),
+    because: explainMode(state),
+    delivery: state.frozen?.delivery,
+    wire: state.frozen?.wire,
     searchHistory: state.calls.searchHistory,
     loadedLazyTools: loadedNames(state),
   }

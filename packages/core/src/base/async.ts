@@ -24,7 +24,7 @@ export function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined):
 }
 
 /** Bounds the wait for code of a host that may never answer. What it answers later is not used. */
-export function inTime<T>(work: T | Promise<T>, milliseconds: number, problem: Error): Promise<T> {
+export function withTimeout<T>(work: T | Promise<T>, milliseconds: number, problem: Error): Promise<T> {
   return new Promise((resolve, reject) => {
     // It holds the process: somebody waits.
     const timer = setTimeout(() => reject(problem), milliseconds)
@@ -48,7 +48,7 @@ interface Immediate {
  * Gives the event loop back once. Not by a timer where there is another way: two who work in turns would find each other's due, and nobody
  * else would get theirs.
  */
-export function turn(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   const here: Immediate = globalThis
   return new Promise((resolve) => {
     if (here.setImmediate) here.setImmediate(resolve)
@@ -57,12 +57,12 @@ export function turn(): Promise<void> {
 }
 
 /** Does the work item by item, and gives the event loop back whenever a piece is done. */
-export async function inPieces<Item>(items: Iterable<Item>, work: (item: Item) => void): Promise<void> {
+export async function runInPieces<Item>(items: Iterable<Item>, work: (item: Item) => void): Promise<void> {
   let started = performance.now()
   for (const item of items) {
     work(item)
     if (performance.now() - started < PIECE) continue
-    await turn()
+    await yieldToEventLoop()
     started = performance.now()
   }
 }
@@ -103,7 +103,7 @@ export function createLateWork(steps: Generator<void>): LateWork {
       return state === 'done'
     },
     async inPieces() {
-      if (state !== 'done') await inPieces(left(), () => undefined)
+      if (state !== 'done') await runInPieces(left(), () => undefined)
       check()
     },
   }

@@ -16,7 +16,7 @@ export type Defined<T extends object> = {
  * A copy without the keys whose value is undefined. For optional properties, which must be missing rather than undefined:
  * `{ name, ...defined({ title, signal }) }`.
  */
-export function defined<T extends object>(object: T): Defined<T> {
+export function dropUndefined<T extends object>(object: T): Defined<T> {
   return Object.fromEntries(
     Object.entries(object).filter(([, value]) => value !== undefined),
   ) as unknown as Defined<T>

@@ -33,7 +33,7 @@ export function sourceOfId(id: string): string {
 }
 
 /** Whether a tool of this id is one of that source's. */
-export function isIdOf(source: string, id: string): boolean {
+export function isToolOfSource(source: string, id: string): boolean {
   return id.slice(0, Math.max(0, id.indexOf('/'))) === escapedSource(source)
 }
 
@@ -51,7 +51,7 @@ const joined: WireNaming = (source, name) => `${source}__${name}`
  * meet. Where making the name legal changed it, or the joint `__` could stand elsewhere, a suffix hashed from source
  * and name keeps it apart from its neighbours; arrival order never plays a part. `prefix` stands before every source.
  */
-export function wireNameOf(
+export function createWireName(
   source: string,
   name: string,
   reserved: ReadonlySet<string> = new Set(),
@@ -61,11 +61,11 @@ export function wireNameOf(
   const plain = typeof given === 'string' ? given : joined(source, name)
   const ambiguous = source !== '' && (`${source}_`.includes('__') || `_${name}`.includes('__'))
   if (isLegalWireName(plain) && !ambiguous && !reserved.has(plain)) return plain
-  return suffixed(plain, source, name)
+  return addHashSuffix(plain, source, name)
 }
 
 /** The same name with its hash, for a collision that the plain form cannot avoid. */
-export function suffixed(plain: string, source: string, name: string, digits = 8): string {
+export function addHashSuffix(plain: string, source: string, name: string, digits = 8): string {
   const legal = plain.replace(/[^A-Za-z0-9_-]+/g, '_').replace(/^[^A-Za-z_]/, '_$&')
   return `${legal.slice(0, 63 - digits)}_${shortHash(`${source}\u0000${name}`, digits)}`
 }

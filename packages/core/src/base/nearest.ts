@@ -12,7 +12,7 @@ const SHORTEST_CONTAINED = 3
  * the other.
  */
 export function nearest(wanted: string, known: Iterable<string>, limit = 3): string[] {
-  return nearestOf(wanted, foldNames(known), limit)
+  return findNearest(wanted, foldNames(known), limit)
 }
 
 /** Names as they are compared: for whoever compares with the same ones often. */
@@ -23,7 +23,7 @@ export function foldNames(known: Iterable<string>): FoldedNames {
 }
 
 /** `accept` is asked of names that are near enough, and of no others. */
-export function nearestOf(
+export function findNearest(
   wanted: string,
   known: FoldedNames,
   limit: number,

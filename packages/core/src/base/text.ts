@@ -20,7 +20,7 @@ export function firstLine(text: string, limit = 160): string {
  * it; of a text in sections, one of which is its purpose, the first of that. The first of all where none does. `besides`: lines that
  * say nothing here, unless there is no other.
  */
-export function tellingLine(text: string, limit = 160, besides?: ReadonlySet<string>): string {
+export function findPurposeLine(text: string, limit = 160, besides?: ReadonlySet<string>): string {
   const lines = linesOf(text)
   const [first = ''] = lines
   let fenced = false

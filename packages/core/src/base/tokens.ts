@@ -28,7 +28,10 @@ export async function loadTokenizer(): Promise<Tokenizer> {
     )
     // Text that looks like a special token is ordinary text here: it comes from tool descriptions.
     const options = { disallowedSpecial: new Set<string>() }
-    return bounded({ name: 'o200k (gpt-tokenizer)', count: (text) => library.countTokens(text, options) })
+    return limitTokenizer({
+      name: 'o200k (gpt-tokenizer)',
+      count: (text) => library.countTokens(text, options),
+    })
   } catch {
     return estimate
   }
@@ -47,7 +50,7 @@ const bounds = new WeakSet<Tokenizer>()
  * A tokenizer whose time grows with the text, up to a limit: long words are counted in parts, and of a very long text a sample that
  * is spread over all of it.
  */
-export function bounded(tokenizer: Tokenizer): Tokenizer {
+export function limitTokenizer(tokenizer: Tokenizer): Tokenizer {
   if (tokenizer === estimate || bounds.has(tokenizer)) return tokenizer
   const countParts = (text: string): number => {
     let total = 0

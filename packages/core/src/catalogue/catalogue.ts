@@ -3,7 +3,7 @@
 import { createLateWork, type LateWork } from '../base/async.js'
 import { ToolwellError } from '../base/errors.js'
 import { shortHash } from '../base/hash.js'
-import { foldName, suffixed, toolId, type WireNaming, wireNameOf } from '../base/names.js'
+import { addHashSuffix, createWireName, foldName, toolId, type WireNaming } from '../base/names.js'
 import { showInvisible } from '../base/text.js'
 import { bareProblem } from '../schema/normalise.js'
 import type { Finding, SourceChange, SourceState } from '../tool/source.js'
@@ -13,14 +13,14 @@ import {
   assertNews,
   assertSource,
   assertUpdate,
-  findingOf,
-  isCalled,
-  isLeftOutId,
-  type LeftOut,
+  createFinding,
+  isNamed,
+  isSkippedId,
   leaveOut,
   META,
   oddSchema,
-  usableTools,
+  type Skipped,
+  sortUsableTools,
 } from './check-tools.js'
 import type { Source, SourceUpdate, StateDetails } from './entry.js'
 import { createChanges, createEntry, type Entry } from './entry.js'
@@ -28,7 +28,7 @@ import { createLookAlikes, type LookAlikes } from './look-alikes.js'
 import { createNameIndex, isOfGroup, type NameIndex, type Resolution } from './name-index.js'
 
 export type { Finding, KeptParts, SourceChange, SourceState, StoredPart } from '../tool/source.js'
-export type { LeftOut, UnusableTool } from './check-tools.js'
+export type { Skipped, UnusableTool } from './check-tools.js'
 export { META } from './check-tools.js'
 export type { Entry, Source, SourceUpdate, StateDetails } from './entry.js'
 
@@ -47,9 +47,9 @@ export interface Catalogue {
   entries(): IterableIterator<Entry>
   get(id: string): Entry | undefined
   /** What sources list and cannot be used, so that it is not among the entries; by an id that no tool has. */
-  readonly leftOuts: ReadonlyMap<string, LeftOut>
+  readonly skippedTools: ReadonlyMap<string, Skipped>
   /** The one of these that is called so. */
-  leftOut(name: string): LeftOut | undefined
+  skipped(name: string): Skipped | undefined
   /** Replaces the tools of a source by these: of the host's own, where the name is empty. Costs what the source holds. */
   setSource(name: string, update: SourceUpdate): void
   /** Changes only the state: tools of a source that is not ready stay known. Throws for a source that was never set. */
@@ -90,7 +90,7 @@ class MapCatalogue implements Catalogue {
   hostTools: readonly Tool[] = []
   #revision = 0
   readonly #sources = new Map<string, Source>()
-  readonly #leftOuts = new Map<string, LeftOut>()
+  readonly #skipped = new Map<string, Skipped>()
   readonly #reserved: ReadonlySet<string>
   readonly #entries = new Map<string, Entry>()
   readonly #wireNames = new Map<string, string>()
@@ -133,9 +133,9 @@ class MapCatalogue implements Catalogue {
     return this.#sources
   }
 
-  get leftOuts() {
+  get skippedTools() {
     this.#takeUp()
-    return this.#leftOuts
+    return this.#skipped
   }
 
   get size() {
@@ -163,8 +163,8 @@ class MapCatalogue implements Catalogue {
     return this.#entries.get(id)
   }
 
-  leftOut(name: string) {
-    return [...this.leftOuts.values()].find((each) => isCalled(each, name))
+  skipped(name: string) {
+    return [...this.skippedTools.values()].find((each) => isNamed(each, name))
   }
 
   setHostTools(tools: readonly Tool[]) {
@@ -219,30 +219,30 @@ class MapCatalogue implements Catalogue {
     const previous = this.#sources.get(name)
     const locked = update.locked ?? this.#locked.get(name) ?? false
     this.#locked.set(name, locked)
-    const { tools: next, findings, leftOut } = usableTools(name, update.tools, update.unusable, isChecked)
+    const { tools: next, findings, skipped } = sortUsableTools(name, update.tools, update.unusable, isChecked)
 
     this.#revision++
     const before = this.#revision - 1
     const known = new Set(this.#onChange ? this.#aboutNames().map(({ detail }) => detail) : [])
     if (!previous && name !== HOST) this.#looks.putSource(name)
     const ids = new Set<string>()
-    const heldBack = new Set(update.quarantined)
+    const quarantined = new Set(update.quarantined)
     for (const [toolName, tool] of next) {
       if (tool.canonicalName !== undefined && tool.canonicalName !== toolName) continue
       const id = toolId(name, toolName)
       ids.add(id)
       const odd = oddSchema(tool)
-      if (odd !== undefined) findings.push(findingOf('odd-schema', name, toolName, odd))
-      yield this.#put(id, name, tool, locked, heldBack.has(toolName))
+      if (odd !== undefined) findings.push(createFinding('odd-schema', name, toolName, odd))
+      yield this.#put(id, name, tool, locked, quarantined.has(toolName))
     }
     for (const id of previous?.ids ?? []) if (!ids.has(id)) this.#drop(id)
     this.#names.setDeprecated(name, next)
     this.#findings.set(name, findings)
     this.#forgetLeftOut(name)
-    for (const [index, each] of leftOut.entries()) {
-      const wireName = wireNameOf(name, each.name, this.#reserved, this.#naming)
+    for (const [index, each] of skipped.entries()) {
+      const wireName = createWireName(name, each.name, this.#reserved, this.#naming)
       const made = leaveOut(name, wireName, each, each.finding, index)
-      this.#leftOuts.set(made.entry.id, made)
+      this.#skipped.set(made.entry.id, made)
       this.#touch(made.entry.id)
     }
     this.#sources.set(name, {
@@ -312,7 +312,7 @@ class MapCatalogue implements Catalogue {
   #report(name: string, before: number, findings: readonly Finding[], moved = false, reason = '') {
     for (const waiter of [...this.#waiters]) waiter()
     if (!this.#onChange) return
-    const changed = [...this.changesSince(before)].filter((id) => !isLeftOutId(id)).sort()
+    const changed = [...this.changesSince(before)].filter((id) => !isSkippedId(id)).sort()
     if (changed.length === 0 && findings.length === 0 && !moved && this.#sources.has(name)) return
     const source = this.#sources.get(name)
     const quarantined = changed.filter((id) => this.#entries.get(id)?.quarantined)
@@ -386,7 +386,7 @@ class MapCatalogue implements Catalogue {
     })
   }
 
-  #put(id: string, source: string, tool: Tool, locked: boolean, heldBack: boolean) {
+  #put(id: string, source: string, tool: Tool, locked: boolean, isMarked: boolean) {
     const old = this.#entries.get(id)
     const next = createEntry(
       id,
@@ -395,7 +395,7 @@ class MapCatalogue implements Catalogue {
       tool,
       false,
     )
-    const quarantined = heldBack || this.#isQuarantined(next, locked)
+    const quarantined = isMarked || this.#isQuarantined(next, locked)
     if (
       old &&
       old.quarantined === quarantined &&
@@ -419,11 +419,11 @@ class MapCatalogue implements Catalogue {
   }
 
   #claim(id: string, source: string, name: string): string {
-    const plain = wireNameOf(source, name, this.#reserved, this.#naming)
+    const plain = createWireName(source, name, this.#reserved, this.#naming)
     const holder = this.#wireNames.get(plain)
     const free = (candidate: string) => (this.#wireNames.get(candidate) ?? id) === id
     // Hashes are made only where the plain name is taken: a large catalogue has thousands of names.
-    const longer = () => [8, 16, 32].map((digits) => suffixed(plain, source, name, digits)).find(free)
+    const longer = () => [8, 16, 32].map((digits) => addHashSuffix(plain, source, name, digits)).find(free)
     const wireName = free(plain) ? plain : (longer() ?? plain)
     const reserved = this.#reserved.has(source === '' ? name : '')
     if (reserved || wireName !== plain)
@@ -452,8 +452,8 @@ class MapCatalogue implements Catalogue {
   }
 
   #forgetLeftOut(source: string) {
-    for (const [id, { entry }] of this.#leftOuts)
-      if (entry.source === source && this.#leftOuts.delete(id)) this.#touch(id)
+    for (const [id, { entry }] of this.#skipped)
+      if (entry.source === source && this.#skipped.delete(id)) this.#touch(id)
   }
 
   #forget(entry: Entry) {

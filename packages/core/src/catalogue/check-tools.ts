@@ -5,16 +5,16 @@ import { foldName, toolId } from '../base/names.js'
 import { nearest } from '../base/nearest.js'
 import { assertKnownKeys, invalid } from '../base/options.js'
 import { showInvisible } from '../base/text.js'
-import { problemsIn } from '../schema/dialect.js'
+import { describeSchemaProblems } from '../schema/dialect.js'
 import { bareProblem } from '../schema/normalise.js'
 import { isPromise, noTools } from '../tool/define-tool.js'
 import type { Finding, SourceState } from '../tool/source.js'
-import { isValidated, nameOfTool, problemOf, type Tool } from '../tool/tool.js'
+import { findToolProblem, isValidated, nameOfTool, type Tool } from '../tool/tool.js'
 import type { SourceUpdate, StateDetails } from './entry.js'
 import { createEntry, type Entry } from './entry.js'
 
 /** `unusable`: what its owner has sorted out before. `isChecked`: nothing is wrong with any of the tools. */
-export function usableTools(
+export function sortUsableTools(
   source: string,
   listed: readonly Tool[],
   unusable: readonly UnusableTool[] = [],
@@ -22,21 +22,21 @@ export function usableTools(
 ): {
   readonly tools: ReadonlyMap<string, Tool>
   readonly findings: Finding[]
-  readonly leftOut: readonly (UnusableTool & { readonly finding: Finding })[]
+  readonly skipped: readonly (UnusableTool & { readonly finding: Finding })[]
 } {
   const tools = new Map<string, Tool>()
   const findings: Finding[] = []
-  const leftOut: (UnusableTool & { readonly finding: Finding })[] = []
+  const skipped: (UnusableTool & { readonly finding: Finding })[] = []
   const find = (kind: Finding['kind'], name: string, problem: string) => {
-    const finding = findingOf(kind, source, name, problem)
+    const finding = createFinding(kind, source, name, problem)
     findings.push(finding)
     return finding
   }
   const leave = (kind: Finding['kind'], tool: UnusableTool) =>
-    leftOut.push({ ...tool, finding: find(kind, tool.name, tool.problem) })
+    skipped.push({ ...tool, finding: find(kind, tool.name, tool.problem) })
   for (const tool of listed) {
     const name = nameOfTool(tool)
-    const problem = isChecked ? undefined : problemOf(tool)
+    const problem = isChecked ? undefined : findToolProblem(tool)
     if (problem) leave('invalid-tool', { name, description: descriptionOf(tool), problem })
     else if (tools.has(name))
       leave('duplicate-tool', {
@@ -50,11 +50,11 @@ export function usableTools(
     }
   }
   for (const each of unusable) leave('invalid-tool', each)
-  return { tools, findings, leftOut }
+  return { tools, findings, skipped }
 }
 
 /** `problem`: a sentence behind the tool's name. */
-export function findingOf(kind: Finding['kind'], source: string, tool: string, problem: string): Finding {
+export function createFinding(kind: Finding['kind'], source: string, tool: string, problem: string): Finding {
   return { kind, source, tool, detail: showInvisible(`${tool} ${problem}`) }
 }
 
@@ -218,7 +218,7 @@ export function oddSchema(tool: Tool): string | undefined {
   if (isValidated(tool)) return undefined
   const bare = bareProblem(tool.inputSchema)
   if (bare !== undefined) return bare
-  const problems = problemsIn(tool.inputSchema)
+  const problems = describeSchemaProblems(tool.inputSchema)
   return problems === '' ? undefined : `has an inputSchema that cannot be used as it stands: ${problems}`
 }
 
@@ -232,7 +232,7 @@ export interface UnusableTool {
   readonly problem: string
 }
 
-export interface LeftOut {
+export interface Skipped {
   /** As a search ranks it and a policy is asked about it. Its id is that of no tool. */
   readonly entry: Entry
   readonly problem: string
@@ -242,7 +242,7 @@ export interface LeftOut {
 /** No tool has an id with this character in it. */
 const APART = '\u0000'
 
-export function isLeftOutId(id: string): boolean {
+export function isSkippedId(id: string): boolean {
   return id.includes(APART)
 }
 
@@ -252,14 +252,14 @@ export function leaveOut(
   { name, description = '', problem }: UnusableTool,
   finding: Finding,
   index: number,
-): LeftOut {
+): Skipped {
   const id = `${toolId(source, name)}${APART}${index}`
   const tool = { name, description, inputSchema: {} }
   return { entry: createEntry(id, wireName, source, tool, false), problem, finding }
 }
 
 /** Whether somebody who asks for this name means it. */
-export function isCalled({ entry }: LeftOut, asked: string): boolean {
+export function isNamed({ entry }: Skipped, asked: string): boolean {
   const { source, tool, wireName } = entry
   const folded = foldName(asked)
   return [tool.name, wireName, toolId(source, tool.name), `${source} ${tool.name}`].some(

@@ -2,7 +2,7 @@
 
 import type { KeptParts, SourceState } from '../tool/source.js'
 import type { Tool } from '../tool/tool.js'
-import { fingerprintOf } from '../tool/wire-tool.js'
+import { computeFingerprint } from '../tool/wire-tool.js'
 import type { UnusableTool } from './check-tools.js'
 
 export interface Entry {
@@ -28,7 +28,7 @@ class CatalogueEntry implements Entry {
   ) {}
 
   get fingerprint(): string {
-    this.#fingerprint ??= fingerprintOf(this.tool)
+    this.#fingerprint ??= computeFingerprint(this.tool)
     return this.#fingerprint
   }
 }

@@ -56,12 +56,12 @@ export function checkRules(rules: readonly ExposureRule[]): void {
  * Refuses a configuration that would defer, by name, a tool the floor protects. A pattern that covers it is no such wish.
  * `names`: its id, and what it is sent as.
  */
-export function assertFloor(
+export function assertAlwaysLoaded(
   tool: Tool,
   rules: readonly ExposureRule[],
   names: () => readonly [id: string, wireName: string],
 ): void {
-  const floor = floorOf(tool)
+  const floor = findAlwaysLoadedReason(tool)
   if (!floor) return
   const [id, wireName] = names()
   const named = rules.some(
@@ -76,7 +76,7 @@ export function assertFloor(
 }
 
 /** From weakest to strongest: default, the tool's own mark, rules in order, alwaysLoad, the eager list, the floor. */
-export function exposureOf(entry: Entry, options: ExposureOptions): Exposure {
+export function decideExposure(entry: Entry, options: ExposureOptions): Exposure {
   const { tool } = entry
   let exposure: Exposure =
     entry.source === ''
@@ -85,24 +85,24 @@ export function exposureOf(entry: Entry, options: ExposureOptions): Exposure {
   if (tool.defer !== undefined)
     exposure = { deferred: tool.defer, because: `the tool is marked defer: ${tool.defer}` }
   options.rules.forEach((rule, index) => {
-    if (matches(rule, entry, options.agent))
+    if (matchesRule(rule, entry, options.agent))
       exposure = { deferred: rule.defer, because: `rules[${index}] ${JSON.stringify(rule)}` }
   })
   if (tool.alwaysLoad) exposure = { deferred: false, because: 'the tool is marked alwaysLoad' }
   if (options.eager.some((name) => name === tool.name || name === entry.id || name === entry.wireName))
     exposure = { deferred: false, because: 'it is in the list of eager names' }
-  const floor = floorOf(tool)
+  const floor = findAlwaysLoadedReason(tool)
   return floor ? { deferred: false, because: `floor: ${floor}` } : exposure
 }
 
-function floorOf({ role, dynamicDescription, forwards }: Tool): string | undefined {
+function findAlwaysLoadedReason({ role, dynamicDescription, forwards }: Tool): string | undefined {
   if (role) return `a ${role} tool must be in sight, or models do without it`
   if (dynamicDescription) return 'its description changes while the program runs, and a card would freeze it'
   if (forwards) return 'calls of it are calls of others, so it can never be loaded by its own'
   return undefined
 }
 
-export function matches(rule: ExposureRule, entry: Entry, agent: string | undefined): boolean {
+export function matchesRule(rule: ExposureRule, entry: Entry, agent: string | undefined): boolean {
   const { tool } = entry
   return (
     fits(rule.tool, tool.name, entry.id, entry.wireName) &&

@@ -1,12 +1,12 @@
 /** The one predicate: whether a tool may be seen, loaded or called right now. Every path asks it, and deny wins. */
 
-import { defined } from '../base/data.js'
-import { isIdOf, toolId } from '../base/names.js'
+import { dropUndefined } from '../base/data.js'
+import { isToolOfSource, toolId } from '../base/names.js'
 import type { Notice } from '../tool/notice.js'
 import type { SourceState } from '../tool/source.js'
 import type { Tool } from '../tool/tool.js'
 import { type Catalogue, type Entry, META } from './catalogue.js'
-import { isLeftOutId } from './check-tools.js'
+import { isSkippedId } from './check-tools.js'
 
 export type Action = 'see' | 'load' | 'call'
 
@@ -65,7 +65,7 @@ export interface GateOptions {
 
 export function createGate(options: GateOptions): Gate {
   const { catalogue, policies, agent, principal, notify, lacks } = options
-  const who = { ...defined({ agent }), ...defined({ principal }) }
+  const who = { ...dropUndefined({ agent }), ...dropUndefined({ principal }) }
 
   let fault: string | undefined
   const fail = (tool: string, action: Action, detail: string): false => {
@@ -77,7 +77,7 @@ export function createGate(options: GateOptions): Gate {
     // A request asks this about every tool there is, and so does a search.
     if (policies.length === 0) return true
     const { source, tool } = entry
-    const id = isLeftOutId(entry.id) ? toolId(source, tool.name) : entry.id
+    const id = isSkippedId(entry.id) ? toolId(source, tool.name) : entry.id
     const about = { action, id, name: tool.name, source, tool, ...who }
     const request: PolicyRequest = input === undefined ? about : { ...about, input }
     for (const policy of policies) {
@@ -113,7 +113,9 @@ export function createGate(options: GateOptions): Gate {
     const entry = catalogue.get(id)
     if (entry) return isAway(availability(entry, 'see'))
     // A list that was never read here, or an older one, says nothing of what is missing in it.
-    return [...catalogue.sources.values()].some(({ name, state }) => isAway(state) && isIdOf(name, id))
+    return [...catalogue.sources.values()].some(
+      ({ name, state }) => isAway(state) && isToolOfSource(name, id),
+    )
   }
 
   let quarantineReadAt = -1

@@ -1,6 +1,6 @@
 /** The lookup inside the catalogue: exact names first, folded spellings second, ambiguity reported and never guessed. */
 
-import { inPieces } from '../base/async.js'
+import { runInPieces } from '../base/async.js'
 import { foldName, toolId } from '../base/names.js'
 import { showInvisible } from '../base/text.js'
 import type { Finding } from '../tool/source.js'
@@ -107,7 +107,7 @@ export function createNameIndex(get: (id: string) => Entry | undefined): NameInd
       pending.push(entry)
     },
 
-    prepare: () => inPieces(takePending(), settleOne),
+    prepare: () => runInPieces(takePending(), settleOne),
 
     remove(entry) {
       settle()
@@ -155,7 +155,7 @@ export function createNameIndex(get: (id: string) => Entry | undefined): NameInd
 }
 
 /** Every name that a tool answers to by itself. */
-export function namesOf(entry: Entry): string[] {
+export function listNames(entry: Entry): string[] {
   return keysOf(entry).map(([key]) => key)
 }
 

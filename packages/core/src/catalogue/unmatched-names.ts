@@ -2,7 +2,7 @@
 
 import { nearest } from '../base/nearest.js'
 import type { Catalogue } from './catalogue.js'
-import { type ExposureOptions, matches } from './exposure.js'
+import { type ExposureOptions, matchesRule } from './exposure.js'
 
 export interface Unmatched {
   readonly option: string
@@ -21,7 +21,7 @@ export function findUnmatchedNames(catalogue: Catalogue, { eager, rules }: Expos
     })),
     ...rules.flatMap((rule, index) => {
       // Who asks is known with a conversation alone.
-      if (entries.some((entry) => matches(rule, entry, rule.agent))) return []
+      if (entries.some((entry) => matchesRule(rule, entry, rule.agent))) return []
       const { tool, source, server } = rule
       const asked = tool ?? source ?? server ?? ''
       const near = meant(asked, tool === undefined ? catalogue.sources.keys() : names)

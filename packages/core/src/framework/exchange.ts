@@ -5,7 +5,7 @@ import { anchorsOf, survivors } from '../adapters/shared/anchors.js'
 import { plainText } from '../adapters/shared/plain-text.js'
 import type { StreamedReply } from '../adapters/shared/streamed.js'
 import { argumentsObject, type UnitCall } from '../adapters/shared/thread.js'
-import { defined } from '../base/data.js'
+import { dropUndefined } from '../base/data.js'
 import type { Conversation } from '../conversation.js'
 import type { CallAnswer, Execute, RunOptions } from '../turn/run.js'
 import { type Body, type BodyKind, historyIn, namesIn, othersIn } from './bodies.js'
@@ -89,7 +89,7 @@ export async function openExchange(
     try {
       const { answers } = await turn.run(
         some.map(({ call }) => call),
-        { ...defined({ execute }), ...together(some) },
+        { ...dropUndefined({ execute }), ...together(some) },
       )
       for (const [index, { call, resolve }] of some.entries()) {
         const answer = answers[index] as CallAnswer
@@ -142,7 +142,7 @@ function compact(conversation: Conversation, names: readonly string[]): Promise<
   )
   const survived = new Set(Object.values(kept))
   const anchor = names.find((name) => !survived.has(name)) ?? names.at(-1)
-  return conversation.compact({ kept, ...defined({ anchor }) })
+  return conversation.compact({ kept, ...dropUndefined({ anchor }) })
 }
 
 /** Calls of one reply end together: a framework that stops one stops them all. */

@@ -5,7 +5,7 @@
 
 import { assertConversation } from '../adapters/shared/assert-adapter.js'
 import { readEvents } from '../adapters/shared/sse.js'
-import { defined } from '../base/data.js'
+import { dropUndefined } from '../base/data.js'
 import { ToolwellError } from '../base/errors.js'
 import { assertKnownKeys, assertOneOf, invalid } from '../base/options.js'
 import type { Conversation } from '../conversation.js'
@@ -150,7 +150,7 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
       if (last) return last.run(made, options)
       // From an earlier process: no request of this one has led to it.
       const [answer] = await conversation.run([{ ...made, callId: id, anchor: `call:${id}` }], {
-        ...defined({ execute }),
+        ...dropUndefined({ execute }),
         ...options,
       })
       return { ...(answer as CallAnswer), messages: [] }

@@ -40,7 +40,7 @@ export interface KeptResult {
 export type LedgerFact =
   /** A latch point: the bytes of everything before the messages, fixed until the next one. */
   | {
-      readonly kind: 'latched'
+      readonly kind: 'frozen'
       readonly reason: 'start' | 'clear' | 'compaction' | 'wire' | 'loader' | 'cards' | 'delivery'
       readonly wire: string
       readonly mode: 'off' | 'on'
@@ -125,7 +125,7 @@ export type LedgerFact =
       /** Its bytes stay in the array until the next latch: taking them out would cost more than it saves. */
       readonly kept?: true
       /** No answer tells the model of it; the next request has to. */
-      readonly untold?: true
+      readonly unannounced?: true
     }
   /** Known to this conversation, and not usable for now: its bytes stay, calls are answered honestly. */
   | {

@@ -8,7 +8,7 @@ export type ToolwellEvent = (LedgerEvent | Notice) & { readonly conversation: st
 type Listener = (event: ToolwellEvent) => unknown
 
 /** Tells the host's listeners. One that throws must not undo what was stored; it has no channel but itself to be told by. */
-export function createTell(listeners: readonly Listener[]): (event: ToolwellEvent) => void {
+export function createPublisher(listeners: readonly Listener[]): (event: ToolwellEvent) => void {
   return (event) => {
     for (const listener of listeners)
       try {

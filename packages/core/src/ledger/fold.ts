@@ -9,7 +9,7 @@ import type { FailureReason } from '../tool/notice.js'
 import type { Pin } from '../tool/wire-tool.js'
 import type { KeptResult, LedgerEvent } from './event.js'
 import { carry, inWords, leave, returnTo, tellLeft } from './left-latch.js'
-import { createState, type Latch, type LedgerState, prefixName, type RequestRecord } from './state.js'
+import { createState, type FrozenPrefix, type LedgerState, prefixName, type RequestRecord } from './state.js'
 
 export { createState, type Insert, type LedgerState, type LoadedTool, type RequestRecord } from './state.js'
 
@@ -20,8 +20,8 @@ export { createState, type Insert, type LedgerState, type LoadedTool, type Reque
 export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
   state.length = event.id + 1
   switch (event.kind) {
-    case 'latched':
-      latch(state, event)
+    case 'frozen':
+      frozen(state, event)
       break
     case 'returned':
       returnTo(state, event.wire, event.loaded)
@@ -35,7 +35,7 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
       if (state.requests.last) state.requests.last.metaCalls++
       charge(state.requests.searchTokens, event.anchor, event.tokens)
       charge(state.requests.revealedTokens, event.anchor, event.revealed ?? 0)
-      if (event.revealed !== undefined) state.native.referredIn.set(event.anchor, state.latching.count)
+      if (event.revealed !== undefined) state.native.referredIn.set(event.anchor, state.freezing.count)
       for (const id of event.again ?? []) touch(state, id)
       state.calls.searchHistory.push({
         turn: state.requests.byId.size,
@@ -48,7 +48,7 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
       break
     case 'unloaded':
       unload(state, event.tool, event.kept === true)
-      if (event.untold) state.history.pendingNotices.add(event.tool)
+      if (event.unannounced) state.history.pendingNotices.add(event.tool)
       break
     case 'suspended':
       state.tools.suspended.set(event.tool, event.reason)
@@ -107,7 +107,7 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
       clear(state)
       break
     case 'downgraded':
-      state.latching.withheld.set(event.from, event.reason)
+      state.freezing.withheld.set(event.from, event.reason)
       state.native.reserveCalled = false
       if (event.request !== undefined) endRequest(state, event.request)
       break
@@ -132,7 +132,7 @@ export function isLoaded(state: LedgerState, id: string): boolean {
 
 /** The loader's name as it stands in this conversation's requests: a host that resumes may have given it another one. */
 export function loaderName(state: LedgerState, face: { readonly name: string }): string {
-  return state.latch?.metaTools[0]?.name ?? face.name
+  return state.frozen?.metaTools[0]?.name ?? face.name
 }
 
 /** Sent, or loaded: the model need not search for it. */
@@ -140,14 +140,14 @@ export function isOnSurface(state: LedgerState, id: string): boolean {
   return state.tools.eager.has(id) || isLoaded(state, id)
 }
 
-function latch(state: LedgerState, event: Latch) {
+function frozen(state: LedgerState, event: FrozenPrefix) {
   const before = new Map(state.tools.loaded)
   leave(state, event.wire)
   // What a reference showed stands nowhere when the provider does not put the definition behind it any more.
-  const byReference = state.latch?.delivery === 'native'
-  state.latch = event
-  state.latching.due = event.outdated ? 'delivery' : undefined
-  state.latching.count = ++state.latching.made
+  const byReference = state.frozen?.delivery === 'native'
+  state.frozen = event
+  state.freezing.due = event.outdated ? 'delivery' : undefined
+  state.freezing.count = ++state.freezing.made
   // At every other latch the messages are new, too.
   if (event.reason === 'loader' || event.reason === 'cards' || event.reason === 'delivery')
     state.array.version++
@@ -198,10 +198,10 @@ function load(state: LedgerState, event: Extract<LedgerEvent, { kind: 'loaded' }
   // A group is loaded with the one of it that was called: the call was for that one.
   const isCalled = state.calls.succeeded?.anchor === anchor && state.calls.succeeded.tool === tool.id
   if (source === 'call' && isCalled && (asked !== tool.wireName || tool.declaredHidden)) {
-    const guessedIn = event.shown && tool.declaredHidden ? state.latching.count : undefined
+    const guessedIn = event.shown && tool.declaredHidden ? state.freezing.count : undefined
     state.calls.resolvedCalls.set(anchor, { wireName: tool.wireName, guessedIn })
   }
-  if (event.shown && tool.declaredHidden) state.native.referredIn.set(anchor, state.latching.count)
+  if (event.shown && tool.declaredHidden) state.native.referredIn.set(anchor, state.freezing.count)
   touch(state, tool.id)
   state.history.pendingNotices.delete(tool.id)
   state.native.toRemove.delete(tool.id)
@@ -227,7 +227,7 @@ function unload(state: LedgerState, id: string, kept: boolean) {
   if (known !== current) state.tools.suspendedLoads.delete(id)
   else if (known.pin.declaredHidden || (known.pin.definition && kept)) {
     state.tools.loaded.set(id, { ...known, live: false, kept: true })
-    if (state.latch?.removals && state.native.revealed.delete(id))
+    if (state.frozen?.removals && state.native.revealed.delete(id))
       state.native.toRemove.set(id, known.pin.wireName)
   } else if (known.pin.definition) {
     state.tools.loaded.set(id, { ...known, live: false, kept: false })
@@ -274,9 +274,9 @@ function fail(state: LedgerState, event: Extract<LedgerEvent, { kind: 'call-fail
   count(state.calls.aliasUses, started ? undefined : event.alias)
   if (GUESSES.has(reason)) state.calls.hiddenCalls++
   // Elsewhere it is a name like any other that no tool has.
-  if (event.asked === RESERVE_NAME && state.latch?.delivery === 'native') state.native.reserveCalled = true
+  if (event.asked === RESERVE_NAME && state.frozen?.delivery === 'native') state.native.reserveCalled = true
   // A round spent on a hint or a schema would not exist with every tool on the wire; where it is, the round is the model's.
-  const deferring = state.latch?.mode === 'on' && state.latch.delivery !== 'eager'
+  const deferring = state.frozen?.mode === 'on' && state.frozen.delivery !== 'eager'
   if (!started && state.requests.last) {
     if (!deferring || ANYWAY.has(reason)) state.requests.last.realCalls++
     else state.requests.last.metaCalls++
@@ -344,7 +344,7 @@ function request(state: LedgerState, event: Extract<LedgerEvent, { kind: 'reques
   state.calls.pending.clear()
   state.array.rewritten.clear()
   // The provider itself shows what was loaded.
-  if (state.latch?.delivery === 'native') state.history.pendingReminders.clear()
+  if (state.frozen?.delivery === 'native') state.history.pendingReminders.clear()
   // What an earlier request carried was answered by the model.
   for (const [id, { anchor, request = event.anchor }] of [...state.history.reminded])
     if (request === event.anchor) state.history.reminded.set(id, { anchor, request })
@@ -354,15 +354,15 @@ function request(state: LedgerState, event: Extract<LedgerEvent, { kind: 'reques
   const record: RequestRecord = {
     requestId: event.requestId,
     anchor: event.anchor,
-    wire: state.latch?.wire,
+    wire: state.frozen?.wire,
     length: state.length,
     tokens: event.tokens,
     toolsVersion: state.array.version,
-    latch: state.latching.count,
+    frozen: state.freezing.count,
     metaCalls: 0,
     realCalls: 0,
   }
-  if (state.latch) state.history.thinking.behind.set(state.latch.wire, prefixName(state))
+  if (state.frozen) state.history.thinking.behind.set(state.frozen.wire, prefixName(state))
   state.requests.byId.set(event.requestId, record)
   state.requests.last = record
 }
@@ -371,7 +371,7 @@ function request(state: LedgerState, event: Extract<LedgerEvent, { kind: 'reques
 function endRequest(state: LedgerState, requestId: string) {
   state.requests.byId.delete(requestId)
   state.requests.last = [...state.requests.byId.values()].at(-1)
-  state.latching.due = 'delivery'
+  state.freezing.due = 'delivery'
 }
 
 function compact(state: LedgerState, kept: Readonly<Record<string, string>>) {
@@ -412,19 +412,19 @@ function compact(state: LedgerState, kept: Readonly<Record<string, string>>) {
     if (moved !== undefined) state.calls.resolvedCalls.set(moved, meant)
   }
   state.calls.pending.clear()
-  state.latching.left.clear()
+  state.freezing.left.clear()
   state.epoch++
-  if (state.latch) state.latching.due = 'compaction'
+  if (state.frozen) state.freezing.due = 'compaction'
 }
 
 /** What was measured stays: the tokens were spent. */
 function clear(state: LedgerState) {
-  const { length, epoch, latch, latching, array, calls, requests } = state
+  const { length, epoch, frozen, freezing, array, calls, requests } = state
   const fresh = createState()
   Object.assign(state, fresh, {
     length,
     epoch: epoch + 1,
-    latching: { ...latching, left: new Map(), due: latch ? 'clear' : 'start' },
+    freezing: { ...freezing, left: new Map(), due: frozen ? 'clear' : 'start' },
     array: { ...fresh.array, version: array.version },
     calls: { ...fresh.calls, aliasUses: calls.aliasUses },
     requests: { ...fresh.requests, byId: requests.byId, last: requests.last },
@@ -439,7 +439,7 @@ function misspell(state: LedgerState, event: Extract<LedgerEvent, { kind: 'call-
   if (pin.wireName === event.asked && !unseen) return
   state.calls.resolvedCalls.set(event.anchor, {
     wireName: pin.wireName,
-    guessedIn: unseen ? state.latching.count : undefined,
+    guessedIn: unseen ? state.freezing.count : undefined,
   })
   if (unseen) state.native.revealed.add(pin.id)
 }

@@ -8,12 +8,12 @@ import { type Insert, type LedgerState, type LoadedTool, prefixName } from './st
 
 /** Keeps what was sent where the thread leaves for another wire. A new latch at the same wire replaces the old one. */
 export function leave(state: LedgerState, wire: string): void {
-  const { latch, latching, tools, native, history } = state
-  latching.left.delete(wire)
-  if (!latch || latch.wire === wire || latch.mode === 'off') return
-  latching.left.set(latch.wire, {
-    latch,
-    count: latching.count,
+  const { frozen, freezing, tools, native, history } = state
+  freezing.left.delete(wire)
+  if (!frozen || frozen.wire === wire || frozen.mode === 'off') return
+  freezing.left.set(frozen.wire, {
+    frozen,
+    count: freezing.count,
     prefix: prefixName(state),
     eager: new Map(tools.eager),
     loaded: new Map(tools.loaded),
@@ -27,11 +27,11 @@ export function leave(state: LedgerState, wire: string): void {
 
 /** What is told at one wire stands in the history of all. */
 export function tellLeft(
-  { latching }: LedgerState,
+  { freezing }: LedgerState,
   about: readonly string[],
   sources: Readonly<Record<string, string>>,
 ): void {
-  for (const left of latching.left.values()) {
+  for (const left of freezing.left.values()) {
     for (const id of about) left.told.add(id)
     for (const [name, membership] of Object.entries(sources)) left.sources.set(name, membership)
   }
@@ -39,14 +39,14 @@ export function tellLeft(
 
 /** `joined`: what was loaded elsewhere meanwhile, as it is sent here. */
 export function returnTo(state: LedgerState, wire: string, joined: readonly Pin[]): void {
-  const { latching, tools, native, history } = state
-  const left = latching.left.get(wire)
+  const { freezing, tools, native, history } = state
+  const left = freezing.left.get(wire)
   if (!left) return
   const live = new Map([...tools.suspendedLoads, ...[...tools.loaded].filter(([, each]) => each.live)])
   leave(state, wire)
-  state.latch = left.latch
-  latching.count = left.count
-  latching.due = undefined
+  state.frozen = left.frozen
+  freezing.count = left.count
+  freezing.due = undefined
   // The array may have been counted on elsewhere; here it is the same.
   const { behind } = history.thinking
   if (behind.get(wire) === left.prefix) behind.set(wire, prefixName(state))
@@ -60,7 +60,7 @@ export function returnTo(state: LedgerState, wire: string, joined: readonly Pin[
     if (now) tools.loaded.set(id, { ...known, turn: now.turn, live: true, kept: false })
     else if (known.pin.definition) {
       tools.loaded.set(id, { ...known, live: false, kept: true })
-      if (left.latch.removals && native.revealed.delete(id)) native.toRemove.set(id, known.pin.wireName)
+      if (left.frozen.removals && native.revealed.delete(id)) native.toRemove.set(id, known.pin.wireName)
     }
   }
   for (const pin of joined) {

@@ -43,7 +43,7 @@ const kept = optional(list(record({ handle: text, ledger: text })))
 const named = { tool: text, asked: text, alias: optional(text) }
 
 const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
-  latched: {
+  frozen: {
     reason: text,
     wire: text,
     mode: oneOf('off', 'on'),

@@ -10,10 +10,10 @@ import type { LedgerEvent, SurfaceTokens } from './event.js'
 import { createStartedCalls, type StartedCalls, type WrittenCalls } from './started-calls.js'
 import {
   createState,
+  type FrozenPrefix,
   type Insert,
-  type Latch,
   type LedgerState,
-  type LeftLatch,
+  type LeftPrefix,
   type LoadedTool,
   type RequestRecord,
 } from './state.js'
@@ -99,15 +99,15 @@ function toMap<Value, Key extends string = string>(list: Flat<Value>): Map<Key, 
 }
 
 function stateToJson(state: LedgerState, lists: Lists) {
-  const { latching, tools, array, history, calls, native, requests } = state
+  const { freezing, tools, array, history, calls, native, requests } = state
   return {
     length: state.length,
     epoch: state.epoch,
-    latch: state.latch,
-    latching: {
-      ...latching,
-      left: flat(new Map([...latching.left].map(([wire, left]) => [wire, leftToJson(left)]))),
-      withheld: flat(latching.withheld),
+    frozen: state.frozen,
+    freezing: {
+      ...freezing,
+      left: flat(new Map([...freezing.left].map(([wire, left]) => [wire, leftToJson(left)]))),
+      withheld: flat(freezing.withheld),
     },
     tools: {
       eager: flat(tools.eager),
@@ -156,21 +156,21 @@ function stateToJson(state: LedgerState, lists: Lists) {
 }
 
 function stateFromJson(written: Written): LedgerState {
-  const { latching, tools, array, history, calls, native, requests, lists } = written
+  const { freezing, tools, array, history, calls, native, requests, lists } = written
   const byId = recordsFromJson(requests.records)
   return {
     ...createState(),
     length: written.length,
     epoch: written.epoch,
-    latch: written.latch,
-    latching: {
-      due: latching.due,
-      count: latching.count,
-      made: latching.made,
+    frozen: written.frozen,
+    freezing: {
+      due: freezing.due,
+      count: freezing.count,
+      made: freezing.made,
       left: new Map(
-        [...toMap(latching.left as Flat<WrittenLeft>)].map(([wire, left]) => [wire, leftFromJson(left)]),
+        [...toMap(freezing.left as Flat<WrittenLeft>)].map(([wire, left]) => [wire, leftFromJson(left)]),
       ),
-      withheld: toMap(latching.withheld),
+      withheld: toMap(freezing.withheld),
     },
     tools: {
       eager: toMap(tools.eager),
@@ -218,7 +218,7 @@ function stateFromJson(written: Written): LedgerState {
 }
 
 function leftToJson({
-  latch,
+  frozen,
   count,
   prefix,
   eager,
@@ -228,9 +228,9 @@ function leftToJson({
   carried,
   told,
   sources,
-}: LeftLatch) {
+}: LeftPrefix) {
   return {
-    latch,
+    frozen,
     count,
     prefix,
     eager: flat(eager),
@@ -244,7 +244,7 @@ function leftToJson({
 }
 
 interface WrittenLeft {
-  readonly latch: Latch
+  readonly frozen: FrozenPrefix
   readonly count: number
   readonly prefix: string
   readonly eager: Flat<Pin>
@@ -256,7 +256,7 @@ interface WrittenLeft {
   readonly sources: Flat<string>
 }
 
-function leftFromJson(left: WrittenLeft): LeftLatch {
+function leftFromJson(left: WrittenLeft): LeftPrefix {
   return {
     ...left,
     eager: toMap(left.eager),
@@ -320,7 +320,7 @@ function recordsToJson(records: Iterable<RequestRecord>): Cell[] {
   const cells: Cell[] = []
   for (const each of records) {
     const { tokens } = each
-    cells.push(each.requestId, each.anchor, each.wire, each.length, each.toolsVersion, each.latch)
+    cells.push(each.requestId, each.anchor, each.wire, each.length, each.toolsVersion, each.frozen)
     cells.push(each.metaCalls, each.realCalls)
     cells.push(each.messageTokens, each.inputTokens, each.cachedTokens, each.outputTokens)
     cells.push(tokens.eager, tokens.loaded, tokens.cards, tokens.metaTools, tokens.section)
@@ -339,7 +339,7 @@ function recordsFromJson(cells: readonly Cell[]): Map<string, RequestRecord> {
       wire: (cells[at + 2] ?? undefined) as string | undefined,
       length: cells[at + 3] as number,
       toolsVersion: cells[at + 4] as number,
-      latch: cells[at + 5] as number,
+      frozen: cells[at + 5] as number,
       metaCalls: cells[at + 6] as number,
       realCalls: cells[at + 7] as number,
       tokens: tokensFromJson(cells, at + 12),

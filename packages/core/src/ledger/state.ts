@@ -3,7 +3,7 @@ import type { DeliveryName, LoadSource } from '../tool/notice.js'
 import type { Pin, WireTool } from '../tool/wire-tool.js'
 import type { LedgerEvent, SurfaceTokens } from './event.js'
 
-export type Latch = Extract<LedgerEvent, { kind: 'latched' }>
+export type FrozenPrefix = Extract<LedgerEvent, { kind: 'frozen' }>
 
 /** A tool that was loaded in this conversation. `live: false` is a tombstone: unloaded, its place in the array kept. */
 export interface LoadedTool {
@@ -41,7 +41,7 @@ export interface Insert {
 }
 
 /** Where the model was told that a tool is loaded: by an answer to its search, or by a reminder. */
-export interface Told {
+export interface AnnouncedAt {
   readonly anchor: string
   /** The last message of the first request that carried it; undefined before that. */
   readonly request: string | undefined
@@ -58,7 +58,7 @@ export interface RequestRecord {
   /** Differs from the last request's where the tools array changed before messages that stayed. */
   readonly toolsVersion: number
   /** The number of latches so far. */
-  readonly latch: number
+  readonly frozen: number
   metaCalls: number
   realCalls: number
   messageTokens?: number
@@ -68,8 +68,8 @@ export interface RequestRecord {
 }
 
 /** What a conversation sent at a wire that it has left: enough to send it again. */
-export interface LeftLatch {
-  readonly latch: Latch
+export interface LeftPrefix {
+  readonly frozen: FrozenPrefix
   readonly count: number
   readonly prefix: string
   readonly eager: ReadonlyMap<string, Pin>
@@ -84,15 +84,15 @@ export interface LeftLatch {
 }
 
 /** Law: everything before the messages is fixed from one latch to the next. */
-export interface LatchingState {
+export interface FreezingState {
   /** A new latch is due, and why. */
-  due: Latch['reason'] | undefined
+  due: FrozenPrefix['reason'] | undefined
   /** Which latch this is, of all that were made: the bytes before the messages are new since then. */
   count: number
   /** How many were made. */
   made: number
   /** By wire, until the history itself is shortened. */
-  readonly left: Map<string, LeftLatch>
+  readonly left: Map<string, LeftPrefix>
   /** Deliveries that the next latch does without, and why. */
   readonly withheld: Map<DeliveryName, string>
 }
@@ -129,7 +129,7 @@ export interface HistoryState {
   /** Loaded, and no answer has said so: their reminder is due. */
   readonly pendingReminders: Set<string>
   /** Told at the last request, or since: due again if a compaction drops it before the model could answer. */
-  readonly reminded: Map<string, Told>
+  readonly reminded: Map<string, AnnouncedAt>
   /** Unloaded since the last request without an answer that said so. */
   readonly pendingNotices: Set<string>
   readonly thinking: ThinkingState
@@ -190,8 +190,8 @@ export interface LedgerState {
   /** How often the history was compacted or cleared: with its anchors, it names a request. */
   epoch: number
   /** The newest latch, or undefined before the first request. */
-  latch: Latch | undefined
-  latching: LatchingState
+  frozen: FrozenPrefix | undefined
+  freezing: FreezingState
   tools: ToolsState
   array: ArrayState
   history: HistoryState
@@ -203,16 +203,16 @@ export interface LedgerState {
 }
 
 /** A name for what a request has before its messages: equal where the bytes are. */
-export function prefixName({ latching, array }: LedgerState): string {
-  return `${latching.count}.${array.version}`
+export function prefixName({ freezing, array }: LedgerState): string {
+  return `${freezing.count}.${array.version}`
 }
 
 export function createState(): LedgerState {
   return {
     length: 0,
     epoch: 0,
-    latch: undefined,
-    latching: { due: 'start', count: 0, made: 0, left: new Map(), withheld: new Map() },
+    frozen: undefined,
+    freezing: { due: 'start', count: 0, made: 0, left: new Map(), withheld: new Map() },
     tools: {
       eager: new Map(),
       loaded: new Map(),

@@ -14,10 +14,10 @@ export function upgradeEvent(event: unknown): unknown {
 
 const UPGRADES: Readonly<Record<string, (event: Fields) => Fields>> = {
   opened: ({ tail, eager, stubs, delivery, metaTools, ...rest }) => {
-    const latched = { ...rest, kind: 'latched', delivery, eager: pins(eager), loaded: pins(tail), metaTools }
-    if (delivery !== 'stub') return latched
+    const refrozen = { ...rest, kind: 'frozen', delivery, eager: pins(eager), loaded: pins(tail), metaTools }
+    if (delivery !== 'stub') return refrozen
     // The delivery is gone. A retry still sends the same bytes; the next request is latched anew.
-    return { ...latched, delivery: 'bridge', outdated: pins(stubs ?? []) }
+    return { ...refrozen, delivery: 'bridge', outdated: pins(stubs ?? []) }
   },
   activated: ({ tool, ...rest }) => ({ ...rest, kind: 'loaded', tool: pin(tool) }),
   deactivated: (event) => ({

@@ -7,8 +7,8 @@ import { foldName } from '../base/names.js'
 import { firstLine } from '../base/text.js'
 import type { Catalogue, Entry } from '../catalogue/catalogue.js'
 import type { Exposure } from '../catalogue/exposure.js'
-import { namesOf, type Resolution } from '../catalogue/name-index.js'
-import { prohibitionsIn } from './prohibition.js'
+import { listNames, type Resolution } from '../catalogue/name-index.js'
+import { findProhibitions } from './prohibition.js'
 
 /** A deferred tool that the model is sent to by a text it reads in every request. */
 export interface PromptFinding {
@@ -48,11 +48,11 @@ export function lintPrompt(
   const { catalogue } = well
   const isDeferred = (entry: Entry) => well.explain(entry.id, agent)?.deferred === true
   const eager = [...catalogue.entries()].filter((entry) => !isDeferred(entry))
-  const texts = standingTexts(system, eager, (entry) => entry.tool.description ?? '')
+  const texts = listPromptTexts(system, eager, (entry) => entry.tool.description ?? '')
   return findNamed(texts, (name) => catalogue.resolve(name, () => true), isDeferred)
 }
 
-function standingTexts(
+function listPromptTexts(
   system: string,
   eager: readonly Entry[],
   describe: (entry: Entry) => string,
@@ -88,7 +88,7 @@ function findNamed(
     })
   return texts.flatMap(({ where, source, text }) => {
     const found = new Map<string, PromptFinding>()
-    const isForbidden = prohibitionsIn(text)
+    const isForbidden = findProhibitions(text)
     for (const { named, index, end, entries } of mentions(text, lookupFrom(source))) {
       if (isForbidden(index, end)) continue
       const tools = entries.map(({ id }) => id)
@@ -325,12 +325,12 @@ function isFullName(name: string, entry: Entry): boolean {
 }
 
 function isSpelt(entry: Entry, named: string): boolean {
-  return namesOf(entry).some((name) => name.toLowerCase() === named.toLowerCase())
+  return listNames(entry).some((name) => name.toLowerCase() === named.toLowerCase())
 }
 
 function hasWords(entry: Entry, named: string): boolean {
   const words = wordsOf(named)
-  return namesOf(entry).some((name) => wordsOf(name) === words)
+  return listNames(entry).some((name) => wordsOf(name) === words)
 }
 
 /** `webfetch` and `WEBFETCH` for `WebFetch`. Not a word that everyone writes in one, `login`. */
@@ -338,7 +338,7 @@ function isRunTogether(entry: Entry, named: string): boolean {
   if (named.length < 6 || COMPOUND.test(named.replaceAll('-', ''))) return false
   const plain = foldName(named)
   const isOne = named === named.toLowerCase() || named === named.toUpperCase()
-  return isOne && namesOf(entry).some((name) => wordsOf(name).includes(' ') && foldName(name) === plain)
+  return isOne && listNames(entry).some((name) => wordsOf(name).includes(' ') && foldName(name) === plain)
 }
 
 const COMPOUND =

@@ -4,7 +4,7 @@
  */
 
 /** Asked with the place of a name in the text, and where it ends. */
-export function prohibitionsIn(text: string): (index: number, end: number) => boolean {
+export function findProhibitions(text: string): (index: number, end: number) => boolean {
   const lines = linesOf(text)
   return (index, end) => {
     const line = lineAt(lines, index)

@@ -7,7 +7,7 @@ import { shortHash } from '../base/hash.js'
 import { isMissing } from '../ledger/stores/jsonl/files.js'
 import { makeFolder } from '../ledger/stores/make-folder.js'
 import type { KeptContent, ResultStore, ResultStoreLimits } from './store.js'
-import { sizeOf } from './store.js'
+import { estimateBytes } from './store.js'
 
 const MAX_BYTES = 512 * 1024 * 1024
 const MAX_AGE = 7 * 24 * 60 * 60 * 1000
@@ -34,7 +34,7 @@ export function resultFolder(
 
   return {
     async write(ledger, handle, content) {
-      if (sizeOf(content) > maxBytes) return false
+      if (estimateBytes(content) > maxBytes) return false
       makeFolder(root, 0o700)
       const file = fileOf(ledger, handle)
       const text = JSON.stringify({ ledger, handle, content })

@@ -101,14 +101,14 @@ export interface Extent {
   readonly lines: number
 }
 
-export function extentOf(text: string): Extent {
+export function measureText(text: string): Extent {
   let lines = 1
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines++
   return { characters: text.length, lines }
 }
 
 /** The start of a text within so many characters, up to the end of a line where one is near. */
-export function headOf(text: string, most: number): string {
+export function takeHead(text: string, most: number): string {
   const head = wholeStart(text, most)
   const end = head.lastIndexOf('\n')
   return head.length < text.length && end > most * 0.8 ? head.slice(0, end) : head
@@ -122,7 +122,7 @@ export interface Piece {
 }
 
 /** Characters `from` to `to`, none of them halved, and no more than `most`. */
-export function charactersOf(text: string, from: number, to: number, most: number): Piece {
+export function takeCharacters(text: string, from: number, to: number, most: number): Piece {
   const start = isLow(text, from - 1) ? from - 2 : from - 1
   const piece = wholeStart(text.slice(start, to), most)
   return { text: piece, from: start + 1, to: start + piece.length }
@@ -134,7 +134,7 @@ function isLow(text: string, at: number): boolean {
 }
 
 /** Whole lines `from` to `to`, as many as fit into `most`. Undefined where not even the first one fits. */
-export function linesOf(text: string, from: number, to: number, most: number): Piece | undefined {
+export function takeLines(text: string, from: number, to: number, most: number): Piece | undefined {
   let start = 0
   for (let line = 1; line < from; line++) {
     const end = text.indexOf('\n', start)
@@ -164,7 +164,7 @@ export interface Found {
 const AROUND = 120
 
 /** The places of a plain text, in any case of letters, and how many there are; neighbours count as one. No pattern: nothing can run away. */
-export function matchesOf(
+export function findMatches(
   text: string,
   wanted: string,
   most: number,

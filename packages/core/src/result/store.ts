@@ -27,7 +27,7 @@ export interface ResultStoreLimits {
 }
 
 /** An estimate that is never too small by much: three bytes at most for each UTF-16 code unit. */
-export function sizeOf(content: KeptContent): number {
+export function estimateBytes(content: KeptContent): number {
   if ('data' in content) return content.data.length
   const { text } = content
   let size = text.length
@@ -62,7 +62,7 @@ export function memoryResults({
   }
   return {
     async write(ledger, handle, content) {
-      const size = sizeOf(content)
+      const size = estimateBytes(content)
       if (size > maxBytes) return false
       const key = JSON.stringify([ledger, handle])
       drop(key)

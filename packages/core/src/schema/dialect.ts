@@ -92,13 +92,13 @@ export function fitWire(tool: WireTool, wire: string): Fitted {
     tool: shortened(movedFromTop(completed(checked, dialect), dialect), dialect),
     own: given,
     checked,
-    unusable: given === plain ? undefined : problemsIn(plain.inputSchema),
+    unusable: given === plain ? undefined : describeSchemaProblems(plain.inputSchema),
     keys,
   }
 }
 
 /** What is wrong with a schema, in words; empty where nothing is. */
-export function problemsIn(schema: WireTool['inputSchema']): string {
+export function describeSchemaProblems(schema: WireTool['inputSchema']): string {
   const problems = schemaProblems(schema).map(({ path, problem }) => `${path} ${problem}`)
   const more = problems.length > 3 ? `; and ${problems.length - 3} more` : ''
   return problems.slice(0, 3).join('; ') + more

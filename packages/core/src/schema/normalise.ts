@@ -6,7 +6,7 @@
 import { isRecord } from '../base/data.js'
 import { wholeStart } from '../base/text.js'
 import { isNames, isPattern, isSchema, type Json, KEYWORDS, valueKey } from './dialect.js'
-import { ANCHORS, REFERENCES, type References, referencesOf } from './references.js'
+import { ANCHORS, collectReferences, REFERENCES, type References } from './references.js'
 
 export interface SchemaProblem {
   /** Within the schema: `properties.path.pattern`. */
@@ -27,10 +27,10 @@ export function schemaProblems(schema: Json): readonly SchemaProblem[] {
 
 /** Opening a conversation looks through every schema there is. */
 function isNormal(schema: Json): boolean {
-  return isSoundWithin(schema, referencesOf(schema))
+  return isNormalWithin(schema, collectReferences(schema))
 }
 
-function isSoundWithin(schema: Json | boolean, references: References): boolean {
+function isNormalWithin(schema: Json | boolean, references: References): boolean {
   if (typeof schema === 'boolean') return true
   for (const keyword in schema) {
     const value = schema[keyword]
@@ -44,15 +44,15 @@ function isSoundWithin(schema: Json | boolean, references: References): boolean 
       continue
     }
     if (rule.inside === 'schema') {
-      if (!isSoundWithin(value as Json, references)) return false
+      if (!isNormalWithin(value as Json, references)) return false
     } else if (rule.inside === 'schemas') {
       for (const each of value as unknown[])
-        if (!isSchema(each) || !isSoundWithin(each, references)) return false
+        if (!isSchema(each) || !isNormalWithin(each, references)) return false
     } else
       for (const name in value as Json) {
         const each = (value as Json)[name]
         if (rule.inside === 'dependencies' && isNames(each)) continue
-        if (!isSchema(each) || !isSoundWithin(each, references)) return false
+        if (!isSchema(each) || !isNormalWithin(each, references)) return false
       }
   }
   return true
@@ -89,7 +89,7 @@ interface Repaired {
 
 /** `isDoubtful`: references may lead to what is looser than it was. */
 function repair(root: Json, isDoubtful: boolean): Repaired {
-  const references = referencesOf(root)
+  const references = collectReferences(root)
   const problems: SchemaProblem[] = []
   let losses = 0
 

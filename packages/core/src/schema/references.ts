@@ -19,7 +19,7 @@ export interface References {
  * Providers take a schema as one whole: a reference to an `$id` further inside leads nowhere here, and anchors have one name
  * each, whatever `$id` they stand under.
  */
-export function referencesOf(root: Json): References {
+export function collectReferences(root: Json): References {
   let claimed: Set<string> | undefined
   let anchors: Map<string, Json> | undefined
   /** By the schemas that their `$ref` was followed from: whether it leads back to them. */

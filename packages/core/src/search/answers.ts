@@ -76,7 +76,7 @@ export function clearFirst<Hit extends { readonly coverage?: number }>(
 }
 
 /** Of hits in order, where all can be used and none is loaded yet: what a search shows of them. */
-export function answersOf<Hit extends RankedHit>(ranked: readonly Hit[], cutOff: number): Answers<Hit> {
+export function selectAnswers<Hit extends RankedHit>(ranked: readonly Hit[], cutOff: number): Answers<Hit> {
   const hits = ranked.filter(({ relevance }) => relevance >= cutOff)
   const best = hits.reduce((most, { score, relevance }) => (relevance < 1 ? Math.max(most, score) : most), 0)
   const shares = sharesAt(cutOff)

@@ -1,6 +1,6 @@
 /** A query as weighted terms: words that count, the concepts behind them, neighbouring pairs; as a whole and clause by clause. */
 
-import { pairOf } from './index/spelling.js'
+import { hashPair } from './index/spelling.js'
 import { identityBit } from './index/tally.js'
 import type { TermIndex } from './index/term-index.js'
 import { queryCharacterLimit } from './query.js'
@@ -83,7 +83,7 @@ export function askedTerms(
   const distinct = whole.filter(({ kind }) => kind === 'word').length
   const effect = distinct <= briefQuery ? severally(effectOf(words), words) : 0
   if (distinct < longQuery) return { whole, clauses: [], effect }
-  const clauses = clausesOf(text)
+  const clauses = splitClauses(text)
     .map((clause) => termsOf(vocabulary.wordsOf(clause), tuning, knows, isWordy))
     .filter((terms) => terms.filter(({ kind }) => kind === 'word').length >= 2)
     .slice(0, clauseLimit)
@@ -140,7 +140,7 @@ function termsOf(
         counts.set(term, { count: 1, unspaced: word.pair, detail })
       }
       if (previous && previous.hash !== term.hash && pairs.length < wordLimit) {
-        const hash = pairOf(previous.hash, term.hash)
+        const hash = hashPair(previous.hash, term.hash)
         // Tools hold few of the pairs that are asked for.
         if (knows(hash)) {
           const text = `${previous.text} ${term.text}`
@@ -199,7 +199,7 @@ function emptyTerms(words: readonly SpelledWord[], knows: (hash: number) => bool
 }
 
 /** Sentences, and parts of them that start a new request ("…, and also find"). */
-export function clausesOf(text: string): string[] {
+export function splitClauses(text: string): string[] {
   return text
     .split(
       /[.!?;\n。；！？]+\s*|,\s*(?:and|also|then|plus|but)\s|\b(?:and also|and then|additionally|furthermore|moreover|finally|lastly|as well as|then)\b|\band\b(?=\s+[a-z]+\s)/i,
@@ -225,7 +225,7 @@ export function namesWritten(text: string, vocabulary: Vocabulary): ReadonlySet<
 // `+must`: the tools that hold a word in their name, aliases, server, domain or group; where none does, a word that means the same.
 
 /** The slots where every word of every entry occurs in an identity field; undefined if no entry holds a word. */
-export function slotsWith(
+export function findSlotsWithWords(
   must: readonly string[],
   index: TermIndex,
   vocabulary: Vocabulary,

@@ -26,7 +26,7 @@ const serverDescriptionCharacterLimit = 300
  * schema of a megabyte costs no more than a small one. Only the top level is read: what stands deeper in the schemas of real
  * servers is mostly shared with their other tools. `$ref` is not followed.
  */
-export function documentOf(entry: {
+export function createDocument(entry: {
   readonly id: string
   readonly tool: Tool
   readonly serverDescription?: string

@@ -2,7 +2,7 @@
 
 import { nearest } from '../base/nearest.js'
 import type { AskedTerm } from './asked-terms.js'
-import { fields, focusOf, forEachTerm, standingOf } from './fields.js'
+import { computeFocus, fields, forEachTerm, weighDeprecation } from './fields.js'
 import { saturation } from './index/tally.js'
 import type { NameMatch } from './name-matches.js'
 import type { Ranked, RankQuery, SearchDocument } from './searcher.js'
@@ -65,7 +65,7 @@ export function explain(
     const byField = byTerm.get(hash) ?? new Map<string, number>()
     byTerm.set(hash, byField.set(name, frequency))
   })
-  const focus = focusOf(byTerm.size) * standingOf(document)
+  const focus = computeFocus(byTerm.size) * weighDeprecation(document)
   const explained = terms.map((term): TermExplanation => {
     const { worth, tools } = known(term)
     const byField = byTerm.get(term.hash) ?? new Map<string, number>()
@@ -142,7 +142,7 @@ export interface WhySource {
   readonly rank: (query: RankQuery) => readonly Ranked[]
 }
 
-export function whyNot(name: string, query: WhyQuery, source: WhySource): SearchMiss {
+export function explainMiss(name: string, query: WhyQuery, source: WhySource): SearchMiss {
   const { text, must = [], limit, cutOff, accept } = query
   const ids = source.called(name)
   const [id] = ids

@@ -1,9 +1,9 @@
 /** What of a tool is indexed, and how much it counts: a document becomes postings. Depends on nothing but the document. */
 
 import type { Analysis } from './index/segment.js'
-import { hashOf, nameSeed, pairOf } from './index/spelling.js'
+import { hashPair, hashTerm, nameSeed } from './index/spelling.js'
 import { createTally, impactByte } from './index/tally.js'
-import { namesOf } from './name-matches.js'
+import { listExactNames } from './name-matches.js'
 import type { SearchDocument } from './searcher.js'
 import type { FieldName, Tuning } from './tuning.js'
 import { effects, effectTerm } from './words/effects.js'
@@ -90,7 +90,7 @@ export const fields: readonly Field[] = [
     dilution: 0.45,
     usualLength: 12,
     pairs: true,
-    textOf: (document) => leadOf(document.description),
+    textOf: (document) => readFirstSentence(document.description),
   },
   {
     ...common,
@@ -98,7 +98,8 @@ export const fields: readonly Field[] = [
     concepts: true,
     usualLength: 12,
     termLimit: 300,
-    textOf: (document) => document.description.slice(leadOf(document.description).length, characterLimit),
+    textOf: (document) =>
+      document.description.slice(readFirstSentence(document.description).length, characterLimit),
   },
   {
     ...common,
@@ -171,7 +172,7 @@ export function forEachTerm(
       if (!field.pairs) continue
       for (const { hash, empty } of word.parts.length > 0 ? word.parts : [word.whole]) {
         if (empty) continue
-        if (previous !== 0 && previous !== hash) counts.add(pairOf(previous, hash), 1)
+        if (previous !== 0 && previous !== hash) counts.add(hashPair(previous, hash), 1)
         previous = hash
       }
     }
@@ -217,11 +218,11 @@ export function createAnalyser(
       counts,
     )
     const words = frequencies.size
-    const focus = focusOf(words) * standingOf(document)
+    const focus = computeFocus(words) * weighDeprecation(document)
     for (let place = 0; place < words; place += 1)
       bytes[place] = impactByte((frequencies.values[place] as number) * focus, identity[place] === 1)
     const done = effectOf(document, vocabulary)
-    const names = namesOf(document).map(({ folded }) => hashOf(folded, nameSeed))
+    const names = listExactNames(document).map(({ folded }) => hashTerm(folded, nameSeed))
     for (const term of [...effects.filter((effect) => (done & effect) > 0).map(effectTerm), ...names]) {
       const place = frequencies.placeOf(term)
       grow(frequencies.size)
@@ -239,14 +240,14 @@ function effectOf({ name, description }: SearchDocument, vocabulary: Vocabulary)
     const isJoined = joining.has(words[first + 1]?.text ?? '')
     return (words[first]?.effect ?? 0) | (isJoined ? (words[first + 2]?.effect ?? 0) : 0)
   }
-  const [start] = vocabulary.wordsOf(leadOf(description).slice(startOf(description)))
+  const [start] = vocabulary.wordsOf(readFirstSentence(description).slice(startOf(description)))
   return start?.whole.effect ?? 0
 }
 
 const joining: ReadonlySet<string> = new Set(['and', 'or'])
 
 /** Who speaks of everything is about nothing: the share of their strength that the terms of a tool with so many keep. */
-export function focusOf(distinctTerms: number): number {
+export function computeFocus(distinctTerms: number): number {
   return Math.min(1, usualTerms / distinctTerms) ** 2
 }
 
@@ -255,7 +256,7 @@ const deprecatedShare = 0.5
 const deprecated =
   /\bDEPRECATED\b|\b(?:tool|endpoint|method|function|command|this|it) (?:is|was|has been) deprecated\b|已废弃/
 
-export function standingOf({ description }: SearchDocument): number {
+export function weighDeprecation({ description }: SearchDocument): number {
   return deprecated.test(description.slice(0, leadLimit)) ? deprecatedShare : 1
 }
 
@@ -263,7 +264,7 @@ export function standingOf({ description }: SearchDocument): number {
 const headings = /^\s*(?:[^\n]{1,40}[:：][*_]*\s*\n\s*)*(?:(?:[-*•]|\d{1,2}[.)])\s+)?/u
 
 /** The first sentence, or the first line, with what heads it: what says the most. */
-export function leadOf(description: string): string {
+export function readFirstSentence(description: string): string {
   const start = startOf(description)
   const head = description.slice(start, start + leadLimit)
   const end = /[.!?](?=\s|$)|[。！？\n]/.exec(head)

@@ -1,6 +1,6 @@
 /** Words and meaning together: the lexical ranking with the similarity that a host's embedding function finds. */
 
-import { inTime } from '../base/async.js'
+import { withTimeout } from '../base/async.js'
 import { shortHash } from '../base/hash.js'
 import { assertFunction, invalid } from '../base/options.js'
 import { createLexicalSearcher } from './lexical.js'
@@ -55,7 +55,7 @@ export function createHybridSearcher({
   const texts = new Map<string, { readonly key: string; readonly text: string }>()
   const vectors = new Map<string, Float32Array>()
   const late = new Error(`embed did not answer within ${timeout} ms`)
-  const embedded = (given: readonly string[]) => inTime(embed(given), timeout, late)
+  const embedded = (given: readonly string[]) => withTimeout(embed(given), timeout, late)
   let settling: Promise<void> = Promise.resolve()
   let pausedUntil = 0
 
@@ -91,7 +91,7 @@ export function createHybridSearcher({
       return embed([text])
     }
     try {
-      return (await inTime(work(), timeout, late))[0]
+      return (await withTimeout(work(), timeout, late))[0]
     } catch (error) {
       if (error === late) pausedUntil = Date.now() + pause * timeout
       throw error

@@ -10,18 +10,18 @@
  * The index keeps no text but names, so `explain` is given the document again; the rest needs the index alone.
  */
 
-import { inPieces } from '../base/async.js'
+import { runInPieces } from '../base/async.js'
 import { createRelevance, weighWords } from './answers.js'
-import { type AskedTerms, askedTerms, namesWritten, slotsWith } from './asked-terms.js'
+import { type AskedTerms, askedTerms, findSlotsWithWords, namesWritten } from './asked-terms.js'
 import { createCoverage, type Held, nothingHeld } from './coverage.js'
 import { createPartReader, type IndexPart } from './document.js'
 import {
   type Explanation,
   explain,
+  explainMiss,
   type SearchMiss,
   type WhyQuery,
   type WhySource,
-  whyNot,
 } from './explain.js'
 import { createAnalyser } from './fields.js'
 import { createSegmentBuilder, type Segment } from './index/segment.js'
@@ -118,7 +118,7 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
     vocabulary().forgetMany()
     const asked = termsOf(text, query.must.length === 0)
     const { tiers: exact, byWord } = names.inQuery(text)
-    const allowed = slotsWith(query.must, index, vocabulary())
+    const allowed = findSlotsWithWords(query.must, index, vocabulary())
     const isSelecting = asked.whole.length === 0 && allowed !== undefined
 
     const scored = scores.of(asked, learned)
@@ -203,7 +203,7 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
     lacks: (id, must) => {
       const slots = names.called(id)
       return must.filter((entry) => {
-        const allowed = slotsWith([entry], index, vocabulary())
+        const allowed = findSlotsWithWords([entry], index, vocabulary())
         return allowed !== undefined && !slots.some((slot) => allowed.has(slot))
       })
     },
@@ -214,7 +214,7 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
     async load(parts) {
       const read = createPartReader(analyser)
       const segments: Segment[] = []
-      await inPieces(parts, (part) => segments.push(read(part)))
+      await runInPieces(parts, (part) => segments.push(read(part)))
       index.adopt(segments)
       // Not before: servers use the same words, and each would be looked up for each of them.
       vocabulary().forget()
@@ -227,7 +227,7 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
         if (builder.count > 0) made.push(builder.build())
         builder = createSegmentBuilder()
       }
-      await inPieces(documents, (document) => {
+      await runInPieces(documents, (document) => {
         const { id, name, server, aliases } = document
         const identity = { id, name, server, aliases: aliases.length === 0 ? noAliases : aliases }
         builder.add(identity, analyse(document))
@@ -277,7 +277,7 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
         },
       )
     },
-    why: (name, query) => whyNot(name, query, whySource),
+    why: (name, query) => explainMiss(name, query, whySource),
   }
 }
 

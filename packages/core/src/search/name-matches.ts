@@ -3,8 +3,8 @@
 import { editDistance } from '../base/nearest.js'
 import type { AskedTerm } from './asked-terms.js'
 import { ownName } from './fields.js'
-import { type Identity, positionOf } from './index/segment.js'
-import { bitsIn, fold, hashOf, lettersOf, nameSeed, slipsAllowed } from './index/spelling.js'
+import { findTerm, type Identity } from './index/segment.js'
+import { countBits, fold, hashTerm, letterBits, nameSeed, slipsAllowed } from './index/spelling.js'
 import type { TermIndex } from './index/term-index.js'
 import { isStopWord, stem } from './words/tokenize.js'
 import type { Term, Vocabulary } from './words/vocabulary.js'
@@ -38,9 +38,9 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
   /** `own`: the server of the tool that is called so. */
   function isVocabulary(word: string, own: string): boolean {
     const servers = new Set<string>()
-    const term = hashOf(stem(word.toLowerCase()))
+    const term = hashTerm(stem(word.toLowerCase()))
     for (const segment of index.segments) {
-      const position = positionOf(segment, term)
+      const position = findTerm(segment, term)
       if (position < 0) continue
       const end = segment.offsets[position + 1] as number
       for (let posting = segment.offsets[position] as number; posting < end; posting += 1) {
@@ -65,7 +65,7 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
     }
     for (const candidate of candidatesOf(text)) {
       let known = false
-      index.forEach(hashOf(candidate.folded, nameSeed), (slot) => {
+      index.forEach(hashTerm(candidate.folded, nameSeed), (slot) => {
         const tier = tierOf(index.identityOf(slot), candidate)
         if (tier === 0) return
         if (
@@ -91,13 +91,13 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
   /** Tools whose name differs from a folded one in a slip or two: the nearest only. */
   function nearMisses(wanted: string): number[] {
     let furthest = slipsAllowed(wanted)
-    const letters = lettersOf(wanted)
+    const letters = letterBits(wanted)
     let found: number[] = []
     for (const segment of index.segments) {
       const { lengths, letters: known } = segment
       for (let at = 0; at < lengths.length; at += 1) {
         if (Math.abs((lengths[at] as number) - wanted.length) > furthest) continue
-        if (bitsIn((known[at] as number) ^ letters) > 2 * furthest || segment.dead[at >> 1] === 1) continue
+        if (countBits((known[at] as number) ^ letters) > 2 * furthest || segment.dead[at >> 1] === 1) continue
         const { name, server } = segment.identities[at >> 1] as Identity
         const folded = (at & 1) === 0 ? fold(name) : fold(server) + fold(name)
         const distance = editDistance(wanted, folded, furthest)
@@ -129,7 +129,7 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
   function called(name: string): number[] {
     const tiers = new Map<number, number>()
     for (const candidate of candidatesOf(name).filter(({ whole }) => whole))
-      index.forEach(hashOf(candidate.folded, nameSeed), (slot) => {
+      index.forEach(hashTerm(candidate.folded, nameSeed), (slot) => {
         const tier = tierOf(index.identityOf(slot), candidate)
         if (tier > 0) tiers.set(slot, tier)
       })
@@ -156,7 +156,7 @@ export interface ExactName {
 }
 
 /** Everything a tool may be called by: its id, its name and aliases, and those behind the server. */
-export function namesOf(document: Identity): ExactName[] {
+export function listExactNames(document: Identity): ExactName[] {
   const names: ExactName[] = []
   const add = (raw: string, alias: boolean): void => {
     const folded = fold(raw)
@@ -216,7 +216,7 @@ function candidatesOf(text: string, limit = 64): Candidate[] {
 /** How surely a tool is meant by a candidate with the same folded name; 0 if it is not. A higher tier goes first. */
 function tierOf(identity: Identity, candidate: Candidate): number {
   let best = 0
-  for (const name of namesOf(identity)) {
+  for (const name of listExactNames(identity)) {
     if (name.folded !== candidate.folded) continue
     // A plain word has to be the name as it is written: "getuser" in a sentence is not `get_user`.
     if (candidate.plain && name.raw.toLowerCase() !== candidate.text.toLowerCase()) continue

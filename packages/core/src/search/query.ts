@@ -1,5 +1,5 @@
 /** The query grammar, first step of a search: splits what the model typed into exact names, filters and text to rank. */
-import { directiveAt } from './quote-name.js'
+import { readDirective } from './quote-name.js'
 
 /** A longer query is cut here, and says so in `problems`. It bounds every later step. */
 export const queryCharacterLimit = 4096
@@ -46,14 +46,14 @@ export function parseQuery(raw: string): ParsedQuery {
   const words: string[] = []
 
   let position = skipSpace(query, 0)
-  let directive = directiveAt(query, position)
+  let directive = readDirective(query, position)
   if (directive) {
     while (directive) {
       const into: Set<string> = directive === 'select' ? select : unload
       const before = into.size
       position = readNames(query, position + directive.length + 1, wasCut, into, problems)
       if (into.size === before) problems.push(`"${directive}:" names no further tool.`)
-      directive = directiveAt(query, position)
+      directive = readDirective(query, position)
     }
     return { select: [...select], unload: [...unload], must: [], filters, text: '', problems }
   }
@@ -106,7 +106,7 @@ function readNames(
   for (;;) {
     position = skipSpace(query, position)
     if (position >= query.length) return position
-    if (position > start && isSpace(query.charCodeAt(position - 1)) && directiveAt(query, position))
+    if (position > start && isSpace(query.charCodeAt(position - 1)) && readDirective(query, position))
       return position
     if (query[position] === ',') {
       position += 1
@@ -117,7 +117,7 @@ function readNames(
       into.add(quoted.text)
       const after = skipSpace(query, quoted.end)
       if (after >= query.length || query[after] === ',' || query[after] === '"') position = after
-      else if (after > quoted.end && directiveAt(query, after)) return after
+      else if (after > quoted.end && readDirective(query, after)) return after
       else {
         const end = endOfBareName(query, after)
         problems.push(`Expected a comma after ${shorten(JSON.stringify(quoted.text))}.`)
@@ -139,7 +139,7 @@ function readNames(
 function endOfBareName(query: string, start: number): number {
   for (let index = start; index < query.length; index += 1) {
     if (query[index] === ',') return index
-    if (index > start && isSpace(query.charCodeAt(index - 1)) && directiveAt(query, index)) return index
+    if (index > start && isSpace(query.charCodeAt(index - 1)) && readDirective(query, index)) return index
   }
   return query.length
 }

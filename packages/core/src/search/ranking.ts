@@ -1,14 +1,14 @@
 /** Keeps a searcher in step with the catalogue, and falls back to the built-in one where the host's fails. */
-import { turn } from '../base/async.js'
+import { yieldToEventLoop } from '../base/async.js'
 import type { Catalogue, Entry } from '../catalogue/catalogue.js'
 import type { Notice } from '../tool/notice.js'
 import type { IndexPart } from './document.js'
-import { documentOf } from './document.js'
+import { createDocument } from './document.js'
 import { segmentCapacity } from './index/segment.js'
 import { noAliases } from './index/term-index.js'
 import { createLexicalSearcher, type LexicalSearcher } from './lexical.js'
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
-import { beforeDeprecated } from './successors.js'
+import { rankBeforeDeprecated } from './successors.js'
 
 export type Ranking = (query: RankQuery, notify: (notice: Notice) => void) => Promise<readonly Ranked[]>
 
@@ -21,11 +21,11 @@ export function createRanking(catalogue: Catalogue, custom: Searcher | undefined
     const known = (id: string) => (query.hidden?.(id) ? undefined : catalogue.get(id))
     try {
       const ranked = await (await chosen()).rank(query)
-      if (Array.isArray(ranked) && ranked.every(isRanked)) return beforeDeprecated(ranked, known)
+      if (Array.isArray(ranked) && ranked.every(isRanked)) return rankBeforeDeprecated(ranked, known)
       throw new Error('its answer is not a list of { id, score, relevance }')
     } catch (error) {
       notify({ kind: 'searcher-failed', query: query.text, detail: String(error) })
-      return beforeDeprecated(await (await lexical()).rank(query), known)
+      return rankBeforeDeprecated(await (await lexical()).rank(query), known)
     }
   }
 }
@@ -45,12 +45,12 @@ function follow(
     else {
       const ids =
         revision < 0
-          ? [...catalogue.entries(), ...leftOutEntries(catalogue)].map((entry) => entry.id)
+          ? [...catalogue.entries(), ...skippedEntries(catalogue)].map((entry) => entry.id)
           : [...catalogue.changesSince(revision)]
       const put = []
       const remove = []
       for (const id of ids) {
-        const entry = catalogue.get(id) ?? catalogue.leftOuts.get(id)?.entry
+        const entry = catalogue.get(id) ?? catalogue.skippedTools.get(id)?.entry
         if (entry) put.push(toDocument(entry, catalogue))
         else remove.push(id)
       }
@@ -75,7 +75,7 @@ const MANY_TOOLS = 500
 async function loadAll(catalogue: Catalogue, searcher: LexicalSearcher): Promise<void> {
   // What comes before and after is work for many tools too.
   const isLarge = catalogue.size >= MANY_TOOLS
-  if (isLarge) await turn()
+  if (isLarge) await yieldToEventLoop()
   const parts: IndexPart[] = []
   const made: Entry[] = []
   for (const { name: server, ids, kept } of catalogue.sources.values()) {
@@ -94,16 +94,16 @@ async function loadAll(catalogue: Catalogue, searcher: LexicalSearcher): Promise
     })
   }
   // What cannot be used is ranked all the same: a search that would have found it says so.
-  made.push(...leftOutEntries(catalogue))
+  made.push(...skippedEntries(catalogue))
   // Tools of Toolwell's own have no source.
   for (const entry of catalogue.entries()) if (!catalogue.sources.has(entry.source)) made.push(entry)
   await searcher.fill(documentsOf(made, catalogue))
   await searcher.load(parts)
-  if (isLarge) await turn()
+  if (isLarge) await yieldToEventLoop()
 }
 
-function leftOutEntries(catalogue: Catalogue): Entry[] {
-  return [...catalogue.leftOuts.values()].map(({ entry }) => entry)
+function skippedEntries(catalogue: Catalogue): Entry[] {
+  return [...catalogue.skippedTools.values()].map(({ entry }) => entry)
 }
 
 function* documentsOf(entries: readonly Entry[], catalogue: Catalogue): Generator<SearchDocument> {
@@ -112,7 +112,7 @@ function* documentsOf(entries: readonly Entry[], catalogue: Catalogue): Generato
 
 function toDocument({ id, source, tool }: Entry, catalogue: Catalogue): SearchDocument {
   const serverDescription = catalogue.sources.get(source)?.description ?? ''
-  return documentOf({
+  return createDocument({
     id,
     tool: { ...tool, source, aliases: catalogue.aliasesOf(id) },
     serverDescription,

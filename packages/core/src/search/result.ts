@@ -42,9 +42,9 @@ export interface SearchResult {
   readonly ambiguous: readonly { readonly name: string; readonly candidates: readonly string[] }[]
   readonly unavailable: readonly { readonly name: string; readonly state: string }[]
   /** What a source lists and cannot be used, with the reason, quoted. */
-  readonly leftOut: readonly { readonly name: string; readonly problem: string }[]
+  readonly skipped: readonly { readonly name: string; readonly problem: string }[]
   /** Where nothing clearly fits: how many quarantined tools might have, by source. Nothing else is said of them. */
-  readonly heldBack: readonly { readonly source: string; readonly count: number }[]
+  readonly quarantined: readonly { readonly source: string; readonly count: number }[]
   /** Nothing clearly does what was asked for; the matches are only the nearest, three at most. */
   readonly unclear: boolean
   /** Tools that fit as well and are not shown: the limit was reached. */

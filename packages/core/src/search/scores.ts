@@ -1,7 +1,7 @@
 /** What each tool scores for a query: one sum over postings, in arrays that are kept from query to query. */
 
 import type { AskedTerm, AskedTerms } from './asked-terms.js'
-import { positionOf, type Segment } from './index/segment.js'
+import { findTerm, type Segment } from './index/segment.js'
 import { impactTable, saturation, strongest } from './index/tally.js'
 import type { TermIndex } from './index/term-index.js'
 import { createNamedServers } from './named-servers.js'
@@ -148,7 +148,7 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
   /** `held`: 0 where a tool does not hold the term, else its strength and one. */
   function writeHeld(hash: number, isHeld: boolean): void {
     for (const segment of index.segments) {
-      const position = positionOf(segment, hash)
+      const position = findTerm(segment, hash)
       if (position < 0) continue
       const { slots, bytes, base } = segment
       const end = segment.offsets[position + 1] as number
@@ -289,7 +289,7 @@ function createEffectShares(index: TermIndex): EffectShares {
     doneBy = new Uint8Array(index.slots)
     for (const effect of effects)
       for (const segment of index.segments) {
-        const position = positionOf(segment, effectTerm(effect))
+        const position = findTerm(segment, effectTerm(effect))
         if (position < 0) continue
         const end = segment.offsets[position + 1] as number
         for (let posting = segment.offsets[position] as number; posting < end; posting += 1) {
@@ -387,7 +387,7 @@ export function createLearned(index: TermIndex): (learned: readonly LearnedTerms
     function forEach(term: number, visit: Parameters<Learned['forEach']>[1]): void {
       for (const { segments, places } of all)
         for (const segment of segments) {
-          const position = positionOf(segment, term)
+          const position = findTerm(segment, term)
           if (position < 0) continue
           const { slots, bytes, base, offsets } = segment
           const own = base === 0 ? places.slots : places.slots.subarray(base)

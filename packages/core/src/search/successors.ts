@@ -23,7 +23,7 @@ const named =
  * What succeeds a tool stands directly before it, as relevant as the two are together; a tool that the query names stays where it is.
  * `known` gives the tools that may be found.
  */
-export function beforeDeprecated(ranked: readonly Ranked[], known: Known): readonly Ranked[] {
+export function rankBeforeDeprecated(ranked: readonly Ranked[], known: Known): readonly Ranked[] {
   let order: Ranked[] | undefined
   for (const hit of ranked.slice(0, LOOKED_AT)) {
     const id = hit.relevance < 1 ? successorOf(hit.id, known) : undefined

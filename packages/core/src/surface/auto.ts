@@ -25,7 +25,7 @@ export interface Decision {
   readonly because?: string
 }
 
-type Reason = Extract<LedgerFact, { kind: 'latched' }>['reason']
+type Reason = Extract<LedgerFact, { kind: 'frozen' }>['reason']
 
 /** What the catalogue comes to, in tokens of definitions. */
 export interface Sizes {
@@ -41,7 +41,7 @@ export interface Sizes {
   readonly awaited: readonly string[]
 }
 
-export function decide(
+export function decideMode(
   state: LedgerState,
   context: Context,
   reason: Reason,
@@ -58,7 +58,7 @@ export function decide(
   }
   if (mode === 'off') return { mode: 'off', delivery: 'eager' }
   // Once on, a conversation stays on until it is cleared: its history speaks of the loader.
-  if (reason !== 'start' && reason !== 'clear' && state.latch?.mode === 'on') return chosen()
+  if (reason !== 'start' && reason !== 'clear' && state.frozen?.mode === 'on') return chosen()
   if (context.child && sizes.hidden === 0) return { mode: 'off', delivery: 'eager' }
   // A conversation that is off stays off, so what nobody has counted yet must not count as nothing.
   const awaited = sizes.awaited.length > 0 ? stillConnecting(sizes.awaited) : undefined
@@ -129,7 +129,7 @@ function chooseDelivery(
   const { gate, settings, notify, wire } = context
   const allowed = (name: string) => gate.availability(metaEntry(name), 'see') !== 'denied'
   const withheld = (name: DeliveryName) => {
-    const known = state.latching.withheld.get(name)
+    const known = state.freezing.withheld.get(name)
     if (known !== undefined) return known
     if (name === 'native' && !support.native) return 'this wire, as it is set up, has no native way'
     const declared = name === 'eager' ? tools : 0
@@ -149,8 +149,8 @@ function chooseDelivery(
   const cached = context.prices.read < context.prices.write
   const best = withheld('native') === undefined ? 'native' : cached ? 'bridge' : 'append'
   // The kept end of a compacted history was written for one delivery; an eager fallback is given up when it can be.
-  const stays = ['compaction', 'cards', 'delivery'].includes(reason) && state.latch?.mode === 'on'
-  const before = stays ? (state.latch?.delivery ?? 'eager') : 'eager'
+  const stays = ['compaction', 'cards', 'delivery'].includes(reason) && state.frozen?.mode === 'on'
+  const before = stays ? (state.frozen?.delivery ?? 'eager') : 'eager'
   const asked = before === 'eager' ? settings.delivery : before
   const wanted = asked === 'auto' ? best : asked
   const refusal = withheld(wanted)

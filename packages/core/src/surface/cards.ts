@@ -1,6 +1,6 @@
 /** The list of what is hidden, for the loader's description: cards, then names, then a digest per server, whatever fits the budget. */
 
-import { quote, safeJson, tellingLine } from '../base/text.js'
+import { findPurposeLine, quote, safeJson } from '../base/text.js'
 import type { Tokenizer } from '../base/tokens.js'
 import type { Catalogue, Entry, Source } from '../catalogue/catalogue.js'
 import type { Prompts } from './prompts.js'
@@ -34,7 +34,7 @@ interface Row {
 function cardLine(entry: Entry, describe: Describe, shared: ReadonlySet<string>): string {
   const { card, title, annotations } = entry.tool
   const lines = [card, describe(entry), title, annotations?.title].map((text, index) =>
-    tellingLine(text ?? '', 160, index === 1 ? shared : undefined),
+    findPurposeLine(text ?? '', 160, index === 1 ? shared : undefined),
   )
   return safeJson(lines.find((text) => text !== '') ?? '')
 }
@@ -56,7 +56,7 @@ function sharedLines(catalogue: Catalogue, source: string, describe: Describe): 
   const counts = new Map<string, number>()
   for (const id of catalogue.sources.get(source)?.ids ?? []) {
     const entry = catalogue.get(id)
-    const line = entry ? tellingLine(describe(entry), 160) : ''
+    const line = entry ? findPurposeLine(describe(entry), 160) : ''
     counts.set(line, (counts.get(line) ?? 0) + 1)
   }
   return new Set([...counts].filter(([, count]) => count >= ALIKE).map(([line]) => line))
@@ -204,7 +204,7 @@ function aboutSource(catalogue: Catalogue, source: string): string {
 
 /** What a source says of itself, quoted. */
 export function ownWords(source: Source | undefined): string {
-  const about = tellingLine(source?.description ?? '', 100)
+  const about = findPurposeLine(source?.description ?? '', 100)
   return about === '' ? '' : safeJson(about)
 }
 

@@ -1,11 +1,11 @@
 /** What one conversation decides with: catalogue, gate, settings, and memoised definitions. The fold never sees it. */
 
 import { lazily } from '../base/async.js'
-import { defined } from '../base/data.js'
+import { dropUndefined } from '../base/data.js'
 import { shortHash } from '../base/hash.js'
 import type { Tokenizer } from '../base/tokens.js'
 import type { Catalogue, Entry } from '../catalogue/catalogue.js'
-import { type Exposure, type ExposureRule, exposureOf } from '../catalogue/exposure.js'
+import { decideExposure, type Exposure, type ExposureRule } from '../catalogue/exposure.js'
 import type { Gate } from '../catalogue/gate.js'
 import { type AutoPlan, type CacheRule, type Costs, cacheRule, createCosts } from '../costs/costs.js'
 import type { ResultStore } from '../result/store.js'
@@ -14,7 +14,7 @@ import { originalKeys } from '../schema/property-keys.js'
 import type { ArgumentCheck } from '../schema/validation.js'
 import type { Ranked, RankQuery } from '../search/searcher.js'
 import type { DeliveryName, Notice } from '../tool/notice.js'
-import { problemOf, type Tool } from '../tool/tool.js'
+import { findToolProblem, type Tool } from '../tool/tool.js'
 import type { Pin, WireTool } from '../tool/wire-tool.js'
 import type { Place } from './deliveries.js'
 import type { SearchFace } from './meta-tools.js'
@@ -41,7 +41,7 @@ export interface Settings {
   readonly resultBudget: number
   readonly cardBudget: number
   readonly waitForSources: number
-  readonly cards: 'latched' | 'live'
+  readonly cards: 'frozen' | 'live'
   readonly cardPlace: 'loader' | 'section'
   readonly schemas: 'once' | 'twice'
   readonly prices: Partial<CacheRule>
@@ -144,10 +144,10 @@ export function createMemos(catalogue: Catalogue, settings: Settings): (wire: st
 function changedBy(entry: Entry, changed: Partial<Pick<WireTool, 'description' | 'inputSchema'>>): WireTool {
   const description = changed.description ?? entry.tool.description ?? ''
   const inputSchema = changed.inputSchema ?? entry.tool.inputSchema
-  const problem = problemOf({ name: entry.wireName, description, inputSchema })
+  const problem = findToolProblem({ name: entry.wireName, description, inputSchema })
   if (problem) throw new Error(`the definition ${problem}`)
   const { strict, inputExamples } = entry.tool
-  return { name: entry.wireName, description, inputSchema, ...defined({ strict, inputExamples }) }
+  return { name: entry.wireName, description, inputSchema, ...dropUndefined({ strict, inputExamples }) }
 }
 
 /** The validator is large, and nobody needs it before the first call. */
@@ -158,7 +158,7 @@ export function createContext(given: Given): Context {
   const options = {
     eager: alsoEager.length > 0 ? [...settings.eager, ...alsoEager] : settings.eager,
     rules: settings.rules,
-    ...defined({ agent }),
+    ...dropUndefined({ agent }),
   }
 
   const fitted = (entry: Entry): Fitted => {
@@ -168,7 +168,7 @@ export function createContext(given: Given): Context {
       name: entry.wireName,
       description: entry.tool.description ?? '',
       inputSchema: entry.tool.inputSchema,
-      ...defined({ strict: entry.tool.strict, inputExamples: entry.tool.inputExamples }),
+      ...dropUndefined({ strict: entry.tool.strict, inputExamples: entry.tool.inputExamples }),
     }
     try {
       const changed = settings.transformDefinition?.(entry.tool, wire)
@@ -206,7 +206,7 @@ export function createContext(given: Given): Context {
     exposure: (entry) => {
       if (everythingEager)
         return { deferred: false, because: 'this conversation inherits every tool as eager' }
-      return exposureOf(entry, options)
+      return decideExposure(entry, options)
     },
     describe: (entry) => {
       // Without the hook, a card needs no schema.

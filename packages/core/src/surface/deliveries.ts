@@ -45,7 +45,11 @@ export const deliveries: Readonly<Record<DeliveryName, Delivery>> = {
 // Where the definition of a loaded tool stands in a request.
 
 /** For a tool that is loaded between two latches. */
-export function placeOf(id: string, state: LedgerState, delivery = state.latch?.delivery ?? 'append'): Place {
+export function findPlace(
+  id: string,
+  state: LedgerState,
+  delivery = state.frozen?.delivery ?? 'append',
+): Place {
   // What is unloaded keeps its place, and what changes changes there.
   const known = state.tools.eager.get(id) ?? state.tools.loaded.get(id)?.pin
   if (known?.definition) return known.declaredHidden ? 'hidden' : 'array'
@@ -53,13 +57,13 @@ export function placeOf(id: string, state: LedgerState, delivery = state.latch?.
 }
 
 /** For a tool that is loaded already when a latch is made: the bytes before the messages are new anyway. */
-export function placeAtLatch(delivery: DeliveryName): Place {
+export function placeWhenFreezing(delivery: DeliveryName): Place {
   return deliveries[delivery].metaTools.includes('bridge') ? 'text' : 'array'
 }
 
 /** What a search answer says of a tool it loads, by the delivery and the host's wish. */
 export function answerForm(state: LedgerState, { schemas }: { readonly schemas: 'once' | 'twice' }) {
-  const { answers } = deliveries[state.latch?.delivery ?? 'append']
+  const { answers } = deliveries[state.frozen?.delivery ?? 'append']
   return answers === 'name' && schemas === 'twice' ? 'schema' : answers
 }
 

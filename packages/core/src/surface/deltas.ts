@@ -9,7 +9,7 @@ import type { Tool } from '../tool/tool.js'
 import type { WireTool } from '../tool/wire-tool.js'
 import { ownWords, toRows } from './cards.js'
 import type { Context } from './context.js'
-import { deliveries, placeAtLatch, placeOf } from './deliveries.js'
+import { deliveries, findPlace, placeWhenFreezing } from './deliveries.js'
 import { BRIDGE_NAME } from './meta-tools.js'
 import type { Prompts } from './prompts.js'
 
@@ -17,8 +17,8 @@ import type { Prompts } from './prompts.js'
 const TOLD_PER_ARRIVAL = 20
 
 /** What the deltas have to know of the latch they are told under. */
-export type Latch = Pick<
-  Extract<LedgerFact, { kind: 'latched' }>,
+export type FrozenPrefix = Pick<
+  Extract<LedgerFact, { kind: 'frozen' }>,
   'delivery' | 'changes' | 'removals' | 'loaded'
 >
 
@@ -32,11 +32,11 @@ interface Lost {
 export function reconcile(
   state: LedgerState,
   context: Context,
-  latch: Latch,
+  frozen: FrozenPrefix,
   ids: Iterable<string>,
 ): LedgerFact[] {
   // What a new latch could not write down, because its definition is not known here, is gone for now.
-  const isCarried = (id: string) => latch === state.latch || latch.loaded.some((pin) => pin.id === id)
+  const isCarried = (id: string) => frozen === state.frozen || frozen.loaded.some((pin) => pin.id === id)
   const lost: Lost[] = []
   const back: Entry[] = []
   const changed: Entry[] = []
@@ -53,7 +53,7 @@ export function reconcile(
     // A source that is out of reach here is no news: another process may have it, and would say the opposite. But a new
     // latch writes down what is known here.
     if (context.gate.away(id) && (entry || isCarried(id))) {
-      if (entry && latch !== state.latch && !suspended && isChanged(entry)) changed.push(entry)
+      if (entry && frozen !== state.frozen && !suspended && isChanged(entry)) changed.push(entry)
       continue
     }
     const availability = context.gate.availability(entry, 'see')
@@ -70,10 +70,10 @@ export function reconcile(
     if (isChanged(entry)) changed.push(entry)
   }
   return [
-    ...removals(lost, state, context, latch),
-    ...returns(back, state, context, latch),
+    ...removals(lost, state, context, frozen),
+    ...returns(back, state, context, frozen),
     ...cameBack(state, context),
-    ...changes(changed, state, context, latch),
+    ...changes(changed, state, context, frozen),
   ]
 }
 
@@ -86,11 +86,16 @@ export function loadedIds(state: LedgerState): Set<string> {
 }
 
 /** Every id the model has read the name of in this latch, or holds. */
-export function mentioned(state: LedgerState): Set<string> {
+export function listMentioned(state: LedgerState): Set<string> {
   return new Set([...state.history.told, ...state.tools.eager.keys(), ...loadedIds(state)])
 }
 
-function removals(lost: readonly Lost[], state: LedgerState, context: Context, latch: Latch): LedgerFact[] {
+function removals(
+  lost: readonly Lost[],
+  state: LedgerState,
+  context: Context,
+  frozen: FrozenPrefix,
+): LedgerFact[] {
   if (lost.length === 0) return []
   const facts: LedgerFact[] = lost.map(({ id, reason }) => ({ kind: 'suspended', tool: id, reason }))
   // What no request has named is not named now: loaded by a host, and gone before the model could know.
@@ -135,7 +140,7 @@ function removals(lost: readonly Lost[], state: LedgerState, context: Context, l
       'removed',
       text,
       known.map(({ id }) => id),
-      { sources, removes: latch.removals ? namesOf(known, state) : [] },
+      { sources, removes: frozen.removals ? namesOf(known, state) : [] },
     ),
   )
   return facts
@@ -161,11 +166,18 @@ function isKnown(id: string, { tools, history }: LedgerState): boolean {
   return tools.eager.has(id) || tools.loaded.has(id) || history.told.has(id)
 }
 
-function returns(back: readonly Entry[], state: LedgerState, context: Context, latch: Latch): LedgerFact[] {
+function returns(
+  back: readonly Entry[],
+  state: LedgerState,
+  context: Context,
+  frozen: FrozenPrefix,
+): LedgerFact[] {
   if (back.length === 0) return []
   const facts: LedgerFact[] = back.map((entry) => {
     const isSuspendedLoad = state.tools.suspendedLoads.has(entry.id) && !state.tools.eager.has(entry.id)
-    const pin = isSuspendedLoad ? { pin: context.pin(entry, placeOf(entry.id, state, latch.delivery)) } : {}
+    const pin = isSuspendedLoad
+      ? { pin: context.pin(entry, findPlace(entry.id, state, frozen.delivery)) }
+      : {}
     return { kind: 'restored', tool: entry.id, ...pin }
   })
   const sources: Record<string, string> = {}
@@ -176,21 +188,21 @@ function returns(back: readonly Entry[], state: LedgerState, context: Context, l
   // An eager tool that a latch has passed over: it has no place to return to, and needs one. A new latch gives it one.
   const joining = back.filter(
     ({ id }) =>
-      latch === state.latch &&
+      frozen === state.frozen &&
       !state.tools.eager.has(id) &&
       !state.tools.loaded.has(id) &&
       !state.tools.suspendedLoads.has(id),
   )
-  const eager = joining.filter((entry) => isEager(entry, context, latch))
+  const eager = joining.filter((entry) => isEager(entry, context, frozen))
   const others = back.filter((entry) => !eager.includes(entry))
   if (others.length > 0) {
     const text = context.settings.prompts.restored({ tools: others.map((entry) => entry.wireName) })
     const about = others.map(({ id }) => id)
-    const adds = latch.changes ? others.filter(({ id }) => isAside(id, state)) : []
+    const adds = frozen.changes ? others.filter(({ id }) => isAside(id, state)) : []
     facts.push(announce(context, 'restored', text, about, { sources, adds }))
   }
   if (eager.length > 0) {
-    const joined = join(eager, state, context, latch)
+    const joined = join(eager, state, context, frozen)
     const about = eager.map(({ id }) => id)
     const also = { adds: joined.adds, ...(others.length > 0 ? {} : { sources }) }
     facts.push(...joined.facts, announce(context, 'arrival', joined.lines.join('\n'), about, also))
@@ -198,13 +210,13 @@ function returns(back: readonly Entry[], state: LedgerState, context: Context, l
   return facts
 }
 
-function isEager(entry: Entry, context: Context, latch: Latch): boolean {
-  return latch.delivery === 'eager' || !context.exposure(entry).deferred
+function isEager(entry: Entry, context: Context, frozen: FrozenPrefix): boolean {
+  return frozen.delivery === 'eager' || !context.exposure(entry).deferred
 }
 
 /** Eager tools that come between two latches: at the end of the array, or (bridge) in the text. */
-function join(entries: readonly Entry[], state: LedgerState, context: Context, latch: Latch) {
-  const place = (entry: Entry) => placeOf(entry.id, state)
+function join(entries: readonly Entry[], state: LedgerState, context: Context, frozen: FrozenPrefix) {
+  const place = (entry: Entry) => findPlace(entry.id, state)
   const unseen = entries.filter((entry) => place(entry) !== 'array')
   return {
     facts: entries.map(
@@ -219,16 +231,16 @@ function join(entries: readonly Entry[], state: LedgerState, context: Context, l
     lines: [
       context.settings.prompts.eagerArrived({
         tools: entries.map(({ wireName, tool }) => ({ name: wireName, guidelines: rulesOf(tool) })),
-        bridge: deliveries[latch.delivery].metaTools.includes('bridge') ? BRIDGE_NAME : undefined,
+        bridge: deliveries[frozen.delivery].metaTools.includes('bridge') ? BRIDGE_NAME : undefined,
       }),
-      ...(latch.changes ? [] : unseen.map((entry) => schemaLine(entry, context))),
+      ...(frozen.changes ? [] : unseen.map((entry) => schemaLine(entry, context))),
     ],
-    adds: latch.changes ? unseen : [],
+    adds: frozen.changes ? unseen : [],
   }
 }
 
 function rulesOf({ insteadOf = '', guidelines = [] }: Tool): string[] {
-  return [insteadOf, ...guidelines].flatMap(guidance)
+  return [insteadOf, ...guidelines].flatMap(cleanGuidance)
 }
 
 function isAside(id: string, state: LedgerState): boolean {
@@ -251,25 +263,26 @@ function changes(
   changed: readonly Entry[],
   state: LedgerState,
   context: Context,
-  latch: Latch,
+  frozen: FrozenPrefix,
 ): LedgerFact[] {
   if (changed.length === 0) return []
   const { prompts } = context.settings
-  const isNew = latch !== state.latch
-  const place = ({ id }: Entry) => (isNew ? placeAtLatch(latch.delivery) : placeOf(id, state, latch.delivery))
+  const isNew = frozen !== state.frozen
+  const place = ({ id }: Entry) =>
+    isNew ? placeWhenFreezing(frozen.delivery) : findPlace(id, state, frozen.delivery)
   const facts: LedgerFact[] = changed.map((entry) => ({
     kind: 'redefined',
     tool: context.pin(entry, 'text'),
   }))
   const isShown = ({ id }: Entry) => (state.tools.loaded.get(id)?.shownAt ?? '') !== ''
   // Where tools come and go by name, what was declared stands behind the name.
-  const carries = latch.changes === true && !latch.removals
+  const carries = frozen.changes === true && !frozen.removals
   const added = carries ? changed.filter((entry) => place(entry) === 'hidden' && isShown(entry)) : []
   const inWords = changed.filter((entry) => {
     if (place(entry) === 'text') return isShown(entry)
     // A new latch declares it anew.
     if (isNew) return false
-    return place(entry) === 'array' || (!carries && (isShown(entry) || latch.removals === true))
+    return place(entry) === 'array' || (!carries && (isShown(entry) || frozen.removals === true))
   })
   const text = [
     prompts.changed({
@@ -298,8 +311,8 @@ function changes(
 /** Sources that joined or grew. Their eager tools go to the end of the array, or (bridge) into the text. */
 export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
   const facts: LedgerFact[] = []
-  const latch = state.latch
-  if (!latch) return facts
+  const frozen = state.frozen
+  if (!frozen) return facts
   const { prompts, face } = context.settings
   for (const source of context.catalogue.sources.values()) {
     const known = state.history.sources.get(source.name)
@@ -310,17 +323,17 @@ export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
       const entry = context.catalogue.get(id)
       if (!entry || isKnown(id, state) || state.tools.suspended.has(id)) continue
       if (context.gate.availability(entry, 'see') !== 'ready') continue
-      if (isEager(entry, context, latch)) eager.push(entry)
+      if (isEager(entry, context, frozen)) eager.push(entry)
       else fresh.push(entry)
     }
     const sources = { [source.name]: source.membership }
-    const joined = eager.length > 0 ? join(eager, state, context, latch) : undefined
+    const joined = eager.length > 0 ? join(eager, state, context, frozen) : undefined
     facts.push(...(joined?.facts ?? []))
     const lines = [...(joined?.lines ?? [])]
     // A known source whose list shrank, or lost and regained a tool, has nothing new to tell. A group is one line.
     // Of a source the model knows in part, only what joined while this process watched is certainly new.
     const isNew = known === undefined || known === ''
-    const certain = isNew || state.latch?.shown.length !== 0 ? fresh : []
+    const certain = isNew || state.frozen?.shown.length !== 0 ? fresh : []
     const rows = toRows(certain, context.catalogue, context.describe)
     const told = rows.slice(0, TOLD_PER_ARRIVAL)
     if (rows.length === 0 && fresh.length > 0)
@@ -349,7 +362,7 @@ export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
 const GUIDANCE_LIMIT = 2000
 
 /** What stands inside the frame, or the text itself. */
-export function unframed(text: string, prompts: Prompts): string {
+export function removeFrame(text: string, prompts: Prompts): string {
   const [before = ''] = prompts.frame({ body: PLACE }).split(PLACE)
   return text.startsWith(before) ? text.slice(before.length) : text
 }
@@ -407,7 +420,7 @@ function sourced(entry: Entry, context: Context): WireTool {
 }
 
 /** What an owner wrote for the model to follow, as lines: no tags, nothing invisible, and an end of it. */
-export function guidance(text: string): string[] {
+export function cleanGuidance(text: string): string[] {
   const lines = stripInvisible(text.slice(0, GUIDANCE_LIMIT * 2))
     .replace(/[<>]/g, '')
     .split(/[\r\n]+/)
@@ -422,7 +435,7 @@ export function guidance(text: string): string[] {
 }
 
 /** Those of the ids that may be spoken of now. */
-export function speakable(ids: Iterable<string>, context: Context): Entry[] {
+export function listVisibleEntries(ids: Iterable<string>, context: Context): Entry[] {
   return [...ids].flatMap((id) => {
     const entry = context.catalogue.get(id)
     return entry && context.gate.visible(entry) ? [entry] : []

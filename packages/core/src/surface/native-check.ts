@@ -13,11 +13,11 @@ const LEAST = 200
 
 /** Why native deferral is not to be trusted; undefined where nothing speaks against it. */
 export function findNativeFault(state: LedgerState): string | undefined {
-  if (state.latch?.delivery !== 'native') return undefined
+  if (state.frozen?.delivery !== 'native') return undefined
   if (state.native.reserveCalled)
     return `the model called ${RESERVE_NAME}, which it should not see: something on the way shows it every declared tool`
   const pairs = pairsOf(
-    [...state.requests.byId.values()].filter((record) => record.latch === state.latching.count),
+    [...state.requests.byId.values()].filter((record) => record.frozen === state.freezing.count),
   )
   if (sendsTwice(pairs))
     return 'input grows by more than was loaded: something on the way sends deferred definitions with every request'

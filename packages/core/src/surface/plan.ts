@@ -5,7 +5,7 @@
 
 import type { LedgerFact } from '../ledger/event.js'
 import { type LedgerState, loaderName } from '../ledger/fold.js'
-import type { Told } from '../ledger/state.js'
+import type { AnnouncedAt } from '../ledger/state.js'
 import type { DeliveryName } from '../tool/notice.js'
 import type { Pin } from '../tool/wire-tool.js'
 import type { WireSupport } from './auto.js'
@@ -14,18 +14,18 @@ import { deliveries, isInArray } from './deliveries.js'
 import {
   announce,
   arrivals,
-  guidance,
-  type Latch,
+  cleanGuidance,
+  type FrozenPrefix,
+  listMentioned,
+  listVisibleEntries,
   loadedIds,
-  mentioned,
   reconcile,
   schemaLine,
-  speakable,
 } from './deltas.js'
-import { latchFact } from './latch.js'
+import { freezePrefix } from './freeze.js'
 import { BRIDGE_NAME, metaEntry } from './meta-tools.js'
 import { findNativeFault } from './native-check.js'
-import { afterReturn, returnFact } from './return.js'
+import { applyReturn, planReturn } from './return.js'
 import { type BoundThinking, stripThinking } from './thinking.js'
 
 type Announced = Extract<LedgerFact, { kind: 'announced' }>
@@ -55,10 +55,10 @@ export function plan(
   history: SentHistory = {},
   support: WireSupport = {},
 ): LedgerFact[] {
-  const isElsewhere = state.latch && state.latch.wire !== context.wire
-  const returned = isElsewhere ? returnFact(state, context, support, history.thinking) : undefined
+  const isElsewhere = state.frozen && state.frozen.wire !== context.wire
+  const returned = isElsewhere ? planReturn(state, context, support, history.thinking) : undefined
   if (returned) {
-    const back = afterReturn(state, [returned])
+    const back = applyReturn(state, [returned])
     return [returned, ...plan(back.state, context, history, support)]
   }
   const facts = surfaceFacts(state, context, history, support)
@@ -72,29 +72,29 @@ function surfaceFacts(
   support: WireSupport,
 ): LedgerFact[] {
   const doubts = doubt(state, context)
-  const reason = latchReason(state, context, history, support)
-  const latched = reason === undefined ? undefined : latchFact(state, context, reason, support)
-  const latch = latched ?? state.latch
-  const settled = latched ? [...doubts, latched] : doubts
-  if (!latch || latch.mode === 'off') return settled
+  const reason = freezeReason(state, context, history, support)
+  const refrozen = reason === undefined ? undefined : freezePrefix(state, context, reason, support)
+  const frozen = refrozen ?? state.frozen
+  const settled = refrozen ? [...doubts, refrozen] : doubts
+  if (!frozen || frozen.mode === 'off') return settled
   // What has no place waits: it is found again, as it is by then, when the next results or the user's next message come.
-  const taken = takenAt(state, latch, history)
+  const taken = takenAt(state, frozen, history)
   if (taken === 'nothing') return settled
   const live =
-    latched?.loaded ?? [...state.tools.loaded.values()].filter((each) => each.live).map(({ pin }) => pin)
+    refrozen?.loaded ?? [...state.tools.loaded.values()].filter((each) => each.live).map(({ pin }) => pin)
   if (taken === 'tools')
-    return latch.changes
-      ? [...settled, ...showAgain(state, context, latch, live, history, new Set())]
+    return frozen.changes
+      ? [...settled, ...showAgain(state, context, frozen, live, history, new Set())]
       : settled
 
   // A fresh latch tells everything that is known now, except what became of the tools that the history speaks of.
-  const facts = reconcile(state, context, latch, latched ? loadedIds(state) : mentioned(state))
-  if (latched)
+  const facts = reconcile(state, context, frozen, refrozen ? loadedIds(state) : listMentioned(state))
+  if (refrozen)
     return [
       ...doubts,
-      ...facts.filter((fact) => fact.kind !== 'announced' || isNews(fact, latched, state)).map(inWords),
-      latched,
-      ...deliver(state, context, latch, latched.loaded, latched.eager, history, facts),
+      ...facts.filter((fact) => fact.kind !== 'announced' || isNews(fact, refrozen, state)).map(inWords),
+      refrozen,
+      ...deliver(state, context, frozen, refrozen.loaded, refrozen.eager, history, facts),
     ]
   const loadedPins = [...live]
   // What `restored` brings back on this request has to be seen on it.
@@ -103,21 +103,26 @@ function surfaceFacts(
     ...doubts,
     ...facts,
     ...arrivals(state, context),
-    ...deliver(state, context, latch, loadedPins, [...state.tools.eager.values()], history, facts),
+    ...deliver(state, context, frozen, loadedPins, [...state.tools.eager.values()], history, facts),
   ]
 }
 
 /** A message that a request has carried stays as it is until the next latch, when everything is read anew. */
-function takenAt(state: LedgerState, latch: Latch, { place }: SentHistory): ReturnType<NoticePlace['takes']> {
+function takenAt(
+  state: LedgerState,
+  frozen: FrozenPrefix,
+  { place }: SentHistory,
+): ReturnType<NoticePlace['takes']> {
   if (!place) return 'words'
-  const isCarried = latch === state.latch && place.anchors.some((anchor) => state.history.carried.has(anchor))
-  return isCarried ? 'nothing' : place.takes(latch.delivery)
+  const isCarried =
+    frozen === state.frozen && place.anchors.some((anchor) => state.history.carried.has(anchor))
+  return isCarried ? 'nothing' : place.takes(frozen.delivery)
 }
 
 /** Said as soon as it shows, acted on at the next latch: until then, changing course would cost more. */
 function doubt(state: LedgerState, context: Context): LedgerFact[] {
-  const from = state.latch?.delivery
-  if (from === undefined || state.latching.withheld.has(from)) return []
+  const from = state.frozen?.delivery
+  if (from === undefined || state.freezing.withheld.has(from)) return []
   const reason = findNativeFault(state)
   if (reason === undefined) return []
   context.notify({ kind: 'delivery-unavailable', delivery: from, detail: reason })
@@ -140,7 +145,7 @@ function inWords(fact: LedgerFact): LedgerFact {
 function deliver(
   state: LedgerState,
   context: Context,
-  latch: Latch,
+  frozen: FrozenPrefix,
   loadedPins: readonly Pin[],
   eager: readonly Pin[],
   history: SentHistory,
@@ -152,28 +157,28 @@ function deliver(
   const loaded = new Set([...loadedIds, ...eager.map((pin) => pin.id)])
   return [
     ...tellUnloaded(state, context, loaded),
-    ...(latch === state.latch ? takeAway(state, context, loaded) : []),
-    ...remind(state, context, latch.delivery, loadedIds, history),
-    ...showAgain(state, context, latch, loadedPins, history, told),
+    ...(frozen === state.frozen ? takeAway(state, context, loaded) : []),
+    ...remind(state, context, frozen.delivery, loadedIds, history),
+    ...showAgain(state, context, frozen, loadedPins, history, told),
   ]
 }
 
-function latchReason(state: LedgerState, context: Context, { thinking }: SentHistory, support: WireSupport) {
-  if (state.latching.due) return state.latching.due
-  if (!state.latch) return 'start'
-  if (state.latch.wire !== context.wire) return 'wire'
-  if (state.latch.mode === 'off') return undefined
-  if (state.latch.delivery === 'native' && !support.native) return 'wire'
-  if (state.latch.changes && support.native === 'references') return 'wire'
-  if (state.latch.removals && support.native !== 'changes') return 'wire'
+function freezeReason(state: LedgerState, context: Context, { thinking }: SentHistory, support: WireSupport) {
+  if (state.freezing.due) return state.freezing.due
+  if (!state.frozen) return 'start'
+  if (state.frozen.wire !== context.wire) return 'wire'
+  if (state.frozen.mode === 'off') return undefined
+  if (state.frozen.delivery === 'native' && !support.native) return 'wire'
+  if (state.frozen.changes && support.native === 'references') return 'wire'
+  if (state.frozen.removals && support.native !== 'changes') return 'wire'
   const names = { loader: loaderName(state, context.settings.face), bridge: BRIDGE_NAME }
-  const denied = deliveries[state.latch.delivery].metaTools.some(
+  const denied = deliveries[state.frozen.delivery].metaTools.some(
     (meta) => context.gate.availability(metaEntry(names[meta]), 'see') === 'denied',
   )
   if (denied) return 'loader'
   // A new list would make invalid what was thought in this tool loop, and nothing is lost by waiting for the loop's end.
   const isBound = thinking?.inside.some((anchor) => !state.history.thinking.stripped.has(anchor))
-  const live = context.settings.cards === 'live' && state.latch.delivery !== 'eager' && !isBound
+  const live = context.settings.cards === 'live' && state.frozen.delivery !== 'eager' && !isBound
   return live && hasStaleCards(state, context) ? 'cards' : undefined
 }
 
@@ -181,26 +186,26 @@ function latchReason(state: LedgerState, context: Context, { thinking }: SentHis
  * Whether the list of hidden tools is not that of now: something was loaded or unloaded, a source has other tools, or
  * policy has changed its mind. Walks the whole catalogue, on every request: a list that is always true costs that too.
  */
-function hasStaleCards({ latch, tools, history }: LedgerState, context: Context): boolean {
+function hasStaleCards({ frozen, tools, history }: LedgerState, context: Context): boolean {
   const { catalogue, gate } = context
-  const loaded = new Set(latch?.loaded.map((pin) => pin.id))
+  const loaded = new Set(frozen?.loaded.map((pin) => pin.id))
   const live = [...tools.loaded].filter(([, each]) => each.live).map(([id]) => id)
   if (live.length !== loaded.size || live.some((id) => !loaded.has(id))) return true
   const other = [...catalogue.sources.values()].some(
     ({ name, state, membership }) => state === 'ready' && history.sources.get(name) !== membership,
   )
-  if (other || !latch) return other
+  if (other || !frozen) return other
   const deferred = [...catalogue.entries()].filter(
     (entry) => context.exposure(entry).deferred && gate.visible(entry),
   )
-  if (deferred.length !== latch.deferred) return true
-  const shown = new Set(latch.shown)
+  if (deferred.length !== frozen.deferred) return true
+  const shown = new Set(frozen.shown)
   return shown.size > 0 && deferred.some(({ id }) => !loaded.has(id) && !shown.has(id))
 }
 
 /** What a direct call or the host unloaded: no answer has said so. */
 function tellUnloaded(state: LedgerState, context: Context, loaded: ReadonlySet<string>): LedgerFact[] {
-  const entries = speakable(
+  const entries = listVisibleEntries(
     [...state.history.pendingNotices].filter((id) => !loaded.has(id)),
     context,
   )
@@ -245,21 +250,21 @@ function remind(
   // Where the provider puts definitions before the model itself, there is nothing to remind of but how to use them.
   const always = deliveries[delivery].answers !== 'reference'
   // An answer that the host has lost has said nothing.
-  const isLost = ({ anchor, request }: Told) => request === undefined && present?.has(anchor) === false
+  const isLost = ({ anchor, request }: AnnouncedAt) => request === undefined && present?.has(anchor) === false
   const due = [...live].filter((id) => {
     const said = state.history.reminded.get(id)
     if (always && (state.history.pendingReminders.has(id) || (said && isLost(said)))) return true
     const { insteadOf, guidelines = [] } = context.catalogue.get(id)?.tool ?? {}
     return !told.has(id) && (insteadOf !== undefined || guidelines.length > 0)
   })
-  const entries = speakable(due, context)
+  const entries = listVisibleEntries(due, context)
   if (entries.length === 0) return []
   const text = context.settings.prompts.loaded({
     bridge: deliveries[delivery].metaTools.includes('bridge') ? BRIDGE_NAME : undefined,
     tools: entries.map(({ wireName, tool }) => ({
       name: wireName,
-      insteadOf: guidance(tool.insteadOf ?? '').join(' '),
-      guidelines: (tool.guidelines ?? []).flatMap(guidance),
+      insteadOf: cleanGuidance(tool.insteadOf ?? '').join(' '),
+      guidelines: (tool.guidelines ?? []).flatMap(cleanGuidance),
     })),
   })
   return [
@@ -279,15 +284,15 @@ const SCHEMA_TOPICS: ReadonlySet<string> = new Set(['schemas', 'changed', 'arriv
 function showAgain(
   state: LedgerState,
   context: Context,
-  latch: Latch,
+  frozen: FrozenPrefix,
   loadedPins: readonly Pin[],
   { present, references }: SentHistory,
   told: ReadonlySet<string>,
 ): LedgerFact[] {
   // A thread that was on another wire meanwhile comes back with words in their place. A guess is made a reference again.
   const isReferred = (anchor: string) =>
-    state.native.referredIn.get(anchor) !== state.latching.count ||
-    state.calls.resolvedCalls.get(anchor)?.guessedIn === state.latching.count ||
+    state.native.referredIn.get(anchor) !== state.freezing.count ||
+    state.calls.resolvedCalls.get(anchor)?.guessedIn === state.freezing.count ||
     references?.has(anchor) !== false
   // An update finds a place even where its message is gone; an answer goes with its call.
   const written = (id: string, anchor: string) =>
@@ -297,17 +302,17 @@ function showAgain(
       (insert) => SCHEMA_TOPICS.has(insert.topic) && insert.anchor === anchor && insert.about.includes(id),
     )
   // As the new latch will see it: what a reference showed stands nowhere.
-  const byReference = latch !== state.latch && state.latch?.delivery === 'native'
+  const byReference = frozen !== state.frozen && state.frozen?.delivery === 'native'
   const unseen = loadedPins.filter((pin) => {
     if (isInArray(pin)) return false
     const shownAt = (!byReference && state.tools.loaded.get(pin.id)?.shownAt) || ''
     return shownAt === '' || (!written(pin.id, shownAt) && !told.has(pin.id))
   })
-  const entries = speakable(new Set(unseen.map(({ id }) => id)), context)
+  const entries = listVisibleEntries(new Set(unseen.map(({ id }) => id)), context)
   if (entries.length === 0) return []
   const about = entries.map(({ id }) => id)
-  if (latch.changes) return [announce(context, 'schemas', '', about, { adds: entries })]
-  const bridge = deliveries[latch.delivery].metaTools.includes('bridge') ? BRIDGE_NAME : undefined
+  if (frozen.changes) return [announce(context, 'schemas', '', about, { adds: entries })]
+  const bridge = deliveries[frozen.delivery].metaTools.includes('bridge') ? BRIDGE_NAME : undefined
   const heading = context.settings.prompts.schemas({ bridge })
   const text = [heading, ...entries.map((entry) => schemaLine(entry, context))].join('\n')
   return [announce(context, 'schemas', text, about)]

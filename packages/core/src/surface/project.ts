@@ -40,8 +40,8 @@ export interface SurfaceView {
 
 /** O(eager + loaded + inserts), whatever the size of the catalogue. */
 export function project(state: LedgerState, requestId: string): SurfaceView {
-  const { latch } = state
-  if (!latch || latch.mode === 'off')
+  const { frozen } = state
+  if (!frozen || frozen.mode === 'off')
     return {
       requestId,
       mode: 'off',
@@ -72,45 +72,45 @@ export function project(state: LedgerState, requestId: string): SurfaceView {
     else masked.delete(definition.name)
   }
   for (const pin of state.tools.eager.values()) declare(tools, pin)
-  for (const meta of latch.metaTools) tools.set(meta.name, meta)
-  for (const pin of latch.outdated ?? []) declare(tools, pin)
+  for (const meta of frozen.metaTools) tools.set(meta.name, meta)
+  for (const pin of frozen.outdated ?? []) declare(tools, pin)
   for (const { pin, live, kept } of state.tools.loaded.values()) {
     if (!pin.definition) continue
     const { name } = pin.definition
     if (live) declare(pin.declaredHidden ? hidden : tools, pin)
     else if (pin.declaredHidden) hidden.set(name, pin.definition)
     else if (!tools.has(name)) {
-      declare(tools, pin, kept ? pin.definition : tombstone(name, latch.tombstone))
+      declare(tools, pin, kept ? pin.definition : tombstone(name, frozen.tombstone))
       masked.add(name)
     }
   }
   for (const name of tools.keys()) hidden.delete(name)
-  const [loader, bridge] = latch.metaTools
+  const [loader, bridge] = frozen.metaTools
   return {
     requestId,
     mode: 'on',
-    delivery: latch.delivery,
+    delivery: frozen.delivery,
     tools: [...tools.values()],
     declaredHidden: [...hidden.values()],
     sources,
     resolvedCalls: new Map(
       [...state.calls.resolvedCalls].map(([anchor, { wireName, guessedIn }]) => [
         anchor,
-        { wireName, guessed: guessedIn === state.latching.count },
+        { wireName, guessed: guessedIn === state.freezing.count },
       ]),
     ),
     references: {
       anchors: new Set(
-        [...state.native.referredIn].flatMap(([anchor, latch]) =>
-          latch === state.latching.count ? [anchor] : [],
+        [...state.native.referredIn].flatMap(([anchor, frozen]) =>
+          frozen === state.freezing.count ? [anchor] : [],
         ),
       ),
-      names: new Set([...latch.eager, ...latch.loaded].map(({ wireName }) => wireName)),
+      names: new Set([...frozen.eager, ...frozen.loaded].map(({ wireName }) => wireName)),
     },
     masked: [...masked],
     loader: loader?.name,
     bridge: bridge?.name,
-    section: latch.section,
+    section: frozen.section,
     stripped: new Set(state.history.thinking.stripped),
     inserts: [...state.history.inserts],
   }
@@ -126,7 +126,7 @@ export function tombstone(name: string, text = ''): WireTool {
 export type ToolLister = (context: Context) => readonly (WireTool | Tool)[]
 
 /** Gives the same array for as long as nothing in it changes. */
-export function hostArray(): ToolLister {
+export function createToolLister(): ToolLister {
   let last: readonly (WireTool | Tool)[] = []
   return (context) => {
     const { catalogue, gate } = context

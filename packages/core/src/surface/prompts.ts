@@ -102,8 +102,8 @@ export interface Prompts {
   searchNotFound(facts: { readonly asked: string; readonly nearest: readonly string[] }): string
   searchUnavailable(facts: { readonly asked: string; readonly state: string }): string
   /** A tool that a server lists has a definition that cannot be used. The problem is quoted. */
-  searchLeftOut(facts: { readonly name: string; readonly problem: string }): string
-  searchHeldBack(facts: { readonly source: string; readonly count: number }): string
+  searchSkipped(facts: { readonly name: string; readonly problem: string }): string
+  searchQuarantined(facts: { readonly source: string; readonly count: number }): string
   searchAmbiguous(facts: { readonly asked: string; readonly names: readonly string[] }): string
   /** Stands behind the first few lines of one kind, where a query asks for very many names. */
   searchMoreNames(facts: { readonly more: number }): string
@@ -329,9 +329,9 @@ export const defaultPrompts: Prompts = {
   searchUnloaded: ({ tools }) => `Unloaded: ${list(tools)}.`,
   searchNotFound: ({ asked, nearest }) => `No tool is named ${asked}.${nearestOf(nearest)}`,
   searchUnavailable: ({ asked, state }) => `${asked} cannot be used now: ${state}.${waitsIn(state)}`,
-  searchLeftOut: ({ name, problem }) =>
+  searchSkipped: ({ name, problem }) =>
     `A tool listed as ${name} cannot be used until its owner corrects it (it ${problem}). If you need it, tell the user.`,
-  searchHeldBack: ({ source, count }) => `Tools of ${source} that may fit wait for approval: ${count}.`,
+  searchQuarantined: ({ source, count }) => `Tools of ${source} that may fit wait for approval: ${count}.`,
   searchAmbiguous: ({ asked, names }) =>
     `${asked} could be ${list(names)}. Ask for one of these exact names.`,
   searchMoreNames: ({ more }) => `… and ${more} more.`,
@@ -448,7 +448,7 @@ export const defaultPrompts: Prompts = {
 // Sentences of a host, which may fail: what a model reads never does.
 
 /** The host's sentences over the default ones. One that throws, or gives no text, is reported and the default is used. */
-export function guardedPrompts(
+export function guardPrompts(
   own: Partial<Prompts>,
   report: (prompt: string, error: unknown) => void,
 ): Prompts {

@@ -1,6 +1,6 @@
 /** Who a conversation acts for and what it may use; and the contexts it decides with, one for each wire. */
 
-import { defined } from '../base/data.js'
+import { dropUndefined } from '../base/data.js'
 import { ToolwellError } from '../base/errors.js'
 import { assertFunction, assertKnownKeys, assertNames, assertOneOf } from '../base/options.js'
 import type { Recent } from '../base/recent.js'
@@ -47,7 +47,7 @@ export interface ChildOptions {
 }
 
 /** The contexts of one conversation: made when a wire is first used, then kept. */
-export function contextsOf(
+export function createContexts(
   shared: Shared,
   scope: Scope,
   notify: (notice: Notice) => void,
@@ -55,7 +55,7 @@ export function contextsOf(
 ): (wire: string) => Context {
   const { catalogue, settings } = shared
   const { agent, principal, policies, alsoEager, everythingEager, child } = scope
-  const gate = createGate({ catalogue, policies, notify, principal, lacks, ...defined({ agent }) })
+  const gate = createGate({ catalogue, policies, notify, principal, lacks, ...dropUndefined({ agent }) })
   const contexts = new Map<string, Context>()
   return (wire) => {
     const known = contexts.get(wire)
@@ -71,8 +71,8 @@ export function contextsOf(
       rank: (query, withQuarantined) => {
         const hides = gate.hidden(withQuarantined)
         const hidden =
-          hides && ((id: string) => hides(catalogue.get(id) ?? catalogue.leftOuts.get(id)?.entry))
-        return shared.rank({ ...query, ...defined({ hidden }) }, notify, principal)
+          hides && ((id: string) => hides(catalogue.get(id) ?? catalogue.skippedTools.get(id)?.entry))
+        return shared.rank({ ...query, ...dropUndefined({ hidden }) }, notify, principal)
       },
       alsoEager,
       everythingEager,

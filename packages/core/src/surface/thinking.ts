@@ -38,10 +38,10 @@ export function stripThinking(
 /** Whether what stands before the messages is not what the last request on this wire had there. */
 function isRewritten(state: LedgerState, facts: readonly LedgerFact[], wire: string): boolean {
   const last = state.history.thinking.behind.get(wire)
-  const latched = facts.find((fact) => fact.kind === 'latched')
+  const refrozen = facts.find((fact) => fact.kind === 'frozen')
   // Off, the array is the host's own, and so is what was thought behind it.
-  if (latched) return last !== undefined || latched.mode === 'on'
-  if (last === undefined) return state.latch?.mode === 'on'
+  if (refrozen) return last !== undefined || refrozen.mode === 'on'
+  if (last === undefined) return state.frozen?.mode === 'on'
   return last !== prefixName(state) || facts.some((fact) => writesArray(state, fact))
 }
 

@@ -2,11 +2,11 @@
 
 import { isRecord } from '../base/data.js'
 import { ToolwellError } from '../base/errors.js'
-import { kindOf } from '../base/options.js'
+import { describeKind } from '../base/options.js'
 import {
   type ConvertibleSchema,
+  convertToJsonSchema,
   isStandardSchema,
-  jsonSchemaOf,
   type OutputOf,
   problemOfSchema,
   type StandardSchema,
@@ -34,7 +34,7 @@ export function defineTool<const S extends JsonSchema | ConvertibleSchema>(
   if (unusable !== undefined) throw invalidTool(tool.name, unusable)
   // Anything else that is wrong is said where the tool is used, with its source.
   if (!isStandardSchema(schema)) return tool as unknown as Tool
-  const inputSchema = jsonSchemaOf(schema)
+  const inputSchema = convertToJsonSchema(schema)
   if ('problem' in inputSchema) throw invalidTool(tool.name, String(inputSchema.problem))
   const { validate = (input: unknown) => schema['~standard'].validate(input), ...rest } = tool
   return { ...rest, inputSchema, validate } as unknown as Tool
@@ -96,7 +96,7 @@ const OWNERS: Readonly<Record<ToolForm, string>> = {
 }
 
 /** Undefined where it has the form of none of them, or that of Toolwell and MCP. */
-export function formOf(tool: object): ToolForm | undefined {
+export function detectToolForm(tool: object): ToolForm | undefined {
   const { type, function: inner, inputSchema } = tool as Readonly<Record<string, unknown>>
   if (type === 'function' && isRecord(inner)) return 'openai-chat'
   if ('functionDeclarations' in tool) return 'google'
@@ -121,6 +121,6 @@ export function isPromise(value: unknown): boolean {
 /** What was given in place of a list of tools, with what to do. It ends a sentence. */
 export function noTools(given: unknown): string {
   if (isPromise(given)) return 'a promise: await it.'
-  if (isRecord(given) && formOf(given)) return 'one tool by itself: put it into a list.'
-  return `${kindOf(given)}. Tools with their names as keys are those of the AI SDK: importTools of @toolwell/core/ai-sdk reads them.`
+  if (isRecord(given) && detectToolForm(given)) return 'one tool by itself: put it into a list.'
+  return `${describeKind(given)}. Tools with their names as keys are those of the AI SDK: importTools of @toolwell/core/ai-sdk reads them.`
 }

@@ -4,7 +4,7 @@ import { isRecord } from '../base/data.js'
 import { ToolwellError } from '../base/errors.js'
 import { explainBadJson } from '../base/json-error.js'
 import { nearest } from '../base/nearest.js'
-import type { FloorRole, Risk, Tool } from './tool.js'
+import type { AlwaysLoadedRole, Risk, Tool } from './tool.js'
 
 type ManifestKey =
   | 'title'
@@ -58,7 +58,7 @@ type Report = (path: string, message: string, fix: string) => void
 const TOOLS = '$.provides.tools'
 const PROBLEMS_IN_MESSAGE = 50
 const RISKS: readonly Risk[] = ['read', 'write', 'destructive', 'external']
-const ROLES: readonly FloorRole[] = ['mode-exit', 'clarification', 'todo', 'skill']
+const ROLES: readonly AlwaysLoadedRole[] = ['mode-exit', 'clarification', 'todo', 'skill']
 
 const text: Shape = { fits: (value) => typeof value === 'string', words: 'a string' }
 const name: Shape = { fits: isName, words: 'a string that is not empty' }

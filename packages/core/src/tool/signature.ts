@@ -15,14 +15,14 @@ const FOLLOWED = 3
  * `create_issue(title: string, labels?: string[], state?: "open" | "closed" = "open")`. Bounded: at most 30 parameters, one level of
  * what is inside them; what a `$ref`, an `anyOf` or an `allOf` leads to counts as that level. Never throws.
  */
-export function signatureOf(name: string, schema: JsonSchema): string {
+export function writeSignature(name: string, schema: JsonSchema): string {
   const root = record(schema)
   const members = membersOf(wholeOf(root), MOST_PARAMETERS, (value) => typeOf(value, LEVELS, root))
   return `${name}(${members.join(', ')})`
 }
 
 /** The same at a glance, for who will read the schema before a call: what has to be given, and nothing of what is inside it. */
-export function shortSignatureOf(name: string, schema: JsonSchema): string {
+export function writeShortSignature(name: string, schema: JsonSchema): string {
   const root = record(schema)
   const whole = wholeOf(root)
   const properties = record(whole.properties)

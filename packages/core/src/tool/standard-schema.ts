@@ -74,7 +74,7 @@ export function problemOfSchema(schema: unknown): string | undefined {
 }
 
 /** JSON Schema of what the schema accepts, by the library's own converter; or what to do where that fails. */
-export function jsonSchemaOf(schema: StandardSchema): JsonSchema | { readonly problem: string } {
+export function convertToJsonSchema(schema: StandardSchema): JsonSchema | { readonly problem: string } {
   const { vendor } = schema['~standard']
   try {
     const made = converterOf(schema)?.()

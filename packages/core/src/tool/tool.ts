@@ -1,7 +1,7 @@
 /** A tool as its owner writes it: definition, how to run it, and how it may be exposed. The first noun of the flow. */
 import { ToolwellError } from '../base/errors.js'
 import { nearest } from '../base/nearest.js'
-import { formOf, inForm, isPromise, KEYED } from './define-tool.js'
+import { detectToolForm, inForm, isPromise, KEYED } from './define-tool.js'
 import type { SourceState } from './source.js'
 import { isStandardSchema, isWritten, problemOfSchema } from './standard-schema.js'
 
@@ -11,7 +11,7 @@ export type JsonSchema = { readonly [keyword: string]: unknown }
 export type Risk = 'read' | 'write' | 'destructive' | 'external'
 
 /** Why a tool may never be deferred: models stop using these when they become a search away. */
-export type FloorRole = 'mode-exit' | 'clarification' | 'todo' | 'skill'
+export type AlwaysLoadedRole = 'mode-exit' | 'clarification' | 'todo' | 'skill'
 
 /** The MCP annotations that say something about risk. */
 export interface ToolAnnotations {
@@ -113,7 +113,7 @@ export interface Tool {
   /** Eager whatever the rules say. */
   readonly alwaysLoad?: boolean
   /** Marks a tool that can never be deferred. */
-  readonly role?: FloorRole
+  readonly role?: AlwaysLoadedRole
   /** The description changes while the program runs (a list of skills, say); such a tool is never deferred. */
   readonly dynamicDescription?: boolean
 
@@ -144,7 +144,7 @@ export interface Tool {
   readonly source?: string
 }
 
-export function riskOf(tool: Pick<Tool, 'risk' | 'annotations'>): Risk | undefined {
+export function inferRisk(tool: Pick<Tool, 'risk' | 'annotations'>): Risk | undefined {
   if (tool.risk) return tool.risk
   const hints = tool.annotations
   if (!hints) return undefined
@@ -155,7 +155,7 @@ export function riskOf(tool: Pick<Tool, 'risk' | 'annotations'>): Risk | undefin
   return undefined
 }
 
-const ROLES: readonly FloorRole[] = ['mode-exit', 'clarification', 'todo', 'skill']
+const ROLES: readonly AlwaysLoadedRole[] = ['mode-exit', 'clarification', 'todo', 'skill']
 const RISKS: readonly Risk[] = ['read', 'write', 'destructive', 'external']
 
 const isString = (value: unknown) => typeof value === 'string'
@@ -226,7 +226,7 @@ export function isValidated(tool: object): boolean {
 }
 
 /** The reason a value cannot be used as a tool, or undefined. Never throws, whatever it is given. */
-export function problemOf(tool: unknown): string | undefined {
+export function findToolProblem(tool: unknown): string | undefined {
   return shapeProblem(tool) ?? nestedProblem(tool as Tool)
 }
 
@@ -237,7 +237,7 @@ function shapeProblem(tool: unknown): string | undefined {
   if (isPromise(tool)) return 'is a promise; await it'
   if (Array.isArray(tool)) return 'is a list; give its tools one by one: [...list]'
   const { name, description, inputSchema } = tool as Partial<Tool>
-  const form = name === undefined ? formOf(tool) : undefined
+  const form = name === undefined ? detectToolForm(tool) : undefined
   if (form) return inForm(form)
   if (name === undefined && inputSchema !== undefined) return KEYED
   if (typeof name !== 'string' || name.trim() === '') return 'has no name'
@@ -303,7 +303,7 @@ function foreignShape(tool: object): string | undefined {
   if (inputSchema !== undefined) return undefined
   if ('schema' in tool)
     return 'has a schema and no inputSchema; give its schema as inputSchema to defineTool(…)'
-  const form = formOf(tool)
+  const form = detectToolForm(tool)
   if (form) return inForm(form)
   if ('parameters' in tool) return 'has parameters and no inputSchema; give its parameters as inputSchema'
   return undefined
@@ -349,7 +349,7 @@ export function nameOfTool(tool: unknown): string {
 }
 
 export function assertTool(tool: Tool): void {
-  assertNone(tool, problemOf(tool))
+  assertNone(tool, findToolProblem(tool))
 }
 
 /** As far as it costs next to nothing. */

@@ -30,7 +30,7 @@ export interface Pin {
 // The hash that names a definition.
 
 /** Covers every field a model can read, directly or through a card, a result or a reminder. */
-export function fingerprintOf(tool: Tool): string {
+export function computeFingerprint(tool: Tool): string {
   const { name, title, description, inputSchema, outputSchema, annotations, strict, inputExamples } = tool
   const { card, promptSnippet, guidelines, insteadOf, domain, group, aliases, risk } = tool
   return shortHash(

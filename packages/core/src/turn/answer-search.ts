@@ -7,8 +7,8 @@ import type { Context } from '../surface/context.js'
 import { answerForm, deliveries } from '../surface/deliveries.js'
 import type { SearchRequest } from '../surface/meta-tools.js'
 import type { Batch } from './load.js'
-import { revealed } from './search-call/candidate.js'
-import { find, recordedQuery } from './search-call/find.js'
+import { listRevealed } from './search-call/candidate.js'
+import { findTools, recordedQuery } from './search-call/find.js'
 import type { MachineLine } from './search-call/machine-line.js'
 import { renderSearch } from './search-call/render.js'
 import type { AnswerVerdict, ModelCall } from './verdict.js'
@@ -21,10 +21,10 @@ export async function answerSearch(
 ): Promise<AnswerVerdict> {
   const { tokenizer } = context.settings
   const request = readRequest(call, context)
-  const found = await find(request, state, context, batch)
-  const references = deliveries[state.latch?.delivery ?? 'append'].answers === 'reference'
+  const found = await findTools(request, state, context, batch)
+  const references = deliveries[state.frozen?.delivery ?? 'append'].answers === 'reference'
   const text = renderSearch(found.result, machineLineOf(found, state, context), context, references)
-  const shown = references ? revealed(found.result) : []
+  const shown = references ? listRevealed(found.result) : []
   const shownTokens = shown.reduce((sum, tool) => sum + tokenizer.count(JSON.stringify(tool)), 0)
   const searched: LedgerFact = {
     kind: 'searched',

@@ -144,7 +144,7 @@ function mismatch(
 ): Refusal {
   const { entry, hidden } = step
   const text = context.settings.prompts.schemaNeeded({ name: entry.wireName, problems })
-  const reason = hidden || !state.latch ? 'schema-needed' : 'invalid'
+  const reason = hidden || !state.frozen ? 'schema-needed' : 'invalid'
   const detail = firstLine(rules.join('; '), 200)
   return { ...refuse(step, reason, `${text}\n${schemaLine(entry, context)}`), detail }
 }

@@ -4,11 +4,11 @@ import { shortHash } from '../base/hash.js'
 import type { Entry } from '../catalogue/catalogue.js'
 import type { KeptResult } from '../ledger/event.js'
 import { isMedia, type ResultPart } from '../result/part.js'
-import { extentOf, headOf, linesOf, type ReadResult, readResult } from '../result/read.js'
-import { headLength, isLonger, type KeptContent, readLength, sizeOf } from '../result/store.js'
+import { measureText, type ReadResult, readResult, takeHead, takeLines } from '../result/read.js'
+import { estimateBytes, headLength, isLonger, type KeptContent, readLength } from '../result/store.js'
 import { imageTokens, MOST_MEDIA, withheld } from '../result/taken.js'
 import type { Context } from '../surface/context.js'
-import { describe, notShown } from './describe.js'
+import { describePart, describeWithheld } from './describe.js'
 
 export interface Content {
   /** All of it as text: what is no text is described. */
@@ -32,7 +32,7 @@ export interface ResultOf {
   readonly reader: string
 }
 
-export async function contentOf(
+export async function readContent(
   value: unknown,
   call: ResultOf,
   context: Context,
@@ -44,7 +44,7 @@ export async function contentOf(
   const keep = async (content: KeptContent): Promise<string | undefined> => {
     // A host may go back, and a server give the same call id again: another result is another handle.
     const end = 'text' in content ? content.text.slice(-200) : content.data.slice(-200)
-    const named = [call.ledger, call.anchor, kept.length, sizeOf(content), end]
+    const named = [call.ledger, call.anchor, kept.length, estimateBytes(content), end]
     const handle = `r_${shortHash(JSON.stringify(named), 12)}`
     const isKept = await stored(call.ledger, handle, content, context)
     if (isKept) kept.push({ handle, ledger: call.ledger })
@@ -55,7 +55,7 @@ export async function contentOf(
   const media = parts.reduce((sum, part) => sum + (isMedia(part) ? imageTokens(context.wire, part) : 0), 0)
   const { prompts } = context.settings
   return {
-    text: parts.map((part) => describe(part, prompts)).join('\n'),
+    text: parts.map((part) => describePart(part, prompts)).join('\n'),
     ...(parts.some(isMedia) ? { parts } : {}),
     isError: read.isError,
     kept,
@@ -89,12 +89,12 @@ async function lighter(
 ): Promise<ResultPart[]> {
   const made: ResultPart[] = []
   for (const part of parts) {
-    if (part.type === 'withheld') made.push(text(notShown(part.media, prompts)))
-    else if (part.type === 'link') made.push(text(describe(part, prompts)))
+    if (part.type === 'withheld') made.push(text(describeWithheld(part.media, prompts)))
+    else if (part.type === 'link') made.push(text(describePart(part, prompts)))
     else if (isMedia(part) && part.data.length > MOST_MEDIA) {
       const { data, mediaType, name } = part
       await keep({ data, mediaType, ...(name === undefined ? {} : { name }) })
-      made.push(text(notShown(withheld(part, 'too-large'), prompts)))
+      made.push(text(describeWithheld(withheld(part, 'too-large'), prompts)))
     } else made.push(part)
   }
   return made
@@ -113,18 +113,18 @@ async function shortened(
   const limit = given ?? resultLimits.get(entry.source) ?? resultLimits.get('') ?? Number.POSITIVE_INFINITY
   const whole = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
   if (!isLonger(whole, limit, tokenizer)) return parts
-  const head = headOf(whole, headLength(limit))
+  const head = takeHead(whole, headLength(limit))
   const handle = await keep({ text: whole })
   const next = nextOf(whole, head, readLength(resultLimits.get('')))
-  const said = prompts.resultKept({ ...extentOf(whole), handle, shown: head.length, next, reader, bridge })
+  const said = prompts.resultKept({ ...measureText(whole), handle, shown: head.length, next, reader, bridge })
   return [text(head === '' ? said : `${head}\n${said}`), ...parts.filter(isMedia)]
 }
 
 /** What to read behind the head: lines, unless the first of them is longer than one answer. */
 function nextOf(whole: string, head: string, most: number) {
   const isWhole = whole[head.length] === '\n'
-  const line = extentOf(head).lines + (isWhole ? 1 : 0)
-  if (linesOf(whole, line, line, most)) return { unit: 'lines', from: line, to: line + 199 } as const
+  const line = measureText(head).lines + (isWhole ? 1 : 0)
+  if (takeLines(whole, line, line, most)) return { unit: 'lines', from: line, to: line + 199 } as const
   return { unit: 'characters', from: head.length + 1, to: head.length + most } as const
 }
 

@@ -5,10 +5,12 @@ import { type Withheld, withheld } from '../result/taken.js'
 import type { Prompts } from '../surface/prompts.js'
 
 /** A part as words. */
-export function describe(part: ResultPart, prompts: Prompts): string {
+export function describePart(part: ResultPart, prompts: Prompts): string {
   if (part.type === 'text') return part.text
   if (part.type === 'structured') return JSON.stringify(part.value) ?? ''
-  return part.type === 'link' ? linkWords(part, prompts) : notShown(withheld(part, 'not-taken'), prompts)
+  return part.type === 'link'
+    ? linkWords(part, prompts)
+    : describeWithheld(withheld(part, 'not-taken'), prompts)
 }
 
 /** What a source wrote is quoted. */
@@ -23,7 +25,7 @@ function linkWords({ uri, name = '', mediaType = '', description = '' }: LinkPar
 }
 
 /** Media in words. */
-export function notShown(
+export function describeWithheld(
   { kind, mediaType, name = '', size, bytes, why }: Withheld,
   prompts: Prompts,
 ): string {

@@ -2,7 +2,7 @@
 import { isRecord } from '../base/data.js'
 import type { LedgerEvent } from '../ledger/event.js'
 import { BRIDGE_NAME } from '../surface/meta-tools.js'
-import { keyOf } from './settle.js'
+import { createCallKey } from './settle.js'
 import { innerArguments, type ModelCall } from './verdict.js'
 
 export type Ended = 'succeeded' | 'failed' | undefined
@@ -51,7 +51,7 @@ export function createEndedCalls(): EndedCalls {
       const { value } = input
       const given = name === BRIDGE_NAME && isRecord(value) ? innerArguments(value.arguments) : value
       // An id may come again, for another call.
-      return call.key === keyOf(call.tool, given) ? call.ended : undefined
+      return call.key === createCallKey(call.tool, given) ? call.ended : undefined
     },
   }
 }

@@ -1,7 +1,7 @@
 /** Runs one call, and makes of what came of it what the model will read. Nothing a tool does throws here. */
 
 import { abortable, lazily } from '../base/async.js'
-import { defined } from '../base/data.js'
+import { dropUndefined } from '../base/data.js'
 import { firstLine, quote } from '../base/text.js'
 import type { LedgerLog } from '../ledger/log.js'
 import { isMedia, type ResultPart, type ToolResult, toolResult } from '../result/part.js'
@@ -9,7 +9,7 @@ import type { Context } from '../surface/context.js'
 import { BRIDGE_NAME, READER_ID, READER_NAME } from '../surface/meta-tools.js'
 import type { Notice } from '../tool/notice.js'
 import type { ToolProgress } from '../tool/tool.js'
-import { type Content, contentOf } from './content.js'
+import { type Content, readContent } from './content.js'
 import { seenSources } from './seen-sources.js'
 import type { Outcome, TargetCall, Verdict } from './verdict.js'
 
@@ -97,10 +97,10 @@ async function outcomeOf(
 ): Promise<Executed> {
   const at = context()
   const { prompts } = at.settings
-  const bridge = log.state.latch?.delivery === 'bridge' ? BRIDGE_NAME : undefined
+  const bridge = log.state.frozen?.delivery === 'bridge' ? BRIDGE_NAME : undefined
   const { wireName: name } = entry
   const failed = { kind: 'error', tool: entry.id, asked } as const
-  const content = await contentOf(
+  const content = await readContent(
     value,
     { entry, anchor: call.anchor, ledger: log.id, bridge, reader: READER_NAME },
     at,
@@ -116,7 +116,7 @@ async function outcomeOf(
   const kept = content.kept.length > 0 ? { kept: content.kept.map(({ handle }) => handle) } : {}
   if (!isError)
     return {
-      outcome: { kind: 'result', tool: entry.id, value, text: said, ...defined({ parts }), ...kept },
+      outcome: { kind: 'result', tool: entry.id, value, text: said, ...dropUndefined({ parts }), ...kept },
       content,
     }
   const text = prompts.failed({ name, error: content.text })

@@ -6,8 +6,8 @@ import type { LedgerEvent, LedgerFact } from '../ledger/event.js'
 import { isLoaded, isOnSurface, type LedgerState } from '../ledger/fold.js'
 import type { Anchored } from '../ledger/log.js'
 import type { Context } from '../surface/context.js'
-import { placeOf } from '../surface/deliveries.js'
-import { countedIds, createBatch, load, loadedUnit, tokensOf, unitOf, unload } from './load.js'
+import { findPlace } from '../surface/deliveries.js'
+import { countedIds, createBatch, listGroupMembers, load, loadedUnit, sumTokens, unload } from './load.js'
 
 /** Rebuilt from a provider's own messages: what a search answer says it loaded and unloaded. */
 export interface ImportedStep {
@@ -68,7 +68,7 @@ export function loadByName(
       resolution.kind === 'found'
         ? [
             resolution.entry,
-            ...unitOf(context, resolution.entry).filter(({ id }) => id !== resolution.entry.id),
+            ...listGroupMembers(context, resolution.entry).filter(({ id }) => id !== resolution.entry.id),
           ]
         : resolution.kind === 'group'
           ? resolution.entries
@@ -131,7 +131,7 @@ export interface Compaction {
 }
 
 /** `events`: every anchor they stand at may be asked for by a later fork. */
-export function compaction(
+export function createCompactionEvents(
   state: LedgerState,
   context: Context,
   { kept, anchor, trim }: Compaction,
@@ -157,7 +157,7 @@ export function compaction(
 }
 
 /** How a child's ledger begins: whose child it is, (`snapshot`) the parent's loaded tools as far as it may have them, and what of results it may read. */
-export function inherited(
+export function createInheritedEvents(
   parent: string,
   state: LedgerState | undefined,
   child: Context,
@@ -178,7 +178,7 @@ export function inherited(
   return [first, ...facts].map((fact, index) => ({ id: index, anchor: '', ...fact }))
 }
 
-export function imported(
+export function createImportedEvents(
   state: LedgerState,
   context: Context,
   steps: readonly ImportedStep[],
@@ -211,11 +211,11 @@ export function imported(
         continue
       }
       // A group as a whole or not at all, as when it was loaded.
-      const unit = unitOf(context, entry).filter(
+      const unit = listGroupMembers(context, entry).filter(
         ({ id }) => !isLoaded(state, id) && !recovered.has(id) && context.exposure(entry).deferred,
       )
       const after = [...countedIds(state), ...recovered, ...unit.map(({ id }) => id)]
-      if (after.length > maxLoaded || tokensOf(after, context) > maxLoadedTokens) {
+      if (after.length > maxLoaded || sumTokens(after, context) > maxLoadedTokens) {
         unrecovered.push({ tool, reason: unit.length > 1 ? 'group-incomplete' : 'cap' })
         continue
       }
@@ -223,7 +223,7 @@ export function imported(
         // A schema that has changed since is not what the history shows.
         const known = fingerprints.get(member.id) ?? ''
         const shown = known !== '' && member.fingerprint.startsWith(known)
-        const pin = context.pin(member, placeOf(member.id, state))
+        const pin = context.pin(member, findPlace(member.id, state))
         facts.push([anchor, { kind: 'loaded', tool: pin, source: 'import', asked: member.id, shown }])
         recovered.add(member.id)
       }

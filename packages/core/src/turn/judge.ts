@@ -1,7 +1,7 @@
 /** Judges a batch of calls against the state at its start: calls by the checks in order, then searches. */
 
 import { lazily } from '../base/async.js'
-import { defined } from '../base/data.js'
+import { dropUndefined } from '../base/data.js'
 import { quote } from '../base/text.js'
 import { type LedgerState, loaderName } from '../ledger/fold.js'
 import type { Context } from '../surface/context.js'
@@ -9,9 +9,9 @@ import { type CallStep, CHECKS, isRefusal, type JudgedAt, type ReadCall, type Re
 import { type Batch, createBatch } from './load.js'
 import { forwardedCall, isSearch, readCall } from './read-call.js'
 import { resolveTarget } from './resolve-target.js'
-import { keyOf } from './settle.js'
+import { createCallKey } from './settle.js'
 import type { AnswerVerdict, RunVerdict, Verdict } from './verdict.js'
-import { bounded, type ModelCall } from './verdict.js'
+import { limitDepth, type ModelCall } from './verdict.js'
 
 export interface Judgement {
   readonly verdicts: readonly Verdict[]
@@ -26,7 +26,7 @@ export async function judge(
   state: LedgerState,
   context: Context,
 ): Promise<Judgement> {
-  const calls = made.map(bounded)
+  const calls = made.map(limitDepth)
   const batch = createBatch()
   const verdicts: Verdict[] = new Array(calls.length)
   const at: JudgedAt = {
@@ -34,7 +34,7 @@ export async function judge(
     context,
     batch,
     loader: loaderName(state, context.settings.face),
-    deferring: state.latch?.mode === 'on' && state.latch.delivery !== 'eager',
+    deferring: state.frozen?.mode === 'on' && state.frozen.delivery !== 'eager',
   }
   // Direct calls first: what this batch uses must not be evicted or unloaded by a search beside it.
   for (const [index, call] of calls.entries()) {
@@ -82,7 +82,7 @@ function runOf(
     forwarded: within !== undefined,
     // Only what is written down needs it.
     get key() {
-      key ??= keyOf(entry.id, input)
+      key ??= createCallKey(entry.id, input)
       return key
     },
     target: {
@@ -103,7 +103,7 @@ function refuse(
 ): AnswerVerdict {
   const { prompts, tokenizer } = context.settings
   // The target and its arguments, not how they were spelt or wrapped: a loop is a loop.
-  const key = keyOf(tool === '' ? asked : tool, given)
+  const key = createCallKey(tool === '' ? asked : tool, given)
   const isRepeated = (state.calls.failures.get(key) ?? 0) >= 2
   const answer = isRepeated ? prompts.repeated({ name: quote(asked) }) : text
   return {
@@ -116,7 +116,7 @@ function refuse(
         tool,
         asked,
         reason,
-        ...defined({ detail, alias }),
+        ...dropUndefined({ detail, alias }),
         key,
         tokens: tokenizer.count(answer),
       },

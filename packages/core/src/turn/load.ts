@@ -1,12 +1,12 @@
 /** Loading tools within one batch: groups all or none, within the cap and the wire's limit. Produces facts; changes nothing. */
 
-import { defined } from '../base/data.js'
+import { dropUndefined } from '../base/data.js'
 import type { Entry } from '../catalogue/catalogue.js'
 import type { LedgerFact } from '../ledger/event.js'
 import { isLoaded, isOnSurface, type LedgerState } from '../ledger/fold.js'
 import { toolLimit } from '../schema/dialect.js'
 import type { Context } from '../surface/context.js'
-import { isInArray, placeOf } from '../surface/deliveries.js'
+import { findPlace, isInArray } from '../surface/deliveries.js'
 import type { Dropped, LoadSource } from '../tool/notice.js'
 import type { Pin } from '../tool/wire-tool.js'
 
@@ -27,7 +27,7 @@ export interface LoadOutcome {
 }
 
 /** The group of a tool as far as it can be used, or the tool alone. */
-export function unitOf(context: Context, entry: Entry): Entry[] {
+export function listGroupMembers(context: Context, entry: Entry): Entry[] {
   const { group } = entry.tool
   if (group === undefined) return [entry]
   const members = context.catalogue
@@ -60,7 +60,7 @@ export function load(
     }
 
   const facts: LedgerFact[] = []
-  const room = { count: added.length, tokens: tokensOf(added, context) }
+  const room = { count: added.length, tokens: sumTokens(added, context) }
   const evicted = makeRoom(state, context, batch, room)
   if (!evicted) {
     const reason = missing.length > 1 ? 'group-incomplete' : 'cap'
@@ -79,7 +79,7 @@ export function load(
     batch.loaded.delete(id)
   }
   for (const { entry, source, asked, alias, shown } of missing) {
-    const named = defined({ alias })
+    const named = dropUndefined({ alias })
     facts.push({
       kind: 'loaded',
       tool: declaredPin(state, context, entry, shown && source !== 'call'),
@@ -99,11 +99,11 @@ export function load(
  * old fingerprint, so that the next request shows the new definition, unless this answer itself carries it.
  */
 function declaredPin(state: LedgerState, context: Context, entry: Entry, isAnswer: boolean): Pin {
-  const fresh = context.pin(entry, placeOf(entry.id, state))
+  const fresh = context.pin(entry, findPlace(entry.id, state))
   const { pin, live = false, kept = false } = state.tools.loaded.get(entry.id) ?? {}
   const isDeclared = pin?.definition !== undefined && (live || kept || pin.declaredHidden === true)
   if (!isDeclared) return fresh
-  const carries = isAnswer && pin.declaredHidden && state.latch?.changes && !state.latch.removals
+  const carries = isAnswer && pin.declaredHidden && state.frozen?.changes && !state.frozen.removals
   return carries ? { ...pin, fingerprint: fresh.fingerprint } : pin
 }
 
@@ -115,16 +115,17 @@ function overflows(
   missing: readonly LoadRequest[],
 ): boolean {
   const limit = toolLimit(context.wire)
-  const { latch } = state
-  if (limit === Number.POSITIVE_INFINITY || !latch) return false
+  const { frozen } = state
+  if (limit === Number.POSITIVE_INFINITY || !frozen) return false
   const inArray = new Set(
     [...state.tools.loaded.values()].filter(({ pin }) => isInArray(pin)).map(({ pin }) => pin.id),
   )
   const added = (ids: Iterable<string>) =>
-    [...ids].filter((id) => !inArray.has(id) && !state.tools.eager.has(id) && placeOf(id, state) === 'array')
-      .length
+    [...ids].filter(
+      (id) => !inArray.has(id) && !state.tools.eager.has(id) && findPlace(id, state) === 'array',
+    ).length
   const wanted = added(missing.map(({ entry }) => entry.id))
-  const declared = state.tools.eager.size + latch.metaTools.length + inArray.size
+  const declared = state.tools.eager.size + frozen.metaTools.length + inArray.size
   return wanted > 0 && declared + added(batch.loaded) + wanted > limit
 }
 
@@ -159,7 +160,7 @@ function makeRoom(state: LedgerState, context: Context, batch: Batch, wanted: Ro
   const counted = new Set(countedIds(state))
   for (const id of batch.unloaded) counted.delete(id)
   for (const id of batch.loaded) counted.add(id)
-  let tokens = tokensOf(counted, context)
+  let tokens = sumTokens(counted, context)
   let count = counted.size
   const fits = () => count + wanted.count <= maxLoaded && tokens + wanted.tokens <= maxLoadedTokens
   if (fits()) return []
@@ -173,7 +174,7 @@ function makeRoom(state: LedgerState, context: Context, batch: Batch, wanted: Ro
     if (!free || unit.some((each) => evicted.has(each))) continue
     for (const each of unit) evicted.add(each)
     count -= unit.length
-    tokens -= tokensOf(unit, context)
+    tokens -= sumTokens(unit, context)
   }
   return fits() ? [...evicted] : undefined
 }
@@ -185,7 +186,7 @@ export function countedIds(state: LedgerState): string[] {
   )
 }
 
-export function tokensOf(ids: Iterable<string>, context: Context): number {
+export function sumTokens(ids: Iterable<string>, context: Context): number {
   let sum = 0
   for (const id of ids) {
     const entry = context.catalogue.get(id)
@@ -219,7 +220,7 @@ export function unload(
   context: Context,
   tools: readonly string[],
   reason: 'model' | 'evicted' | 'operator',
-  untold: boolean,
+  unannounced: boolean,
 ): LedgerFact[] {
   // What was left in the array before goes with it when the array is written anew.
   const dead = [...state.tools.loaded.values()].filter(({ pin, kept }) => kept && isInArray(pin))
@@ -231,7 +232,7 @@ export function unload(
       tool,
       reason,
       ...(rewrites ? {} : { kept: true }),
-      ...(untold ? { untold: true } : {}),
+      ...(unannounced ? { unannounced: true } : {}),
     }),
   )
   const purged = stale.map((tool): LedgerFact => ({ kind: 'unloaded', tool, reason: 'evicted' }))

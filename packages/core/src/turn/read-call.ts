@@ -33,7 +33,7 @@ export function readCall(call: ModelCall, at: JudgedAt): ReadCall | Refusal {
     return unread(name, quote(call.input.problem), 'the arguments are no JSON')
   }
   const { value } = call.input
-  const bridged = deferring && state.latch?.delivery === 'bridge' && call.name === BRIDGE_NAME
+  const bridged = deferring && state.frozen?.delivery === 'bridge' && call.name === BRIDGE_NAME
   if (!bridged) {
     if (isRecord(value))
       return { asked: call.name, input: value, bridged, loadToken: undefined, within: undefined }

@@ -2,7 +2,7 @@
 import { quote } from '../base/text.js'
 import type { LedgerState } from '../ledger/fold.js'
 import { byteLength } from '../result/part.js'
-import { charactersOf, extentOf, linesOf, matchesOf } from '../result/read.js'
+import { findMatches, measureText, takeCharacters, takeLines } from '../result/read.js'
 import type { KeptContent } from '../result/store.js'
 import { readLength } from '../result/store.js'
 import type { Context } from '../surface/context.js'
@@ -26,20 +26,20 @@ export async function readKept(
   }
   const { text } = content
   const most = readLength(resultLimits.get(''))
-  const { lines: lineCount, characters } = extentOf(text)
+  const { lines: lineCount, characters } = measureText(text)
   if (typeof input.find === 'string' && input.find !== '') return found(text, input.find, most, context)
   if (typeof input.characters === 'string' && input.characters.trim() !== '') {
     const range = rangeOf(input.characters, most)
     if (!range || range.from > characters)
       return prompts.resultOutside({ unit: 'characters', asked: quote(input.characters, 40), of: characters })
-    const piece = charactersOf(text, range.from, range.to, most)
+    const piece = takeCharacters(text, range.from, range.to, most)
     return `${prompts.resultPiece({ unit: 'characters', from: piece.from, to: piece.to, of: characters })}\n${piece.text}`
   }
   const asked = typeof input.lines === 'string' && input.lines.trim() !== '' ? input.lines : '1'
   const range = rangeOf(asked, USUAL_LINES)
   if (!range || range.from > lineCount)
     return prompts.resultOutside({ unit: 'lines', asked: quote(asked, 40), of: lineCount })
-  const piece = linesOf(text, range.from, range.to, most)
+  const piece = takeLines(text, range.from, range.to, most)
   if (!piece) return prompts.resultLongLine({ line: range.from, from: startOf(text, range.from) })
   return `${prompts.resultPiece({ unit: 'lines', from: piece.from, to: piece.to, of: lineCount })}\n${piece.text}`
 }
@@ -60,7 +60,7 @@ async function stored(
 }
 
 function found(text: string, wanted: string, most: number, { settings: { prompts } }: Context): string {
-  const { found: all, total } = matchesOf(text, wanted, MOST_MATCHES)
+  const { found: all, total } = findMatches(text, wanted, MOST_MATCHES)
   const rows: string[] = []
   let left = most
   for (const { line, character, text: shown } of all) {

@@ -10,7 +10,7 @@ import { canFind } from '../surface/meta-tools.js'
 import type { Pin } from '../tool/wire-tool.js'
 import type { CallStep, JudgedAt, ReadCall, Refusal } from './checks.js'
 import { suggest } from './search-call/by-name.js'
-import { awaySourceOf } from './search-call/find.js'
+import { findAwaySource } from './search-call/find.js'
 import { namedSources } from './seen-sources.js'
 
 export function resolveTarget(read: ReadCall, at: JudgedAt): CallStep | Refusal {
@@ -49,7 +49,7 @@ export function resolveTarget(read: ReadCall, at: JudgedAt): CallStep | Refusal 
     const load = deferring ? { loader, select: `select:${quoteName(asked)}` } : undefined
     return refuse('unknown', prompts.isGroup({ asked: quote(asked), names, load }))
   }
-  const away = awaySourceOf(asked, context)
+  const away = findAwaySource(asked, context)
   if (away) return refuse('unavailable', prompts.unavailable(away))
   const close = suggest(asked, context, batch)
   const found = {

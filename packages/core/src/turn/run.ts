@@ -1,7 +1,7 @@
 /** Runs the calls of one reply: judged together, written down before they run, settled in one append, and only then answered. */
 
 import { lazily } from '../base/async.js'
-import { defined } from '../base/data.js'
+import { dropUndefined } from '../base/data.js'
 import { assertFunction, assertKnownKeys } from '../base/options.js'
 import type { Anchored } from '../ledger/log.js'
 import type { ResultPart } from '../result/part.js'
@@ -43,7 +43,7 @@ export async function runCalls(
   let judgedAt = 0
   /** Everything the batch did, whoever else writes meanwhile: what ran has to be written down. */
   const settleAll = (): Promise<boolean> =>
-    recordedBy(
+    appendWithRetry(
       runner,
       () => 'settle',
       async () => {
@@ -54,7 +54,7 @@ export async function runCalls(
       },
     )
   await log.exclusive(async () => {
-    recorded = await recordedBy(
+    recorded = await appendWithRetry(
       runner,
       () => (runsAny(judgement) ? 'start' : 'settle'),
       async () => {
@@ -93,22 +93,22 @@ export async function runCalls(
       const outcome: Outcome = lost ? { kind: 'not-recorded', text: prompts.notRecorded() } : verdict.outcome
       if (outcome.kind === 'already-started') {
         const { tool, ended } = outcome
-        runner.notify({ kind: 'call-fenced', tool, callId, ...defined({ outcome: ended }) })
+        runner.notify({ kind: 'call-fenced', tool, callId, ...dropUndefined({ outcome: ended }) })
       }
       return { callId, outcome, text: outcome.text }
     }
     const outcome = outcomes.get(verdict) ?? { kind: 'not-recorded' as const, text: prompts.notRun() }
     const told = recorded ? outcome : withNote(outcome, prompts.ranButNotRecorded())
     const { parts } = told as { readonly parts?: readonly ResultPart[] }
-    return { callId, outcome, text: told.text, ...defined({ parts }) }
+    return { callId, outcome, text: told.text, ...dropUndefined({ parts }) }
   })
 }
 
 /** Phase one: judge everything. A call that someone has started is not run again, here or anywhere. */
 async function judgeAll({ log, context, since }: Runner, calls: readonly ModelCall[]): Promise<Judgement> {
-  const { judge, fenced } = await judging()
+  const { judge, answerStartedCalls } = await judging()
   const { verdicts, batch } = await judge(calls, log.state, context())
-  return { verdicts: fenced(verdicts, log, since, context().settings.prompts), batch }
+  return { verdicts: answerStartedCalls(verdicts, log, since, context().settings.prompts), batch }
 }
 
 /** What is about to run, written down before it does: the fence. */
@@ -116,7 +116,7 @@ function startedBy({ verdicts }: Judgement): Anchored[] {
   return verdicts.flatMap((verdict): Anchored[] => {
     if (verdict.kind !== 'run') return []
     const { entry, alias, asked, call, key } = verdict
-    return [[call.anchor, { kind: 'call-started', tool: entry.id, asked, ...defined({ alias }), key }]]
+    return [[call.anchor, { kind: 'call-started', tool: entry.id, asked, ...dropUndefined({ alias }), key }]]
   })
 }
 
@@ -125,7 +125,7 @@ function runsAny(judgement: Judgement | undefined): boolean {
 }
 
 /** Takes a step until it is done, against whoever else writes. False where the store failed. */
-async function recordedBy(
+async function appendWithRetry(
   { log, notify }: Runner,
   step: () => 'start' | 'settle',
   attempt: () => Promise<void>,

@@ -1,6 +1,6 @@
 /** What a batch of calls did, written down in one append. */
 
-import { defined } from '../base/data.js'
+import { dropUndefined } from '../base/data.js'
 import { canonicalJson, shortHash } from '../base/hash.js'
 import { firstLine } from '../base/text.js'
 import type { LedgerEvent, LedgerFact } from '../ledger/event.js'
@@ -15,7 +15,7 @@ import type { Content } from './content.js'
 import type { Executed, Runner } from './execute.js'
 import type { Judgement } from './judge.js'
 import type { Batch } from './load.js'
-import { load, unitOf } from './load.js'
+import { listGroupMembers, load } from './load.js'
 import type { Outcome, RunVerdict, Verdict } from './verdict.js'
 
 /** Phase two: everything the batch did, in one append; what the model has to know of it joins the answers. Throws where that failed: then nothing of it happened. */
@@ -35,7 +35,7 @@ export async function settle(
     if (verdict.kind === 'answer') continue
     const { outcome, content, detail } = raw.get(verdict) ?? {}
     if (outcome) outcomes.set(verdict, outcome)
-    const made = settled(verdict, outcome?.kind ?? 'error', log.state, context(), judgement.batch)
+    const made = describeOutcome(verdict, outcome?.kind ?? 'error', log.state, context(), judgement.batch)
     for (const fact of made.facts) facts.push([verdict.call.anchor, withContent(fact, content, detail)])
     if (content?.readable)
       for (const fact of readerLoad(log.state, context(), judgement.batch))
@@ -66,21 +66,21 @@ export function withNote(outcome: Outcome, note: string): Outcome {
 function withContent(fact: LedgerFact, content: Content | undefined, detail?: string): LedgerFact {
   if (fact.kind !== 'call-succeeded' && fact.kind !== 'call-failed') return fact
   const { kept = [], media = 0 } = content ?? {}
-  const said = fact.kind === 'call-failed' ? defined({ detail }) : {}
+  const said = fact.kind === 'call-failed' ? dropUndefined({ detail }) : {}
   return { ...fact, ...said, ...(kept.length > 0 ? { kept } : {}), ...(media > 0 ? { media } : {}) }
 }
 
 /** What reads a kept result is loaded with it, so that the next request has it on every delivery. */
 function readerLoad(state: LedgerState, context: Context, batch: Batch): readonly LedgerFact[] {
   const entry = context.catalogue.get(READER_ID)
-  if (!entry || state.latch?.mode !== 'on' || context.gate.availability(entry, 'load') !== 'ready') return []
+  if (!entry || state.frozen?.mode !== 'on' || context.gate.availability(entry, 'load') !== 'ready') return []
   return load(state, context, batch, [{ entry, source: 'call', asked: entry.wireName, shown: false }]).facts
 }
 
 // What a call that ran leaves in the ledger. A hidden tool is loaded by its success, and only by that.
 
 /** `dropped` says why a hidden tool that ran was not loaded. */
-export function settled(
+export function describeOutcome(
   verdict: RunVerdict,
   outcome: Outcome['kind'],
   state: LedgerState,
@@ -88,7 +88,7 @@ export function settled(
   batch: Batch,
 ): { readonly facts: readonly LedgerFact[]; readonly dropped?: DropReason } {
   const { entry, asked, key } = verdict
-  const alias = defined({ alias: verdict.alias })
+  const alias = dropUndefined({ alias: verdict.alias })
   const named = { tool: entry.id, asked, ...alias }
   if (outcome !== 'result') {
     const reason = outcome === 'timed-out' ? outcome : 'error'
@@ -97,7 +97,7 @@ export function settled(
   // It may have been denied while it ran.
   if (!verdict.hidden || context.gate.availability(entry, 'load') !== 'ready')
     return { facts: [{ kind: 'call-succeeded', ...named }] }
-  const unit = unitOf(context, entry)
+  const unit = listGroupMembers(context, entry)
   const cost = unit.reduce((sum, member) => sum + context.cost(member), 0)
   const refuse = (dropped: DropReason) => ({
     // It ran; that it stays hidden is part of what happened.
@@ -105,7 +105,7 @@ export function settled(
     dropped,
   })
   if (cost > context.settings.largeTool) return refuse('too-large')
-  const native = deliveries[state.latch?.delivery ?? 'append'].answers === 'reference'
+  const native = deliveries[state.frozen?.delivery ?? 'append'].answers === 'reference'
   const made = load(
     state,
     context,
@@ -124,7 +124,7 @@ export function settled(
 // The fence before a tool: a call that someone has started is answered, and not run again.
 
 /** Nothing is written: whoever started it writes what came of it. */
-export function fenced(
+export function answerStartedCalls(
   verdicts: readonly Verdict[],
   { started, events }: Pick<LedgerLog, 'started' | 'events'>,
   since: number | undefined,
@@ -138,7 +138,7 @@ export function fenced(
     return {
       kind: 'answer',
       call,
-      outcome: { kind: 'already-started', tool: entry.id, asked, text, ...defined({ ended }) },
+      outcome: { kind: 'already-started', tool: entry.id, asked, text, ...dropUndefined({ ended }) },
       facts: [],
     }
   })
@@ -161,6 +161,6 @@ export { judge } from './judge.js'
 export { createBatch } from './load.js'
 
 /** Names what was called and with what: the same call has the same key. */
-export function keyOf(name: string, input: unknown): string {
+export function createCallKey(name: string, input: unknown): string {
   return shortHash(`${name}\n${typeof input === 'string' ? input : canonicalJson(input)}`)
 }

@@ -111,7 +111,7 @@ export function innerArguments(value: unknown): Record<string, unknown> | undefi
 }
 
 /** Arguments that would break every recursive reader of JSON behind us count as unreadable here. */
-export function bounded(call: ModelCall): ModelCall {
+export function limitDepth(call: ModelCall): ModelCall {
   if (!('value' in call.input) || !isTooDeep(call.input.value)) return call
   return { ...call, input: { unparsable: '', problem: `they are nested deeper than ${MAX_DEPTH} levels` } }
 }

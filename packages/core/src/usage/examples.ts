@@ -1,7 +1,7 @@
 /** The last examples of one tool, in one string of bytes: forty or so for each, whatever a query was. An array of numbers takes 200 more. */
 
 import type { Analysis } from '../search/index/segment.js'
-import { fold, hashOf, nameSeed } from '../search/index/spelling.js'
+import { fold, hashTerm, nameSeed } from '../search/index/spelling.js'
 import { impactByte } from '../search/index/tally.js'
 import { createTermIndex, noAliases, type TermIndex } from '../search/index/term-index.js'
 import { defaultTuning } from '../search/tuning.js'
@@ -23,14 +23,14 @@ export interface Ring {
 
 /** With one more example. Examples of another definition say nothing of this one, and go. */
 export function addToRing(ring: Ring | undefined, fingerprint: string, words: readonly number[]): Ring {
-  const known = ring?.fingerprint === fingerprint ? examplesIn(ring) : []
+  const known = ring?.fingerprint === fingerprint ? unpackExamples(ring) : []
   const kept = [...known.slice(1 - RING), words.slice(0, MOST_RING_WORDS)]
   const bytes = kept.flatMap((each) => [each.length, ...each.flatMap(bytesOf)])
   return { fingerprint, packed: String.fromCharCode(...bytes) }
 }
 
 /** The oldest first. */
-export function examplesIn({ packed }: Ring): number[][] {
+export function unpackExamples({ packed }: Ring): number[][] {
   const examples: number[][] = []
   for (let at = 0; at < packed.length; ) {
     const start = at + 1
@@ -127,7 +127,7 @@ function learnedTerms(
     for (const concept of meant) concepts.set(concept, (concepts.get(concept) ?? 0) + worth)
   }
   const kept = [...strongest(words, MOST_WORDS), ...strongest(concepts, MOST_CONCEPTS)]
-  const terms = Int32Array.from([...kept.map(([term]) => term), hashOf(fold(tool), nameSeed)])
+  const terms = Int32Array.from([...kept.map(([term]) => term), hashTerm(fold(tool), nameSeed)])
   const bytes = new Uint8Array(terms.length)
   for (const [place, [, count]] of kept.entries()) {
     const frequency = count / (count + 1 + OTHERS * (examples.length - count))

@@ -12,7 +12,7 @@ export interface Learning {
   observe(principal: string): (fresh: readonly LedgerEvent[]) => void
 }
 
-export function learningFrom(usage: Usage, ranking: Ranking): Learning {
+export function connectLearning(usage: Usage, ranking: Ranking): Learning {
   return {
     rank: async (query, notify, principal) =>
       ranking({ ...query, learned: await usage.learnedBy(principal) }, notify),

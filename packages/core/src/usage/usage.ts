@@ -1,6 +1,6 @@
 /** What was learned from use: a ring of examples for each tool and principal, and the index of their terms that the ranker adds to its own. */
 
-import { inTime } from '../base/async.js'
+import { withTimeout } from '../base/async.js'
 import { shortHash } from '../base/hash.js'
 import { assertKnownKeys, invalid } from '../base/options.js'
 import type { Catalogue } from '../catalogue/catalogue.js'
@@ -10,9 +10,9 @@ import {
   addToRing,
   createExamplesIndexes,
   type ExamplesIndex,
-  examplesIn,
   RING,
   type Ring,
+  unpackExamples,
 } from './examples.js'
 import { readExample, type UsageExample, type UsageFilter, type UsageStore } from './usage-store.js'
 
@@ -108,7 +108,7 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
       if (principal === undefined || principal === key)
         for (const [id, ring] of rings)
           if (tool === undefined || tool === id)
-            for (const words of examplesIn(ring))
+            for (const words of unpackExamples(ring))
               yield { principal: key, tool: id, fingerprint: ring.fingerprint, words }
   }
 
@@ -124,12 +124,12 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
   }
 
   const answered = <T>(work: Promise<T>) =>
-    inTime(work, STORE_WAIT, new Error(`The usage store did not answer within ${STORE_WAIT} ms.`))
+    withTimeout(work, STORE_WAIT, new Error(`The usage store did not answer within ${STORE_WAIT} ms.`))
 
   /** A search goes on without what a slow store holds. It counts as soon as it is there. */
   async function readForSearch(): Promise<void> {
     if (isLate) return
-    await inTime(read(), READ_WAIT, new Error()).catch(() => {
+    await withTimeout(read(), READ_WAIT, new Error()).catch(() => {
       if (!isLate) report(`has not been read after ${READ_WAIT} ms: searches go on without it until it is`)
       isLate = true
     })
@@ -152,7 +152,7 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
       [...stale].map((id) => {
         const fingerprint = catalogue.get(id)?.fingerprint
         const ring = rings.get(id)
-        return [id, ring && ring.fingerprint === fingerprint ? examplesIn(ring) : []]
+        return [id, ring && ring.fingerprint === fingerprint ? unpackExamples(ring) : []]
       }),
     )
     stale.clear()
@@ -192,7 +192,7 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
     },
     learn(principal, query, tools) {
       try {
-        const words = learnerOf(keyOf(principal)).terms.wordsOf(spokenIn(query))
+        const words = learnerOf(keyOf(principal)).terms.wordsOf(readQueryText(query))
         if (words.length === 0) return
         for (const tool of tools) {
           const fingerprint = catalogue.get(tool)?.fingerprint
@@ -239,7 +239,7 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
 }
 
 /** The words of a query without its grammar: "server:lab" says where to look, and not what for. */
-function spokenIn(query: string): string {
+function readQueryText(query: string): string {
   const { text, must } = parseQuery(query)
   return [text, ...must].join(' ')
 }

@@ -13,7 +13,7 @@ const wire = (id: string): Named => ({ id, how: 'wire' })
 const deferred = UNIVERSE.filter((each) => !each.eager && !each.secret).map(({ id }) => id)
 const any = fc.constantFrom(...UNIVERSE.filter((each) => !each.secret).map(({ id }) => id))
 const hidden = fc.constantFrom(...deferred)
-const latch: fc.Arbitrary<Step> = fc.oneof(
+const frozen: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('compact' as const), keep: fc.nat(4), trim: fc.boolean() }),
   fc.record({ kind: fc.constant('switch' as const), wire: fc.nat(3) }),
   fc.constant(world({ kind: 'deny', action: 'see', id: 'toolwell/tool_search' })),
@@ -34,17 +34,17 @@ const absence = (id: string): fc.Arbitrary<readonly [Step, Step]> => {
 /** Loaded or eager, away over a latch, and back. */
 const away = any.chain((id) =>
   fc
-    .tuple(absence(id), latch, fc.boolean(), fc.boolean())
-    .map(([[lose, find], latched, told, again]) => [
+    .tuple(absence(id), frozen, fc.boolean(), fc.boolean())
+    .map(([[lose, find], refrozen, told, again]) => [
       turn(select(wire(id))),
       turn(),
       lose,
       ...(told ? [turn(call(wire(id)))] : []),
-      latched,
+      refrozen,
       turn(call(wire(id))),
       find,
       turn(),
-      ...(again ? [latched, turn(call(wire(id)))] : []),
+      ...(again ? [refrozen, turn(call(wire(id)))] : []),
     ]),
 )
 /** More than fits under a cap, with some of it in use. */
@@ -60,7 +60,7 @@ const crowd = fc
 const late = fc
   .constantFrom('late/fetch', 'late/tab_open', 'late/tick')
   .chain((id) =>
-    latch.map((latched) => [
+    frozen.map((refrozen) => [
       turn(),
       world({ kind: 'come', source: 'late' }),
       turn(select(wire(id))),
@@ -68,7 +68,7 @@ const late = fc
       world({ kind: 'change', id }),
       turn(unload(wire(id))),
       turn(call(wire(id))),
-      latched,
+      refrozen,
       turn(unload(wire(id))),
       turn(),
     ]),

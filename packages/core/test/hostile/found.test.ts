@@ -306,7 +306,7 @@ it('an eager tool that was told of as available again is declared when its serve
 
 it.each<[string, object]>([
   ['announced without its tools', { kind: 'announced', topic: 'arrival', text: '', tokens: 0 }],
-  ['opened with a delivery that nobody knows', { kind: 'latched', delivery: 'pigeon' }],
+  ['opened with a delivery that nobody knows', { kind: 'frozen', delivery: 'pigeon' }],
   ['loaded without a pin', { kind: 'loaded', source: 'call', asked: 'x', shown: true }],
   ['compacted to a number', { kind: 'compacted', kept: { a: 7 } }],
   ['of no kind', {}],

@@ -116,8 +116,8 @@ export class Surface {
     const live = [...this.tail.keys()].filter((id) => this.isLive(id))
     const known = new Set([...this.suspended, ...live, ...this.parked.keys()])
     const isOnlyStale = !isNew && !noLoader && this.isStale
-    const latched = isNew || noLoader || isOnlyStale
-    if (latched) this.latch(wire, native, isOnlyStale)
+    const refrozen = isNew || noLoader || isOnlyStale
+    if (refrozen) this.frozen(wire, native, isOnlyStale)
     else if (this.mode === 'on') {
       for (const id of [...this.told, ...this.eager]) known.add(id)
       this.follow(known)
@@ -125,14 +125,14 @@ export class Surface {
     if (this.mode === 'on')
       for (const id of known)
         if (this.may(id)) this.suspended.delete(id)
-        else if (!this.isAway(id) || (!this.exists(id) && this.parked.has(id) && latched))
+        else if (!this.isAway(id) || (!this.exists(id) && this.parked.has(id) && refrozen))
           this.suspended.add(id)
     if (isDoubted) [this.distrusted, this.reserveCalled] = [true, false]
     for (const id of [...this.told, ...this.eager, ...this.tail.keys()]) this.mentioned.add(id)
   }
 
   /** Everything is decided anew, from what is known now. */
-  private latch(wire: string, native: boolean, isOnlyStale: boolean): void {
+  private frozen(wire: string, native: boolean, isOnlyStale: boolean): void {
     const { rules } = this
     const restarts = this.mode === 'none' || this.due === 'clear'
     const held = new Map([...this.tail, ...this.parked])

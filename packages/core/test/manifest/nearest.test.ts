@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { editDistance, foldNames, nearest, nearestOf } from '../../src/base/nearest.js'
+import { editDistance, findNearest, foldNames, nearest } from '../../src/base/nearest.js'
 
 describe('nearest', () => {
   it.each([
@@ -69,7 +69,7 @@ describe('nearest', () => {
     const asked: string[] = []
     const accept = (name: string) => asked.push(name) > 0 && name !== 'create_issue'
     const known = foldNames(['create_issue', 'create_issues', 'list_files', 'send_message'])
-    expect(nearestOf('creat_issue', known, 3, accept)).toEqual(['create_issues'])
+    expect(findNearest('creat_issue', known, 3, accept)).toEqual(['create_issues'])
     expect(asked).toEqual(['create_issue', 'create_issues'])
   })
 

@@ -1,7 +1,7 @@
 /** How much of what was asked for an answer accounts for: what tells an answer from the nearest there is. */
 import { describe, expect, it } from 'vitest'
 import { clearCoverage } from '../../src/search/coverage.js'
-import { documentOf } from '../../src/search/document.js'
+import { createDocument } from '../../src/search/document.js'
 import { createLexicalSearcher } from '../../src/search/lexical.js'
 
 const described: Readonly<Record<string, string>> = {
@@ -19,7 +19,7 @@ const searcher = createLexicalSearcher()
 searcher.update({
   put: Object.entries(described).map(([id, description]) => {
     const [source = '', name = ''] = id.split('/')
-    return documentOf({ id, tool: { name, description, inputSchema: {}, source } })
+    return createDocument({ id, tool: { name, description, inputSchema: {}, source } })
   }),
 })
 

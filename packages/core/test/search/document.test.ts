@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { documentOf } from '../../src/search/document.js'
+import { createDocument } from '../../src/search/document.js'
 import type { JsonSchema, Tool } from '../../src/tool/tool.js'
 
 const tool = (inputSchema: unknown, more: Partial<Tool> = {}): Tool => ({
@@ -10,7 +10,7 @@ const tool = (inputSchema: unknown, more: Partial<Tool> = {}): Tool => ({
   ...more,
 })
 const parametersOf = (schema: unknown): string => {
-  const { parameterNames, parameters } = documentOf({ id: 'x', tool: tool(schema) })
+  const { parameterNames, parameters } = createDocument({ id: 'x', tool: tool(schema) })
   return [parameterNames, parameters].filter((part) => part !== '').join('\n')
 }
 
@@ -28,7 +28,9 @@ describe('documentOf', () => {
         card: 'Reads one file',
       },
     )
-    expect(documentOf({ id: 'filesystem/read_file', tool: full, serverDescription: 'Local disk.' })).toEqual({
+    expect(
+      createDocument({ id: 'filesystem/read_file', tool: full, serverDescription: 'Local disk.' }),
+    ).toEqual({
       id: 'filesystem/read_file',
       name: 'read_file',
       aliases: ['cat'],
@@ -45,7 +47,7 @@ describe('documentOf', () => {
   })
 
   it('leaves missing fields empty and takes the title from the annotations', () => {
-    const document = documentOf({ id: 'x', tool: tool({}, { annotations: { title: 'Reader' } }) })
+    const document = createDocument({ id: 'x', tool: tool({}, { annotations: { title: 'Reader' } }) })
     expect(document).toMatchObject({
       server: '',
       domain: '',
@@ -130,7 +132,7 @@ describe('documentOf', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (properties, aliases) => {
         const odd = tool({ properties }, { aliases: aliases as unknown as string[] })
-        const document = documentOf({ id: 'x', tool: odd })
+        const document = createDocument({ id: 'x', tool: odd })
         expect(document.parameters.length).toBeLessThanOrEqual(2000)
         expect(document.aliases.every((alias) => typeof alias === 'string')).toBe(true)
       }),

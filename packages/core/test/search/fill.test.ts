@@ -1,6 +1,6 @@
 /** An index of many tools is made in pieces: others have their turn, the ranking is the same, and what changes meanwhile is found. */
 import { createLexicalSearcher, createToolwell, type Tool } from '@toolwell/core'
-import { documentOf } from '@toolwell/core/internal'
+import { createDocument } from '@toolwell/core/internal'
 import { expect, it, vi } from 'vitest'
 import { tool } from '../support/tools.js'
 
@@ -20,7 +20,7 @@ const many = (count: number): Tool[] =>
 
 it('ranks as an index that was made at once', async () => {
   const documents = many(2500).map((each) =>
-    documentOf({ id: `${each.source}/${each.name}`, tool: each, serverDescription: '' }),
+    createDocument({ id: `${each.source}/${each.name}`, tool: each, serverDescription: '' }),
   )
   const [atOnce, filled] = [createLexicalSearcher(), createLexicalSearcher()]
   atOnce.update({ put: documents })

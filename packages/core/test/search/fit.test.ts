@@ -1,7 +1,7 @@
 /** How well the rivals of the best fit: what they account for, and what their names say beyond what was asked for. */
 import { describe, expect, it } from 'vitest'
-import { answersOf } from '../../src/search/answers.js'
-import { documentOf } from '../../src/search/document.js'
+import { selectAnswers } from '../../src/search/answers.js'
+import { createDocument } from '../../src/search/document.js'
 import { createLexicalSearcher } from '../../src/search/lexical.js'
 import type { Ranked } from '../../src/search/searcher.js'
 
@@ -10,7 +10,7 @@ function searcherOf(tools: Readonly<Record<string, string>>) {
   searcher.update({
     put: Object.entries(tools).map(([id, description]) => {
       const [source = '', name = ''] = id.split('/')
-      return documentOf({
+      return createDocument({
         id,
         tool: { name, description, source, inputSchema: { type: 'object', properties: {} } },
       })
@@ -59,7 +59,7 @@ describe('the order of rivals', () => {
   it('is explained: what a tool keeps by how well it fits', () => {
     const { searcher, rank } = searcherOf({ 'api/createMockServerResponse': 'Creates a mock server.' })
     const tool = { name: 'createMockServerResponse', description: 'Creates a mock server.', source: 'api' }
-    const document = documentOf({
+    const document = createDocument({
       id: 'api/createMockServerResponse',
       tool: { ...tool, inputSchema: { type: 'object', properties: {} } },
     })
@@ -103,8 +103,8 @@ describe('a request', () => {
 
   it('that names a product in mixed case is not met by what does not know it', () => {
     const { rank } = searcherOf({ 'mail/send_message': 'Sends a message.' })
-    expect(answersOf(rank('send a WhatsApp message'), 0.35).unclear).toBe(true)
-    expect(answersOf(rank('send a message'), 0.35).unclear).toBe(false)
+    expect(selectAnswers(rank('send a WhatsApp message'), 0.35).unclear).toBe(true)
+    expect(selectAnswers(rank('send a message'), 0.35).unclear).toBe(false)
   })
 
   it('to replace is met by what finds and replaces', () => {
@@ -124,7 +124,7 @@ describe('answers', () => {
     coverage,
   })
   const idsOf = (hits: readonly Ranked[]) => {
-    const { answers, unclear } = answersOf(hits, 0.35)
+    const { answers, unclear } = selectAnswers(hits, 0.35)
     return [unclear, answers.map(({ id }) => id)]
   }
 

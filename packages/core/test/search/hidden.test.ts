@@ -4,7 +4,7 @@ import { createToolwell, type Tool, type Toolwell } from '@toolwell/core'
 import { createHybridSearcher } from '@toolwell/core/hybrid'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { documentOf } from '../../src/search/document.js'
+import { createDocument } from '../../src/search/document.js'
 import { createLexicalSearcher } from '../../src/search/lexical.js'
 import { createExamplesIndexes } from '../../src/usage/examples.js'
 
@@ -59,9 +59,9 @@ describe('what may not be seen', () => {
         const isHidden = (id: string) => hidden.some((at) => tools[at]?.id === id)
         const seen = tools.filter(({ id }) => !isHidden(id))
         const everything = createLexicalSearcher()
-        everything.update({ put: tools.map(documentOf) })
+        everything.update({ put: tools.map(createDocument) })
         const without = createLexicalSearcher()
-        without.update({ put: seen.map(documentOf) })
+        without.update({ put: seen.map(createDocument) })
         const createIndex = createExamplesIndexes()
         const learnedOf = (some: typeof tools) => {
           const examples = createIndex()
@@ -77,7 +77,7 @@ describe('what may not be seen', () => {
           expect(answer).toEqual(without.rank({ ...query, learned: some }))
           // And nothing of it stays behind.
           const fresh = createLexicalSearcher()
-          fresh.update({ put: tools.map(documentOf) })
+          fresh.update({ put: tools.map(createDocument) })
           expect(everything.rank({ ...query, learned: all })).toEqual(fresh.rank({ ...query, learned: all }))
         }
       }),
@@ -86,7 +86,9 @@ describe('what may not be seen', () => {
 
   it('comes back where looking for it fails', () => {
     const searcher = createLexicalSearcher()
-    searcher.update({ put: sample.map((tool) => documentOf({ id: `${tool.source}/${tool.name}`, tool })) })
+    searcher.update({
+      put: sample.map((tool) => createDocument({ id: `${tool.source}/${tool.name}`, tool })),
+    })
     const before = searcher.rank({ text: 'read a file', must: [] })
     let asked = 0
     const hidden = () => {
@@ -185,7 +187,9 @@ describe('what may not be seen', () => {
     const [denied] = sample.map(({ source }) => source)
     const ask = async (tools: readonly Tool[], hidden?: (id: string) => boolean) => {
       const searcher = createHybridSearcher({ embed })
-      searcher.update({ put: tools.map((tool) => documentOf({ id: `${tool.source}/${tool.name}`, tool })) })
+      searcher.update({
+        put: tools.map((tool) => createDocument({ id: `${tool.source}/${tool.name}`, tool })),
+      })
       return Promise.all(
         ['read a file', 'zzz'].map((text) =>
           searcher.rank({ text, must: [], ...(hidden ? { hidden } : {}) }),

@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   createSegmentBuilder,
+  findTerm,
   mergeSegments,
-  positionOf,
   type Segment,
 } from '../../src/search/index/segment.js'
 
@@ -28,8 +28,8 @@ describe('a term of a segment', () => {
         const own = segmentOf(held)
         for (const segment of [own, mergeSegments([own, segmentOf(asked)])])
           for (const each of [...held, ...asked])
-            expect(positionOf(segment, each)).toBe(segment.terms.indexOf(each))
-        for (const each of asked) expect(positionOf(own, each)).toBe(own.terms.indexOf(each))
+            expect(findTerm(segment, each)).toBe(segment.terms.indexOf(each))
+        for (const each of asked) expect(findTerm(own, each)).toBe(own.terms.indexOf(each))
       }),
     )
   })
@@ -37,8 +37,8 @@ describe('a term of a segment', () => {
   it('is found among many that begin alike', () => {
     const held = Array.from({ length: 5000 }, (_, place) => place)
     const segment = segmentOf(held)
-    expect(held.every((each) => positionOf(segment, each) === each)).toBe(true)
-    expect(positionOf(segment, -1)).toBe(-1)
-    expect(positionOf(segment, 5000)).toBe(-1)
+    expect(held.every((each) => findTerm(segment, each) === each)).toBe(true)
+    expect(findTerm(segment, -1)).toBe(-1)
+    expect(findTerm(segment, 5000)).toBe(-1)
   })
 })

@@ -1,7 +1,7 @@
 /** One hall: the servers of one set of config files in one catalogue, and the rooms that open on it. */
 import { homedir } from 'node:os'
 import { createToolwell, defaultPrompts, type Policy, type Toolwell } from '@toolwell/core'
-import { defined, matchesGlob } from '@toolwell/core/internal'
+import { dropUndefined, matchesGlob } from '@toolwell/core/internal'
 import {
   type CallOptions,
   type Config,
@@ -110,7 +110,8 @@ export function openHall(options: HallOptions): Hall {
       unavailable: ({ name, state }) => defaultPrompts.unavailable({ name, state: why(name, state) }),
       searchUnavailable: ({ asked, state }) =>
         defaultPrompts.searchUnavailable({ asked, state: why(asked, state) }),
-      searchHeldBack: ({ source, count }) => toolsHeldBack(source, count, { catalogue, configOf, command }),
+      searchQuarantined: ({ source, count }) =>
+        toolsHeldBack(source, count, { catalogue, configOf, command }),
     },
   })
   const why = (name: string, state: string) => whyAway(name, state, { catalogue, report, configOf, command })
@@ -165,7 +166,7 @@ export function openHall(options: HallOptions): Hall {
       const wanted = profile === undefined ? undefined : config.profiles[profile]
       // Of the servers that are in use, whatever the files say by now.
       const policy = wanted && within(byName(inProfile([...known.values()], wanted)), wanted.servers)
-      const room = openRoom(hall, well.face(defined({ policy })), isReadOnly)
+      const room = openRoom(hall, well.face(dropUndefined({ policy })), isReadOnly)
       rooms.set(profile, room)
       return room
     },

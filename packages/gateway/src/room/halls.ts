@@ -3,7 +3,7 @@
  * changes. Workspaces without a config of their own share one. Each has its own catalogue and its own trust; processes that depend on no
  * folder are those of all.
  */
-import { defined } from '@toolwell/core/internal'
+import { dropUndefined } from '@toolwell/core/internal'
 import type { ConfigFile, ConnectOptions, ServerEvent } from '@toolwell/mcp'
 import { type ReadOnlyStore, SharedProcesses } from '@toolwell/mcp/internal'
 import type { HallProblem } from './broken-entries.js'
@@ -189,7 +189,7 @@ export class Halls {
       env,
       connect,
       processes: this.#processes,
-      ...defined({ readOnly, command }),
+      ...dropUndefined({ readOnly, command }),
       onServer: (event, config) => onEvent({ kind: 'server', event, config }),
       onChange: () => {
         for (const listener of listeners) listener()

@@ -31,7 +31,7 @@ export function whyAway(
   const { name: tool = '' } = entry?.tool ?? {}
   // A name that is more than one may hold a sentence for the model.
   const isNamed = about.quarantined.has(tool) && /^[\w.@-]+$/.test(tool)
-  return prompts.heldBack({
+  return prompts.quarantined({
     state,
     ...approval(isNamed ? `${source}/${tool}` : source, configOf(source), command),
   })

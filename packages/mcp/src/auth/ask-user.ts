@@ -5,7 +5,7 @@ import {
   type OAuthDiscoveryState,
   RegistrationRejectedError,
 } from '@modelcontextprotocol/client'
-import { defined } from '@toolwell/core/internal'
+import { dropUndefined } from '@toolwell/core/internal'
 import { quoted } from '../upstream/failures.js'
 import { type Answer, type Callback, listenForCallback } from './callback.js'
 import type { Draft } from './draft.js'
@@ -47,7 +47,7 @@ export async function requestAddress(
   try {
     await auth(draft.provider, {
       serverUrl: url,
-      ...defined({ resourceMetadataUrl, scope }),
+      ...dropUndefined({ resourceMetadataUrl, scope }),
       fetchFn: fetch,
     })
   } catch (error) {

@@ -6,7 +6,7 @@ import type {
   OAuthDiscoveryState,
   StoredOAuthClientInformation,
 } from '@modelcontextprotocol/client'
-import { defined } from '@toolwell/core/internal'
+import { dropUndefined } from '@toolwell/core/internal'
 import type { ServerConfig } from '../config/server-config.js'
 import type { Login } from './login-store.js'
 
@@ -32,7 +32,7 @@ export function createDraft(
   const configured: StoredOAuthClientInformation | undefined =
     oauth?.clientId === undefined || (isDocument && oauth.clientSecret === undefined)
       ? undefined
-      : { client_id: oauth.clientId, ...defined({ client_secret: oauth.clientSecret }), issuer }
+      : { client_id: oauth.clientId, ...dropUndefined({ client_secret: oauth.clientSecret }), issuer }
   const registered = known.redirectUrl === redirectUrl && known.client?.issuer === issuer
   const isReused = configured === undefined && registered
   let client = configured ?? (registered ? known.client : undefined)
@@ -43,7 +43,7 @@ export function createDraft(
   const methods = found.authorizationServerMetadata?.token_endpoint_auth_methods_supported
   const provider: OAuthClientProvider = {
     redirectUrl,
-    ...defined({ clientMetadataUrl: isDocument ? oauth.clientId : undefined }),
+    ...dropUndefined({ clientMetadataUrl: isDocument ? oauth.clientId : undefined }),
     clientMetadata: {
       client_name: 'Toolwell',
       redirect_uris: [redirectUrl],
@@ -83,7 +83,7 @@ export function createDraft(
     requestedScope: () => address?.searchParams.get('scope') ?? undefined,
     settled() {
       if (!client) throw new Error('there is no client')
-      return { client, discovery, ...defined({ resource }) }
+      return { client, discovery, ...dropUndefined({ resource }) }
     },
   }
 }

@@ -6,7 +6,7 @@ import {
   type OAuthDiscoveryState,
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
-import { defined } from '@toolwell/core/internal'
+import { dropUndefined } from '@toolwell/core/internal'
 import { redactor } from '../config/redact.js'
 import { openClient } from '../upstream/open-client.js'
 import { VERSION } from '../upstream/version.js'
@@ -30,7 +30,7 @@ export async function askForChallenge({
     token: async () => undefined,
     async onUnauthorized({ response }) {
       const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response)
-      challenge = defined({ resourceMetadataUrl, scope })
+      challenge = dropUndefined({ resourceMetadataUrl, scope })
       throw new UnauthorizedError()
     },
   }
@@ -66,7 +66,7 @@ export async function discoverAuthorization(
 ): Promise<OAuthDiscoveryState> {
   const resourceMetadataUrl = challenge?.resourceMetadataUrl
   const found = await discoverOAuthServerInfo(new URL(url), {
-    ...defined({ resourceMetadataUrl }),
+    ...dropUndefined({ resourceMetadataUrl }),
     fetchFn: fetch,
   }).catch((error: unknown) => {
     throw (
@@ -76,5 +76,5 @@ export async function discoverAuthorization(
   // Some let everybody in and ask later, at the first call.
   if (!challenge && !known.wanted && !found.resourceMetadata && !found.authorizationServerMetadata)
     throw failures.make('not-needed', `${name} asks for no login.`, 'It can be used as it is.')
-  return { ...found, ...defined({ resourceMetadataUrl: resourceMetadataUrl?.href }) }
+  return { ...found, ...dropUndefined({ resourceMetadataUrl: resourceMetadataUrl?.href }) }
 }

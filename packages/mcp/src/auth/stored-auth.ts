@@ -8,7 +8,7 @@ import {
   refreshAuthorization,
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
-import { defined } from '@toolwell/core/internal'
+import { dropUndefined } from '@toolwell/core/internal'
 import { hasOwnCredentials, type ServerConfig } from '../config/server-config.js'
 import type { WarningListener } from '../definition/warning.js'
 import type { ServerAuth } from '../upstream/open-client.js'
@@ -34,7 +34,9 @@ const REFUSALS: readonly string[] = [
 ]
 
 export function expiryOf(tokens: { expires_in?: number | undefined }, now: number): { expiresAt?: number } {
-  return defined({ expiresAt: tokens.expires_in === undefined ? undefined : now + tokens.expires_in * 1000 })
+  return dropUndefined({
+    expiresAt: tokens.expires_in === undefined ? undefined : now + tokens.expires_in * 1000,
+  })
 }
 
 export function boundedFetch(milliseconds: number, base: FetchLike = fetch): FetchLike {
@@ -108,7 +110,7 @@ async function renew(held: HeldLogin, sent: string | undefined, now: () => numbe
   if (!login || !client || !discovery || !tokens?.refresh_token) throw new UnauthorizedError('no login')
   try {
     const renewed = await refreshAuthorization(discovery.authorizationServerUrl, {
-      ...defined({ metadata: discovery.authorizationServerMetadata, resource }),
+      ...dropUndefined({ metadata: discovery.authorizationServerMetadata, resource }),
       clientInformation: client,
       refreshToken: tokens.refresh_token,
       fetchFn: boundedFetch(RENEWAL_TIMEOUT),

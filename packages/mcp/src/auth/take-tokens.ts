@@ -1,6 +1,6 @@
 /** The end of a login: the answer of the user becomes tokens, and these are kept. */
 import { exchangeAuthorization, type StoredOAuthTokens } from '@modelcontextprotocol/client'
-import { defined } from '@toolwell/core/internal'
+import { dropUndefined } from '@toolwell/core/internal'
 import type { Draft } from './draft.js'
 import type { LoginAttempt } from './login-attempt.js'
 import { plain } from './login-failures.js'
@@ -34,7 +34,7 @@ export async function takeTokens(
   const metadata = discovery.authorizationServerMetadata
   const now = Date.now()
   const tokens = await exchangeAuthorization(discovery.authorizationServerUrl, {
-    ...defined({ metadata, resource, iss: parameters.get('iss') ?? undefined }),
+    ...dropUndefined({ metadata, resource, iss: parameters.get('iss') ?? undefined }),
     clientInformation: client,
     authorizationCode: code,
     codeVerifier: draft.provider.codeVerifier() as string,
@@ -47,10 +47,10 @@ export async function takeTokens(
   const scope = tokens.scope ?? draft.requestedScope()
   return {
     client,
-    tokens: { ...tokens, issuer, ...defined({ scope: scope || undefined }) },
+    tokens: { ...tokens, issuer, ...dropUndefined({ scope: scope || undefined }) },
     ...expiryOf(tokens, now),
     discovery,
-    ...defined({ resource }),
+    ...dropUndefined({ resource }),
     redirectUrl,
   }
 }

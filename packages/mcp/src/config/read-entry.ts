@@ -1,5 +1,5 @@
 /** One checked entry of `mcpServers` as a server: variables expanded, paths made absolute, defaults filled in. */
-import { defined, isRecord } from '@toolwell/core/internal'
+import { dropUndefined, isRecord } from '@toolwell/core/internal'
 import type { Fields } from './check-entry.js'
 import { createEntryReader, type EntryReader } from './entry-reader.js'
 import type { ConfigProblem } from './problem.js'
@@ -75,7 +75,7 @@ function readOAuth({ fields, report, text }: EntryReader): OAuthSettings | undef
         'Write ${env:NAME} and set the variable',
       )
   const { clientId, clientSecret, scopes, callbackPort } = fields.oauth as Fields
-  return defined({
+  return dropUndefined({
     clientId: clientId === undefined ? undefined : text(clientId, 'oauth', 'clientId'),
     clientSecret: clientSecret === undefined ? undefined : text(clientSecret, 'oauth', 'clientSecret'),
     scopes: scopes === undefined ? undefined : [scopes as string | string[]].flat().flatMap(words),

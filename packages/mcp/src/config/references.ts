@@ -7,7 +7,7 @@ import { realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
-import { defined } from '@toolwell/core/internal'
+import { dropUndefined } from '@toolwell/core/internal'
 import type { RawEntry } from './raw-entry.js'
 import type { ServerConfig } from './server-config.js'
 
@@ -121,7 +121,7 @@ function runSecret(command: string, { folder, signal }: ResolveOptions): Promise
     execFile(
       shell,
       [flag, command],
-      { timeout: COMMAND_TIMEOUT, windowsHide: true, ...defined({ signal, cwd: folder }) },
+      { timeout: COMMAND_TIMEOUT, windowsHide: true, ...dropUndefined({ signal, cwd: folder }) },
       (error, output) => {
         const value = withoutEnd(output)
         if (!error && value !== '') return done(value)

@@ -1,6 +1,6 @@
 /** Which tools of a server are always sent: those the config names, those the server marks where the config believes it, and no more than fit. */
 import { estimate } from '@toolwell/core'
-import { fitWire, matchesGlob, wireNameOf } from '@toolwell/core/internal'
+import { createWireName, fitWire, matchesGlob } from '@toolwell/core/internal'
 import { isOffered } from '../config/is-offered.js'
 import type { ServerConfig } from '../config/server-config.js'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
@@ -51,7 +51,7 @@ const WIRES = ['anthropic', 'openai-chat', 'openai-responses', 'google']
 function costOf(server: string, listed: McpTool): number {
   const { inputSchema, _meta: meta } = listed
   const description = typeof listed.description === 'string' ? listed.description : ''
-  const name = wireNameOf(server, listed.name)
+  const name = createWireName(server, listed.name)
   const tool = { name, description, inputSchema: inputSchema as Record<string, unknown> }
   const sent = WIRES.map((wire) => {
     const { tool: fit } = fitWire(tool, wire)

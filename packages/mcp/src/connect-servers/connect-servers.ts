@@ -1,7 +1,7 @@
 /** Servers as sources of a catalogue: each joins when it is known, and none waits for another. */
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { Catalogue } from '@toolwell/core'
-import { assertKnownKeys, defined, invalid, isRecord } from '@toolwell/core/internal'
+import { assertKnownKeys, dropUndefined, invalid, isRecord } from '@toolwell/core/internal'
 import { diskLogins } from '../auth/login-store.js'
 import { storedAuth } from '../auth/stored-auth.js'
 import { isOffered } from '../config/is-offered.js'
@@ -127,7 +127,7 @@ export function connectSharing(
 
   const callerOf = (conversation?: string, principal?: string): Caller => ({
     client: principal || client,
-    ...defined({ conversation, handlers, capabilities: given.capabilities }),
+    ...dropUndefined({ conversation, handlers, capabilities: given.capabilities }),
   })
   const modelCaller = (server: string, conversation?: string, principal?: string): Caller => {
     const more = given.caller?.({ conversation, principal, server })
@@ -150,7 +150,7 @@ export function connectSharing(
     async (tool, input, { signal, conversation, principal, onProgress }) =>
       call(server, tool, input, {
         caller: modelCaller(server, conversation, principal),
-        ...defined({ signal, onProgress }),
+        ...dropUndefined({ signal, onProgress }),
       })
   const retries = createLane(RETRIES)
   /** By name: what a server kept is lost with its config too. */

@@ -1,5 +1,5 @@
 /** What a host can say about its servers, and what counts where it says nothing. */
-import { assertKnownKeys, defined, invalid } from '@toolwell/core/internal'
+import { assertKnownKeys, dropUndefined, invalid } from '@toolwell/core/internal'
 import type { LoginStore } from '../auth/login-store.js'
 import type { ServerConfig } from '../config/server-config.js'
 import type { DefinitionCache } from '../definition/cache.js'
@@ -112,7 +112,7 @@ export function readOptions(options: ConnectOptions): ConnectSettings {
     ...rest
   } = options
   const { handlers, capabilities } = rest
-  assertCaller(defined({ handlers, capabilities }), 'connectServers')
+  assertCaller(dropUndefined({ handlers, capabilities }), 'connectServers')
   if (!(concurrency >= 1))
     throw invalid('concurrency', `concurrency must be at least 1, not ${String(concurrency)}.`)
   return {

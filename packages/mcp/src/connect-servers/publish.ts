@@ -1,6 +1,6 @@
 /** From a server to what the catalogue is told of it. Pure but for `createPublisher`, which knows what was told last. */
 import type { Catalogue, SourceState, SourceUpdate } from '@toolwell/core'
-import { defined, quote } from '@toolwell/core/internal'
+import { dropUndefined, quote } from '@toolwell/core/internal'
 import type { ServerConfig } from '../config/server-config.js'
 import type { ServerDefinition } from '../definition/server-definition.js'
 import { describeUnusable } from '../definition/usable-tools.js'
@@ -58,7 +58,7 @@ export function sourceUpdate(upstream: Upstream, run: RunTool, folder?: string):
       name === undefined || tools.some((tool) => tool.name === name) ? [] : [{ name, problem: reason }],
     ),
     tentative: upstream.isTentative,
-    ...defined({ kept: definition && upstream.known.keptFor(use) }),
+    ...dropUndefined({ kept: definition && upstream.known.keptFor(use) }),
     quarantined: review.server === undefined ? [...review.quarantined.keys()] : tools.map(({ name }) => name),
   }
 }

@@ -1,7 +1,7 @@
 /** Turns what a server lists into tools of the catalogue: deferred, with a hint for the index, and a way to run them. */
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { ExecuteContext, Tool, ToolAnnotations } from '@toolwell/core'
-import { isRecord, tellingLine } from '@toolwell/core/internal'
+import { findPurposeLine, isRecord } from '@toolwell/core/internal'
 import { mcpResult, type ToolResult, toolResult } from '@toolwell/core/result'
 import { isOffered } from '../config/is-offered.js'
 import type { ServerConfig } from '../config/server-config.js'
@@ -28,7 +28,7 @@ export function toTools(server: ServerConfig, definition: ServerDefinition, run:
 
 /** What a model reads of a server: words of the config, or of the instructions, which are scanned and locked. */
 export function describeServer(server: ServerConfig, { instructions }: ServerDefinition): string {
-  return server.description || tellingLine(instructions, 200)
+  return server.description || findPurposeLine(instructions, 200)
 }
 
 function toTool(

@@ -1,7 +1,7 @@
 /** The files of a cache. Nothing here throws: a file that cannot be used is a warning and a slower start. */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { defined } from '@toolwell/core/internal'
+import { dropUndefined } from '@toolwell/core/internal'
 import { makeFolder } from '@toolwell/core/internal/node'
 import type { ServerWarning, WarningListener } from './warning.js'
 
@@ -29,7 +29,8 @@ export function createCacheFiles(folder: string, warn: WarningListener): CacheFi
     then = 'the server will be asked again',
     { code, fix } = { code: 'cache-damaged' },
   ) => {
-    const tell = (what: string) => warn({ code, text: `${file} ${why}; ${what}${then}`, ...defined({ fix }) })
+    const tell = (what: string) =>
+      warn({ code, text: `${file} ${why}; ${what}${then}`, ...dropUndefined({ fix }) })
     try {
       renameSync(file, `${file}.unreadable`)
       tell(`it was set aside as ${file}.unreadable, and `)

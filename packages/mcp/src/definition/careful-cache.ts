@@ -1,5 +1,5 @@
 /** A cache that never fails: an error in it, or a value that is not a definition, costs a warning and a listing. */
-import { defined, isRecord } from '@toolwell/core/internal'
+import { dropUndefined, isRecord } from '@toolwell/core/internal'
 import type { CachedDefinition, DefinitionCache } from './cache.js'
 import { areUsable, withUsableTools } from './usable-tools.js'
 import type { WarningListener } from './warning.js'
@@ -32,7 +32,7 @@ export function carefulCache(cache: DefinitionCache, warn: WarningListener): Def
       void attempt(`keep ${server.name}`, () => cache.writeFailure?.(server, failed, asked)),
     wasCompared: (key) => attempt('read what was compared', () => cache.wasCompared?.(key)) === true,
     noteCompared: (key) => attempt('keep what was compared', () => cache.noteCompared?.(key)),
-    ...defined({
+    ...dropUndefined({
       kept: cache.kept
         ? (...[server, definition, use, asked]: Parameters<NonNullable<DefinitionCache['kept']>>) =>
             attempt(`keep what is made of ${server.name}`, () => cache.kept?.(server, definition, use, asked))

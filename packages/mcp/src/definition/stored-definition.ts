@@ -3,7 +3,7 @@
  * the first; a schema is read when it is wanted, which for most tools is never.
  */
 import { createHash } from 'node:crypto'
-import { isValidated, markValidated, problemOf } from '@toolwell/core/internal'
+import { findToolProblem, isValidated, markValidated } from '@toolwell/core/internal'
 import type { McpTool, ServerDefinition } from './server-definition.js'
 
 const FORMAT = 3
@@ -42,7 +42,7 @@ export function encodeDefinition(fingerprint: string, stored: StoredDefinition):
     const { inputSchema, outputSchema, ...rest } = tool
     // An entry that is not a tool is stored whole, so that its fault is still visible. So is one with a key `__proto__`.
     const isWhole =
-      problemOf({ name: tool.name, inputSchema }) !== undefined || Object.hasOwn(tool, '__proto__')
+      findToolProblem({ name: tool.name, inputSchema }) !== undefined || Object.hasOwn(tool, '__proto__')
     const output = outputSchema === undefined || isWhole ? {} : { outputSchema: put(outputSchema) }
     spans.push(isWhole ? null : { inputSchema: put(inputSchema), ...output })
     return isWhole ? tool : rest

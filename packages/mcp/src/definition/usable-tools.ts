@@ -1,5 +1,5 @@
 /** Splits what a server lists into tools and unusable entries, so that every entry is accounted for. */
-import { firstLine, isValidated, problemOf } from '@toolwell/core/internal'
+import { findToolProblem, firstLine, isValidated } from '@toolwell/core/internal'
 import type { CachedDefinition } from './cache.js'
 import { fingerprint } from './fingerprint.js'
 import type { McpTool, UnusableEntry } from './server-definition.js'
@@ -18,7 +18,7 @@ export function usableTools(entries: readonly unknown[]): { tools: McpTool[]; un
       reason ??
       (total + size > MOST_OF_SERVER
         ? `is left out: all before it take ${MOST_OF_SERVER / 1024 / 1024} MB, and no more is read of one server`
-        : problemOf(asTool(entry)))
+        : findToolProblem(asTool(entry)))
     if (problem === undefined) total += size
     const known = problem === undefined ? first.get(tool.name) : undefined
     if (problem !== undefined) leave(firstLine(problem, 300))
@@ -87,7 +87,7 @@ export function withUsableTools(cached: CachedDefinition): CachedDefinition {
 
 /** Whether all of these can be used as tools. */
 export function areUsable(tools: readonly unknown[]): boolean {
-  return tools.every((tool) => problemOf(asTool(tool)) === undefined)
+  return tools.every((tool) => findToolProblem(asTool(tool)) === undefined)
 }
 
 /** In one line, for a warning. */

@@ -10,8 +10,8 @@ export function withoutSecrets(listed: ServerDefinition, redactor: DefinitionRed
   // Nearly always: nothing is repeated, and nothing is copied.
   if (redactor.hide(text) === text) return listed
   const isLeftOut = (tool: McpTool) => redactor.isTold(tool.name) || hasKey(tool, redactor.isTold)
-  const leftOut = new Set(listed.tools.filter(isLeftOut))
-  const names = new Set(listed.tools.flatMap((tool) => (leftOut.has(tool) ? [] : [tool.name])))
+  const skipped = new Set(listed.tools.filter(isLeftOut))
+  const names = new Set(listed.tools.flatMap((tool) => (skipped.has(tool) ? [] : [tool.name])))
   const hide = (told: string) => redactor.hide(told, names)
   const clean = (value: unknown): unknown => {
     if (typeof value === 'string') return hide(value)
@@ -24,7 +24,7 @@ export function withoutSecrets(listed: ServerDefinition, redactor: DefinitionRed
   const tools: McpTool[] = []
   const unusable: UnusableEntry[] = (listed.unusable ?? []).map((entry) => clean(entry) as UnusableEntry)
   for (const [index, tool] of listed.tools.entries())
-    if (leftOut.has(tool))
+    if (skipped.has(tool))
       unusable.push({
         entry: index + 1,
         // Not in part either: what is around a secret may belong to it.

@@ -1,6 +1,6 @@
 /** The review that connected servers get by default: the scan, the lock beside the config, and first use where there is none. */
 
-import { defined } from '@toolwell/core/internal'
+import { dropUndefined } from '@toolwell/core/internal'
 import { isOffered } from '../config/is-offered.js'
 import type { ServerConfig } from '../config/server-config.js'
 import { startOf } from '../config/start-of.js'
@@ -159,7 +159,7 @@ export function createGuard(options: GuardOptions): Guard {
     if (remember) {
       const { need, folder } = server.workspace
       const seen = {
-        ...defined({
+        ...dropUndefined({
           commands: record?.commands,
           commandsFor: record?.commandsFor,
           folder: need === 'each' ? folder : undefined,
@@ -301,13 +301,18 @@ function toReview({ server: whole, tools, warnings }: ServerDecision): Review {
     if (!decision.allowed) quarantined.set(tool, decision.reason)
     for (const finding of decision.findings) findings.push(toFinding(finding, tool))
   }
-  return { quarantined, findings, warnings, ...defined({ server: whole.allowed ? undefined : whole.reason }) }
+  return {
+    quarantined,
+    findings,
+    warnings,
+    ...dropUndefined({ server: whole.allowed ? undefined : whole.reason }),
+  }
 }
 
 function toFinding({ rule, severity, where, why, excerpt, fix }: Finding, tool?: string): ReviewFinding {
   const place = where || 'the definition'
   return {
-    ...defined({ tool }),
+    ...dropUndefined({ tool }),
     severity,
     rule,
     where,

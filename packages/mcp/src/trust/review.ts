@@ -1,5 +1,5 @@
 /** The step between listing and the catalogue: whatever checks definitions stands here, and may hold some of them back. */
-import { defined } from '@toolwell/core/internal'
+import { dropUndefined } from '@toolwell/core/internal'
 import type { ServerConfig } from '../config/server-config.js'
 import type { ServerDefinition } from '../definition/server-definition.js'
 import type { ServerWarning } from '../definition/warning.js'
@@ -59,6 +59,6 @@ export function combineReviews(...reviewers: readonly Reviewer[]): Reviewer {
         server ??= `a check of its definitions failed: ${error instanceof Error ? error.message : String(error)}`
       }
     }
-    return { quarantined, findings, warnings, ...defined({ server }) }
+    return { quarantined, findings, warnings, ...dropUndefined({ server }) }
   }
 }

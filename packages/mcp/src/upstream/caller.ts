@@ -11,7 +11,7 @@ import type {
   LoggingLevel,
   Root,
 } from '@modelcontextprotocol/client'
-import { assertKnownKeys, canonicalJson, defined, invalid, isRecord } from '@toolwell/core/internal'
+import { assertKnownKeys, canonicalJson, dropUndefined, invalid, isRecord } from '@toolwell/core/internal'
 
 /** A line that a server logs. */
 export interface LogMessage {
@@ -115,20 +115,20 @@ export function capabilitiesOf({ handlers = {}, capabilities }: Caller): CallerC
   const { elicit, sample, roots } = handlers
   const { elicitation, sampling, roots: changing } = capabilities ?? DEFAULT_CAPABILITIES
   const has = (value: unknown) => (value === undefined ? undefined : {})
-  return defined({
+  return dropUndefined({
     elicitation:
       elicit && elicitation
         ? // Where neither is named, forms are meant.
-          defined({
+          dropUndefined({
             form: has(elicitation.form ?? (elicitation.url === undefined ? {} : undefined)),
             url: has(elicitation.url),
           })
         : undefined,
     sampling:
       sample && sampling
-        ? defined({ context: has(sampling.context), tools: has(sampling.tools) })
+        ? dropUndefined({ context: has(sampling.context), tools: has(sampling.tools) })
         : undefined,
-    roots: roots && changing ? defined({ listChanged: changing.listChanged || undefined }) : undefined,
+    roots: roots && changing ? dropUndefined({ listChanged: changing.listChanged || undefined }) : undefined,
   })
 }
 

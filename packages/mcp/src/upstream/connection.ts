@@ -13,7 +13,7 @@ import {
   type Transport,
   type TransportSendOptions,
 } from '@modelcontextprotocol/client'
-import { defined } from '@toolwell/core/internal'
+import { dropUndefined } from '@toolwell/core/internal'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
 import { wantsHeaders } from '../definition/wants-headers.js'
 import { createAttribution } from './attribution.js'
@@ -173,7 +173,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
                   onprogress: (progress) => onProgress(progress as Progress),
                 }
               : {}),
-            ...defined({ signal }),
+            ...dropUndefined({ signal }),
           })
         return await attribution.during(caller, canAsk || handlers?.log !== undefined, work)
       } catch (error) {
@@ -262,7 +262,7 @@ function guard(
     return {
       requestSignal: reading.signal,
       onRequestStreamEnd: () => readings.has(id) && transport.onmessage?.(brokenOff(id)),
-      ...defined({ ...options }),
+      ...dropUndefined({ ...options }),
     }
   }
   transport.send = (message, options) => {

@@ -16,7 +16,7 @@ import {
   type Transport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
-import { defined } from '@toolwell/core/internal'
+import { dropUndefined } from '@toolwell/core/internal'
 import type { HttpEndpoint, ServerConfig } from '../config/server-config.js'
 import { abortable } from './abortable.js'
 import { limited } from './http-answers.js'
@@ -195,7 +195,7 @@ function streamable(
 ): Transport {
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
-    ...defined({ authProvider }),
+    ...dropUndefined({ authProvider }),
     fetch: asking,
   }) as Transport
 }
@@ -207,7 +207,7 @@ function sse(
 ): Transport {
   return new SSEClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
-    ...defined({ authProvider }),
+    ...dropUndefined({ authProvider }),
     fetch: asking,
   }) as Transport
 }

@@ -1,7 +1,7 @@
 /** Where the calls of a caller run: in which folder, in which era, and who else has the same process. */
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { defined } from '@toolwell/core/internal'
+import { dropUndefined } from '@toolwell/core/internal'
 import { DEFAULTS, type ServerConfig } from '../config/server-config.js'
 import { type Caller, type CallerCapabilities, capabilitiesOf, capabilityKey } from './caller.js'
 
@@ -24,7 +24,7 @@ export function placeOf(server: ServerConfig, caller: Caller, speaksBoth: boolea
   const { roots, ...others } = capabilitiesOf(caller)
   // What does not depend on a folder is not told of any.
   const capabilities: CallerCapabilities =
-    workspace.isStated && workspace.need === 'none' ? others : { ...others, ...defined({ roots }) }
+    workspace.isStated && workspace.need === 'none' ? others : { ...others, ...dropUndefined({ roots }) }
   const needsFolder = workspace.need === 'each' || share === 'workspace' || capabilities.roots !== undefined
   const folder = needsFolder ? resolve(caller.workspace ?? workspace.folder) : ''
   const era = speaksBoth && caller.era === 'legacy' ? 'legacy' : undefined

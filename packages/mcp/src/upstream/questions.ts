@@ -5,7 +5,7 @@ import {
   type ListRootsResult,
   ProtocolError,
 } from '@modelcontextprotocol/client'
-import { defined, isRecord } from '@toolwell/core/internal'
+import { dropUndefined, isRecord } from '@toolwell/core/internal'
 import { hidden } from '../definition/without-secrets.js'
 import {
   type Caller,
@@ -50,7 +50,7 @@ export function loggedIn(message: JSONRPCMessage): LogMessage | undefined {
   if (!('method' in message) || message.method !== 'notifications/message') return undefined
   const { level, logger, data } = isRecord(message.params) ? message.params : {}
   if (!isLogLevel(level)) return undefined
-  return { level, data, ...defined({ logger: typeof logger === 'string' ? logger : undefined }) }
+  return { level, data, ...dropUndefined({ logger: typeof logger === 'string' ? logger : undefined }) }
 }
 
 /** To the caller that it belongs to, without secrets; nobody reads the log of another. A handler that throws has no say in the call. */

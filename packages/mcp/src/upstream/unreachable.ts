@@ -1,7 +1,7 @@
 /** Why a remote server could not be reached, in a sentence that names the cause and one that says what to do. */
 
 import { type FetchLike, ProtocolError, SdkErrorCode } from '@modelcontextprotocol/client'
-import { defined } from '@toolwell/core/internal'
+import { dropUndefined } from '@toolwell/core/internal'
 import type { HttpEndpoint } from '../config/server-config.js'
 import { headOf, quoted } from './http-status.js'
 
@@ -221,7 +221,7 @@ function ofAnswer(seen: Seen, answer: string, { headers, type: kind }: HttpEndpo
 function* causesOf(error: unknown): Generator<{ code?: string; message: string }> {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
     const { code } = at as { code?: unknown }
-    yield { message: at.message, ...defined({ code: typeof code === 'string' ? code : undefined }) }
+    yield { message: at.message, ...dropUndefined({ code: typeof code === 'string' ? code : undefined }) }
     if (at instanceof AggregateError) for (const each of at.errors) yield* causesOf(each)
   }
 }

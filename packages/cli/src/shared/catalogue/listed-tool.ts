@@ -1,7 +1,7 @@
 /** What one JSON value of a catalogue file holds: a tool, or the answer of a server to tools/list in any of its wrappings. */
 
 import type { Tool } from '@toolwell/core'
-import { defined, isRecord } from '@toolwell/core/internal'
+import { dropUndefined, isRecord } from '@toolwell/core/internal'
 
 /** One tool as it is indexed and shown. */
 export interface ListedTool {
@@ -34,7 +34,7 @@ export function listingOf(value: unknown): Listing | string {
     return {
       tools: list.tools,
       isList: true,
-      ...defined({
+      ...dropUndefined({
         server: isText(server) ? server : undefined,
         serverDescription: isText(serverDescription) ? serverDescription : undefined,
       }),
@@ -58,7 +58,7 @@ export function listedTool(value: unknown, from: Listing, otherServer: string): 
   if (id !== undefined && id !== null && typeof id !== 'string' && typeof id !== 'number')
     return `"id" is ${kindOf(id)}. Write a string or a number, or leave it out.`
   return {
-    ...defined({ id: id === null || id === '' ? undefined : id }),
+    ...dropUndefined({ id: id === null || id === '' ? undefined : id }),
     tool: { ...value, name, description: description ?? '', inputSchema: inputSchema ?? {} } as Tool,
     server: (server as string | null) ?? from.server ?? otherServer,
     serverDescription: (serverDescription as string | null) ?? from.serverDescription ?? '',

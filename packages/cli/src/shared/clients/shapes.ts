@@ -1,5 +1,5 @@
 /** What the config of each client looks like: its format, where the servers are in it, and one entry of it in the common form. */
-import { defined, isRecord } from '@toolwell/core/internal'
+import { dropUndefined, isRecord } from '@toolwell/core/internal'
 import type { VariableDialect } from '@toolwell/mcp/internal'
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -82,7 +82,7 @@ function fromCopilot({ type, tools, timeout, isDefaultServer: _, ...others }: Fi
 /** opencode.ai/docs/mcp-servers: a command is one list. There, `timeout` is the time until the tools are listed. */
 function fromOpencode({ type, command, environment, timeout, ...others }: Fields, whole: Fields): Fields {
   const [program, ...args] = Array.isArray(command) ? command : [command]
-  const local = defined({
+  const local = dropUndefined({
     command: program,
     args: args.length > 0 ? args : undefined,
     env: isRecord(environment) ? environment : undefined,
@@ -103,13 +103,13 @@ function fromZed(entry: Fields, whole: Fields): CommonEntry {
     return 'it is an extension of Zed'
   const { path, ...nested } = isRecord(command) ? command : ({ path: command } as Fields)
   const login = isRecord(oauth)
-    ? { oauth: defined({ clientId: oauth.client_id, clientSecret: oauth.client_secret }) }
+    ? { oauth: dropUndefined({ clientId: oauth.client_id, clientSecret: oauth.client_secret }) }
     : {}
   return {
     ...others,
     ...nested,
     ...login,
-    ...defined({ command: path }),
+    ...dropUndefined({ command: path }),
     ...span('timeout', timeout ?? whole.context_server_timeout, 's'),
   }
 }
@@ -123,7 +123,7 @@ function fromCline(entry: Fields): Fields {
   const isRemote = typeof flat.url === 'string' && flat.command === undefined
   return {
     ...flat,
-    ...defined({ type: type ?? (isRemote ? 'sse' : undefined), oauth: oauthClient }),
+    ...dropUndefined({ type: type ?? (isRemote ? 'sse' : undefined), oauth: oauthClient }),
     ...span('timeout', timeout, 's'),
   }
 }
@@ -134,7 +134,7 @@ function fromKimi(entry: Fields): Fields {
   const { startupTimeoutMs, toolTimeoutMs, enabledTools, headers, ...others } = rest
   return {
     ...others,
-    ...defined({ type, allow: enabledTools }),
+    ...dropUndefined({ type, allow: enabledTools }),
     ...headersWith(headers, typeof token === 'string' ? { Authorization: `Bearer \${${token}}` } : {}),
     ...span('timeout', toolTimeoutMs, 'ms'),
     ...span('startTimeout', startupTimeoutMs, 'ms'),
@@ -162,7 +162,7 @@ function fromCodex(value: Fields): Fields {
       ...(typeof token === 'string' ? { Authorization: `Bearer \${${token}}` } : {}),
     }),
     ...envWith(env, passed, (name) => `\${${name}:-}`),
-    ...defined({
+    ...dropUndefined({
       allow: Array.isArray(allow) ? allow : undefined,
       deny: Array.isArray(deny) ? deny : undefined,
     }),
@@ -185,7 +185,11 @@ function fromGoose(entry: Fields): CommonEntry {
     ...(typeof description === 'string' && description.trim() !== '' ? { description } : {}),
   }
   if (type === 'stdio')
-    return { ...limits, ...defined({ command: cmd }), ...envWith(envs, env_keys, (name) => `\${${name}}`) }
+    return {
+      ...limits,
+      ...dropUndefined({ command: cmd }),
+      ...envWith(envs, env_keys, (name) => `\${${name}}`),
+    }
   // Headers name variables of the entry, and of the environment, as a shell does.
   const own: Fields = isRecord(envs) ? envs : {}
   const filled = Object.entries(isRecord(headers) ? headers : {}).map(([name, value]) => [

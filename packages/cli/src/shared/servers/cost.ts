@@ -1,6 +1,6 @@
 /** What tools cost in tokens: each by itself, and what a request would get of them all. */
 import { createToolwell, type Entry, type Tokenizer, type Tool } from '@toolwell/core'
-import { fitWire, safeJson, tellingLine } from '@toolwell/core/internal'
+import { findPurposeLine, fitWire, safeJson } from '@toolwell/core/internal'
 
 export interface ToolCost {
   /** Name, description and schema, as a request carries them. */
@@ -24,7 +24,7 @@ const WIRE = 'openai-chat'
 export function costOf({ wireName, tool }: Entry, tokenizer: Tokenizer): ToolCost {
   const { description = '', inputSchema, title, card } = tool
   const said = [card, description, title]
-    .map((text) => tellingLine(text ?? '', 160))
+    .map((text) => findPurposeLine(text ?? '', 160))
     .find((text) => text !== '')
   const { tool: sent } = fitWire({ name: wireName, description, inputSchema }, WIRE)
   return {

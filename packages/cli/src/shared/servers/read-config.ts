@@ -1,7 +1,7 @@
 /** The config that a verb works on: the file it was given, or the user's own and that of the folder. */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { defined, matchesGlob } from '@toolwell/core/internal'
+import { dropUndefined, matchesGlob } from '@toolwell/core/internal'
 import {
   type Config,
   type ConfigProblem,
@@ -32,7 +32,7 @@ export async function readConfig(
 ): Promise<Config> {
   const { folder, env, errors, name } = terminal
   const files = file === undefined ? defaultConfigFiles(folder, env) : [{ path: resolve(folder, file) }]
-  const config = loadConfig({ files, env, workspaceFolder: folder, ...defined({ profile }) })
+  const config = loadConfig({ files, env, workspaceFolder: folder, ...dropUndefined({ profile }) })
   const near = NEAR.find((each) => existsSync(join(folder, each)))
   if (config.files.length === 0 && file === undefined)
     throw new Problem(

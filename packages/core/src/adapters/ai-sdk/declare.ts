@@ -1,6 +1,6 @@
 /** The tools of one request: those of the view, in its order, with what the SDK would send besides a definition. */
 
-import { defined } from '../../base/data.js'
+import { dropUndefined } from '../../base/data.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { Tool } from '../../tool/tool.js'
@@ -76,6 +76,6 @@ function written(given: AiFunction, tool: WireTool | Tool, inputSchema: Schema):
     ...own,
     ...(changing ? {} : { description: tool.description }),
     inputSchema,
-    ...defined({ strict, inputExamples: inputExamples?.map((input) => ({ input })) }),
+    ...dropUndefined({ strict, inputExamples: inputExamples?.map((input) => ({ input })) }),
   }
 }

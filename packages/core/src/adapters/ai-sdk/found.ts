@@ -6,7 +6,7 @@
 import { isRecord } from '../../base/data.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { CallAnswer } from '../../turn/run.js'
-import { revealed } from '../../turn/search-call/candidate.js'
+import { listRevealed } from '../../turn/search-call/candidate.js'
 import { fitted, objectSchema } from '../shared/tools.js'
 import type { NativeWay } from './native-way.js'
 
@@ -23,7 +23,7 @@ interface Found {
 
 /** The output of the loader. It holds all that its history needs, however a host stores it. */
 export function loaderOutput({ outcome, text }: CallAnswer, way: NativeWay | undefined): string | Found {
-  const found = way && outcome.kind === 'search' ? revealed(outcome.result) : []
+  const found = way && outcome.kind === 'search' ? listRevealed(outcome.result) : []
   if (found.length === 0) return text
   const tools = way === 'tool-search' ? { tools: found.map(foundFunction) } : {}
   return { loaded: found.map(({ name }) => name), ...tools, text }

@@ -6,7 +6,7 @@ import { isRecord } from '../../base/data.js'
 import { isMedia, type ResultPart } from '../../result/part.js'
 import { isTaken } from '../../result/taken.js'
 import type { Prompts } from '../../surface/prompts.js'
-import { describe } from '../../turn/describe.js'
+import { describePart } from '../../turn/describe.js'
 import { mediaOf } from '../shared/media-of.js'
 import { sameItems } from '../shared/same-items.js'
 import type { Protocol } from './protocol.js'
@@ -52,7 +52,7 @@ function takenResult(part: AiResultPart, protocol: Protocol, prompts: Prompts): 
   const value: readonly unknown[] = output.value
   const made = value.map((item) => {
     const media = mediaOf(item)
-    return media && !isTaken(protocol, media) ? { type: 'text', text: describe(media, prompts) } : item
+    return media && !isTaken(protocol, media) ? { type: 'text', text: describePart(media, prompts) } : item
   })
   if (sameItems(made, value)) return part
   const words = made.flatMap((item) => (isRecord(item) && item.type === 'text' ? [String(item.text)] : []))

@@ -2,7 +2,7 @@
  * A history for OpenAI's own search, as the provider of the SDK wants it: calls of the loader with wrapped arguments and
  * an id of their kind, results that hold definitions and no word, and calls in the namespace where their function lives.
  */
-import { defined } from '../../base/data.js'
+import { dropUndefined } from '../../base/data.js'
 import { shortHash } from '../../base/hash.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
@@ -53,7 +53,7 @@ export function withSearchItems(
   const found = (part: AiResultPart): { readonly part: AiResultPart; readonly text: string } => {
     const functions = foundIn(part.output).flatMap(([name, shown]): FoundFunction[] => {
       const tool = known.get(name)
-      const source = defined({ source: view.sources.get(name) })
+      const source = dropUndefined({ source: view.sources.get(name) })
       return shown ? [shown] : tool ? [foundFunction({ ...tool, ...source })] : []
     })
     const tools = declaredOnce(bySource(functions.map(sourced), prompts), declared)

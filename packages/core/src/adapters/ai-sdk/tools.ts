@@ -1,8 +1,8 @@
 /** Tools that a host has written for the SDK, as Toolwell's; what Toolwell has no place for is kept beside them. */
-import { defined, isRecord } from '../../base/data.js'
-import { invalid, kindOf } from '../../base/options.js'
+import { dropUndefined, isRecord } from '../../base/data.js'
+import { describeKind, invalid } from '../../base/options.js'
 import { quote } from '../../base/text.js'
-import { formOf, inForm, isPromise } from '../../tool/define-tool.js'
+import { detectToolForm, inForm, isPromise } from '../../tool/define-tool.js'
 import type { JsonSchema, Tool, Validation, ValidationIssue } from '../../tool/tool.js'
 import { type Described, unreadable } from '../shared/import-tools.js'
 import type { AiExecuteOptions } from './types.js'
@@ -71,7 +71,7 @@ export async function importTools<Tools extends Readonly<Record<string, object>>
         ...examplesOf(tool),
         // It says itself what of its output the model reads.
         ...(tool.toModelOutput ? { maxResultTokens: false as const } : {}),
-        ...defined(describe(name, tool)),
+        ...dropUndefined(describe(name, tool)),
       }
       return made
     }),
@@ -92,7 +92,7 @@ function assertToolSet(tools: unknown, asSchema: unknown): void {
   if (!isRecord(tools) || isPromise(tools))
     throw invalid(
       'tools',
-      `importTools takes a ToolSet of the AI SDK, with the names of tools as keys, not ${isPromise(tools) ? 'a promise: await it' : kindOf(tools)}.`,
+      `importTools takes a ToolSet of the AI SDK, with the names of tools as keys, not ${isPromise(tools) ? 'a promise: await it' : describeKind(tools)}.`,
     )
   if (typeof asSchema !== 'function')
     throw invalid(
@@ -110,7 +110,7 @@ function problemOf(tool: unknown): string | undefined {
   if (tool.type === 'provider')
     return 'has no schema, because a provider defines it. Leave it out here, and give it to aiSdk in "beside"'
   if (tool.inputSchema !== undefined) return undefined
-  const form = formOf(tool)
+  const form = detectToolForm(tool)
   return form ? inForm(form) : 'has no inputSchema'
 }
 

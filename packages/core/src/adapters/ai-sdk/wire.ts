@@ -1,6 +1,6 @@
 /** How the SDK writes a history down, and how it is read: the same for a host's messages and for a model's prompt. */
 
-import { defined } from '../../base/data.js'
+import { dropUndefined } from '../../base/data.js'
 import type { WireSupport } from '../../surface/auto.js'
 import type { Prompts } from '../../surface/prompts.js'
 import { MISTRAL_IDS } from '../shared/mistral.js'
@@ -69,7 +69,7 @@ export function aiWire(
     traits: {
       // What a model is asked is the SDK's own; what a host gives may be anything.
       ...(stored ? { form: WIRE } : {}),
-      ...defined({ ids: ids && mistral ? { ...ids, ...MISTRAL_IDS } : ids }),
+      ...dropUndefined({ ids: ids && mistral ? { ...ids, ...MISTRAL_IDS } : ids }),
       modelSpeaksBetween: mistral,
       opensWithUser,
       thinking: protocol === 'anthropic' && !keepsThinking ? boundThinking : undefined,

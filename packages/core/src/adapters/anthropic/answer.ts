@@ -5,7 +5,7 @@ import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { CallAnswer } from '../../turn/run.js'
-import { revealed } from '../../turn/search-call/candidate.js'
+import { listRevealed } from '../../turn/search-call/candidate.js'
 import { writeParts } from '../shared/result-parts.js'
 import {
   type AnthropicMediaBlock,
@@ -36,7 +36,7 @@ export function writeAnswers(
 
 /** The tools that an answer refers to instead of describing them. */
 function referred({ outcome }: CallAnswer, view: SurfaceView): readonly WireTool[] {
-  return view.delivery === 'native' && outcome.kind === 'search' ? revealed(outcome.result) : []
+  return view.delivery === 'native' && outcome.kind === 'search' ? listRevealed(outcome.result) : []
 }
 
 function resultOf(answer: CallAnswer, view: SurfaceView, prompts: Prompts): AnthropicToolResult {

@@ -1,5 +1,5 @@
 /** Cache marks of our own, where the host asked for them: behind the tools, the system prompt and the last message. */
-import { defined, isRecord } from '../../base/data.js'
+import { dropUndefined, isRecord } from '../../base/data.js'
 import type { AnthropicParts } from './types.js'
 import { type AnthropicCacheControl, blocksOf, isBlank, isThinking } from './types.js'
 
@@ -44,7 +44,7 @@ export function withMarks(parts: AnthropicParts, ttl: '5m' | '1h'): AnthropicPar
   if (tools && tool && !isMarked(tool) && take())
     tools = tools.with(shown, { ...tool, cache_control: mark(inTools, [...inSystem, ...inMessages]) })
 
-  return { ...parts, messages, ...(tools ? { tools } : {}), ...defined({ system }) }
+  return { ...parts, messages, ...(tools ? { tools } : {}), ...dropUndefined({ system }) }
 }
 
 type Mark = { readonly ttl?: unknown }

@@ -1,5 +1,5 @@
 /** Definitions to and from the shape of Anthropic Messages. */
-import { defined, isRecord } from '../../base/data.js'
+import { dropUndefined, isRecord } from '../../base/data.js'
 import { RESERVE_NAME } from '../../base/names.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Tool } from '../../tool/tool.js'
@@ -15,7 +15,7 @@ function toNative(given: WireTool | Tool): AnthropicTool {
     name,
     description,
     input_schema: objectSchema(tool) as AnthropicTool['input_schema'],
-    ...defined({ strict, input_examples: input_examples as Record<string, unknown>[] | undefined }),
+    ...dropUndefined({ strict, input_examples: input_examples as Record<string, unknown>[] | undefined }),
   }
 }
 
@@ -67,8 +67,8 @@ export function importTools<Native extends AnthropicTool>(
       name,
       description,
       inputSchema,
-      ...defined({ strict, inputExamples }),
-      ...defined(describe(tool as Native)),
+      ...dropUndefined({ strict, inputExamples }),
+      ...dropUndefined(describe(tool as Native)),
     }
   })
 }

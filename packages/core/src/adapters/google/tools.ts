@@ -1,6 +1,6 @@
 /** Definitions to and from the shape of Gemini's function declarations. */
 
-import { defined, isRecord } from '../../base/data.js'
+import { dropUndefined, isRecord } from '../../base/data.js'
 import type { JsonSchema, Tool } from '../../tool/tool.js'
 import { assertImportable, type Described } from '../shared/import-tools.js'
 import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'
@@ -39,7 +39,7 @@ export function importTools<Native extends GoogleFunctionDeclaration>(
     }: GoogleFunctionDeclaration = declaration
     const schema = parametersJsonSchema ?? fromOpenApi(parameters)
     const inputSchema = isRecord(schema) ? schema : { type: 'object', properties: {} }
-    return { name, description, inputSchema, ...defined(describe(declaration as Native)) }
+    return { name, description, inputSchema, ...dropUndefined(describe(declaration as Native)) }
   })
 }
 
@@ -51,7 +51,7 @@ function declarationsIn(wire: unknown): unknown {
   if (!Array.isArray(wire)) return wire
   const inner = (tool: unknown) => {
     if (!isRecord(tool) || !Array.isArray(tool.functionDeclarations)) return undefined
-    return Object.keys(defined(tool)).length === 1 ? tool.functionDeclarations : undefined
+    return Object.keys(dropUndefined(tool)).length === 1 ? tool.functionDeclarations : undefined
   }
   if (wire.length === 1) return inner(wire[0]) ?? wire
   return wire.some(inner) ? wire.flatMap((tool: unknown) => inner(tool) ?? [tool]) : wire

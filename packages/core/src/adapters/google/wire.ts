@@ -1,6 +1,6 @@
 /** The Gemini wire: contents, function declarations, and the system instruction that stands before both. */
 
-import { defined, isRecord } from '../../base/data.js'
+import { dropUndefined, isRecord } from '../../base/data.js'
 import { assertKnownKeys, invalid } from '../../base/options.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
@@ -128,7 +128,7 @@ function answerPart(
 ): GooglePart {
   const failed = ['error', 'timed-out', 'already-started', 'not-recorded'].includes(outcome.kind)
   const id = ownId(call)
-  const answered = { ...defined({ id }), name: call?.name ?? '' }
+  const answered = { ...dropUndefined({ id }), name: call?.name ?? '' }
   const key = failed ? 'error' : 'result'
   if (!parts) return { functionResponse: toResponse(answered, { [key]: text }) }
   const { response, ...beside } = responseOf(parts, key, media, prompts)

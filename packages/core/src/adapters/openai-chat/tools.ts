@@ -1,5 +1,5 @@
 /** Definitions to and from the shape of Chat Completions. */
-import { defined, isRecord } from '../../base/data.js'
+import { dropUndefined, isRecord } from '../../base/data.js'
 import type { Tool } from '../../tool/tool.js'
 import { assertImportable, type Described } from '../shared/import-tools.js'
 import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'
@@ -10,7 +10,7 @@ const codec = createToolCodec<ChatTool>((given) => {
   const parameters = objectSchema(tool) as Record<string, unknown>
   return {
     type: 'function',
-    function: { name, description, parameters, ...defined({ strict: tool.strict }) },
+    function: { name, description, parameters, ...dropUndefined({ strict: tool.strict }) },
   }
 })
 
@@ -50,7 +50,7 @@ export function importTools(
       description,
       inputSchema: parameters ?? { type: 'object', properties: {} },
       ...(typeof strict === 'boolean' ? { strict } : {}),
-      ...defined(describe(tool)),
+      ...dropUndefined(describe(tool)),
     }
   })
 }

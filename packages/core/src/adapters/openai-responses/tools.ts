@@ -1,6 +1,6 @@
 /** Definitions to and from the shape of the Responses API. */
 
-import { defined } from '../../base/data.js'
+import { dropUndefined } from '../../base/data.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Tool } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'
@@ -48,6 +48,6 @@ export function importTools(
     description: tool.description ?? '',
     inputSchema: tool.parameters ?? { type: 'object', properties: {} },
     ...(tool.strict === true ? { strict: true } : {}),
-    ...defined(describe(tool)),
+    ...dropUndefined(describe(tool)),
   }))
 }

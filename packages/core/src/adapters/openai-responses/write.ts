@@ -1,11 +1,11 @@
 /** Units to items of the Responses API. The loader's calls are searches of the API's own where the delivery is native. */
 
-import { defined } from '../../base/data.js'
+import { dropUndefined } from '../../base/data.js'
 import type { SurfaceView } from '../../surface/project.js'
 import { defaultPrompts, type Prompts } from '../../surface/prompts.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { CallAnswer } from '../../turn/run.js'
-import { revealed } from '../../turn/search-call/candidate.js'
+import { listRevealed } from '../../turn/search-call/candidate.js'
 import { bySource } from '../shared/namespace.js'
 import {
   argumentsObject,
@@ -79,7 +79,7 @@ export function writeItems(
 export function answerItem(answer: CallAnswer, view: SurfaceView, prompts: Prompts): ResponsesItem {
   const { callId, text, outcome, parts } = answer
   const isSearch = view.delivery === 'native' && outcome.kind === 'search'
-  if (isSearch) return searchOutput(callId, revealed(outcome.result), text, prompts)
+  if (isSearch) return searchOutput(callId, listRevealed(outcome.result), text, prompts)
   return callOutput(callId, parts ? outputOf(parts, prompts) : text)
 }
 
@@ -172,7 +172,7 @@ function answered(unit: AnswerUnit, toSearch: boolean, view: SurfaceView, prompt
   const known = new Map([...view.tools, ...view.declaredHidden].map((tool) => [tool.name, tool as WireTool]))
   const tools = (unit.loaded ?? []).flatMap((name) => {
     const tool = known.get(name)
-    return tool ? [{ ...tool, ...defined({ source: view.sources.get(name) }) }] : []
+    return tool ? [{ ...tool, ...dropUndefined({ source: view.sources.get(name) }) }] : []
   })
   return searchOutput(unit.callId, tools, tools.length > 0 ? '' : unit.text, prompts)
 }

@@ -2,12 +2,12 @@
 
 import type { Usage } from '../../accounting/measurement.js'
 import { lazily } from '../../base/async.js'
-import { defined, isRecord, plainJson } from '../../base/data.js'
-import { invalid, kindOf } from '../../base/options.js'
+import { dropUndefined, isRecord, plainJson } from '../../base/data.js'
+import { describeKind, invalid } from '../../base/options.js'
 import type { Conversation } from '../../conversation.js'
 import { createState } from '../../ledger/fold.js'
 import { toolLimit } from '../../schema/dialect.js'
-import { unframed } from '../../surface/deltas.js'
+import { removeFrame } from '../../surface/deltas.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import { project, type SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
@@ -99,7 +99,10 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   const recallAll = createRecall((message: Message) => normalised(wire, message), form)
   const recall = (messages: readonly Message[]) => {
     if (!Array.isArray(messages))
-      throw invalid('messages', `This takes your history, an array of messages, not ${kindOf(messages)}.`)
+      throw invalid(
+        'messages',
+        `This takes your history, an array of messages, not ${describeKind(messages)}.`,
+      )
     const recalled = recallAll(messages)
     return { ...recalled, foreign: form && foreignEntry(form, recalled) }
   }
@@ -206,7 +209,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       const kept = survivors(anchored(before).names, names)
       const survived = new Set(Object.values(kept))
       const anchor = names.find((name) => !survived.has(name)) ?? names.at(-1)
-      return conversation.compact({ kept, ...defined({ anchor }), ...options })
+      return conversation.compact({ kept, ...dropUndefined({ anchor }), ...options })
     },
 
     thread: read,
@@ -239,7 +242,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         // In older histories, what an answer that holds definitions alone had to say follows it as a message of ours.
         const said =
           unit.kind === 'system' && unsaid !== undefined
-            ? readMachineLine(unframed(unit.text, conversation.prompts))
+            ? readMachineLine(removeFrame(unit.text, conversation.prompts))
             : undefined
         if (said && unsaid !== undefined) {
           steps.push({ anchor: unsaid, ...said })

@@ -1,10 +1,10 @@
 /** What `importTools` of a wire was given, checked: a tool that it cannot read is told, with what can. Nothing is left out in silence. */
 
-import { defined, isRecord } from '../../base/data.js'
+import { dropUndefined, isRecord } from '../../base/data.js'
 import { ToolwellError } from '../../base/errors.js'
 import { invalid } from '../../base/options.js'
 import { quote } from '../../base/text.js'
-import { formOf, inForm, KEYED, noTools, type ToolForm } from '../../tool/define-tool.js'
+import { detectToolForm, inForm, KEYED, noTools, type ToolForm } from '../../tool/define-tool.js'
 import { nameOfTool, type Tool } from '../../tool/tool.js'
 
 /** What `describe` of an import adds to a tool. What is undefined adds nothing: `handlers[name]` may be. */
@@ -44,7 +44,7 @@ const BESIDE = 'leave it out here, and put it before parts.tools in the request'
 
 function problemOf(tool: unknown, form: ToolForm): string {
   if (!isRecord(tool)) return 'is not an object'
-  const other = formOf(tool)
+  const other = detectToolForm(tool)
   if (other && other !== form) return inForm(other)
   const { name, inputSchema, type } = tool
   if (inputSchema !== undefined)
@@ -53,7 +53,7 @@ function problemOf(tool: unknown, form: ToolForm): string {
       : 'is in the shape of MCP and Toolwell, which needs no import; give it to createToolwell or setSource as it is'
   if (typeof type === 'string' && type !== 'function')
     return `has the type ${quote(type)}, which is no function of yours; ${BESIDE}`
-  const [beside] = Object.keys(defined(tool)).filter((key) => key !== 'functionDeclarations')
+  const [beside] = Object.keys(dropUndefined(tool)).filter((key) => key !== 'functionDeclarations')
   if (form === 'google' && name === undefined && beside !== undefined)
     return `has ${quote(beside)}, which is no function of yours; ${BESIDE}`
   return `is not in the shape that is read here, ${FORMS[form]}`

@@ -7,7 +7,7 @@ import { isRecord } from '../../base/data.js'
 import { isMedia, type ResultPart } from '../../result/part.js'
 import { isTaken } from '../../result/taken.js'
 import type { Prompts } from '../../surface/prompts.js'
-import { describe } from '../../turn/describe.js'
+import { describePart } from '../../turn/describe.js'
 import { mediaOf } from './media-of.js'
 import type { Unit } from './thread.js'
 import type { Wire } from './wire.js'
@@ -40,7 +40,7 @@ function carried(piece: unknown, { name, traits }: Target, prompts: Prompts): re
   const media = mediaOf(piece)
   // A history of the AI SDK is of no provider: what the one it is sent to does not take is told then.
   const isWelcome = media && !traits?.textResults && (name === 'ai-sdk' || isTaken(name, media))
-  if (media) return [isWelcome ? media : { type: 'text', text: describe(media, prompts) }]
+  if (media) return [isWelcome ? media : { type: 'text', text: describePart(media, prompts) }]
   if (isRecord(piece) && typeof piece.text === 'string') return [{ type: 'text', text: piece.text }]
   return kindOf(piece).map((kind) => ({ type: 'text', text: prompts.leftBehind({ kinds: [kind] }) }))
 }

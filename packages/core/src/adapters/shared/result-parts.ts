@@ -2,7 +2,7 @@
 
 import { isMedia, type MediaPart, type ResultPart } from '../../result/part.js'
 import type { Prompts } from '../../surface/prompts.js'
-import { describe } from '../../turn/describe.js'
+import { describePart } from '../../turn/describe.js'
 
 /** `write` gives nothing for what the wire does not take. Words that stand side by side become one; blank ones are left out. */
 export function writeParts<Native extends object>(
@@ -13,7 +13,7 @@ export function writeParts<Native extends object>(
   const made: (string | Native)[] = []
   for (const part of parts) {
     const native = isMedia(part) ? write(part) : undefined
-    const words = native ? '' : describe(part, prompts)
+    const words = native ? '' : describePart(part, prompts)
     const last = made.at(-1)
     if (native) made.push(native)
     else if (words.trim() === '') continue

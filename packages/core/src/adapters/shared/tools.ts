@@ -1,6 +1,6 @@
 /** Definitions to the shape of a wire: each converted once, and a host's own array sent again as it is. */
 
-import { defined, plainJson } from '../../base/data.js'
+import { dropUndefined, plainJson } from '../../base/data.js'
 import { fitWire } from '../../schema/dialect.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Tool } from '../../tool/tool.js'
@@ -40,7 +40,7 @@ export function createToolCodec<Native>(convert: (tool: WireTool | Tool) => Nati
 /** A definition as a wire takes it. One from the surface fits already; the host's own, sent while deferral is off, may not. */
 export function fitted(tool: WireTool | Tool, wire: string): WireTool {
   const { name, description = '', inputSchema, strict, inputExamples } = tool
-  return fitWire({ name, description, inputSchema, ...defined({ strict, inputExamples }) }, wire).tool
+  return fitWire({ name, description, inputSchema, ...dropUndefined({ strict, inputExamples }) }, wire).tool
 }
 
 /** A schema that says it describes an object, as every wire wants. */

@@ -5,7 +5,7 @@
 
 import { isRecord } from '../../base/data.js'
 import { type Json, KEYWORDS } from '../dialect.js'
-import { referencesOf } from '../references.js'
+import { collectReferences } from '../references.js'
 import { type At, KEYWORD_CHECKS, type Plan } from './keywords.js'
 import { createPatterns, type PatternFor } from './pattern.js'
 
@@ -24,7 +24,7 @@ export interface Validator {
 export class TooDeep extends Error {}
 
 export function createValidator(schema: Json): Validator {
-  const { target } = referencesOf(schema)
+  const { target } = collectReferences(schema)
   const dialect = typeof schema.$schema === 'string' ? schema.$schema : ''
   const targets = new Map<string, unknown>()
   const form = {

@@ -1,6 +1,6 @@
 /** A part of the index that never changes once built: the postings of some tools in typed arrays, sorted by term. */
 
-import { fold, hashOf, lettersOf } from './spelling.js'
+import { fold, hashTerm, letterBits } from './spelling.js'
 import { createTally, type Tally } from './tally.js'
 
 /** Slots of a segment fit sixteen bits; a larger index has several segments. */
@@ -172,7 +172,7 @@ export function mergeSegments(segments: readonly Segment[]): Segment {
 }
 
 /** Where a term stands in `terms`, or -1. Asked some hundred times in every search. */
-export function positionOf({ terms, buckets, shift }: Segment, term: number): number {
+export function findTerm({ terms, buckets, shift }: Segment, term: number): number {
   const bucket = bucketOf(term, shift)
   let low = buckets[bucket] as number
   let high = (buckets[bucket + 1] as number) - 1
@@ -214,8 +214,8 @@ function spellingsOf(identities: readonly Identity[]): Pick<Segment, 'letters' |
   identities.forEach(({ name, server }, slot) => {
     const own = fold(name)
     const full = fold(server) + own
-    letters[2 * slot] = lettersOf(own)
-    letters[2 * slot + 1] = lettersOf(full)
+    letters[2 * slot] = letterBits(own)
+    letters[2 * slot + 1] = letterBits(full)
     lengths[2 * slot] = Math.min(255, own.length)
     lengths[2 * slot + 1] = Math.min(255, full.length)
   })
@@ -300,5 +300,5 @@ export function decodeSegment(encoded: Uint8Array, identities: readonly Identity
 }
 
 function namesHash(identities: readonly Identity[]): number {
-  return hashOf(identities.map(({ id }) => id).join('\n')) >>> 0
+  return hashTerm(identities.map(({ id }) => id).join('\n')) >>> 0
 }

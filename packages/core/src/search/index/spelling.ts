@@ -8,7 +8,7 @@ export function slipsAllowed(folded: string): number {
 }
 
 /** Which letters a folded name has, as bits: names that differ in two letters differ in at most four bits. */
-export function lettersOf(folded: string): number {
+export function letterBits(folded: string): number {
   let bits = 0
   for (let index = 0; index < folded.length; index += 1) {
     const code = folded.charCodeAt(index)
@@ -27,7 +27,7 @@ export function fold(text: string): string {
   return lower.replace(/[^\p{L}\p{N}\p{M}]+/gu, '') || lower.trim()
 }
 
-export function bitsIn(value: number): number {
+export function countBits(value: number): number {
   let bits = value >>> 0
   let count = 0
   for (; bits !== 0; count += 1) bits &= bits - 1
@@ -40,7 +40,7 @@ export function bitsIn(value: number): number {
  * FNV-1a over the code units, then mixed. Two of 100,000 words meet with a chance of about one in two; the pair then shares a
  * posting list, which costs a wrong hit of low rank and nothing else. What must not be wrong (ids, names) is compared as text.
  */
-export function hashOf(text: string, seed = 0): number {
+export function hashTerm(text: string, seed = 0): number {
   let hash = 0x811c9dc5 ^ seed
   for (let index = 0; index < text.length; index += 1)
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
@@ -48,7 +48,7 @@ export function hashOf(text: string, seed = 0): number {
 }
 
 /** One number for two neighbours, in this order. */
-export function pairOf(first: number, second: number): number {
+export function hashPair(first: number, second: number): number {
   return mix(Math.imul(first, 31) ^ second)
 }
 

@@ -3,13 +3,13 @@
 import {
   type Analysis,
   createSegmentBuilder,
+  findTerm,
   type Identity,
   mergeSegments,
-  positionOf,
   type Segment,
   segmentCapacity,
 } from './segment.js'
-import { fold, hashOf, nameSeed } from './spelling.js'
+import { fold, hashTerm, nameSeed } from './spelling.js'
 
 /** A segment with more dead tools than this share is rebuilt without them. */
 const deadShare = 0.25
@@ -63,9 +63,9 @@ export function createTermIndex(): TermIndex {
 
   function slotsOf(id: string): [Segment, number][] {
     const found: [Segment, number][] = []
-    const term = hashOf(fold(id), nameSeed)
+    const term = hashTerm(fold(id), nameSeed)
     for (const segment of segments) {
-      const position = positionOf(segment, term)
+      const position = findTerm(segment, term)
       if (position < 0) continue
       const end = segment.offsets[position + 1] as number
       for (let posting = segment.offsets[position] as number; posting < end; posting += 1) {
@@ -133,7 +133,7 @@ export function createTermIndex(): TermIndex {
       let frequency = 0
       for (let place = 0; place < segments.length; place += 1) {
         const segment = segments[place] as Segment
-        const position = positionOf(segment, term)
+        const position = findTerm(segment, term)
         if (positions) positions[place] = position
         if (position < 0) continue
         const start = segment.offsets[position] as number
@@ -147,7 +147,7 @@ export function createTermIndex(): TermIndex {
     },
     forEach(term, visit) {
       for (const segment of segments) {
-        const position = positionOf(segment, term)
+        const position = findTerm(segment, term)
         if (position < 0) continue
         const end = segment.offsets[position + 1] as number
         for (let posting = segment.offsets[position] as number; posting < end; posting += 1) {
@@ -157,7 +157,7 @@ export function createTermIndex(): TermIndex {
       }
     },
     reader(term) {
-      const positions = segments.map((segment) => positionOf(segment, term))
+      const positions = segments.map((segment) => findTerm(segment, term))
       return (slot) => {
         const at = segmentIndexAt(segments, slot)
         return byteAt(segments[at] as Segment, positions[at] as number, slot)
@@ -178,7 +178,7 @@ export function createTermIndex(): TermIndex {
         byteOf(place) {
           const known = positions[row + place] as number
           if (known !== unread) return byteAt(segment, known, slot)
-          const position = positionOf(segment, terms[place] as number)
+          const position = findTerm(segment, terms[place] as number)
           positions[row + place] = position
           return byteAt(segment, position, slot)
         },

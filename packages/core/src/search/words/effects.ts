@@ -1,6 +1,6 @@
 /** What an operation does to things: a request to list something is no request to delete it, whatever else the words of both share. */
 
-import { effectSeed, hashOf } from '../index/spelling.js'
+import { effectSeed, hashTerm } from '../index/spelling.js'
 
 /** Bits: one word may mean several. */
 const [read, make, change, remove, run, send, several] = [1, 2, 4, 8, 16, 32, 64]
@@ -9,7 +9,7 @@ export const effects: readonly number[] = [read, make, change, remove, run, send
 
 /** The term of the index that tools with an effect hold beside their words. */
 export function effectTerm(effect: number): number {
-  return hashOf(`effect ${effect}`, effectSeed)
+  return hashTerm(`effect ${effect}`, effectSeed)
 }
 
 /** Of a question: what is asked for is told, and nothing is changed. */

@@ -1,6 +1,6 @@
 /** The word groups of `concepts.ts`, ready for lookup. A concept is one more term of a tool, and of a query that leads to it. */
 
-import { conceptSeed, hashOf } from '../index/spelling.js'
+import { conceptSeed, hashTerm } from '../index/spelling.js'
 import { actionGroups, topicGroups } from './concepts.js'
 import { effectOfGroup, effectOfVerb, vague } from './effects.js'
 import { synonyms } from './synonyms.js'
@@ -42,7 +42,12 @@ export function createLexicon({ action, topic, synonym }: LexiconWeights): Lexic
     for (const group of groups.trim().split(/\n {2}(?! )/)) {
       const [own = '', more = ''] = group.split('|')
       const label = own.trim().split(/\s+/, 1)[0] ?? ''
-      const concept: Concept = { hash: hashOf(`${kind} ${own}`, conceptSeed), weight, label, near: 'subject' }
+      const concept: Concept = {
+        hash: hashTerm(`${kind} ${own}`, conceptSeed),
+        weight,
+        label,
+        near: 'subject',
+      }
       const core = new Set(own.trim().split(/\s+/).map(stem))
       const effect = kind === 'action' ? (effectOfGroup[label] ?? 0) : 0
       for (const word of core) {
@@ -68,7 +73,7 @@ function synonymsBySaid(weight: number): Map<string, Concept[]> {
   const bySaid = new Map<string, Concept[]>()
   for (const [label, said] of Object.entries(synonyms)) {
     const word = stem(label)
-    const concept: Concept = { hash: hashOf(word), weight, label, near: 'same' }
+    const concept: Concept = { hash: hashTerm(word), weight, label, near: 'same' }
     for (const each of new Set(said.split(' ').map(stem))) if (each !== word) add(bySaid, each, concept)
   }
   return bySaid
@@ -85,7 +90,7 @@ function sharedOut(asked: ReadonlyMap<string, readonly Concept[]>): Map<string, 
 }
 
 /** What a word (a stem) stands for: in a tool, and in a query. */
-export function conceptsOf(
+export function findConcepts(
   { held, asked }: Lexicon,
   word: string,
 ): { concepts: readonly number[]; asked: readonly Concept[] } {
@@ -116,7 +121,7 @@ export function createWords(tuning: LexiconWeights): () => Words {
     if (made) return made
     const lexicon = createLexicon(tuning)
     const concepts = new Map<number, readonly number[]>()
-    for (const [stem, meant] of lexicon.held) concepts.set(hashOf(stem), meant)
+    for (const [stem, meant] of lexicon.held) concepts.set(hashTerm(stem), meant)
     made = { vocabulary: createVocabulary(lexicon), conceptsOf: (word) => concepts.get(word) ?? none }
     return made
   }

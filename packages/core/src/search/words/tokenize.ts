@@ -1,5 +1,5 @@
 /** Turns text into terms, the same way for documents and queries; the ranker compares nothing else. */
-import { fullFormOf, stopWords } from './word-lists.js'
+import { expandAbbreviation, stopWords } from './word-lists.js'
 
 /** Longer runs (hashes, base64) are cut: they still match themselves. */
 const termCharacterLimit = 64
@@ -41,7 +41,7 @@ export function tokenize(text: string): string[] {
 }
 
 /** The words of a text, with repetitions, for whoever has to choose between a whole and its parts. */
-export function wordsOf(text: string): Word[] {
+export function splitWords(text: string): Word[] {
   const words: Word[] = []
   forEachWord(text, (whole, parts, pair) => {
     words.push({ whole: stem(whole), parts: parts.map(stem), pair })
@@ -127,7 +127,7 @@ function partsOf(word: string): readonly string[] {
  * - `news` stays, or every "new" would find it
  */
 export function stem(written: string): string {
-  const word = fullFormOf(written)
+  const word = expandAbbreviation(written)
   if (word.length < 4 || word === 'news' || !/^[a-z]+$/.test(word)) return word
   let result = word
   if (/(?:ss|ch|sh|x|z)es$/.test(result)) result = result.slice(0, -2)

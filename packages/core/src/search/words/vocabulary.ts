@@ -1,6 +1,6 @@
 /** Words as the index holds them: numbers, the concepts behind them, and whether they say anything. Looked up once per spelling. */
-import { hashOf } from '../index/spelling.js'
-import { type Concept, conceptsOf, type Lexicon } from './lexicon.js'
+import { hashTerm } from '../index/spelling.js'
+import { type Concept, findConcepts, type Lexicon } from './lexicon.js'
 import { forEachWord, spelledOut, stem, wholeWordPartLimit } from './tokenize.js'
 import { stopWords, weakWeight, weakWords } from './word-lists.js'
 
@@ -69,8 +69,8 @@ export function createVocabulary(lexicon: Lexicon): Vocabulary {
     const stemmed = stem(spelling)
     const term: Term = {
       text: spelling,
-      hash: hashOf(stemmed),
-      ...conceptsOf(lexicon, stemmed),
+      hash: hashTerm(stemmed),
+      ...findConcepts(lexicon, stemmed),
       empty: stopWords.has(spelling),
       effect: lexicon.effects.get(stemmed) ?? 0,
       askedEffect: lexicon.askedEffects.get(stemmed) ?? 0,

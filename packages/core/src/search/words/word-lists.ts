@@ -72,7 +72,7 @@ const inFull = new Map(
 )
 
 /** The full form of a word in lower case; the word itself where it has none. */
-export function fullFormOf(word: string): string {
+export function expandAbbreviation(word: string): string {
   return inFull.get(word) ?? word
 }
 

@@ -1,8 +1,8 @@
 /** `select:` and `unload:`: what a query asks for by exact name. */
 
-import { type FoldedNames, foldNames, nearest, nearestOf } from '../../base/nearest.js'
+import { type FoldedNames, findNearest, foldNames, nearest } from '../../base/nearest.js'
 import { quote } from '../../base/text.js'
-import type { Catalogue, Entry, LeftOut } from '../../catalogue/catalogue.js'
+import type { Catalogue, Entry, Skipped } from '../../catalogue/catalogue.js'
 import type { LedgerFact } from '../../ledger/event.js'
 import { isLoaded, type LedgerState } from '../../ledger/fold.js'
 import type { Context } from '../../surface/context.js'
@@ -15,7 +15,7 @@ export interface Misses {
   readonly notFound: { name: string; nearest: string[] }[]
   readonly ambiguous: { name: string; candidates: string[] }[]
   readonly unavailable: { name: string; state: string }[]
-  readonly leftOut: { name: string; problem: string }[]
+  readonly skipped: { name: string; problem: string }[]
 }
 
 export function selectNamed(
@@ -37,8 +37,8 @@ export function selectNamed(
     const [blocked] = entries
     if (usable.length === 0) {
       const availability = blocked ? gate.availability(blocked, 'load') : 'denied'
-      const leftOut = blocked ? undefined : catalogue.leftOut(name)
-      if (leftOut && gate.visible(leftOut.entry)) misses.leftOut.push(toLeftOut(leftOut))
+      const skipped = blocked ? undefined : catalogue.skipped(name)
+      if (skipped && gate.visible(skipped.entry)) misses.skipped.push(toSkipped(skipped))
       else if (!blocked || availability === 'denied')
         misses.notFound.push({ name, nearest: suggest(name, context, batch) })
       else
@@ -61,7 +61,7 @@ export function selectNamed(
 }
 
 /** As an answer names it. */
-export function toLeftOut({ entry, problem }: LeftOut): { name: string; problem: string } {
+export function toSkipped({ entry, problem }: Skipped): { name: string; problem: string } {
   return { name: entry.wireName, problem: quote(problem, 200) }
 }
 
@@ -163,7 +163,7 @@ export function suggest(asked: string, { catalogue, gate }: Context, batch: Batc
   if (batch.suggested++ >= MAX_SUGGESTED) return []
   const { folded, owners } = namesIn(catalogue)
   const shown = (name: string) => owners.get(name)?.find((entry) => gate.visible(entry))
-  const close = nearestOf(asked, folded, 8, (name) => shown(name) !== undefined)
+  const close = findNearest(asked, folded, 8, (name) => shown(name) !== undefined)
   return [...new Set(close.map((name) => shown(name)?.wireName ?? name))].slice(0, 3)
 }
 

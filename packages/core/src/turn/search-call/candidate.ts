@@ -1,6 +1,6 @@
 /** A tool on its way through one search: what may be loaded of it, and how it is shown. */
 
-import { defined } from '../../base/data.js'
+import { dropUndefined } from '../../base/data.js'
 import type { Entry } from '../../catalogue/catalogue.js'
 import type { LedgerFact } from '../../ledger/event.js'
 import { isOnSurface, type LedgerState } from '../../ledger/fold.js'
@@ -8,10 +8,10 @@ import type { Match, SearchResult } from '../../search/result.js'
 import type { Context } from '../../surface/context.js'
 import { answerForm, deliveries, isInArray } from '../../surface/deliveries.js'
 import type { Dropped, DropReason } from '../../tool/notice.js'
-import { shortSignatureOf, signatureOf } from '../../tool/signature.js'
-import { riskOf } from '../../tool/tool.js'
+import { writeShortSignature, writeSignature } from '../../tool/signature.js'
+import { inferRisk } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'
-import { type Batch, type LoadRequest, load, unitOf } from '../load.js'
+import { type Batch, type LoadRequest, listGroupMembers, load } from '../load.js'
 
 /** One tool on its way through the search. */
 export interface Candidate {
@@ -128,9 +128,9 @@ interface Budget {
   readonly beside: number
 }
 
-function budgetOf({ autoLoad }: Context['settings'], unclear: boolean, { latch }: LedgerState): Budget {
+function budgetOf({ autoLoad }: Context['settings'], unclear: boolean, { frozen }: LedgerState): Budget {
   if (typeof autoLoad !== 'object') return { first: unlimited, tokens: unlimited, beside: unlimited }
-  const { first, tokens = deliveries[latch?.delivery ?? 'append'].loads } = autoLoad
+  const { first, tokens = deliveries[frozen?.delivery ?? 'append'].loads } = autoLoad
   const most = unclear ? UNCLEAR_TOKENS : unlimited
   return { first: Math.min(first, most), tokens: Math.min(tokens, most), beside: BESIDE_TOKENS }
 }
@@ -151,10 +151,10 @@ export function toMatch(
   const withSchema =
     answerForm(state, context.settings) !== 'name' &&
     (fresh || (loaded && candidate?.explicit === true && (schemas === 'twice' || !(pin && isInArray(pin)))))
-  const risk = riskOf(tool)
-  const bridged = state.latch?.delivery === 'bridge' && !state.tools.eager.has(entry.id)
+  const risk = inferRisk(tool)
+  const bridged = state.frozen?.delivery === 'bridge' && !state.tools.eager.has(entry.id)
   // Only through the bridge is a tool called by what this answer says of it.
-  const signature = bridged ? signatureOf : shortSignatureOf
+  const signature = bridged ? writeSignature : writeShortSignature
   return {
     name: candidate?.deprecated && candidate.alias !== undefined ? candidate.alias : entry.wireName,
     canonicalName: entry.wireName,
@@ -165,9 +165,9 @@ export function toMatch(
     description: definition.description,
     domain: tool.domain ?? entry.source,
     aliases: context.catalogue.aliasesOf(entry.id),
-    ...defined({ risk }),
+    ...dropUndefined({ risk }),
     ...(withSchema
-      ? defined({
+      ? dropUndefined({
           schemaPreview: definition.inputSchema,
           strict: definition.strict,
           inputExamples: definition.inputExamples,
@@ -209,7 +209,7 @@ export function loadFoundTools(
     const { explicit, asked, alias } = candidate
     const source = explicit ? 'select' : 'search'
     const requests = unit.map(
-      (member): LoadRequest => ({ entry: member, source, asked, ...defined({ alias }), shown }),
+      (member): LoadRequest => ({ entry: member, source, asked, ...dropUndefined({ alias }), shown }),
     )
     const made = load(state, context, batch, requests)
     if (made.loaded.length > 0) allowance.spend(candidate, unit)
@@ -226,7 +226,7 @@ export function loadFoundTools(
   const setAside: Candidate[] = []
   for (const [round, waiting] of [candidates, setAside].entries())
     for (const candidate of waiting) {
-      const unit = unitOf(context, candidate.entry)
+      const unit = listGroupMembers(context, candidate.entry)
       if (unit.every(({ id }) => isOnSurface(state, id) || batch.loaded.has(id))) {
         batch.inUse.add(candidate.entry.id)
         continue
@@ -245,11 +245,18 @@ export function loadFoundTools(
 // What a search answer brings into sight.
 
 /** The found tools that an answer shows in full, or refers to. */
-export function revealed(result: SearchResult): readonly WireTool[] {
+export function listRevealed(result: SearchResult): readonly WireTool[] {
   return result.matches.flatMap(
     ({ canonicalName: name, description, schemaPreview, strict, inputExamples, source }) =>
       schemaPreview === undefined
         ? []
-        : [{ name, description, inputSchema: schemaPreview, ...defined({ strict, inputExamples, source }) }],
+        : [
+            {
+              name,
+              description,
+              inputSchema: schemaPreview,
+              ...dropUndefined({ strict, inputExamples, source }),
+            },
+          ],
   )
 }

@@ -11,10 +11,10 @@ import type { Context } from '../../surface/context.js'
 import { BRIDGE_NAME, type SearchRequest } from '../../surface/meta-tools.js'
 import type { Dropped } from '../../tool/notice.js'
 import type { Batch } from '../load.js'
-import { loadedNames, type Misses, selectNamed, toLeftOut, unloadNamed } from './by-name.js'
+import { loadedNames, type Misses, selectNamed, toSkipped, unloadNamed } from './by-name.js'
 import { type Candidate, loadFoundTools, toMatch } from './candidate.js'
 import { keywordHits } from './keyword-hits.js'
-import { nextInstruction, overviewOf, unmetConditions } from './render.js'
+import { listLargestSources, nextInstruction, unmetConditions } from './render.js'
 
 const LIMIT = { usual: 5, most: 20 }
 /** Characters of a query that the ledger keeps; longer ones are told apart by these. */
@@ -42,7 +42,7 @@ export interface Found {
   readonly missed: boolean
 }
 
-export async function find(
+export async function findTools(
   request: SearchRequest,
   state: LedgerState,
   context: Context,
@@ -52,7 +52,7 @@ export async function find(
   const query = parseQuery(request.query)
   const limit = limitOf(request.limit, context.settings.face.limit)
   const loadedBefore = loadedNames(state, context)
-  const misses: Misses = { notFound: [], ambiguous: [], unavailable: [], leftOut: [] }
+  const misses: Misses = { notFound: [], ambiguous: [], unavailable: [], skipped: [] }
   const hitsNow = () => keywordHits(query, request, limit, state, context)
 
   wakeMissing(query, context)
@@ -70,12 +70,12 @@ export async function find(
   const candidates = distinct([...selected, ...ranked.hits])
   // Of two tools with one name the first is kept: where that one is found, nothing is missing.
   const isFound = ({ wireName }: Entry) => candidates.some(({ entry }) => entry.wireName === wireName)
-  misses.leftOut.push(...ranked.leftOut.filter(({ entry }) => !isFound(entry)).map(toLeftOut))
+  misses.skipped.push(...ranked.skipped.filter(({ entry }) => !isFound(entry)).map(toSkipped))
   wakeFound(
     candidates.map(({ entry }) => entry),
     context,
   )
-  const heldBack = countHeldBack(ranked.heldBack)
+  const quarantined = countQuarantined(ranked.quarantined)
   const taken = loadFoundTools(candidates, ranked.unclear, state, context, batch)
 
   const { loaded, evicted } = taken
@@ -100,7 +100,7 @@ export async function find(
       ...loaded.map((id) => nameOf(id, context)),
     ],
     problems: missed
-      ? [...query.problems, ...(await unmetConditions(query, context, heldBack.length > 0))]
+      ? [...query.problems, ...(await unmetConditions(query, context, quarantined.length > 0))]
       : query.problems,
     more: ranked.more,
     unclear: ranked.unclear,
@@ -110,13 +110,13 @@ export async function find(
       tokens: costOf(tool, context),
     })),
     ...misses,
-    heldBack,
+    quarantined,
     evicted: namesOf(evicted),
     unloaded: namesOf(unloaded),
-    overview: missed && !byName ? overviewOf(context) : [],
+    overview: missed && !byName ? listLargestSources(context) : [],
     repeated: missed && (state.calls.failures.get(searchKey(recordedQuery(request.query))) ?? 0) >= 2,
   }
-  const bridge = state.latch?.delivery === 'bridge' ? BRIDGE_NAME : undefined
+  const bridge = state.frozen?.delivery === 'bridge' ? BRIDGE_NAME : undefined
   return {
     result: { ...found, nextInstruction: nextInstruction(found, context, bridge) },
     loaded,
@@ -131,7 +131,7 @@ export async function find(
   }
 }
 
-function countHeldBack(sources: readonly string[]): { source: string; count: number }[] {
+function countQuarantined(sources: readonly string[]): { source: string; count: number }[] {
   return [...new Set(sources)].map((source) => ({
     source: quote(source, 60),
     count: sources.filter((each) => each === source).length,
@@ -182,7 +182,7 @@ function missing({ filters: { server } }: Pick<ParsedQuery, 'filters'>, context:
 }
 
 /** The source that a name of an unknown tool begins with, where nothing is known of that source: it may have the tool. */
-export function awaySourceOf(asked: string, context: Context): { name: string; state: string } | undefined {
+export function findAwaySource(asked: string, context: Context): { name: string; state: string } | undefined {
   // No name of a server is longer.
   const begun = asked.slice(0, 300)
   const beginnings = [...begun.matchAll(/[^\p{L}\p{N}]|$/gu)].map(({ index }) => begun.slice(0, index))

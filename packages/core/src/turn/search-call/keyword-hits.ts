@@ -1,5 +1,5 @@
 /** The tools that fit a query's words: ranked, sorted out by whether they can be used, and cut to those that answer. */
-import type { Entry, LeftOut } from '../../catalogue/catalogue.js'
+import type { Entry, Skipped } from '../../catalogue/catalogue.js'
 import { isOnSurface, type LedgerState } from '../../ledger/fold.js'
 import {
   clearFirst,
@@ -39,9 +39,9 @@ export interface KeywordHits {
   /** Of each source that is away, the tool that would have been the best answer. */
   readonly unavailable: readonly { readonly name: string; readonly state: string }[]
   /** What would have been the best answer, and has a definition that cannot be used. */
-  readonly leftOut: readonly LeftOut[]
+  readonly skipped: readonly Skipped[]
   /** Sources of quarantined tools that fit, one for each tool, where nothing clearly does. */
-  readonly heldBack: readonly string[]
+  readonly quarantined: readonly string[]
   /** The hits are only the nearest there is: none accounts for enough of what was asked for. */
   readonly unclear: boolean
 }
@@ -51,8 +51,8 @@ const NONE: KeywordHits = {
   weak: [],
   more: 0,
   unavailable: [],
-  leftOut: [],
-  heldBack: [],
+  skipped: [],
+  quarantined: [],
   unclear: false,
 }
 
@@ -87,17 +87,17 @@ export async function keywordHits(
   const wouldFit = (each: { readonly score: number; readonly coverage: number }) =>
     decisive.length === 0 || (isClear(each) && (unclear || each.score >= best))
   const unavailable = firstOfSource(sorted.unavailable.filter(wouldFit)).slice(0, MOST_AWAY)
-  const leftOut = sorted.leftOut.filter(
+  const skipped = sorted.skipped.filter(
     (each) => wouldFit(each) && each.score >= sorted.bestAway * shares.answer,
   )
   if (unclear) {
     const nearest = nearestOf(decisive, Math.min(limit, nearestHits))
     const hits = nearest.map((hit) => (isLoadable(hit, nearest[0]) ? hit : { ...hit, sure: false }))
-    const heldBack = await heldBackSources(query, request, context)
-    return { hits, more: 0, weak: [], unavailable, leftOut, heldBack, unclear: hits.length > 0 }
+    const quarantined = await quarantinedSources(query, request, context)
+    return { hits, more: 0, weak: [], unavailable, skipped, quarantined, unclear: hits.length > 0 }
   }
   const cut = cutTo(limit)
-  const heldBack = cut.hits.length === 0 ? await heldBackSources(query, request, context) : []
+  const quarantined = cut.hits.length === 0 ? await quarantinedSources(query, request, context) : []
   const isLoaded = ({ entry }: Hit) => isOnSurface(state, entry.id)
   const fitting = limit < consideredHits ? withoutCrowd(beside, limit) : cut.hits
   const named = fitting.filter((hit) => hit.named).length
@@ -107,7 +107,7 @@ export async function keywordHits(
       : clearFirst(
           fitting,
           ({ called }) => called,
-          ({ unspoken }) => !unspoken,
+          ({ learnedOnly }) => !learnedOnly,
         )
   // What is asked for by name, then what is new to the model.
   const placeOf = (hit: Hit) => (hit.named ? 0 : isLoaded(hit) ? 2 : 1)
@@ -118,7 +118,7 @@ export async function keywordHits(
   const isMore = (hit: Hit) =>
     isClear(hit) && !isLoaded(hit) && !hits.some(({ entry }) => entry === hit.entry)
   const more = cutTo(Number.POSITIVE_INFINITY).hits.filter(isMore).length
-  return { hits, weak: cut.weak, more, unavailable, leftOut, heldBack, unclear }
+  return { hits, weak: cut.weak, more, unavailable, skipped, quarantined, unclear }
 }
 
 /** One line for each server is enough. */
@@ -151,14 +151,14 @@ async function rankedTools(
   withQuarantined = false,
 ): Promise<readonly Ranked[]> {
   const accept = (id: string) => {
-    const entry = context.catalogue.get(id) ?? context.catalogue.leftOuts.get(id)?.entry
-    return entry !== undefined && passes(entry, query, request)
+    const entry = context.catalogue.get(id) ?? context.catalogue.skippedTools.get(id)?.entry
+    return entry !== undefined && meetsFilters(entry, query, request)
   }
   return context.rank({ text, must, limit, accept }, withQuarantined)
 }
 
 /** They are ranked by themselves, so that what is held back decides over no other tool. */
-async function heldBackSources(
+async function quarantinedSources(
   query: ParsedQuery,
   request: SearchRequest,
   context: Context,
@@ -169,9 +169,9 @@ async function heldBackSources(
   const ranked = hasWords ? await rankedTools(query, request, RANKED, context, true) : everyTool(context)
   return ranked.flatMap(({ id, relevance }) => {
     const entry = relevance >= settings.cutOff ? catalogue.get(id) : undefined
-    const isHeldBack =
-      entry && passes(entry, query, request) && gate.availability(entry, 'load') === 'quarantined'
-    return isHeldBack ? [entry.source] : []
+    const isQuarantined =
+      entry && meetsFilters(entry, query, request) && gate.availability(entry, 'load') === 'quarantined'
+    return isQuarantined ? [entry.source] : []
   })
 }
 
@@ -187,7 +187,7 @@ interface Hit extends Candidate {
   /** Its name is asked for in some spelling: what it scores says nothing of how well others fit. */
   readonly called: boolean
   /** Nothing but its use, or a likeness, speaks for it. */
-  readonly unspoken: boolean
+  readonly learnedOnly: boolean
   readonly ownScore: number
   readonly coverage: number
 }
@@ -205,7 +205,7 @@ interface SortedHits {
   readonly hits: readonly Hit[]
   readonly weak: readonly Hit[]
   readonly unavailable: readonly Away[]
-  readonly leftOut: readonly (LeftOut & Pick<Away, 'score' | 'coverage'>)[]
+  readonly skipped: readonly (Skipped & Pick<Away, 'score' | 'coverage'>)[]
   /** The best score of a tool whose source is away or that cannot be used: next to it, what fits half as well is no answer either. */
   readonly bestAway: number
 }
@@ -225,7 +225,7 @@ function sortOut(
   const weak: Hit[] = []
   const loadedOnes: Hit[] = []
   const unavailable: Away[] = []
-  const leftOut: (LeftOut & Pick<Away, 'score' | 'coverage'>)[] = []
+  const skipped: (Skipped & Pick<Away, 'score' | 'coverage'>)[] = []
   const seen = new Set<string>()
   let bestAway = 0
   const inOrder = [...[...named.keys()].map((id): Ranked => ({ id, score: EXACT, relevance: 1 })), ...ranked]
@@ -239,15 +239,15 @@ function sortOut(
     ownScore = score,
   } of inOrder) {
     const entry = context.catalogue.get(id)
-    const left = entry ? undefined : context.catalogue.leftOuts.get(id)
-    if (left && relevance >= cutOff && leftOut.length < limit && !seen.has(id)) {
+    const left = entry ? undefined : context.catalogue.skippedTools.get(id)
+    if (left && relevance >= cutOff && skipped.length < limit && !seen.has(id)) {
       seen.add(id)
-      if (passes(left.entry, query, request) && context.gate.visible(left.entry)) {
+      if (meetsFilters(left.entry, query, request) && context.gate.visible(left.entry)) {
         bestAway = Math.max(bestAway, score)
-        leftOut.push({ ...left, score, coverage })
+        skipped.push({ ...left, score, coverage })
       }
     }
-    if (!entry || seen.has(id) || !passes(entry, query, request)) continue
+    if (!entry || seen.has(id) || !meetsFilters(entry, query, request)) continue
     seen.add(id)
     const fits = relevance >= cutOff
     const availability = context.gate.availability(entry, 'load')
@@ -272,7 +272,7 @@ function sortOut(
       called: relevance === 1,
       // What only its use speaks for is shown and not loaded: uses can be farmed.
       sure: ownRelevance >= cutOff && (autoLoad !== 'certain' || certainty >= certainFrom),
-      unspoken: ownRelevance < cutOff,
+      learnedOnly: ownRelevance < cutOff,
       ownScore,
       coverage,
       score,
@@ -283,12 +283,12 @@ function sortOut(
     else if (relevance >= cutOff * SUGGESTED && weak.length < limit) weak.push(hit)
   }
   // Where nothing else fits, "there is no such tool" would be untrue of one that is loaded.
-  return { hits: hits.length > 0 ? hits : loadedOnes, weak, unavailable, leftOut, bestAway }
+  return { hits: hits.length > 0 ? hits : loadedOnes, weak, unavailable, skipped, bestAway }
 }
 
 /** Keeps what answers: named tools, then those that score near the best, as many as the limit allows. */
 export function cutHits(
-  { hits, weak, bestAway }: Omit<SortedHits, 'unavailable' | 'leftOut'>,
+  { hits, weak, bestAway }: Omit<SortedHits, 'unavailable' | 'skipped'>,
   limit: number,
   shares: Shares,
   isLoadedTool: (id: string) => boolean,
@@ -318,18 +318,18 @@ export function cutHits(
 
 /** Others are measured by what the words find; by what was learned only where they find nothing. */
 function bestOwn(hits: readonly Hit[]): number {
-  const spoken = hits.filter(({ unspoken }) => !unspoken)
+  const spoken = hits.filter(({ learnedOnly }) => !learnedOnly)
   return (spoken.length > 0 ? spoken : hits).reduce((best, { ownScore }) => Math.max(best, ownScore), 0)
 }
 
 /** What only use speaks for has one place before what the words find, and those that are left. */
 function withoutCrowd(hits: readonly Hit[], limit: number): Hit[] {
-  let left = Math.max(1, limit - hits.filter(({ unspoken }) => !unspoken).length)
-  return hits.filter(({ unspoken }) => !unspoken || left-- > 0)
+  let left = Math.max(1, limit - hits.filter(({ learnedOnly }) => !learnedOnly).length)
+  return hits.filter(({ learnedOnly }) => !learnedOnly || left-- > 0)
 }
 
 /** Whether a tool meets the filters of a query. */
-export function passes(
+export function meetsFilters(
   entry: Entry,
   query: Pick<ParsedQuery, 'filters'>,
   request: Pick<SearchRequest, 'domain'>,

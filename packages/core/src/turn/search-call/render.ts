@@ -1,14 +1,14 @@
 /** Turns a search result into the text the model reads, behind a line for machines. */
 
-import { quote, safeJson, tellingLine } from '../../base/text.js'
+import { findPurposeLine, quote, safeJson } from '../../base/text.js'
 import type { ParsedQuery } from '../../search/query.js'
 import type { Match, SearchResult } from '../../search/result.js'
 import type { Context, Settings } from '../../surface/context.js'
 import { BRIDGE_NAME, canFind } from '../../surface/meta-tools.js'
 import type { Prompts } from '../../surface/prompts.js'
-import { revealed } from './candidate.js'
+import { listRevealed } from './candidate.js'
 import { awaySources } from './find.js'
-import { passes } from './keyword-hits.js'
+import { meetsFilters } from './keyword-hits.js'
 import { type MachineLine, writeMachineLine } from './machine-line.js'
 
 /** Characters of a description that an answer shows of a tool that is not loaded. */
@@ -24,7 +24,7 @@ export function renderSearch(
   context: Context,
   references: boolean,
 ): string {
-  if (references && revealed(result).length > 0) return renderRest(result, context.settings)
+  if (references && listRevealed(result).length > 0) return renderRest(result, context.settings)
   return `${writeMachineLine(machine)}\n${renderedByFace(result, context) ?? renderText(result, context.settings)}`
 }
 
@@ -36,8 +36,8 @@ function renderRest(result: SearchResult, settings: Settings): string {
 }
 
 function hasMoreToSay({ matches, more, unclear, ...lists }: SearchResult): boolean {
-  const { notFound, ambiguous, unavailable, leftOut, heldBack, evicted, unloaded, problems } = lists
-  const said = [matches, notFound, ambiguous, unavailable, leftOut, heldBack, evicted, unloaded, problems]
+  const { notFound, ambiguous, unavailable, skipped, quarantined, evicted, unloaded, problems } = lists
+  const said = [matches, notFound, ambiguous, unavailable, skipped, quarantined, evicted, unloaded, problems]
   return more > 0 || unclear || said.some((list) => list.length > 0)
 }
 
@@ -46,7 +46,7 @@ function renderedByFace(result: SearchResult, { settings, notify }: Context): st
   try {
     const rendered = face.render?.(result, {
       remarks: remarksOn(result, settings),
-      rest: revealed(result).length > 0 ? renderRest(result, settings) : renderText(result, settings),
+      rest: listRevealed(result).length > 0 ? renderRest(result, settings) : renderText(result, settings),
     })
     return typeof rendered === 'object' ? safeJson(rendered) : rendered
   } catch (error) {
@@ -74,8 +74,8 @@ function renderText(result: SearchResult, settings: Settings, isShown?: (match: 
     result.notFound,
     result.ambiguous,
     result.unavailable,
-    result.leftOut,
-    result.heldBack,
+    result.skipped,
+    result.quarantined,
   ].every((list) => list.length === 0)
   if (nothing && !isShown) lines.push(result.nextInstruction)
   const droppedNames = new Set(result.dropped.map((drop) => drop.name))
@@ -101,14 +101,14 @@ function linesFirst(result: SearchResult, prompts: Prompts): string[] {
     ...firstFew(result.unavailable, prompts, ({ name, state }) =>
       prompts.searchUnavailable({ asked: name, state }),
     ),
-    ...firstFew(result.leftOut, prompts, (each) => prompts.searchLeftOut(each)),
-    ...result.heldBack.map((each) => prompts.searchHeldBack(each)),
+    ...firstFew(result.skipped, prompts, (each) => prompts.searchSkipped(each)),
+    ...result.quarantined.map((each) => prompts.searchQuarantined(each)),
   ]
 }
 
 /** Where nothing clearly fits, what was found is one short list, loaded or not: no name stands twice. */
 function sentenceOnUnclear(
-  { matches, unavailable, leftOut, heldBack }: SearchResult,
+  { matches, unavailable, skipped, quarantined }: SearchResult,
   settings: Settings,
   line: (match: Match) => string,
 ): string {
@@ -116,7 +116,7 @@ function sentenceOnUnclear(
   return settings.prompts.searchUnclear({
     nearest: matches.map(line),
     offered: offers.length > 0,
-    away: unavailable.length + leftOut.length + heldBack.length > 0,
+    away: unavailable.length + skipped.length + quarantined.length > 0,
     bridge: bridgeFor(offers, settings),
   })
 }
@@ -242,7 +242,7 @@ function renderMatch(match: Match): string {
     const load = match.bridged ? { load: match.loadToken } : {}
     return `- ${safeJson({ name, description, inputSchema, ...load })}${risk}${alias}`
   }
-  return `- ${match.signature}${risk}${alias}: ${safeJson(tellingLine(match.description, OFFERED_DESCRIPTION))}`
+  return `- ${match.signature}${risk}${alias}: ${safeJson(findPurposeLine(match.description, OFFERED_DESCRIPTION))}`
 }
 
 // What a search says besides its matches: problems of the query, what exists instead, and what to do next.
@@ -251,7 +251,7 @@ function renderMatch(match: Match): string {
 export async function unmetConditions(
   query: ParsedQuery,
   context: Context,
-  isHeldBack: boolean,
+  isQuarantined: boolean,
 ): Promise<string[]> {
   const { must, filters } = query
   const accept = (id: string) => context.catalogue.get(id) !== undefined
@@ -260,11 +260,11 @@ export async function unmetConditions(
   const words = must.map((word) => `+${word}`).join(' ')
   const empty = Object.entries(filters).filter(([name, value]) => {
     // It is away or held back, which is said elsewhere.
-    if (name === 'server' && isHeldBack) return false
+    if (name === 'server' && isQuarantined) return false
     if (name === 'server' && awaySources(query, context, false).length > 0) return false
     const only = { filters: { [name]: value } }
     return ![...context.catalogue.entries()].some(
-      (entry) => context.gate.visible(entry) && passes(entry, only, {}),
+      (entry) => context.gate.visible(entry) && meetsFilters(entry, only, {}),
     )
   })
   return [
@@ -274,7 +274,7 @@ export async function unmetConditions(
 }
 
 /** The sources with the most tools that may be seen. */
-export function overviewOf({ catalogue, gate }: Context): { name: string; count: number }[] {
+export function listLargestSources({ catalogue, gate }: Context): { name: string; count: number }[] {
   const counts = new Map<string, number>()
   for (const entry of catalogue.entries())
     if (gate.visible(entry)) counts.set(entry.source, (counts.get(entry.source) ?? 0) + 1)
@@ -292,7 +292,7 @@ export function nextInstruction(
 ): string {
   const { settings } = context
   const { prompts } = settings
-  const { query, matches, unloaded, notFound, ambiguous, unavailable, leftOut, heldBack, overview } = found
+  const { query, matches, unloaded, notFound, ambiguous, unavailable, skipped, quarantined, overview } = found
   if (found.repeated) return prompts.searchAgain()
   const fresh = matches.filter((match) => match.fresh)
   if (fresh.length > 0) {
@@ -307,7 +307,7 @@ export function nextInstruction(
     return prompts.searchAlready({ bridge: loaded.some((match) => match.bridged) ? bridge : undefined })
   const offers = offersIn(found)
   if (offers.length > 0) return sentenceOnOffers(offers, settings)
-  const lists = [matches, unloaded, notFound, ambiguous, unavailable, leftOut, heldBack]
+  const lists = [matches, unloaded, notFound, ambiguous, unavailable, skipped, quarantined]
   if (lists.some((list) => list.length > 0)) return ''
   if (query.trim() === '') return prompts.searchEmpty()
   const sources = overview.map(({ name, count }) => ({ name: name === '' ? '' : quote(name, 60), count }))

@@ -1,5 +1,5 @@
 /** What differs between a lock and the servers as they are now, field by field. */
-import { canonicalJson, defined, isRecord } from '@toolwell/core/internal'
+import { canonicalJson, dropUndefined, isRecord } from '@toolwell/core/internal'
 import { type Json, normalised } from '../../definition/fingerprint.js'
 import { type ListedServer, type Lock, namedTools } from './lock.js'
 
@@ -83,7 +83,7 @@ export function compareFields(before: Json | undefined, after: Json | undefined)
     else if (other === undefined && isRecord(one) && path === '')
       for (const key of Object.keys(one)) walk(own(one, key), undefined, key)
     else if (canonicalJson(one) !== canonicalJson(other) || (one === undefined) !== (other === undefined))
-      found.push({ path, ...defined({ before: one, after: other }) })
+      found.push({ path, ...dropUndefined({ before: one, after: other }) })
   }
   walk(before, after, '')
   return found

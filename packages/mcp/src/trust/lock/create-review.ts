@@ -2,7 +2,7 @@
  * Decides what may be seen and called: by the lock where there is one, by first use where there is none, and by the scan.
  * Asked at every listing, also the one before a call, because a server may answer differently in between.
  */
-import { defined } from '@toolwell/core/internal'
+import { dropUndefined } from '@toolwell/core/internal'
 import type { Trust } from '../../config/server-config.js'
 import { fingerprint } from '../../definition/fingerprint.js'
 import type { ServerWarning } from '../../definition/warning.js'
@@ -224,7 +224,7 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
       )
       return {
         decision: { server: whole, tools, by, warnings: [...moved, ...(met?.warnings ?? [])] },
-        ...defined({ remember: met?.remember }),
+        ...dropUndefined({ remember: met?.remember }),
       }
     },
     reset(server) {

@@ -1,6 +1,6 @@
 /** What a review found out about a definition, in the form that is kept beside it: with these notes a start scans and hashes nothing. */
 
-import { defined } from '@toolwell/core/internal'
+import { dropUndefined } from '@toolwell/core/internal'
 import { fingerprint } from '../../definition/fingerprint.js'
 import type { Finding } from '../scan/finding.js'
 import type { Ask } from '../scan/name-index.js'
@@ -71,7 +71,7 @@ export function writeNotes(
     if (found?.findings.length === 0 && asks.length === 0 && !twice.has(name)) return print
     return {
       print,
-      ...defined({
+      ...dropUndefined({
         twice: twice.has(name) || undefined,
         findings: found?.findings,
         asks: asks.length > 0 ? asks : undefined,

@@ -1,26 +1,26 @@
 /** The latch: mode, delivery and every byte before the messages are decided once, from what is known now. */
 
-import { defined } from '../base/data.js'
+import { dropUndefined } from '../base/data.js'
 import { type Entry, META } from '../catalogue/catalogue.js'
 import type { LedgerFact } from '../ledger/event.js'
 import type { LedgerState } from '../ledger/fold.js'
 import { loaderLimit } from '../schema/dialect.js'
 import type { Pin, WireTool } from '../tool/wire-tool.js'
-import { decide, type WireSupport } from './auto.js'
+import { decideMode, type WireSupport } from './auto.js'
 import { listCards } from './cards.js'
 import type { Context } from './context.js'
-import { deliveries, type Place, placeAtLatch } from './deliveries.js'
+import { deliveries, type Place, placeWhenFreezing } from './deliveries.js'
 import { BRIDGE_NAME, bridgeTool, canFind, loaderTool, queryParameter } from './meta-tools.js'
 
-type Latched = Extract<LedgerFact, { kind: 'latched' }>
+type FreezeFact = Extract<LedgerFact, { kind: 'frozen' }>
 
 /** Walks the whole catalogue: this is the one step whose cost grows with it. */
-export function latchFact(
+export function freezePrefix(
   state: LedgerState,
   context: Context,
-  reason: Latched['reason'],
+  reason: FreezeFact['reason'],
   support: WireSupport,
-): Latched {
+): FreezeFact {
   const { catalogue, gate, settings, wire } = context
   const eager: Entry[] = []
   const deferred: Entry[] = []
@@ -37,7 +37,7 @@ export function latchFact(
 
   const held = new Set([...state.tools.loaded.keys(), ...state.tools.suspendedLoads.keys()])
   const hiddenCount = deferred.filter((entry) => !held.has(entry.id)).length
-  const decision = decide(
+  const decision = decideMode(
     state,
     context,
     reason,
@@ -53,10 +53,10 @@ export function latchFact(
     support,
   )
   const isDenied = eager.length + deferred.length === 0 && deniesAll(context)
-  const because = defined({ because: isDenied ? denial(gate.fault) : decision.because })
+  const because = dropUndefined({ because: isDenied ? denial(gate.fault) : decision.because })
   if (decision.mode === 'off')
     return {
-      kind: 'latched',
+      kind: 'frozen',
       reason,
       wire,
       mode: 'off',
@@ -83,10 +83,10 @@ export function latchFact(
   const loaded = [...state.tools.loaded.values(), ...state.tools.suspendedLoads.values()].flatMap(
     ({ pin, live }) => {
       const entry = catalogue.get(pin.id)
-      const place = placeAtLatch(delivery.name)
+      const place = placeWhenFreezing(delivery.name)
       if (!live || eagerIds.has(pin.id)) return []
       if (entry) return gate.visible(entry) ? [context.pin(entry, place)] : []
-      return gate.away(pin.id) && state.latch?.wire === wire ? carried(pin, place) : []
+      return gate.away(pin.id) && state.frozen?.wire === wire ? carried(pin, place) : []
     },
   )
   // What is loaded already is not told of as something to be found.
@@ -131,7 +131,7 @@ export function latchFact(
   })
 
   return {
-    kind: 'latched',
+    kind: 'frozen',
     reason,
     wire,
     mode: 'on',
@@ -179,7 +179,7 @@ function carried({ id, wireName, fingerprint, definition }: Pin, place: Place): 
 }
 
 /** What the provider can do about tools between two messages. */
-function abilities({ native }: WireSupport): Pick<Latched, 'changes' | 'removals'> {
+function abilities({ native }: WireSupport): Pick<FreezeFact, 'changes' | 'removals'> {
   if (native === 'changes') return { changes: true, removals: true }
   return native === 'additions' ? { changes: true } : {}
 }
