@@ -19,7 +19,7 @@ const FIELDS: readonly FieldName[] = [
   'parameters',
   'server description',
 ]
-const OTHERS = ['action', 'topic', 'synonym', 'pair', 'clause', 'repetition'] as const
+const OTHERS = ['action', 'topic', 'synonym', 'pair', 'clause'] as const
 /** Where the search starts: one weight for all fields, no concepts, no pairs, no clauses. */
 const NEUTRAL: Tuning = {
   fields: Object.fromEntries(Object.keys(defaultTuning.fields).map((name) => [name, 1])) as Tuning['fields'],
@@ -28,7 +28,6 @@ const NEUTRAL: Tuning = {
   synonym: 0,
   pair: 0,
   clause: 0,
-  repetition: 0,
 }
 
 interface Tried {

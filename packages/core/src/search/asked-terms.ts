@@ -117,27 +117,25 @@ function effectOf(words: readonly SpelledWord[]): number {
 
 function termsOf(
   words: readonly SpelledWord[],
-  { pair: pairWeight, repetition }: Tuning,
+  { pair: pairWeight }: Tuning,
   knows: (hash: number) => boolean,
   isWordy: boolean,
 ): AskedTerm[] {
-  const counts = new Map<Term, { count: number; unspaced: boolean; detail: boolean }>()
+  const said = new Map<Term, { unspaced: boolean; detail: boolean }>()
   let isDetail = false
   const asked = new Map<number, AskedTerm>()
   const pairs: AskedTerm[] = []
   const asks = words.find(({ whole }) => questions.has(whole.text))?.whole.asked ?? []
   let previous: Term | undefined
   for (const word of words) {
-    isDetail ||= prepositions.has(word.whole.text) && hasSubject(counts)
+    isDetail ||= prepositions.has(word.whole.text) && hasSubject(said)
     if (word.whole.empty) continue
     const { whole, parts } = word
     for (const term of parts.length === 0 || knows(whole.hash) || isProduct(whole.text) ? [whole] : parts) {
       if (term.empty) continue
-      const known = counts.get(term)
-      if (known) known.count += 1
-      else if (counts.size < wordLimit) {
-        const detail = isDetail || (counts.size > 0 && likeness.test(term.text))
-        counts.set(term, { count: 1, unspaced: word.pair, detail })
+      if (!said.has(term) && said.size < wordLimit) {
+        const detail = isDetail || (said.size > 0 && likeness.test(term.text))
+        said.set(term, { unspaced: word.pair, detail })
       }
       if (previous && previous.hash !== term.hash && pairs.length < wordLimit) {
         const hash = hashPair(previous.hash, term.hash)
@@ -150,10 +148,8 @@ function termsOf(
       previous = term
     }
   }
-  for (const [term, { count, unspaced, detail }] of counts) {
-    const { text, hash } = term
-    // A word that is repeated counts a little more, not as often as it stands there.
-    const weight = term.weight * Math.min(count, 1 + repetition * Math.log(count))
+  for (const [term, { unspaced, detail }] of said) {
+    const { text, hash, weight } = term
     // Two spellings of one stem are one term.
     const known = asked.get(hash)
     const concepts = term.asked
@@ -167,14 +163,14 @@ function termsOf(
     if (!known || (known.kind !== 'word' && known.weight < weight))
       asked.set(hash, { text, hash, weight, kind, ...plain })
   }
-  for (const [term, { count }] of counts) {
-    const times = (knows(term.hash) ? 1 : standIn) * Math.min(count, 1 + repetition * Math.log(count))
+  for (const term of said.keys()) {
+    const times = knows(term.hash) ? 1 : standIn
     // Who says it in many words says some of those that tools use.
     for (const concept of term.asked)
       if (concept.near !== 'same' || !isWordy) askFor(concept, concept.weight * term.weight * times)
   }
   // A question without a subject asks for nothing.
-  if (counts.size > 0) for (const concept of asks) askFor(concept, concept.weight)
+  if (said.size > 0) for (const concept of asks) askFor(concept, concept.weight)
   for (const pair of pairs) asked.set(pair.hash, pair)
   return [...asked.values()]
 }

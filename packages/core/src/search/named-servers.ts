@@ -1,4 +1,4 @@
-/** Servers that a query names, or means by what only they speak of: "add a row to airtable" asks for no row of Excel. */
+/** Servers that a query names: "add a row to airtable" asks for no row of Excel. */
 import type { AskedTerm } from './asked-terms.js'
 import { ownName } from './fields.js'
 import type { TermIndex } from './index/term-index.js'
@@ -12,9 +12,6 @@ const nameShare = 0.8
 /** Less is enough behind a preposition ("in github"), more is asked of a word that says something else, too ("how long to drive"). */
 const placeShare = 0.5
 const ordinaryShare = 0.9
-/** Behind a preposition a word also names the server that nearly alone speaks of it, in so many tools: "in Outlook", where no server is so called. */
-const speakerShare = 0.95
-const speakerTools = 5
 /** A request of more words tells a story, and names in passing. */
 const wordLimit = 10
 
@@ -69,10 +66,7 @@ export function createNamedServers(index: TermIndex, vocabulary: () => Vocabular
   }
 
   /** The servers with this word in their name, and what share they are of all who use it. Of living tools only. */
-  function useOf(
-    word: number,
-    called: ReadonlySet<number>,
-  ): { servers: Set<number>; own: number; share: number } {
+  function useOf(word: number, called: ReadonlySet<number>): { servers: Set<number>; share: number } {
     const servers = new Set<number>()
     let all = 0
     let own = 0
@@ -83,22 +77,7 @@ export function createNamedServers(index: TermIndex, vocabulary: () => Vocabular
       own += 1
       servers.add(server)
     })
-    return { servers, own, share: own / Math.max(1, all) }
-  }
-
-  /** The server that nearly alone uses this word. */
-  function speakerOf(word: number): Set<number> {
-    // Whoever has more than half of them is left over when each tool takes one of another server away.
-    let speaker = noServer
-    let lead = 0
-    index.forEach(word, (slot) => {
-      const server = serverOf[slot] as number
-      if (lead === 0) speaker = server
-      lead += server === speaker ? 1 : -1
-    })
-    if (speaker === noServer) return new Set()
-    const { servers, own, share } = useOf(word, new Set([speaker]))
-    return own >= speakerTools && share >= speakerShare ? servers : new Set()
+    return { servers, share: own / Math.max(1, all) }
   }
 
   /** Of several servers, those that are named by the most words: "google calendar" is not "google drive". */
@@ -108,7 +87,7 @@ export function createNamedServers(index: TermIndex, vocabulary: () => Vocabular
     if (words.length > wordLimit) return new Set()
     const uses = words.flatMap(({ text, hash, detail }) => {
       const called = byWord.get(hash)
-      if (!called) return detail ? [{ servers: speakerOf(hash), isName: true }] : []
+      if (!called) return []
       const { servers, share } = useOf(hash, called)
       const isOrdinary = isOrdinaryWord(text) && !isProduct(text)
       return [{ servers, isName: share >= (isOrdinary ? ordinaryShare : detail ? placeShare : nameShare) }]

@@ -12,8 +12,6 @@ export interface Tuning {
   readonly pair: number
   /** The share of the score of a long query that its best clause decides. */
   readonly clause: number
-  /** How much more a repeated word of a query counts: 1 + this · ln(times). */
-  readonly repetition: number
 }
 
 export type FieldName =
@@ -53,7 +51,6 @@ export const defaultTuning: Tuning = {
   synonym: 0.5,
   pair: 0.3,
   clause: 0.35,
-  repetition: 0.3,
 }
 
 // What a score is worth, where a host does not say: apart from the ranker, which is loaded with the first search.

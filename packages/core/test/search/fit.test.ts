@@ -71,36 +71,6 @@ describe('the order of rivals', () => {
 })
 
 describe('a request', () => {
-  it('means the server that alone speaks of what stands behind its preposition', () => {
-    const { ids } = searcherOf({
-      ...Object.fromEntries(
-        ['add_note', 'list_notes', 'move_note', 'tag_note', 'drop_note'].map((name) => [
-          `office/${name}`,
-          'Works on a note in Outlook.',
-        ]),
-      ),
-      'board/add_note': 'Adds a note, and more notes, to a note board.',
-    })
-    expect(ids('add a note in Outlook')[0]).toBe('office/add_note')
-  })
-
-  it('means no server by what only tools without one speak of', () => {
-    const tools = (source: string) => ({
-      ...Object.fromEntries(
-        ['list_notes', 'move_note', 'tag_note', 'drop_note', 'show_note'].map((name) => [
-          `${source}/${name}`,
-          'Works on a note in Outlook.',
-        ]),
-      ),
-      'board/add_note': 'Adds a note.',
-    })
-    const scoreOf = (source: string) =>
-      searcherOf(tools(source))
-        .rank('add a note in Outlook')
-        .find(({ id }) => id === 'board/add_note')?.score ?? 0
-    expect(scoreOf('')).toBeGreaterThan(1.2 * scoreOf('office'))
-  })
-
   it('that names a product in mixed case is not met by what does not know it', () => {
     const { rank } = searcherOf({ 'mail/send_message': 'Sends a message.' })
     expect(selectAnswers(rank('send a WhatsApp message'), 0.35).unclear).toBe(true)
