@@ -1,4 +1,4 @@
-/** What the prompt cache does to the price of a request, by wire: shares of the plain input price. Sources are in docs/costs.md. */
+/** What the prompt cache does to the price of a request, by wire: shares of the plain input price. Sources are in docs/reference/measurements.md. */
 
 export interface CacheRule {
   /** For what is read from the cache. */
