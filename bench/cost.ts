@@ -36,10 +36,9 @@ export function refuseCost({ tools }: CostFigures): string | undefined {
     : undefined
 }
 
-/** The chart and the tables of docs/costs.md, from the figures alone. */
+/** Writes the chart and the cost tables of the docs. */
 export async function saveCost(figures: CostFigures): Promise<string[]> {
   const chart = new URL('../docs/images/cost.svg', import.meta.url)
   await writeFile(chart, drawChart(figures))
-  await writeDocs(new URL('../docs/costs.md', import.meta.url), figures)
-  return ['docs/images/cost.svg', 'docs/costs.md']
+  return ['docs/images/cost.svg', ...(await writeDocs(figures))]
 }

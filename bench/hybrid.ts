@@ -4,7 +4,6 @@ import { pathToFileURL } from 'node:url'
 import { createLexicalSearcher, type Searcher } from '@toolwell/core'
 import { createHybridSearcher, type HybridOptions } from '@toolwell/core/hybrid'
 import { type Dataset, loadDatasets, sampleOf } from './retrieval/datasets.ts'
-import { writeSearchDocs } from './retrieval/docs.ts'
 import { figuresOf, meanOf } from './retrieval/metrics.ts'
 import { documentFor } from './retrieval/toolwell.ts'
 import type { BenchOptions } from './run.ts'
@@ -51,12 +50,6 @@ export async function benchHybrid({ data, split }: BenchOptions): Promise<Hybrid
 
 export function refuseHybrid({ rows }: HybridFigures): string | undefined {
   return rows.length === 0 ? 'there are no datasets; see bench/README.md' : undefined
-}
-
-/** The table of docs/search-measured.md. */
-export async function saveHybrid(hybrid: HybridFigures): Promise<string[]> {
-  await writeSearchDocs({ hybrid })
-  return ['docs/search-measured.md']
 }
 
 async function ndcgOf(searcher: Searcher, { tools, queries }: Dataset) {

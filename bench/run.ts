@@ -7,14 +7,14 @@ import { benchBundle, refuseBundle } from './bundle.ts'
 import { benchCost, refuseCost, saveCost } from './cost.ts'
 import { benchDurable } from './durable.ts'
 import { benchGateway } from './gateway.ts'
-import { benchHybrid, refuseHybrid, saveHybrid } from './hybrid.ts'
+import { benchHybrid, refuseHybrid } from './hybrid.ts'
 import { stringify } from './json.ts'
 import { benchMcp } from './mcp.ts'
 import { benchRetrieval, refuseRetrieval, saveRetrieval } from './retrieval.ts'
 import { benchScale, refuseScale, saveScale } from './scale.ts'
 import { benchScan, refuseScan } from './scan.ts'
 import { benchSurface } from './surface.ts'
-import { benchTuning, refuseTuning, saveTuning } from './tuning.ts'
+import { benchTuning, refuseTuning } from './tuning.ts'
 
 export interface BenchOptions {
   /** The data folder, or undefined where there is none. */
@@ -92,14 +92,12 @@ const benches: Readonly<Record<string, Bench<object>>> = {
     isTimed: false,
     run: benchTuning,
     refusal: refuseTuning,
-    save: saveTuning,
   }),
   hybrid: defineBench({
     about: 'what an embedder adds that needs no network (npm install --prefix examples/embeddings, once)',
     isTimed: false,
     run: benchHybrid,
     refusal: refuseHybrid,
-    save: saveHybrid,
   }),
   durable: defineBench({
     about:

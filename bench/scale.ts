@@ -68,10 +68,9 @@ export function refuseScale({ tools }: ScaleFigures): string | undefined {
     : undefined
 }
 
-/** The table of docs/search-measured.md. */
-export async function saveScale(scale: ScaleFigures): Promise<string[]> {
-  await writeSearchDocs({ scale })
-  return ['docs/search-measured.md']
+/** Writes the table of the docs. */
+export function saveScale(scale: ScaleFigures): Promise<string[]> {
+  return writeSearchDocs({ scale })
 }
 
 async function measureAt(

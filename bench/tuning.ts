@@ -2,7 +2,6 @@
 import { createTunedSearcher } from '../packages/core/src/search/lexical.ts'
 import { defaultTuning, type FieldName, type Tuning } from '../packages/core/src/search/tuning.ts'
 import { type Dataset, familyOf, loadDatasets } from './retrieval/datasets.ts'
-import { writeSearchDocs } from './retrieval/docs.ts'
 import { figuresOf } from './retrieval/metrics.ts'
 import { documentFor } from './retrieval/toolwell.ts'
 import type { BenchOptions } from './run.ts'
@@ -134,12 +133,6 @@ export async function benchTuning({ data, split }: BenchOptions): Promise<Tuning
 
 export function refuseTuning({ tried }: TuningFigures): string | undefined {
   return tried === 0 ? 'there was no data; see bench/README.md' : undefined
-}
-
-/** The tables of docs/search-measured.md. */
-export async function saveTuning(tuning: TuningFigures): Promise<string[]> {
-  await writeSearchDocs({ tuning })
-  return ['docs/search-measured.md']
 }
 
 function* variants(): Iterable<[string, Tuning]> {

@@ -1,4 +1,4 @@
-/** The program of the README. A test keeps the two the same. */
+/** The program of the README. A test compares both. */
 import { createToolwell, defineTool } from '@toolwell/core'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
 import { startScriptedChat } from '@toolwell/testing'
@@ -15,7 +15,7 @@ const tools = ['send', 'void', 'copy', 'print', 'archive', 'export'].flatMap((ve
   ),
 )
 
-// A scripted model on your own machine: it searches, calls what it found, and answers.
+// A scripted model on your machine: it searches, calls the tool it found, and answers.
 const model = await startScriptedChat({
   model: [
     { calls: [{ name: 'tool_search', arguments: { query: 'send an invoice' } }] },
@@ -26,9 +26,9 @@ const model = await startScriptedChat({
   ],
 })
 
-const well = createToolwell({ mode: 'on' }) // the default, 'auto', defers only where that saves money
-well.catalogue.setSource('billing', { tools }) // tools of a source may be deferred; createToolwell({ tools }) takes those to send always
-const chat = openaiChat(await well.open({ id: 'thread-1' })) // an id that is known resumes
+const well = createToolwell({ mode: 'on' }) // the default, 'auto', defers only if that saves money
+well.catalogue.setSource('billing', { tools }) // deferred; createToolwell({ tools }) takes eager tools
+const chat = openaiChat(await well.open({ id: 'thread-1' })) // a known id resumes
 
 const messages: ChatMessage[] = [{ role: 'user', content: 'Send invoice 7.' }]
 for (;;) {
@@ -44,4 +44,4 @@ for (;;) {
 await model.close()
 console.log(messages.at(-2)?.content)
 console.log(messages.at(-1)?.content)
-console.log(well.report()) // what it cost: tokens by the usage in the replies, prices by a model of the cache
+console.log(well.report()) // the cost, compared with sending every tool

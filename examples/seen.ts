@@ -1,8 +1,8 @@
 /**
- * Writes docs/guide/what-the-model-sees.md: one conversation over the real wire, every request shown as it was sent.
- * `npx tsx examples/seen.ts` prints the page, `--write` puts it in its place. A test holds the page to what this prints.
+ * Fills the JSON of docs/concepts/how-a-request-is-built.md: one conversation, every request as it was sent.
+ * `npx tsx examples/seen.ts` prints the page, `--write` writes it. A test compares both.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createToolwell, defineTool, type Tool, type Toolwell, type ToolwellOptions } from '@toolwell/core'
@@ -17,7 +17,7 @@ import {
 import { openSession, type Session } from './agent/session.ts'
 import type { WireName } from './agent/wires.ts'
 
-const PAGE = new URL('../docs/guide/what-the-model-sees.md', import.meta.url)
+const PAGE = new URL('../docs/concepts/how-a-request-is-built.md', import.meta.url)
 
 const number = { type: 'integer', description: 'The number of the issue' }
 const issue = (name: string, description: string, more: Partial<Tool> = {}): Tool => ({
@@ -61,7 +61,7 @@ interface Stage {
   readonly well: Toolwell
   readonly session: Session
   readonly requests: readonly RecordedRequest<Body>[]
-  /** Says something; the model answers with these replies. */
+  /** Sends a user message; the model answers with these replies. */
   say(text: string, ...replies: readonly ScriptedReply[]): Promise<void>
   queue(...replies: readonly ScriptedReply[]): void
 }
@@ -117,7 +117,7 @@ const through = (name: string, input: object, id: string) => call('tool_call', {
 const json = (value: unknown) => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``
 const list = (body: Body | undefined, field: string) => (body?.[field] ?? []) as readonly unknown[]
 
-/** The messages that a request has and an earlier one has not. */
+/** The messages of a request that an earlier one does not have. */
 function added(later: Body | undefined, earlier: Body | undefined): readonly unknown[] {
   const known = list(earlier, 'messages').map((message) => JSON.stringify(message))
   return list(later, 'messages').filter((message) => !known.includes(JSON.stringify(message)))
@@ -129,7 +129,7 @@ function description(body: Body | undefined, name: string): string {
   return tools.find((tool) => tool.function.name === name)?.function.description ?? ''
 }
 
-/** How much of an earlier request's bytes stand at the start of a later one, as this provider reads them. */
+/** How many characters of an earlier request are the start of a later one, in the provider's order. */
 function kept(earlier: Body | undefined, later: Body | undefined): string {
   const text = ({ tools, system, messages }: Body = {}) =>
     JSON.stringify([tools, system, messages]).slice(0, -2)
@@ -139,7 +139,9 @@ function kept(earlier: Body | undefined, later: Body | undefined): string {
   return same === before.length ? `all ${before.length} characters` : `${same} of ${before.length} characters`
 }
 
-async function bridge(): Promise<string> {
+type Blocks = Readonly<Record<string, string>>
+
+async function bridge(): Promise<Blocks> {
   const protocol = chatProtocol({ maxDescription: 1024 }) as unknown as Protocol<object>
   return stage(
     'openai-chat',
@@ -162,59 +164,26 @@ async function bridge(): Promise<string> {
       await say('The 20th of November.', { text: 'Noted.' })
       const [first, second, third, , time, fourth, fifth] = requests.map(({ body }) => body)
       const last = requests.at(-1)?.body
-      return `## Bridge: the tools array never changes
-
-Chat Completions, \`delivery: 'bridge'\`.
-
-### The first request
-
-One own tool, the search, and the bridge. Three tools of the tracker are three lines in the description of the search. The section behind the system
-prompt says that there is more.
-
-${json({ messages: list(first, 'messages'), tools: list(first, 'tools') })}
-
-### The search
-
-The model asks for \`close an issue\`. The second request begins with ${kept(first, second)} of the first, and adds these messages. The first line of
-the answer is for machines. The schema stands behind it, whole, and so do the guidelines of the tool, which the model has not seen before.
-
-${json(added(second, first))}
-
-### The call
-
-Found tools are called through \`tool_call\`; the arguments were checked against the schema above before anything ran. Kept: ${kept(second, third)}.
-
-${json(added(third, second))}
-
-### A server that joins, and a guess
-
-The calendar has joined since. That is told behind the user's next message; no byte before it changes. Kept: ${kept(time, fourth)}.
-
-${json(added(fourth, time))}
-
-The model guesses at the arguments instead of searching. Nothing runs, and the answer holds what it did not know. Kept: ${kept(fourth, fifth)}.
-
-${json(added(fifth, fourth))}
-
-### After a compaction
-
-The history is a summary and the last two turns now, and everything before the messages may be written anew. The loaded tool stays loaded: it
-has left the list of the search, the calendar has joined that list, and its schema and guidelines, which only the dropped part showed, are written
-again behind the message that is newest now.
-
-${json({ messages: list(last, 'messages') })}
-
-The description of the search is now:
-
-\`\`\`text
-${description(last, 'tool_search')}
-\`\`\`
-`
+      return {
+        first: json({ messages: list(first, 'messages'), tools: list(first, 'tools') }),
+        search: json(added(second, first)),
+        call: json(added(third, second)),
+        notice: json(added(fourth, time).at(-1)),
+        guess: json(added(fifth, fourth).at(-1)),
+        compacted: `${json(list(last, 'messages').at(-1))}\n\nThe description of the search tool is now:\n\n\`\`\`text\n${description(last, 'tool_search')}\n\`\`\``,
+        kept: [
+          '| delivery | after | kept |',
+          '| --- | --- | --- |',
+          `| bridge | a search | ${kept(first, second)} |`,
+          `| bridge | a call | ${kept(second, third)} |`,
+          `| bridge | a server that joined | ${kept(time, fourth)} |`,
+        ].join('\n'),
+      }
     },
   )
 }
 
-async function native(): Promise<string> {
+async function native(): Promise<Blocks> {
   const protocol = anthropicProtocol() as unknown as Protocol<object>
   return stage('anthropic', protocol, { delivery: 'native' }, async ({ requests, say }) => {
     await say(
@@ -225,22 +194,14 @@ async function native(): Promise<string> {
     )
     const [first, second] = requests.map(({ body }) => body)
     const names = list(first, 'tools').map((tool) => JSON.stringify(tool))
-    return `## Native: the provider shows what is found
-
-Anthropic Messages, \`delivery: 'native'\`. The first request declares the own tool and the search as above, and one tool that no model can see
-(\`toolwell_reserve\`): a model that calls it tells that deferral does not work here. The search answer is a reference, and the tool is called by its
-own name. What joins the second request:
-
-${json(added(second, first))}
-
-Its definition is declared with it, out of the model's sight until the reference:
-
-${json(list(second, 'tools').filter((tool) => !names.includes(JSON.stringify(tool))))}
-`
+    return {
+      native: json(added(second, first).at(-1)),
+      declared: json(list(second, 'tools').find((tool) => !names.includes(JSON.stringify(tool)))),
+    }
   })
 }
 
-async function append(): Promise<string> {
+async function append(): Promise<Blocks> {
   const protocol = chatProtocol({ maxDescription: 1024 }) as unknown as Protocol<object>
   return stage('openai-chat', protocol, { delivery: 'append' }, async ({ requests, say }) => {
     await say(
@@ -250,28 +211,28 @@ async function append(): Promise<string> {
       { text: 'Issue 7 is closed.' },
     )
     const [first, second] = requests.map(({ body }) => body)
-    const names = (body: Body | undefined) =>
-      list(body, 'tools').map((tool) => (tool as { function: { name: string } }).function.name)
-    return `## Append: what is found joins the array
-
-Chat Completions, \`delivery: 'append'\`. The array was \`${names(first).join('`, `')}\` and is then \`${names(second).join('`, `')}\`. The answer holds its
-name alone, because the definition is in the array. Tools are read before messages, so the provider reads the conversation again: of the first request it
-kept ${kept(first, second)}.
-
-${json(added(second, first))}
-`
+    return {
+      append: json(added(second, first).at(-1)),
+      kept: `| append | a search | ${kept(first, second)} |`,
+    }
   })
 }
 
-const page = `# What the model sees
+const [bridged, appended] = [await bridge(), await append()]
+const blocks: Blocks = {
+  ...bridged,
+  ...(await native()),
+  ...appended,
+  kept: `${bridged.kept}\n${appended.kept}`,
+}
+const page = (await readFile(PAGE, 'utf8')).replace(
+  /(<!-- seen: ([a-z]+) -->\n)[\s\S]*?(<!-- end -->)/g,
+  (_, start: string, name: string, end: string) => {
+    const block = blocks[name]
+    if (block === undefined) throw new Error(`Unknown mark "seen: ${name}" in ${PAGE.pathname}.`)
+    return `${start}\n${block}\n\n${end}`
+  },
+)
 
-Every byte below was sent by \`npx tsx examples/seen.ts\`, which writes this page; a test holds it to that. The model is scripted, the loop is
-[examples/agent](../../examples/agent/session.ts), and the endpoint refuses what a strict server refuses. JSON is set out in lines here and sent without them.
-“Kept” counts what stands unchanged at the start of the next request in the order tools, system prompt, messages.
-
-${await bridge()}
-${await native()}
-${await append()}`.trimEnd()
-
-if (process.argv.includes('--write')) await writeFile(PAGE, `${page}\n`)
-else process.stdout.write(`${page}\n`)
+if (process.argv.includes('--write')) await writeFile(PAGE, page)
+else process.stdout.write(page)

@@ -7,7 +7,7 @@ import { applyCache } from '../bench/cost/cache.ts'
 import { chooseTools } from '../bench/cost/catalogue.ts'
 import { drawChart } from '../bench/cost/chart.ts'
 import { type ConversationFile, loadConversations, readConversation } from '../bench/cost/conversation.ts'
-import { fillDocs } from '../bench/cost/docs.ts'
+import { COST_PAGES, fillDocs } from '../bench/cost/docs.ts'
 import { type CostFigures, measurePattern, type PatternFigures } from '../bench/cost/figures.ts'
 import { providers } from '../bench/cost/providers.ts'
 import { createPieceMaker } from '../bench/cost/rendering.ts'
@@ -177,8 +177,8 @@ describe('the committed figures', () => {
     expect(committed.providers).toEqual(JSON.parse(JSON.stringify(providers)))
   })
 
-  it('are those of docs/costs.md', () => {
-    const text = read('docs/costs.md')
+  it.each(COST_PAGES)('are those of %s', (page) => {
+    const text = read(page)
     expect(fillDocs(text, committed)).toBe(text)
   })
 

@@ -1,4 +1,4 @@
-/** The guide: programs that are said to print something do so, and the page with the bytes is what a run gives. */
+/** The docs: programs print what the page says, JSON of requests is what a run sends, and the index lists every page. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,7 +28,7 @@ const run = (file: string, ...parameters: string[]) =>
   })
 
 describe('a program of the guide that says what it prints', () => {
-  const pages = ['docs/guide/first-loop.md', 'docs/guide/eager-tools.md']
+  const pages = ['docs/start/first-loop.md', 'docs/guides/choose-eager-tools.md']
   const readmes = ['packages/testing/README.md', 'packages/presets/README.md']
   const programs = [...pages, ...readmes].flatMap((file) =>
     [
@@ -51,13 +51,13 @@ describe('a program of the guide that says what it prints', () => {
 it('the page with the bytes is what a run gives: `npx tsx examples/seen.ts --write` writes it', () => {
   const { status, stdout, stderr } = run(join(root, 'examples/seen.ts'))
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-  expect(stdout).toBe(read('docs/guide/what-the-model-sees.md'))
+  expect(stdout).toBe(read('docs/concepts/how-a-request-is-built.md'))
 })
 
-it('every page of the guide is in its table of contents', () => {
-  const contents = read('docs/guide/README.md')
-  const pages = readdirSync(join(root, 'docs/guide'), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.md') && file !== 'README.md')
+it('docs/README.md lists every page', () => {
+  const contents = read('docs/README.md')
+  const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => /^(start|guides|concepts|reference)\/.*\.md$/.test(file))
   expect(pages.filter((page) => !contents.includes(`](${page})`))).toEqual([])
 })

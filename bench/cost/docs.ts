@@ -1,51 +1,42 @@
-/** The tables of docs/costs.md, written from the figures: what stands between the marks is never written by hand. */
+/** Fills the cost tables of the docs from the figures. Never edit the text between the marks by hand. */
 import { readFile, writeFile } from 'node:fs/promises'
 import type { CostFigures } from './figures.ts'
-import {
-  autoOf,
-  BREAK_EVENS,
-  breakEvensOf,
-  exceptionsOf,
-  figuresOf,
-  frontierOf,
-  GOALS,
-  goalsOf,
-  outOfReachOf,
-  percent,
-} from './goals.ts'
+import { BREAK_EVENS, breakEvensOf, GOALS, goalsOf } from './goals.ts'
 
-const MARK = /(<!-- figures: ([a-z-]+) -->\n)[\s\S]*?(<!-- end -->)/g
+const MARK = /(<!-- cost: ([a-z-]+) -->\n)[\s\S]*?(<!-- end -->)/g
 
-/** The document with its tables as these figures say. */
+/** Pages with cost tables. */
+export const COST_PAGES = ['docs/concepts/deliveries-and-cache.md', 'docs/reference/measurements.md']
+
 export function fillDocs(text: string, figures: CostFigures): string {
   const blocks = blocksOf(figures)
   return text.replace(MARK, (_, start: string, name: string, end: string) => {
     const block = blocks[name]
-    if (block === undefined) throw new Error(`docs/costs.md wants figures named ${name}; there are none`)
+    if (block === undefined) throw new Error(`Unknown mark "cost: ${name}" in ${COST_PAGES.join(' or ')}.`)
     return `${start}\n${block}\n\n${end}`
   })
 }
 
-export async function writeDocs(file: URL, figures: CostFigures): Promise<void> {
-  await writeFile(file, fillDocs(await readFile(file, 'utf8'), figures))
+/** Fills the pages and returns their paths. */
+export async function writeDocs(figures: CostFigures): Promise<string[]> {
+  for (const path of COST_PAGES) {
+    const page = new URL(`../../${path}`, import.meta.url)
+    await writeFile(page, fillDocs(await readFile(page, 'utf8'), figures))
+  }
+  return COST_PAGES
 }
 
 function blocksOf(figures: CostFigures): Readonly<Record<string, string>> {
   return {
     prices: pricesTable(figures),
     goals: goalsTable(figures),
-    totals: totalsTable(figures, 'anthropic'),
-    auto: autoTable(figures),
     'break-even': breakEvenTable(figures),
-    frontier: frontierTable(figures),
-    exceptions: exceptionsTable(figures),
-    'out-of-reach': outOfReachTable(figures),
   }
 }
 
 function pricesTable({ providers }: CostFigures): string {
   return markdown(
-    ['provider', 'wire', 'read', 'write', 'output', 'what is found again', 'kept for'],
+    ['provider', 'wire', 'read', 'write', 'output', 'what the cache matches', 'kept for'],
     providers.map(({ title, wire, prices, rule }) => [
       title,
       wire,
@@ -55,8 +46,8 @@ function pricesTable({ providers }: CostFigures): string {
       rule.kind === 'none'
         ? 'nothing'
         : rule.kind === 'prefix'
-          ? `any shared beginning of ${rule.minimum} tokens or more`
-          : `prefixes of ${rule.minimum} tokens or more that end in ${rule.marks === 'all' ? 'a mark' : 'the last message'}`,
+          ? `any common prefix of ${rule.minimum} tokens or more`
+          : `prefixes of ${rule.minimum} tokens or more up to ${rule.marks === 'all' ? 'a cache mark' : 'the last message'}`,
       rule.kind === 'none' ? '–' : `${rule.minutes} minutes`,
     ]),
   )
@@ -75,57 +66,6 @@ function goalsTable(figures: CostFigures): string {
   )
 }
 
-function totalsTable({ patterns }: CostFigures, provider: string): string {
-  const names = ['auto', 'frugal', 'native', 'bridge', 'append', 'mutation-first', 'mutation-sorted']
-  return markdown(
-    [
-      'conversation',
-      'turns',
-      'tools',
-      'deferred tokens',
-      'searches',
-      'auto',
-      'frugal',
-      'native',
-      'bridge',
-      'append',
-      'newest first',
-      'sorted',
-      'tools’ part, auto',
-      'cache hits, auto / eager',
-      'break-even',
-    ],
-    patterns.map((pattern) => {
-      const { strategies, cacheHits, breakEven } = figuresOf(pattern, provider)
-      const auto = autoOf(pattern, provider)
-      return [
-        pattern.name,
-        String(pattern.turns),
-        String(pattern.tools),
-        String(pattern.deferredTokens),
-        String(strategies.bridge?.searches ?? 0),
-        ...names.map((name) => cell(strategies[name]?.total)),
-        percent(auto.tools),
-        `${percent(auto.cacheHits, 0)} / ${percent(cacheHits, 0)}`,
-        String(breakEven),
-      ]
-    }),
-  )
-}
-
-function autoTable({ patterns, providers }: CostFigures): string {
-  return markdown(
-    ['conversation', ...providers.map(({ title }) => title)],
-    patterns.map((pattern) => [
-      pattern.name,
-      ...providers.map(({ name }) => {
-        const { total, delivery } = autoOf(pattern, name)
-        return delivery === 'off' ? 'eager' : `${percent(total)} ${delivery}`
-      }),
-    ]),
-  )
-}
-
 function breakEvenTable(figures: CostFigures): string {
   return markdown(
     ['provider', ...BREAK_EVENS.map(({ title }) => title)],
@@ -133,51 +73,7 @@ function breakEvenTable(figures: CostFigures): string {
   )
 }
 
-function frontierTable(figures: CostFigures): string {
-  return markdown(
-    ['deferred tokens', 'best', 'median', 'above 102 %', 'worst with a cache', 'worst without'],
-    frontierOf(figures).map(({ deferredTokens, best, median, above, worst, worstUncached }) => [
-      String(deferredTokens),
-      percent(best),
-      percent(median),
-      percent(above, 0),
-      `${percent(worst.total)} (${worst.pattern}, ${worst.provider})`,
-      `${percent(worstUncached.total)} (${worstUncached.pattern})`,
-    ]),
-  )
-}
-
-/** By reason: how many, and the one with the largest difference. */
-function exceptionsTable(figures: CostFigures): string {
-  const all = exceptionsOf(figures)
-  if (all.length === 0) return 'There is none.'
-  return markdown(
-    ['why', 'cases', 'conversations', 'largest difference'],
-    [...new Set(all.map(({ because }) => because))].map((reason) => {
-      const cases = all.filter(({ because }) => because === reason)
-      const most = cases.reduce((a, b) => (b.auto - b.mutation > a.auto - a.mutation ? b : a))
-      return [
-        reason || '**missed**',
-        String(cases.length),
-        [...new Set(cases.map(({ pattern }) => pattern.slice(0, 2)))].sort().join(', '),
-        `${most.pattern} on ${most.provider}: ${percent(most.mutation)} against ${percent(most.auto)}`,
-      ]
-    }),
-  )
-}
-
-function outOfReachTable(figures: CostFigures): string {
-  return markdown(
-    ['provider', 'conversation', 'total with `frugal`'],
-    outOfReachOf(figures).map(({ provider, pattern, total }) => [provider, pattern, percent(total)]),
-  )
-}
-
 function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
-}
-
-function cell(value: number | undefined): string {
-  return value === undefined ? '–' : percent(value)
 }

@@ -35,7 +35,7 @@ export interface ToolwellOptions {
   /** `auto` (default): on when the deferred definitions cost at least `threshold` tokens. */
   readonly mode?: 'off' | 'auto' | 'on'
   /**
-   * Which conversation `auto` plans for, by the wire's prices (docs/costs.md). `typical` (default): three searches in ten requests.
+   * Which conversation `auto` plans for, by the wire's prices (docs/concepts/deliveries-and-cache.md). `typical` (default): three searches in ten requests.
    * `frugal`: twelve searches in one turn, so that hardly any conversation costs more than with every tool sent.
    */
   readonly auto?: AutoPlan
@@ -84,7 +84,7 @@ export interface ToolwellOptions {
   readonly schemas?: 'once' | 'twice'
   /**
    * What your server charges, as shares of the plain input price, where that differs from the provider's list
-   * (docs/costs.md): `{ read: 1, write: 1 }` for one that does not discount what it has cached.
+   * (docs/concepts/deliveries-and-cache.md): `{ read: 1, write: 1 }` for one that does not discount what it has cached.
    */
   readonly prices?: { readonly read?: number; readonly write?: number; readonly output?: number }
   /** `strong` words for models that ignore search. Default `plain`. */

@@ -139,7 +139,7 @@ export interface Accounting {
   readonly counterfactual: number
   /** `counterfactual - actual`: negative when deferral cost more than it saved. */
   readonly saved: number
-  /** The same in units of one plain input token, with the prompt cache by this wire's rule. See docs/costs.md. */
+  /** The same in units of one plain input token, with the prompt cache by this wire's rule. See docs/concepts/deliveries-and-cache.md. */
   readonly cost: { readonly actual: number; readonly counterfactual: number; readonly saved: number }
   /** Tokens that had to be read again because something before them in the tools array changed. Not part of `saved`. */
   readonly reread: number

@@ -87,7 +87,7 @@ function readAll({ tokens }: KeptParts): Readonly<Record<string, Kept | undefine
   }
 }
 
-/** What the prompt cache does to the price of a request, by wire: shares of the plain input price. Sources are in docs/costs.md. */
+/** What the prompt cache does to the price of a request, by wire: shares of the plain input price. Sources are in docs/concepts/deliveries-and-cache.md. */
 
 export interface CacheRule {
   /** For what is read from the cache. */

@@ -131,7 +131,7 @@ export function worthOfAll(words: readonly WeighedWord[]): number {
 /**
  * Relevance of a score: what the tool accounts for, out of what all words of the query are worth. A word that no tool holds is
  * worth most, so a query about something else stays low even where one of its words is found. Grows with the score, so it never
- * reorders. docs/search.md says what the cut-off keeps, what it turns away, and what else was tried.
+ * reorders. docs/concepts/how-search-ranks.md says what the cut-off keeps, what it turns away, and what else was tried.
  */
 export function createRelevance(words: readonly WeighedWord[]): (score: number) => number {
   const asked = worthOfAll(words)

@@ -18,7 +18,7 @@ const fullScore = 2.1
 /** What was learned counts so many times: it is what somebody said who wanted the tool. */
 const useShare = 2
 
-/** Coverage below which the best answer does not clearly do what was asked for. docs/search-measured.md has the curve. */
+/** Coverage below which the best answer does not clearly do what was asked for. docs/concepts/how-search-ranks.md explains it. */
 export const clearCoverage = 0.52
 
 export interface Held {

@@ -18,7 +18,7 @@ export interface Delivery {
   readonly defines: Place
   /** What a search answer says of a tool it loads: everything, a reference, or its name alone, as the next request says the rest. */
   readonly answers: 'schema' | 'reference' | 'name'
-  /** Tokens of definitions that one search loads, unless the host says otherwise. docs/search.md has the trade. */
+  /** Tokens of definitions that one search loads, unless the host says otherwise. docs/concepts/how-search-ranks.md has the trade. */
   readonly loads: number
 }
 

@@ -228,7 +228,7 @@ describe('rules', () => {
   })
 
   it('stand in the docs, each with what it can be', () => {
-    const docs = readFileSync(new URL('../../../../docs/security-scan.md', import.meta.url), 'utf8')
+    const docs = readFileSync(new URL('../../../../docs/reference/scan-rules.md', import.meta.url), 'utf8')
     const rows = [...docs.matchAll(/^\| `([a-z-]+)` \| .+ \| (hard|soft) \|$/gm)].map(([, id, severity]) => [
       id,
       severity,
