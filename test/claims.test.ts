@@ -1,4 +1,4 @@
-/** docs/seeds.md: every claim of the seeds is in it, with tests that exist. `npm run claims -- --write` runs them and writes it. */
+/** docs/compatibility/seeds.md: every claim of the seeds is in it, with tests that exist. `npm run claims -- --write` runs them and writes it. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
@@ -8,7 +8,7 @@ import { claimRows, claimsPage } from './seeds/claims-page.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string) => readFileSync(`${root}${file}`, 'utf8')
-const page = read('docs/seeds.md')
+const page = read('docs/compatibility/seeds.md')
 
 /** Texts of a file, as patterns of the titles that a test framework makes of them. */
 function patternsIn(file: string): RegExp[] {

@@ -38,7 +38,7 @@ const CASES = [
 ]
 
 /** A row names tests as “title” in `file`; a row without any gives a reason. */
-const rows = read('docs/edge-cases.md')
+const rows = read('docs/compatibility/edge-cases.md')
   .split('\n')
   .flatMap((line) => {
     const [, id, , here] = /^\| ([\w-]+) \| (.*?) \| (.*) \|$/.exec(line) ?? []

@@ -1,4 +1,4 @@
-/** The part of docs/pi.md that shows the figures. */
+/** The part of docs/guides/pi.md that shows the figures. */
 import type { AgentFigures } from '../agent.ts'
 
 const BEGIN = '<!-- agent:begin -->'
@@ -24,6 +24,6 @@ export function fillDocs(page: string, { listed, agents, growth, published }: Ag
   ].join('\n')
   const start = page.indexOf(BEGIN)
   const end = page.indexOf(END)
-  if (start < 0 || end < start) throw new Error(`docs/pi.md has no place for the figures: ${BEGIN} … ${END}`)
+  if (start < 0 || end < start) throw new Error(`docs/guides/pi.md has no place for the figures: ${BEGIN} … ${END}`)
   return `${page.slice(0, start + BEGIN.length)}\n${text}\n${page.slice(end)}`
 }

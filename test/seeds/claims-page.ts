@@ -61,7 +61,7 @@ export function claimsPage(seeds: readonly SeedRows[]): string {
     '# What five systems claim, and what holds here',
     '',
     `Toolwell comes from five designs for deferred tools: the SF draft, super-agent, Qwen Code, Caliban and PawWork. These are their claims, in our words, and the tests`,
-    `that show each with its [preset](presets.md). ${holding} of ${all.length} hold; the others are different here on purpose. \`npm run claims -- --write\` runs the tests and`,
+    `that show each with its [preset](../guides/presets.md). ${holding} of ${all.length} hold; the others are different here on purpose. \`npm run claims -- --write\` runs the tests and`,
     'writes this page.',
     ...seeds.flatMap(({ name, claims }) => [
       '',

@@ -1,6 +1,6 @@
 /**
  * What the five documents claim of their systems, in our words and in their order, and the tests that show it. `npm run claims` runs those tests and
- * makes docs/seeds.md of both. A test is named by the beginning of its title, in the files of its seed.
+ * makes docs/compatibility/seeds.md of both. A test is named by the beginning of its title, in the files of its seed.
  */
 
 export interface SeedClaims {

@@ -216,7 +216,7 @@ describe('prices of the host', () => {
 })
 
 it('U2: breaks even where the guide says', () => {
-  const guide = readFileSync(new URL('../../../docs/guide/reference.md', import.meta.url), 'utf8').replace(
+  const guide = readFileSync(new URL('../../../docs/reference/options.md', import.meta.url), 'utf8').replace(
     /\s+/g,
     ' ',
   )
