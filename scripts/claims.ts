@@ -1,6 +1,6 @@
 /**
  * `npm run claims`: the claims of the five seeds, and whether they hold. Runs their tests at full size; `--from FILE` reads the results of a run (vitest's JSON)
- * instead. `--write` puts the table into docs/compatibility/seeds.md.
+ * instead. `--write` writes docs/compatibility/seeds.md.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
