@@ -24,6 +24,7 @@ export function fillDocs(page: string, { listed, agents, growth, published }: Ag
   ].join('\n')
   const start = page.indexOf(BEGIN)
   const end = page.indexOf(END)
-  if (start < 0 || end < start) throw new Error(`docs/guides/pi.md has no place for the figures: ${BEGIN} … ${END}`)
+  if (start < 0 || end < start)
+    throw new Error(`docs/guides/pi.md has no place for the figures: ${BEGIN} … ${END}`)
   return `${page.slice(0, start + BEGIN.length)}\n${text}\n${page.slice(end)}`
 }
