@@ -165,11 +165,11 @@ export function refuseAgent({ tools }: AgentFigures): string | undefined {
   return tools === GENERATED ? 'the tools are generated ones' : undefined
 }
 
-/** Writes what docs/pi.md shows of them. */
+/** Writes what docs/guides/pi.md shows of them. */
 export async function saveAgent(figures: AgentFigures): Promise<string[]> {
-  const file = new URL('../docs/pi.md', import.meta.url)
+  const file = new URL('../docs/guides/pi.md', import.meta.url)
   writeFileSync(file, fillDocs(readFileSync(file, 'utf8'), figures))
-  return ['docs/pi.md']
+  return ['docs/guides/pi.md']
 }
 
 /** Real servers from npm. */

@@ -19,20 +19,20 @@ const units = new WeakMap<Line, Unit>()
 const wire: Wire<Line, Line, Parts> = {
   name: NAME,
   traits: { systemInMessages: true },
-  // The same line gives the same unit, so that nothing is read or hashed twice.
+  // Remembers units, so that each line is read once.
   read: (lines) =>
     lines.map((line) => {
       const unit = units.get(line) ?? readLine(line)
       units.set(line, unit)
       return unit
     }),
-  // What came from this wire, and was not repaired, goes back as it was.
+  // Sends lines of this wire unchanged, unless they were repaired.
   write: (thread, view) => {
     const lines: Line[] = []
     for (const unit of thread) {
       const own = unit.kind !== 'note' && unit.native?.wire === NAME ? (unit.native.value as Line) : undefined
       const last = lines.at(-1)
-      // A note joins what it follows: behind a tool's line nobody speaks but the model.
+      // A note joins the line before it: after a tool's line, servers accept only the model.
       if (unit.kind === 'note' && last && last.from !== 'model')
         lines[lines.length - 1] = { ...last, text: `${last.text}\n\n${unit.text}` }
       else lines.push(own && !(unit.kind === 'assistant' && unit.repaired) ? own : writeUnit(unit))

@@ -1,6 +1,6 @@
 /**
  * `npm run claims`: the claims of the five seeds, and whether they hold. Runs their tests at full size; `--from FILE` reads the results of a run (vitest's JSON)
- * instead. `--write` puts the table into docs/seeds.md.
+ * instead. `--write` writes docs/compatibility/seeds.md.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -49,7 +49,7 @@ const ran: Ran[] = testResults.flatMap(({ name, assertionResults }) =>
 )
 const rows = claimRows(CLAIMS, ran)
 const page = claimsPage(rows)
-if (values.write) writeFileSync(join(root, 'docs/seeds.md'), page)
+if (values.write) writeFileSync(join(root, 'docs/compatibility/seeds.md'), page)
 else process.stdout.write(page)
 const wrong = rows
   .flatMap(({ claims }) => claims)

@@ -47,7 +47,7 @@ const shown = files.filter((file) => read(file).match(BLOCK))
 
 it('finds them', () => {
   expect(shown).toEqual(
-    expect.arrayContaining(['README.md', 'packages/cli/README.md', join('docs', 'command.md')]),
+    expect.arrayContaining(['README.md', 'packages/cli/README.md', join('docs', 'reference', 'cli.md')]),
   )
 })
 

@@ -1,4 +1,4 @@
-/** The programs of docs/frameworks.md: installed by the line that is printed there, compiled, and run as they are printed. */
+/** Installs, compiles and runs the programs of the framework guides as they are printed. */
 
 import { spawn, spawnSync } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
@@ -17,14 +17,16 @@ import { installed, programFolder } from './setup/framework-folder.ts'
 import { guardChildren } from './setup/guard-children.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const page = readFileSync(join(root, 'docs/frameworks.md'), 'utf8')
+const page = ['frameworks', 'openai-agents', 'langchain', 'google-adk']
+  .map((name) => readFileSync(join(root, `docs/guides/${name}.md`), 'utf8'))
+  .join('\n')
 const guard = guardChildren()
 
 /** The block whose first line names this file. */
 function printed(file: string): string {
   const blocks = [...page.matchAll(/^```typescript\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)
   const found = blocks.find((code) => code.startsWith(`// ${file}`))
-  if (!found) throw new Error(`docs/frameworks.md prints no ${file}`)
+  if (!found) throw new Error(`No framework guide prints ${file}`)
   return found
 }
 

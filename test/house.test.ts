@@ -222,11 +222,11 @@ describe('the changelog', () => {
   })
 })
 
-it('docs/adapters/writing-one.md shows the wire of examples/own-wire.ts as it is', () => {
+it('docs/guides/write-an-adapter.md shows the wire of examples/own-wire.ts as it is', () => {
   const example = readFileSync(new URL('../examples/own-wire.ts', import.meta.url), 'utf8')
   const [, wire = ''] =
     /(\/\*\* One turn as this server has it\.[\s\S]*?)\nconst inputSchema = /.exec(example) ?? []
   expect(wire.length).toBeGreaterThan(1000)
-  const page = readFileSync(new URL('../docs/adapters/writing-one.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../docs/guides/write-an-adapter.md', import.meta.url), 'utf8')
   expect(page).toContain(wire.trim())
 })

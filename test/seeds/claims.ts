@@ -1,6 +1,6 @@
 /**
- * What the five documents claim of their systems, in our words and in their order, and the tests that show it. `npm run claims` runs those tests and
- * makes docs/seeds.md of both. A test is named by the beginning of its title, in the files of its seed.
+ * The claims of five systems, in our words and in their order, with the tests that check them. `npm run claims` runs these tests and writes
+ * docs/compatibility/seeds.md. A test is named by the beginning of its title, in the files of its seed.
  */
 
 export interface SeedClaims {
@@ -10,7 +10,7 @@ export interface SeedClaims {
   readonly claims: readonly Claim[]
 }
 
-/** The claim, then the tests; or the claim and why it does not hold here. */
+/** The claim and its tests; or the claim and why it does not hold here. */
 export type Claim =
   | readonly [claim: string, ...tests: string[]]
   | { readonly claim: string; readonly not: string }
@@ -103,7 +103,7 @@ export const CLAIMS: readonly SeedClaims[] = [
       ],
       {
         claim: 'a loaded tool leaves that index',
-        not: 'it is latched until the next compaction, so that what was sent before stays in the cache; `cards: "live"` does it',
+        not: 'the index is frozen until the next compaction, which keeps the cache; `cards: "live"` does it',
       },
       ['guidelines of a tool come with its schema, not before', 'brings the guidelines of a tool'],
       [
@@ -164,7 +164,7 @@ export const CLAIMS: readonly SeedClaims[] = [
       ],
       {
         claim: 'a discovered tool leaves the summary',
-        not: 'it is latched until the next compaction, so that the prompt stays in the cache; `cards: "live"` does it',
+        not: 'the summary is frozen until the next compaction, which keeps the cache; `cards: "live"` does it',
       },
       [
         'countTokenEstimate splits tokens into active and deferred',
@@ -218,7 +218,7 @@ export const CLAIMS: readonly SeedClaims[] = [
         'searchHint is for the index',
       ],
       ['commas in select: do not break names', 'splits a list of names', 'takes a comma inside quotes'],
-      ['names come back as they were quoted', '"say \\"hi\\""'],
+      ['names come back as they were quoted', 'gives back the name'],
       ['descriptions of servers cannot leave their frame', 'cannot close the block'],
       ['descriptions are cut in the list', 'is shown up to 160 characters'],
       ['changes of state can be observed', 'tells of the search, of what it revealed'],
@@ -240,13 +240,13 @@ export const CLAIMS: readonly SeedClaims[] = [
         'declares every deferred tool',
         'with tool_search excluded',
       ],
-      ['search hints match keywords', 'finds monitor by any word', 'rare built-in tools are deferred'],
+      ['search hints match keywords', 'finds a tool by any word', 'rare built-in tools are deferred'],
       ['MCP tools, questions and plan exits are as before', 'defers tools of servers without a mark'],
       ['tool_search takes query and max_results', 'takes query and max_results'],
       ['it answers with the declarations that are sent next', 'answers with the declarations'],
       ['+word is required', 'holds every hit to a +word'],
       ['keywords look among what is hidden', 'QW-3: looks by keywords'],
-      ['servers that come and go are told of', 'tells of servers that come and go', SERVERS],
+      ['servers that come and go are announced', 'tells of servers that come and go', SERVERS],
     ],
   },
   {
@@ -255,9 +255,9 @@ export const CLAIMS: readonly SeedClaims[] = [
     claims: [
       ['dormant schemas of MCP servers are not sent', 'sends no schema of three servers', FOUND],
       ['one ToolSearch call finds, shows schemas and activates', 'finds, shows the full schema'],
-      ['there is no separate activation', 'finds, shows the full schema'],
+      ['activation needs no separate call', 'finds, shows the full schema'],
       [
-        'activation state is beside the registry, which does not change',
+        'activation state is separate from the registry, which does not change',
         'changes no tool and no other session',
       ],
       [
@@ -276,7 +276,7 @@ export const CLAIMS: readonly SeedClaims[] = [
       ['sub-agents inherit by default', 'start with what the parent has active', INHERITED],
       ['inherit_active_mcp false starts fresh', 'CB-7: start fresh', INHERITED],
       ['the allowlist still filters', 'keep to their allowlist', INHERITED],
-      ['the child has a snapshot of its own', 'CB-5: search for themselves'],
+      ['the child has its own snapshot', 'CB-5: search for themselves'],
       ['it is off unless lazy_mcp is true', 'CB-8: changes no byte'],
       ['off, the wire is byte for byte as before', 'CB-8: changes no byte', 'gives back the very array'],
       ['lazy = false pins a server', 'CB-12: keeps a server'],
@@ -285,7 +285,7 @@ export const CLAIMS: readonly SeedClaims[] = [
         'explains ToolSearch in the system prompt',
         'built-in tools are never deferred',
       ],
-      ['the paragraph is there only where something is gated', 'is silent where nothing is gated'],
+      ['the paragraph is there only if something is gated', 'is silent where nothing is gated'],
       ['the description of ToolSearch names the affordance', 'explains ToolSearch in the system prompt'],
       [
         '/context shows MCP active: N/cap (names)',
@@ -314,7 +314,7 @@ export const CLAIMS: readonly SeedClaims[] = [
       ],
       {
         claim: 'a tool WaitForMcpServers waits for servers',
-        not: 'there is none: a search for what is still connecting waits a moment and says so',
+        not: 'this tool does not exist here: a search waits a moment for connecting servers and names them',
       },
     ],
   },
@@ -370,7 +370,7 @@ export const CLAIMS: readonly SeedClaims[] = [
         'what is disabled goes from the list',
         'a card goes when its tool is loaded',
       ],
-      ['a mis-cased name is resolved', '"Enter-Worktree" loads the tool'],
+      ['a mis-cased name is resolved', 'loads the tool for the spelling'],
       ['a mis-cased name in the history counts', 'counts a completed tool_info call'],
       ['hints name the canonical id', 'a hint names the real one', 'a call of a hidden tool runs nothing'],
       [
@@ -411,7 +411,7 @@ export const CLAIMS: readonly SeedClaims[] = [
       ],
       {
         claim: 'the reminder leaves with the step after',
-        not: 'what was sent is not taken back: it stays at its place, and the cache with it',
+        not: 'a sent reminder stays at its place, which keeps the cache',
       },
       ['reverted and forked histories have their own activations', 'is not active in a fork', FORKED],
     ],

@@ -291,7 +291,7 @@ describe('the first commits: the list is made anew with every step', () => {
 
 describe('the walkthrough and the first review: names in any spelling', () => {
   it.each(['Enter-Worktree', 'EnterWorktree', 'enter_worktree', ' enter-worktree '])(
-    '%j loads the tool',
+    'loads the tool for the spelling %j',
     async (name) => {
       const host = await start([info(name), call('EnterWorktree', { branch: 'fix' })])
       await host.ask('go')

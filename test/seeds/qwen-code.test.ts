@@ -115,15 +115,18 @@ describe("the review's first suggestion: commas in select:", () => {
 })
 
 describe("the review's second suggestion: names come back as they were quoted", () => {
-  it.each(['say "hi"', 'back\\slash', '\\"', "it's", '<b>', 'nä me', '名前'])('%j', async (name) => {
-    const host = await start([find(`select:${JSON.stringify(name)}`)])
-    host.well.catalogue.setSource('odd', { tools: server('odd', [name, 'even']) })
-    await host.ask('go')
-    expect(host.conversation.inspect().loadedLazyTools).toHaveLength(1)
-    expect(host.conversation.events).toContainEqual(
-      expect.objectContaining({ kind: 'loaded', tool: expect.objectContaining({ id: `odd/${name}` }) }),
-    )
-  })
+  it.each(['say "hi"', 'back\\slash', '\\"', "it's", '<b>', 'nä me', '名前'])(
+    'gives back the name %j',
+    async (name) => {
+      const host = await start([find(`select:${JSON.stringify(name)}`)])
+      host.well.catalogue.setSource('odd', { tools: server('odd', [name, 'even']) })
+      await host.ask('go')
+      expect(host.conversation.inspect().loadedLazyTools).toHaveLength(1)
+      expect(host.conversation.events).toContainEqual(
+        expect.objectContaining({ kind: 'loaded', tool: expect.objectContaining({ id: `odd/${name}` }) }),
+      )
+    },
+  )
 })
 
 describe("the review's third suggestion: what a server writes is data", () => {
@@ -280,7 +283,7 @@ describe('the approving review, path three: tool_search excluded', () => {
 })
 
 describe('the summary: keywords of the hints, and what was deferred before', () => {
-  it.each(Object.entries(HINTS))('finds %s by any word of its hint', async (name, hint) => {
+  it.each(Object.entries(HINTS))('finds a tool by any word of its hint: %s', async (name, hint) => {
     for (const word of hint.split(' ').filter((each) => each !== 'background')) {
       const host = await start([find(word)])
       await host.ask('go')

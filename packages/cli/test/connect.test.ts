@@ -226,8 +226,8 @@ describe('connect', () => {
     expect([run.code, read(home, CURSOR) !== one]).toEqual([code, code === 0])
   })
 
-  it('shows what docs/connect.md shows', async () => {
-    const docs = readFileSync(new URL('../../../docs/connect.md', import.meta.url), 'utf8')
+  it('shows what docs/guides/connect-a-client.md shows', async () => {
+    const docs = readFileSync(new URL('../../../docs/guides/connect-a-client.md', import.meta.url), 'utf8')
     const [, shown = ''] = /^```\n(Cursor {2}[\s\S]*?)^```/m.exec(docs) ?? []
     const files = {
       command: 'npx',

@@ -1,6 +1,6 @@
 /**
  * Option sets with which the owner of an existing system can adopt Toolwell and keep its names, and small helpers with
- * the names of its own API: `createToolwell({ ...caliban(), tools })`. See docs/presets.md.
+ * the names of its own API: `createToolwell({ ...caliban(), tools })`. See docs/guides/presets.md.
  */
 export {
   type CalibanAgent,

@@ -1,4 +1,4 @@
-/** What was inspected, for programs. The keys are documented in docs/command.md; new ones may be added, none changes its meaning. */
+/** What was inspected, for programs. The keys are documented in docs/reference/cli.md; new ones may be added, none changes its meaning. */
 import { dropUndefined } from '@toolwell/core/internal'
 import type { ToolCost } from '../shared/servers/cost.js'
 import type { Inspected } from './collect.js'

@@ -1,4 +1,4 @@
-/** Answers for programs. The keys are documented in docs/command.md; new ones may be added, none changes its meaning. */
+/** Answers for programs. The keys are documented in docs/reference/cli.md; new ones may be added, none changes its meaning. */
 
 import type { Explanation, SearchMiss } from '@toolwell/core'
 import { dropUndefined } from '@toolwell/core/internal'

@@ -1,4 +1,4 @@
-/** `@toolwell/core/adapter`: what the adapters of this package are made with, for a wire of your own. See docs/adapters/writing-one.md. */
+/** `@toolwell/core/adapter`: what the adapters of this package are made with, for a wire of your own. See docs/guides/write-an-adapter.md. */
 
 export { type Adapter, createAdapter, type Thread, type Turn } from './shared/adapter.js'
 export type { ThinkingTrait } from './shared/bound-thinking.js'

@@ -54,6 +54,6 @@ export function assertWire(wire: unknown): void {
   if (missing.length > 0)
     throw invalid(
       'wire',
-      `createAdapter takes a wire, and this one lacks ${missing.join(', ')}. See docs/adapters/writing-one.md.`,
+      `createAdapter takes a wire, and this one lacks ${missing.join(', ')}. See docs/guides/write-an-adapter.md.`,
     )
 }
