@@ -22,10 +22,9 @@ import {
   reconcile,
   schemaLine,
 } from './deltas.js'
-import { freezePrefix } from './freeze.js'
+import { applyReturn, freezePrefix, planReturn } from './freeze.js'
 import { BRIDGE_NAME, metaEntry } from './meta-tools.js'
 import { findNativeFault } from './native-check.js'
-import { applyReturn, planReturn } from './return.js'
 import { type BoundThinking, stripThinking } from './thinking.js'
 
 type Announced = Extract<LedgerFact, { kind: 'announced' }>
