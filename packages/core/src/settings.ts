@@ -23,7 +23,7 @@ import { defaultCutOff } from './search/tuning.js'
 import type { AutoLoad, Settings } from './surface/context.js'
 import { BRIDGE_NAME, type SearchFace, searchFaces } from './surface/meta-tools.js'
 import { defaultPrompts, guardPrompts, type Prompts } from './surface/prompts.js'
-import { noTools } from './tool/define-tool.js'
+import { describeNotTools } from './tool/define-tool.js'
 import type { DeliveryName } from './tool/notice.js'
 import type { Tool } from './tool/tool.js'
 import type { WireTool } from './tool/wire-tool.js'
@@ -259,7 +259,7 @@ export function readSettings(
   checkRules(rules)
   assertNames('eager', eager)
   if (options.tools !== undefined && !Array.isArray(options.tools))
-    throw invalid('tools', `tools must be a list of tools, not ${noTools(options.tools)}`)
+    throw invalid('tools', `tools must be a list of tools, not ${describeNotTools(options.tools)}`)
   if (!isLegalWireName(face.name) || face.name === BRIDGE_NAME)
     throw invalid(
       'face',

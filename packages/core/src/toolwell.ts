@@ -1,10 +1,9 @@
 /** The front door: settings are read once, then conversations are opened over one catalogue. */
 import { reportOn, reportUnused } from './accounting/report.js'
 import { lazily } from './base/async.js'
-import { dropUndefined } from './base/data.js'
+import { createRecentObjects, dropUndefined } from './base/data.js'
 import { createWireName, NATIVE_SEARCH, RESERVE_NAME, toolId } from './base/names.js'
 import { assertFunction, assertKnownKeys } from './base/options.js'
-import { createRecent } from './base/recent.js'
 import { type Catalogue, createCatalogue, type Entry } from './catalogue/catalogue.js'
 import { assertAlwaysLoaded, decideExposure, type Exposure } from './catalogue/exposure.js'
 import type { Policy } from './catalogue/gate.js'
@@ -82,7 +81,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
         createWireName(source, name, reserved, options.wireName),
       ])
   }
-  const opened = createRecent<Conversation>()
+  const opened = createRecentObjects<Conversation>()
   const learning = options.usage === false ? undefined : (options.usage ?? {})
   const usage = createLazyUsage({
     catalogue,

@@ -264,7 +264,7 @@ describe('a tool', () => {
     const { catalogue } = createToolwell({ tools })
     expect(catalogue.size).toBe(1)
     expect(catalogue.resolve('b', () => true)).toMatchObject({ entry: { id: 'a' }, deprecated: true })
-    expect(catalogue.aliasesOf('a')).toEqual(['b', 'c'])
+    expect(catalogue.listAliases('a')).toEqual(['b', 'c'])
   })
 
   it.each(['alone', 'solo'])('may be the only member of a group (%s)', async (group) => {

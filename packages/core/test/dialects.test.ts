@@ -3,7 +3,7 @@ import type { Tool } from '@toolwell/core'
 import type { ScriptedCall, ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { fitWire } from '../src/schema/dialect.js'
-import { originalKeys } from '../src/schema/property-keys.js'
+import { restoreKeys } from '../src/schema/property-keys.js'
 import { tool } from './support/tools.js'
 import type { WireHarness } from './support/wire-harness.js'
 import { anthropicHarness } from './support/wires/anthropic.js'
@@ -291,6 +291,6 @@ describe('a schema', () => {
       value = { $a: value }
     }
     const { keys } = fitWire({ ...given, inputSchema: schema }, 'anthropic')
-    expect(() => originalKeys(value, keys)).not.toThrow()
+    expect(() => restoreKeys(value, keys)).not.toThrow()
   })
 })

@@ -1,7 +1,7 @@
 /** Many tools of the host's own: they are taken up later, and nobody can tell. */
 import { createToolwell, type Tool } from '@toolwell/core'
 import { describe, expect, it } from 'vitest'
-import { createLateWork } from '../src/base/async.js'
+import { createPendingWork } from '../src/base/async.js'
 import { tool } from './support/tools.js'
 
 const MANY = 1500
@@ -80,7 +80,7 @@ describe('late work', () => {
   it('gives the event loop back between its pieces, and is done once', async () => {
     let steps = 0
     let turns = 0
-    const work = createLateWork(
+    const work = createPendingWork(
       (function* () {
         for (; steps < 100; steps++) {
           const until = performance.now() + 1

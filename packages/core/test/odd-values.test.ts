@@ -6,7 +6,7 @@ import * as chatApi from '@toolwell/core/openai-chat'
 import * as responsesApi from '@toolwell/core/openai-responses'
 import { anthropicProtocol, chatProtocol, googleProtocol, responsesProtocol } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
-import { plainJson } from '../src/base/data.js'
+import { toPlainJson } from '../src/base/data.js'
 import { tool } from './support/tools.js'
 
 const HALF = '\ud83d'
@@ -202,17 +202,17 @@ describe.each(wires)('$name', (wire) => {
 describe('plainJson', () => {
   it('gives back the very value where there is nothing to repair, whatever is in it', () => {
     const value = { text: '😀', list: [1, null, undefined, { a: new Date(0), b: new Uint8Array(3) }] }
-    expect(plainJson(value)).toBe(value)
+    expect(toPlainJson(value)).toBe(value)
     const shared = { a: 1 }
     const twice = [shared, shared]
-    expect(plainJson(twice)).toBe(twice)
+    expect(toPlainJson(twice)).toBe(twice)
   })
 
   it('changes nothing but what has to change, and never what it was given', () => {
     const kept = { a: 1 }
     const value = { kept, cut: [HALF, kept], [`key ${HALF}`]: 1n }
-    expect(plainJson(value)).toEqual({ kept, cut: ['�', kept], 'key �': '1' })
-    expect(plainJson(value).kept).toBe(kept)
+    expect(toPlainJson(value)).toEqual({ kept, cut: ['�', kept], 'key �': '1' })
+    expect(toPlainJson(value).kept).toBe(kept)
     expect(value.cut[0]).toBe(HALF)
   })
 })

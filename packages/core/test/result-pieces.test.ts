@@ -3,7 +3,7 @@ import { mcpResult, toolResult } from '@toolwell/core/result'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runs } from '../../../test/setup/tier.js'
-import { byteLength, decodedStart, imageSize, plainBase64 } from '../src/result/part.js'
+import { byteLength, decodeStart, readImageSize, toBase64 } from '../src/result/part.js'
 import {
   findMatches,
   measureText,
@@ -44,7 +44,7 @@ describe('the size of an image', () => {
       720,
     ],
   ])('%s', (_, data, mediaType, width, height) => {
-    expect(imageSize(data)).toEqual({ mediaType, width, height })
+    expect(readImageSize(data)).toEqual({ mediaType, width, height })
   })
 
   it('is not known of anything else, and nothing throws', () => {
@@ -55,15 +55,15 @@ describe('the size of an image', () => {
       btoa('\xff\xd8\xff'),
       btoa('\xff\xd8\xff\xe0\x00\x00\x00\x00\x00\x00\x00'),
     ])
-      expect(imageSize(data)).toBeUndefined()
+      expect(readImageSize(data)).toBeUndefined()
     fc.assert(
       fc.property(
         fc.uint8Array({ minLength: 1, maxLength: 64 }),
         fc.constantFrom(PNG, GIF, JPEG),
         (bytes, start) => {
-          imageSize(plainBase64(bytes) ?? '')
+          readImageSize(toBase64(bytes) ?? '')
           const head = start.slice(0, 16)
-          imageSize(head + (plainBase64(bytes) ?? ''))
+          readImageSize(head + (toBase64(bytes) ?? ''))
         },
       ),
       { numRuns: runs(300) },
@@ -76,19 +76,19 @@ describe('base64', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 100 }), (bytes) => {
         const plain = Buffer.from(bytes).toString('base64')
-        expect(plainBase64(bytes)).toBe(plain)
-        expect(plainBase64(`data:image/png;base64,${plain}`)).toBe(plain)
-        expect(plainBase64(Buffer.from(bytes).toString('base64url'))).toBe(plain)
-        expect(plainBase64(plain.replace(/(.{7})/g, '$1\r\n'))).toBe(plain)
+        expect(toBase64(bytes)).toBe(plain)
+        expect(toBase64(`data:image/png;base64,${plain}`)).toBe(plain)
+        expect(toBase64(Buffer.from(bytes).toString('base64url'))).toBe(plain)
+        expect(toBase64(plain.replace(/(.{7})/g, '$1\r\n'))).toBe(plain)
         expect(byteLength(plain)).toBe(bytes.length)
-        expect([...decodedStart(plain, bytes.length)]).toEqual([...bytes])
+        expect([...decodeStart(plain, bytes.length)]).toEqual([...bytes])
       }),
       { numRuns: runs(200) },
     )
   })
   it('is refused where it is none', () => {
     for (const text of ['', '?', 'A', 'AAAAA', 'data:,', 'AA=A', 'ÄÄÄÄ'])
-      expect(plainBase64(text)).toBeUndefined()
+      expect(toBase64(text)).toBeUndefined()
   })
 })
 

@@ -1,6 +1,6 @@
 /** Looks at servers as they are now, and at everything that is known of their tools. */
 import { type Entry, loadTokenizer, type Toolwell } from '@toolwell/core'
-import { dropUndefined, firstLine, schemaProblems } from '@toolwell/core/internal'
+import { dropUndefined, findSchemaProblems, firstLine } from '@toolwell/core/internal'
 import { lintPrompt } from '@toolwell/core/lint'
 import { asCalled } from '../shared/called-as.js'
 import { knowItself } from '../shared/clients/itself.js'
@@ -98,7 +98,7 @@ const MOST_PLACES = 5
 /** What every provider would refuse in a schema. Toolwell sends the rest. */
 function checkSchemas(entries: readonly Entry[]): Diagnosis[] {
   return entries.flatMap(({ source, tool }): Diagnosis[] => {
-    const problems = schemaProblems(tool.inputSchema)
+    const problems = findSchemaProblems(tool.inputSchema)
     const more = problems.length - MOST_PLACES
     return problems.slice(0, MOST_PLACES).map(
       ({ path, problem }, index): Diagnosis => ({

@@ -110,7 +110,7 @@ function visibleNames(state: LedgerState, context: Context, listed: ToolLister):
     ]
     const usable = pins.filter(({ id }) => {
       const entry = catalogue.get(id)
-      return entry ? gate.visible(entry) : gate.away(id)
+      return entry ? gate.visible(entry) : gate.isSourceAway(id)
     })
     return [
       ...usable.map((pin) => describe(pin.wireName, catalogue.get(pin.id)?.tool)),

@@ -69,7 +69,7 @@ export async function runInPieces<Item>(items: Iterable<Item>, work: (item: Item
 
 // Work that is done later: in pieces, where somebody can wait, or all at once, where somebody asks for what it makes.
 
-export interface LateWork {
+export interface PendingWork {
   /** Does what is left; false where it is asked from within the work. Throws what the work threw, each time. */
   finish(): boolean
   /** Does it in pieces, and rejects with what the work threw. */
@@ -77,7 +77,7 @@ export interface LateWork {
 }
 
 /** `steps` gives way after each step. */
-export function createLateWork(steps: Generator<void>): LateWork {
+export function createPendingWork(steps: Generator<void>): PendingWork {
   let state: 'waiting' | 'running' | 'done' = 'waiting'
   let failure: { readonly error: unknown } | undefined
 

@@ -28,7 +28,7 @@ export function dropUndefined<T extends object>(object: T): Defined<T> {
 const DEEPEST = 1000
 
 /** The very value where there is nothing to change. Objects that are more than data pass as they are: a file, an address. */
-export function plainJson<Value>(value: Value): Value {
+export function toPlainJson<Value>(value: Value): Value {
   return plain(value, []) as Value
 }
 
@@ -163,4 +163,26 @@ function follow(value: unknown, copy: DataCopy, start: number): number {
 export function isPlain(value: object): value is Readonly<Record<string, unknown>> {
   const kind: unknown = Object.getPrototypeOf(value)
   return kind === Object.prototype || kind === null
+}
+
+/** The last things by name, as long as someone else uses them: none is kept in memory for it. */
+
+const MOST = 100
+
+export interface RecentObjects<T extends object> {
+  add(name: string, value: T): void
+  all(): T[]
+}
+
+export function createRecentObjects<T extends object>(): RecentObjects<T> {
+  const known = new Map<string, WeakRef<T>>()
+  return {
+    add(name, value) {
+      known.delete(name)
+      known.set(name, new WeakRef(value))
+      const [oldest] = known.keys()
+      if (known.size > MOST && oldest !== undefined) known.delete(oldest)
+    },
+    all: () => [...known.values()].flatMap((ref) => ref.deref() ?? []),
+  }
 }

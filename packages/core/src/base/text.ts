@@ -12,7 +12,7 @@ export function stripInvisible(text: string): string {
 
 /** The first non-empty line, at most `limit` characters, with "…" where it was cut. Looks at a bounded prefix only. */
 export function firstLine(text: string, limit = 160): string {
-  return cutLine(linesOf(text)[0] ?? '', limit)
+  return cutLine(splitLines(text)[0] ?? '', limit)
 }
 
 /**
@@ -21,7 +21,7 @@ export function firstLine(text: string, limit = 160): string {
  * say nothing here, unless there is no other.
  */
 export function findPurposeLine(text: string, limit = 160, besides?: ReadonlySet<string>): string {
-  const lines = linesOf(text)
+  const lines = splitLines(text)
   const [first = ''] = lines
   let fenced = false
   const purpose = isHeading(first) ? lines.findIndex((each) => /^\W*purpose\W*$/i.test(each)) : -1
@@ -29,7 +29,7 @@ export function findPurposeLine(text: string, limit = 160, besides?: ReadonlySet
     const isFence = FENCE.test(each)
     if (isFence) fenced = !fenced
     if (isFence || fenced || isHeading(each)) return []
-    const bare = withoutMarks(each)
+    const bare = removeMarks(each)
     return LETTER.test(bare) ? [bare] : []
   })
   const line = telling.find((each) => !besides?.has(cutLine(each, limit))) ?? telling[0]
@@ -50,14 +50,14 @@ function isHeading(line: string): boolean {
 }
 
 /** Without the mark of a list, tags that open and close the line, and the quotes of a text in code. */
-function withoutMarks(line: string): string {
+function removeMarks(line: string): string {
   return line
     .replace(/^(?:<[a-z][^<>]{0,80}>\s*)+|(?:\s*(?:<\/[a-z][^<>]{0,40}>|<br ?\/?>))+$/gi, '')
     .replace(/^(?:"""|''')\s*|\s*(?:"""|''')$/g, '')
     .replace(LIST_MARK, '')
 }
 
-function linesOf(text: string): string[] {
+function splitLines(text: string): string[] {
   return stripInvisible(text.slice(0, 4096))
     .split(/[\r\n]/)
     .map((part) => part.trim())
@@ -75,7 +75,7 @@ function cutLine(line: string, limit: number): string {
 }
 
 /** The first characters of a text, none of them halved. */
-export function wholeStart(text: string, length: number): string {
+export function truncateText(text: string, length: number): string {
   return text
     .slice(0, length)
     .replace(/[\uD800-\uDBFF]$/, '')

@@ -1,24 +1,24 @@
 /** Step 1 of the flow: every known tool from every source, with ids, wire names, groups and a lookup that forgives spelling. */
 
-import { createLateWork, type LateWork } from '../base/async.js'
+import { createPendingWork, type PendingWork } from '../base/async.js'
 import { ToolwellError } from '../base/errors.js'
 import { shortHash } from '../base/hash.js'
 import { addHashSuffix, createWireName, foldName, toolId, type WireNaming } from '../base/names.js'
 import { showInvisible } from '../base/text.js'
-import { bareProblem } from '../schema/normalise.js'
+import { findBareProperties } from '../schema/normalise.js'
 import type { Finding, SourceChange, SourceState } from '../tool/source.js'
-import { assertNone, assertShape, assertTool, type Tool } from '../tool/tool.js'
+import { assertTool, assertToolShape, type Tool, throwIfProblem } from '../tool/tool.js'
 import {
   assertDistinct,
-  assertNews,
   assertSource,
+  assertStateChange,
   assertUpdate,
   createFinding,
-  isNamed,
+  createSkipped,
+  findOddSchema,
+  hasSkippedName,
   isSkippedId,
-  leaveOut,
   META,
-  oddSchema,
   type Skipped,
   sortUsableTools,
 } from './check-tools.js'
@@ -35,7 +35,7 @@ export type { Entry, Source, SourceUpdate, StateDetails } from './entry.js'
 /** The host's own tools live in the source with the empty name. */
 const HOST = ''
 /** As many of the host's tools are taken up where they are given: so much holds nobody up. */
-const AT_ONCE = 1000
+const MOST_AT_ONCE = 1000
 export interface Catalogue {
   /** Grows with every change. */
   readonly revision: number
@@ -62,7 +62,7 @@ export interface Catalogue {
   /** Members of a group, in order of id. A group belongs to its source: no other server can join it. */
   members(group: string, source?: string): Entry[]
   /** Deprecated and other names of a tool, besides its own. */
-  aliasesOf(id: string): readonly string[]
+  listAliases(id: string): readonly string[]
   /** Takes up the host's own tools, where they are many, in pieces: until then, whatever is asked takes them up at once. */
   ready(): Promise<void>
   /** Makes many new names ready for `resolve`, which holds the event loop for as long as that takes otherwise. */
@@ -109,7 +109,7 @@ class MapCatalogue implements Catalogue {
   readonly #names: NameIndex = createNameIndex((id) => this.#entries.get(id))
   readonly #waiters = new Set<() => void>()
   /** The host's tools that are not taken up yet. */
-  #late: LateWork | undefined
+  #pendingHostTools: PendingWork | undefined
   readonly #changes = createChanges()
 
   constructor(
@@ -124,54 +124,54 @@ class MapCatalogue implements Catalogue {
   }
 
   get revision() {
-    this.#takeUp()
+    this.#finishHostTools()
     return this.#revision
   }
 
   get sources() {
-    this.#takeUp()
+    this.#finishHostTools()
     return this.#sources
   }
 
   get skippedTools() {
-    this.#takeUp()
+    this.#finishHostTools()
     return this.#skipped
   }
 
   get size() {
-    this.#takeUp()
+    this.#finishHostTools()
     return this.#entries.size
   }
 
   get findings() {
-    this.#takeUp()
-    return [...[...this.#findings.values()].flat(), ...this.#aboutNames(), ...this.#names.broken]
+    this.#finishHostTools()
+    return [...[...this.#findings.values()].flat(), ...this.#listNameFindings(), ...this.#names.broken]
   }
 
   /** What is odd between names depends on all that are there, and goes when one of them goes. */
-  #aboutNames(): Finding[] {
+  #listNameFindings(): Finding[] {
     return [...this.#renamed.values(), ...this.#looks.findings]
   }
 
   entries() {
-    this.#takeUp()
+    this.#finishHostTools()
     return this.#entries.values()
   }
 
   get(id: string) {
-    this.#takeUp()
+    this.#finishHostTools()
     return this.#entries.get(id)
   }
 
   skipped(name: string) {
-    return [...this.skippedTools.values()].find((each) => isNamed(each, name))
+    return [...this.skippedTools.values()].find((each) => hasSkippedName(each, name))
   }
 
   setHostTools(tools: readonly Tool[]) {
-    const isLate = tools.length > AT_ONCE
+    const isLate = tools.length > MOST_AT_ONCE
     for (const tool of tools) {
-      ;(isLate ? assertShape : assertTool)(tool)
-      assertNone(tool, bareProblem(tool.inputSchema))
+      ;(isLate ? assertToolShape : assertTool)(tool)
+      throwIfProblem(tool, findBareProperties(tool.inputSchema))
     }
     this.hostTools = tools
     // The host's own first, whatever the order of the array: their names are the ones that a host's prompts use.
@@ -186,8 +186,8 @@ class MapCatalogue implements Catalogue {
       assertSource(name)
       assertDistinct(name, members)
     }
-    this.#late = createLateWork(this.#putHostTools(bySource, isLate))
-    if (!isLate) this.#takeUp()
+    this.#pendingHostTools = createPendingWork(this.#putHostTools(bySource, isLate))
+    if (!isLate) this.#finishHostTools()
   }
 
   *#putHostTools(bySource: ReadonlyMap<string, readonly Tool[]>, isLate: boolean): Generator<void> {
@@ -200,16 +200,16 @@ class MapCatalogue implements Catalogue {
       throw new ToolwellError('invalid-tool', broken.detail, { tool: broken.tool, problem: broken.detail })
   }
 
-  #takeUp() {
-    if (this.#late?.finish()) this.#late = undefined
+  #finishHostTools() {
+    if (this.#pendingHostTools?.finish()) this.#pendingHostTools = undefined
   }
 
   async ready() {
-    await this.#late?.inPieces()
+    await this.#pendingHostTools?.inPieces()
   }
 
   setSource(name: string, update: SourceUpdate) {
-    this.#takeUp()
+    this.#finishHostTools()
     assertUpdate(name, update)
     for (const _ of this.#replace(name, update, false));
   }
@@ -223,7 +223,7 @@ class MapCatalogue implements Catalogue {
 
     this.#revision++
     const before = this.#revision - 1
-    const known = new Set(this.#onChange ? this.#aboutNames().map(({ detail }) => detail) : [])
+    const known = new Set(this.#onChange ? this.#listNameFindings().map(({ detail }) => detail) : [])
     if (!previous && name !== HOST) this.#looks.putSource(name)
     const ids = new Set<string>()
     const quarantined = new Set(update.quarantined)
@@ -231,17 +231,17 @@ class MapCatalogue implements Catalogue {
       if (tool.canonicalName !== undefined && tool.canonicalName !== toolName) continue
       const id = toolId(name, toolName)
       ids.add(id)
-      const odd = oddSchema(tool)
+      const odd = findOddSchema(tool)
       if (odd !== undefined) findings.push(createFinding('odd-schema', name, toolName, odd))
       yield this.#put(id, name, tool, locked, quarantined.has(toolName))
     }
     for (const id of previous?.ids ?? []) if (!ids.has(id)) this.#drop(id)
     this.#names.setDeprecated(name, next)
     this.#findings.set(name, findings)
-    this.#forgetLeftOut(name)
+    this.#removeSkipped(name)
     for (const [index, each] of skipped.entries()) {
       const wireName = createWireName(name, each.name, this.#reserved, this.#naming)
-      const made = leaveOut(name, wireName, each, each.finding, index)
+      const made = createSkipped(name, wireName, each, each.finding, index)
       this.#skipped.set(made.entry.id, made)
       this.#touch(made.entry.id)
     }
@@ -258,14 +258,14 @@ class MapCatalogue implements Catalogue {
       ...(update.wake ? { wake: update.wake } : {}),
     })
     // Looking for them is not worth it where nobody listens.
-    const fresh = this.#onChange ? this.#aboutNames().filter(({ detail }) => !known.has(detail)) : []
+    const fresh = this.#onChange ? this.#listNameFindings().filter(({ detail }) => !known.has(detail)) : []
     const moved = this.#sources.get(name)?.state !== previous?.state
     this.#report(name, before, [...findings, ...fresh], moved, update.reason)
   }
 
   setState(name: string, state: SourceState, details: StateDetails = {}) {
-    this.#takeUp()
-    assertNews(name, state, details, [...this.#sources.keys(), ...this.#removed])
+    this.#finishHostTools()
+    assertStateChange(name, state, details, [...this.#sources.keys(), ...this.#removed])
     const { advice = '', tentative = false, reason } = details
     const source = this.#sources.get(name)
     if (!source) return
@@ -277,14 +277,14 @@ class MapCatalogue implements Catalogue {
   }
 
   removeSource(name: string) {
-    this.#takeUp()
+    this.#finishHostTools()
     const source = this.#sources.get(name)
     if (!source) return
     this.#revision++
     for (const id of source.ids) this.#drop(id)
     this.#names.setDeprecated(name, new Map())
     this.#findings.delete(name)
-    this.#forgetLeftOut(name)
+    this.#removeSkipped(name)
     if (name !== HOST) this.#looks.removeSource(name)
     this.#sources.delete(name)
     this.#removed.add(name)
@@ -292,7 +292,7 @@ class MapCatalogue implements Catalogue {
   }
 
   addMeta(tool: Tool) {
-    this.#takeUp()
+    this.#finishHostTools()
     const id = toolId(META, tool.name)
     if (this.#entries.has(id)) return
     this.#revision++
@@ -338,14 +338,14 @@ class MapCatalogue implements Catalogue {
   }
 
   members(group: string, source?: string) {
-    this.#takeUp()
+    this.#finishHostTools()
     const members = [...(this.#groups.get(group) ?? [])].sort().flatMap((id) => this.#entries.get(id) ?? [])
     return source === undefined ? members : members.filter((member) => member.source === source)
   }
 
-  aliasesOf(id: string) {
-    this.#takeUp()
-    return this.#names.aliasesOf(id)
+  listAliases(id: string) {
+    this.#finishHostTools()
+    return this.#names.listAliases(id)
   }
 
   async prepareNames() {
@@ -354,7 +354,7 @@ class MapCatalogue implements Catalogue {
   }
 
   resolve(asked: string, usable: (entry: Entry) => boolean): Resolution {
-    this.#takeUp()
+    this.#finishHostTools()
     return this.#names.resolve(asked, usable, {
       exact: () => this.members(asked),
       folded: () => {
@@ -366,7 +366,7 @@ class MapCatalogue implements Catalogue {
   }
 
   changesSince(revision: number) {
-    this.#takeUp()
+    this.#finishHostTools()
     return this.#changes.since(revision)
   }
 
@@ -451,7 +451,7 @@ class MapCatalogue implements Catalogue {
     this.#touch(id)
   }
 
-  #forgetLeftOut(source: string) {
+  #removeSkipped(source: string) {
     for (const [id, { entry }] of this.#skipped)
       if (entry.source === source && this.#skipped.delete(id)) this.#touch(id)
   }

@@ -6,10 +6,10 @@ import { nearest } from '../base/nearest.js'
 import { assertKnownKeys, invalid } from '../base/options.js'
 import { showInvisible } from '../base/text.js'
 import { describeSchemaProblems } from '../schema/dialect.js'
-import { bareProblem } from '../schema/normalise.js'
-import { isPromise, noTools } from '../tool/define-tool.js'
+import { findBareProperties } from '../schema/normalise.js'
+import { describeNotTools, isPromise } from '../tool/define-tool.js'
 import type { Finding, SourceState } from '../tool/source.js'
-import { findToolProblem, isValidated, nameOfTool, type Tool } from '../tool/tool.js'
+import { findToolProblem, isValidated, readToolName, type Tool } from '../tool/tool.js'
 import type { SourceUpdate, StateDetails } from './entry.js'
 import { createEntry, type Entry } from './entry.js'
 
@@ -35,18 +35,18 @@ export function sortUsableTools(
   const leave = (kind: Finding['kind'], tool: UnusableTool) =>
     skipped.push({ ...tool, finding: find(kind, tool.name, tool.problem) })
   for (const tool of listed) {
-    const name = nameOfTool(tool)
+    const name = readToolName(tool)
     const problem = isChecked ? undefined : findToolProblem(tool)
-    if (problem) leave('invalid-tool', { name, description: descriptionOf(tool), problem })
+    if (problem) leave('invalid-tool', { name, description: readDescription(tool), problem })
     else if (tools.has(name))
       leave('duplicate-tool', {
         name,
-        description: descriptionOf(tool),
+        description: readDescription(tool),
         problem: 'is listed twice; the first one is kept',
       })
     else {
       tools.set(name, tool)
-      for (const odd of oddFields(tool)) find('odd-field', name, odd)
+      for (const odd of findOddFields(tool)) find('odd-field', name, odd)
     }
   }
   for (const each of unusable) leave('invalid-tool', each)
@@ -59,7 +59,7 @@ export function createFinding(kind: Finding['kind'], source: string, tool: strin
 }
 
 /** Of whatever it is. */
-function descriptionOf(tool: unknown): string {
+function readDescription(tool: unknown): string {
   const { description, function: inner } = (tool ?? {}) as { description?: unknown; function?: unknown }
   const own = description ?? (inner as { description?: unknown } | undefined)?.description
   return typeof own === 'string' ? own : ''
@@ -106,7 +106,7 @@ export function assertUpdate(name: string, update: SourceUpdate): void {
   if (!Array.isArray(update.tools))
     throw new ToolwellError(
       'invalid-option',
-      `setSource(${JSON.stringify(name)}) needs tools: a list, empty where there are none, not ${noTools(update.tools)}`,
+      `setSource(${JSON.stringify(name)}) needs tools: a list, empty where there are none, not ${describeNotTools(update.tools)}`,
       { path: 'tools' },
     )
   assertState(update.state ?? 'ready')
@@ -124,7 +124,7 @@ function assertState(state: SourceState, details: StateDetails = {}): void {
 }
 
 /** `known`: every source that was ever set. News of one that was removed meanwhile is late, and no mistake. */
-export function assertNews(
+export function assertStateChange(
   name: string,
   state: SourceState,
   details: StateDetails,
@@ -198,12 +198,12 @@ const SYNONYMS: Readonly<Record<string, keyof Tool>> = {
 }
 
 /** What a tool of an MCP server has besides. */
-const OF_MCP: ReadonlySet<string> = new Set(['_meta', 'icons', 'execution'])
+const MCP_FIELDS: ReadonlySet<string> = new Set(['_meta', 'icons', 'execution'])
 
 /** Each as a sentence behind the tool's name. Fields that are like none of ours are the owner's business. */
-function oddFields(tool: Tool): string[] {
+function findOddFields(tool: Tool): string[] {
   return Object.keys(tool).flatMap((key) => {
-    if (Object.hasOwn(FIELDS, key) || OF_MCP.has(key)) return []
+    if (Object.hasOwn(FIELDS, key) || MCP_FIELDS.has(key)) return []
     const meant = Object.hasOwn(SYNONYMS, key) ? SYNONYMS[key] : nearest(key, Object.keys(FIELDS), 1)[0]
     return meant === undefined
       ? []
@@ -214,9 +214,9 @@ function oddFields(tool: Tool): string[] {
 // What cannot be used of a tool's schema, told where the tool is given: not with its first call.
 
 /** As a sentence behind the tool's name. A schema that may lie in a file is not read for it. */
-export function oddSchema(tool: Tool): string | undefined {
+export function findOddSchema(tool: Tool): string | undefined {
   if (isValidated(tool)) return undefined
-  const bare = bareProblem(tool.inputSchema)
+  const bare = findBareProperties(tool.inputSchema)
   if (bare !== undefined) return bare
   const problems = describeSchemaProblems(tool.inputSchema)
   return problems === '' ? undefined : `has an inputSchema that cannot be used as it stands: ${problems}`
@@ -240,26 +240,26 @@ export interface Skipped {
 }
 
 /** No tool has an id with this character in it. */
-const APART = '\u0000'
+const SKIPPED_MARK = '\u0000'
 
 export function isSkippedId(id: string): boolean {
-  return id.includes(APART)
+  return id.includes(SKIPPED_MARK)
 }
 
-export function leaveOut(
+export function createSkipped(
   source: string,
   wireName: string,
   { name, description = '', problem }: UnusableTool,
   finding: Finding,
   index: number,
 ): Skipped {
-  const id = `${toolId(source, name)}${APART}${index}`
+  const id = `${toolId(source, name)}${SKIPPED_MARK}${index}`
   const tool = { name, description, inputSchema: {} }
   return { entry: createEntry(id, wireName, source, tool, false), problem, finding }
 }
 
 /** Whether somebody who asks for this name means it. */
-export function isNamed({ entry }: Skipped, asked: string): boolean {
+export function hasSkippedName({ entry }: Skipped, asked: string): boolean {
   const { source, tool, wireName } = entry
   const folded = foldName(asked)
   return [tool.name, wireName, toolId(source, tool.name), `${source} ${tool.name}`].some(

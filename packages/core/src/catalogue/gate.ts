@@ -37,11 +37,11 @@ export interface Gate {
    */
   visible(entry: Entry): boolean
   /** What a search takes for not there: what is denied, and, unless they are asked for, tools in quarantine. Undefined where that is nothing. */
-  hidden(withQuarantined?: boolean): ((entry: Entry | undefined) => boolean) | undefined
+  createHiddenFilter(withQuarantined?: boolean): ((entry: Entry | undefined) => boolean) | undefined
   /** Whether any tool waits for approval. */
   readonly hasQuarantined: boolean
   /** Whether the source of a tool is only out of reach from here: then nothing new can be said of the tool. */
-  away(id: string): boolean
+  isSourceAway(id: string): boolean
   /** May a source be named of which no tool is known yet? The policies are asked about a tool `*` of it. */
   mayName(source: string): boolean
   /** What a policy did instead of giving an answer, the last time. */
@@ -90,7 +90,7 @@ export function createGate(options: GateOptions): Gate {
         return fail(
           entry.id,
           action,
-          `it returned ${describe(verdict)}; a policy gives true or false, and is not async`,
+          `it returned ${describeVerdict(verdict)}; a policy gives true or false, and is not async`,
         )
       } catch (error) {
         return fail(entry.id, action, `it threw ${String(error)}`)
@@ -134,28 +134,28 @@ export function createGate(options: GateOptions): Gate {
     get hasQuarantined() {
       return hasQuarantined()
     },
-    hidden(withQuarantined = false) {
+    createHiddenFilter(withQuarantined = false) {
       const isDenied = (entry: Entry | undefined) => availability(entry, 'load') === 'denied'
       if (withQuarantined || !hasQuarantined()) return policies.length > 0 ? isDenied : undefined
       return (entry) => entry?.quarantined === true || isDenied(entry)
     },
-    away,
+    isSourceAway: away,
     visible: (entry) => {
       const found = availability(entry, 'see')
       return found === 'ready' || isAway(found)
     },
-    mayName: (source) => allows(anyToolOf(source), 'see'),
+    mayName: (source) => allows(createWildcardEntry(source), 'see'),
     get fault() {
       return fault
     },
   }
 }
 
-function anyToolOf(source: string): Entry {
+function createWildcardEntry(source: string): Entry {
   const tool = { name: '*', description: '', inputSchema: {}, source }
   return { id: toolId(source, '*'), wireName: '', source, tool, quarantined: false, fingerprint: '' }
 }
 
-function describe(value: unknown): string {
+function describeVerdict(value: unknown): string {
   return value instanceof Promise ? 'a promise' : typeof value
 }

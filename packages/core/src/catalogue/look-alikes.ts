@@ -20,10 +20,10 @@ export interface LookAlikes {
 /** `reserved`: names of Toolwell's own, which nobody may imitate either; `own` is their source. */
 export function createLookAlikes(reserved: ReadonlySet<string>, own: string): LookAlikes {
   const cases = createBuckets((name) => name.toLowerCase())
-  const looks = createBuckets(skeletonOf)
-  const rough = createBuckets(roughSkeletonOf)
-  const sources = createBuckets(skeletonOf)
-  const roughSources = createBuckets(roughSkeletonOf)
+  const looks = createBuckets(computeSkeleton)
+  const rough = createBuckets(computeRoughSkeleton)
+  const sources = createBuckets(computeSkeleton)
+  const roughSources = createBuckets(computeRoughSkeleton)
   const odd = new Map<string, Finding>()
   /** Put and not looked at yet: nobody may ever ask. */
   let pending: (Entry | string)[] = []
@@ -53,7 +53,7 @@ export function createLookAlikes(reserved: ReadonlySet<string>, own: string): Lo
 
   const lookAtSource = (name: string) => {
     eachSource(name, 'put')
-    const detail = oddityOf(name)
+    const detail = describeOddity(name)
     const holder = { id: name, source: name, tool: '' }
     // The id of a tool never ends in a slash.
     if (detail !== undefined)
@@ -69,7 +69,7 @@ export function createLookAlikes(reserved: ReadonlySet<string>, own: string): Lo
         continue
       }
       each(entry, 'put')
-      const detail = oddityOf(entry.tool.name)
+      const detail = describeOddity(entry.tool.name)
       const holder = { id: entry.id, source: entry.source, tool: entry.tool.name }
       if (detail !== undefined)
         odd.set(entry.id, about('homoglyph', { name: holder.tool, holder }, `${entry.id} ${detail}`))
@@ -105,28 +105,28 @@ export function createLookAlikes(reserved: ReadonlySet<string>, own: string): Lo
               `${second.name} and ${first.name} differ only in case; a wrong-case call is answered as ambiguous`,
             ),
           ),
-        ...imitations(sources, isOwn).map(([real, copy]) =>
+        ...findImitations(sources, isOwn).map(([real, copy]) =>
           about(
             'homoglyph',
             copy,
-            `the source ${copy.name} (${lettersOf(copy.name)}) looks like the source ${real.name}; rename one if they are not the same owner's`,
+            `the source ${copy.name} (${listOddLetters(copy.name)}) looks like the source ${real.name}; rename one if they are not the same owner's`,
           ),
         ),
-        ...roughPairs(roughSources, isOwn).map(([first, second]) =>
+        ...findRoughPairs(roughSources, isOwn).map(([first, second]) =>
           about(
             'look-alike',
             second,
             `the sources ${second.name} and ${first.name} look alike in many typefaces; rename one if they are not the same owner's`,
           ),
         ),
-        ...imitations(looks, isOwn).map(([real, copy]) =>
+        ...findImitations(looks, isOwn).map(([real, copy]) =>
           about(
             'homoglyph',
             copy,
-            `${fullNameOf(copy)} (${lettersOf(copy.name)}) looks like ${fullNameOf(real)}; the two are kept apart, but a reader may not do so`,
+            `${writeFullName(copy)} (${listOddLetters(copy.name)}) looks like ${writeFullName(real)}; the two are kept apart, but a reader may not do so`,
           ),
         ),
-        ...roughPairs(rough, isOwn).map(([first, second]) =>
+        ...findRoughPairs(rough, isOwn).map(([first, second]) =>
           about(
             'look-alike',
             second,
@@ -139,22 +139,22 @@ export function createLookAlikes(reserved: ReadonlySet<string>, own: string): Lo
   }
 }
 
-function fullNameOf({ name, holder }: Named): string {
+function writeFullName({ name, holder }: Named): string {
   return name === holder.tool ? holder.id : `the alias ${name} of ${holder.id}`
 }
 
 /** The plain one first. Spellings of plain letters are everybody's right: only a letter that is none makes an imitation. */
-function imitations(buckets: Buckets, isOwn: (name: string) => boolean): [Named, Named][] {
+function findImitations(buckets: Buckets, isOwn: (name: string) => boolean): [Named, Named][] {
   return buckets
     .pairs((name) => (isOwn(name) ? 2 : isPlain(name) ? 1 : 0))
     .filter(([, copy]) => !isPlain(copy.name))
 }
 
 /** What only some typefaces draw alike. What is drawn alike everywhere is told of as that. */
-function roughPairs(buckets: Buckets, isOwn: (name: string) => boolean): [Named, Named][] {
+function findRoughPairs(buckets: Buckets, isOwn: (name: string) => boolean): [Named, Named][] {
   return buckets
     .pairs((name) => (isOwn(name) ? 1 : 0))
-    .filter(([first, second]) => skeletonOf(first.name) !== skeletonOf(second.name))
+    .filter(([first, second]) => computeSkeleton(first.name) !== computeSkeleton(second.name))
 }
 
 type Buckets = ReturnType<typeof createBuckets>
@@ -277,70 +277,70 @@ const PLAIN = new Map(
   ),
 )
 
-function plainOf(letter: string): string | undefined {
+function toPlainLetter(letter: string): string | undefined {
   // Small Cherokee letters are the large ones, drawn smaller.
   return (
     PLAIN.get(letter) ?? (/\p{Script=Cherokee}/u.test(letter) ? PLAIN.get(letter.toUpperCase()) : undefined)
   )
 }
 
-function inPlain(text: string): string {
-  return [...text].map((letter) => plainOf(letter) ?? letter).join('')
+function toPlainLetters(text: string): string {
+  return [...text].map((letter) => toPlainLetter(letter) ?? letter).join('')
 }
 
 /** In plain letters, with nothing that cannot be seen. Letters before their compatible forms: ſ is drawn like f, and is an s. */
-function drawn(name: string): string {
+function normaliseDrawing(name: string): string {
   if (isPlain(name)) return name
-  return inPlain(stripInvisible(inPlain(name).normalize('NFKC')))
+  return toPlainLetters(stripInvisible(toPlainLetters(name).normalize('NFKC')))
 }
 
-function skeletonOf(name: string): string {
-  return drawn(name).toLowerCase()
+function computeSkeleton(name: string): string {
+  return normaliseDrawing(name).toLowerCase()
 }
 
 const ROUGHLY: Readonly<Record<string, string>> = { rn: 'm', vv: 'w', I: 'l', '1': 'l', '|': 'l', '0': 'o' }
 
 /** What some typefaces draw alike besides: rn and m, l and 1 and I, 0 and O. */
-function roughSkeletonOf(name: string): string {
-  return drawn(name)
+function computeRoughSkeleton(name: string): string {
+  return normaliseDrawing(name)
     .replace(/rn|vv|[I1|0]/g, (letters) => ROUGHLY[letters] ?? letters)
     .toLowerCase()
 }
 
 /** The letters of a name that are not what they seem. */
-function lettersOf(name: string): string {
+function listOddLetters(name: string): string {
   const others = [...name].filter((letter) => !isPlain(letter))
-  const seeming = others.filter((letter) => drawn(letter) !== letter)
-  return numbersOf(seeming.length > 0 ? seeming : others)
+  const seeming = others.filter((letter) => normaliseDrawing(letter) !== letter)
+  return listCodePoints(seeming.length > 0 ? seeming : others)
 }
 
-function numbersOf(letters: readonly string[]): string {
+function listCodePoints(letters: readonly string[]): string {
   return [...new Set(letters)]
     .map((letter) => `U+${letter.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`)
     .join(' ')
 }
 
 /** A name that deceives by itself: scripts mixed within a word, or plain letters with something unseen between them. */
-function oddityOf(name: string): string | undefined {
+function describeOddity(name: string): string | undefined {
   if (isPlain(name)) return undefined
-  if (isPlain(stripInvisible(name))) return `holds characters that nobody sees (${lettersOf(name)})`
-  const foreign = name.split(/[^\p{L}\p{N}\p{M}]+/u).flatMap(foreignIn)
+  if (isPlain(stripInvisible(name))) return `holds characters that nobody sees (${listOddLetters(name)})`
+  const foreign = name.split(/[^\p{L}\p{N}\p{M}]+/u).flatMap(findForeignLetters)
   if (foreign.length === 0) return undefined
-  return isPlain(drawn(name))
-    ? `reads as ${drawn(name)}, and is written with other letters (${numbersOf(foreign)})`
-    : `mixes letters of several scripts within a word (${numbersOf(foreign)})`
+  return isPlain(normaliseDrawing(name))
+    ? `reads as ${normaliseDrawing(name)}, and is written with other letters (${listCodePoints(foreign)})`
+    : `mixes letters of several scripts within a word (${listCodePoints(foreign)})`
 }
 
 /** Letters among plain ones that are not of their script, or are other forms of them. */
-function foreignIn(word: string): string[] {
+function findForeignLetters(word: string): string[] {
   if (!/[A-Za-z]/.test(word)) return []
   const letters = [...word].filter((letter) => /\p{L}/u.test(letter))
   return letters.filter((letter, at) => {
     if (isPlain(letter) || HONEST.test(letter)) return false
-    if (/\p{Script=Latin}|\p{Script=Common}/u.test(letter)) return isPlain(drawn(letter))
+    if (/\p{Script=Latin}|\p{Script=Common}/u.test(letter)) return isPlain(normaliseDrawing(letter))
     // Δt, μm, kΩ: a symbol, where it is not drawn like a plain letter.
     const isSymbol = /\p{Script=Greek}/u.test(letter) && (at === 0 || at === letters.length - 1)
-    return !isSymbol || plainOf(letter) !== undefined
+    return !isSymbol || toPlainLetter(letter) !== undefined
   })
 }
 

@@ -31,7 +31,7 @@ export interface NameIndex {
   setDeprecated(source: string, tools: ReadonlyMap<string, Tool>): void
   /** Deprecated names that lead nowhere, as of now. */
   readonly broken: readonly Finding[]
-  aliasesOf(id: string): readonly string[]
+  listAliases(id: string): readonly string[]
   resolve(asked: string, usable: (entry: Entry) => boolean, groups: GroupLookup): Resolution
 }
 
@@ -69,7 +69,7 @@ export function createNameIndex(get: (id: string) => Entry | undefined): NameInd
   }
 
   const settleOne = (entry: Entry) => {
-    for (const [folded, tier] of foldedKeysOf(entry)) insert(table, folded, { id: entry.id, tier })
+    for (const [folded, tier] of listFoldedKeys(entry)) insert(table, folded, { id: entry.id, tier })
   }
 
   const settle = () => {
@@ -79,13 +79,13 @@ export function createNameIndex(get: (id: string) => Entry | undefined): NameInd
   const relink = () => {
     for (const { keys, target } of links)
       for (const key of keys)
-        discard(table, foldedKey(key), (holder) => holder.id === target && holder.key === key)
+        discard(table, foldKey(key), (holder) => holder.id === target && holder.key === key)
     links = []
     broken = []
     for (const [source, tools] of deprecated)
       for (const [name, tool] of tools) {
         if (!isDeprecated(tool)) continue
-        const survivor = survivorOf(tool, tools)
+        const survivor = findSurvivor(tool, tools)
         const ids = survivor === undefined ? [] : [toolId(source, survivor), survivor]
         const target = ids.find((id) => get(id))
         if (target === undefined) {
@@ -97,7 +97,7 @@ export function createNameIndex(get: (id: string) => Entry | undefined): NameInd
           continue
         }
         const keys = [...new Set([toolId(source, name), name])]
-        for (const key of keys) insert(table, foldedKey(key), { id: target, tier: 'deprecated', key })
+        for (const key of keys) insert(table, foldKey(key), { id: target, tier: 'deprecated', key })
         links.push({ name, keys, target })
       }
   }
@@ -111,7 +111,7 @@ export function createNameIndex(get: (id: string) => Entry | undefined): NameInd
 
     remove(entry) {
       settle()
-      for (const folded of foldedKeysOf(entry).keys())
+      for (const folded of listFoldedKeys(entry).keys())
         discard(table, folded, (holder) => holder.id === entry.id && holder.key === undefined)
     },
 
@@ -125,7 +125,7 @@ export function createNameIndex(get: (id: string) => Entry | undefined): NameInd
       return broken
     },
 
-    aliasesOf(id) {
+    listAliases(id) {
       const own = get(id)?.tool.aliases ?? []
       const old = links.filter((link) => link.target === id).map((link) => link.name)
       return old.length === 0 ? own : [...new Set([...own, ...old])]
@@ -133,8 +133,8 @@ export function createNameIndex(get: (id: string) => Entry | undefined): NameInd
 
     resolve(asked, usable, groups) {
       settle()
-      const holders = holdersIn(table.get(foldedKey(asked)))
-      const exact = () => holders.flatMap((holder) => exactly(holder, asked, get(holder.id)) ?? [])
+      const holders = listHolders(table.get(foldKey(asked)))
+      const exact = () => holders.flatMap((holder) => matchExactly(holder, asked, get(holder.id)) ?? [])
       for (const [candidates, group] of [
         [exact, groups.exact],
         [() => (foldName(asked) === '' ? [] : holders), groups.folded],
@@ -156,7 +156,7 @@ export function createNameIndex(get: (id: string) => Entry | undefined): NameInd
 
 /** Every name that a tool answers to by itself. */
 export function listNames(entry: Entry): string[] {
-  return keysOf(entry).map(([key]) => key)
+  return listKeys(entry).map(([key]) => key)
 }
 
 /** Whether a folded name is that of its group, with or without that of its source. */
@@ -165,7 +165,7 @@ export function isOfGroup({ source, tool }: Entry, folded: string): boolean {
   return own === folded || (own !== '' && foldName(source) + own === folded)
 }
 
-function keysOf(entry: Entry): [string, Tier][] {
+function listKeys(entry: Entry): [string, Tier][] {
   const keys: [string, Tier][] = [
     [entry.id, 'name'],
     [entry.wireName, 'name'],
@@ -184,12 +184,12 @@ function keysOf(entry: Entry): [string, Tier][] {
 }
 
 /** What consists of separators alone is told apart as it is. */
-function foldedKey(key: string): string {
+function foldKey(key: string): string {
   return foldName(key) || `\u0000${key}`
 }
 
 /** Its names as the table has them, each with its best tier. */
-function foldedKeysOf(entry: Entry): Map<string, Tier> {
+function listFoldedKeys(entry: Entry): Map<string, Tier> {
   const folds = new Map<string, Tier>()
   const add = (folded: string, tier: Tier) => {
     const held = folds.get(folded)
@@ -201,11 +201,11 @@ function foldedKeysOf(entry: Entry): Map<string, Tier> {
   const own = isPlain ? foldName(tool.name) : ''
   const full = isPlain ? foldName(source) + own : ''
   if (own === '' || full === own) {
-    for (const [key, tier] of keysOf(entry)) if (key !== '') add(foldedKey(key), tier)
+    for (const [key, tier] of listKeys(entry)) if (key !== '') add(foldKey(key), tier)
     return folds
   }
-  if (id !== `${source}/${tool.name}`) add(foldedKey(id), 'name')
-  if (wireName !== `${source}__${tool.name}`) add(foldedKey(wireName), 'name')
+  if (id !== `${source}/${tool.name}`) add(foldKey(id), 'name')
+  if (wireName !== `${source}__${tool.name}`) add(foldKey(wireName), 'name')
   const isNamed = id === `${source}/${tool.name}` || wireName === `${source}__${tool.name}`
   add(full, isNamed ? 'name' : 'short')
   add(own, 'short')
@@ -214,9 +214,9 @@ function foldedKeysOf(entry: Entry): Map<string, Tier> {
 }
 
 /** The same holder for this very spelling: it may stand for less, or for nothing. */
-function exactly(holder: Holder, asked: string, entry: Entry | undefined): Holder | undefined {
+function matchExactly(holder: Holder, asked: string, entry: Entry | undefined): Holder | undefined {
   if (holder.key !== undefined) return holder.key === asked ? holder : undefined
-  const tiers = entry ? keysOf(entry).flatMap(([key, tier]) => (key === asked ? [tier] : [])) : []
+  const tiers = entry ? listKeys(entry).flatMap(([key, tier]) => (key === asked ? [tier] : [])) : []
   const tier = TIERS.find((each) => tiers.includes(each))
   return tier && { id: holder.id, tier }
 }
@@ -245,7 +245,7 @@ function isDeprecated({ name, canonicalName }: Tool): boolean {
 }
 
 /** Follows canonicalName to the tool that survives; undefined for a cycle. */
-function survivorOf(tool: Tool, tools: ReadonlyMap<string, Tool>): string | undefined {
+function findSurvivor(tool: Tool, tools: ReadonlyMap<string, Tool>): string | undefined {
   const seen = new Set<string>([tool.name])
   let name = tool.canonicalName ?? tool.name
   for (;;) {
@@ -264,12 +264,12 @@ function insert(table: Table, folded: string, holder: Holder) {
 }
 
 function discard(table: Table, folded: string, leaves: (holder: Holder) => boolean) {
-  const left = holdersIn(table.get(folded)).filter((holder) => !leaves(holder))
+  const left = listHolders(table.get(folded)).filter((holder) => !leaves(holder))
   const [first] = left
   if (first === undefined) table.delete(folded)
   else table.set(folded, left.length === 1 ? first : left)
 }
 
-function holdersIn(held: Holder | Holder[] | undefined): readonly Holder[] {
+function listHolders(held: Holder | Holder[] | undefined): readonly Holder[] {
   return held === undefined ? [] : Array.isArray(held) ? held : [held]
 }

@@ -17,21 +17,21 @@ export function findUnmatchedNames(catalogue: Catalogue, { eager, rules }: Expos
   return [
     ...missing.map((name) => ({
       option: 'eager',
-      detail: `no tool is named ${JSON.stringify(name)}${meant(name, names)}`,
+      detail: `no tool is named ${JSON.stringify(name)}${suggestName(name, names)}`,
     })),
     ...rules.flatMap((rule, index) => {
       // Who asks is known with a conversation alone.
       if (entries.some((entry) => matchesRule(rule, entry, rule.agent))) return []
       const { tool, source, server } = rule
       const asked = tool ?? source ?? server ?? ''
-      const near = meant(asked, tool === undefined ? catalogue.sources.keys() : names)
+      const near = suggestName(asked, tool === undefined ? catalogue.sources.keys() : names)
       const detail = `it fits no tool (${JSON.stringify(rule)})${near}`
       return [{ option: `rules[${index}]`, detail }]
     }),
   ]
 }
 
-function meant(asked: string, known: Iterable<string>): string {
+function suggestName(asked: string, known: Iterable<string>): string {
   const [name] = nearest(asked, known, 1)
   return name === undefined ? '' : `; did you mean ${JSON.stringify(name)}?`
 }

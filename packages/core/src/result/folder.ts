@@ -56,7 +56,7 @@ export function resultFolder(
         const { mtimeMs } = await stat(file)
         // A file's time has fractions of a millisecond, the clock has none.
         if (Math.floor(mtimeMs) + maxAge <= Date.now()) return undefined
-        return contentOf(JSON.parse(await readFile(file, 'utf8')), ledger, handle)
+        return readContent(JSON.parse(await readFile(file, 'utf8')), ledger, handle)
       } catch {
         // Gone meanwhile, or not ours: there is no such result.
         return undefined
@@ -65,12 +65,12 @@ export function resultFolder(
     async delete(ledger) {
       const start = `${nameOf(ledger)}-`
       const isTheirs = (name: string) => name.startsWith(start) && name.includes(ENDING)
-      for (const name of (await namesIn(root)).filter(isTheirs)) await rm(join(root, name), { force: true })
+      for (const name of (await listFiles(root)).filter(isTheirs)) await rm(join(root, name), { force: true })
     },
   }
 }
 
-function contentOf(stored: unknown, ledger: string, handle: string): KeptContent | undefined {
+function readContent(stored: unknown, ledger: string, handle: string): KeptContent | undefined {
   if (!isRecord(stored) || stored.ledger !== ledger || stored.handle !== handle) return undefined
   const { content } = stored
   if (!isRecord(content)) return undefined
@@ -80,7 +80,7 @@ function contentOf(stored: unknown, ledger: string, handle: string): KeptContent
 }
 
 /** None where the folder is not there: nothing was kept yet. */
-async function namesIn(root: string): Promise<string[]> {
+async function listFiles(root: string): Promise<string[]> {
   return readdir(root).catch((error: unknown) => {
     if (isMissing(error)) return []
     throw error
@@ -90,7 +90,7 @@ async function namesIn(root: string): Promise<string[]> {
 /** Removes what is too old, then the oldest until the rest fits. `replaced` is about to be written anew. */
 async function sweep(root: string, room: number, maxAge: number, replaced: string): Promise<void> {
   const files: { readonly path: string; readonly size: number; readonly at: number }[] = []
-  for (const name of await namesIn(root)) {
+  for (const name of await listFiles(root)) {
     if (!name.includes(ENDING)) continue
     const path = join(root, name)
     const found = await stat(path).catch(() => undefined)

@@ -15,25 +15,25 @@ export interface McpResult {
  */
 export function mcpResult({ content, structuredContent, isError }: McpResult): ToolResult {
   const blocks: readonly unknown[] = Array.isArray(content) ? content : []
-  const parts = blocks.flatMap(partOf)
+  const parts = blocks.flatMap(readBlock)
   const isSaid = parts.some((part) => part.type === 'text' && part.text !== '')
   if (structuredContent !== undefined && !isSaid) parts.push({ type: 'structured', value: structuredContent })
   return toolResult(parts, { isError: isError === true })
 }
 
-function partOf(block: unknown): GivenPart[] {
+function readBlock(block: unknown): GivenPart[] {
   if (!isRecord(block)) return []
   const { type, text, data, mimeType, uri, name, title, description, resource } = block
   const media = { mediaType: typeof mimeType === 'string' ? mimeType : '' }
   if (type === 'text') return typeof text === 'string' ? [{ type, text }] : []
   if ((type === 'image' || type === 'audio') && typeof data === 'string') return [{ type, data, ...media }]
-  if (type === 'resource' && isRecord(resource)) return resourcePart(resource)
+  if (type === 'resource' && isRecord(resource)) return readResource(resource)
   if (type === 'resource_link' && typeof uri === 'string')
     return [
       {
         type: 'link',
         uri,
-        ...named(typeof title === 'string' ? title : name),
+        ...readName(typeof title === 'string' ? title : name),
         ...(typeof description === 'string' ? { description } : {}),
         ...(media.mediaType === '' ? {} : media),
       },
@@ -42,21 +42,23 @@ function partOf(block: unknown): GivenPart[] {
   return [{ type: 'structured', value: block }]
 }
 
-function resourcePart({ uri, text, blob, mimeType }: Record<string, unknown>): GivenPart[] {
+function readResource({ uri, text, blob, mimeType }: Record<string, unknown>): GivenPart[] {
   if (typeof text === 'string') return [{ type: 'text', text }]
   const mediaType = typeof mimeType === 'string' ? mimeType : 'application/octet-stream'
   if (typeof blob !== 'string') return typeof uri === 'string' ? [{ type: 'link', uri, mediaType }] : []
   const [kind = ''] = mediaType.split('/')
   const type = kind === 'image' || kind === 'audio' ? kind : 'file'
-  return [{ type, data: blob, mediaType, ...named(typeof uri === 'string' ? lastOf(uri) : undefined) }]
+  return [
+    { type, data: blob, mediaType, ...readName(typeof uri === 'string' ? lastPathPart(uri) : undefined) },
+  ]
 }
 
-function named(name: unknown): { readonly name?: string } {
+function readName(name: unknown): { readonly name?: string } {
   return typeof name === 'string' && name !== '' ? { name } : {}
 }
 
 /** The last piece of an address, without what follows a `?` or `#`. */
-function lastOf(uri: string): string {
+function lastPathPart(uri: string): string {
   const [path = ''] = uri.split(/[?#]/, 1)
   return path.slice(path.lastIndexOf('/') + 1)
 }

@@ -72,8 +72,8 @@ export function isMedia(part: ResultPart): part is MediaPart {
 const CHUNK = 0x8000
 
 /** Undefined where the text is no base64. A `data:` prefix, line breaks and the alphabet of addresses are put right. */
-export function plainBase64(data: string | Uint8Array): string | undefined {
-  if (typeof data !== 'string') return encoded(data)
+export function toBase64(data: string | Uint8Array): string | undefined {
+  if (typeof data !== 'string') return encodeBase64(data)
   const comma = data.startsWith('data:') ? data.indexOf(',') : -1
   const body = comma < 0 ? data : data.slice(comma + 1)
   const text = /[\s_-]/.test(body) ? body.replace(/\s+/g, '').replace(/-/g, '+').replace(/_/g, '/') : body
@@ -82,7 +82,7 @@ export function plainBase64(data: string | Uint8Array): string | undefined {
   return bare.padEnd(Math.ceil(bare.length / 4) * 4, '=')
 }
 
-function encoded(bytes: Uint8Array): string | undefined {
+function encodeBase64(bytes: Uint8Array): string | undefined {
   if (bytes.length === 0) return undefined
   let text = ''
   for (let start = 0; start < bytes.length; start += CHUNK)
@@ -91,7 +91,7 @@ function encoded(bytes: Uint8Array): string | undefined {
 }
 
 /** The first bytes. */
-export function decodedStart(base64: string, bytes: number): Uint8Array {
+export function decodeStart(base64: string, bytes: number): Uint8Array {
   const text = base64.slice(0, Math.ceil(bytes / 3) * 4)
   return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).subarray(0, bytes)
 }
@@ -103,9 +103,9 @@ export function byteLength(base64: string): number {
 }
 
 /** The text that it stands for; undefined where that is no UTF-8. */
-export function decodedText(base64: string): string | undefined {
+export function decodeText(base64: string): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(decodedStart(base64, byteLength(base64)))
+    return new TextDecoder('utf-8', { fatal: true }).decode(decodeStart(base64, byteLength(base64)))
   } catch {
     return undefined
   }
@@ -123,14 +123,14 @@ export interface ImageSize {
 const LOOKED_AT = 512 * 1024
 
 /** Undefined where the bytes are no such image. Takes one walk over the start, whatever the bytes say. */
-export function imageSize(base64: string): ImageSize | undefined {
-  const bytes = decodedStart(base64, LOOKED_AT)
+export function readImageSize(base64: string): ImageSize | undefined {
+  const bytes = decodeStart(base64, LOOKED_AT)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const found = png(view) ?? gif(view) ?? webp(view) ?? jpeg(view)
   return found && found.width > 0 && found.height > 0 ? found : undefined
 }
 
-function says(view: DataView, at: number, text: string): boolean {
+function hasText(view: DataView, at: number, text: string): boolean {
   if (view.byteLength < at + text.length) return false
   for (let index = 0; index < text.length; index++)
     if (view.getUint8(at + index) !== text.charCodeAt(index)) return false
@@ -138,26 +138,27 @@ function says(view: DataView, at: number, text: string): boolean {
 }
 
 function png(view: DataView): ImageSize | undefined {
-  if (view.byteLength < 24 || !says(view, 0, '\x89PNG\r\n\x1a\n') || !says(view, 12, 'IHDR')) return undefined
+  if (view.byteLength < 24 || !hasText(view, 0, '\x89PNG\r\n\x1a\n') || !hasText(view, 12, 'IHDR'))
+    return undefined
   return { mediaType: 'image/png', width: view.getUint32(16), height: view.getUint32(20) }
 }
 
 function gif(view: DataView): ImageSize | undefined {
-  if (view.byteLength < 10 || !(says(view, 0, 'GIF87a') || says(view, 0, 'GIF89a'))) return undefined
+  if (view.byteLength < 10 || !(hasText(view, 0, 'GIF87a') || hasText(view, 0, 'GIF89a'))) return undefined
   return { mediaType: 'image/gif', width: view.getUint16(6, true), height: view.getUint16(8, true) }
 }
 
 /** Three kinds of chunk: with extras, lossless, and the plain one. */
 function webp(view: DataView): ImageSize | undefined {
-  if (view.byteLength < 30 || !says(view, 0, 'RIFF') || !says(view, 8, 'WEBP')) return undefined
+  if (view.byteLength < 30 || !hasText(view, 0, 'RIFF') || !hasText(view, 8, 'WEBP')) return undefined
   const mediaType = 'image/webp'
-  if (says(view, 12, 'VP8X'))
+  if (hasText(view, 12, 'VP8X'))
     return { mediaType, width: 1 + threeBytes(view, 24), height: 1 + threeBytes(view, 27) }
-  if (says(view, 12, 'VP8L')) {
+  if (hasText(view, 12, 'VP8L')) {
     const bits = view.getUint32(21, true)
     return { mediaType, width: 1 + (bits & 0x3fff), height: 1 + ((bits >> 14) & 0x3fff) }
   }
-  if (!says(view, 12, 'VP8 ')) return undefined
+  if (!hasText(view, 12, 'VP8 ')) return undefined
   return { mediaType, width: view.getUint16(26, true) & 0x3fff, height: view.getUint16(28, true) & 0x3fff }
 }
 
@@ -167,7 +168,7 @@ function threeBytes(view: DataView, at: number): number {
 
 /** From segment to segment until the one that begins a frame. Each step goes forward. */
 function jpeg(view: DataView): ImageSize | undefined {
-  if (!says(view, 0, '\xff\xd8\xff')) return undefined
+  if (!hasText(view, 0, '\xff\xd8\xff')) return undefined
   for (let at = 2; at + 9 <= view.byteLength; ) {
     if (view.getUint8(at) !== 0xff) return undefined
     const marker = view.getUint8(at + 1)

@@ -1,16 +1,16 @@
 /** Whatever a tool gave, as parts. Nothing a tool gives throws here. */
 
-import { wholeStart } from '../base/text.js'
+import { truncateText } from '../base/text.js'
 import {
-  decodedText,
+  decodeText,
   type GivenPart,
-  imageSize,
   isToolResult,
   type MediaPart,
-  plainBase64,
   type ResultPart,
+  readImageSize,
+  toBase64,
 } from './part.js'
-import type { Withheld } from './taken.js'
+import type { Withheld } from './wire-media.js'
 
 export type ReadResult =
   | {
@@ -22,7 +22,7 @@ export type ReadResult =
 
 export function readResult(value: unknown): ReadResult {
   if (!isToolResult(value)) {
-    const text = typeof value === 'string' ? value : printed(value)
+    const text = typeof value === 'string' ? value : printValue(value)
     return typeof text === 'object'
       ? text
       : { parts: text === '' ? [] : [{ type: 'text', text }], isError: false }
@@ -49,7 +49,7 @@ function readPart(part: GivenPart): ReadPart {
     }
     case 'structured': {
       const { value } = part as { readonly value: unknown }
-      const text = printed(value)
+      const text = printValue(value)
       return typeof text === 'string' ? { type: 'text', text } : text
     }
     case 'link': {
@@ -70,20 +70,21 @@ function readMedia(part: Extract<GivenPart, { data: unknown }>): ReadPart {
   const { type, name } = part
   const given: unknown = part.data
   const isData = typeof given === 'string' || given instanceof Uint8Array
-  const data = isData ? plainBase64(given) : undefined
-  const mediaType = typeOf(part.mediaType)
+  const data = isData ? toBase64(given) : undefined
+  const mediaType = readMediaType(part.mediaType)
   const named = typeof name === 'string' && name !== '' ? { name } : {}
   if (data === undefined) {
     const bytes = typeof given === 'string' ? given.length : 0
     return { type: 'withheld', media: { kind: type, mediaType, ...named, bytes, why: 'unreadable' } }
   }
-  const text = isTextual(mediaType) ? decodedText(data) : undefined
+  const text = isTextual(mediaType) ? decodeText(data) : undefined
   if (text !== undefined) return { type: 'text', text }
-  const found = type === 'image' || mediaType.startsWith('image/') ? imageSize(data)?.mediaType : undefined
+  const found =
+    type === 'image' || mediaType.startsWith('image/') ? readImageSize(data)?.mediaType : undefined
   return { type: found ? 'image' : type, data, mediaType: found ?? mediaType, ...named }
 }
 
-function typeOf(given: unknown): string {
+function readMediaType(given: unknown): string {
   const [plain = ''] = typeof given === 'string' ? given.toLowerCase().split(';', 1) : []
   return /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/.test(plain.trim())
     ? plain.trim()
@@ -109,7 +110,7 @@ export function measureText(text: string): Extent {
 
 /** The start of a text within so many characters, up to the end of a line where one is near. */
 export function takeHead(text: string, most: number): string {
-  const head = wholeStart(text, most)
+  const head = truncateText(text, most)
   const end = head.lastIndexOf('\n')
   return head.length < text.length && end > most * 0.8 ? head.slice(0, end) : head
 }
@@ -124,7 +125,7 @@ export interface Piece {
 /** Characters `from` to `to`, none of them halved, and no more than `most`. */
 export function takeCharacters(text: string, from: number, to: number, most: number): Piece {
   const start = isLow(text, from - 1) ? from - 2 : from - 1
-  const piece = wholeStart(text.slice(start, to), most)
+  const piece = truncateText(text.slice(start, to), most)
   return { text: piece, from: start + 1, to: start + piece.length }
 }
 
@@ -181,14 +182,14 @@ export function findMatches(
     for (let at = folded.indexOf(needle); at >= 0; at = folded.indexOf(needle, at + needle.length + AROUND)) {
       total++
       if (found.length < most)
-        found.push({ line, character: start + at + 1, text: around(content, at, wanted) })
+        found.push({ line, character: start + at + 1, text: cutAround(content, at, wanted) })
     }
     start = end + 1
   }
   return { found, total }
 }
 
-function around(line: string, at: number, wanted: string): string {
+function cutAround(line: string, at: number, wanted: string): string {
   const from = Math.max(0, at - AROUND)
   const to = Math.min(line.length, at + wanted.length + AROUND)
   const shown = line.slice(from, to).toWellFormed()
@@ -203,22 +204,22 @@ interface Unprintable {
 }
 
 /** Nothing at all is no text. */
-function printed(value: unknown): string | Unprintable {
+function printValue(value: unknown): string | Unprintable {
   if (value === undefined) return ''
   if (typeof value === 'function' || typeof value === 'symbol') return { problem: `it is a ${typeof value}` }
   try {
     const text = JSON.stringify(value) ?? ''
     // What JSON leaves out, it writes as one of these.
-    return /\{\}|null/.test(text) ? completed(value) : text
+    return /\{\}|null/.test(text) ? printCompletely(value) : text
   } catch (error) {
-    return { problem: error instanceof NotShown ? error.message : firstOf(error) }
+    return { problem: error instanceof NotShown ? error.message : describeError(error) }
   }
 }
 
 class NotShown extends Error {}
 
 /** Maps and sets as lists, what says itself as text as that text, and a number that JSON lacks by its name. */
-function completed(value: unknown): string {
+function printCompletely(value: unknown): string {
   let isWhole = true
   const text = JSON.stringify(value, (_, each: unknown) => {
     const verb = isWhole ? 'is' : 'holds'
@@ -228,7 +229,7 @@ function completed(value: unknown): string {
     if (!isBare(each)) return each
     const own = String(each)
     if (!own.startsWith('[object ')) return own
-    const kind = kindOf(each)
+    const kind = describeKind(each)
     const article = /^[AEIOU]/i.test(kind) ? 'an' : 'a'
     if (verb === 'is' || kind === 'Promise')
       throw new NotShown(`it ${verb} ${article} ${kind}${advice(each, kind)}`)
@@ -244,7 +245,7 @@ function isBare(value: unknown): value is object {
   return kind !== null && Object.getPrototypeOf(kind) !== null && Object.keys(value).length === 0
 }
 
-function kindOf(value: object): string {
+function describeKind(value: object): string {
   const tag = Object.prototype.toString.call(value).slice('[object '.length, -1)
   const name: unknown = tag === 'Object' ? value.constructor?.name : tag
   return typeof name === 'string' && name !== '' ? name : 'object'
@@ -259,7 +260,7 @@ function advice(value: object, kind: string): string {
 }
 
 /** Engines tell of a circle on several lines. */
-function firstOf(error: unknown): string {
+function describeError(error: unknown): string {
   try {
     const [line = ''] = String(error instanceof Error ? error.message : error).split('\n', 1)
     return line === '' ? 'it cannot be written as JSON' : line

@@ -100,7 +100,7 @@ const HEAD_CHARACTERS = 4
 const HEAD_TOKENS = 2000
 
 /** Counts no more of it than needed: what is far too long is not read to its end. */
-export function isLonger(text: string, limit: number, tokenizer: Tokenizer): boolean {
+export function isTooLong(text: string, limit: number, tokenizer: Tokenizer): boolean {
   // No tokenizer makes more tokens than there are bytes.
   if (limit === Number.POSITIVE_INFINITY || text.length * 3 <= limit) return false
   return text.length > limit * MOST_CHARACTERS || tokenizer.count(text) > limit

@@ -1,16 +1,16 @@
 /** What a wire cannot carry as it is, and how it is carried instead. Deterministic; used for surfaces and answers alike. */
 
-import { isRecord, plainJson } from '../base/data.js'
-import { wholeStart } from '../base/text.js'
+import { isRecord, toPlainJson } from '../base/data.js'
+import { truncateText } from '../base/text.js'
 import type { WireTool } from '../tool/wire-tool.js'
-import { normaliseSchema, schemaProblems, wholeSchema } from './normalise.js'
-import { legalKeys } from './property-keys.js'
+import { completeSchema, findSchemaProblems, normaliseSchema } from './normalise.js'
+import { renameIllegalKeys } from './property-keys.js'
 
 export interface Dialect {
   /** The longest description a tool may have. Descriptions inside a schema are not limited. */
   readonly description?: number
   /** The same for the loader, where only its long list of what is hidden is at stake: what does not fit goes into its schema. */
-  readonly loader?: number
+  readonly searchTool?: number
   /** The most tools that one request may declare. */
   readonly tools?: number
   /** Keywords that are refused at the top of a schema, and nowhere else. */
@@ -18,14 +18,14 @@ export interface Dialect {
   /** Names that parameters may have. */
   readonly keys?: RegExp
   /** Objects have to name their properties, if none, and arrays their items. */
-  readonly whole?: boolean
+  readonly complete?: boolean
 }
 
 /** What servers of the Chat Completions family take. */
 const CHAT: Dialect = {
   description: 1024,
   notAtTop: ['oneOf', 'anyOf', 'allOf', 'enum', 'const', 'not'],
-  whole: true,
+  complete: true,
 }
 
 const DIALECTS: Readonly<Record<string, Dialect>> = {
@@ -33,30 +33,30 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
   'openai-chat': { ...CHAT, tools: 128 },
   // A provider of the AI SDK that is not known: most have a server of that family behind them.
   'ai-sdk': CHAT,
-  'openai-responses': { notAtTop: ['oneOf', 'anyOf', 'allOf', 'enum', 'not'], whole: true },
+  'openai-responses': { notAtTop: ['oneOf', 'anyOf', 'allOf', 'enum', 'not'], complete: true },
   google: { tools: 512 },
   // Claude Code cuts the description of an MCP tool at 2 kB; what a schema says is whole.
-  mcp: { loader: 1900 },
+  mcp: { searchTool: 1900 },
 }
 
 /** What a wire demands; nothing where it is not known. */
-function dialectOf(wire: string): Dialect {
+function findDialect(wire: string): Dialect {
   return DIALECTS[wire] ?? {}
 }
 
 /** The longest description a tool may have on a wire. */
 export function descriptionLimit(wire: string): number {
-  return dialectOf(wire).description ?? Number.POSITIVE_INFINITY
+  return findDialect(wire).description ?? Number.POSITIVE_INFINITY
 }
 
 /** The longest description that the loader may have on a wire. */
-export function loaderLimit(wire: string): number {
-  return dialectOf(wire).loader ?? descriptionLimit(wire)
+export function searchToolLimit(wire: string): number {
+  return findDialect(wire).searchTool ?? descriptionLimit(wire)
 }
 
 /** The most tools that one request may declare on a wire. */
 export function toolLimit(wire: string): number {
-  return dialectOf(wire).tools ?? Number.POSITIVE_INFINITY
+  return findDialect(wire).tools ?? Number.POSITIVE_INFINITY
 }
 
 export interface Fitted {
@@ -74,22 +74,22 @@ export interface Fitted {
 
 /** The description that `fitWire` gives, without a look at the schema. */
 export function fitDescription(description: string, wire: string): string {
-  return beginning(plainJson(description), dialectOf(wire))
+  return cutDescription(toPlainJson(description), findDialect(wire))
 }
 
 /** Fits a definition to a wire. One that fits is given back as it is. */
 export function fitWire(tool: WireTool, wire: string): Fitted {
-  const dialect = dialectOf(wire)
-  const plain = plainJson(tool)
+  const dialect = findDialect(wire)
+  const plain = toPlainJson(tool)
   const inputSchema = normaliseSchema(plain.inputSchema)
   const given = inputSchema === plain.inputSchema ? plain : { ...plain, inputSchema }
   const { schema, keys } = dialect.keys
-    ? legalKeys(given.inputSchema, dialect.keys)
+    ? renameIllegalKeys(given.inputSchema, dialect.keys)
     : { schema: given.inputSchema, keys: new Map<string, string>() }
   // A reference may go by a name that is another one now.
   const checked = schema === given.inputSchema ? given : { ...given, inputSchema: normaliseSchema(schema) }
   return {
-    tool: shortened(movedFromTop(completed(checked, dialect), dialect), dialect),
+    tool: shortenDescription(moveTopRules(completeForWire(checked, dialect), dialect), dialect),
     own: given,
     checked,
     unusable: given === plain ? undefined : describeSchemaProblems(plain.inputSchema),
@@ -99,13 +99,13 @@ export function fitWire(tool: WireTool, wire: string): Fitted {
 
 /** What is wrong with a schema, in words; empty where nothing is. */
 export function describeSchemaProblems(schema: WireTool['inputSchema']): string {
-  const problems = schemaProblems(schema).map(({ path, problem }) => `${path} ${problem}`)
+  const problems = findSchemaProblems(schema).map(({ path, problem }) => `${path} ${problem}`)
   const more = problems.length > 3 ? `; and ${problems.length - 3} more` : ''
   return problems.slice(0, 3).join('; ') + more
 }
 
-function completed(tool: WireTool, { whole = false }: Dialect): WireTool {
-  const inputSchema = whole ? wholeSchema(tool.inputSchema) : tool.inputSchema
+function completeForWire(tool: WireTool, { complete: whole = false }: Dialect): WireTool {
+  const inputSchema = whole ? completeSchema(tool.inputSchema) : tool.inputSchema
   return inputSchema === tool.inputSchema ? tool : { ...tool, inputSchema }
 }
 
@@ -113,7 +113,7 @@ function completed(tool: WireTool, { whole = false }: Dialect): WireTool {
 const DIALECT = '$schema'
 
 /** Rules that may not stand at the top of the schema are told to the model in its description instead. */
-function movedFromTop(tool: WireTool, { notAtTop = [] }: Dialect): WireTool {
+function moveTopRules(tool: WireTool, { notAtTop = [] }: Dialect): WireTool {
   const entries = Object.entries(tool.inputSchema)
   const moved = entries.filter(([keyword]) => notAtTop.includes(keyword))
   const kept = entries.filter(([keyword]) => !notAtTop.includes(keyword) && keyword !== DIALECT)
@@ -128,10 +128,13 @@ function movedFromTop(tool: WireTool, { notAtTop = [] }: Dialect): WireTool {
 }
 
 /** Of a description that is too long the beginning stays, and the rest goes into the schema: nothing is sent twice. */
-function shortened(tool: WireTool, { description: limit = Number.POSITIVE_INFINITY }: Dialect): WireTool {
+function shortenDescription(
+  tool: WireTool,
+  { description: limit = Number.POSITIVE_INFINITY }: Dialect,
+): WireTool {
   const { description: whole } = tool
   if (whole.length <= limit) return tool
-  const start = beginningOf(whole, limit)
+  const start = takeBeginning(whole, limit)
   const rest = `… ${whole.slice(start.length).trimStart()}`
   const own = tool.inputSchema.description
   const description = typeof own === 'string' && own !== '' ? `${rest}\n\n${own}` : rest
@@ -140,14 +143,17 @@ function shortened(tool: WireTool, { description: limit = Number.POSITIVE_INFINI
 
 const CONTINUED = ' … (continued in the description of the parameters)'
 
-function beginning(description: string, { description: limit = Number.POSITIVE_INFINITY }: Dialect): string {
+function cutDescription(
+  description: string,
+  { description: limit = Number.POSITIVE_INFINITY }: Dialect,
+): string {
   if (description.length <= limit) return description
-  return beginningOf(description, limit) + CONTINUED
+  return takeBeginning(description, limit) + CONTINUED
 }
 
 /** As much as fits beside the note, cut between two words where there are any. */
-function beginningOf(description: string, limit: number): string {
-  const start = wholeStart(description, limit - CONTINUED.length)
+function takeBeginning(description: string, limit: number): string {
+  const start = truncateText(description, limit - CONTINUED.length)
   const blank = start.search(/\s\S*$/)
   return blank > start.length / 2 ? start.slice(0, blank) : start
 }
@@ -156,8 +162,8 @@ function beginningOf(description: string, limit: number): string {
 
 /** Why this wire would refuse the definition, in words; undefined where it takes it. */
 export function wireRefusal({ description, inputSchema }: WireTool, wire: string): string | undefined {
-  const { description: longest, notAtTop = [], keys, whole } = dialectOf(wire)
-  const [problem] = schemaProblems(inputSchema)
+  const { description: longest, notAtTop = [], keys, complete: whole } = findDialect(wire)
+  const [problem] = findSchemaProblems(inputSchema)
   if (problem) return `${problem.path} ${problem.problem}`
   if (inputSchema.type !== 'object') return 'the schema does not describe an object'
   const atTop = notAtTop.filter((keyword) => Object.hasOwn(inputSchema, keyword))
@@ -168,7 +174,7 @@ export function wireRefusal({ description, inputSchema }: WireTool, wire: string
     return `the parameter name ${JSON.stringify(illegal)} does not match ${keys?.source}`
   if (longest !== undefined && description.length > longest)
     return `the description has ${description.length} characters; ${longest} are allowed`
-  if (whole && wholeSchema(inputSchema) !== inputSchema)
+  if (whole && completeSchema(inputSchema) !== inputSchema)
     return 'an object names no properties, or an array no items'
   return undefined
 }
@@ -302,10 +308,10 @@ function isType(value: unknown): boolean {
 }
 
 /** What most patterns are made of needs no try. */
-const SURELY_A_PATTERN = /^\^?[\w @:/.,=#%&;~-]*\$?$/
+const SIMPLE_PATTERN = /^\^?[\w @:/.,=#%&;~-]*\$?$/
 
 export function isPattern(text: string): boolean {
-  if (SURELY_A_PATTERN.test(text)) return true
+  if (SIMPLE_PATTERN.test(text)) return true
   return isExpression(text, 'u') || isExpression(text, '')
 }
 
@@ -325,9 +331,9 @@ function areUnique(values: readonly unknown[]): boolean {
 export function valueKey(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   // Apart from any string that is a value itself.
-  return `\u0000${JSON.stringify(value, (_, each) => (isRecord(each) ? sorted(each) : each))}`
+  return `\u0000${JSON.stringify(value, (_, each) => (isRecord(each) ? sortKeys(each) : each))}`
 }
 
-function sorted(object: Json): Json {
+function sortKeys(object: Json): Json {
   return Object.fromEntries(Object.entries(object).sort(([one], [other]) => (one < other ? -1 : 1)))
 }

@@ -4,7 +4,7 @@
  */
 
 import { isRecord } from '../base/data.js'
-import { wholeStart } from '../base/text.js'
+import { truncateText } from '../base/text.js'
 import { isNames, isPattern, isSchema, type Json, KEYWORDS, valueKey } from './dialect.js'
 import { ANCHORS, collectReferences, REFERENCES, type References } from './references.js'
 
@@ -17,12 +17,12 @@ export interface SchemaProblem {
 
 /** The same object where nothing is wrong, as with most schemas. */
 export function normaliseSchema(schema: Json): Json {
-  return isNormal(schema) ? schema : repaired(schema).schema
+  return isNormal(schema) ? schema : repairFully(schema).schema
 }
 
 /** What `normaliseSchema` changes. */
-export function schemaProblems(schema: Json): readonly SchemaProblem[] {
-  return isNormal(schema) ? [] : repaired(schema).problems
+export function findSchemaProblems(schema: Json): readonly SchemaProblem[] {
+  return isNormal(schema) ? [] : repairFully(schema).problems
 }
 
 /** Opening a conversation looks through every schema there is. */
@@ -63,13 +63,13 @@ const INVERTING = new Set(['not', 'if', 'oneOf', 'contains'])
 /** Taking something out may leave references to it behind, which takes another round. */
 const MOST_ROUNDS = 5
 
-function repaired(given: Json): { readonly schema: Json; readonly problems: readonly SchemaProblem[] } {
+function repairFully(given: Json): { readonly schema: Json; readonly problems: readonly SchemaProblem[] } {
   const problems: SchemaProblem[] = []
   let schema = given
   for (let round = 0; round < MOST_ROUNDS && !isNormal(schema); round++) {
-    const first = repair(schema, round > 0)
+    const first = repairOnce(schema, round > 0)
     // What a reference leads to may be looser now.
-    const made = first.isLoss ? repair(schema, true) : first
+    const made = first.isLoss ? repairOnce(schema, true) : first
     schema = made.schema
     problems.push(...made.problems)
   }
@@ -88,12 +88,12 @@ interface Repaired {
 }
 
 /** `isDoubtful`: references may lead to what is looser than it was. */
-function repair(root: Json, isDoubtful: boolean): Repaired {
+function repairOnce(root: Json, isDoubtful: boolean): Repaired {
   const references = collectReferences(root)
   const problems: SchemaProblem[] = []
   let losses = 0
 
-  const schemaOf = (given: Json, path: string): Json => {
+  const repairSchema = (given: Json, path: string): Json => {
     const before = losses
     const lost = new Map<string, unknown>()
     const kept = new Map<string, unknown>()
@@ -101,9 +101,10 @@ function repair(root: Json, isDoubtful: boolean): Repaired {
       if (!keyword.startsWith('$') || REFERENCES.has(keyword)) lost.set(keyword, value)
       if (!REMARKS.test(keyword)) losses++
     }
-    const report = (keyword: string, problem: string) => problems.push({ path: join(path, keyword), problem })
-    for (const [keyword, value] of Object.entries(translated(given, report))) {
-      const made = value === undefined ? value : fitting(keyword, value, join(path, keyword), given)
+    const report = (keyword: string, problem: string) =>
+      problems.push({ path: joinPath(path, keyword), problem })
+    for (const [keyword, value] of Object.entries(translateOldDrafts(given, report))) {
+      const made = value === undefined ? value : repairKeyword(keyword, value, joinPath(path, keyword), given)
       if (made !== GONE) kept.set(keyword, made)
       // Some libraries write null where they have nothing to say: that is not told.
       else if (value !== null) lose(keyword, value)
@@ -113,34 +114,34 @@ function repair(root: Json, isDoubtful: boolean): Repaired {
         if (gone.length > 0) lose(keyword, Object.fromEntries(gone))
       }
     }
-    for (const keyword of strictWithout(lost, losses > before))
+    for (const keyword of listStricterKeywords(lost, losses > before))
       if (kept.has(keyword) && kept.get(keyword) !== true) {
         lose(keyword, given[keyword])
         kept.delete(keyword)
       }
-    const words = told(kept.get('description'), lost)
+    const words = describeLost(kept.get('description'), lost)
     if (words !== undefined) kept.set('description', words)
     return Object.fromEntries(kept)
   }
 
   /** As it may stand, or that it may not. */
-  const fitting = (keyword: string, value: unknown, path: string, schema: Json): unknown => {
+  const repairKeyword = (keyword: string, value: unknown, path: string, schema: Json): unknown => {
     const rule = KEYWORDS.get(keyword)
     if (rule === undefined) return value
     const before = losses
-    const made = formed(keyword, value)
+    const made = fitForm(keyword, value)
     if (made === GONE || !Object.is(made, value))
-      problems.push({ path, problem: `has to be ${rule.form}, not ${shown(value)}` })
+      problems.push({ path, problem: `has to be ${rule.form}, not ${showValue(value)}` })
     if (made === GONE) return GONE
     // A type in capitals and a value that is there twice mean the same when repaired; a name that is none is gone.
     if (!Object.is(made, value) && keyword !== 'type' && keyword !== 'enum') losses++
-    if (REFERENCES.has(keyword)) return reference(schema, keyword, made as string, path)
+    if (REFERENCES.has(keyword)) return repairReference(schema, keyword, made as string, path)
     if (ANCHORS.has(keyword) && !references.claim(made as string)) {
-      problems.push({ path, problem: `is there twice: ${shown(made)} is the anchor of another schema` })
+      problems.push({ path, problem: `is there twice: ${showValue(made)} is the anchor of another schema` })
       return GONE
     }
     if (rule.inside === undefined) return made
-    const whole = within(rule.inside, made, path)
+    const whole = repairInside(rule.inside, made, path)
     const isLooser = losses > before || (isDoubtful && ANY_REFERENCE.test(JSON.stringify(made)))
     if (!INVERTING.has(keyword) || !isLooser) return whole
     // The words say all of it.
@@ -148,41 +149,44 @@ function repair(root: Json, isDoubtful: boolean): Repaired {
     return GONE
   }
 
-  const within = (inside: string, value: unknown, path: string): unknown => {
+  const repairInside = (inside: string, value: unknown, path: string): unknown => {
     const each = (item: unknown, place: string): unknown => {
       if (inside === 'dependencies' && Array.isArray(item)) {
         if (!isNames(item)) {
           losses++
-          problems.push({ path: place, problem: `has to be a list of different names, not ${shown(item)}` })
+          problems.push({
+            path: place,
+            problem: `has to be a list of different names, not ${showValue(item)}`,
+          })
         }
-        return namesOf(item)
+        return uniqueNames(item)
       }
       if (typeof item === 'boolean') return item
-      if (isRecord(item)) return schemaOf(item, place)
-      problems.push({ path: place, problem: `has to be a schema, not ${shown(item)}` })
+      if (isRecord(item)) return repairSchema(item, place)
+      problems.push({ path: place, problem: `has to be a schema, not ${showValue(item)}` })
       if (item !== null) losses++
       return typeof item === 'string' && item !== '' ? { description: item } : {}
     }
     if (inside === 'schema') return each(value, path)
     if (inside === 'schemas')
       return (value as unknown[]).map((item, index) => each(item, `${path}[${index}]`))
-    return mapped(value as Json, (item, name) => each(item, join(path, name)))
+    return mapEntries(value as Json, (item, name) => each(item, joinPath(path, name)))
   }
 
-  const reference = (schema: Json, keyword: string, value: string, path: string): unknown => {
+  const repairReference = (schema: Json, keyword: string, value: string, path: string): unknown => {
     const problem = references.problem(schema, keyword, value)
     if (problem === undefined) return value
     const moved = value.replace(/\/items\/(?=\d)/g, '/prefixItems/')
     if (moved !== value && references.problem({ $ref: moved }, keyword, moved) === undefined) return moved
     const words =
       problem === 'circle'
-        ? `leads only to itself: following ${shown(value)} comes back to it`
-        : `leads nowhere: there is no ${shown(value)} in the schema`
+        ? `leads only to itself: following ${showValue(value)} comes back to it`
+        : `leads nowhere: there is no ${showValue(value)} in the schema`
     problems.push({ path, problem: words })
     return GONE
   }
 
-  return { schema: schemaOf(root, ''), problems, isLoss: losses > 0 }
+  return { schema: repairSchema(root, ''), problems, isLoss: losses > 0 }
 }
 
 const GONE = Symbol('gone')
@@ -194,7 +198,7 @@ const REMARKS =
   /^(?:\$(?!ref$|dynamicRef$|recursiveRef$).*|title|description|format|examples|content\w+|deprecated|readOnly|writeOnly)$/
 
 /** Keywords that would now refuse what those that are lost allowed. */
-function strictWithout(lost: ReadonlyMap<string, unknown>, isLooser: boolean): string[] {
+function listStricterKeywords(lost: ReadonlyMap<string, unknown>, isLooser: boolean): string[] {
   return [
     ...(isLooser ? ['unevaluatedProperties', 'unevaluatedItems'] : []),
     ...(lost.has('properties') || lost.has('patternProperties') ? ['additionalProperties'] : []),
@@ -204,32 +208,34 @@ function strictWithout(lost: ReadonlyMap<string, unknown>, isLooser: boolean): s
 }
 
 /** A value in the form that its keyword wants, where it can be brought into it. */
-function formed(keyword: string, value: unknown): unknown {
+function fitForm(keyword: string, value: unknown): unknown {
   const fits = (made: unknown) => KEYWORDS.get(keyword)?.fits(made) === true
   if (fits(value)) return value
-  const made = reformed(keyword, value)
+  const made = convertForm(keyword, value)
   return made !== undefined && fits(made) ? made : GONE
 }
 
-function reformed(keyword: string, value: unknown): unknown {
+function convertForm(keyword: string, value: unknown): unknown {
   if (keyword === 'type') {
     const lower = (type: unknown) => (typeof type === 'string' ? type.toLowerCase() : type)
     return Array.isArray(value) ? [...new Set(value.map(lower))] : lower(value)
   }
   if (keyword === 'enum' && Array.isArray(value))
     return [...new Map(value.map((each) => [valueKey(each), each] as const)).values()]
-  if (keyword === 'required' && Array.isArray(value)) return namesOf(value)
+  if (keyword === 'required' && Array.isArray(value)) return uniqueNames(value)
   if (keyword === 'dependentRequired' && isRecord(value))
-    return mapped(value, (names) => (Array.isArray(names) ? namesOf(names) : []))
+    return mapEntries(value, (names) => (Array.isArray(names) ? uniqueNames(names) : []))
   if (keyword === 'patternProperties' && isRecord(value))
     return Object.fromEntries(Object.entries(value).filter(([name]) => isPattern(name)))
   return undefined
 }
 
-const namesOf = (list: readonly unknown[]) => [...new Set(list.filter((name) => typeof name === 'string'))]
+const uniqueNames = (list: readonly unknown[]) => [
+  ...new Set(list.filter((name) => typeof name === 'string')),
+]
 
 /** What older drafts said in another way. */
-function translated(given: Json, report: (keyword: string, problem: string) => void): Json {
+function translateOldDrafts(given: Json, report: (keyword: string, problem: string) => void): Json {
   let made: Record<string, unknown> = { ...given }
   if (Array.isArray(given.items)) {
     report('items', 'is a list, which is called prefixItems since 2020-12')
@@ -254,28 +260,28 @@ function translated(given: Json, report: (keyword: string, problem: string) => v
 }
 
 /** Characters of what is told; more of it would not help. */
-const MOST_TOLD = 1000
+const MOST_LOST_CHARACTERS = 1000
 
-function told(description: unknown, lost: ReadonlyMap<string, unknown>): string | undefined {
+function describeLost(description: unknown, lost: ReadonlyMap<string, unknown>): string | undefined {
   // An empty list has nothing in it that a model could mind.
   const rest = [...lost].filter(([, value]) => !Array.isArray(value) || value.length > 0)
   if (rest.length === 0) return undefined
   const whole = JSON.stringify(Object.fromEntries(rest))
-  const words = whole.length <= MOST_TOLD ? whole : rest.map(([keyword]) => keyword).join(', ')
+  const words = whole.length <= MOST_LOST_CHARACTERS ? whole : rest.map(([keyword]) => keyword).join(', ')
   const own = typeof description === 'string' && description !== '' ? [description] : []
-  return [...own, `Also given: ${wholeStart(words, MOST_TOLD)}`].join('\n\n')
+  return [...own, `Also given: ${truncateText(words, MOST_LOST_CHARACTERS)}`].join('\n\n')
 }
 
-function shown(value: unknown): string {
+function showValue(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value)
-  return text.length <= 80 ? text : `${wholeStart(text, 79)}…`
+  return text.length <= 80 ? text : `${truncateText(text, 79)}…`
 }
 
-function mapped(object: Json, change: (value: unknown, key: string) => unknown): Json {
+function mapEntries(object: Json, change: (value: unknown, key: string) => unknown): Json {
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]))
 }
 
-function join(path: string, key: string): string {
+function joinPath(path: string, key: string): string {
   if (!/^[A-Za-z_$][\w$-]*$/.test(key)) return `${path}[${JSON.stringify(key)}]`
   return path === '' ? key : `${path}.${key}`
 }
@@ -288,8 +294,8 @@ const DATA = new Set(['const', 'enum', 'default', 'examples'])
 const MAPS = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions'])
 
 /** The properties of the object itself, and the items of every array. The same object where nothing is missing. */
-export function wholeSchema(schema: Json): Json {
-  const whole = lacksItems(schema) ? (withItems(schema) as Json) : schema
+export function completeSchema(schema: Json): Json {
+  const whole = lacksItems(schema) ? (addItems(schema) as Json) : schema
   return isRecord(whole.properties) ? whole : { ...whole, properties: {} }
 }
 
@@ -313,10 +319,10 @@ function isArrayType(type: unknown): boolean {
   return type === 'array' || (Array.isArray(type) && type.includes('array'))
 }
 
-function withItems(value: unknown): unknown {
+function addItems(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
-  const inner = (item: unknown) => withItems(item)
-  if (Array.isArray(value)) return listed(value, inner)
+  const inner = (item: unknown) => addItems(item)
+  if (Array.isArray(value)) return mapItems(value, inner)
   const made = mapValues(value as Json, (keyword, item) => {
     if (DATA.has(keyword)) return item
     return MAPS.has(keyword) && isRecord(item) ? mapValues(item, (_, each) => inner(each)) : inner(item)
@@ -336,7 +342,7 @@ function mapValues(object: Json, change: (key: string, value: unknown) => unknow
   return made ? Object.fromEntries(made) : object
 }
 
-function listed(list: readonly unknown[], change: (item: unknown) => unknown): readonly unknown[] {
+function mapItems(list: readonly unknown[], change: (item: unknown) => unknown): readonly unknown[] {
   let made: unknown[] | undefined
   for (const [index, item] of list.entries()) {
     const value = change(item)
@@ -348,18 +354,18 @@ function listed(list: readonly unknown[], change: (item: unknown) => unknown): r
 
 // Properties that stand at the top of a schema, without the object around them. Nobody would read them there.
 
-const TELLING = ['type', 'enum', 'anyOf', 'oneOf', 'allOf']
+const TYPE_KEYWORDS = ['type', 'enum', 'anyOf', 'oneOf', 'allOf']
 const fits = (keyword: string, value: unknown) => KEYWORDS.get(keyword)?.fits(value) === true
 
 /** As a sentence behind the tool's name; undefined where anything at the top is a keyword, or an addition of the owner's (`x-…`). */
-export function bareProblem(schema: Json): string | undefined {
+export function findBareProperties(schema: Json): string | undefined {
   const fields = Object.entries(schema)
   const isBare = fields.every(
     ([key, value]) =>
       isRecord(value) &&
       !key.startsWith('x-') &&
       !fits(key, value) &&
-      TELLING.some((keyword) => fits(keyword, value[keyword])),
+      TYPE_KEYWORDS.some((keyword) => fits(keyword, value[keyword])),
   )
   return isBare && fields[0]
     ? `has an inputSchema whose fields stand at its top; give { "type": "object", "properties": { ${JSON.stringify(fields[0][0])}: … } }`

@@ -4,7 +4,7 @@ import { shortHash } from '../base/hash.js'
 
 type Json = { readonly [keyword: string]: unknown }
 
-export interface LegalSchema {
+export interface RenamedSchema {
   readonly schema: Json
   /** Each legal name that stands for another, with the other. */
   readonly keys: ReadonlyMap<string, string>
@@ -14,7 +14,7 @@ export interface LegalSchema {
 const MAX_DEPTH = 50
 
 /** The schema with every property's name legal, at every depth. The same object where all of them are. */
-export function legalKeys(schema: Json, legal: RegExp): LegalSchema {
+export function renameIllegalKeys(schema: Json, legal: RegExp): RenamedSchema {
   const keys = new Map<string, string>()
   const names = new Map<string, string>()
   const taken = new Set<string>()
@@ -30,16 +30,16 @@ export function legalKeys(schema: Json, legal: RegExp): LegalSchema {
     names.set(key, made)
     return made
   }
-  const made = renamed(schema, rename, 0)
+  const made = renameKeys(schema, rename, 0)
   return keys.size === 0 ? { schema, keys } : { schema: made as Json, keys }
 }
 
 /** What a model sent, with the tool's own names. */
-export function originalKeys(value: unknown, keys: ReadonlyMap<string, string>, depth = 0): unknown {
+export function restoreKeys(value: unknown, keys: ReadonlyMap<string, string>, depth = 0): unknown {
   if (keys.size === 0 || depth > MAX_DEPTH || typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((item) => originalKeys(item, keys, depth + 1))
+  if (Array.isArray(value)) return value.map((item) => restoreKeys(item, keys, depth + 1))
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [keys.get(key) ?? key, originalKeys(item, keys, depth + 1)]),
+    Object.entries(value).map(([key, item]) => [keys.get(key) ?? key, restoreKeys(item, keys, depth + 1)]),
   )
 }
 
@@ -50,23 +50,23 @@ const MAPS = new Set(['$defs', 'definitions', 'patternProperties'])
 /** Keywords that hold schemas, or lists of properties, by the names of properties. */
 const BY_PROPERTY = new Set(['properties', 'dependentSchemas', 'dependentRequired', 'dependencies'])
 
-function renamed(value: unknown, rename: (key: string) => string, depth: number): unknown {
+function renameKeys(value: unknown, rename: (key: string) => string, depth: number): unknown {
   if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((item) => renamed(item, rename, depth + 1))
-  const inner = (item: unknown) => renamed(item, rename, depth + 1)
+  if (Array.isArray(value)) return value.map((item) => renameKeys(item, rename, depth + 1))
+  const inner = (item: unknown) => renameKeys(item, rename, depth + 1)
   return Object.fromEntries(
     Object.entries(value).map(([keyword, item]): [string, unknown] => {
-      if (keyword === 'properties' && isRecord(item)) return [keyword, mapped(item, named)]
+      if (keyword === 'properties' && isRecord(item)) return [keyword, mapEntries(item, named)]
       if (BY_PROPERTY.has(keyword) && isRecord(item))
         return [
           keyword,
-          mapped(item, (key, each) => [rename(key), isNames(each) ? each.map(rename) : inner(each)]),
+          mapEntries(item, (key, each) => [rename(key), isNames(each) ? each.map(rename) : inner(each)]),
         ]
       if (MAPS.has(keyword) && isRecord(item))
-        return [keyword, mapped(item, (key, each) => [key, inner(each)])]
+        return [keyword, mapEntries(item, (key, each) => [key, inner(each)])]
       if (keyword === 'required' && Array.isArray(item)) return [keyword, item.map(renamedName)]
       if (keyword === 'propertyNames' && isRecord(item)) return [keyword, namesAllowed(item)]
-      if (keyword === '$ref' && typeof item === 'string') return [keyword, renamedPointer(item, rename)]
+      if (keyword === '$ref' && typeof item === 'string') return [keyword, renameInPointer(item, rename)]
       return [keyword, DATA.has(keyword) ? item : inner(item)]
     }),
   )
@@ -93,21 +93,21 @@ function renamed(value: unknown, rename: (key: string) => string, depth: number)
 }
 
 /** A reference to the schema of a property goes by its name. */
-function renamedPointer(pointer: string, rename: (key: string) => string): string {
+function renameInPointer(pointer: string, rename: (key: string) => string): string {
   if (!pointer.startsWith('#/')) return pointer
   const steps = pointer.split('/')
   return steps
-    .map((step, index) => (steps[index - 1] === 'properties' ? renamedStep(step, rename) : step))
+    .map((step, index) => (steps[index - 1] === 'properties' ? renameStep(step, rename) : step))
     .join('/')
 }
 
-function renamedStep(step: string, rename: (key: string) => string): string {
-  const key = unescaped(step).replaceAll('~1', '/').replaceAll('~0', '~')
+function renameStep(step: string, rename: (key: string) => string): string {
+  const key = decodeStep(step).replaceAll('~1', '/').replaceAll('~0', '~')
   const legal = rename(key)
   return legal === key ? step : legal
 }
 
-function unescaped(step: string): string {
+function decodeStep(step: string): string {
   try {
     return decodeURIComponent(step)
   } catch {
@@ -124,7 +124,7 @@ function collectNames(value: unknown, names: Set<string>, depth: number): void {
   }
 }
 
-function mapped(object: Json, change: (key: string, value: unknown) => [string, unknown]): Json {
+function mapEntries(object: Json, change: (key: string, value: unknown) => [string, unknown]): Json {
   return Object.fromEntries(Object.entries(object).map(([key, value]) => change(key, value)))
 }
 

@@ -29,9 +29,9 @@ export function collectReferences(root: Json): References {
     const base = typeof root.$id === 'string' ? root.$id.replace(/#$/, '') : ''
     const own = reference.startsWith(base) ? reference.slice(base.length) : reference
     if (own === '' || own === '#') return root
-    if (own.startsWith('#/')) return at(root, own.slice(2))
+    if (own.startsWith('#/')) return followPointer(root, own.slice(2))
     if (!own.startsWith('#')) return undefined
-    anchors ??= anchorsIn(root, new Map())
+    anchors ??= collectAnchors(root, new Map())
     return anchors.get(own.slice(1))
   }
 
@@ -66,12 +66,12 @@ export function collectReferences(root: Json): References {
 }
 
 /** What is at a pointer, if it leads from schema to schema all the way. */
-function at(root: Json, pointer: string): Json | boolean | undefined {
+function followPointer(root: Json, pointer: string): Json | boolean | undefined {
   let place: unknown = root
   /** Schemas are in the place, which is none itself. */
   let isHolder = false
   for (const step of pointer.split('/')) {
-    const key = decoded(step)
+    const key = decodeStep(step)
     if (key === undefined || typeof place !== 'object' || place === null || !Object.hasOwn(place, key))
       return undefined
     const value: unknown = (place as Json)[key]
@@ -84,7 +84,7 @@ function at(root: Json, pointer: string): Json | boolean | undefined {
   return !isHolder && isSchema(place) ? place : undefined
 }
 
-function decoded(step: string): string | undefined {
+function decodeStep(step: string): string | undefined {
   try {
     return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')
   } catch {
@@ -93,14 +93,14 @@ function decoded(step: string): string | undefined {
 }
 
 /** The first schema of each name. */
-function anchorsIn(schema: unknown, found: Map<string, Json>): Map<string, Json> {
+function collectAnchors(schema: unknown, found: Map<string, Json>): Map<string, Json> {
   if (!isRecord(schema)) return found
   for (const [keyword, value] of Object.entries(schema)) {
     if (ANCHORS.has(keyword) && typeof value === 'string' && !found.has(value)) found.set(value, schema)
     const inside = KEYWORDS.get(keyword)?.inside
     if (inside === undefined || typeof value !== 'object' || value === null) continue
-    if (inside === 'schema' && !Array.isArray(value)) anchorsIn(value, found)
-    else for (const each of Object.values(value)) anchorsIn(each, found)
+    if (inside === 'schema' && !Array.isArray(value)) collectAnchors(value, found)
+    else for (const each of Object.values(value)) collectAnchors(each, found)
   }
   return found
 }

@@ -3,11 +3,11 @@ import { quote } from '../base/text.js'
 import type { WireTool } from '../tool/wire-tool.js'
 import { NO_ALTERNATIVE } from './validate/keywords.js'
 import {
+  computeSteps,
   createValidator,
-  keysOf,
+  getPath,
   OutOfSteps,
   type Problem,
-  stepsFor,
   TooDeep,
   type Validator,
 } from './validate/validate.js'
@@ -28,17 +28,17 @@ const validators = new WeakMap<WireTool, Validator>()
  * not tried, and references that lead nowhere ask for nothing: there the tool itself has to look.
  */
 export function checkArguments(tool: WireTool, input: unknown): ArgumentCheck {
-  const steps = stepsFor(input)
+  const steps = computeSteps(input)
   try {
-    const validator = validatorOf(tool)
+    const validator = getValidator(tool)
     if (validator.validate(input, steps) !== false) return { kind: 'valid' }
-    return { kind: 'invalid', problems: problemsOf(allProblems(validator, input, steps)) }
+    return { kind: 'invalid', problems: describeProblems(collectProblems(validator, input, steps)) }
   } catch (error) {
-    return undecided(error, steps)
+    return explainUndecided(error, steps)
   }
 }
 
-function validatorOf(tool: WireTool): Validator {
+function getValidator(tool: WireTool): Validator {
   const known = validators.get(tool)
   if (known) return known
   const made = createValidator(tool.inputSchema)
@@ -46,7 +46,7 @@ function validatorOf(tool: WireTool): Validator {
   return made
 }
 
-function undecided(error: unknown, steps: number): ArgumentCheck {
+function explainUndecided(error: unknown, steps: number): ArgumentCheck {
   if (error instanceof OutOfSteps)
     return {
       kind: 'undecided',
@@ -66,7 +66,7 @@ function undecided(error: unknown, steps: number): ArgumentCheck {
 }
 
 /** As many as there are within the bounds: that something is wrong is known already. */
-function allProblems(validator: Validator, input: unknown, steps: number): readonly Problem[] {
+function collectProblems(validator: Validator, input: unknown, steps: number): readonly Problem[] {
   const problems: Problem[] = []
   try {
     validator.validate(input, steps, problems)
@@ -81,16 +81,16 @@ interface Found {
   readonly rule: string
 }
 
-function problemsOf(problems: readonly Problem[]): string[] {
-  const found = problems.map(({ place, rule }): Found => ({ keys: keysOf(place), rule }))
-  const lines = tellingOf(found).map(({ keys, rule }) => `${pathOf(keys)}: ${quote(rule, 200)}`)
+function describeProblems(problems: readonly Problem[]): string[] {
+  const found = problems.map(({ place, rule }): Found => ({ keys: getPath(place), rule }))
+  const lines = selectRelevant(found).map(({ keys, rule }) => `${writePath(keys)}: ${quote(rule, 200)}`)
   return lines.length > 0
     ? [...new Set(lines)].slice(0, MAX_PROBLEMS)
     : ['(the arguments): "They do not fit the schema."']
 }
 
 /** Where no alternative fits, each says what it misses: what is deepest there belongs to the one that was meant. */
-function tellingOf(found: readonly Found[]): readonly Found[] {
+function selectRelevant(found: readonly Found[]): readonly Found[] {
   const tried = found
     .filter(({ rule }) => rule === NO_ALTERNATIVE)
     .map(({ keys }) => ({
@@ -109,10 +109,10 @@ function isWithin(keys: Found['keys'], other: Found): boolean {
   return keys.length <= other.keys.length && keys.every((key, at) => other.keys[at] === key)
 }
 
-function pathOf(keys: readonly (string | number)[]): string {
-  return keys.length === 0 ? '(the arguments)' : quote(keys.map(pointerKey).join('/'), 120)
+function writePath(keys: readonly (string | number)[]): string {
+  return keys.length === 0 ? '(the arguments)' : quote(keys.map(escapeKey).join('/'), 120)
 }
 
-function pointerKey(key: string | number): string {
+function escapeKey(key: string | number): string {
   return String(key).replaceAll('~', '~0').replaceAll('/', '~1')
 }

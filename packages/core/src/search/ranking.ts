@@ -82,7 +82,7 @@ async function loadAll(catalogue: Catalogue, searcher: LexicalSearcher): Promise
     const entries = [...ids].flatMap((id) => catalogue.get(id) ?? [])
     // Another name for a tool may come from another source, of which this one knows nothing.
     const isKept =
-      kept && ids.size <= segmentCapacity && entries.every(({ id }) => catalogue.aliasesOf(id).length === 0)
+      kept && ids.size <= segmentCapacity && entries.every(({ id }) => catalogue.listAliases(id).length === 0)
     if (!isKept) {
       made.push(...entries)
       continue
@@ -114,7 +114,7 @@ function toDocument({ id, source, tool }: Entry, catalogue: Catalogue): SearchDo
   const serverDescription = catalogue.sources.get(source)?.description ?? ''
   return createDocument({
     id,
-    tool: { ...tool, source, aliases: catalogue.aliasesOf(id) },
+    tool: { ...tool, source, aliases: catalogue.listAliases(id) },
     serverDescription,
   })
 }

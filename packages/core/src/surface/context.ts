@@ -10,7 +10,7 @@ import type { Gate } from '../catalogue/gate.js'
 import { type AutoPlan, type CacheRule, type Costs, cacheRule, createCosts } from '../costs/costs.js'
 import type { ResultStore } from '../result/store.js'
 import { type Fitted, fitDescription, fitWire } from '../schema/dialect.js'
-import { originalKeys } from '../schema/property-keys.js'
+import { restoreKeys } from '../schema/property-keys.js'
 import type { ArgumentCheck } from '../schema/validation.js'
 import type { Ranked, RankQuery } from '../search/searcher.js'
 import type { DeliveryName, Notice } from '../tool/notice.js'
@@ -219,13 +219,13 @@ export function createContext(given: Given): Context {
       const { checkArguments } = await validating()
       const { own, checked, keys } = fitted(entry)
       // A model may have the tool's own names from elsewhere: they are as good.
-      const verdict = checkArguments(own, originalKeys(input, keys))
+      const verdict = checkArguments(own, restoreKeys(input, keys))
       if (verdict.kind !== 'invalid' || keys.size === 0) return verdict
       const told = checkArguments(checked, input)
       return told.kind === 'invalid' ? told : verdict
     },
     unusable: (entry) => fitted(entry).unusable,
-    restore: (entry, input) => originalKeys(input, fitted(entry).keys) as Record<string, unknown>,
+    restore: (entry, input) => restoreKeys(input, fitted(entry).keys) as Record<string, unknown>,
     tokens,
     cost,
     pin: (entry, place) => ({

@@ -1,7 +1,7 @@
 /** What came, went, returned or changed since the last request, as facts and as one piece of text each. */
 
 import { toolId } from '../base/names.js'
-import { safeJson, stripInvisible, wholeStart } from '../base/text.js'
+import { safeJson, stripInvisible, truncateText } from '../base/text.js'
 import type { Entry } from '../catalogue/catalogue.js'
 import type { LedgerFact } from '../ledger/event.js'
 import type { LedgerState } from '../ledger/fold.js'
@@ -52,7 +52,7 @@ export function reconcile(
     const suspended = state.tools.suspended.has(id)
     // A source that is out of reach here is no news: another process may have it, and would say the opposite. But a new
     // latch writes down what is known here.
-    if (context.gate.away(id) && (entry || isCarried(id))) {
+    if (context.gate.isSourceAway(id) && (entry || isCarried(id))) {
       if (entry && frozen !== state.frozen && !suspended && isChanged(entry)) changed.push(entry)
       continue
     }
@@ -428,7 +428,7 @@ export function cleanGuidance(text: string): string[] {
   let left = GUIDANCE_LIMIT
   for (const line of lines.map((each) => each.trim()).filter((each) => each !== '')) {
     if (left <= 0) break
-    kept.push(line.length > left ? `${wholeStart(line, left)}…` : line)
+    kept.push(line.length > left ? `${truncateText(line, left)}…` : line)
     left -= line.length
   }
   return kept

@@ -5,7 +5,7 @@ import { type Entry, META } from '../catalogue/catalogue.js'
 import type { LedgerEvent, LedgerFact } from '../ledger/event.js'
 import { fold, type LedgerState } from '../ledger/fold.js'
 import type { LeftPrefix } from '../ledger/state.js'
-import { loaderLimit } from '../schema/dialect.js'
+import { searchToolLimit } from '../schema/dialect.js'
 import type { Pin, WireTool } from '../tool/wire-tool.js'
 import { decideMode, type WireSupport } from './auto.js'
 import { listCards } from './cards.js'
@@ -88,7 +88,7 @@ export function freezePrefix(
       const place = placeWhenFreezing(delivery.name)
       if (!live || eagerIds.has(pin.id)) return []
       if (entry) return gate.visible(entry) ? [context.pin(entry, place)] : []
-      return gate.away(pin.id) && state.frozen?.wire === wire ? carried(pin, place) : []
+      return gate.isSourceAway(pin.id) && state.frozen?.wire === wire ? carried(pin, place) : []
     },
   )
   // What is loaded already is not told of as something to be found.
@@ -118,7 +118,7 @@ export function freezePrefix(
             unloads: true,
           }),
         inSection ? '' : list,
-        loaderLimit(wire),
+        searchToolLimit(wire),
       ),
     )
   if (bridge) metaTools.push(bridgeTool(face, prompts, findable))

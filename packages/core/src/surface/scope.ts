@@ -1,9 +1,9 @@
 /** Who a conversation acts for and what it may use; and the contexts it decides with, one for each wire. */
 
+import type { RecentObjects } from '../base/data.js'
 import { dropUndefined } from '../base/data.js'
 import { ToolwellError } from '../base/errors.js'
 import { assertFunction, assertKnownKeys, assertNames, assertOneOf } from '../base/options.js'
-import type { Recent } from '../base/recent.js'
 import { type Catalogue, META } from '../catalogue/catalogue.js'
 import { matchesGlob } from '../catalogue/exposure.js'
 import { createGate, type Policy } from '../catalogue/gate.js'
@@ -22,7 +22,7 @@ export interface Shared {
   memo(wire: string): DefinitionMemo
   tell(event: ToolwellEvent): void
   /** The conversations that were opened, for a report. */
-  readonly opened: Recent<object>
+  readonly opened: RecentObjects<object>
 }
 
 export interface Scope {
@@ -69,7 +69,7 @@ export function createContexts(
       principal,
       notify,
       rank: (query, withQuarantined) => {
-        const hides = gate.hidden(withQuarantined)
+        const hides = gate.createHiddenFilter(withQuarantined)
         const hidden =
           hides && ((id: string) => hides(catalogue.get(id) ?? catalogue.skippedTools.get(id)?.entry))
         return shared.rank({ ...query, ...dropUndefined({ hidden }) }, notify, principal)

@@ -6,9 +6,9 @@ import { describeKind } from '../base/options.js'
 import {
   type ConvertibleSchema,
   convertToJsonSchema,
+  findConversionProblem,
   isStandardSchema,
   type OutputOf,
-  problemOfSchema,
   type StandardSchema,
 } from './standard-schema.js'
 import type { ExecuteContext, JsonSchema, Tool } from './tool.js'
@@ -30,7 +30,7 @@ export function defineTool<const S extends JsonSchema | ConvertibleSchema>(
   tool: ToolDefinition<S, InputOf<S>>,
 ): Tool {
   const schema: unknown = tool?.inputSchema
-  const unusable = problemOfSchema(schema)
+  const unusable = findConversionProblem(schema)
   if (unusable !== undefined) throw invalidTool(tool.name, unusable)
   // Anything else that is wrong is said where the tool is used, with its source.
   if (!isStandardSchema(schema)) return tool as unknown as Tool
@@ -107,11 +107,11 @@ export function detectToolForm(tool: object): ToolForm | undefined {
 }
 
 /** As a sentence behind the tool's name. */
-export function inForm(form: ToolForm): string {
+export function describeToolForm(form: ToolForm): string {
   return `is in ${OWNERS[form]} shape; importTools of @toolwell/core/${form} reads a list of these`
 }
 
-export const KEYED =
+export const TOOL_WITHOUT_NAME =
   'has no name; tools of the AI SDK have theirs as keys, and importTools of @toolwell/core/ai-sdk reads those'
 
 export function isPromise(value: unknown): boolean {
@@ -119,7 +119,7 @@ export function isPromise(value: unknown): boolean {
 }
 
 /** What was given in place of a list of tools, with what to do. It ends a sentence. */
-export function noTools(given: unknown): string {
+export function describeNotTools(given: unknown): string {
   if (isPromise(given)) return 'a promise: await it.'
   if (isRecord(given) && detectToolForm(given)) return 'one tool by itself: put it into a list.'
   return `${describeKind(given)}. Tools with their names as keys are those of the AI SDK: importTools of @toolwell/core/ai-sdk reads them.`

@@ -100,8 +100,8 @@ const FIELDS: Readonly<Record<ManifestKey | 'name' | 'lazy', Shape | { readonly 
  * `invalid-manifest` with every problem found.
  */
 export function readManifest(input: unknown, options: ManifestOptions = {}): Manifest {
-  const { problems, report } = collect(options)
-  const entries = entriesOf(input, report)
+  const { problems, report } = createReport(options)
+  const entries = readEntries(input, report)
   const tools = entries.map((entry, index) => readEntry(entry, `${TOOLS}[${index}]`, report))
   checkNames(tools, report)
   checkAliases(tools, report)
@@ -121,7 +121,7 @@ export function applyManifest(
   manifest: Manifest,
   options: ManifestOptions = {},
 ): Tool[] {
-  const { problems, report } = collect(options)
+  const { problems, report } = createReport(options)
   const entries = new Map(manifest.tools.map((entry) => [entry.name, entry]))
   const result: Tool[] = tools.map((tool) => {
     const entry = entries.get(tool.name)
@@ -143,14 +143,14 @@ export function applyManifest(
       canonicalName === entry.name
         ? `no tool ${quote(entry.name)} is registered`
         : `${quote(entry.name)} is an alias of ${quote(canonicalName)}, which is not registered`,
-      meant(canonicalName, registered.keys(), 'Register the tool, or remove the entry'),
+      suggestName(canonicalName, registered.keys(), 'Register the tool, or remove the entry'),
     )
   }
   throwIfAny(problems)
   return result
 }
 
-function entriesOf(input: unknown, report: Report): readonly unknown[] {
+function readEntries(input: unknown, report: Report): readonly unknown[] {
   let value = input
   if (typeof input === 'string') {
     const json = input.startsWith('\ufeff') ? input.slice(1) : input
@@ -163,7 +163,7 @@ function entriesOf(input: unknown, report: Report): readonly unknown[] {
     }
   }
   if (!isRecord(value)) {
-    report('$', `is ${kindOf(value)}, not an object`, 'Write { "provides": { "tools": [] } }')
+    report('$', `is ${describeKind(value)}, not an object`, 'Write { "provides": { "tools": [] } }')
     return []
   }
   if (!isRecord(value.provides)) {
@@ -171,7 +171,7 @@ function entriesOf(input: unknown, report: Report): readonly unknown[] {
     const [similar] = missing ? nearest('provides', Object.keys(value), 1) : []
     report(
       '$.provides',
-      missing ? 'is missing' : `is ${kindOf(value.provides)}, not an object`,
+      missing ? 'is missing' : `is ${describeKind(value.provides)}, not an object`,
       similar === undefined ? 'Add "provides": { "tools": [] }' : `Rename ${quote(similar)} to "provides"`,
     )
     return []
@@ -180,7 +180,7 @@ function entriesOf(input: unknown, report: Report): readonly unknown[] {
   if (Array.isArray(tools)) return tools
   report(
     TOOLS,
-    tools === undefined ? 'is missing' : `is ${kindOf(tools)}, not an array`,
+    tools === undefined ? 'is missing' : `is ${describeKind(tools)}, not an array`,
     'Give an array of names and objects: "tools": ["read", { "name": "graph", "lazy": true }]',
   )
   return []
@@ -190,21 +190,21 @@ function readEntry(entry: unknown, path: string, report: Report): ManifestTool |
   if (isName(entry)) return { name: entry }
   if (!isRecord(entry)) {
     const problem =
-      typeof entry === 'string' ? 'is an empty name' : `is ${kindOf(entry)}, not a name or an object`
+      typeof entry === 'string' ? 'is an empty name' : `is ${describeKind(entry)}, not a name or an object`
     report(path, problem, 'Give the tool\'s name, or an object such as { "name": "graph" }')
     return undefined
   }
   const read: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(entry)) {
-    const at = path + keyPath(key)
+    const at = path + writeKeyPath(key)
     if (!Object.hasOwn(FIELDS, key)) {
       const known = Object.keys(FIELDS)
       report(
         at,
         `the key ${quote(key)} is unknown`,
-        meant(key, known, `Remove it. Known keys: ${known.join(', ')}`, 'Rename it to'),
+        suggestName(key, known, `Remove it. Known keys: ${known.join(', ')}`, 'Rename it to'),
       )
-    } else if (fits(value, FIELDS[key as keyof typeof FIELDS], at, report)) {
+    } else if (checkField(value, FIELDS[key as keyof typeof FIELDS], at, report)) {
       read[key] = value
     }
   }
@@ -221,7 +221,7 @@ function readEntry(entry: unknown, path: string, report: Report): ManifestTool |
   return typeof fields.name === 'string' ? (fields as ManifestTool) : undefined
 }
 
-function fits(
+function checkField(
   value: unknown,
   shape: Shape | { readonly each: Shape },
   path: string,
@@ -229,11 +229,15 @@ function fits(
 ): boolean {
   if (!('each' in shape)) {
     if (shape.fits(value)) return true
-    report(path, `is ${describe(value)}, not ${shape.words}`, `Give ${shape.words}, or leave the key out`)
+    report(
+      path,
+      `is ${describeValue(value)}, not ${shape.words}`,
+      `Give ${shape.words}, or leave the key out`,
+    )
     return false
   }
   if (!Array.isArray(value)) {
-    report(path, `is ${describe(value)}, not an array`, 'Give an array of strings, or leave the key out')
+    report(path, `is ${describeValue(value)}, not an array`, 'Give an array of strings, or leave the key out')
     return false
   }
   let all = true
@@ -241,7 +245,7 @@ function fits(
     if (shape.each.fits(item)) continue
     all = false
     const at = `${path}[${index}]`
-    report(at, `is ${describe(item)}, not ${shape.each.words}`, `Give ${shape.each.words}, or remove it`)
+    report(at, `is ${describeValue(item)}, not ${shape.each.words}`, `Give ${shape.each.words}, or remove it`)
   }
   return all
 }
@@ -297,7 +301,7 @@ function checkCanonicalNames(tools: ReadTools, report: Report): void {
       report(
         path,
         `no tool ${quote(tool.canonicalName)} is in the manifest`,
-        meant(
+        suggestName(
           tool.canonicalName,
           byName.keys(),
           `Add the tool ${quote(tool.canonicalName)}, or remove the key`,
@@ -344,7 +348,7 @@ function checkGroups(tools: ReadTools, report: Report): void {
   }
 }
 
-function collect(options: ManifestOptions): {
+function createReport(options: ManifestOptions): {
   readonly problems: ManifestProblem[]
   readonly report: Report
 } {
@@ -371,7 +375,7 @@ function oneOf(values: readonly string[]): Shape {
 }
 
 /** The name that was probably meant, or the other advice. */
-function meant(wanted: string, known: Iterable<string>, otherwise: string, verb = 'Write'): string {
+function suggestName(wanted: string, known: Iterable<string>, otherwise: string, verb = 'Write'): string {
   const [suggestion] = nearest(wanted, known, 1)
   return suggestion === undefined ? otherwise : `${verb} ${quote(suggestion)}`
 }
@@ -380,21 +384,21 @@ function isName(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== ''
 }
 
-function kindOf(value: unknown): string {
+function describeKind(value: unknown): string {
   if (value === null || value === undefined) return String(value)
   if (Array.isArray(value)) return 'an array'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
 /** Short values by what they say, others by their kind. */
-function describe(value: unknown): string {
-  return typeof value === 'string' && value.length <= 40 ? quote(value) : kindOf(value)
+function describeValue(value: unknown): string {
+  return typeof value === 'string' && value.length <= 40 ? quote(value) : describeKind(value)
 }
 
 function quote(value: unknown): string {
   return JSON.stringify(value)
 }
 
-function keyPath(key: string): string {
+function writeKeyPath(key: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${quote(key)}]`
 }

@@ -30,7 +30,7 @@ export function isStandardSchema(value: unknown): value is StandardSchema {
 }
 
 /** JSON Schema that zod wrote: it holds the schema that it was made of, out of sight. */
-export function isWritten(schema: object): boolean {
+export function isGeneratedJsonSchema(schema: object): boolean {
   return Object.getPrototypeOf(schema) === Object.prototype && !Object.keys(schema).includes('~standard')
 }
 
@@ -45,20 +45,20 @@ export type ConvertibleSchema = StandardSchema &
 type Converter = NonNullable<StandardSchema['~standard']['jsonSchema']>
 
 /** What a program of the host's checks or changes cannot be written down. Valibot names the first of it, and leaves out what it is told. */
-function converted(jsonSchema: Converter, ignoreActions: readonly string[] = []): unknown {
+function convertIgnoringActions(jsonSchema: Converter, ignoreActions: readonly string[] = []): unknown {
   const libraryOptions = ignoreActions.length > 0 ? { libraryOptions: { ignoreActions } } : {}
   try {
     return jsonSchema.input({ target: 'draft-2020-12', ...libraryOptions })
   } catch (error) {
     const [, action] = /^The "(\w+)" action cannot be converted/.exec(String((error as Error)?.message)) ?? []
     if (action === undefined || ignoreActions.includes(action)) throw error
-    return converted(jsonSchema, [...ignoreActions, action])
+    return convertIgnoringActions(jsonSchema, [...ignoreActions, action])
   }
 }
 
-function converterOf(schema: StandardSchema): (() => unknown) | undefined {
+function findConverter(schema: StandardSchema): (() => unknown) | undefined {
   const { jsonSchema } = schema['~standard']
-  if (jsonSchema) return () => converted(jsonSchema)
+  if (jsonSchema) return () => convertIgnoringActions(jsonSchema)
   const own = schema as { readonly toJSONSchema?: unknown; readonly toJsonSchema?: unknown }
   const { toJSONSchema, toJsonSchema } = own
   if (typeof toJSONSchema === 'function') return () => toJSONSchema.call(schema, { io: 'input' })
@@ -66,9 +66,9 @@ function converterOf(schema: StandardSchema): (() => unknown) | undefined {
 }
 
 /** What to do about a schema of a library that nothing makes JSON Schema of; undefined for any other. */
-export function problemOfSchema(schema: unknown): string | undefined {
+export function findConversionProblem(schema: unknown): string | undefined {
   if (isStandardSchema(schema))
-    return converterOf(schema) ? undefined : `has an inputSchema ${withoutConverter(schema)}`
+    return findConverter(schema) ? undefined : `has an inputSchema ${explainMissingConverter(schema)}`
   // Zod before 3.24 follows no standard.
   return isRecord(schema) && '_def' in schema ? `has an inputSchema ${ZOD_3}` : undefined
 }
@@ -77,7 +77,7 @@ export function problemOfSchema(schema: unknown): string | undefined {
 export function convertToJsonSchema(schema: StandardSchema): JsonSchema | { readonly problem: string } {
   const { vendor } = schema['~standard']
   try {
-    const made = converterOf(schema)?.()
+    const made = findConverter(schema)?.()
     if (!isRecord(made)) return { problem: `has an inputSchema that ${vendor} made no JSON Schema of` }
     const { $schema, ...rest } = made
     return rest
@@ -97,7 +97,7 @@ const DATES: Readonly<Record<string, string>> = {
 }
 const OWN_CHECK = '"validate: (input) => schema["~standard"].validate(input)"'
 
-function withoutConverter(schema: StandardSchema): string {
+function explainMissingConverter(schema: StandardSchema): string {
   const { vendor } = schema['~standard']
   if (vendor === 'zod' && !('_zod' in schema)) return `${ZOD_3}, and ${OWN_CHECK}`
   const which =

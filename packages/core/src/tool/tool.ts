@@ -1,9 +1,9 @@
 /** A tool as its owner writes it: definition, how to run it, and how it may be exposed. The first noun of the flow. */
 import { ToolwellError } from '../base/errors.js'
 import { nearest } from '../base/nearest.js'
-import { detectToolForm, inForm, isPromise, KEYED } from './define-tool.js'
+import { describeToolForm, detectToolForm, isPromise, TOOL_WITHOUT_NAME } from './define-tool.js'
 import type { SourceState } from './source.js'
-import { isStandardSchema, isWritten, problemOfSchema } from './standard-schema.js'
+import { findConversionProblem, isGeneratedJsonSchema, isStandardSchema } from './standard-schema.js'
 
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
@@ -227,19 +227,19 @@ export function isValidated(tool: object): boolean {
 
 /** The reason a value cannot be used as a tool, or undefined. Never throws, whatever it is given. */
 export function findToolProblem(tool: unknown): string | undefined {
-  return shapeProblem(tool) ?? nestedProblem(tool as Tool)
+  return findShapeProblem(tool) ?? findSchemaProblem(tool as Tool)
 }
 
 /** As far as it can be told from its fields, whatever is inside of these. */
-function shapeProblem(tool: unknown): string | undefined {
+function findShapeProblem(tool: unknown): string | undefined {
   if (typeof tool !== 'object' || tool === null) return 'is not an object'
   if (validated.has(tool)) return undefined
   if (isPromise(tool)) return 'is a promise; await it'
   if (Array.isArray(tool)) return 'is a list; give its tools one by one: [...list]'
   const { name, description, inputSchema } = tool as Partial<Tool>
   const form = name === undefined ? detectToolForm(tool) : undefined
-  if (form) return inForm(form)
-  if (name === undefined && inputSchema !== undefined) return KEYED
+  if (form) return describeToolForm(form)
+  if (name === undefined && inputSchema !== undefined) return TOOL_WITHOUT_NAME
   if (typeof name !== 'string' || name.trim() === '') return 'has no name'
   if (description !== undefined && typeof description !== 'string')
     return 'has a description that is not a string'
@@ -250,23 +250,23 @@ function shapeProblem(tool: unknown): string | undefined {
         return `has ${/^[aeiou]/.test(key) ? 'an' : 'a'} ${key} that is not ${kind}`
     }
   const schema: unknown = inputSchema
-  const shape = foreignShape(tool)
+  const shape = findForeignShape(tool)
   if (shape !== undefined) return shape
   if (schema === undefined) return 'has no inputSchema; give { "type": "object", "properties": { … } }'
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
     return 'has an inputSchema that is not an object; give { "type": "object", "properties": { … } }'
   const type = (schema as { type?: unknown }).type
-  if (type !== undefined && type !== 'object') return `has an inputSchema of ${typeName(type)}`
+  if (type !== undefined && type !== 'object') return `has an inputSchema of ${describeTopType(type)}`
   return undefined
 }
 
 /** What is wrong inside of its schema. */
-function nestedProblem(tool: Tool): string | undefined {
+function findSchemaProblem(tool: Tool): string | undefined {
   if (validated.has(tool)) return undefined
   const { inputSchema } = tool
   try {
     if (isPlainJson(inputSchema)) return undefined
-    const found = nestingProblem(inputSchema, new Set())
+    const found = findNestingProblem(inputSchema, new Set())
     if (found === undefined) JSON.stringify(inputSchema)
     return found
   } catch {
@@ -275,7 +275,7 @@ function nestedProblem(tool: Tool): string | undefined {
 }
 
 /** Only words of JSON Schema itself are repeated, and what is nearly one: the model may read this. */
-function typeName(type: unknown): string {
+function describeTopType(type: unknown): string {
   const rule = `the top level of a tool's input must be "object"`
   const word = typeof type === 'string' && /^[a-z]{1,10}$/i.test(type) ? type : ''
   const [meant] = nearest(word, ['object', 'string', 'number', 'integer', 'boolean', 'array', 'null'], 1)
@@ -286,25 +286,25 @@ function typeName(type: unknown): string {
 }
 
 /** The fields of an object schema without the object around them, as some libraries take them. */
-function isShape(schema: unknown): boolean {
+function isFieldMap(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return false
   return Object.values(schema).some(isStandardSchema)
 }
 
 /** Tools as other libraries write them: each is told what to do. */
-function foreignShape(tool: object): string | undefined {
+function findForeignShape(tool: object): string | undefined {
   const { inputSchema } = tool as { readonly inputSchema?: unknown }
-  const unusable = problemOfSchema(inputSchema)
+  const unusable = findConversionProblem(inputSchema)
   if (unusable !== undefined) return unusable
-  if (isStandardSchema(inputSchema) && !isWritten(inputSchema))
+  if (isStandardSchema(inputSchema) && !isGeneratedJsonSchema(inputSchema))
     return `has an inputSchema that is a schema of ${inputSchema['~standard'].vendor}; wrap the tool in defineTool(…), which converts it`
-  if (isShape(inputSchema))
+  if (isFieldMap(inputSchema))
     return 'has an inputSchema whose fields are schemas of a library; make one schema of them: z.object({ … }) in zod'
   if (inputSchema !== undefined) return undefined
   if ('schema' in tool)
     return 'has a schema and no inputSchema; give its schema as inputSchema to defineTool(…)'
   const form = detectToolForm(tool)
-  if (form) return inForm(form)
+  if (form) return describeToolForm(form)
   if ('parameters' in tool) return 'has parameters and no inputSchema; give its parameters as inputSchema'
   return undefined
 }
@@ -313,7 +313,7 @@ function foreignShape(tool: object): string | undefined {
 const MOST_LEVELS = 500
 
 /** Told by count: how soon a stack is full depends on who asks. */
-function nestingProblem(value: unknown, around: Set<object>): string | undefined {
+function findNestingProblem(value: unknown, around: Set<object>): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   if (around.has(value))
     return 'has an inputSchema that contains itself as a JavaScript object; use a "$ref" for recursion'
@@ -321,7 +321,7 @@ function nestingProblem(value: unknown, around: Set<object>): string | undefined
     return `has an inputSchema that is nested more than ${MOST_LEVELS} levels deep; use fewer levels, or a "$ref" for recursion`
   around.add(value)
   for (const each of Object.values(value)) {
-    const found = nestingProblem(each, around)
+    const found = findNestingProblem(each, around)
     if (found !== undefined) return found
   }
   around.delete(value)
@@ -341,7 +341,7 @@ function isPlainJson(value: unknown, depth = 0): boolean {
 }
 
 /** What a value that should be a tool is called, in whichever library's shape it is. */
-export function nameOfTool(tool: unknown): string {
+export function readToolName(tool: unknown): string {
   if (typeof tool !== 'object' || tool === null) return String(tool)
   const { name, function: inner } = tool as { readonly name?: unknown; readonly function?: unknown }
   const own = name ?? (inner as { readonly name?: unknown } | null | undefined)?.name
@@ -349,17 +349,17 @@ export function nameOfTool(tool: unknown): string {
 }
 
 export function assertTool(tool: Tool): void {
-  assertNone(tool, findToolProblem(tool))
+  throwIfProblem(tool, findToolProblem(tool))
 }
 
 /** As far as it costs next to nothing. */
-export function assertShape(tool: Tool): void {
-  assertNone(tool, shapeProblem(tool))
+export function assertToolShape(tool: Tool): void {
+  throwIfProblem(tool, findShapeProblem(tool))
 }
 
 /** `problem`: a sentence behind the tool's name. */
-export function assertNone(tool: Tool, problem: string | undefined): void {
+export function throwIfProblem(tool: Tool, problem: string | undefined): void {
   if (problem === undefined) return
-  const name = nameOfTool(tool)
+  const name = readToolName(tool)
   throw new ToolwellError('invalid-tool', `Tool ${JSON.stringify(name)} ${problem}.`, { tool: name, problem })
 }

@@ -5,8 +5,8 @@ import type { Entry } from '../catalogue/catalogue.js'
 import type { KeptResult } from '../ledger/event.js'
 import { isMedia, type ResultPart } from '../result/part.js'
 import { measureText, type ReadResult, readResult, takeHead, takeLines } from '../result/read.js'
-import { estimateBytes, headLength, isLonger, type KeptContent, readLength } from '../result/store.js'
-import { imageTokens, MOST_MEDIA, withheld } from '../result/taken.js'
+import { estimateBytes, headLength, isTooLong, type KeptContent, readLength } from '../result/store.js'
+import { countImageTokens, createWithheld, MOST_MEDIA } from '../result/wire-media.js'
 import type { Context } from '../surface/context.js'
 import { describePart, describeWithheld } from './describe.js'
 
@@ -52,7 +52,10 @@ export async function readContent(
     return isKept ? handle : undefined
   }
   const parts = await shortened(await lighter(read.parts, keep, context), call, keep, context)
-  const media = parts.reduce((sum, part) => sum + (isMedia(part) ? imageTokens(context.wire, part) : 0), 0)
+  const media = parts.reduce(
+    (sum, part) => sum + (isMedia(part) ? countImageTokens(context.wire, part) : 0),
+    0,
+  )
   const { prompts } = context.settings
   return {
     text: parts.map((part) => describePart(part, prompts)).join('\n'),
@@ -94,7 +97,7 @@ async function lighter(
     else if (isMedia(part) && part.data.length > MOST_MEDIA) {
       const { data, mediaType, name } = part
       await keep({ data, mediaType, ...(name === undefined ? {} : { name }) })
-      made.push(text(describeWithheld(withheld(part, 'too-large'), prompts)))
+      made.push(text(describeWithheld(createWithheld(part, 'too-large'), prompts)))
     } else made.push(part)
   }
   return made
@@ -112,7 +115,7 @@ async function shortened(
   const given = own === false ? Number.POSITIVE_INFINITY : own
   const limit = given ?? resultLimits.get(entry.source) ?? resultLimits.get('') ?? Number.POSITIVE_INFINITY
   const whole = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
-  if (!isLonger(whole, limit, tokenizer)) return parts
+  if (!isTooLong(whole, limit, tokenizer)) return parts
   const head = takeHead(whole, headLength(limit))
   const handle = await keep({ text: whole })
   const next = nextOf(whole, head, readLength(resultLimits.get('')))

@@ -1,7 +1,7 @@
 /** Parts of a result as words, for whoever cannot take them as they are. */
 import { quote } from '../base/text.js'
 import type { LinkPart, ResultPart } from '../result/part.js'
-import { type Withheld, withheld } from '../result/taken.js'
+import { createWithheld, type Withheld } from '../result/wire-media.js'
 import type { Prompts } from '../surface/prompts.js'
 
 /** A part as words. */
@@ -10,7 +10,7 @@ export function describePart(part: ResultPart, prompts: Prompts): string {
   if (part.type === 'structured') return JSON.stringify(part.value) ?? ''
   return part.type === 'link'
     ? linkWords(part, prompts)
-    : describeWithheld(withheld(part, 'not-taken'), prompts)
+    : describeWithheld(createWithheld(part, 'not-taken'), prompts)
 }
 
 /** What a source wrote is quoted. */

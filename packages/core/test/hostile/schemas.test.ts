@@ -1,7 +1,7 @@
 /** Whatever schema a server gives, no provider refuses the request for it, and one that is sound is sent as it is. */
 import { Validator } from '@cfworker/json-schema'
 import type { Tool } from '@toolwell/core'
-import { fitWire, normaliseSchema, schemaProblems } from '@toolwell/core/internal'
+import { findSchemaProblems, fitWire, normaliseSchema } from '@toolwell/core/internal'
 import {
   anthropicProtocol,
   chatProtocol,
@@ -167,7 +167,7 @@ describe('a property whose schema is not sound', () => {
     expect(sent(given)).toEqual(made)
     expect(keywordObjection(schema)).toBeDefined()
     expect(refusalsOf(schema)).toEqual([])
-    const [problem] = schemaProblems(schema)
+    const [problem] = findSchemaProblems(schema)
     expect(problem?.path).toMatch(/^properties\.a/)
     expect(problem?.problem.length).toBeGreaterThan(5)
   })
@@ -191,7 +191,7 @@ describe('a property whose schema is not sound', () => {
       type: 'object',
       properties: { a: { description: `Also given: ${JSON.stringify({ $ref })}` }, ...others },
     })
-    expect(schemaProblems(schema)).toMatchObject([{ path: 'properties.a.$ref' }])
+    expect(findSchemaProblems(schema)).toMatchObject([{ path: 'properties.a.$ref' }])
     expect(refusalsOf(schema)).toEqual([])
   })
 
@@ -210,7 +210,7 @@ describe('a property whose schema is not sound', () => {
       c: {},
       d: { $ref: '#z' },
     })
-    expect(schemaProblems(schema).map(({ path }) => path)).toEqual([
+    expect(findSchemaProblems(schema).map(({ path }) => path)).toEqual([
       'properties.b.$anchor',
       'properties.c.$dynamicAnchor',
     ])
@@ -331,7 +331,7 @@ describe('any schema', () => {
         const isSound = keywordObjection(schema) === undefined
         if (isSound) sound++
         expect(normaliseSchema(schema) === schema).toBe(isSound)
-        expect(schemaProblems(schema).length > 0).toBe(!isSound)
+        expect(findSchemaProblems(schema).length > 0).toBe(!isSound)
       }),
       { numRuns: runs(1500) },
     )

@@ -4,7 +4,7 @@
  */
 import { isRecord } from '../../base/data.js'
 import { isMedia, type ResultPart } from '../../result/part.js'
-import { isTaken } from '../../result/taken.js'
+import { acceptsMedia } from '../../result/wire-media.js'
 import type { Prompts } from '../../surface/prompts.js'
 import { describePart } from '../../turn/describe.js'
 import { mediaOf } from '../shared/media-of.js'
@@ -52,7 +52,9 @@ function takenResult(part: AiResultPart, protocol: Protocol, prompts: Prompts): 
   const value: readonly unknown[] = output.value
   const made = value.map((item) => {
     const media = mediaOf(item)
-    return media && !isTaken(protocol, media) ? { type: 'text', text: describePart(media, prompts) } : item
+    return media && !acceptsMedia(protocol, media)
+      ? { type: 'text', text: describePart(media, prompts) }
+      : item
   })
   if (sameItems(made, value)) return part
   const words = made.flatMap((item) => (isRecord(item) && item.type === 'text' ? [String(item.text)] : []))

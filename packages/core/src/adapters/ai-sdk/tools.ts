@@ -2,7 +2,7 @@
 import { dropUndefined, isRecord } from '../../base/data.js'
 import { describeKind, invalid } from '../../base/options.js'
 import { quote } from '../../base/text.js'
-import { detectToolForm, inForm, isPromise } from '../../tool/define-tool.js'
+import { describeToolForm, detectToolForm, isPromise } from '../../tool/define-tool.js'
 import type { JsonSchema, Tool, Validation, ValidationIssue } from '../../tool/tool.js'
 import { type Described, unreadable } from '../shared/import-tools.js'
 import type { AiExecuteOptions } from './types.js'
@@ -111,7 +111,7 @@ function problemOf(tool: unknown): string | undefined {
     return 'has no schema, because a provider defines it. Leave it out here, and give it to aiSdk in "beside"'
   if (tool.inputSchema !== undefined) return undefined
   const form = detectToolForm(tool)
-  return form ? inForm(form) : 'has no inputSchema'
+  return form ? describeToolForm(form) : 'has no inputSchema'
 }
 
 /** That of the schema itself where it is a Standard Schema: the SDK's makes everybody wait, also where the schema does not. */

@@ -1,6 +1,6 @@
 /** Answers of calls as blocks of the Anthropic API. */
 import type { MediaPart } from '../../result/part.js'
-import { isTaken } from '../../result/taken.js'
+import { acceptsMedia } from '../../result/wire-media.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { WireTool } from '../../tool/wire-tool.js'
@@ -66,7 +66,7 @@ export function contentOf(
 }
 
 function mediaBlock(part: MediaPart): AnthropicMediaBlock | undefined {
-  if (!isTaken(WIRE, part)) return undefined
+  if (!acceptsMedia(WIRE, part)) return undefined
   const { type, mediaType, data, name } = part
   if (type === 'image') return { type, source: { type: 'base64', media_type: mediaType as never, data } }
   const source = { type: 'base64', media_type: 'application/pdf', data } as const

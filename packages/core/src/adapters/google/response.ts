@@ -1,6 +1,6 @@
 /** What a function gave, as Gemini takes it: words in the response, media beside them in its parts. */
 import type { ResultPart } from '../../result/part.js'
-import { isTaken } from '../../result/taken.js'
+import { acceptsMedia } from '../../result/wire-media.js'
 import type { Prompts } from '../../surface/prompts.js'
 import { writeParts } from '../shared/result-parts.js'
 import { type GoogleFunctionResponse, type GoogleResponseMedia, WIRE } from './types.js'
@@ -18,7 +18,7 @@ export function responseOf(
   const made = writeParts<GoogleResponseMedia>(
     parts,
     (part) =>
-      media && isTaken(WIRE, part)
+      media && acceptsMedia(WIRE, part)
         ? { inlineData: { mimeType: part.mediaType, data: part.data } }
         : undefined,
     prompts,

@@ -2,7 +2,7 @@
 import { isRecord } from '../../base/data.js'
 import { assertKnownKeys, assertOneOf } from '../../base/options.js'
 import type { ResultPart } from '../../result/part.js'
-import { isSendable } from '../../result/taken.js'
+import { canSendMedia } from '../../result/wire-media.js'
 import type { Prompts } from '../../surface/prompts.js'
 import { MISTRAL_IDS } from '../shared/mistral.js'
 import { dataUrl, writeParts } from '../shared/result-parts.js'
@@ -89,7 +89,7 @@ function withImages(parts: readonly ResultPart[], prompts: Prompts): ChatToolMes
   const made = writeParts<ChatResultPart>(
     parts,
     (part) =>
-      part.type === 'image' && isSendable(WIRE, part)
+      part.type === 'image' && canSendMedia(WIRE, part)
         ? { type: 'image_url', image_url: { url: dataUrl(part) } }
         : undefined,
     prompts,

@@ -1,6 +1,6 @@
 /** What a function gave, as the output of its call: text, or parts where there is more. */
 import type { MediaPart, ResultPart } from '../../result/part.js'
-import { isTaken } from '../../result/taken.js'
+import { acceptsMedia } from '../../result/wire-media.js'
 import type { Prompts } from '../../surface/prompts.js'
 import { dataUrl, fileName, writeParts } from '../shared/result-parts.js'
 import { type ResponsesCallOutput, type ResponsesOutputPart, WIRE } from './types.js'
@@ -12,7 +12,7 @@ export function outputOf(parts: readonly ResultPart[], prompts: Prompts): Respon
 }
 
 function mediaPart(part: MediaPart): ResponsesOutputPart | undefined {
-  if (!isTaken(WIRE, part)) return undefined
+  if (!acceptsMedia(WIRE, part)) return undefined
   return part.type === 'image'
     ? { type: 'input_image', image_url: dataUrl(part), detail: 'auto' }
     : { type: 'input_file', filename: fileName(part), file_data: dataUrl(part) }

@@ -2,7 +2,7 @@
 
 import type { Usage } from '../../accounting/measurement.js'
 import { lazily } from '../../base/async.js'
-import { dropUndefined, isRecord, plainJson } from '../../base/data.js'
+import { dropUndefined, isRecord, toPlainJson } from '../../base/data.js'
 import { describeKind, invalid } from '../../base/options.js'
 import type { Conversation } from '../../conversation.js'
 import { createState } from '../../ledger/fold.js'
@@ -173,7 +173,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
             endOf,
           ),
           view,
-          plainJson(request),
+          toPlainJson(request),
           warn,
         ),
         refused: (error) =>
@@ -199,7 +199,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
             forget()
             throw error
           })
-          return { messages: plainJson(wire.answer(answers, view, calls)), answers }
+          return { messages: toPlainJson(wire.answer(answers, view, calls)), answers }
         },
       }
     },
@@ -287,7 +287,7 @@ function normalised<Message>(
 ): readonly Message[] {
   if (!isRecord(message)) return []
   try {
-    const plain = plainJson(message)
+    const plain = toPlainJson(message)
     return wire.normalise?.(plain) ?? [plain]
   } catch {
     return []

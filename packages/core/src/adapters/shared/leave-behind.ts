@@ -5,7 +5,7 @@
 
 import { isRecord } from '../../base/data.js'
 import { isMedia, type ResultPart } from '../../result/part.js'
-import { isTaken } from '../../result/taken.js'
+import { acceptsMedia } from '../../result/wire-media.js'
 import type { Prompts } from '../../surface/prompts.js'
 import { describePart } from '../../turn/describe.js'
 import { mediaOf } from './media-of.js'
@@ -39,7 +39,7 @@ export function leaveBehind(unit: Unit, wire: Target, prompts: Prompts): readonl
 function carried(piece: unknown, { name, traits }: Target, prompts: Prompts): readonly ResultPart[] {
   const media = mediaOf(piece)
   // A history of the AI SDK is of no provider: what the one it is sent to does not take is told then.
-  const isWelcome = media && !traits?.textResults && (name === 'ai-sdk' || isTaken(name, media))
+  const isWelcome = media && !traits?.textResults && (name === 'ai-sdk' || acceptsMedia(name, media))
   if (media) return [isWelcome ? media : { type: 'text', text: describePart(media, prompts) }]
   if (isRecord(piece) && typeof piece.text === 'string') return [{ type: 'text', text: piece.text }]
   return kindOf(piece).map((kind) => ({ type: 'text', text: prompts.leftBehind({ kinds: [kind] }) }))

@@ -1,6 +1,6 @@
 /** A history as all wires see it: a list of units, each with the native piece it was read from, so that nothing is lost on its own wire. */
 
-import { isRecord, plainJson } from '../../base/data.js'
+import { isRecord, toPlainJson } from '../../base/data.js'
 import type { ResultPart } from '../../result/part.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { ModelCall } from '../../turn/verdict.js'
@@ -110,7 +110,7 @@ export function argumentsText(call: Pick<UnitCall, 'text' | 'input'>): string {
 
 /** Arguments as an object, for wires that carry objects. */
 export function argumentsObject(input: ModelCall['input']): Record<string, unknown> {
-  const value = plainJson('value' in input ? input.value : { unparsable: input.unparsable })
+  const value = toPlainJson('value' in input ? input.value : { unparsable: input.unparsable })
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
     : { value }

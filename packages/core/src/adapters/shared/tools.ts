@@ -1,6 +1,6 @@
 /** Definitions to the shape of a wire: each converted once, and a host's own array sent again as it is. */
 
-import { dropUndefined, plainJson } from '../../base/data.js'
+import { dropUndefined, toPlainJson } from '../../base/data.js'
 import { fitWire } from '../../schema/dialect.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Tool } from '../../tool/tool.js'
@@ -20,7 +20,7 @@ export function createToolCodec<Native>(convert: (tool: WireTool | Tool) => Nati
   return {
     read(wire, read) {
       const made = wire.map(read)
-      originals.set(made, plainJson(wire))
+      originals.set(made, toPlainJson(wire))
       return made
     },
     write({ tools: sent }) {

@@ -4,8 +4,8 @@ import { isRecord } from '../../base/data.js'
 import { isNames, isSchema, type Json } from '../dialect.js'
 import { fitsFormat } from './formats.js'
 import {
-  childOf,
-  keysIn,
+  getChild,
+  listKeys,
   type Place,
   type Run,
   type Seen,
@@ -15,7 +15,7 @@ import {
 } from './validate.js'
 
 /** What a keyword works with. */
-export interface At {
+export interface KeywordContext {
   readonly run: Run
   readonly place: Place
   /** The schema that the keyword stands in. */
@@ -33,14 +33,18 @@ export interface At {
   fail(rule: () => string): false
 }
 
-type Keyword = (at: At, value: never) => Verdict
+type Keyword = (at: KeywordContext, value: never) => Verdict
 
 export type Plan = readonly { readonly check: Keyword; readonly value: never }[]
 
 const isNumber = (value: unknown): value is number => typeof value === 'number'
 
 /** False where one is false, unknown where one is unknown, else true. */
-function all<Item>(items: Iterable<Item>, ask: (item: Item) => Verdict, { collects }: At): Verdict {
+function checkAll<Item>(
+  items: Iterable<Item>,
+  ask: (item: Item) => Verdict,
+  { collects }: KeywordContext,
+): Verdict {
   let verdict: Verdict = true
   for (const item of items) {
     const each = ask(item)
@@ -86,8 +90,8 @@ function createNumbering(run: Run): (value: unknown) => number {
 function isEqual(run: Run, one: unknown, other: unknown): boolean {
   if (typeof one !== 'object' || one === null) return one === other
   if (typeof other !== 'object' || other === null) return false
-  run.numberOf ??= createNumbering(run)
-  return run.numberOf(one) === run.numberOf(other)
+  run.getNumber ??= createNumbering(run)
+  return run.getNumber(one) === run.getNumber(other)
 }
 
 // Keywords that ask about a value by itself: its type, its bounds, its text.
@@ -114,7 +118,7 @@ const size =
   }
 
 /** In characters, not in units of UTF-16. Counted only where the units leave it open. */
-function lengthOf(value: unknown, run: Run, bound: number): number | undefined {
+function countCharacters(value: unknown, run: Run, bound: number): number | undefined {
   if (typeof value !== 'string') return undefined
   if (value.length < bound || value.length > bound * 2) return value.length
   spendOnText(run, value.length)
@@ -126,28 +130,28 @@ function lengthOf(value: unknown, run: Run, bound: number): number | undefined {
   return length
 }
 
-const itemsIn = (value: unknown) => (Array.isArray(value) ? value.length : undefined)
-const propertiesIn = (value: unknown, run: Run) => {
+const countItems = (value: unknown) => (Array.isArray(value) ? value.length : undefined)
+const countProperties = (value: unknown, run: Run) => {
   if (!isRecord(value)) return undefined
   const { length } = Object.keys(value)
   spend(run, length / 4)
   return length
 }
 
-function typeOf(value: unknown): string {
+function describeType(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'array' : typeof value
 }
 
 function isOfType(value: unknown, type: unknown): boolean {
-  return type === 'integer' ? Number.isInteger(value) : typeOf(value) === type
+  return type === 'integer' ? Number.isInteger(value) : describeType(value) === type
 }
 
 const type: Keyword = (at, asked: unknown) => {
   const { value } = at.place
   const types = Array.isArray(asked) ? asked : [asked]
   if (types.some((each) => isOfType(value, each))) return true
-  return at.fail(() => `Must be ${types.join(' or ')}, not ${typeOf(value)}.`)
+  return at.fail(() => `Must be ${types.join(' or ')}, not ${describeType(value)}.`)
 }
 
 const constant: Keyword = (at, asked: unknown) =>
@@ -172,8 +176,8 @@ function isMultiple(value: number, of: number): boolean {
 }
 
 /** Where the pattern is not tried, the tool itself has to look. */
-function matches({ run }: At, pattern: string, text: string): Verdict {
-  const tried = run.patternFor(pattern, text)
+function matchPattern({ run }: KeywordContext, pattern: string, text: string): Verdict {
+  const tried = run.getPattern(pattern, text)
   if (!tried) return undefined
   spendOnText(run, tried.characters)
   return tried.expression.test(text)
@@ -181,7 +185,7 @@ function matches({ run }: At, pattern: string, text: string): Verdict {
 
 const pattern: Keyword = (at, asked: unknown) => {
   if (typeof at.place.value !== 'string' || typeof asked !== 'string') return true
-  const verdict = matches(at, asked, at.place.value)
+  const verdict = matchPattern(at, asked, at.place.value)
   return verdict === false ? at.fail(() => `Must match the pattern ${asked}.`) : verdict
 }
 
@@ -195,9 +199,9 @@ const format: Keyword = (at, asked: unknown) => {
 const uniqueItems: Keyword = (at, asked: unknown) => {
   const { run, place } = at
   if (asked !== true || !Array.isArray(place.value)) return true
-  run.numberOf ??= createNumbering(run)
+  run.getNumber ??= createNumbering(run)
   return (
-    new Set(place.value.map(run.numberOf)).size === place.value.length ||
+    new Set(place.value.map(run.getNumber)).size === place.value.length ||
     at.fail(() => 'Items must be different.')
   )
 }
@@ -217,26 +221,31 @@ const maximum: Keyword = (at, bound: unknown) =>
 const moreThan = number((value, least) => value > least, 'more than')
 const lessThan = number((value, most) => value < most, 'less than')
 const multipleOf = number(isMultiple, 'a multiple of')
-const minLength = size(lengthOf, true, 'characters')
-const maxLength = size(lengthOf, false, 'characters')
-const minItems = size(itemsIn, true, 'items')
-const maxItems = size(itemsIn, false, 'items')
-const minProperties = size(propertiesIn, true, 'properties')
-const maxProperties = size(propertiesIn, false, 'properties')
+const minLength = size(countCharacters, true, 'characters')
+const maxLength = size(countCharacters, false, 'characters')
+const minItems = size(countItems, true, 'items')
+const maxItems = size(countItems, false, 'items')
+const minProperties = size(countProperties, true, 'properties')
+const maxProperties = size(countProperties, false, 'properties')
 
 // Keywords that ask about the items of a list.
 
 /** The list in front: `prefixItems`, or `items` of older drafts. */
-function inFront({ schema }: At): readonly unknown[] {
+function getPrefixItems({ schema }: KeywordContext): readonly unknown[] {
   if (Array.isArray(schema.prefixItems)) return schema.prefixItems
   return Array.isArray(schema.items) ? schema.items : []
 }
 
-function itemsFrom(at: At, from: number, schemaOf: (index: number) => unknown, to?: number): Verdict {
+function checkItems(
+  at: KeywordContext,
+  from: number,
+  schemaOf: (index: number) => unknown,
+  to?: number,
+): Verdict {
   const { place, seen } = at
   if (!Array.isArray(place.value)) return true
   const end = Math.min(place.value.length, to ?? place.value.length)
-  const verdict = all(range(from, end), (index) => at.ask(schemaOf(index), childOf(place, index)), at)
+  const verdict = checkAll(range(from, end), (index) => at.ask(schemaOf(index), getChild(place, index)), at)
   if (seen && verdict !== false && seen.items !== 'all')
     for (const index of range(from, end)) seen.items.add(index)
   return verdict
@@ -247,19 +256,19 @@ function* range(from: number, end: number): Generator<number> {
 }
 
 const prefixItems: Keyword = (at) => {
-  const list = inFront(at)
-  return itemsFrom(at, 0, (index) => list[index], list.length)
+  const list = getPrefixItems(at)
+  return checkItems(at, 0, (index) => list[index], list.length)
 }
 
 const items: Keyword = (at, asked: unknown) => {
   if (Array.isArray(asked))
     return Array.isArray(at.schema.prefixItems) ? true : prefixItems(at, asked as never)
-  return isSchema(asked) ? itemsFrom(at, inFront(at).length, () => asked) : true
+  return isSchema(asked) ? checkItems(at, getPrefixItems(at).length, () => asked) : true
 }
 
 const additionalItems: Keyword = (at, asked: unknown) =>
   Array.isArray(at.schema.items) && isSchema(asked)
-    ? itemsFrom(at, at.schema.items.length, () => asked)
+    ? checkItems(at, at.schema.items.length, () => asked)
     : true
 
 const unevaluatedItems: Keyword = (at, asked: unknown) => {
@@ -269,7 +278,7 @@ const unevaluatedItems: Keyword = (at, asked: unknown) => {
   const left = [...range(0, place.value.length)].filter(
     (index) => seen.items !== 'all' && !seen.items.has(index),
   )
-  const verdict = all(left, (index) => at.ask(asked, childOf(place, index)), at)
+  const verdict = checkAll(left, (index) => at.ask(asked, getChild(place, index)), at)
   if (verdict !== false) seen.items = 'all'
   return verdict
 }
@@ -281,7 +290,7 @@ const contains: Keyword = (at, asked: unknown) => {
   const most = isNumber(schema.maxContains) ? schema.maxContains : Number.POSITIVE_INFINITY
   let [surely, perhaps] = [0, 0]
   for (const index of range(0, place.value.length)) {
-    const verdict = at.ask(asked, childOf(place, index), true)
+    const verdict = at.ask(asked, getChild(place, index), true)
     if (verdict === true) surely++
     if (verdict === undefined) perhaps++
     if (verdict !== false && seen && seen.items !== 'all') seen.items.add(index)
@@ -294,20 +303,20 @@ const contains: Keyword = (at, asked: unknown) => {
 
 // Keywords that ask about the properties of an object.
 
-function look({ seen }: At, key: string): void {
+function markSeen({ seen }: KeywordContext, key: string): void {
   if (seen && seen.properties !== 'all') seen.properties.add(key)
 }
 
 const properties: Keyword = (at, asked: unknown) => {
   const { run, place } = at
   if (!isRecord(place.value) || !isRecord(asked)) return true
-  const keys = keysIn(place)
+  const keys = listKeys(place)
   spend(run, keys.length / 2)
-  return all(
+  return checkAll(
     keys.filter((key) => Object.hasOwn(asked, key)),
     (key) => {
-      look(at, key)
-      return at.ask(asked[key], childOf(place, key))
+      markSeen(at, key)
+      return at.ask(asked[key], getChild(place, key))
     },
     at,
   )
@@ -316,17 +325,17 @@ const properties: Keyword = (at, asked: unknown) => {
 const patternProperties: Keyword = (at, asked: unknown) => {
   const { value } = at.place
   if (!isRecord(value) || !isRecord(asked)) return true
-  const keys = keysIn(at.place)
-  return all(
+  const keys = listKeys(at.place)
+  return checkAll(
     Object.entries(asked),
     ([pattern, schema]) =>
-      all(
+      checkAll(
         keys,
         (key) => {
-          const verdict = matches(at, pattern, key)
+          const verdict = matchPattern(at, pattern, key)
           if (verdict === false) return true
-          look(at, key)
-          const fits = at.ask(schema, childOf(at.place, key), verdict === undefined)
+          markSeen(at, key)
+          const fits = at.ask(schema, getChild(at.place, key), verdict === undefined)
           return verdict === undefined && fits === false ? undefined : fits
         },
         at,
@@ -336,27 +345,32 @@ const patternProperties: Keyword = (at, asked: unknown) => {
 }
 
 /** Undefined where a pattern that is not tried could be about it. */
-function isAdditional(at: At, key: string): Verdict {
+function isAdditional(at: KeywordContext, key: string): Verdict {
   const { properties: named, patternProperties: patterned } = at.schema
   if (isRecord(named) && Object.hasOwn(named, key)) return false
   if (!isRecord(patterned)) return true
   let verdict: Verdict = true
   for (const pattern of Object.keys(patterned)) {
-    const matched = matches(at, pattern, key)
+    const matched = matchPattern(at, pattern, key)
     if (matched) return false
     if (matched === undefined) verdict = undefined
   }
   return verdict
 }
 
-function restOf(at: At, keys: readonly string[], isRest: (key: string) => Verdict, asked: unknown): Verdict {
-  return all(
+function checkRest(
+  at: KeywordContext,
+  keys: readonly string[],
+  isRest: (key: string) => Verdict,
+  asked: unknown,
+): Verdict {
+  return checkAll(
     keys,
     (key) => {
       const rest = isRest(key)
       if (rest === false) return true
-      look(at, key)
-      const verdict = at.ask(asked, childOf(at.place, key), rest === undefined)
+      markSeen(at, key)
+      const verdict = at.ask(asked, getChild(at.place, key), rest === undefined)
       return rest === undefined && verdict === false ? undefined : verdict
     },
     at,
@@ -366,26 +380,26 @@ function restOf(at: At, keys: readonly string[], isRest: (key: string) => Verdic
 const additionalProperties: Keyword = (at, asked: unknown) => {
   const { value } = at.place
   if (!isRecord(value) || !isSchema(asked)) return true
-  const keys = keysIn(at.place)
+  const keys = listKeys(at.place)
   spend(at.run, keys.length / 2)
-  return restOf(at, keys, (key) => isAdditional(at, key), asked)
+  return checkRest(at, keys, (key) => isAdditional(at, key), asked)
 }
 
 const unevaluatedProperties: Keyword = (at, asked: unknown) => {
   const { place, seen } = at
   if (!isRecord(place.value) || !seen || seen.properties === 'all' || !isSchema(asked)) return true
   const looked = seen.properties
-  const present = keysIn(place)
+  const present = listKeys(place)
   spend(at.run, present.length / 2)
   const keys = present.filter((key) => !looked.has(key))
-  return restOf(at, keys, () => true, asked)
+  return checkRest(at, keys, () => true, asked)
 }
 
 const propertyNames: Keyword = (at, asked: unknown) => {
   const { value } = at.place
   if (!isRecord(value) || !isSchema(asked)) return true
   const within = at.place
-  return all(keysIn(within), (key) => at.ask(asked, { value: key, within, key }), at)
+  return checkAll(listKeys(within), (key) => at.ask(asked, { value: key, within, key }), at)
 }
 
 const required: Keyword = (at, asked: unknown) => {
@@ -404,7 +418,7 @@ const dependent: Keyword = (at, asked: unknown) => {
   if (!isRecord(value) || !isRecord(asked)) return true
   const present = Object.keys(asked).filter((key) => Object.hasOwn(value, key))
   spend(at.run, Object.keys(asked).length / 8)
-  return all(
+  return checkAll(
     present,
     (key) => (isNames(asked[key]) ? required(at, asked[key] as never) : at.join(asked[key])),
     at,
@@ -416,7 +430,7 @@ const dependent: Keyword = (at, asked: unknown) => {
 export const NO_ALTERNATIVE = 'Must fit one of the alternatives.'
 
 const allOf: Keyword = (at, asked: unknown) =>
-  Array.isArray(asked) ? all(asked, (each) => at.join(each), at) : true
+  Array.isArray(asked) ? checkAll(asked, (each) => at.join(each), at) : true
 
 /** Each is asked where what they look at counts; otherwise the first that fits is enough. */
 const anyOf: Keyword = (at, asked: unknown) => {

@@ -14,16 +14,16 @@ const MOST_ASKED = 200
 const MOST_CHARACTERS = 300_000
 
 /** Undefined where the pattern is not tried on this text. */
-export type PatternFor = (
+export type GetPattern = (
   pattern: string,
   text: string,
 ) => { readonly expression: RegExp; readonly characters: number } | undefined
 
 /** Each pattern of a schema is read once. */
-export function createPatterns(): PatternFor {
+export function createPatterns(): GetPattern {
   const known = new Map<string, Pattern | undefined>()
   return (pattern, text) => {
-    if (!known.has(pattern)) known.set(pattern, read(pattern))
+    if (!known.has(pattern)) known.set(pattern, readPattern(pattern))
     const form = known.get(pattern)
     if (!form) return undefined
     const { expression, asked, degree } = form
@@ -32,9 +32,9 @@ export function createPatterns(): PatternFor {
   }
 }
 
-function read(pattern: string): Pattern | undefined {
-  const form = formOf(pattern)
-  const expression = form && compiled(pattern)
+function readPattern(pattern: string): Pattern | undefined {
+  const form = measurePattern(pattern)
+  const expression = form && compilePattern(pattern)
   return form && expression && { expression, ...form }
 }
 
@@ -42,7 +42,7 @@ function read(pattern: string): Pattern | undefined {
  * Each repetition of open length, and a start that is not bound, can try every length or place once more. Undefined for what
  * could be worse than that: a repeated group, a second group, a look around, a back reference.
  */
-function formOf(pattern: string): { readonly asked: number; readonly degree: number } | undefined {
+function measurePattern(pattern: string): { readonly asked: number; readonly degree: number } | undefined {
   if (pattern.length > LONGEST || /\\[1-9k]/.test(pattern)) return undefined
   const plain = pattern
     .replace(/\\./gs, 'x')
@@ -60,7 +60,7 @@ function formOf(pattern: string): { readonly asked: number; readonly degree: num
   return degree > 0 && asked > MOST_ASKED ? undefined : { asked, degree }
 }
 
-function compiled(pattern: string): RegExp | undefined {
+function compilePattern(pattern: string): RegExp | undefined {
   for (const flags of ['u', ''])
     try {
       return new RegExp(pattern, flags)

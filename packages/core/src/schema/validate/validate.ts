@@ -6,8 +6,8 @@
 import { isRecord } from '../../base/data.js'
 import { type Json, KEYWORDS } from '../dialect.js'
 import { collectReferences } from '../references.js'
-import { type At, KEYWORD_CHECKS, type Plan } from './keywords.js'
-import { createPatterns, type PatternFor } from './pattern.js'
+import { KEYWORD_CHECKS, type KeywordContext, type Plan } from './keywords.js'
+import { createPatterns, type GetPattern } from './pattern.js'
 
 /** Calls within calls: what the stack surely holds. */
 const DEEPEST = 1500
@@ -29,8 +29,8 @@ export function createValidator(schema: Json): Validator {
   const targets = new Map<string, unknown>()
   const form = {
     tracks: usesUnevaluated(schema),
-    patternFor: createPatterns(),
-    planOf: planner(/draft-0[3-7]/.test(dialect)),
+    getPattern: createPatterns(),
+    getPlan: createPlanner(/draft-0[3-7]/.test(dialect)),
     target(reference: string): unknown {
       if (!targets.has(reference)) targets.set(reference, target(reference))
       return targets.get(reference)
@@ -61,7 +61,7 @@ function usesUnevaluated(schema: unknown): boolean {
 }
 
 /** The keywords of a schema that ask for something, in the order in which they are asked. In older drafts a reference hides the rest. */
-function planner(refAlone: boolean): Run['planOf'] {
+function createPlanner(refAlone: boolean): Run['getPlan'] {
   const plans = new Map<Json, Plan>()
   return (schema) => {
     const known = plans.get(schema)
@@ -90,7 +90,7 @@ function evaluate(run: Run, schema: unknown, place: Place, problems: Problem[] |
   spend(run, 1)
   if (run.depth >= DEEPEST) throw new TooDeep()
   run.depth++
-  const result = ask(run, schema, place, problems)
+  const result = runKeywords(run, schema, place, problems)
   run.depth--
   return result
 }
@@ -111,10 +111,10 @@ function follow(run: Run, reference: string, place: Place, problems: Problem[] |
   return result
 }
 
-function ask(run: Run, schema: Json, place: Place, problems: Problem[] | undefined): Result {
-  const at = new Asking(run, schema, place, problems)
+function runKeywords(run: Run, schema: Json, place: Place, problems: Problem[] | undefined): Result {
+  const at = new SchemaCheck(run, schema, place, problems)
   let verdict: Verdict = true
-  for (const { check, value } of run.planOf(schema)) {
+  for (const { check, value } of run.getPlan(schema)) {
     const each = check(at, value)
     if (each === false && !problems) return FALSE
     if (each === false) verdict = false
@@ -125,7 +125,7 @@ function ask(run: Run, schema: Json, place: Place, problems: Problem[] | undefin
 }
 
 /** A class, because one is made for every step. */
-class Asking implements At {
+class SchemaCheck implements KeywordContext {
   readonly seen: Seen | undefined
   readonly collects: boolean
 
@@ -158,12 +158,12 @@ class Asking implements At {
   }
 
   private joined({ verdict, seen: added }: Result): Verdict {
-    if (verdict !== false && this.seen && added) merge(this.run, this.seen, added)
+    if (verdict !== false && this.seen && added) mergeSeen(this.run, this.seen, added)
     return verdict
   }
 }
 
-function merge(run: Run, into: Seen, { properties, items }: Seen): void {
+function mergeSeen(run: Run, into: Seen, { properties, items }: Seen): void {
   if (properties === 'all') into.properties = 'all'
   else if (into.properties !== 'all') {
     spend(run, properties.size / 8)
@@ -213,15 +213,15 @@ export interface Problem {
 
 export interface Run {
   /** The keywords of a schema, in the order in which they are asked. */
-  readonly planOf: (schema: Json) => Plan
+  readonly getPlan: (schema: Json) => Plan
   /** How a pattern is tried on a text, if it is. */
-  readonly patternFor: PatternFor
+  readonly getPattern: GetPattern
   /** Where a reference leads. */
   readonly target: (reference: string) => unknown
   /** Some schema asks what the others have left. */
   readonly tracks: boolean
   /** Equal numbers for equal values, once anyone has asked. */
-  numberOf?: (value: unknown) => number
+  getNumber?: (value: unknown) => number
   steps: number
   depth: number
 }
@@ -232,7 +232,7 @@ const STEPS_PER_VALUE = 40
 const STEPS_PER_CHARACTER = 4
 
 /** Texts are never cut off: a long one brings the steps that reading it takes. */
-export function stepsFor(input: unknown): number {
+export function computeSteps(input: unknown): number {
   let steps = BASE_STEPS
   const open: unknown[] = [input]
   while (open.length > 0) {
@@ -259,7 +259,7 @@ export function spendOnText(run: Run, characters: number): void {
   spend(run, 1 + characters / 16)
 }
 
-export function childOf(place: Place, key: string | number): Place {
+export function getChild(place: Place, key: string | number): Place {
   place.children ??= new Map()
   const known = place.children.get(key)
   if (known) return known
@@ -270,13 +270,13 @@ export function childOf(place: Place, key: string | number): Place {
 }
 
 /** The names of its properties, listed once. */
-export function keysIn(place: Place): readonly string[] {
+export function listKeys(place: Place): readonly string[] {
   place.keys ??= Object.keys(place.value as object)
   return place.keys
 }
 
 /** The keys that lead to a place, from the arguments down. */
-export function keysOf(place: Place): (string | number)[] {
+export function getPath(place: Place): (string | number)[] {
   const keys: (string | number)[] = []
   for (let at = place; at.within !== undefined && at.key !== undefined; at = at.within) keys.unshift(at.key)
   return keys

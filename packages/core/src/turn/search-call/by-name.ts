@@ -107,7 +107,7 @@ export function loadedNames(state: LedgerState, context: Context): string[] {
 
 function isUsable(id: string, { gate, catalogue }: Context): boolean {
   const entry = catalogue.get(id)
-  return entry ? gate.visible(entry) : gate.away(id)
+  return entry ? gate.visible(entry) : gate.isSourceAway(id)
 }
 
 function usableNames(entries: readonly Entry[], context: Context): string[] {
@@ -131,7 +131,7 @@ export function exactNames(
       entry.id,
       entry.wireName,
       entry.tool.name,
-      ...context.catalogue.aliasesOf(entry.id),
+      ...context.catalogue.listAliases(entry.id),
     ].includes(word)
     // A plain word such as "search" is somebody's tool name only by accident unless it is the whole query.
     if (!spelled || !(word === text || /[_./:-]|[a-z][A-Z]/.test(word))) continue

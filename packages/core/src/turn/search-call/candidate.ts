@@ -164,7 +164,7 @@ export function toMatch(
     title: tool.title ?? tool.annotations?.title ?? tool.name,
     description: definition.description,
     domain: tool.domain ?? entry.source,
-    aliases: context.catalogue.aliasesOf(entry.id),
+    aliases: context.catalogue.listAliases(entry.id),
     ...dropUndefined({ risk }),
     ...(withSchema
       ? dropUndefined({

@@ -4,7 +4,7 @@
  * Google `FunctionResponsePart`), and the pages named below.
  */
 
-import { byteLength, type ImageSize, imageSize, type MediaPart } from './part.js'
+import { byteLength, type ImageSize, readImageSize, type MediaPart } from './part.js'
 
 /** Characters of base64 in one part. Anthropic refuses more in an image; the others limit the whole request. */
 export const MOST_MEDIA = 5 * 1024 * 1024
@@ -12,7 +12,7 @@ export const MOST_MEDIA = 5 * 1024 * 1024
 const PDF = 'application/pdf'
 
 /** By wire. Not listed: takes text alone. */
-const TAKEN: Readonly<Record<string, readonly string[]>> = {
+const ACCEPTED: Readonly<Record<string, readonly string[]>> = {
   anthropic: ['image/png', 'image/jpeg', 'image/gif', 'image/webp', PDF],
   'openai-responses': ['image/png', 'image/jpeg', 'image/gif', 'image/webp', PDF],
   // ai.google.dev/gemini-api/docs/function-calling, "Multimodal function responses": from Gemini 3 on.
@@ -20,23 +20,23 @@ const TAKEN: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** An image must be one that can be read: servers look, and refuse the request for it. */
-export function isTaken(wire: string, part: MediaPart): boolean {
-  return TAKEN[wire]?.includes(part.mediaType) === true && isSendable(wire, part)
+export function acceptsMedia(wire: string, part: MediaPart): boolean {
+  return ACCEPTED[wire]?.includes(part.mediaType) === true && canSendMedia(wire, part)
 }
 
 /** For servers that take more than the wire says. */
-export function isSendable(wire: string, part: MediaPart): boolean {
+export function canSendMedia(wire: string, part: MediaPart): boolean {
   if (part.data.length > MOST_MEDIA) return false
   if (part.type !== 'image') return part.mediaType === PDF
-  const size = imageSize(part.data)
+  const size = readImageSize(part.data)
   // platform.claude.com, build-with-claude/vision: larger ones are rejected.
   return size !== undefined && (wire !== 'anthropic' || Math.max(size.width, size.height) <= 8000)
 }
 
 /** Tokens of an image, by the provider's published rule; what other media cost only the provider can tell, and is 0 here. */
-export function imageTokens(wire: string, part: MediaPart): number {
-  const size = part.type === 'image' ? imageSize(part.data) : undefined
-  return size && isTaken(wire, part) ? (RULES[wire]?.(size) ?? 0) : 0
+export function countImageTokens(wire: string, part: MediaPart): number {
+  const size = part.type === 'image' ? readImageSize(part.data) : undefined
+  return size && acceptsMedia(wire, part) ? (RULES[wire]?.(size) ?? 0) : 0
 }
 
 type Rule = (size: ImageSize) => number
@@ -79,9 +79,9 @@ export interface Withheld {
 }
 
 /** A part of media as it is spoken of. */
-export function withheld(part: MediaPart, why: Withheld['why']): Withheld {
+export function createWithheld(part: MediaPart, why: Withheld['why']): Withheld {
   const { type: kind, mediaType, name, data } = part
-  const size = kind === 'image' ? imageSize(data) : undefined
+  const size = kind === 'image' ? readImageSize(data) : undefined
   return {
     kind,
     mediaType,
