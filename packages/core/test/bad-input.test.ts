@@ -283,7 +283,7 @@ describe('the floor', () => {
   it.each(roles)('QW-15: refuses to defer a %s tool by a mark or by a rule that names it', (role) => {
     const asked = tool('ask_user', { role })
     expect(create({ tools: [{ ...asked, defer: true }] })).toThrow(
-      `ask_user cannot be deferred: a ${role} tool must be in sight`,
+      `ask_user cannot be deferred: models stop using a ${role} tool`,
     )
     expect(create({ tools: [asked], rules: [{ tool: 'ask_user', defer: true }] })).toThrow(
       /cannot be deferred/,
@@ -295,7 +295,7 @@ describe('the floor', () => {
     try {
       create({ tools: [{ ...asked, defer: true }] })()
     } catch (error) {
-      expect(error).toMatchObject({ code: 'floor', data: { tool: 'ask_user', role } })
+      expect(error).toMatchObject({ code: 'always-loaded', data: { tool: 'ask_user', role } })
     }
   })
 
@@ -314,9 +314,9 @@ describe('the floor', () => {
     expect(host.names()).toEqual(['list_skills', 'ui__ask_user', 'tool_search', 'tool_call'])
     expect(host.well.explain('ask_user')).toEqual({
       deferred: false,
-      because: 'floor: a clarification tool must be in sight, or models do without it',
+      because: 'always-loaded: models stop using a clarification tool that they do not see',
     })
-    expect(host.well.explain('list_skills')?.because).toMatch(/^floor: its description changes/)
+    expect(host.well.explain('list_skills')?.because).toMatch(/^always-loaded: its description changes/)
   })
 
   it('QW-15: a server that comes later cannot break it, and breaks nothing', async () => {
@@ -339,7 +339,7 @@ describe('explain', () => {
   it('names the level that won, from the weakest to the strongest', () => {
     const s = { source: 's' }
     const deferred = { rules: [{ tool: 'x', defer: true }] }
-    expect(explain({})).toEqual({ deferred: false, because: "default: the host's own tools are eager" })
+    expect(explain({})).toEqual({ deferred: false, because: "default: the host's tools are eager" })
     expect(explain(s)).toEqual({ deferred: true, because: 'default: tools of a source (s) are deferred' })
     expect(explain({ defer: true })).toEqual({ deferred: true, because: 'the tool is marked defer: true' })
     expect(explain({ ...s, defer: false })).toEqual({
@@ -356,9 +356,11 @@ describe('explain', () => {
     })
     expect(explain({}, { ...deferred, eager: ['x'] })).toEqual({
       deferred: false,
-      because: 'it is in the list of eager names',
+      because: 'it is in the option eager',
     })
-    expect(explain({ role: 'todo' }, { rules: [{ tool: '*', defer: true }] })?.because).toMatch(/^floor: /)
+    expect(explain({ role: 'todo' }, { rules: [{ tool: '*', defer: true }] })?.because).toMatch(
+      /^always-loaded: /,
+    )
   })
 
   it('lets the last rule that fits win', () => {

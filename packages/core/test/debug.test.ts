@@ -153,7 +153,7 @@ describe('names in options that no tool has', () => {
     await openaiChat(await well.open({ id: 'b' })).begin(history)
     expect(lines.filter((line) => line.includes('no tool'))).toEqual([
       'eager: no tool is named "tracker__lst"; did you mean "tracker__list"?',
-      'rules[0]: it fits no tool ({"source":"trcker","defer":false}); did you mean "tracker"?',
+      'rules[0]: it matches no tool ({"source":"trcker","defer":false}); did you mean "tracker"?',
     ])
   })
 

@@ -162,7 +162,7 @@ describe('a field that nobody reads', () => {
     const { well } = set({ ...tool('read'), eager: true }, tool('twin'), tool('twin'))
     expect(well.explain('read')).toMatchObject({
       deferred: true,
-      findings: [expect.stringContaining('is alwaysLoad meant?')],
+      findings: [expect.stringContaining('did you mean alwaysLoad?')],
     })
     expect(well.explain('twin')?.findings).toEqual(['twin is listed twice; the first one is kept'])
   })
@@ -175,7 +175,7 @@ describe('a field that nobody reads', () => {
   ])('%s is an event that names %s', (key, meant) => {
     const { well, findings } = set({ ...tool('read'), [key]: true })
     expect(findings).toMatchObject([
-      { kind: 'odd-field', detail: expect.stringContaining(`is ${meant} meant?`) },
+      { kind: 'odd-field', detail: expect.stringContaining(`did you mean ${meant}?`) },
     ])
     expect(well.catalogue.size).toBe(1)
   })
@@ -218,7 +218,7 @@ describe('a schema that says less than it should', () => {
     [bare, `weather has an inputSchema whose fields stand at its top; give ${wrapped}`],
     [
       { type: 'object', properties: { city: { type: 'strin' }, at: { $ref: '#/nope' } } },
-      'weather has an inputSchema that cannot be used as it stands: properties.city.type has to be one of the seven types of JSON, or a list of them, not "strin"; properties.at.$ref leads nowhere: there is no "#/nope" in the schema',
+      'weather has an inputSchema that needs repair: properties.city.type has to be one of the seven types of JSON, or a list of them, not "strin"; properties.at.$ref leads nowhere: there is no "#/nope" in the schema',
     ],
   ])('is a finding of a source, and explained: %o', (inputSchema, detail) => {
     const { well, findings } = set(own(inputSchema))

@@ -124,22 +124,22 @@ describe('a tool whose name is drawn like that of another', () => {
 
 describe('a name that deceives by itself', () => {
   it.each([
-    ['letters of another script in a word', 'p\u0430yments', 'reads as payments'],
+    ['letters of another script in a word', 'p\u0430yments', 'can be read as payments'],
     [
       'characters that nobody sees',
       'pay\u2060ments',
-      'pay\\u2060ments holds characters that nobody sees (U+2060)',
+      'pay\\u2060ments contains invisible characters (U+2060)',
     ],
-    ['a Lisu letter', '\ua4e1ist', 'reads as List'],
-    ['another Lisu letter', '\ua4e3ead', 'reads as Read'],
-    ['a Canadian syllable', '\u14aaoad', 'reads as Load'],
-    ['a small Cherokee letter', '\uab81ead', 'reads as read'],
-    ['a Deseret letter', '\u{1043b}ool', 'reads as tool'],
-    ['a hook', '\u0192etch', 'reads as fetch'],
-    ['a barred Cyrillic letter', '\u0493ind', 'reads as find'],
-    ['a long s', '\u017find', 'reads as find'],
-    ['a Latin iota', '\u0269in', 'reads as iin'],
-    ['a full-width letter among others', '\uff46ind', 'reads as find'],
+    ['a Lisu letter', '\ua4e1ist', 'can be read as List'],
+    ['another Lisu letter', '\ua4e3ead', 'can be read as Read'],
+    ['a Canadian syllable', '\u14aaoad', 'can be read as Load'],
+    ['a small Cherokee letter', '\uab81ead', 'can be read as read'],
+    ['a Deseret letter', '\u{1043b}ool', 'can be read as tool'],
+    ['a hook', '\u0192etch', 'can be read as fetch'],
+    ['a barred Cyrillic letter', '\u0493ind', 'can be read as find'],
+    ['a long s', '\u017find', 'can be read as find'],
+    ['a Latin iota', '\u0269in', 'can be read as iin'],
+    ['a full-width letter among others', '\uff46ind', 'can be read as find'],
     [
       'a letter of another script with an accent',
       'r\u0435\u0301ad',
@@ -147,7 +147,7 @@ describe('a name that deceives by itself', () => {
     ],
     ['a letter that is like none', 'fi\u0436d', 'several scripts within a word (U+0436)'],
     ['a Greek letter in the middle', 's\u03b5arch', 'several scripts within a word (U+03B5)'],
-    ['a Greek letter that is drawn like a plain one', '\u03bfpen', 'reads as open'],
+    ['a Greek letter that is drawn like a plain one', '\u03bfpen', 'can be read as open'],
     ['a Hebrew letter', 'l\u05e1st', 'several scripts within a word (U+05E1)'],
   ])('with %s is told of', (_, name, detail) => {
     expect(findings({ shop: [name] })).toMatchObject([
@@ -161,7 +161,7 @@ describe('a name that deceives by itself', () => {
         kind: 'homoglyph',
         source: '\uab90ithub',
         tool: '',
-        detail: expect.stringContaining('reads as Github'),
+        detail: expect.stringContaining('can be read as Github'),
       },
     ])
   })

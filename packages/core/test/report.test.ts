@@ -21,12 +21,12 @@ describe('a policy that gives no answer', () => {
     [
       'undefined',
       (() => undefined) as never,
-      'it returned undefined; a policy gives true or false, and is not async',
+      'it returned undefined; a policy must return true or false, and cannot be async',
     ],
     [
       'a promise',
       (async () => true) as never,
-      'it returned a promise; a policy gives true or false, and is not async',
+      'it returned a promise; a policy must return true or false, and cannot be async',
     ],
     [
       'a throw',

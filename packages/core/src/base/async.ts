@@ -1,18 +1,20 @@
-/** A module that is loaded with its first use: a bundle need not hold it at the start. Later uses cost nothing. */
+/** Promises: lazy loading, waits with a limit, and long work in small pieces. */
+
+/** Loads a module on its first use, so that bundlers can split it off. Later uses return the same promise. */
 export function lazily<T>(load: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
-  const again = (error: unknown): never => {
-    // A piece of a bundle that could not be fetched may be there the next time.
+  const retryNextTime = (error: unknown): never => {
+    // A chunk that could not be fetched may be available the next time.
     made = undefined
     throw error
   }
   return () => {
-    made ??= load().catch(again)
+    made ??= load().catch(retryNextTime)
     return made
   }
 }
 
-/** Ends the wait for work when its signal does; the work itself may go on. */
+/** Rejects when the signal aborts. The work itself may continue. */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work
   return new Promise((resolve, reject) => {
@@ -23,10 +25,10 @@ export function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined):
   })
 }
 
-/** Bounds the wait for code of a host that may never answer. What it answers later is not used. */
+/** Limits the wait for host code that may never answer. A late answer is ignored. */
 export function withTimeout<T>(work: T | Promise<T>, milliseconds: number, problem: Error): Promise<T> {
   return new Promise((resolve, reject) => {
-    // It holds the process: somebody waits.
+    // Not unref'd: a caller is waiting, so the process must stay alive.
     const timer = setTimeout(() => reject(problem), milliseconds)
     Promise.resolve(work)
       .then(resolve, reject)
@@ -34,19 +36,17 @@ export function withTimeout<T>(work: T | Promise<T>, milliseconds: number, probl
   })
 }
 
-// Long work in pieces: others get their turn in between, and nothing is held for long.
-
-/** Milliseconds of work at a stretch. */
+/** Milliseconds of work before the event loop gets a turn. */
 const PIECE = 10
 
-/** What Node has for it, and some others. */
+/** `setImmediate`, which Node and some other runtimes have. */
 interface Immediate {
   setImmediate?(work: () => void): unknown
 }
 
 /**
- * Gives the event loop back once. Not by a timer where there is another way: two who work in turns would find each other's due, and nobody
- * else would get theirs.
+ * Gives other work one turn of the event loop. Prefers `setImmediate`: with timers, two long jobs would wake only each other, and other
+ * work would wait.
  */
 export function yieldToEventLoop(): Promise<void> {
   const here: Immediate = globalThis
@@ -56,7 +56,7 @@ export function yieldToEventLoop(): Promise<void> {
   })
 }
 
-/** Does the work item by item, and gives the event loop back whenever a piece is done. */
+/** Works item by item, and yields to the event loop every `PIECE` milliseconds. */
 export async function runInPieces<Item>(items: Iterable<Item>, work: (item: Item) => void): Promise<void> {
   let started = performance.now()
   for (const item of items) {
@@ -67,16 +67,15 @@ export async function runInPieces<Item>(items: Iterable<Item>, work: (item: Item
   }
 }
 
-// Work that is done later: in pieces, where somebody can wait, or all at once, where somebody asks for what it makes.
-
+/** Work for later: in pieces if the caller can wait, at once if its outcome is needed now. */
 export interface PendingWork {
-  /** Does what is left; false where it is asked from within the work. Throws what the work threw, each time. */
+  /** Does the rest at once. False if the work itself called it. If the work threw, every call throws that error. */
   finish(): boolean
-  /** Does it in pieces, and rejects with what the work threw. */
+  /** Does the rest in pieces. Rejects with the error of the work. */
   inPieces(): Promise<void>
 }
 
-/** `steps` gives way after each step. */
+/** `steps` yields after each step. */
 export function createPendingWork(steps: Generator<void>): PendingWork {
   let state: 'waiting' | 'running' | 'done' = 'waiting'
   let failure: { readonly error: unknown } | undefined

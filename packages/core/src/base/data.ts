@@ -1,11 +1,11 @@
-/** Guards and helpers over plain values that every package of the workspace needs. */
+/** Guards and helpers for plain values. */
 
-/** An object with keys: neither null nor an array. */
+/** True for objects with keys: neither null nor an array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What is left of an object type when keys without a value are dropped. */
+/** The type of an object without its undefined keys. */
 export type Defined<T extends object> = {
   [K in keyof T as undefined extends T[K] ? never : K]: T[K]
 } & {
@@ -13,8 +13,8 @@ export type Defined<T extends object> = {
 }
 
 /**
- * A copy without the keys whose value is undefined. For optional properties, which must be missing rather than undefined:
- * `{ name, ...defined({ title, signal }) }`.
+ * Copies an object without the keys whose value is undefined. For optional properties, which must be missing rather than
+ * undefined: `{ name, ...dropUndefined({ title, signal }) }`.
  */
 export function dropUndefined<T extends object>(object: T): Defined<T> {
   return Object.fromEntries(
@@ -22,12 +22,13 @@ export function dropUndefined<T extends object>(object: T): Defined<T> {
   ) as unknown as Defined<T>
 }
 
-// Values as JSON that servers can read. Half of a surrogate pair, which a cut text ends in, is refused by most; what is nested without end, in a circle or a number too big for JSON cannot even be written.
-
-/** Levels of nesting. No message and no schema needs so many, and JSON can be written far deeper on every runtime. */
+/** Levels of nesting. No message or schema needs more, and every runtime can stringify deeper JSON. */
 const DEEPEST = 1000
 
-/** The very value where there is nothing to change. Objects that are more than data pass as they are: a file, an address. */
+/**
+ * Makes a value safe to send as JSON. Replaces lone surrogates, which most servers refuse, writes bigints as strings, and empties
+ * cycles and very deep values. Returns the same value if nothing changes. Class instances (a file, a URL) pass unchanged.
+ */
 export function toPlainJson<Value>(value: Value): Value {
   return plain(value, []) as Value
 }
@@ -165,10 +166,9 @@ export function isPlain(value: object): value is Readonly<Record<string, unknown
   return kind === Object.prototype || kind === null
 }
 
-/** The last things by name, as long as someone else uses them: none is kept in memory for it. */
+const MOST_RECENT = 100
 
-const MOST = 100
-
+/** The last objects by name. Holds weak references, so that unused objects can be collected. */
 export interface RecentObjects<T extends object> {
   add(name: string, value: T): void
   all(): T[]
@@ -181,7 +181,7 @@ export function createRecentObjects<T extends object>(): RecentObjects<T> {
       known.delete(name)
       known.set(name, new WeakRef(value))
       const [oldest] = known.keys()
-      if (known.size > MOST && oldest !== undefined) known.delete(oldest)
+      if (known.size > MOST_RECENT && oldest !== undefined) known.delete(oldest)
     },
     all: () => [...known.values()].flatMap((ref) => ref.deref() ?? []),
   }

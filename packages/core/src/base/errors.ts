@@ -1,30 +1,30 @@
-/** The one error class. It is for programmers' mistakes and broken stores; what a model did is data, never a throw. */
+/** The error class for programming mistakes and broken stores. A model's mistake is data and is never thrown. */
 
-/** Every code a caller may meet, with what `data` carries. */
+/** Every code, with the contents of `data`. */
 export type ToolwellErrorCode =
-  /** An options or config object holds an unknown key or an impossible value: `{ path, nearest? }`. */
+  /** An options or config object has an unknown key or an impossible value: `{ path, nearest? }`. */
   | 'invalid-option'
   /** A tool definition cannot be used: `{ tool, problem }`. */
   | 'invalid-tool'
   /** Two tools claim one name: `{ name, tools }`. */
   | 'duplicate-tool'
-  /** A config would defer a tool that must stay eager: `{ tool, role }`. */
-  | 'floor'
+  /** A setting defers an always-loaded tool: `{ tool, role }`. */
+  | 'always-loaded'
   /** A manifest cannot be read: `{ problems: [{ file, path, message, fix }] }`. */
   | 'invalid-manifest'
-  /** A ledger was written by a newer format: `{ ledger, found, known }`. */
+  /** A newer version wrote the ledger: `{ ledger, found, known }`. */
   | 'ledger-too-new'
-  /** A ledger holds a line or an event that cannot be read: `{ ledger, line }` or `{ ledger, event }`. Nothing was changed. */
+  /** A line or an event of the ledger cannot be read: `{ ledger, line }` or `{ ledger, event }`. Nothing was changed. */
   | 'ledger-corrupt'
-  /** Someone else appended to this ledger first: `{ ledger, expected, found }`. Reopen and try again. */
+  /** Another writer appended to this ledger first: `{ ledger, expected, found }`. Reopen it and try again. */
   | 'ledger-conflict'
   /** The store could not read or write: `{ ledger }`, with `cause`. */
   | 'store-failed'
-  /** A ledger id that the store cannot use, or that is taken: `{ ledger }`. */
+  /** The store cannot use this ledger id, or it is taken: `{ ledger }`. */
   | 'invalid-ledger-id'
-  /** A request id was used before, for another history: `{ requestId }`. */
+  /** The request id belongs to another history: `{ requestId }`. */
   | 'request-id-reused'
-  /** A fork names an anchor that the ledger does not hold: `{ anchor }`. */
+  /** A fork names a position that the ledger does not have: `{ anchor }`. */
   | 'unknown-anchor'
 
 const brand = Symbol.for('toolwell.error')
@@ -46,7 +46,7 @@ export class ToolwellError extends Error {
     this.data = data
   }
 
-  /** Holds across duplicate installs of this package, where `instanceof` does not. */
+  /** Works across duplicate installs of this package, where `instanceof` fails. */
   static is(value: unknown): value is ToolwellError {
     return typeof value === 'object' && value !== null && brand in value
   }

@@ -1,8 +1,8 @@
-/** Hashes that name content: equal content gives an equal name on every machine, whatever the order of its keys. */
+/** Content hashes: equal content gives an equal hash on every machine, in any order of keys. */
 
 const encoder = new TextEncoder()
 
-/** JSON with sorted keys; `undefined` members are left out, as JSON does. */
+/** Writes JSON with sorted keys. Like `JSON.stringify`, it omits `undefined` members. */
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null'
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
@@ -15,15 +15,15 @@ export function canonicalJson(value: unknown): string {
   return `{${members.join(',')}}`
 }
 
-/** The first `length` hex digits of SHA-256. Sixteen are enough to tell definitions apart; nothing here is a secret. */
+/** The first `length` hex digits of SHA-256. Sixteen are enough to distinguish definitions; no hash protects a secret. */
 export function shortHash(text: string, length = 16): string {
   return createHash().update(text).digest(length)
 }
 
-/** The same of a text that comes in pieces. */
+/** SHA-256 of a text that comes in pieces. */
 export interface TextHash {
   update(piece: string): TextHash
-  /** Another one that has these pieces too. This one stays as it is. */
+  /** Returns a copy with these pieces added. This hash does not change. */
   with(pieces: readonly string[]): TextHash
   digest(length?: number): string
 }
@@ -45,9 +45,12 @@ function textHash(state: Sha256): TextHash {
 }
 
 /**
- * SHA-256 (FIPS 180-4), synchronous on every runtime: the platform's own digest is asynchronous in browsers and on the
- * edge, and a Node module on Node. It names content and keeps no secret, so time that depends on the content does no harm.
+ * SHA-256 (FIPS 180-4), synchronous on every runtime: `crypto.subtle` is asynchronous, and `node:crypto` exists only on Node.
+ * Not constant-time; nothing hashed here is a secret.
  */
+export function createSha256(): Sha256 {
+  return sha256From(new Int32Array(START), new Uint8Array(BLOCK), 0)
+}
 
 const START = [
   0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
@@ -63,24 +66,19 @@ const ROUNDS = new Int32Array([
   0xc67178f2,
 ])
 const BLOCK = 64
-/** One hash is never made within another, so all of them share what they only need meanwhile. */
+/** Scratch memory that all hashes share: no hash is computed within another. */
 const words = new Int32Array(64)
 const end = new Uint8Array(2 * BLOCK)
 const last = new Int32Array(8)
 
 interface Sha256 {
   update(bytes: Uint8Array): void
-  /** Another one that has taken the same bytes. */
   clone(): Sha256
-  /** The hash of what was taken so far, in hex. More may follow. */
+  /** The hash of the bytes so far, in hex. More bytes may follow. */
   hex(): string
 }
 
-export function createSha256(): Sha256 {
-  return sha256From(new Int32Array(START), new Uint8Array(BLOCK), 0)
-}
-
-/** `rest`: the begun block, whose bytes count up to `length % BLOCK`. */
+/** `rest` is the unfinished block: its first `length % BLOCK` bytes count. */
 function sha256From(state: Int32Array, rest: Uint8Array, length: number): Sha256 {
   let taken = length
   return {
@@ -99,7 +97,7 @@ function sha256From(state: Int32Array, rest: Uint8Array, length: number): Sha256
     clone: () => sha256From(state.slice(), rest.slice(), taken),
     hex() {
       const begun = taken % BLOCK
-      // Behind the text: a one, zeros, and at the end of a block the length in bits.
+      // Padding: a one bit, zeros, and the length in bits at the end of a block.
       const size = begun + 9 > BLOCK ? 2 * BLOCK : BLOCK
       end.fill(0)
       end.set(rest.subarray(0, begun))

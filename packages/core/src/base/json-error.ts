@@ -1,6 +1,6 @@
-/** Says where a JSON text goes wrong and how to fix it, for files that people write by hand. */
+/** Explains invalid JSON in files that people write by hand: the line, the column, the problem and the fix. */
 
-/** Finds the place itself, because the engines' messages name it differently or not at all. Only runs on bad JSON. */
+/** Scans the text itself, because the messages of JavaScript engines differ and often lack the position. Runs only on invalid JSON. */
 export function explainBadJson(json: string): { line: number; column: number; message: string; fix: string } {
   const { position, expected } = firstJsonError(json)
   const before = json.slice(0, position)

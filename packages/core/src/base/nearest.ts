@@ -1,28 +1,27 @@
-/** Spelling help for every message that refuses a name: which known name was probably meant. */
+/** Spelling suggestions: finds the known name that was probably meant. */
 
-/** Longer strings are compared by their beginning, which bounds the time of one comparison. */
+/** Only this many characters are compared, which limits the time of one comparison. */
 const COMPARED_CHARACTERS = 100
 
-/** A shorter string is contained in too many others to say anything. */
+/** Shorter strings are contained in too many others to be a hint. */
 const SHORTEST_CONTAINED = 3
 
 /**
- * The plausible candidates, best first; ties in order of code units. Case and the separators `_ - . / :` and space
- * do not count. Plausible means at most a third of the characters differ (one always may), or one name contains
- * the other.
+ * Returns plausible names, best first; ties in order of code units. Ignores case and the separators `_ - . / :` and space.
+ * A name is plausible if at most a third of the characters differ (one always may), or if one name contains the other.
  */
 export function nearest(wanted: string, known: Iterable<string>, limit = 3): string[] {
   return findNearest(wanted, foldNames(known), limit)
 }
 
-/** Names as they are compared: for whoever compares with the same ones often. */
+/** Names prepared for comparison, to reuse for many searches. */
 export type FoldedNames = readonly { readonly name: string; readonly folded: string }[]
 
 export function foldNames(known: Iterable<string>): FoldedNames {
   return [...new Set(known)].map((name) => ({ name, folded: fold(name) }))
 }
 
-/** `accept` is asked of names that are near enough, and of no others. */
+/** Calls `accept` only for names that are near enough. */
 export function findNearest(
   wanted: string,
   known: FoldedNames,
@@ -40,7 +39,7 @@ export function findNearest(
     best.push({ name, distance })
     best.sort(byDistanceThenName)
     if (best.length <= limit) continue
-    // Once there are enough, only a candidate at least as near as the last one can still get in.
+    // From now on, only a name at least as near as the last one can still be added.
     best.pop()
     furthest = Math.min(furthest, best.at(-1)?.distance ?? 0)
   }
@@ -73,15 +72,15 @@ function plausibleDistance(
   const longer = Math.max(target.length, candidate.length)
   if (shorter >= SHORTEST_CONTAINED && (target.includes(candidate) || candidate.includes(target)))
     return longer - shorter
-  // Nearly all names of a large catalogue end here.
+  // A cheap check that rules out nearly all names of a large catalogue.
   if (leastDistance(letters, target.length, candidate) > furthest) return undefined
-  // At a distance of the whole length nothing is in common: "a" is not a misspelt "b".
+  // A distance of the whole length means nothing in common: "a" is not a misspelt "b".
   return editDistance(target, candidate, Math.min(furthest, longer - 1))
 }
 
 const LETTER_KINDS = 64
 
-/** How often each letter occurs; rare ones share a count. */
+/** Counts each letter; rare letters share a counter. */
 function countLetters(text: string): Int16Array {
   const counts = new Int16Array(LETTER_KINDS)
   for (let index = 0; index < text.length; index += 1) addTo(counts, text.charCodeAt(index))
@@ -92,7 +91,7 @@ function addTo(counts: Int16Array, code: number): void {
   counts[code % LETTER_KINDS] = (counts[code % LETTER_KINDS] as number) + 1
 }
 
-/** No fewer changes than letters that one of the two has and the other lacks: a change adds one and takes away one at most. */
+/** A lower bound of the edit distance: the number of letters that only one of the two has. One edit fixes at most one of them. */
 function leastDistance(letters: Int16Array, length: number, candidate: string): number {
   let shared = 0
   for (let index = 0; index < candidate.length; index += 1) {
@@ -101,18 +100,18 @@ function leastDistance(letters: Int16Array, length: number, candidate: string): 
     if (left > 0) shared += 1
     letters[kind] = left - 1
   }
-  // As it was, for the next.
+  // Restore the counts for the next candidate.
   for (let index = 0; index < candidate.length; index += 1) addTo(letters, candidate.charCodeAt(index))
   return Math.max(length, candidate.length) - shared
 }
 
 /**
- * Insertions, deletions, replacements and swaps of neighbours that turn `left` into `right` (optimal string alignment), or
- * undefined above `furthest`.
+ * Counts the insertions, deletions, replacements and swaps of neighbours that turn `left` into `right` (optimal string
+ * alignment). Undefined above `furthest`.
  */
 export function editDistance(left: string, right: string, furthest: number): number | undefined {
   if (Math.abs(left.length - right.length) > furthest) return undefined
-  // Tools of one server share a beginning, which costs nothing and need not be compared.
+  // Skip the common prefix: tools of one server often share one.
   let shared = 0
   while (shared < left.length && left[shared] === right[shared]) shared += 1
   const a = left.slice(shared)
@@ -121,7 +120,7 @@ export function editDistance(left: string, right: string, furthest: number): num
   let last: number[] = []
   for (let column = 0; column <= b.length; column += 1) last.push(column)
   for (let row = 1; row <= a.length; row += 1) {
-    // Cells further from the diagonal than `furthest` cannot be part of an answer and stay infinite.
+    // Cells further from the diagonal than `furthest` cannot be part of the answer and stay infinite.
     const current = new Array<number>(b.length + 1).fill(Number.POSITIVE_INFINITY)
     current[0] = row
     let best = row
@@ -138,7 +137,7 @@ export function editDistance(left: string, right: string, furthest: number): num
       current[column] = cost
       best = Math.min(best, cost)
     }
-    // A swap reaches back two rows, and costs one more than what it finds there.
+    // A swap reads two rows back and adds one.
     if (best > furthest && Math.min(...last) >= furthest) return undefined
     beforeLast = last
     last = current

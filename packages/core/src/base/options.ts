@@ -1,9 +1,9 @@
-/** The check that every options and config object passes on its way in: no key is silently ignored. */
+/** Checks of options: no unknown key is ignored silently. */
 import { ToolwellError } from './errors.js'
 import { nearest } from './nearest.js'
 
 /**
- * Throws `invalid-option` for what is no object, and for the first unknown key. `path` says where it was given:
+ * Throws `invalid-option` if the value is not an object, or for its first unknown key. `path` names the place in the message:
  * `createToolwell`, `config.search`.
  */
 export function assertKnownKeys(value: unknown, known: readonly string[], path: string): void {
@@ -48,7 +48,7 @@ export function assertFunction(path: string, value: unknown, required = false): 
   throw invalid(path, `${path} must be a function, not ${describeKind(value)}.`)
 }
 
-/** What something is, in a word for a message. */
+/** Names the kind of a value, for messages. */
 export function describeKind(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'a list' : typeof value

@@ -1,4 +1,4 @@
-/** Counting tokens: a documented estimate by default, a real tokenizer where the host has one. */
+/** Token counting: an estimate by default, or the host's tokenizer. */
 
 export interface Tokenizer {
   readonly name: string
@@ -17,16 +17,16 @@ export const estimate: Tokenizer = {
   },
 }
 
-/** Put together, so that no bundler takes it in: its tables weigh many times what this library does. */
+/** Joined at run time, so that no bundler includes the package: its tables are many times larger than this library. */
 const TOKENIZER_PACKAGE = ['gpt', 'tokenizer'].join('-')
 
-/** o200k from the optional package `gpt-tokenizer` where it is installed beside the running program, otherwise the estimate. */
+/** Loads o200k from the optional package `gpt-tokenizer`. Returns the estimate if the package is not installed. */
 export async function loadTokenizer(): Promise<Tokenizer> {
   try {
     const library: typeof import('gpt-tokenizer') = await import(
       /* @vite-ignore */ /* webpackIgnore: true */ TOKENIZER_PACKAGE
     )
-    // Text that looks like a special token is ordinary text here: it comes from tool descriptions.
+    // Tool descriptions may contain text that looks like a special token: count it as ordinary text.
     const options = { disallowedSpecial: new Set<string>() }
     return limitTokenizer({
       name: 'o200k (gpt-tokenizer)',
@@ -37,19 +37,16 @@ export async function loadTokenizer(): Promise<Tokenizer> {
   }
 }
 
-/** Tokenizers take the square of the length of a word, or more; words of this length are rare, and parts of them count the same but for one. */
+/** Tokenizers take quadratic time for long words. Longer words are rare and are counted in parts, which adds at most one token each. */
 const LONGEST_WORD = 256
-/** Texts are counted whole up to this length. No prompt and hardly a definition is longer. */
+/** Longer texts are sampled. No prompt and hardly a definition is longer. */
 const WHOLE = 400_000
-/** Of longer ones, so many parts of equal length are counted. */
+/** Number of samples. */
 const PARTS = 16
 
 const bounds = new WeakSet<Tokenizer>()
 
-/**
- * A tokenizer whose time grows with the text, up to a limit: long words are counted in parts, and of a very long text a sample that
- * is spread over all of it.
- */
+/** Limits the time of a tokenizer: counts long words in parts, and very long texts by samples spread over the whole text. */
 export function limitTokenizer(tokenizer: Tokenizer): Tokenizer {
   if (tokenizer === estimate || bounds.has(tokenizer)) return tokenizer
   const countParts = (text: string): number => {
@@ -76,7 +73,7 @@ export function limitTokenizer(tokenizer: Tokenizer): Tokenizer {
   return made
 }
 
-/** The text, cut only within runs of characters (or of blanks) that are too long. */
+/** Splits the text only within runs of characters (or of blanks) that are too long. */
 function* wordParts(text: string): Generator<string> {
   let start = 0
   let run = 0
@@ -86,7 +83,7 @@ function* wordParts(text: string): Generator<string> {
     const isBlank = code === 32 || (code >= 9 && code <= 13)
     run = isBlank === wasBlank ? run + 1 : 1
     wasBlank = isBlank
-    // Not between the halves of a character.
+    // Never split a surrogate pair.
     if (run <= LONGEST_WORD || (code & 0xfc00) === 0xdc00) continue
     yield text.slice(start, at)
     start = at

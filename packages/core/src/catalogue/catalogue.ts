@@ -1,4 +1,4 @@
-/** Step 1 of the flow: every known tool from every source, with ids, wire names, groups and a lookup that forgives spelling. */
+/** The catalogue: all tools of all sources, with ids, wire names, groups and a lookup that tolerates spelling. */
 
 import { createPendingWork, type PendingWork } from '../base/async.js'
 import { ToolwellError } from '../base/errors.js'
@@ -32,46 +32,47 @@ export type { Skipped, UnusableTool } from './check-tools.js'
 export { META } from './check-tools.js'
 export type { Entry, Source, SourceUpdate, StateDetails } from './entry.js'
 
-/** The host's own tools live in the source with the empty name. */
+/** The host's tools have the source with the empty name. */
 const HOST = ''
-/** As many of the host's tools are taken up where they are given: so much holds nobody up. */
+/** Up to this many host tools are added at once, which is fast. More are added in pieces. */
 const MOST_AT_ONCE = 1000
+
 export interface Catalogue {
   /** Grows with every change. */
   readonly revision: number
   readonly size: number
   readonly sources: ReadonlyMap<string, Source>
   readonly findings: readonly Finding[]
-  /** The array the host gave for its own tools: the same instance, untouched. */
+  /** The host's array of tools: the same instance, unchanged. */
   readonly hostTools: readonly Tool[]
   entries(): IterableIterator<Entry>
   get(id: string): Entry | undefined
-  /** What sources list and cannot be used, so that it is not among the entries; by an id that no tool has. */
+  /** Tools that sources list but that cannot be used. They are not entries; their ids differ from all ids of tools. */
   readonly skippedTools: ReadonlyMap<string, Skipped>
-  /** The one of these that is called so. */
+  /** Finds a skipped tool by name. */
   skipped(name: string): Skipped | undefined
-  /** Replaces the tools of a source by these: of the host's own, where the name is empty. Costs what the source holds. */
+  /** Replaces the tools of a source; of the host, if the name is empty. Takes time in proportion to the source. */
   setSource(name: string, update: SourceUpdate): void
-  /** Changes only the state: tools of a source that is not ready stay known. Throws for a source that was never set. */
+  /** Changes only the state; the tools stay in the catalogue. Throws if the source was never set. */
   setState(name: string, state: SourceState, details?: StateDetails): void
   removeSource(name: string): void
-  /** Adds a tool of Toolwell's own, under its plain name where that is free. It is known once it is there. */
+  /** Adds a meta-tool, under its plain name if that is free. Does nothing if it exists. */
   addMeta(tool: Tool): void
   /** Accepts a quarantined definition of a locked source. */
   approve(id: string): void
-  /** Members of a group, in order of id. A group belongs to its source: no other server can join it. */
+  /** Members of a group, in order of id. A group belongs to its source: other servers cannot join it. */
   members(group: string, source?: string): Entry[]
-  /** Deprecated and other names of a tool, besides its own. */
+  /** Lists aliases and deprecated names of a tool. */
   listAliases(id: string): readonly string[]
-  /** Takes up the host's own tools, where they are many, in pieces: until then, whatever is asked takes them up at once. */
+  /** Adds many host tools in pieces. Before that, any other call adds them all at once. */
   ready(): Promise<void>
-  /** Makes many new names ready for `resolve`, which holds the event loop for as long as that takes otherwise. */
+  /** Indexes new names in pieces. Otherwise, the next `resolve` indexes them at once and blocks the event loop. */
   prepareNames(): Promise<void>
-  /** `usable` hides what the caller may not know of: hidden tools neither match nor make a name ambiguous. */
+  /** Tools that are not `usable` neither match nor make a name ambiguous. */
   resolve(asked: string, usable: (entry: Entry) => boolean): Resolution
-  /** Ids that joined, changed or left since a revision. */
+  /** Ids that were added, changed or removed since a revision. */
   changesSince(revision: number): Iterable<string>
-  /** Waits for a change that makes it so, but no longer than this. */
+  /** Waits until `holds` returns true after a change, at most this long. */
   until(holds: () => boolean, milliseconds: number): Promise<void>
 }
 
@@ -97,18 +98,18 @@ class MapCatalogue implements Catalogue {
   readonly #groups = new Map<string, Set<string>>()
   readonly #removed = new Set<string>()
   readonly #findings = new Map<string, readonly Finding[]>()
-  /** Whether a source is locked, also while it is away. */
+  /** Kept for removed sources too. */
   readonly #locked = new Map<string, boolean>()
-  /** By locked source: the fingerprint that was seen first or approved last. It outlives the tool and the source. */
+  /** By locked source and tool: the fingerprint that was seen first or approved last. Kept after the tool or source is removed. */
   readonly #approved = new Map<string, Map<string, string>>()
-  /** Tools that could not have the name they would have had, by id. */
+  /** Tools that did not get their plain wire name, by id. */
   readonly #renamed = new Map<string, Finding>()
   readonly #looks: LookAlikes
   readonly #onChange: ((change: SourceChange) => void) | undefined
   readonly #naming: WireNaming | undefined
   readonly #names: NameIndex = createNameIndex((id) => this.#entries.get(id))
   readonly #waiters = new Set<() => void>()
-  /** The host's tools that are not taken up yet. */
+  /** Adds the remaining host tools. */
   #pendingHostTools: PendingWork | undefined
   readonly #changes = createChanges()
 
@@ -148,7 +149,7 @@ class MapCatalogue implements Catalogue {
     return [...[...this.#findings.values()].flat(), ...this.#listNameFindings(), ...this.#names.broken]
   }
 
-  /** What is odd between names depends on all that are there, and goes when one of them goes. */
+  /** Findings about pairs of names. They depend on all current names, so they are computed again each time. */
   #listNameFindings(): Finding[] {
     return [...this.#renamed.values(), ...this.#looks.findings]
   }
@@ -174,7 +175,7 @@ class MapCatalogue implements Catalogue {
       throwIfProblem(tool, findBareProperties(tool.inputSchema))
     }
     this.hostTools = tools
-    // The host's own first, whatever the order of the array: their names are the ones that a host's prompts use.
+    // The host's tools first, in any order of the array: prompts use their plain names.
     const bySource = new Map<string, Tool[]>([[HOST, []]])
     for (const tool of tools) {
       const source = tool.source ?? HOST
@@ -214,7 +215,7 @@ class MapCatalogue implements Catalogue {
     for (const _ of this.#replace(name, update, false));
   }
 
-  /** Gives way after each tool. `isChecked`: nothing is wrong with any of them. */
+  /** Yields after each tool. `isChecked`: all tools were checked before. */
   *#replace(name: string, update: SourceUpdate, isChecked: boolean): Generator<void> {
     const previous = this.#sources.get(name)
     const locked = update.locked ?? this.#locked.get(name) ?? false
@@ -257,7 +258,7 @@ class MapCatalogue implements Catalogue {
       ...(update.kept ? { kept: update.kept } : {}),
       ...(update.wake ? { wake: update.wake } : {}),
     })
-    // Looking for them is not worth it where nobody listens.
+    // Computed only if there is a listener.
     const fresh = this.#onChange ? this.#listNameFindings().filter(({ detail }) => !known.has(detail)) : []
     const moved = this.#sources.get(name)?.state !== previous?.state
     this.#report(name, before, [...findings, ...fresh], moved, update.reason)
@@ -327,7 +328,7 @@ class MapCatalogue implements Catalogue {
     })
   }
 
-  /** A locked source is held to what was seen first or approved last, also after a tool or the source was away. */
+  /** In a locked source, a tool must match the definition that was seen first or approved last, even after it was removed. */
   #isQuarantined(entry: Entry, locked: boolean): boolean {
     if (!locked) return false
     const approved = this.#approved.get(entry.source) ?? new Map<string, string>()
@@ -403,7 +404,7 @@ class MapCatalogue implements Catalogue {
     ) {
       // Same definition, perhaps a new `execute`: nothing a model can see has changed.
       this.#entries.set(id, createEntry(id, old.wireName, source, tool, quarantined))
-      // What only the index reads may still differ.
+      // Fields that only the search index reads may still differ.
       if (old.tool !== tool) this.#touch(id)
       return
     }
@@ -422,7 +423,7 @@ class MapCatalogue implements Catalogue {
     const plain = createWireName(source, name, this.#reserved, this.#naming)
     const holder = this.#wireNames.get(plain)
     const free = (candidate: string) => (this.#wireNames.get(candidate) ?? id) === id
-    // Hashes are made only where the plain name is taken: a large catalogue has thousands of names.
+    // Hash only if the plain name is taken: a large catalogue has thousands of names.
     const longer = () => [8, 16, 32].map((digits) => addHashSuffix(plain, source, name, digits)).find(free)
     const wireName = free(plain) ? plain : (longer() ?? plain)
     const reserved = this.#reserved.has(source === '' ? name : '')

@@ -1,4 +1,4 @@
-/** What a source lists, sorted: the tools that can be used by their names, and what is odd about the others. */
+/** Checks what a source gives to the catalogue: usable tools, skipped tools, findings, and mistakes in calls. */
 
 import { ToolwellError } from '../base/errors.js'
 import { foldName, toolId } from '../base/names.js'
@@ -13,7 +13,7 @@ import { findToolProblem, isValidated, readToolName, type Tool } from '../tool/t
 import type { SourceUpdate, StateDetails } from './entry.js'
 import { createEntry, type Entry } from './entry.js'
 
-/** `unusable`: what its owner has sorted out before. `isChecked`: nothing is wrong with any of the tools. */
+/** Separates usable tools from skipped ones. `unusable`: tools that the owner of the source skipped. `isChecked`: all tools were checked before. */
 export function sortUsableTools(
   source: string,
   listed: readonly Tool[],
@@ -32,14 +32,14 @@ export function sortUsableTools(
     findings.push(finding)
     return finding
   }
-  const leave = (kind: Finding['kind'], tool: UnusableTool) =>
+  const skip = (kind: Finding['kind'], tool: UnusableTool) =>
     skipped.push({ ...tool, finding: find(kind, tool.name, tool.problem) })
   for (const tool of listed) {
     const name = readToolName(tool)
     const problem = isChecked ? undefined : findToolProblem(tool)
-    if (problem) leave('invalid-tool', { name, description: readDescription(tool), problem })
+    if (problem) skip('invalid-tool', { name, description: readDescription(tool), problem })
     else if (tools.has(name))
-      leave('duplicate-tool', {
+      skip('duplicate-tool', {
         name,
         description: readDescription(tool),
         problem: 'is listed twice; the first one is kept',
@@ -49,32 +49,30 @@ export function sortUsableTools(
       for (const odd of findOddFields(tool)) find('odd-field', name, odd)
     }
   }
-  for (const each of unusable) leave('invalid-tool', each)
+  for (const each of unusable) skip('invalid-tool', each)
   return { tools, findings, skipped }
 }
 
-/** `problem`: a sentence behind the tool's name. */
+/** `problem` completes a sentence that starts with the tool's name. */
 export function createFinding(kind: Finding['kind'], source: string, tool: string, problem: string): Finding {
   return { kind, source, tool, detail: showInvisible(`${tool} ${problem}`) }
 }
 
-/** Of whatever it is. */
+/** Reads the description of a tool in any form. */
 function readDescription(tool: unknown): string {
   const { description, function: inner } = (tool ?? {}) as { description?: unknown; function?: unknown }
   const own = description ?? (inner as { description?: unknown } | undefined)?.description
   return typeof own === 'string' ? own : ''
 }
 
-// A source as it is given to the catalogue, checked: a mistake there is told where it is made.
-
-/** The source that policies see for the meta-tools; no other source can have its name. */
+/** The source of the meta-tools, as policies see it. No other source can have this name. */
 export const META = 'toolwell'
 
 export function assertSource(name: string): void {
   if (name === META)
     throw new ToolwellError(
       'invalid-option',
-      `A source cannot be named ${JSON.stringify(META)}: policies know the meta-tools by it. Rename the source.`,
+      `A source cannot be named ${JSON.stringify(META)}: policies see the meta-tools under this name. Rename the source.`,
       { path: 'source' },
     )
 }
@@ -106,7 +104,7 @@ export function assertUpdate(name: string, update: SourceUpdate): void {
   if (!Array.isArray(update.tools))
     throw new ToolwellError(
       'invalid-option',
-      `setSource(${JSON.stringify(name)}) needs tools: a list, empty where there are none, not ${describeNotTools(update.tools)}`,
+      `setSource(${JSON.stringify(name)}) needs tools: a list, which may be empty, not ${describeNotTools(update.tools)}`,
       { path: 'tools' },
     )
   assertState(update.state ?? 'ready')
@@ -123,7 +121,7 @@ function assertState(state: SourceState, details: StateDetails = {}): void {
     )
 }
 
-/** `known`: every source that was ever set. News of one that was removed meanwhile is late, and no mistake. */
+/** `known`: every source that was ever set. A late change of a removed source is not a mistake. */
 export function assertStateChange(
   name: string,
   state: SourceState,
@@ -149,8 +147,6 @@ export function assertDistinct(source: string, tools: readonly Tool[]): void {
     seen.add(name)
   }
 }
-
-// Fields of a tool that nobody reads, where another was probably meant: a typing error must not be silent.
 
 const FIELDS: Readonly<Record<keyof Tool, true>> = {
   name: true,
@@ -184,7 +180,7 @@ const FIELDS: Readonly<Record<keyof Tool, true>> = {
   source: true,
 }
 
-/** What other libraries call it. */
+/** Names of the same fields in other libraries. */
 const SYNONYMS: Readonly<Record<string, keyof Tool>> = {
   eager: 'alwaysLoad',
   lazy: 'defer',
@@ -197,49 +193,44 @@ const SYNONYMS: Readonly<Record<string, keyof Tool>> = {
   handler: 'execute',
 }
 
-/** What a tool of an MCP server has besides. */
+/** More fields of MCP tools. */
 const MCP_FIELDS: ReadonlySet<string> = new Set(['_meta', 'icons', 'execution'])
 
-/** Each as a sentence behind the tool's name. Fields that are like none of ours are the owner's business. */
+/** Finds unknown fields that resemble known ones. Each completes a sentence that starts with the tool's name. */
 function findOddFields(tool: Tool): string[] {
   return Object.keys(tool).flatMap((key) => {
     if (Object.hasOwn(FIELDS, key) || MCP_FIELDS.has(key)) return []
     const meant = Object.hasOwn(SYNONYMS, key) ? SYNONYMS[key] : nearest(key, Object.keys(FIELDS), 1)[0]
-    return meant === undefined
-      ? []
-      : [`has a field ${JSON.stringify(key)} that means nothing here; is ${meant} meant?`]
+    return meant === undefined ? [] : [`has the unknown field ${JSON.stringify(key)}; did you mean ${meant}?`]
   })
 }
 
-// What cannot be used of a tool's schema, told where the tool is given: not with its first call.
-
-/** As a sentence behind the tool's name. A schema that may lie in a file is not read for it. */
+/** Reports schema problems when the tool is added. Completes a sentence that starts with the tool's name. Does not read a schema from a file. */
 export function findOddSchema(tool: Tool): string | undefined {
   if (isValidated(tool)) return undefined
   const bare = findBareProperties(tool.inputSchema)
   if (bare !== undefined) return bare
   const problems = describeSchemaProblems(tool.inputSchema)
-  return problems === '' ? undefined : `has an inputSchema that cannot be used as it stands: ${problems}`
+  return problems === '' ? undefined : `has an inputSchema that needs repair: ${problems}`
 }
 
-// What a source lists and cannot be used. It is no tool, but it is known: nobody should look for it in vain.
-
-/** An entry of a list that whoever made the source could not read as a tool. */
+/** A listed entry that cannot be used as a tool. */
 export interface UnusableTool {
   readonly name: string
   readonly description?: string
-  /** What is wrong, as a sentence behind its name: "has no inputSchema". The model reads it, so it must not hold what a server says. */
+  /** Completes a sentence that starts with the name: "has no inputSchema". The model reads it, so it must not contain text of a server. */
   readonly problem: string
 }
 
+/** A tool that is listed but not used. Searches find it, so that the model learns why it is missing. */
 export interface Skipped {
-  /** As a search ranks it and a policy is asked about it. Its id is that of no tool. */
+  /** For search and policies. Its id differs from all ids of tools. */
   readonly entry: Entry
   readonly problem: string
   readonly finding: Finding
 }
 
-/** No tool has an id with this character in it. */
+/** Part of the id of skipped tools only. */
 const SKIPPED_MARK = '\u0000'
 
 export function isSkippedId(id: string): boolean {
@@ -258,7 +249,7 @@ export function createSkipped(
   return { entry: createEntry(id, wireName, source, tool, false), problem, finding }
 }
 
-/** Whether somebody who asks for this name means it. */
+/** True if the name means this skipped tool. */
 export function hasSkippedName({ entry }: Skipped, asked: string): boolean {
   const { source, tool, wireName } = entry
   const folded = foldName(asked)

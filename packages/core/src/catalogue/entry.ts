@@ -1,4 +1,4 @@
-/** A tool with its place in the catalogue. */
+/** The data of the catalogue: entries, sources, updates and the log of changes. */
 
 import type { KeptParts, SourceState } from '../tool/source.js'
 import type { Tool } from '../tool/tool.js'
@@ -15,7 +15,7 @@ export interface Entry {
   readonly fingerprint: string
 }
 
-/** A class, so that thousands of entries are objects of one kind. */
+/** A class, so that thousands of entries share one hidden class in the engine. */
 class CatalogueEntry implements Entry {
   #fingerprint: string | undefined
 
@@ -43,60 +43,59 @@ export function createEntry(
   return new CatalogueEntry(id, wireName, source, tool, quarantined)
 }
 
-// A source as the catalogue knows it, and as its owner tells of it.
-
+/** A source in the catalogue. */
 export interface Source {
   readonly name: string
   readonly description: string
   readonly state: SourceState
-  /** What the user can do about the state, in the host's words; empty where there is nothing to say. */
+  /** Advice for the user about the state. May be empty. */
   readonly advice: string
   /** Changed definitions of a locked source are quarantined until approved. */
   readonly locked: boolean
   readonly ids: ReadonlySet<string>
-  /** Names the source's set of tools; changes when one joins or leaves. */
+  /** A hash of the ids; changes when a tool is added or removed. */
   readonly membership: string
   readonly kept?: KeptParts
-  /** It may be used, and failed when it last was: nobody has seen it work since. */
+  /** The source may be used, but its last use failed. */
   readonly tentative: boolean
-  /** Tries again to reach it, where it is time to. Returns at once. */
+  /** Asks the owner to reconnect. Returns at once. */
   readonly wake?: () => void
 }
 
+/** New data of a source, from its owner. */
 export interface SourceUpdate {
   readonly tools: readonly Tool[]
   readonly description?: string
   readonly state?: SourceState
-  /** Why it is in this state. Only events and `debug` show it, never a model. */
+  /** The reason for the state. Appears in events and `debug`, never in requests. */
   readonly reason?: string
-  /** What the user can do about the state. The model reads it, so it must not hold what a server says. */
+  /** Advice for the user about the state. The model reads it, so it must not contain text of a server. */
   readonly advice?: string
   readonly locked?: boolean
-  /** Names of tools that must not be seen or called, for reasons of the source's own. */
+  /** Names of tools that must not be seen or called, because the owner quarantined them. */
   readonly quarantined?: readonly string[]
-  /** What it lists besides and cannot be used: told where somebody looks for it. */
+  /** Listed tools that cannot be used. A search for them reports the problem. */
   readonly unusable?: readonly UnusableTool[]
-  /** Keeps what is made of these tools for the next start. */
+  /** A cache of derived data for the next start. */
   readonly kept?: KeptParts
-  /** It may be used, and failed when it last was. The model is not told that it is back before it works. */
+  /** The source may be used, but its last use failed. Its return is announced only after it works. */
   readonly tentative?: boolean
-  /** Called when a search asks for a source that failed, or is tentative. Must return at once; when to try is its own affair. */
+  /** Called when a search needs a failed or tentative source. Must return at once; the owner decides when to reconnect. */
   readonly wake?: () => void
 }
 
-/** What goes with a state. */
+/** The parts of an update that accompany a state. */
 export type StateDetails = Pick<SourceUpdate, 'advice' | 'tentative' | 'reason'>
 
-/** Which tools have changed since when. */
-
+/** A log of changed tools by revision. */
 export interface Changes {
   add(id: string, revision: number): void
-  /** Ids that changed behind this revision. */
+  /** Ids that changed after this revision. */
   since(revision: number): Set<string>
 }
 
 export function createChanges(): Changes {
-  /** Oldest first. Shortened to one line per id when it has grown to `most`. */
+  /** Oldest first. Compacted to one record per id when it reaches `most`. */
   let changes: { readonly id: string; readonly revision: number }[] = []
   let most = 1024
   return {
@@ -105,7 +104,7 @@ export function createChanges(): Changes {
       if (changes.length < most) return
       const last = new Map(changes.map((change) => [change.id, change]))
       changes = [...last.values()].sort((a, b) => a.revision - b.revision)
-      // Twice what is left, so that the cost is shared by as many changes, also while tools leave.
+      // Double the size, so that each compaction is paid for by as many changes.
       most = 2 * changes.length + 1024
     },
     since(revision) {

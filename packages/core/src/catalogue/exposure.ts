@@ -1,15 +1,15 @@
-/** Decides which tools are eager and which are deferred, and says why. What the floor protects can never be deferred. */
+/** Decides which tools are eager and which are deferred, with the reason. Always-loaded tools can never be deferred. */
 
 import { ToolwellError } from '../base/errors.js'
 import { assertKnownKeys } from '../base/options.js'
 import type { Tool } from '../tool/tool.js'
 import type { Entry } from './catalogue.js'
 
-/** One line of configuration. All conditions given must hold; `*` in a pattern stands for any characters. Later rules win. */
+/** One rule. All its conditions must match; `*` matches any characters. Later rules win. */
 export interface ExposureRule {
   readonly tool?: string
-  /** The source, or `server`: the same thing. */
   readonly source?: string
+  /** The same as `source`. */
   readonly server?: string
   readonly group?: string
   readonly domain?: string
@@ -19,7 +19,7 @@ export interface ExposureRule {
 
 export interface Exposure {
   readonly deferred: boolean
-  /** The rule that won, in words. */
+  /** The reason, in words. */
   readonly because: string
 }
 
@@ -53,34 +53,33 @@ export function checkRules(rules: readonly ExposureRule[]): void {
 }
 
 /**
- * Refuses a configuration that would defer, by name, a tool the floor protects. A pattern that covers it is no such wish.
- * `names`: its id, and what it is sent as.
+ * Throws if the tool is always-loaded and a mark or rule defers it by name. Patterns that match it are allowed.
  */
 export function assertAlwaysLoaded(
   tool: Tool,
   rules: readonly ExposureRule[],
   names: () => readonly [id: string, wireName: string],
 ): void {
-  const floor = findAlwaysLoadedReason(tool)
-  if (!floor) return
+  const reason = findAlwaysLoadedReason(tool)
+  if (!reason) return
   const [id, wireName] = names()
   const named = rules.some(
     (rule) => rule.defer && rule.tool !== undefined && [tool.name, id, wireName].includes(rule.tool),
   )
   if (tool.defer !== true && !named) return
   throw new ToolwellError(
-    'floor',
-    `${id} cannot be deferred: ${floor}. Remove the defer mark or the rule that names it.`,
+    'always-loaded',
+    `${id} cannot be deferred: ${reason}. Remove "defer" from the tool, or the rule that names it.`,
     { tool: id, role: tool.role ?? (tool.forwards ? 'forwards' : 'dynamic-description') },
   )
 }
 
-/** From weakest to strongest: default, the tool's own mark, rules in order, alwaysLoad, the eager list, the floor. */
+/** From weakest to strongest: default, the tool's `defer`, rules in order, `alwaysLoad`, the option `eager`, always-loaded tools. */
 export function decideExposure(entry: Entry, options: ExposureOptions): Exposure {
   const { tool } = entry
   let exposure: Exposure =
     entry.source === ''
-      ? { deferred: false, because: "default: the host's own tools are eager" }
+      ? { deferred: false, because: "default: the host's tools are eager" }
       : { deferred: true, because: `default: tools of a source (${entry.source}) are deferred` }
   if (tool.defer !== undefined)
     exposure = { deferred: tool.defer, because: `the tool is marked defer: ${tool.defer}` }
@@ -90,15 +89,15 @@ export function decideExposure(entry: Entry, options: ExposureOptions): Exposure
   })
   if (tool.alwaysLoad) exposure = { deferred: false, because: 'the tool is marked alwaysLoad' }
   if (options.eager.some((name) => name === tool.name || name === entry.id || name === entry.wireName))
-    exposure = { deferred: false, because: 'it is in the list of eager names' }
-  const floor = findAlwaysLoadedReason(tool)
-  return floor ? { deferred: false, because: `floor: ${floor}` } : exposure
+    exposure = { deferred: false, because: 'it is in the option eager' }
+  const reason = findAlwaysLoadedReason(tool)
+  return reason ? { deferred: false, because: `always-loaded: ${reason}` } : exposure
 }
 
 function findAlwaysLoadedReason({ role, dynamicDescription, forwards }: Tool): string | undefined {
-  if (role) return `a ${role} tool must be in sight, or models do without it`
+  if (role) return `models stop using a ${role} tool that they do not see`
   if (dynamicDescription) return 'its description changes while the program runs, and a card would freeze it'
-  if (forwards) return 'calls of it are calls of others, so it can never be loaded by its own'
+  if (forwards) return 'its calls are forwarded to other tools, so a call can never load it'
   return undefined
 }
 
@@ -119,7 +118,7 @@ function fits(pattern: string | undefined, ...names: string[]): boolean {
   return names.some((name) => matchesGlob(pattern, name))
 }
 
-/** `*` stands for any run of characters; everything else is literal. Linear in the length of the name. */
+/** `*` matches any characters; everything else is literal. Linear in the length of the name. */
 export function matchesGlob(pattern: string, name: string): boolean {
   const [head = '', ...parts] = pattern.split('*')
   if (parts.length === 0) return pattern === name

@@ -1,4 +1,4 @@
-/** The one predicate: whether a tool may be seen, loaded or called right now. Every path asks it, and deny wins. */
+/** The gate decides whether a tool may be seen, loaded or called now. Every path asks it. One policy that denies is enough. */
 
 import { dropUndefined } from '../base/data.js'
 import { isToolOfSource, toolId } from '../base/names.js'
@@ -12,43 +12,43 @@ export type Action = 'see' | 'load' | 'call'
 
 export interface PolicyRequest {
   readonly action: Action
-  /** The tool's id; the meta-tools have the ids `toolwell/<name>`. */
+  /** The tool's id. Meta-tools have the ids `toolwell/<name>`. */
   readonly id: string
   readonly name: string
   readonly source: string
   readonly tool: Tool
-  /** The arguments of a call, already checked against the schema where the tool was hidden. Only with `call`. */
+  /** Only with `call`: the arguments. If the tool was hidden, they match the schema. */
   readonly input?: Readonly<Record<string, unknown>>
   readonly agent?: string
   readonly principal?: string
 }
 
-/** Only `true` allows. Anything else denies, a throw included. Must be quick and synchronous: it is asked often. */
+/** Only `true` allows. Everything else denies, also an exception. Must be fast and synchronous: it is called often. */
 export type Policy = (request: PolicyRequest) => boolean
 
-/** `ready`, or the reason why not. Denied tools are answered like tools that do not exist. */
+/** `ready`, or the reason why not. For the model, a denied tool does not exist. */
 export type Availability = SourceState | 'denied' | 'vanished' | 'quarantined'
 
 export interface Gate {
   availability(entry: Entry | undefined, action: Action, input?: Record<string, unknown>): Availability
   /**
-   * May be mentioned to the model at all. Does not depend on whether its source can be reached: what a request says of a
-   * source follows from its definitions, and a call while it is away is answered with its state.
+   * True if the model may know of the tool. Tools of an unreachable source stay visible, so that requests depend only on
+   * definitions; a call is then answered with the state of the source.
    */
   visible(entry: Entry): boolean
-  /** What a search takes for not there: what is denied, and, unless they are asked for, tools in quarantine. Undefined where that is nothing. */
+  /** Returns a filter for tools that searches must not find: denied and, by default, quarantined tools. Undefined if there are none. */
   createHiddenFilter(withQuarantined?: boolean): ((entry: Entry | undefined) => boolean) | undefined
-  /** Whether any tool waits for approval. */
+  /** True if a tool waits for approval. */
   readonly hasQuarantined: boolean
-  /** Whether the source of a tool is only out of reach from here: then nothing new can be said of the tool. */
+  /** True if the source of a tool is unreachable for now, so that its tools may be unchanged. */
   isSourceAway(id: string): boolean
-  /** May a source be named of which no tool is known yet? The policies are asked about a tool `*` of it. */
+  /** True if the model may read the name of a source without known tools. Asks the policies about a tool `*` of the source. */
   mayName(source: string): boolean
-  /** What a policy did instead of giving an answer, the last time. */
+  /** The last failure of a policy. */
   readonly fault: string | undefined
 }
 
-/** States in which a source cannot be reached from here for now. Another process may reach it. */
+/** States of a source that this process cannot reach for now. Another process may reach it. */
 export function isAway(availability: Availability): boolean {
   return availability === 'connecting' || availability === 'failed' || availability === 'needs-login'
 }
@@ -59,7 +59,7 @@ export interface GateOptions {
   readonly agent?: string
   readonly principal?: string
   readonly notify: (notice: Notice) => void
-  /** Tools that this conversation does not have for now, whatever a policy says. */
+  /** True for meta-tools that this conversation does not have for now. */
   readonly lacks?: (id: string) => boolean
 }
 
@@ -74,7 +74,7 @@ export function createGate(options: GateOptions): Gate {
     return false
   }
   const allows = (entry: Entry, action: Action, input?: Record<string, unknown>): boolean => {
-    // A request asks this about every tool there is, and so does a search.
+    // A fast path: each request and each search asks about every tool.
     if (policies.length === 0) return true
     const { source, tool } = entry
     const id = isSkippedId(entry.id) ? toolId(source, tool.name) : entry.id
@@ -84,13 +84,13 @@ export function createGate(options: GateOptions): Gate {
       try {
         const verdict: unknown = policy(request)
         if (verdict === true) continue
-        // Nobody waits for it, so its failure would end the process.
+        // Nobody awaits the promise: without this, its rejection would end the process.
         if (verdict instanceof Promise) verdict.catch(() => undefined)
         if (verdict === false) return false
         return fail(
           entry.id,
           action,
-          `it returned ${describeVerdict(verdict)}; a policy gives true or false, and is not async`,
+          `it returned ${describeVerdict(verdict)}; a policy must return true or false, and cannot be async`,
         )
       } catch (error) {
         return fail(entry.id, action, `it threw ${String(error)}`)
@@ -102,7 +102,7 @@ export function createGate(options: GateOptions): Gate {
   const availability: Gate['availability'] = (entry, action, input) => {
     if (!entry) return 'vanished'
     if (entry.source === META && lacks?.(entry.id)) return 'denied'
-    // What may not be seen may not be loaded or called either, whatever a policy says of those.
+    // A tool that may not be seen may not be loaded or called either.
     if (!allows(entry, 'see') || (action !== 'see' && !allows(entry, action, input))) return 'denied'
     if (entry.quarantined) return 'quarantined'
     const state = catalogue.sources.get(entry.source)?.state ?? 'ready'
@@ -112,7 +112,7 @@ export function createGate(options: GateOptions): Gate {
   const away = (id: string): boolean => {
     const entry = catalogue.get(id)
     if (entry) return isAway(availability(entry, 'see'))
-    // A list that was never read here, or an older one, says nothing of what is missing in it.
+    // The list may be missing or old, so a tool that is not in it may still exist.
     return [...catalogue.sources.values()].some(
       ({ name, state }) => isAway(state) && isToolOfSource(name, id),
     )
@@ -120,7 +120,7 @@ export function createGate(options: GateOptions): Gate {
 
   let quarantineReadAt = -1
   let isAnyQuarantined = false
-  /** Looks at all tools once for each change of the catalogue. */
+  /** Reads all tools once per change of the catalogue. */
   const hasQuarantined = (): boolean => {
     if (quarantineReadAt !== catalogue.revision) {
       isAnyQuarantined = [...catalogue.entries()].some(({ quarantined }) => quarantined)

@@ -1,6 +1,6 @@
 /**
- * Names that a reader takes for one another: twins in case, letters of other scripts, characters that nobody sees. Nothing
- * here is taken for another name on input; this is told, so that an owner can rename what imitates.
+ * Finds names that look alike: names that differ only in case, letters of other scripts, invisible characters. It only reports
+ * them, so that owners can rename tools; the lookup of names does not use it.
  */
 
 import { showInvisible, stripInvisible } from '../base/text.js'
@@ -10,14 +10,13 @@ import type { Entry } from './catalogue.js'
 export interface LookAlikes {
   put(entry: Entry): void
   remove(entry: Entry): void
-  /** A source, with tools or without. */
   putSource(name: string): void
   removeSource(name: string): void
-  /** As of now. */
+  /** Computed from the current names. */
   readonly findings: readonly Finding[]
 }
 
-/** `reserved`: names of Toolwell's own, which nobody may imitate either; `own` is their source. */
+/** `reserved`: names of meta-tools, which are compared too; `own` is their source. */
 export function createLookAlikes(reserved: ReadonlySet<string>, own: string): LookAlikes {
   const cases = createBuckets((name) => name.toLowerCase())
   const looks = createBuckets(computeSkeleton)
@@ -25,7 +24,7 @@ export function createLookAlikes(reserved: ReadonlySet<string>, own: string): Lo
   const sources = createBuckets(computeSkeleton)
   const roughSources = createBuckets(computeRoughSkeleton)
   const odd = new Map<string, Finding>()
-  /** Put and not looked at yet: nobody may ever ask. */
+  /** Not compared yet. Comparing waits until the findings are needed. */
   let pending: (Entry | string)[] = []
 
   const each = ({ id, source, tool, wireName }: Entry, act: 'put' | 'remove') => {
@@ -55,7 +54,7 @@ export function createLookAlikes(reserved: ReadonlySet<string>, own: string): Lo
     eachSource(name, 'put')
     const detail = describeOddity(name)
     const holder = { id: name, source: name, tool: '' }
-    // The id of a tool never ends in a slash.
+    // No id of a tool ends in a slash.
     if (detail !== undefined)
       odd.set(`${name}/`, about('homoglyph', { name, holder }, `the source ${name} ${detail}`))
   }
@@ -123,7 +122,7 @@ export function createLookAlikes(reserved: ReadonlySet<string>, own: string): Lo
           about(
             'homoglyph',
             copy,
-            `${writeFullName(copy)} (${listOddLetters(copy.name)}) looks like ${writeFullName(real)}; the two are kept apart, but a reader may not do so`,
+            `${writeFullName(copy)} (${listOddLetters(copy.name)}) looks like ${writeFullName(real)}; a reader may confuse the two`,
           ),
         ),
         ...findRoughPairs(rough, isOwn).map(([first, second]) =>
@@ -143,14 +142,14 @@ function writeFullName({ name, holder }: Named): string {
   return name === holder.tool ? holder.id : `the alias ${name} of ${holder.id}`
 }
 
-/** The plain one first. Spellings of plain letters are everybody's right: only a letter that is none makes an imitation. */
+/** Pairs of a real name and its imitation. Only a name with a letter that is not plain is an imitation. */
 function findImitations(buckets: Buckets, isOwn: (name: string) => boolean): [Named, Named][] {
   return buckets
     .pairs((name) => (isOwn(name) ? 2 : isPlain(name) ? 1 : 0))
     .filter(([, copy]) => !isPlain(copy.name))
 }
 
-/** What only some typefaces draw alike. What is drawn alike everywhere is told of as that. */
+/** Pairs that look alike only in some typefaces. */
 function findRoughPairs(buckets: Buckets, isOwn: (name: string) => boolean): [Named, Named][] {
   return buckets
     .pairs((name) => (isOwn(name) ? 1 : 0))
@@ -170,7 +169,7 @@ interface Named {
   readonly holder: Holder
 }
 
-/** Different names that come to the same key. Looked through only where there are any. */
+/** Groups different names that have the same key. */
 function createBuckets(keyOf: (name: string) => string) {
   const buckets = new Map<string, Named[]>()
   const crowded = new Set<string>()
@@ -189,7 +188,7 @@ function createBuckets(keyOf: (name: string) => string) {
       else buckets.delete(key)
       if (left.every((each) => each.name === left[0]?.name)) crowded.delete(key)
     },
-    /** One of each bucket, the one of the highest rank, with each of the others. Arrival plays no part. */
+    /** Pairs the highest-ranked name of each group with each other name. Does not depend on the order of arrival. */
     pairs(rank: (name: string) => number = () => 0): [Named, Named][] {
       return [...crowded].sort(byText).flatMap((key) => {
         const byId = [...(buckets.get(key) ?? [])].sort((a, b) => byText(a.holder.id, b.holder.id))
@@ -212,7 +211,7 @@ function isPlain(text: string): boolean {
   return /^[ -~]*$/.test(text)
 }
 
-/** By plain letter, what is drawn like it. Full-width, mathematical and other forms of the plain letters are folded by NFKC. */
+/** Letters that look like a plain letter. NFKC covers full-width, mathematical and other forms. */
 const DRAWN_LIKE: Readonly<Record<string, string>> = {
   a: 'аɑαᴀ',
   A: 'АΑᎪꓮᗅ',
@@ -278,7 +277,7 @@ const PLAIN = new Map(
 )
 
 function toPlainLetter(letter: string): string | undefined {
-  // Small Cherokee letters are the large ones, drawn smaller.
+  // Small Cherokee letters look like the capitals.
   return (
     PLAIN.get(letter) ?? (/\p{Script=Cherokee}/u.test(letter) ? PLAIN.get(letter.toUpperCase()) : undefined)
   )
@@ -288,7 +287,7 @@ function toPlainLetters(text: string): string {
   return [...text].map((letter) => toPlainLetter(letter) ?? letter).join('')
 }
 
-/** In plain letters, with nothing that cannot be seen. Letters before their compatible forms: ſ is drawn like f, and is an s. */
+/** Converts look-alike letters to plain ones and removes invisible characters. Before NFKC, because ſ looks like f but becomes s. */
 function normaliseDrawing(name: string): string {
   if (isPlain(name)) return name
   return toPlainLetters(stripInvisible(toPlainLetters(name).normalize('NFKC')))
@@ -300,14 +299,14 @@ function computeSkeleton(name: string): string {
 
 const ROUGHLY: Readonly<Record<string, string>> = { rn: 'm', vv: 'w', I: 'l', '1': 'l', '|': 'l', '0': 'o' }
 
-/** What some typefaces draw alike besides: rn and m, l and 1 and I, 0 and O. */
+/** Also treats rn and m, l and 1 and I, 0 and O as equal. */
 function computeRoughSkeleton(name: string): string {
   return normaliseDrawing(name)
     .replace(/rn|vv|[I1|0]/g, (letters) => ROUGHLY[letters] ?? letters)
     .toLowerCase()
 }
 
-/** The letters of a name that are not what they seem. */
+/** Lists the letters of a name that look like other letters. */
 function listOddLetters(name: string): string {
   const others = [...name].filter((letter) => !isPlain(letter))
   const seeming = others.filter((letter) => normaliseDrawing(letter) !== letter)
@@ -320,30 +319,30 @@ function listCodePoints(letters: readonly string[]): string {
     .join(' ')
 }
 
-/** A name that deceives by itself: scripts mixed within a word, or plain letters with something unseen between them. */
+/** Describes a deceptive name: mixed scripts within a word, or invisible characters between plain letters. */
 function describeOddity(name: string): string | undefined {
   if (isPlain(name)) return undefined
-  if (isPlain(stripInvisible(name))) return `holds characters that nobody sees (${listOddLetters(name)})`
+  if (isPlain(stripInvisible(name))) return `contains invisible characters (${listOddLetters(name)})`
   const foreign = name.split(/[^\p{L}\p{N}\p{M}]+/u).flatMap(findForeignLetters)
   if (foreign.length === 0) return undefined
   return isPlain(normaliseDrawing(name))
-    ? `reads as ${normaliseDrawing(name)}, and is written with other letters (${listCodePoints(foreign)})`
+    ? `can be read as ${normaliseDrawing(name)}, but is written with other letters (${listCodePoints(foreign)})`
     : `mixes letters of several scripts within a word (${listCodePoints(foreign)})`
 }
 
-/** Letters among plain ones that are not of their script, or are other forms of them. */
+/** Finds letters of another script, or other forms of plain letters, in a word with plain letters. */
 function findForeignLetters(word: string): string[] {
   if (!/[A-Za-z]/.test(word)) return []
   const letters = [...word].filter((letter) => /\p{L}/u.test(letter))
   return letters.filter((letter, at) => {
     if (isPlain(letter) || HONEST.test(letter)) return false
     if (/\p{Script=Latin}|\p{Script=Common}/u.test(letter)) return isPlain(normaliseDrawing(letter))
-    // Δt, μm, kΩ: a symbol, where it is not drawn like a plain letter.
+    // Δt, μm, kΩ: a Greek symbol is fine, unless it looks like a plain letter.
     const isSymbol = /\p{Script=Greek}/u.test(letter) && (at === 0 || at === letters.length - 1)
     return !isSymbol || toPlainLetter(letter) !== undefined
   })
 }
 
-/** Stands beside plain letters in good faith: scripts that write no blanks between words, Korean, the Turkish ı, Nº. */
+/** Letters that are normal next to plain ones: scripts without spaces between words, Korean, the Turkish ı, Nº. */
 const HONEST =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ıªº]/u

@@ -1,4 +1,4 @@
-/** The lookup inside the catalogue: exact names first, folded spellings second, ambiguity reported and never guessed. */
+/** Looks up tools by name: exact names first, then folded spellings. Reports ambiguity and never guesses. */
 
 import { runInPieces } from '../base/async.js'
 import { foldName, toolId } from '../base/names.js'
@@ -11,7 +11,7 @@ export type Resolution =
   | {
       readonly kind: 'found'
       readonly entry: Entry
-      /** The alias or deprecated name that was asked for, where it was one. */
+      /** The asked name, if it is an alias or a deprecated name. */
       readonly alias?: string
       readonly deprecated: boolean
     }
@@ -21,49 +21,49 @@ export type Resolution =
 
 export interface NameIndex {
   put(entry: Entry): void
-  /** Makes what was put ready to be looked for, and gives the event loop back in between. A lookup does what is left at once. */
+  /** Indexes new entries in pieces. A lookup indexes the rest at once. */
   prepare(): Promise<void>
   remove(entry: Entry): void
   /**
-   * Takes the tools of a source, deprecated ones among them, and links every deprecated name anew: the tool that
-   * survives may be in a source that came later, or has gone.
+   * Sets the tools of a source and links all deprecated names again: the surviving tool may be in a source that was added
+   * later, or removed.
    */
   setDeprecated(source: string, tools: ReadonlyMap<string, Tool>): void
-  /** Deprecated names that lead nowhere, as of now. */
+  /** Deprecated names whose surviving tool does not exist. */
   readonly broken: readonly Finding[]
   listAliases(id: string): readonly string[]
   resolve(asked: string, usable: (entry: Entry) => boolean, groups: GroupLookup): Resolution
 }
 
-/** The members of the group that was asked for, spelt as it is, or in any case and with any separators. */
+/** Members of the asked group: spelt exactly, or in any case and with any separators. */
 interface GroupLookup {
   exact(): Entry[]
   folded(): Entry[]
 }
 
-/** How a key came to stand for a tool, best first. */
+/** The kind of a key, best first. */
 type Tier = 'name' | 'short' | 'alias' | 'deprecated'
 const TIERS: readonly Tier[] = ['name', 'short', 'alias', 'deprecated']
 
-/** Who answers to a folded name, and how well at best. `key`: only this spelling leads there, none of the tool's own. */
+/** A tool with a folded name, and the best kind of key. `key`: a deprecated spelling that is not the tool's own. */
 interface Holder {
   readonly id: string
   readonly tier: Tier
   readonly key?: string
 }
 
-/** By folded name. Most have one holder, which is then not worth a list. */
+/** By folded name. Most names have one holder, which saves a list. */
 type Table = Map<string, Holder | Holder[]>
 
 export function createNameIndex(get: (id: string) => Entry | undefined): NameIndex {
   const table: Table = new Map()
   const deprecated = new Map<string, ReadonlyMap<string, Tool>>()
-  /** Put and not looked for yet: a program with thousands of tools may never ask for a name. */
+  /** Not indexed yet: a program with thousands of tools may never look up a name. */
   const pending: Entry[] = []
   let links: { readonly name: string; readonly keys: readonly string[]; readonly target: string }[] = []
   let broken: Finding[] = []
 
-  /** Their order does not matter, and whoever takes one settles it at once: two may take them in turns. */
+  /** Order does not matter. Two callers may take entries in turns, because each entry is indexed at once. */
   function* takePending(): Generator<Entry> {
     for (let entry = pending.pop(); entry; entry = pending.pop()) yield entry
   }
@@ -154,12 +154,12 @@ export function createNameIndex(get: (id: string) => Entry | undefined): NameInd
   }
 }
 
-/** Every name that a tool answers to by itself. */
+/** Lists every name of a tool, without deprecated ones. */
 export function listNames(entry: Entry): string[] {
   return listKeys(entry).map(([key]) => key)
 }
 
-/** Whether a folded name is that of its group, with or without that of its source. */
+/** True if the folded name names the group of the tool, with or without its source. */
 export function isOfGroup({ source, tool }: Entry, folded: string): boolean {
   const own = foldName(tool.group ?? '')
   return own === folded || (own !== '' && foldName(source) + own === folded)
@@ -183,12 +183,12 @@ function listKeys(entry: Entry): [string, Tier][] {
   return keys
 }
 
-/** What consists of separators alone is told apart as it is. */
+/** Names that consist only of separators stay unfolded. */
 function foldKey(key: string): string {
   return foldName(key) || `\u0000${key}`
 }
 
-/** Its names as the table has them, each with its best tier. */
+/** Lists the folded names of a tool, each with its best tier. */
 function listFoldedKeys(entry: Entry): Map<string, Tier> {
   const folds = new Map<string, Tier>()
   const add = (folded: string, tier: Tier) => {
@@ -196,7 +196,7 @@ function listFoldedKeys(entry: Entry): Map<string, Tier> {
     if (held === undefined || TIERS.indexOf(tier) < TIERS.indexOf(held)) folds.set(folded, tier)
   }
   const { id, wireName, source, tool } = entry
-  // Joints vanish, so that most names of a tool come to three. Other scripts have letters that change with what stands behind them.
+  // A fast path: separators vanish, so most tools have three folded names. ASCII only: some letters fold differently before other letters.
   const isPlain = source !== '' && !tool.aliases?.length && /^[\x00-\x7f]*$/.test(source + tool.name)
   const own = isPlain ? foldName(tool.name) : ''
   const full = isPlain ? foldName(source) + own : ''
@@ -213,7 +213,7 @@ function listFoldedKeys(entry: Entry): Map<string, Tier> {
   return folds
 }
 
-/** The same holder for this very spelling: it may stand for less, or for nothing. */
+/** Finds the tier of this exact spelling, which may be lower than the folded one. Undefined if it is not a name of the tool. */
 function matchExactly(holder: Holder, asked: string, entry: Entry | undefined): Holder | undefined {
   if (holder.key !== undefined) return holder.key === asked ? holder : undefined
   const tiers = entry ? listKeys(entry).flatMap(([key, tier]) => (key === asked ? [tier] : [])) : []
@@ -244,7 +244,7 @@ function isDeprecated({ name, canonicalName }: Tool): boolean {
   return canonicalName !== undefined && canonicalName !== name
 }
 
-/** Follows canonicalName to the tool that survives; undefined for a cycle. */
+/** Follows `canonicalName` to the surviving tool; undefined for a cycle. */
 function findSurvivor(tool: Tool, tools: ReadonlyMap<string, Tool>): string | undefined {
   const seen = new Set<string>([tool.name])
   let name = tool.canonicalName ?? tool.name

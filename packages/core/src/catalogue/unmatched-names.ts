@@ -1,4 +1,4 @@
-/** Names in options that no tool has: mostly slips, which would only show in what a conversation costs. */
+/** Finds names in `eager` and `rules` that match no tool. Such mistakes would otherwise show only as higher costs. */
 
 import { nearest } from '../base/nearest.js'
 import type { Catalogue } from './catalogue.js'
@@ -20,12 +20,12 @@ export function findUnmatchedNames(catalogue: Catalogue, { eager, rules }: Expos
       detail: `no tool is named ${JSON.stringify(name)}${suggestName(name, names)}`,
     })),
     ...rules.flatMap((rule, index) => {
-      // Who asks is known with a conversation alone.
+      // The agent is known only in a conversation: assume the rule's own.
       if (entries.some((entry) => matchesRule(rule, entry, rule.agent))) return []
       const { tool, source, server } = rule
       const asked = tool ?? source ?? server ?? ''
       const near = suggestName(asked, tool === undefined ? catalogue.sources.keys() : names)
-      const detail = `it fits no tool (${JSON.stringify(rule)})${near}`
+      const detail = `it matches no tool (${JSON.stringify(rule)})${near}`
       return [{ option: `rules[${index}]`, detail }]
     }),
   ]
@@ -36,18 +36,17 @@ function suggestName(asked: string, known: Iterable<string>): string {
   return name === undefined ? '' : `; did you mean ${JSON.stringify(name)}?`
 }
 
-// Whether the names in options are those of tools: asked once, as soon as no source is awaited, which may bring what is named.
-
 export interface NameCheck {
-  /** Those that no tool has, once that was found out. */
+  /** Empty until the check has run. */
   readonly unmatched: readonly Unmatched[]
   check(): Promise<void>
 }
 
+/** Runs the check once, as soon as no source is connecting. */
 export function createNameCheck(
   catalogue: Catalogue,
   options: ExposureOptions,
-  tell: (found: Unmatched) => void,
+  report: (found: Unmatched) => void,
 ): NameCheck {
   const found: Unmatched[] = []
   let isDone = options.eager.length + options.rules.length === 0
@@ -57,7 +56,7 @@ export function createNameCheck(
       if (isDone || [...catalogue.sources.values()].some(({ state }) => state === 'connecting')) return
       isDone = true
       found.push(...findUnmatchedNames(catalogue, options))
-      for (const each of found) tell(each)
+      for (const each of found) report(each)
     },
   }
 }

@@ -1,4 +1,4 @@
-/** `@toolwell/core/stores/results`: kept results as files, in a folder of the host's choice. */
+/** `@toolwell/core/stores/results`: stores large results as files in a folder. */
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { isRecord } from '../base/data.js'
@@ -11,13 +11,12 @@ import { estimateBytes } from './store.js'
 
 const MAX_BYTES = 512 * 1024 * 1024
 const MAX_AGE = 7 * 24 * 60 * 60 * 1000
-/** Files with another ending are somebody else's. */
+/** Files with another ending are never touched. */
 const ENDING = '.result.json'
 
 /**
- * One file for each result, readable by its owner alone. Its name is a hash of its ledger and one of its handle, so that no id
- * leads out of the folder. The age of a file is its time of change; what is too old, or too much, is removed when the next
- * result is written.
+ * Stores one file per result, readable only by its owner. File names are hashes of ledger and handle, so that no id can lead
+ * out of the folder. Each write first removes files that are too old, and the oldest files if the limit is exceeded.
  */
 export function resultFolder(
   folder: string,
@@ -26,10 +25,10 @@ export function resultFolder(
   if (typeof folder !== 'string' || folder === '')
     throw new ToolwellError('invalid-option', 'resultFolder needs the path of a folder.', { path: 'folder' })
   const root = resolve(folder)
-  // As JSON, which keeps lone surrogates apart.
-  const nameOf = (id: string) => shortHash(JSON.stringify(id), 40)
+  // Hash the JSON, in which lone surrogates stay different.
+  const hashId = (id: string) => shortHash(JSON.stringify(id), 40)
   const fileOf = (ledger: string, handle: string) =>
-    join(root, `${nameOf(ledger)}-${nameOf(handle)}${ENDING}`)
+    join(root, `${hashId(ledger)}-${hashId(handle)}${ENDING}`)
   let count = 0
 
   return {
@@ -39,7 +38,7 @@ export function resultFolder(
       const file = fileOf(ledger, handle)
       const text = JSON.stringify({ ledger, handle, content })
       await sweep(root, maxBytes - text.length, maxAge, file)
-      // Whole or not at all: nobody reads half of it.
+      // Write and rename, so that no reader sees half a file.
       const fresh = `${file}.${process.pid}.${count++}`
       try {
         await writeFile(fresh, text, { mode: 0o600 })
@@ -54,16 +53,16 @@ export function resultFolder(
       const file = fileOf(ledger, handle)
       try {
         const { mtimeMs } = await stat(file)
-        // A file's time has fractions of a millisecond, the clock has none.
+        // File times have fractions of a millisecond; `Date.now()` does not.
         if (Math.floor(mtimeMs) + maxAge <= Date.now()) return undefined
         return readContent(JSON.parse(await readFile(file, 'utf8')), ledger, handle)
       } catch {
-        // Gone meanwhile, or not ours: there is no such result.
+        // The file is missing or not readable: there is no such result.
         return undefined
       }
     },
     async delete(ledger) {
-      const start = `${nameOf(ledger)}-`
+      const start = `${hashId(ledger)}-`
       const isTheirs = (name: string) => name.startsWith(start) && name.includes(ENDING)
       for (const name of (await listFiles(root)).filter(isTheirs)) await rm(join(root, name), { force: true })
     },
@@ -79,7 +78,7 @@ function readContent(stored: unknown, ledger: string, handle: string): KeptConte
   return typeof data === 'string' && typeof mediaType === 'string' ? (content as KeptContent) : undefined
 }
 
-/** None where the folder is not there: nothing was kept yet. */
+/** Empty if the folder does not exist yet. */
 async function listFiles(root: string): Promise<string[]> {
   return readdir(root).catch((error: unknown) => {
     if (isMissing(error)) return []
@@ -87,7 +86,7 @@ async function listFiles(root: string): Promise<string[]> {
   })
 }
 
-/** Removes what is too old, then the oldest until the rest fits. `replaced` is about to be written anew. */
+/** Removes files that are too old, then the oldest until the rest fits. Ignores `replaced`, which is about to be overwritten. */
 async function sweep(root: string, room: number, maxAge: number, replaced: string): Promise<void> {
   const files: { readonly path: string; readonly size: number; readonly at: number }[] = []
   for (const name of await listFiles(root)) {

@@ -1,23 +1,21 @@
-/** The result of an MCP tool as parts. */
+/** Converts the result of an MCP tool to parts. */
 import { isRecord } from '../base/data.js'
 import { type GivenPart, type ToolResult, toolResult } from './part.js'
 
-/** A `CallToolResult`, as far as it is read. */
+/** The fields of `CallToolResult` that are read. */
 export interface McpResult {
   readonly content?: unknown
   readonly structuredContent?: unknown
   readonly isError?: boolean | undefined
 }
 
-/**
- * A server that gives structured content says the same as text beside it, for clients that read text: the protocol asks
- * for that. So it is read only where there is no text.
- */
+/** Uses structured content only if the text is empty: the protocol asks servers to send the same content as text too. */
 export function mcpResult({ content, structuredContent, isError }: McpResult): ToolResult {
   const blocks: readonly unknown[] = Array.isArray(content) ? content : []
   const parts = blocks.flatMap(readBlock)
-  const isSaid = parts.some((part) => part.type === 'text' && part.text !== '')
-  if (structuredContent !== undefined && !isSaid) parts.push({ type: 'structured', value: structuredContent })
+  const hasText = parts.some((part) => part.type === 'text' && part.text !== '')
+  if (structuredContent !== undefined && !hasText)
+    parts.push({ type: 'structured', value: structuredContent })
   return toolResult(parts, { isError: isError === true })
 }
 
@@ -38,7 +36,7 @@ function readBlock(block: unknown): GivenPart[] {
         ...(media.mediaType === '' ? {} : media),
       },
     ]
-  // A kind that is newer than this: what it is may still be told.
+  // An unknown, newer kind of block: pass it on as JSON.
   return [{ type: 'structured', value: block }]
 }
 
@@ -57,7 +55,7 @@ function readName(name: unknown): { readonly name?: string } {
   return typeof name === 'string' && name !== '' ? { name } : {}
 }
 
-/** The last piece of an address, without what follows a `?` or `#`. */
+/** The last part of a URI's path, without query and fragment. */
 function lastPathPart(uri: string): string {
   const [path = ''] = uri.split(/[?#]/, 1)
   return path.slice(path.lastIndexOf('/') + 1)

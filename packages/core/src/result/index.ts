@@ -1,4 +1,4 @@
-/** `@toolwell/core/result`: what a tool may give besides text and JSON, and where large results are kept. */
+/** `@toolwell/core/result`: results with images, files and links, and stores for large results. */
 export { type McpResult, mcpResult } from './from-mcp.js'
 export {
   type GivenPart,

@@ -1,4 +1,4 @@
-/** What a tool gave, as parts: one form for a host's own tools and for MCP. Each wire writes them in its own. */
+/** Parts of a tool result: one form for host tools and MCP, which each wire converts. Also base64 and image sizes. */
 
 export type ResultPart = TextPart | MediaPart | LinkPart | StructuredPart
 
@@ -7,7 +7,7 @@ export interface TextPart {
   readonly text: string
 }
 
-/** Bytes: a picture, a sound, or any other file. */
+/** An image, a sound or another file. */
 export interface MediaPart {
   readonly type: 'image' | 'audio' | 'file'
   /** In base64. */
@@ -16,7 +16,7 @@ export interface MediaPart {
   readonly name?: string
 }
 
-/** Something that can be fetched elsewhere. Its address is told; nobody fetches it. */
+/** A link to a resource. The model reads the address; Toolwell does not fetch it. */
 export interface LinkPart {
   readonly type: 'link'
   readonly uri: string
@@ -31,7 +31,7 @@ export interface StructuredPart {
   readonly value: unknown
 }
 
-/** A part as a tool may write it: bytes are as good as base64. */
+/** A part as tools write it. Data may be base64 or bytes. */
 export type GivenPart =
   | TextPart
   | LinkPart
@@ -40,17 +40,14 @@ export type GivenPart =
 
 export interface ToolResult {
   readonly parts: readonly GivenPart[]
-  /** The tool ran and failed: the call counts as failed, and the model is told so. */
+  /** The tool ran and failed. The call counts as failed, and the model reads so. */
   readonly isError?: boolean
 }
 
-/** In the registry of all realms: two copies of this package may meet in one process. */
+/** In the global symbol registry, because one process may load two copies of this package. */
 const MARK = Symbol.for('toolwell.result')
 
-/**
- * A result in parts, for `execute` to return. Only what this function made is read as parts: a value that merely looks
- * like one is data, and is written as JSON.
- */
+/** Makes a result in parts for `execute` to return. Other values of the same shape are data and are written as JSON. */
 export function toolResult(
   parts: readonly GivenPart[],
   { isError = false }: { readonly isError?: boolean } = {},
@@ -67,11 +64,12 @@ export function isMedia(part: ResultPart): part is MediaPart {
   return part.type === 'image' || part.type === 'audio' || part.type === 'file'
 }
 
-/** Bytes as base64 that every server decodes: the standard alphabet, padded, nothing around it. */
-
 const CHUNK = 0x8000
 
-/** Undefined where the text is no base64. A `data:` prefix, line breaks and the alphabet of addresses are put right. */
+/**
+ * Makes base64 that every server decodes: standard alphabet, padded. Repairs a `data:` prefix, line breaks and the URL alphabet.
+ * Undefined if the text is not base64.
+ */
 export function toBase64(data: string | Uint8Array): string | undefined {
   if (typeof data !== 'string') return encodeBase64(data)
   const comma = data.startsWith('data:') ? data.indexOf(',') : -1
@@ -90,19 +88,18 @@ function encodeBase64(bytes: Uint8Array): string | undefined {
   return btoa(text)
 }
 
-/** The first bytes. */
 export function decodeStart(base64: string, bytes: number): Uint8Array {
   const text = base64.slice(0, Math.ceil(bytes / 3) * 4)
   return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).subarray(0, bytes)
 }
 
-/** How many bytes it stands for. */
+/** The number of bytes that base64 encodes. */
 export function byteLength(base64: string): number {
   const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0
   return (base64.length / 4) * 3 - padding
 }
 
-/** The text that it stands for; undefined where that is no UTF-8. */
+/** Decodes base64 as UTF-8; undefined if the bytes are not UTF-8. */
 export function decodeText(base64: string): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(decodeStart(base64, byteLength(base64)))
@@ -111,18 +108,17 @@ export function decodeText(base64: string): string | undefined {
   }
 }
 
-// What an image is and how large, from its first bytes: PNG, JPEG, GIF and WebP, the four that providers take.
-
+/** The formats that providers accept. */
 export interface ImageSize {
   readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
   readonly width: number
   readonly height: number
 }
 
-/** A camera puts some 64 kB of notes before the size of a JPEG, seldom more than a few times that. */
+/** Cameras write about 64 kB of metadata before the size of a JPEG, rarely a few times that. */
 const LOOKED_AT = 512 * 1024
 
-/** Undefined where the bytes are no such image. Takes one walk over the start, whatever the bytes say. */
+/** Reads format and size from the first bytes, in one pass. Undefined if the bytes are not such an image. */
 export function readImageSize(base64: string): ImageSize | undefined {
   const bytes = decodeStart(base64, LOOKED_AT)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -148,7 +144,7 @@ function gif(view: DataView): ImageSize | undefined {
   return { mediaType: 'image/gif', width: view.getUint16(6, true), height: view.getUint16(8, true) }
 }
 
-/** Three kinds of chunk: with extras, lossless, and the plain one. */
+/** WebP has three kinds of chunk: extended, lossless and lossy. */
 function webp(view: DataView): ImageSize | undefined {
   if (view.byteLength < 30 || !hasText(view, 0, 'RIFF') || !hasText(view, 8, 'WEBP')) return undefined
   const mediaType = 'image/webp'
@@ -166,7 +162,7 @@ function threeBytes(view: DataView, at: number): number {
   return view.getUint16(at, true) | (view.getUint8(at + 2) << 16)
 }
 
-/** From segment to segment until the one that begins a frame. Each step goes forward. */
+/** Skips segments until a frame starts. Each step moves forward, so it always ends. */
 function jpeg(view: DataView): ImageSize | undefined {
   if (!hasText(view, 0, '\xff\xd8\xff')) return undefined
   for (let at = 2; at + 9 <= view.byteLength; ) {

@@ -1,4 +1,4 @@
-/** Whatever a tool gave, as parts. Nothing a tool gives throws here. */
+/** Reads a tool's return value as parts, without throwing, and takes pieces of long texts. */
 
 import { truncateText } from '../base/text.js'
 import {
@@ -17,7 +17,7 @@ export type ReadResult =
       readonly parts: readonly (ResultPart | { readonly type: 'withheld'; readonly media: Withheld })[]
       readonly isError: boolean
     }
-  /** It ran, and what it gave cannot be written down. */
+  /** The tool ran, but its result cannot be written as text. */
   | Unprintable
 
 export function readResult(value: unknown): ReadResult {
@@ -65,7 +65,7 @@ function readPart(part: GivenPart): ReadPart {
   }
 }
 
-/** What is text in bytes is text. The bytes of an image say what it is, whatever its media type says: servers look. */
+/** Decodes textual media as text. Takes the type of an image from its bytes, because servers check them too. */
 function readMedia(part: Extract<GivenPart, { data: unknown }>): ReadPart {
   const { type, name } = part
   const given: unknown = part.data
@@ -95,8 +95,6 @@ function isTextual(mediaType: string): boolean {
   return /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript)$|\+(?:json|xml)$/.test(mediaType)
 }
 
-// Reading a kept text piece by piece: its head, a range of lines or characters, the lines that hold a word. All linear.
-
 export interface Extent {
   readonly characters: number
   readonly lines: number
@@ -108,21 +106,21 @@ export function measureText(text: string): Extent {
   return { characters: text.length, lines }
 }
 
-/** The start of a text within so many characters, up to the end of a line where one is near. */
+/** The first `most` characters of a text, cut at the end of a line if one is near. */
 export function takeHead(text: string, most: number): string {
   const head = truncateText(text, most)
   const end = head.lastIndexOf('\n')
   return head.length < text.length && end > most * 0.8 ? head.slice(0, end) : head
 }
 
-/** A piece of a text, from a character on, and where it stands. Both ends counted from 1, as they are asked for. */
+/** A piece of a text. `from` and `to` count lines or characters, starting at 1. */
 export interface Piece {
   readonly text: string
   readonly from: number
   readonly to: number
 }
 
-/** Characters `from` to `to`, none of them halved, and no more than `most`. */
+/** Characters `from` to `to`, at most `most`, without splitting a surrogate pair. */
 export function takeCharacters(text: string, from: number, to: number, most: number): Piece {
   const start = isLow(text, from - 1) ? from - 2 : from - 1
   const piece = truncateText(text.slice(start, to), most)
@@ -134,7 +132,7 @@ function isLow(text: string, at: number): boolean {
   return at > 0 && code >= 0xdc00 && code <= 0xdfff
 }
 
-/** Whole lines `from` to `to`, as many as fit into `most`. Undefined where not even the first one fits. */
+/** Whole lines `from` to `to`, as many as fit into `most` characters. Undefined if the first line does not fit. */
 export function takeLines(text: string, from: number, to: number, most: number): Piece | undefined {
   let start = 0
   for (let line = 1; line < from; line++) {
@@ -156,15 +154,15 @@ export function takeLines(text: string, from: number, to: number, most: number):
 
 export interface Found {
   readonly line: number
-  /** Of the match in the whole text, counted from 1. */
+  /** Position of the match in the whole text, starting at 1. */
   readonly character: number
   readonly text: string
 }
 
-/** What is shown on each side of a match in a long line. */
+/** Characters to show on each side of a match in a long line. */
 const AROUND = 120
 
-/** The places of a plain text, in any case of letters, and how many there are; neighbours count as one. No pattern: nothing can run away. */
+/** Finds and counts a plain text, ignoring case. Matches close together count once. Takes linear time: it supports no patterns. */
 export function findMatches(
   text: string,
   wanted: string,
@@ -196,20 +194,18 @@ function cutAround(line: string, at: number, wanted: string): string {
   return `${from > 0 ? '…' : ''}${shown}${to < line.length ? '…' : ''}`
 }
 
-/** A value as the JSON that a model reads. What JSON would leave out of it without a word is shown, or told of. */
-
 interface Unprintable {
-  /** What is wrong, as the end of a sentence: `it is a Response: return await response.text()`. */
+  /** Completes a sentence: `it is a Response: return await response.text()`. */
   readonly problem: string
 }
 
-/** Nothing at all is no text. */
+/** Writes a value as JSON for the model. Shows values that JSON would silently drop, or reports them. */
 function printValue(value: unknown): string | Unprintable {
   if (value === undefined) return ''
   if (typeof value === 'function' || typeof value === 'symbol') return { problem: `it is a ${typeof value}` }
   try {
     const text = JSON.stringify(value) ?? ''
-    // What JSON leaves out, it writes as one of these.
+    // JSON writes `{}` or `null` for values that it cannot show.
     return /\{\}|null/.test(text) ? printCompletely(value) : text
   } catch (error) {
     return { problem: error instanceof NotShown ? error.message : describeError(error) }
@@ -218,7 +214,7 @@ function printValue(value: unknown): string | Unprintable {
 
 class NotShown extends Error {}
 
-/** Maps and sets as lists, what says itself as text as that text, and a number that JSON lacks by its name. */
+/** Writes maps and sets as lists, objects with a `toString` as that text, and `NaN` and infinity by name. */
 function printCompletely(value: unknown): string {
   let isWhole = true
   const text = JSON.stringify(value, (_, each: unknown) => {
@@ -238,7 +234,7 @@ function printCompletely(value: unknown): string {
   return typeof value === 'number' ? String(value) : (text ?? '')
 }
 
-/** An instance of something without a field that JSON would show. */
+/** True for class instances without a field that JSON would show. */
 function isBare(value: unknown): value is object {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const kind = Object.getPrototypeOf(value)
@@ -259,7 +255,7 @@ function advice(value: object, kind: string): string {
   return ', of which JSON shows nothing: return what is in it'
 }
 
-/** Engines tell of a circle on several lines. */
+/** The first line of the message: engines describe a cycle on several lines. */
 function describeError(error: unknown): string {
   try {
     const [line = ''] = String(error instanceof Error ? error.message : error).split('\n', 1)

@@ -1,32 +1,31 @@
-/** The seam for results that are too large to send: where they are kept whole. Two drivers: memory, and a folder of files. */
+/** `ResultStore`, which keeps results that are too large to send, its memory driver, and the limits of results. */
 
 import type { Tokenizer } from '../base/tokens.js'
 
-/** A kept result: text, or the bytes of a file. */
+/** A stored result: text, or the bytes of a file in base64. */
 export type KeptContent =
   | { readonly text: string }
   | { readonly data: string; readonly mediaType: string; readonly name?: string }
 
 export interface ResultStore {
   /**
-   * Keeps a result under the ledger it was given to. The same handle again replaces it. False where there is no room for
-   * it: then nothing is kept.
+   * Stores a result for a ledger. The same handle replaces it. False if it does not fit: then nothing is stored.
    */
   write(ledger: string, handle: string, content: KeptContent): Promise<boolean>
-  /** Undefined where it is not there, or not any more. */
+  /** Undefined if the result was never stored or has been removed. */
   read(ledger: string, handle: string): Promise<KeptContent | undefined>
-  /** Removes everything that is kept under a ledger. None is no mistake. */
+  /** Removes all results of a ledger, if any. */
   delete?(ledger: string): Promise<void>
 }
 
 export interface ResultStoreLimits {
-  /** Bytes of everything that is kept; the oldest makes room. */
+  /** Bytes of all results. The oldest are removed first. */
   readonly maxBytes?: number
-  /** Milliseconds after which a result is gone. */
+  /** Milliseconds after which a result is removed. */
   readonly maxAge?: number
 }
 
-/** An estimate that is never too small by much: three bytes at most for each UTF-16 code unit. */
+/** Estimates the size: three bytes for each UTF-16 code unit that is not ASCII. */
 export function estimateBytes(content: KeptContent): number {
   if ('data' in content) return content.data.length
   const { text } = content
@@ -35,11 +34,10 @@ export function estimateBytes(content: KeptContent): number {
   return size
 }
 
-// The default place for kept results: this process's memory, bounded, and gone when it ends.
-
 const MAX_BYTES = 64 * 1024 * 1024
 const MAX_AGE = 24 * 60 * 60 * 1000
 
+/** Stores results in the memory of this process. The default. */
 export function memoryResults({
   maxBytes = MAX_BYTES,
   maxAge = MAX_AGE,
@@ -86,36 +84,34 @@ export function memoryResults({
   }
 }
 
-// How long a result may be, and whether a text is longer than that.
-
-/** Below this a head, a size and a handle would be longer than what they stand for. */
+/** The smallest limit, in tokens. Below it, the head, size and handle would be longer than the result itself. */
 export const LEAST_RESULT = 100
 
-/** Characters for each token above which a text is long without being counted: no ordinary text has so many. */
+/** A text with more characters per token of the limit is too long without counting: ordinary text has fewer. */
 const MOST_CHARACTERS = 16
 
-/** Characters for each token of a head: as in ordinary English, so that it stays well below the limit. */
+/** Characters per token of a head, as in ordinary English. */
 const HEAD_CHARACTERS = 4
-/** Tokens of a head, where the limit is not smaller. */
+/** The most tokens of a head. */
 const HEAD_TOKENS = 2000
 
-/** Counts no more of it than needed: what is far too long is not read to its end. */
+/** Counts only if needed: very short and very long texts are decided by their length. */
 export function isTooLong(text: string, limit: number, tokenizer: Tokenizer): boolean {
-  // No tokenizer makes more tokens than there are bytes.
+  // No tokenizer makes more tokens than bytes.
   if (limit === Number.POSITIVE_INFINITY || text.length * 3 <= limit) return false
   return text.length > limit * MOST_CHARACTERS || tokenizer.count(text) > limit
 }
 
-/** Characters of the head of a result that is too long. A quarter of the limit at most: scripts of one token a letter fit. */
+/** Characters of the head of a long result: at most a quarter of the limit, so that scripts with one token per letter fit. */
 export function headLength(limit: number): number {
   return Math.min(HEAD_TOKENS * HEAD_CHARACTERS, Math.floor(limit / 4) * HEAD_CHARACTERS)
 }
 
-/** Characters of one answer of the reader, where the limit of a result is not smaller: one token each at worst. */
+/** The most characters in one answer of the tool that reads stored results: one token each at worst. */
 const MOST_READ = 25_000
 const LEAST_READ = 1000
 
-/** How many characters one answer of the reader has at most, by the limit of a result. */
+/** The limit of one answer in characters, given the token limit of a result. */
 export function readLength(limit = Number.POSITIVE_INFINITY): number {
   return Math.max(LEAST_READ, Math.min(limit, MOST_READ))
 }

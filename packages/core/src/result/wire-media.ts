@@ -1,17 +1,17 @@
 /**
- * Which media each wire takes in the result of a tool, and what an image costs there. Sources: the official types of each
- * SDK (Anthropic `ToolResultBlockParam`, OpenAI `ResponseFunctionCallOutputItem` and `ChatCompletionToolMessageParam`,
- * Google `FunctionResponsePart`), and the pages named below.
+ * The media that each wire accepts in tool results, and the tokens of an image. Sources: the official types of each SDK
+ * (Anthropic `ToolResultBlockParam`, OpenAI `ResponseFunctionCallOutputItem` and `ChatCompletionToolMessageParam`, Google
+ * `FunctionResponsePart`), and the pages named below.
  */
 
-import { byteLength, type ImageSize, readImageSize, type MediaPart } from './part.js'
+import { byteLength, type ImageSize, type MediaPart, readImageSize } from './part.js'
 
 /** Characters of base64 in one part. Anthropic refuses more in an image; the others limit the whole request. */
 export const MOST_MEDIA = 5 * 1024 * 1024
 
 const PDF = 'application/pdf'
 
-/** By wire. Not listed: takes text alone. */
+/** By wire. Other wires accept only text. */
 const ACCEPTED: Readonly<Record<string, readonly string[]>> = {
   anthropic: ['image/png', 'image/jpeg', 'image/gif', 'image/webp', PDF],
   'openai-responses': ['image/png', 'image/jpeg', 'image/gif', 'image/webp', PDF],
@@ -19,21 +19,21 @@ const ACCEPTED: Readonly<Record<string, readonly string[]>> = {
   google: ['image/png', 'image/jpeg', 'image/webp', PDF],
 }
 
-/** An image must be one that can be read: servers look, and refuse the request for it. */
+/** True if the wire accepts the media type and the data is readable: servers refuse a request with a broken image. */
 export function acceptsMedia(wire: string, part: MediaPart): boolean {
   return ACCEPTED[wire]?.includes(part.mediaType) === true && canSendMedia(wire, part)
 }
 
-/** For servers that take more than the wire says. */
+/** Checks only size and data, for servers that accept more media types than the wire defines. */
 export function canSendMedia(wire: string, part: MediaPart): boolean {
   if (part.data.length > MOST_MEDIA) return false
   if (part.type !== 'image') return part.mediaType === PDF
   const size = readImageSize(part.data)
-  // platform.claude.com, build-with-claude/vision: larger ones are rejected.
+  // platform.claude.com, build-with-claude/vision: larger images are rejected.
   return size !== undefined && (wire !== 'anthropic' || Math.max(size.width, size.height) <= 8000)
 }
 
-/** Tokens of an image, by the provider's published rule; what other media cost only the provider can tell, and is 0 here. */
+/** Computes the tokens of an image by the provider's published rule. 0 for other media, which only the provider can count. */
 export function countImageTokens(wire: string, part: MediaPart): number {
   const size = part.type === 'image' ? readImageSize(part.data) : undefined
   return size && acceptsMedia(wire, part) ? (RULES[wire]?.(size) ?? 0) : 0
@@ -64,21 +64,18 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
 }
 
-// Media that a model does not get, as it is spoken of.
-
-/** Media that cannot be given to a model, and why. */
+/** Describes media that the model does not get, and the reason. */
 export interface Withheld {
   readonly kind: MediaPart['type']
   readonly mediaType: string
   readonly name?: string
-  /** Pixels, where they are known. */
+  /** In pixels, if known. */
   readonly size?: { readonly width: number; readonly height: number }
   readonly bytes: number
-  /** The wire takes none of its kind; it is too large to send; its bytes are not what they should be. */
+  /** The wire does not accept this media type; the data is too large to send; the data is not readable. */
   readonly why: 'not-taken' | 'too-large' | 'unreadable'
 }
 
-/** A part of media as it is spoken of. */
 export function createWithheld(part: MediaPart, why: Withheld['why']): Withheld {
   const { type: kind, mediaType, name, data } = part
   const size = kind === 'image' ? readImageSize(data) : undefined

@@ -1,4 +1,4 @@
-/** `defineTool`: a tool with its arguments typed, from JSON Schema or from the schema of a validation library. */
+/** `defineTool`: types the arguments of a tool, from JSON Schema or from the schema of a validation library. */
 
 import { isRecord } from '../base/data.js'
 import { ToolwellError } from '../base/errors.js'
@@ -19,12 +19,12 @@ export type ToolDefinition<Schema, Input> = Omit<Tool, 'inputSchema' | 'execute'
   readonly execute?: (input: Input, context: ExecuteContext) => unknown
 }
 
-/** What reaches `execute`. One signature for all schemas: an error of the compiler then speaks of the field that is wrong. */
+/** The arguments of `execute`. One type for all schemas, so that a compiler error names the wrong field. */
 type InputOf<S> = S extends StandardSchema ? OutputOf<S> : S extends JsonSchema ? ArgumentsOf<S> : never
 
 /**
- * The tool, ready for `createToolwell`. A schema of zod 4, valibot (with its converter) or arktype becomes JSON Schema for
- * the model; its own validator decides over arguments, and what it gives reaches `execute`.
+ * Returns a tool for `createToolwell`. A schema of zod 4, valibot (with its converter) or arktype becomes JSON Schema for the
+ * model. The library's validator checks the arguments, and `execute` gets its output.
  */
 export function defineTool<const S extends JsonSchema | ConvertibleSchema>(
   tool: ToolDefinition<S, InputOf<S>>,
@@ -32,7 +32,7 @@ export function defineTool<const S extends JsonSchema | ConvertibleSchema>(
   const schema: unknown = tool?.inputSchema
   const unusable = findConversionProblem(schema)
   if (unusable !== undefined) throw invalidTool(tool.name, unusable)
-  // Anything else that is wrong is said where the tool is used, with its source.
+  // Other problems are reported when the tool is added to a catalogue, with the name of its source.
   if (!isStandardSchema(schema)) return tool as unknown as Tool
   const inputSchema = convertToJsonSchema(schema)
   if ('problem' in inputSchema) throw invalidTool(tool.name, String(inputSchema.problem))
@@ -44,9 +44,7 @@ function invalidTool(tool: string, problem: string): ToolwellError {
   return new ToolwellError('invalid-tool', `Tool ${JSON.stringify(tool)} ${problem}.`, { tool, problem })
 }
 
-// The type of what fits a JSON Schema that is written out in code. Parts it cannot read are `unknown`.
-
-/** Arguments are an object whatever the schema says; a schema that is only known at run time says no more. */
+/** The type of the arguments that a literal JSON Schema describes. Parts it cannot read are `unknown`. */
 export type ArgumentsOf<S extends JsonSchema> = string extends keyof S
   ? Record<string, unknown>
   : S extends { readonly properties: infer P }
@@ -83,9 +81,7 @@ type ObjectOf<P, S> = Flat<
 
 type Flat<T> = { [K in keyof T]: T[K] }
 
-// Tools as providers and other libraries write them, and the door that reads each.
-
-/** The wires whose tools have a form of their own. */
+/** Wires with their own form of tool definition. The entry point of each has `importTools`. */
 export type ToolForm = 'anthropic' | 'google' | 'openai-chat' | 'openai-responses'
 
 const OWNERS: Readonly<Record<ToolForm, string>> = {
@@ -95,7 +91,7 @@ const OWNERS: Readonly<Record<ToolForm, string>> = {
   'openai-responses': "OpenAI's",
 }
 
-/** Undefined where it has the form of none of them, or that of Toolwell and MCP. */
+/** Returns the wire whose form a tool has. Undefined for tools of Toolwell or MCP, and for unknown forms. */
 export function detectToolForm(tool: object): ToolForm | undefined {
   const { type, function: inner, inputSchema } = tool as Readonly<Record<string, unknown>>
   if (type === 'function' && isRecord(inner)) return 'openai-chat'
@@ -106,7 +102,7 @@ export function detectToolForm(tool: object): ToolForm | undefined {
   return 'parameters' in tool && 'type' in tool ? 'openai-responses' : undefined
 }
 
-/** As a sentence behind the tool's name. */
+/** Completes a sentence that starts with the tool's name. */
 export function describeToolForm(form: ToolForm): string {
   return `is in ${OWNERS[form]} shape; importTools of @toolwell/core/${form} reads a list of these`
 }
@@ -118,7 +114,7 @@ export function isPromise(value: unknown): boolean {
   return isRecord(value) && typeof value.then === 'function'
 }
 
-/** What was given in place of a list of tools, with what to do. It ends a sentence. */
+/** Names a value that was given instead of a list of tools, and the fix. Ends a sentence. */
 export function describeNotTools(given: unknown): string {
   if (isPromise(given)) return 'a promise: await it.'
   if (isRecord(given) && detectToolForm(given)) return 'one tool by itself: put it into a list.'

@@ -1,4 +1,4 @@
-/** Tool metadata from a file: read from an extension's manifest, laid over the host's tools before they enter the catalogue. */
+/** `@toolwell/core/manifest`: reads tool metadata from an extension's manifest and applies it to the host's tools. */
 
 import { isRecord } from '../base/data.js'
 import { ToolwellError } from '../base/errors.js'
@@ -29,16 +29,16 @@ type ManifestKey =
 export type ManifestTool = { readonly name: string } & Partial<Pick<Tool, ManifestKey>>
 
 export interface Manifest {
-  /** In the order of `provides.tools`, one for one. */
+  /** In the order of `provides.tools`. */
   readonly tools: readonly ManifestTool[]
 }
 
 export interface ManifestOptions {
-  /** How messages call the manifest: its path, as a rule. Default: `manifest`. */
+  /** The name of the manifest in messages, usually its path. Default: `manifest`. */
   readonly file?: string
 }
 
-/** One reason why a manifest cannot be used. The error `invalid-manifest` carries all of them as `data.problems`. */
+/** One problem of a manifest. The error `invalid-manifest` has all of them in `data.problems`. */
 export interface ManifestProblem {
   readonly file: string
   /** A JSON path: `$.provides.tools[3].aliases[0]`. */
@@ -47,7 +47,7 @@ export interface ManifestProblem {
   readonly fix: string
 }
 
-/** What a field must hold: whether a value will do, and the words for it. */
+/** The rule for the value of a field, and its description for messages. */
 interface Shape {
   readonly fits: (value: unknown) => boolean
   readonly words: string
@@ -95,9 +95,8 @@ const FIELDS: Readonly<Record<ManifestKey | 'name' | 'lazy', Shape | { readonly 
 }
 
 /**
- * Reads JSON text or an already parsed value. `provides.tools` holds names and objects side by side; `lazy` is
- * another word for `defer`; everything outside `provides.tools` belongs to someone else and is ignored. Throws one
- * `invalid-manifest` with every problem found.
+ * Reads JSON text or a parsed value. `provides.tools` may mix names and objects. `lazy` means `defer`. Everything outside
+ * `provides.tools` is ignored. Throws one `invalid-manifest` with every problem.
  */
 export function readManifest(input: unknown, options: ManifestOptions = {}): Manifest {
   const { problems, report } = createReport(options)
@@ -112,9 +111,9 @@ export function readManifest(input: unknown, options: ManifestOptions = {}): Man
 }
 
 /**
- * Lays the manifest over the tools by exact name; where both say something, the manifest wins. An entry for a tool
- * that does not exist is a problem unless its `canonicalName` leads to one that does: it then becomes a deprecated
- * alias, after all the tools. Tools the manifest does not mention stay the same objects.
+ * Applies the manifest to tools by exact name; its fields override those of the tool. An entry without a tool is a problem,
+ * unless its `canonicalName` leads to a tool: then it becomes a deprecated alias, after all the tools. Tools that the
+ * manifest does not name stay the same objects.
  */
 export function applyManifest(
   tools: readonly Tool[],
@@ -133,7 +132,7 @@ export function applyManifest(
     const canonicalName = followCanonicalNames(entry, entries).at(-1) ?? entry.name
     const survivor = registered.get(canonicalName)
     if (survivor) {
-      // The survivor's own aliases stay with it: two entries must not claim one name.
+      // Without the aliases of the survivor: two entries must not claim one name.
       const { aliases: _, ...definition } = survivor
       result.push({ ...definition, ...entry, canonicalName })
       continue
@@ -214,7 +213,7 @@ function readEntry(entry: unknown, path: string, report: Report): ManifestTool |
   if (lazy !== undefined && fields.defer !== undefined && lazy !== fields.defer)
     report(
       `${path}.lazy`,
-      `is ${lazy} where "defer" is ${fields.defer}`,
+      `is ${lazy}, but "defer" is ${fields.defer}`,
       'Keep one of the two; both mean the same',
     )
   if (lazy !== undefined) fields.defer = lazy
@@ -310,18 +309,18 @@ function checkCanonicalNames(tools: ReadTools, report: Report): void {
       continue
     }
     const chain = [tool.name, ...followCanonicalNames(tool, byName)]
-    // Entries that only lead into a cycle are right as they are: the report names the cycle's own members, once.
+    // Report a cycle once, at its first member. Entries that only lead into the cycle are correct.
     if (chain.at(-1) !== tool.name || reported.has(tool.name)) continue
     for (const member of chain) reported.add(member)
     report(
       path,
-      `goes round in a circle: ${chain.join(' → ')}`,
+      `leads back to itself: ${chain.join(' → ')}`,
       'Remove "canonicalName" from the tool that survives',
     )
   }
 }
 
-/** The names that `canonicalName` leads to, in order, ending at the survivor or at the first name met again. */
+/** Lists the names that `canonicalName` leads to, up to the survivor or to the first name that repeats. */
 function followCanonicalNames(start: ManifestTool, byName: ReadonlyMap<string, ManifestTool>): string[] {
   const seen = new Set([start.name])
   const chain: string[] = []
@@ -342,7 +341,7 @@ function checkGroups(tools: ReadTools, report: Report): void {
     if (tools.some((other) => other && other.name !== tool.name && other.group === tool.group)) continue
     report(
       `${TOOLS}[${index}].group`,
-      `the group ${quote(tool.group)} has no member but the tool of that name`,
+      `the only member of the group ${quote(tool.group)} is the tool of that name`,
       `Add "group": ${quote(tool.group)} to the tools that belong to it, or remove the key`,
     )
   }
@@ -374,7 +373,7 @@ function oneOf(values: readonly string[]): Shape {
   }
 }
 
-/** The name that was probably meant, or the other advice. */
+/** Suggests the name that was probably meant; `otherwise` if no name is near. */
 function suggestName(wanted: string, known: Iterable<string>, otherwise: string, verb = 'Write'): string {
   const [suggestion] = nearest(wanted, known, 1)
   return suggestion === undefined ? otherwise : `${verb} ${quote(suggestion)}`
@@ -390,7 +389,7 @@ function describeKind(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/** Short values by what they say, others by their kind. */
+/** Quotes short strings; names the kind of other values. */
 function describeValue(value: unknown): string {
   return typeof value === 'string' && value.length <= 40 ? quote(value) : describeKind(value)
 }

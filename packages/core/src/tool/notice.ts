@@ -1,26 +1,26 @@
-/** Notices: what a host should know that is no conversation's state. */
+/** Notices: events for the host that are not stored in a ledger. Also the reasons that events share. */
 
 import type { SourceChange } from './source.js'
 
 export type Notice =
-  /** A source joined, changed, left, or had a definition approved. It belongs to no conversation. */
+  /** A source was added, changed or removed, or one of its definitions was approved. Not tied to a conversation. */
   | ({ readonly kind: 'source-changed' } & SourceChange)
-  /** A policy threw or gave no boolean. The tool was treated as denied. */
+  /** A policy threw or did not return a boolean. The tool counts as denied. */
   | {
       readonly kind: 'policy-failed'
       readonly tool: string
       readonly action: string
       readonly detail: string
     }
-  /** The host's searcher threw or answered nonsense. The built-in one was used instead. */
+  /** The host's searcher threw or returned an invalid answer. The built-in searcher was used instead. */
   | { readonly kind: 'searcher-failed'; readonly query: string; readonly detail: string }
-  /** What was learned from use could not be read or written. Searches go on without it. */
+  /** Learned usage could not be read or written. Searches work without it. */
   | { readonly kind: 'usage-failed'; readonly detail: string }
-  /** The loader is denied or missing: every tool is sent eagerly. */
+  /** The search tool is denied or missing: every tool is sent eagerly. */
   | { readonly kind: 'loader-unavailable'; readonly detail: string }
-  /** A delivery that was asked for, or in use, cannot be had here: the next best one is used. */
+  /** The requested or current delivery is not available here. The next best delivery is used. */
   | { readonly kind: 'delivery-unavailable'; readonly delivery: DeliveryName; readonly detail: string }
-  /** The store could not append. Nothing of that step was recorded. */
+  /** The store could not append. Nothing of this step was recorded. */
   | {
       readonly kind: 'append-failed'
       readonly step: 'begin' | 'start' | 'settle' | 'measure'
@@ -28,33 +28,34 @@ export type Notice =
     }
   /** The model keeps calling tools it cannot see and has never searched. Consider `affordance: 'strong'`. */
   | { readonly kind: 'search-ignored'; readonly hiddenCalls: number }
-  /** A tool's schema, or a part of it, could not be used to check arguments (an unresolved reference, or too many steps). */
+  /** A schema, or a part of it, could not be used to check arguments (an unresolved reference, or too many steps). */
   | { readonly kind: 'schema-unusable'; readonly tool: string; readonly detail: string }
-  /** A tool answered after its time limit. The model had been told that the outcome is unknown. */
+  /** A tool answered after its time limit. The model had already read that the outcome is unknown. */
   | { readonly kind: 'late-result-dropped'; readonly tool: string; readonly callId: string }
-  /** A call that was started before was answered, and not run again: a reply that was run twice, or an id that two conversations use. */
+  /** A call had already started, so it was answered and not run again: the reply was run twice, or two conversations use one call id. */
   | {
       readonly kind: 'call-fenced'
       readonly tool: string
       readonly callId: string
-      /** What came of it, where the ledger knows. */
+      /** The outcome of the first run, if the ledger has it. */
       readonly outcome?: 'succeeded' | 'failed'
     }
-  /** Figures of a provider that cannot be true were given to `recordRequest`, and left out. */
+  /** `recordRequest` got impossible figures of a provider, and ignored them. */
   | { readonly kind: 'usage-refused'; readonly requestId: string; readonly detail: string }
-  /** What an adapter noticed about a history: `warnings` of a turn. Each is told once. */
+  /** A warning of an adapter about the history, as in `turn.warnings`. Each is reported once. */
   | { readonly kind: 'history-warning'; readonly code: string; readonly detail: string }
-  /** Names in `eager` or `rules` that no tool has, once all sources are there. They belong to no conversation. */
+  /** A name in `eager` or `rules` matches no tool, although all sources are connected. Not tied to a conversation. */
   | { readonly kind: 'option-unmatched'; readonly option: string; readonly detail: string }
-  /** The host's own listener or hook threw. */
+  /** A listener or hook of the host threw. */
   | { readonly kind: 'hook-failed'; readonly hook: string; readonly detail: string }
 
-/** Why a tool was loaded, left out of an answer, or not run; and how it reaches the model. */
-
+/** How a loaded tool reaches the model. */
 export type DeliveryName = 'eager' | 'append' | 'bridge' | 'native'
 
+/** Why a tool was loaded. */
 export type LoadSource = 'search' | 'select' | 'call' | 'pin' | 'operator' | 'import' | 'inherit' | 'arrival'
 
+/** Why a search answer omits or does not load a tool. */
 export type DropReason =
   | 'load-limit'
   | 'below-cut-off'
@@ -70,7 +71,7 @@ export interface Dropped {
   readonly reason: DropReason
 }
 
-/** Why a call did not do what it was meant to do. Only `error` counts as a failure of the tool itself; what `timed-out` did is not known. */
+/** Why a call did not succeed. Only `error` is a failure of the tool itself. After `timed-out`, the outcome is unknown. */
 export type FailureReason =
   | 'error'
   | 'timed-out'

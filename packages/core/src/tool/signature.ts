@@ -1,4 +1,4 @@
-/** A schema as one readable line, good enough to call the tool from, for answers that do not show the schema itself. */
+/** Writes a schema as one line that is enough to call the tool, for answers that do not include the schema. */
 import { firstLine } from '../base/text.js'
 import type { JsonSchema } from './tool.js'
 
@@ -6,14 +6,14 @@ const MOST_PARAMETERS = 30
 const MOST_NESTED = 8
 const MOST_VALUES = 6
 const MOST_BRANCHES = 4
-/** Below the parameters themselves. */
+/** Levels below the parameters. */
 const LEVELS = 1
-/** A `$ref`, an `anyOf` and an `allOf` in each other are followed so often: those of real servers, and not without end. */
+/** Nested `$ref`, `anyOf` and `allOf` to follow. Real servers need no more. */
 const FOLLOWED = 3
 
 /**
- * `create_issue(title: string, labels?: string[], state?: "open" | "closed" = "open")`. Bounded: at most 30 parameters, one level of
- * what is inside them; what a `$ref`, an `anyOf` or an `allOf` leads to counts as that level. Never throws.
+ * `create_issue(title: string, labels?: string[], state?: "open" | "closed" = "open")`. Shows at most 30 parameters and one level
+ * below them. `$ref`, `anyOf` and `allOf` do not count as a level. Never throws.
  */
 export function writeSignature(name: string, schema: JsonSchema): string {
   const root = asRecord(schema)
@@ -23,7 +23,7 @@ export function writeSignature(name: string, schema: JsonSchema): string {
   return `${name}(${members.join(', ')})`
 }
 
-/** The same at a glance, for who will read the schema before a call: what has to be given, and nothing of what is inside it. */
+/** Writes only the required parameters, without nested fields. For models that read the schema before a call. */
 export function writeShortSignature(name: string, schema: JsonSchema): string {
   const root = asRecord(schema)
   const whole = resolveParameters(root)
@@ -36,12 +36,12 @@ export function writeShortSignature(name: string, schema: JsonSchema): string {
   return `${name}(${[...parts, ...(all.length > parts.length ? ['…'] : [])].join(', ')})`
 }
 
-/** Each property with its mark, type and default; then how many more there are. */
+/** Lists each property with its type and default, and the number of properties that do not fit. */
 function listMembers(schema: Schema, most: number, typed: (value: unknown) => string): string[] {
   const properties = asRecord(schema.properties)
   const required = new Set(listRequired(schema))
   const keys = Object.keys(properties)
-  // What has to be given is never what is cut.
+  // Required properties first, so that the cut drops only optional ones.
   const shown = keys.length > most ? [...keys].sort((a, b) => +required.has(b) - +required.has(a)) : keys
   const parts = shown
     .slice(0, most)
@@ -57,7 +57,7 @@ function listRequired({ required }: Schema): string[] {
   return [...new Set(names)].filter((name): name is string => typeof name === 'string')
 }
 
-/** The parameters, where the schema says them elsewhere: in a `$ref`, or in branches, of which each may leave some out. */
+/** Merges parameters from a `$ref`, `allOf` or branches. A parameter is required if every branch requires it. */
 function resolveParameters(root: Schema): Schema {
   const schema = flatten(root, root, FOLLOWED)
   const branches = listBranches(schema).map((branch) => flatten(branch, root, FOLLOWED - 1))
@@ -68,7 +68,7 @@ function resolveParameters(root: Schema): Schema {
   return { ...mergeSchemas(merged, schema), required: [...listRequired(schema), ...always] }
 }
 
-/** A schema with what it refers to, and all that it is made of. */
+/** Merges a schema with the target of its `$ref` and its `allOf`. */
 function flatten(value: unknown, root: Schema, left: number): Schema {
   const { $ref, allOf, ...own } = asRecord(value)
   const parts = [
@@ -116,7 +116,7 @@ function describeType(value: unknown, depth: number, root: Schema, left = FOLLOW
   return 'any'
 }
 
-/** What `#/$defs/name` stands for; nothing where it points elsewhere. */
+/** Finds the target of a local reference such as `#/$defs/name`. */
 function resolveReference(reference: string, root: Schema): unknown {
   if (reference === '#') return root
   if (!reference.startsWith('#/')) return undefined
@@ -129,7 +129,7 @@ function resolveReference(reference: string, root: Schema): unknown {
   return found
 }
 
-/** Only what fits on the line: a default of many lines says less than its absence. */
+/** Writes short, plain defaults only. */
 function writeDefault(value: unknown): string {
   const { default: given } = asRecord(value)
   const isPlain = ['string', 'number', 'boolean'].includes(typeof given)

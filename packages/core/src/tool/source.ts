@@ -1,8 +1,8 @@
-/** Where tools come from, as far as everyone needs to know: a source's state, what is odd about it, what a change of it did. */
+/** Types for the state of a source, its findings and its changes. */
 
 /**
- * Only tools of a `ready` source can be found and called. Those of one that is connecting, failed or waits for a login stay
- * in sight; those of a `disabled` one do not.
+ * Only tools of a `ready` source can be found and called. Tools of a source that is connecting, has failed or needs a login
+ * stay visible; tools of a `disabled` source do not.
  */
 export type SourceState = 'ready' | 'connecting' | 'failed' | 'disabled' | 'needs-login'
 
@@ -12,46 +12,46 @@ export interface StoredPart {
 }
 
 /**
- * Where the owner of a source keeps what was made of its tools, so that the next start need not make it again, nor read a
- * schema for it. Must belong to exactly these tools: what is read is not compared with their text.
+ * A cache of data derived from the tools of a source, so that the next start need not compute it or read schemas again. Must
+ * belong to exactly these tools: the data is not compared with their text.
  */
 export interface KeptParts {
-  /** What the built-in ranker makes of them. */
+  /** The index of the built-in ranker. */
   readonly index: StoredPart
-  /** What their definitions cost. */
+  /** The tokens of the definitions. */
   readonly tokens: StoredPart
 }
 
-/** Something odd about a source that is not worth failing for. */
+/** A problem of a source or tool that does not stop anything. */
 export interface Finding {
   readonly kind:
     | 'invalid-tool'
     | 'duplicate-tool'
-    /** A field that nobody reads, where another was probably meant. The tool is used. */
+    /** An unknown field that is probably a misspelt one. The tool is used. */
     | 'odd-field'
-    /** A schema that cannot be used as it stands. What fits of it is sent and checked. */
+    /** A schema that needs repair. Its valid parts are sent and checked. */
     | 'odd-schema'
     | 'case-twin'
     | 'broken-alias'
     | 'name-collision'
-    /** A name with letters or unseen characters that make it look like another, or like plain letters. */
+    /** A name with foreign letters or invisible characters that looks like another name, or like plain letters. */
     | 'homoglyph'
-    /** Two names of plain letters that some typefaces draw alike: l and 1 and I, 0 and O, rn and m. */
+    /** Two names in plain letters that look alike in some typefaces: l and 1 and I, 0 and O, rn and m. */
     | 'look-alike'
   readonly source: string
-  /** Its name; empty where the source itself is meant. */
+  /** The name of the tool; empty if the finding is about the source itself. */
   readonly tool: string
   readonly detail: string
 }
 
-/** What a change of a source did, for observers. */
+/** A change of a source, for observers. */
 export interface SourceChange {
   readonly source: string
   readonly state: SourceState | 'removed'
-  /** Why, where its owner has said so. */
+  /** The reason, if the owner of the source gave one. */
   readonly reason?: string
   readonly tools: number
-  /** Ids that joined, changed or left. */
+  /** Ids of tools that were added, changed or removed. */
   readonly changed: readonly string[]
   readonly quarantined: readonly string[]
   readonly findings: readonly Finding[]

@@ -1,4 +1,4 @@
-/** Schemas of a validation library (zod, valibot, arktype), as far as they follow Standard Schema and Standard JSON Schema. */
+/** Schemas of validation libraries (zod, valibot, arktype) that follow Standard Schema and Standard JSON Schema. */
 import { isRecord } from '../base/data.js'
 import { safeJson } from '../base/text.js'
 import type { JsonSchema, Validation } from './tool.js'
@@ -20,21 +20,21 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   }
 }
 
-/** What a schema gives for what it accepts. */
+/** The output type of a schema. */
 export type OutputOf<S extends StandardSchema> = NonNullable<S['~standard']['types']>['output']
 
-/** Some are functions that can be called to validate. */
+/** In some libraries, a schema is a function. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
   const holds = (typeof value === 'object' && value !== null) || typeof value === 'function'
   return holds && isRecord((value as Partial<StandardSchema>)['~standard'])
 }
 
-/** JSON Schema that zod wrote: it holds the schema that it was made of, out of sight. */
+/** True for JSON Schema that zod generated: it carries the zod schema in a hidden property. */
 export function isGeneratedJsonSchema(schema: object): boolean {
   return Object.getPrototypeOf(schema) === Object.prototype && !Object.keys(schema).includes('~standard')
 }
 
-/** A schema that can be written as JSON Schema, by Standard JSON Schema or by a method of its library's. */
+/** A schema that can be converted to JSON Schema, by Standard JSON Schema or by a method of its library. */
 export type ConvertibleSchema = StandardSchema &
   (
     | { readonly '~standard': { readonly jsonSchema: object } }
@@ -44,7 +44,7 @@ export type ConvertibleSchema = StandardSchema &
 
 type Converter = NonNullable<StandardSchema['~standard']['jsonSchema']>
 
-/** What a program of the host's checks or changes cannot be written down. Valibot names the first of it, and leaves out what it is told. */
+/** Converts without the checks and transforms that JSON Schema cannot express. Valibot reports the first one and skips those it is given. */
 function convertIgnoringActions(jsonSchema: Converter, ignoreActions: readonly string[] = []): unknown {
   const libraryOptions = ignoreActions.length > 0 ? { libraryOptions: { ignoreActions } } : {}
   try {
@@ -65,7 +65,7 @@ function findConverter(schema: StandardSchema): (() => unknown) | undefined {
   return typeof toJsonSchema === 'function' ? () => toJsonSchema.call(schema) : undefined
 }
 
-/** What to do about a schema of a library that nothing makes JSON Schema of; undefined for any other. */
+/** Explains how to use a schema whose library cannot convert it to JSON Schema. Undefined for other schemas. */
 export function findConversionProblem(schema: unknown): string | undefined {
   if (isStandardSchema(schema))
     return findConverter(schema) ? undefined : `has an inputSchema ${explainMissingConverter(schema)}`
@@ -73,7 +73,7 @@ export function findConversionProblem(schema: unknown): string | undefined {
   return isRecord(schema) && '_def' in schema ? `has an inputSchema ${ZOD_3}` : undefined
 }
 
-/** JSON Schema of what the schema accepts, by the library's own converter; or what to do where that fails. */
+/** Converts the input side of a schema to JSON Schema with the library's converter. On failure, explains what to do. */
 export function convertToJsonSchema(schema: StandardSchema): JsonSchema | { readonly problem: string } {
   const { vendor } = schema['~standard']
   try {

@@ -1,4 +1,4 @@
-/** A tool as its owner writes it: definition, how to run it, and how it may be exposed. The first noun of the flow. */
+/** The type `Tool` and its checks. */
 import { ToolwellError } from '../base/errors.js'
 import { nearest } from '../base/nearest.js'
 import { describeToolForm, detectToolForm, isPromise, TOOL_WITHOUT_NAME } from './define-tool.js'
@@ -7,13 +7,13 @@ import { findConversionProblem, isGeneratedJsonSchema, isStandardSchema } from '
 
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
-/** What calling a tool can do. Taken from MCP annotations when not given. */
+/** The risk of a call. Default: taken from MCP annotations. */
 export type Risk = 'read' | 'write' | 'destructive' | 'external'
 
-/** Why a tool may never be deferred: models stop using these when they become a search away. */
+/** Roles of tools that are never deferred: models stop using such tools if they have to search for them first. */
 export type AlwaysLoadedRole = 'mode-exit' | 'clarification' | 'todo' | 'skill'
 
-/** The MCP annotations that say something about risk. */
+/** The MCP annotations about risk. */
 export interface ToolAnnotations {
   readonly title?: string
   readonly readOnlyHint?: boolean
@@ -26,27 +26,28 @@ export interface ExecuteContext {
   /** The provider's id of this call. */
   readonly callId: string
   readonly signal?: AbortSignal
-  /** The conversation the call is made in, and who it acts for: a tool may keep something for each. */
+  /** The conversation of the call. A tool may keep state for each conversation or principal. */
   readonly conversation?: string
+  /** The user or agent for whom the conversation acts. */
   readonly principal?: string
-  /** Takes signs of progress, where the host wants them. */
+  /** Reports progress, if the host wants it. */
   readonly onProgress?: (progress: ToolProgress) => void
-  /** The sources this conversation may know of, with the tools it may see and use; those that answer to a name. */
+  /** Lists the sources and tools that this conversation may see and use; with `named`, only sources of that name. */
   readonly sources?: (named?: string) => readonly SeenSource[]
 }
 
-/** A source as one conversation may see it. */
+/** A source as one conversation sees it. */
 export interface SeenSource {
   readonly name: string
   readonly description: string
   readonly state: SourceState
-  /** In order of name. What is denied, held back or away is not among them. */
+  /** In order of name, without denied, quarantined and unreachable tools. */
   readonly tools: readonly SeenTool[]
 }
 
-/** A tool with the very description and schema that a request would declare. */
+/** A tool with the description and schema that a request would declare. */
 export interface SeenTool {
-  /** Its name at its source. */
+  /** The name that its source uses. */
   readonly name: string
   /** The name it is sent under. */
   readonly wireName: string
@@ -54,7 +55,7 @@ export interface SeenTool {
   readonly inputSchema: JsonSchema
 }
 
-/** The call that a call stands for. */
+/** The call that a tool with `forwards` makes. */
 export interface Forwarded {
   /** The source's name, as the model wrote it. */
   readonly source: string
@@ -62,14 +63,14 @@ export interface Forwarded {
   readonly input: unknown
 }
 
-/** How far a running call has come. */
+/** The progress of a running call. */
 export interface ToolProgress {
   readonly progress: number
   readonly total?: number
   readonly message?: string
 }
 
-/** What a tool's own validator says of arguments, in the form of Standard Schema. */
+/** The result of a tool's validator, as in Standard Schema. */
 export type Validation =
   | { readonly value: unknown; readonly issues?: undefined }
   | { readonly issues: readonly ValidationIssue[] }
@@ -85,36 +86,35 @@ export interface Tool {
   readonly inputSchema: JsonSchema
   readonly title?: string
   readonly outputSchema?: JsonSchema
-  /** The provider holds the model to the schema, where it can (Anthropic, OpenAI). The schema has to meet its rules for that. */
+  /** Asks the provider to enforce the schema (Anthropic, OpenAI). The schema has to follow the provider's rules for that. */
   readonly strict?: boolean
-  /** Arguments that the model is shown, where the provider takes them (Anthropic). */
+  /** Example arguments for the model, if the provider supports them (Anthropic). */
   readonly inputExamples?: readonly { readonly [name: string]: unknown }[]
   readonly annotations?: ToolAnnotations
   /**
-   * The tool's own check of its arguments. Where it is there, it decides, and its output reaches `execute`; otherwise
-   * `inputSchema` does.
+   * Checks the arguments in place of `inputSchema`. Its output reaches `execute`.
    */
   readonly validate?: (input: unknown) => Validation | PromiseLike<Validation>
-  /** Runs the tool. Left out where the host runs tools itself (see `run` of an adapter). */
+  /** Runs the tool. Omit it if the host runs tools itself (see `run` of an adapter). */
   readonly execute?: (input: Record<string, unknown>, context: ExecuteContext) => unknown
   /**
-   * Milliseconds that a call may take. When they are over, its signal ends and the model is told that the outcome is unknown; it is
-   * never called again by itself. Default: no limit.
+   * Time limit of a call, in milliseconds. After it, the signal aborts and the model reads that the outcome is unknown. The call is
+   * never repeated automatically. Default: no limit.
    */
   readonly timeout?: number
   /**
-   * A call of this tool is a call of another: that one is judged, checked, permitted, run and loaded in its place. Given
-   * arguments that fit the schema. Never deferred.
+   * Makes a call of this tool a call of another tool, which is checked, permitted, run and loaded instead. Gets arguments that
+   * match the schema. A tool with `forwards` is never deferred.
    */
   readonly forwards?: (input: Record<string, unknown>) => Forwarded
 
-  /** True: deferred. False: eager. Left out: decided by the rules (own tools eager, tools of a named source deferred). */
+  /** True: deferred. False: eager. Default: the rules decide (host tools are eager, tools of a named source deferred). */
   readonly defer?: boolean
-  /** Eager whatever the rules say. */
+  /** Makes the tool eager, even if a rule defers it. */
   readonly alwaysLoad?: boolean
-  /** Marks a tool that can never be deferred. */
+  /** Makes the tool always-loaded: it can never be deferred. */
   readonly role?: AlwaysLoadedRole
-  /** The description changes while the program runs (a list of skills, say); such a tool is never deferred. */
+  /** The description changes while the program runs (a list of skills, for example). Such a tool is never deferred. */
   readonly dynamicDescription?: boolean
 
   /** A subject area, for the `domain:` filter. */
@@ -123,24 +123,24 @@ export interface Tool {
   readonly group?: string
   /** Other names the tool answers to. */
   readonly aliases?: readonly string[]
-  /** Tokens of text in its result above which it is kept and not sent. Default: that of its source, or of all. */
+  /** A result with more tokens of text is stored, and the model gets its beginning. Default: the limit of the source, or the option. */
   readonly maxResultTokens?: number | false
-  /** Names the surviving tool: this entry is then only a deprecated alias of it. */
+  /** The name of the tool that replaces this one. This entry is then only a deprecated alias. */
   readonly canonicalName?: string
   /** Extra words for the index. The model never sees them. */
   readonly searchHint?: string
-  /** Requests that this tool answers, as users put them: each counts as one use. Only hashes of their words are kept; nobody sees them. */
+  /** User requests that this tool answers. Each counts as one use for search. Only hashes of their words are stored. */
   readonly examples?: readonly string[]
   /** The one line shown while the tool is deferred. Default: the first line of the description. */
   readonly card?: string
-  /** One line for a host that writes its own list of available tools. */
+  /** One line for hosts that write their own list of tools. */
   readonly promptSnippet?: string
   /** Rules of use. They reach the model together with the tool, never before. */
   readonly guidelines?: readonly string[]
   readonly risk?: Risk
-  /** What the model should not do once it has this tool: "use this, not `git worktree` in bash". */
+  /** The habit that this tool replaces: "use this, not `git worktree` in bash". */
   readonly insteadOf?: string
-  /** The source the tool came from: a server, a plugin, a manifest. Left out for the host's own code. */
+  /** The source of the tool: a server, a plugin, a manifest. Omit it for tools of the host. */
   readonly source?: string
 }
 
@@ -162,10 +162,10 @@ const isString = (value: unknown) => typeof value === 'string'
 const oneOf = (known: readonly string[]) => (value: unknown) =>
   isString(value) && known.includes(value as string)
 
-/** Timers take no more. */
+/** The longest delay of a timer. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1
 
-/** Fields that are read as what they are declared to be, wherever the tool came from. */
+/** The type of each optional field, checked for tools of every origin. */
 const FIELD_KINDS: readonly [readonly (keyof Tool)[], (value: unknown) => boolean, string][] = [
   [
     [
@@ -215,7 +215,7 @@ const FIELD_KINDS: readonly [readonly (keyof Tool)[], (value: unknown) => boolea
 
 const validated = new WeakSet<object>()
 
-/** Says that `problemOf` found nothing in this tool when it was first met: its schema, which may lie in a file, is not read for that again. */
+/** Marks a tool in which `findToolProblem` found nothing. Its schema, which may be in a file, is not read for this check again. */
 export function markValidated<T extends object>(tool: T): T {
   validated.add(tool)
   return tool
@@ -225,12 +225,12 @@ export function isValidated(tool: object): boolean {
   return validated.has(tool)
 }
 
-/** The reason a value cannot be used as a tool, or undefined. Never throws, whatever it is given. */
+/** Explains why a value cannot be used as a tool; undefined if it can. Never throws. */
 export function findToolProblem(tool: unknown): string | undefined {
   return findShapeProblem(tool) ?? findSchemaProblem(tool as Tool)
 }
 
-/** As far as it can be told from its fields, whatever is inside of these. */
+/** Checks the fields without looking into the schema. */
 function findShapeProblem(tool: unknown): string | undefined {
   if (typeof tool !== 'object' || tool === null) return 'is not an object'
   if (validated.has(tool)) return undefined
@@ -260,7 +260,7 @@ function findShapeProblem(tool: unknown): string | undefined {
   return undefined
 }
 
-/** What is wrong inside of its schema. */
+/** Checks that the schema can be written as JSON. */
 function findSchemaProblem(tool: Tool): string | undefined {
   if (validated.has(tool)) return undefined
   const { inputSchema } = tool
@@ -274,7 +274,7 @@ function findSchemaProblem(tool: Tool): string | undefined {
   }
 }
 
-/** Only words of JSON Schema itself are repeated, and what is nearly one: the model may read this. */
+/** Quotes only types of JSON Schema and near misspellings, because the model may read this. */
 function describeTopType(type: unknown): string {
   const rule = `the top level of a tool's input must be "object"`
   const word = typeof type === 'string' && /^[a-z]{1,10}$/i.test(type) ? type : ''
@@ -285,13 +285,13 @@ function describeTopType(type: unknown): string {
   return `type "${word}"; ${rule}${fix}`
 }
 
-/** The fields of an object schema without the object around them, as some libraries take them. */
+/** True for the fields of an object schema without the object itself, a form that some libraries accept. */
 function isFieldMap(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return false
   return Object.values(schema).some(isStandardSchema)
 }
 
-/** Tools as other libraries write them: each is told what to do. */
+/** Recognises tools in the form of other libraries, and explains what to do. */
 function findForeignShape(tool: object): string | undefined {
   const { inputSchema } = tool as { readonly inputSchema?: unknown }
   const unusable = findConversionProblem(inputSchema)
@@ -309,10 +309,10 @@ function findForeignShape(tool: object): string | undefined {
   return undefined
 }
 
-/** Lists and objects in each other. Half of what everything that goes through schemas takes on the stack of Node's default size. */
+/** Levels of nesting. Half of what recursive code can handle with Node's default stack. */
 const MOST_LEVELS = 500
 
-/** Told by count: how soon a stack is full depends on who asks. */
+/** Counts levels instead of catching a stack overflow, which depends on the caller. */
 function findNestingProblem(value: unknown, around: Set<object>): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   if (around.has(value))
@@ -328,7 +328,7 @@ function findNestingProblem(value: unknown, around: Set<object>): string | undef
   return undefined
 }
 
-/** What JSON can surely hold. Quicker than writing it down, which only has to be done where this is not sure. */
+/** True if the value is certainly JSON. Faster than stringifying, which is needed only if this is false. */
 function isPlainJson(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return typeof value !== 'bigint'
   if (depth > 40 || typeof (value as { toJSON?: unknown }).toJSON === 'function') return false
@@ -340,7 +340,7 @@ function isPlainJson(value: unknown, depth = 0): boolean {
   return true
 }
 
-/** What a value that should be a tool is called, in whichever library's shape it is. */
+/** Reads the name of a tool in the form of any library. */
 export function readToolName(tool: unknown): string {
   if (typeof tool !== 'object' || tool === null) return String(tool)
   const { name, function: inner } = tool as { readonly name?: unknown; readonly function?: unknown }
@@ -352,12 +352,12 @@ export function assertTool(tool: Tool): void {
   throwIfProblem(tool, findToolProblem(tool))
 }
 
-/** As far as it costs next to nothing. */
+/** Checks only the fields, which is cheap. */
 export function assertToolShape(tool: Tool): void {
   throwIfProblem(tool, findShapeProblem(tool))
 }
 
-/** `problem`: a sentence behind the tool's name. */
+/** Throws `invalid-tool`. `problem` completes a sentence that starts with the tool's name. */
 export function throwIfProblem(tool: Tool, problem: string | undefined): void {
   if (problem === undefined) return
   const name = readToolName(tool)

@@ -1,18 +1,18 @@
-/** A definition as it is sent, and a tool held at one definition. */
+/** Tool definitions as requests send them, pins, and fingerprints of definitions. */
 
 import { canonicalJson, shortHash } from '../base/hash.js'
 import type { Tool } from './tool.js'
 
-/** A tool definition exactly as it is sent, after transforms. */
+/** A tool definition as requests send it, after transforms. */
 export interface WireTool {
   readonly name: string
   readonly description: string
   readonly inputSchema: { readonly [keyword: string]: unknown }
-  /** The provider is to hold the model to the schema, where it can. */
+  /** Asks the provider to enforce the schema. */
   readonly strict?: boolean
-  /** Arguments that the model is shown, where the provider takes them. */
+  /** Example arguments for the model, if the provider supports them. */
   readonly inputExamples?: readonly { readonly [name: string]: unknown }[]
-  /** Where a definition stands in the history: the source it is of, for a wire that groups by source. Never sent by itself. */
+  /** For a definition in the history: its source, for wires that group by source. Never sent as a field. */
   readonly source?: string
 }
 
@@ -21,15 +21,13 @@ export interface Pin {
   readonly id: string
   readonly wireName: string
   readonly fingerprint: string
-  /** The latched bytes, where the delivery declares the tool; absent where its schema lives in the history. */
+  /** The frozen bytes, if the delivery declares the tool. Absent if the schema is in the history. */
   readonly definition?: WireTool
-  /** Declared out of the model's sight: it reads the definition where the history refers to it. */
+  /** Declared but hidden: the model reads the definition at the place in the history that refers to it. */
   readonly declaredHidden?: true
 }
 
-// The hash that names a definition.
-
-/** Covers every field a model can read, directly or through a card, a result or a reminder. */
+/** Hashes every field that a model can read, directly or through a card, a result or a notice. */
 export function computeFingerprint(tool: Tool): string {
   const { name, title, description, inputSchema, outputSchema, annotations, strict, inputExamples } = tool
   const { card, promptSnippet, guidelines, insteadOf, domain, group, aliases, risk } = tool

@@ -390,7 +390,7 @@ describe('a malformed manifest', () => {
       'lazy against defer',
       withTools({ name: 'a', lazy: true, defer: false }),
       `${at}[0].lazy`,
-      'is true where "defer" is false',
+      'is true, but "defer" is false',
       'Keep one of the two',
     ],
     [
@@ -453,7 +453,7 @@ describe('a malformed manifest', () => {
       'a circle of canonicalName',
       withTools({ name: 'a', canonicalName: 'b' }, { name: 'b', canonicalName: 'a' }),
       `${at}[0].canonicalName`,
-      'goes round in a circle: a → b → a',
+      'leads back to itself: a → b → a',
       'Remove "canonicalName"',
     ],
     [
@@ -471,7 +471,7 @@ describe('a malformed manifest', () => {
       'a group of one with its own name',
       withTools({ name: 'a', group: 'a' }, { name: 'b', group: 'c' }),
       `${at}[0].group`,
-      'has no member but',
+      'the only member of the group',
       'Add "group": "a"',
     ],
   ]
