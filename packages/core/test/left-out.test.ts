@@ -195,7 +195,7 @@ describe('a schema that says less than it should', () => {
   })
 
   it('is refused without its wrapper, with the fix, where the tool is the host\u2019s', () => {
-    const message = `Tool "weather" has an inputSchema whose fields stand at its top; give ${wrapped}.`
+    const message = `Tool "weather" has an inputSchema with its fields at the top level; give ${wrapped}.`
     expect(() => createToolwell({ tools: [own(bare)] })).toThrow(message)
     const defined = defineTool({ name: 'weather', description: 'Tells it', inputSchema: bare })
     expect(() => createToolwell({ tools: [defined] })).toThrow(message)
@@ -215,7 +215,7 @@ describe('a schema that says less than it should', () => {
   })
 
   it.each([
-    [bare, `weather has an inputSchema whose fields stand at its top; give ${wrapped}`],
+    [bare, `weather has an inputSchema with its fields at the top level; give ${wrapped}`],
     [
       { type: 'object', properties: { city: { type: 'strin' }, at: { $ref: '#/nope' } } },
       'weather has an inputSchema that needs repair: properties.city.type has to be one of the seven types of JSON, or a list of them, not "strin"; properties.at.$ref leads nowhere: there is no "#/nope" in the schema',

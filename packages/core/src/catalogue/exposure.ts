@@ -30,6 +30,33 @@ export interface ExposureOptions {
   readonly agent?: string
 }
 
+/** From weakest to strongest: default, the tool's `defer`, rules in order, `alwaysLoad`, the option `eager`, always-loaded tools. */
+export function decideExposure(entry: Entry, options: ExposureOptions): Exposure {
+  const { tool } = entry
+  let exposure: Exposure =
+    entry.source === ''
+      ? { deferred: false, because: "default: the host's tools are eager" }
+      : { deferred: true, because: `default: tools of a source (${entry.source}) are deferred` }
+  if (tool.defer !== undefined)
+    exposure = { deferred: tool.defer, because: `the tool is marked defer: ${tool.defer}` }
+  options.rules.forEach((rule, index) => {
+    if (matchesRule(rule, entry, options.agent))
+      exposure = { deferred: rule.defer, because: `rules[${index}] ${JSON.stringify(rule)}` }
+  })
+  if (tool.alwaysLoad) exposure = { deferred: false, because: 'the tool is marked alwaysLoad' }
+  if (options.eager.some((name) => name === tool.name || name === entry.id || name === entry.wireName))
+    exposure = { deferred: false, because: 'it is in the option eager' }
+  const reason = findAlwaysLoadedReason(tool)
+  return reason ? { deferred: false, because: `always-loaded: ${reason}` } : exposure
+}
+
+function findAlwaysLoadedReason({ role, dynamicDescription, forwards }: Tool): string | undefined {
+  if (role) return `models stop using a ${role} tool that they do not see`
+  if (dynamicDescription) return 'its description changes while the program runs, and a card would freeze it'
+  if (forwards) return 'its calls are forwarded to other tools, so a call can never load it'
+  return undefined
+}
+
 export function checkRules(rules: readonly ExposureRule[]): void {
   if (!Array.isArray(rules))
     throw new ToolwellError('invalid-option', 'rules must be a list of rules.', { path: 'rules' })
@@ -72,33 +99,6 @@ export function assertAlwaysLoaded(
     `${id} cannot be deferred: ${reason}. Remove "defer" from the tool, or the rule that names it.`,
     { tool: id, role: tool.role ?? (tool.forwards ? 'forwards' : 'dynamic-description') },
   )
-}
-
-/** From weakest to strongest: default, the tool's `defer`, rules in order, `alwaysLoad`, the option `eager`, always-loaded tools. */
-export function decideExposure(entry: Entry, options: ExposureOptions): Exposure {
-  const { tool } = entry
-  let exposure: Exposure =
-    entry.source === ''
-      ? { deferred: false, because: "default: the host's tools are eager" }
-      : { deferred: true, because: `default: tools of a source (${entry.source}) are deferred` }
-  if (tool.defer !== undefined)
-    exposure = { deferred: tool.defer, because: `the tool is marked defer: ${tool.defer}` }
-  options.rules.forEach((rule, index) => {
-    if (matchesRule(rule, entry, options.agent))
-      exposure = { deferred: rule.defer, because: `rules[${index}] ${JSON.stringify(rule)}` }
-  })
-  if (tool.alwaysLoad) exposure = { deferred: false, because: 'the tool is marked alwaysLoad' }
-  if (options.eager.some((name) => name === tool.name || name === entry.id || name === entry.wireName))
-    exposure = { deferred: false, because: 'it is in the option eager' }
-  const reason = findAlwaysLoadedReason(tool)
-  return reason ? { deferred: false, because: `always-loaded: ${reason}` } : exposure
-}
-
-function findAlwaysLoadedReason({ role, dynamicDescription, forwards }: Tool): string | undefined {
-  if (role) return `models stop using a ${role} tool that they do not see`
-  if (dynamicDescription) return 'its description changes while the program runs, and a card would freeze it'
-  if (forwards) return 'its calls are forwarded to other tools, so a call can never load it'
-  return undefined
 }
 
 export function matchesRule(rule: ExposureRule, entry: Entry, agent: string | undefined): boolean {

@@ -95,6 +95,77 @@ function isTextual(mediaType: string): boolean {
   return /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript)$|\+(?:json|xml)$/.test(mediaType)
 }
 
+interface Unprintable {
+  /** Completes a sentence: `it is a Response: return await response.text()`. */
+  readonly problem: string
+}
+
+/** Writes a value as JSON for the model. Shows values that JSON would silently drop, or reports them. */
+function printValue(value: unknown): string | Unprintable {
+  if (value === undefined) return ''
+  if (typeof value === 'function' || typeof value === 'symbol') return { problem: `it is a ${typeof value}` }
+  try {
+    const text = JSON.stringify(value) ?? ''
+    // JSON writes `{}` or `null` for values that it cannot show.
+    return /\{\}|null/.test(text) ? printCompletely(value) : text
+  } catch (error) {
+    return { problem: error instanceof NotShown ? error.message : describeError(error) }
+  }
+}
+
+class NotShown extends Error {}
+
+/** Writes maps and sets as lists, objects with a `toString` as that text, and `NaN` and infinity by name. */
+function printCompletely(value: unknown): string {
+  let isWhole = true
+  const text = JSON.stringify(value, (_, each: unknown) => {
+    const verb = isWhole ? 'is' : 'holds'
+    isWhole = false
+    if (typeof each === 'number') return Number.isFinite(each) ? each : String(each)
+    if (each instanceof Map || each instanceof Set) return [...each]
+    if (!isBare(each)) return each
+    const own = String(each)
+    if (!own.startsWith('[object ')) return own
+    const kind = describeKind(each)
+    const article = /^[AEIOU]/i.test(kind) ? 'an' : 'a'
+    if (verb === 'is' || kind === 'Promise')
+      throw new NotShown(`it ${verb} ${article} ${kind}${advice(each, kind)}`)
+    return `[${kind}, not shown]`
+  })
+  return typeof value === 'number' ? String(value) : (text ?? '')
+}
+
+/** True for class instances without a field that JSON would show. */
+function isBare(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const kind = Object.getPrototypeOf(value)
+  return kind !== null && Object.getPrototypeOf(kind) !== null && Object.keys(value).length === 0
+}
+
+function describeKind(value: object): string {
+  const tag = Object.prototype.toString.call(value).slice('[object '.length, -1)
+  const name: unknown = tag === 'Object' ? value.constructor?.name : tag
+  return typeof name === 'string' && name !== '' ? name : 'object'
+}
+
+function advice(value: object, kind: string): string {
+  if (kind === 'Response') return ': return await response.text()'
+  if (kind === 'Promise') return ': await it'
+  if (Symbol.asyncIterator in value || Symbol.iterator in value)
+    return ': read it to its end, and return that'
+  return ', of which JSON shows nothing: return what is in it'
+}
+
+/** The first line of the message: engines describe a cycle on several lines. */
+function describeError(error: unknown): string {
+  try {
+    const [line = ''] = String(error instanceof Error ? error.message : error).split('\n', 1)
+    return line === '' ? 'it cannot be written as JSON' : line
+  } catch {
+    return 'it cannot be written as JSON'
+  }
+}
+
 export interface Extent {
   readonly characters: number
   readonly lines: number
@@ -192,75 +263,4 @@ function cutAround(line: string, at: number, wanted: string): string {
   const to = Math.min(line.length, at + wanted.length + AROUND)
   const shown = line.slice(from, to).toWellFormed()
   return `${from > 0 ? '…' : ''}${shown}${to < line.length ? '…' : ''}`
-}
-
-interface Unprintable {
-  /** Completes a sentence: `it is a Response: return await response.text()`. */
-  readonly problem: string
-}
-
-/** Writes a value as JSON for the model. Shows values that JSON would silently drop, or reports them. */
-function printValue(value: unknown): string | Unprintable {
-  if (value === undefined) return ''
-  if (typeof value === 'function' || typeof value === 'symbol') return { problem: `it is a ${typeof value}` }
-  try {
-    const text = JSON.stringify(value) ?? ''
-    // JSON writes `{}` or `null` for values that it cannot show.
-    return /\{\}|null/.test(text) ? printCompletely(value) : text
-  } catch (error) {
-    return { problem: error instanceof NotShown ? error.message : describeError(error) }
-  }
-}
-
-class NotShown extends Error {}
-
-/** Writes maps and sets as lists, objects with a `toString` as that text, and `NaN` and infinity by name. */
-function printCompletely(value: unknown): string {
-  let isWhole = true
-  const text = JSON.stringify(value, (_, each: unknown) => {
-    const verb = isWhole ? 'is' : 'holds'
-    isWhole = false
-    if (typeof each === 'number') return Number.isFinite(each) ? each : String(each)
-    if (each instanceof Map || each instanceof Set) return [...each]
-    if (!isBare(each)) return each
-    const own = String(each)
-    if (!own.startsWith('[object ')) return own
-    const kind = describeKind(each)
-    const article = /^[AEIOU]/i.test(kind) ? 'an' : 'a'
-    if (verb === 'is' || kind === 'Promise')
-      throw new NotShown(`it ${verb} ${article} ${kind}${advice(each, kind)}`)
-    return `[${kind}, not shown]`
-  })
-  return typeof value === 'number' ? String(value) : (text ?? '')
-}
-
-/** True for class instances without a field that JSON would show. */
-function isBare(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  const kind = Object.getPrototypeOf(value)
-  return kind !== null && Object.getPrototypeOf(kind) !== null && Object.keys(value).length === 0
-}
-
-function describeKind(value: object): string {
-  const tag = Object.prototype.toString.call(value).slice('[object '.length, -1)
-  const name: unknown = tag === 'Object' ? value.constructor?.name : tag
-  return typeof name === 'string' && name !== '' ? name : 'object'
-}
-
-function advice(value: object, kind: string): string {
-  if (kind === 'Response') return ': return await response.text()'
-  if (kind === 'Promise') return ': await it'
-  if (Symbol.asyncIterator in value || Symbol.iterator in value)
-    return ': read it to its end, and return that'
-  return ', of which JSON shows nothing: return what is in it'
-}
-
-/** The first line of the message: engines describe a cycle on several lines. */
-function describeError(error: unknown): string {
-  try {
-    const [line = ''] = String(error instanceof Error ? error.message : error).split('\n', 1)
-    return line === '' ? 'it cannot be written as JSON' : line
-  } catch {
-    return 'it cannot be written as JSON'
-  }
 }

@@ -1,4 +1,4 @@
-/** What a wire cannot carry as it is, and how it is carried instead. Deterministic; used for surfaces and answers alike. */
+/** Fits tool definitions to the limits of each wire, and lists the rules of JSON Schema keywords. */
 
 import { isRecord, toPlainJson } from '../base/data.js'
 import { truncateText } from '../base/text.js'
@@ -7,21 +7,21 @@ import { completeSchema, findSchemaProblems, normaliseSchema } from './normalise
 import { renameIllegalKeys } from './property-keys.js'
 
 export interface Dialect {
-  /** The longest description a tool may have. Descriptions inside a schema are not limited. */
+  /** The longest description of a tool. Descriptions inside a schema are not limited. */
   readonly description?: number
-  /** The same for the loader, where only its long list of what is hidden is at stake: what does not fit goes into its schema. */
+  /** The longest description of the search tool. The rest of its list of hidden tools goes into its schema. */
   readonly searchTool?: number
-  /** The most tools that one request may declare. */
+  /** The most tools in one request. */
   readonly tools?: number
-  /** Keywords that are refused at the top of a schema, and nowhere else. */
+  /** Keywords that are refused only at the top level of a schema. */
   readonly notAtTop?: readonly string[]
-  /** Names that parameters may have. */
+  /** Legal names of parameters. */
   readonly keys?: RegExp
-  /** Objects have to name their properties, if none, and arrays their items. */
+  /** Objects must have `properties`, even if empty, and arrays must have `items`. */
   readonly complete?: boolean
 }
 
-/** What servers of the Chat Completions family take. */
+/** Servers of the Chat Completions family. */
 const CHAT: Dialect = {
   description: 1024,
   notAtTop: ['oneOf', 'anyOf', 'allOf', 'enum', 'const', 'not'],
@@ -31,53 +31,53 @@ const CHAT: Dialect = {
 const DIALECTS: Readonly<Record<string, Dialect>> = {
   anthropic: { notAtTop: ['oneOf', 'allOf', 'anyOf'], keys: /^[a-zA-Z0-9_.-]{1,64}$/ },
   'openai-chat': { ...CHAT, tools: 128 },
-  // A provider of the AI SDK that is not known: most have a server of that family behind them.
+  // An unknown provider of the AI SDK: most use a server of the Chat Completions family.
   'ai-sdk': CHAT,
   'openai-responses': { notAtTop: ['oneOf', 'anyOf', 'allOf', 'enum', 'not'], complete: true },
   google: { tools: 512 },
-  // Claude Code cuts the description of an MCP tool at 2 kB; what a schema says is whole.
+  // Claude Code cuts the description of an MCP tool at 2 kB, but not its schema.
   mcp: { searchTool: 1900 },
 }
 
-/** What a wire demands; nothing where it is not known. */
+/** Empty for an unknown wire. */
 function findDialect(wire: string): Dialect {
   return DIALECTS[wire] ?? {}
 }
 
-/** The longest description a tool may have on a wire. */
+/** The longest description of a tool on a wire. */
 export function descriptionLimit(wire: string): number {
   return findDialect(wire).description ?? Number.POSITIVE_INFINITY
 }
 
-/** The longest description that the loader may have on a wire. */
+/** The longest description of the search tool on a wire. */
 export function searchToolLimit(wire: string): number {
   return findDialect(wire).searchTool ?? descriptionLimit(wire)
 }
 
-/** The most tools that one request may declare on a wire. */
+/** The most tools in one request on a wire. */
 export function toolLimit(wire: string): number {
   return findDialect(wire).tools ?? Number.POSITIVE_INFINITY
 }
 
 export interface Fitted {
-  /** As it is sent. */
+  /** The definition to send. */
   readonly tool: WireTool
-  /** What arguments are checked against, with the tool's own names: every rule. */
+  /** The complete rules with the original parameter names, to check arguments. */
   readonly own: WireTool
-  /** The same with the names that are sent: a problem is told in these. */
+  /** The complete rules with the parameter names that are sent, to report problems. */
   readonly checked: WireTool
-  /** What of the schema cannot be used, in words; undefined where all of it can. */
+  /** The parts of the schema that cannot be used, in words. */
   readonly unusable: string | undefined
-  /** Legal names of parameters that stand for others. */
+  /** Renamed parameters: legal name to original name. */
   readonly keys: ReadonlyMap<string, string>
 }
 
-/** The description that `fitWire` gives, without a look at the schema. */
+/** Returns the same description as `fitWire`, without reading the schema. */
 export function fitDescription(description: string, wire: string): string {
   return cutDescription(toPlainJson(description), findDialect(wire))
 }
 
-/** Fits a definition to a wire. One that fits is given back as it is. */
+/** Fits a definition to a wire. Returns the same object if nothing changes. */
 export function fitWire(tool: WireTool, wire: string): Fitted {
   const dialect = findDialect(wire)
   const plain = toPlainJson(tool)
@@ -86,7 +86,7 @@ export function fitWire(tool: WireTool, wire: string): Fitted {
   const { schema, keys } = dialect.keys
     ? renameIllegalKeys(given.inputSchema, dialect.keys)
     : { schema: given.inputSchema, keys: new Map<string, string>() }
-  // A reference may go by a name that is another one now.
+  // References may contain names that have changed.
   const checked = schema === given.inputSchema ? given : { ...given, inputSchema: normaliseSchema(schema) }
   return {
     tool: shortenDescription(moveTopRules(completeForWire(checked, dialect), dialect), dialect),
@@ -97,7 +97,7 @@ export function fitWire(tool: WireTool, wire: string): Fitted {
   }
 }
 
-/** What is wrong with a schema, in words; empty where nothing is. */
+/** Describes the problems of a schema; empty if there are none. */
 export function describeSchemaProblems(schema: WireTool['inputSchema']): string {
   const problems = findSchemaProblems(schema).map(({ path, problem }) => `${path} ${problem}`)
   const more = problems.length > 3 ? `; and ${problems.length - 3} more` : ''
@@ -109,10 +109,10 @@ function completeForWire(tool: WireTool, { complete: whole = false }: Dialect): 
   return inputSchema === tool.inputSchema ? tool : { ...tool, inputSchema }
 }
 
-/** Says nothing to a model, costs some 15 tokens in every second definition, and Google refuses it. */
+/** Useless to a model, about 15 tokens in every second definition, and refused by Google. */
 const DIALECT = '$schema'
 
-/** Rules that may not stand at the top of the schema are told to the model in its description instead. */
+/** Moves keywords that are refused at the top level into the description of the schema. */
 function moveTopRules(tool: WireTool, { notAtTop = [] }: Dialect): WireTool {
   const entries = Object.entries(tool.inputSchema)
   const moved = entries.filter(([keyword]) => notAtTop.includes(keyword))
@@ -123,11 +123,11 @@ function moveTopRules(tool: WireTool, { notAtTop = [] }: Dialect): WireTool {
   const own = schema.description
   const said = typeof own === 'string' && own !== '' ? [own] : []
   const rule = `The input also has to match ${JSON.stringify(Object.fromEntries(moved))}`
-  // References may lead to what is in words now.
+  // References may lead to keywords that are now text.
   return { ...tool, inputSchema: normaliseSchema({ ...schema, description: [...said, rule].join('\n\n') }) }
 }
 
-/** Of a description that is too long the beginning stays, and the rest goes into the schema: nothing is sent twice. */
+/** Moves the rest of a long description into the schema. */
 function shortenDescription(
   tool: WireTool,
   { description: limit = Number.POSITIVE_INFINITY }: Dialect,
@@ -151,23 +151,21 @@ function cutDescription(
   return takeBeginning(description, limit) + CONTINUED
 }
 
-/** As much as fits beside the note, cut between two words where there are any. */
+/** Cuts at a space if possible, and leaves room for the note `CONTINUED`. */
 function takeBeginning(description: string, limit: number): string {
   const start = truncateText(description, limit - CONTINUED.length)
   const blank = start.search(/\s\S*$/)
   return blank > start.length / 2 ? start.slice(0, blank) : start
 }
 
-// Which definitions a provider refuses as they are. `doctor` asks this; what is sent has been through `fitWire` first.
-
-/** Why this wire would refuse the definition, in words; undefined where it takes it. */
+/** Explains why a wire would refuse an original definition, for `toolwell doctor`. Sent definitions go through `fitWire` first. */
 export function wireRefusal({ description, inputSchema }: WireTool, wire: string): string | undefined {
   const { description: longest, notAtTop = [], keys, complete: whole } = findDialect(wire)
   const [problem] = findSchemaProblems(inputSchema)
   if (problem) return `${problem.path} ${problem.problem}`
   if (inputSchema.type !== 'object') return 'the schema does not describe an object'
   const atTop = notAtTop.filter((keyword) => Object.hasOwn(inputSchema, keyword))
-  if (atTop.length > 0) return `${atTop.join(', ')} may not stand at the top of the schema`
+  if (atTop.length > 0) return `${atTop.join(', ')} may not be at the top level of the schema`
   const names = Object.keys(inputSchema.properties ?? {})
   const illegal = keys && names.find((name) => !keys.test(name))
   if (illegal !== undefined)
@@ -175,20 +173,19 @@ export function wireRefusal({ description, inputSchema }: WireTool, wire: string
   if (longest !== undefined && description.length > longest)
     return `the description has ${description.length} characters; ${longest} are allowed`
   if (whole && completeSchema(inputSchema) !== inputSchema)
-    return 'an object names no properties, or an array no items'
+    return 'an object has no "properties", or an array has no "items"'
   return undefined
 }
 
-// What each keyword of JSON Schema 2020-12 may hold. Providers refuse a whole request for one that holds something else.
-
 export type Json = { readonly [keyword: string]: unknown }
 
+/** The legal values of a keyword of JSON Schema 2020-12. Providers refuse the whole request for an illegal value. */
 export interface KeywordRule {
-  /** Where schemas are to be found in the value; absent where it is data. */
+  /** The place of schemas in the value; absent if the value is data. */
   readonly inside?: 'schema' | 'schemas' | 'map' | 'dependencies'
-  /** Whether the value has the right form. What is inside is looked at by itself. */
+  /** True if the value has the right form. Schemas inside are checked separately. */
   fits(value: unknown): boolean
-  /** In words, for a person: it has to be … */
+  /** Completes "has to be …", for a person. */
   readonly form: string
 }
 
@@ -208,7 +205,10 @@ const schemaMap = rule('an object of schemas', isRecord, 'map')
 const text = rule('a string', (value) => typeof value === 'string')
 const flag = rule('true or false', (value) => typeof value === 'boolean')
 const number = rule('a number', isNumber)
-const count = rule('a whole number from 0 on', (value) => Number.isInteger(value) && (value as number) >= 0)
+const count = rule(
+  'a whole number of at least 0',
+  (value) => Number.isInteger(value) && (value as number) >= 0,
+)
 const anchor = rule('a name', (value) => typeof value === 'string' && /^[A-Za-z_][\w.-]*$/.test(value))
 
 const RULES: Readonly<Record<string, KeywordRule>> = {
@@ -289,7 +289,7 @@ const RULES: Readonly<Record<string, KeywordRule>> = {
   else: schema,
 }
 
-/** Keywords that are not in here may hold anything. */
+/** Other keywords may have any value. */
 export const KEYWORDS: ReadonlyMap<string, KeywordRule> = new Map(Object.entries(RULES))
 
 export function isSchema(value: unknown): value is Json | boolean {
@@ -307,7 +307,7 @@ function isType(value: unknown): boolean {
   return value.length > 0 && value.every((type) => TYPES.includes(type)) && areUnique(value)
 }
 
-/** What most patterns are made of needs no try. */
+/** Covers most patterns, which then need not be compiled. */
 const SIMPLE_PATTERN = /^\^?[\w @:/.,=#%&;~-]*\$?$/
 
 export function isPattern(text: string): boolean {
@@ -327,10 +327,10 @@ function areUnique(values: readonly unknown[]): boolean {
   return values.length < 2 || new Set(values.map(valueKey)).size === values.length
 }
 
-/** Equal for equal values. */
+/** A key that is equal for equal JSON values. */
 export function valueKey(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
-  // Apart from any string that is a value itself.
+  // The prefix keeps it different from values that are strings.
   return `\u0000${JSON.stringify(value, (_, each) => (isRecord(each) ? sortKeys(each) : each))}`
 }
 

@@ -1,6 +1,6 @@
 /**
- * Schemas as providers take them. Whoever lists a tool may write anything into its schema, and one keyword that holds what
- * it may not costs the whole request. What fits stays; what is not is told in words, and never makes a rule stricter.
+ * Normalises schemas for providers, which refuse a whole request for one illegal keyword. Legal parts stay. Illegal parts move
+ * into the description, and never make the schema stricter.
  */
 
 import { isRecord } from '../base/data.js'
@@ -9,23 +9,23 @@ import { isNames, isPattern, isSchema, type Json, KEYWORDS, valueKey } from './d
 import { ANCHORS, collectReferences, REFERENCES, type References } from './references.js'
 
 export interface SchemaProblem {
-  /** Within the schema: `properties.path.pattern`. */
+  /** The place in the schema: `properties.path.pattern`. */
   readonly path: string
-  /** What is wrong with it: `has to be a regular expression, not "["`. */
+  /** Completes a sentence: `has to be a regular expression, not "["`. */
   readonly problem: string
 }
 
-/** The same object where nothing is wrong, as with most schemas. */
+/** Returns the same object if nothing is wrong, as with most schemas. */
 export function normaliseSchema(schema: Json): Json {
   return isNormal(schema) ? schema : repairFully(schema).schema
 }
 
-/** What `normaliseSchema` changes. */
+/** Lists what `normaliseSchema` would change. */
 export function findSchemaProblems(schema: Json): readonly SchemaProblem[] {
   return isNormal(schema) ? [] : repairFully(schema).problems
 }
 
-/** Opening a conversation looks through every schema there is. */
+/** Fast, because opening a conversation checks every schema. */
 function isNormal(schema: Json): boolean {
   return isNormalWithin(schema, collectReferences(schema))
 }
@@ -58,9 +58,9 @@ function isNormalWithin(schema: Json | boolean, references: References): boolean
   return true
 }
 
-/** Under these a looser schema makes the whole stricter. */
+/** Keywords under which a looser schema makes the whole stricter. */
 const INVERTING = new Set(['not', 'if', 'oneOf', 'contains'])
-/** Taking something out may leave references to it behind, which takes another round. */
+/** Removing a part can break references to it, which takes another round. */
 const MOST_ROUNDS = 5
 
 function repairFully(given: Json): { readonly schema: Json; readonly problems: readonly SchemaProblem[] } {
@@ -68,14 +68,14 @@ function repairFully(given: Json): { readonly schema: Json; readonly problems: r
   let schema = given
   for (let round = 0; round < MOST_ROUNDS && !isNormal(schema); round++) {
     const first = repairOnce(schema, round > 0)
-    // What a reference leads to may be looser now.
+    // The targets of references may be looser now.
     const made = first.isLoss ? repairOnce(schema, true) : first
     schema = made.schema
     problems.push(...made.problems)
   }
   if (!isNormal(schema)) schema = { type: 'object' }
   const { $schema, ...rest } = schema
-  // In the oldest draft some keywords mean something else than what they hold now.
+  // In draft 4, some keywords mean something else.
   const isOld = typeof $schema === 'string' && $schema.includes('draft-04')
   return { schema: isOld ? rest : schema, problems }
 }
@@ -83,11 +83,11 @@ function repairFully(given: Json): { readonly schema: Json; readonly problems: r
 interface Repaired {
   readonly schema: Json
   readonly problems: readonly SchemaProblem[]
-  /** Something was said that is no longer. */
+  /** A rule was removed. */
   readonly isLoss: boolean
 }
 
-/** `isDoubtful`: references may lead to what is looser than it was. */
+/** `isDoubtful`: the targets of references may have become looser. */
 function repairOnce(root: Json, isDoubtful: boolean): Repaired {
   const references = collectReferences(root)
   const problems: SchemaProblem[] = []
@@ -106,7 +106,7 @@ function repairOnce(root: Json, isDoubtful: boolean): Repaired {
     for (const [keyword, value] of Object.entries(translateOldDrafts(given, report))) {
       const made = value === undefined ? value : repairKeyword(keyword, value, joinPath(path, keyword), given)
       if (made !== GONE) kept.set(keyword, made)
-      // Some libraries write null where they have nothing to say: that is not told.
+      // Some libraries write null for an absent keyword: drop it silently.
       else if (value !== null) lose(keyword, value)
       else if (!REMARKS.test(keyword)) losses++
       if (keyword === 'patternProperties' && isRecord(value) && isRecord(made)) {
@@ -124,7 +124,7 @@ function repairOnce(root: Json, isDoubtful: boolean): Repaired {
     return Object.fromEntries(kept)
   }
 
-  /** As it may stand, or that it may not. */
+  /** Returns the repaired value, or `GONE`. */
   const repairKeyword = (keyword: string, value: unknown, path: string, schema: Json): unknown => {
     const rule = KEYWORDS.get(keyword)
     if (rule === undefined) return value
@@ -133,18 +133,18 @@ function repairOnce(root: Json, isDoubtful: boolean): Repaired {
     if (made === GONE || !Object.is(made, value))
       problems.push({ path, problem: `has to be ${rule.form}, not ${showValue(value)}` })
     if (made === GONE) return GONE
-    // A type in capitals and a value that is there twice mean the same when repaired; a name that is none is gone.
+    // Repairs of `type` (capitals) and `enum` (duplicates) keep the meaning; other repairs lose something.
     if (!Object.is(made, value) && keyword !== 'type' && keyword !== 'enum') losses++
     if (REFERENCES.has(keyword)) return repairReference(schema, keyword, made as string, path)
     if (ANCHORS.has(keyword) && !references.claim(made as string)) {
-      problems.push({ path, problem: `is there twice: ${showValue(made)} is the anchor of another schema` })
+      problems.push({ path, problem: `is a duplicate: ${showValue(made)} is the anchor of another schema` })
       return GONE
     }
     if (rule.inside === undefined) return made
     const whole = repairInside(rule.inside, made, path)
     const isLooser = losses > before || (isDoubtful && ANY_REFERENCE.test(JSON.stringify(made)))
     if (!INVERTING.has(keyword) || !isLooser) return whole
-    // The words say all of it.
+    // The description has the whole keyword.
     losses = before
     return GONE
   }
@@ -193,11 +193,11 @@ const GONE = Symbol('gone')
 
 const ANY_REFERENCE = /"\$(?:ref|dynamicRef|recursiveRef)"/
 
-/** Keywords that let nothing pass and refuse nothing. */
+/** Keywords that do not restrict values. */
 const REMARKS =
   /^(?:\$(?!ref$|dynamicRef$|recursiveRef$).*|title|description|format|examples|content\w+|deprecated|readOnly|writeOnly)$/
 
-/** Keywords that would now refuse what those that are lost allowed. */
+/** Lists keywords that became stricter because others were removed. */
 function listStricterKeywords(lost: ReadonlyMap<string, unknown>, isLooser: boolean): string[] {
   return [
     ...(isLooser ? ['unevaluatedProperties', 'unevaluatedItems'] : []),
@@ -207,7 +207,7 @@ function listStricterKeywords(lost: ReadonlyMap<string, unknown>, isLooser: bool
   ]
 }
 
-/** A value in the form that its keyword wants, where it can be brought into it. */
+/** Converts a value to the form that its keyword requires, if possible. */
 function fitForm(keyword: string, value: unknown): unknown {
   const fits = (made: unknown) => KEYWORDS.get(keyword)?.fits(made) === true
   if (fits(value)) return value
@@ -234,7 +234,7 @@ const uniqueNames = (list: readonly unknown[]) => [
   ...new Set(list.filter((name) => typeof name === 'string')),
 ]
 
-/** What older drafts said in another way. */
+/** Rewrites keywords of older drafts. */
 function translateOldDrafts(given: Json, report: (keyword: string, problem: string) => void): Json {
   let made: Record<string, unknown> = { ...given }
   if (Array.isArray(given.items)) {
@@ -259,11 +259,11 @@ function translateOldDrafts(given: Json, report: (keyword: string, problem: stri
   return made
 }
 
-/** Characters of what is told; more of it would not help. */
+/** The most characters of lost rules in a description. */
 const MOST_LOST_CHARACTERS = 1000
 
 function describeLost(description: unknown, lost: ReadonlyMap<string, unknown>): string | undefined {
-  // An empty list has nothing in it that a model could mind.
+  // An empty list says nothing to a model.
   const rest = [...lost].filter(([, value]) => !Array.isArray(value) || value.length > 0)
   if (rest.length === 0) return undefined
   const whole = JSON.stringify(Object.fromEntries(rest))
@@ -286,20 +286,21 @@ function joinPath(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`
 }
 
-// What some servers want to be said in a schema although JSON Schema lets it be left out.
-
-/** Keywords whose value is data, whatever it looks like. */
+/** Keywords whose value is data, even if it looks like a schema. */
 const DATA = new Set(['const', 'enum', 'default', 'examples'])
-/** Keywords that hold schemas by names of any kind. */
+/** Keywords with schemas by name. */
 const MAPS = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions'])
 
-/** The properties of the object itself, and the items of every array. The same object where nothing is missing. */
+/**
+ * Adds `properties` to the top level and `items` to every array: some servers require them although JSON Schema does not.
+ * Returns the same object if nothing is missing.
+ */
 export function completeSchema(schema: Json): Json {
   const whole = lacksItems(schema) ? (addItems(schema) as Json) : schema
   return isRecord(whole.properties) ? whole : { ...whole, properties: {} }
 }
 
-/** Whether `withItems` would change anything. Opening a conversation looks through every schema there is, and most are whole. */
+/** True if `addItems` would change something. Fast, because opening a conversation checks every schema. */
 function lacksItems(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (Array.isArray(value)) return value.some((item) => lacksItems(item))
@@ -330,7 +331,7 @@ function addItems(value: unknown): unknown {
   return isArrayType(made.type) && made.items === undefined ? { ...made, items: {} } : made
 }
 
-/** The same object where nothing changes. */
+/** Returns the same object if nothing changes. */
 function mapValues(object: Json, change: (key: string, value: unknown) => unknown): Json {
   const keys = Object.keys(object)
   let made: [string, unknown][] | undefined
@@ -352,12 +353,13 @@ function mapItems(list: readonly unknown[], change: (item: unknown) => unknown):
   return made ?? list
 }
 
-// Properties that stand at the top of a schema, without the object around them. Nobody would read them there.
-
 const TYPE_KEYWORDS = ['type', 'enum', 'anyOf', 'oneOf', 'allOf']
 const fits = (keyword: string, value: unknown) => KEYWORDS.get(keyword)?.fits(value) === true
 
-/** As a sentence behind the tool's name; undefined where anything at the top is a keyword, or an addition of the owner's (`x-…`). */
+/**
+ * Detects properties at the top level of a schema, without the object around them. Completes a sentence that starts with the
+ * tool's name. Undefined if the top level has any keyword or extension (`x-…`).
+ */
 export function findBareProperties(schema: Json): string | undefined {
   const fields = Object.entries(schema)
   const isBare = fields.every(
@@ -368,6 +370,6 @@ export function findBareProperties(schema: Json): string | undefined {
       TYPE_KEYWORDS.some((keyword) => fits(keyword, value[keyword])),
   )
   return isBare && fields[0]
-    ? `has an inputSchema whose fields stand at its top; give { "type": "object", "properties": { ${JSON.stringify(fields[0][0])}: … } }`
+    ? `has an inputSchema with its fields at the top level; give { "type": "object", "properties": { ${JSON.stringify(fields[0][0])}: … } }`
     : undefined
 }

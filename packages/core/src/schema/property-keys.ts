@@ -1,4 +1,4 @@
-/** Names of parameters that a wire refuses: sent under legal ones, and turned back before the tool sees them. */
+/** Renames parameters that a wire refuses, and restores the original names before the tool gets them. */
 import { isRecord } from '../base/data.js'
 import { shortHash } from '../base/hash.js'
 
@@ -6,14 +6,14 @@ type Json = { readonly [keyword: string]: unknown }
 
 export interface RenamedSchema {
   readonly schema: Json
-  /** Each legal name that stands for another, with the other. */
+  /** Legal name to original name, for renamed properties. */
   readonly keys: ReadonlyMap<string, string>
 }
 
-/** Levels of nesting that are looked through. */
+/** Levels of nesting to read. */
 const MAX_DEPTH = 50
 
-/** The schema with every property's name legal, at every depth. The same object where all of them are. */
+/** Makes every property name legal, at every depth. Returns the same object if all are. */
 export function renameIllegalKeys(schema: Json, legal: RegExp): RenamedSchema {
   const keys = new Map<string, string>()
   const names = new Map<string, string>()
@@ -22,7 +22,7 @@ export function renameIllegalKeys(schema: Json, legal: RegExp): RenamedSchema {
   const rename = (key: string): string => {
     const known = legal.test(key) ? key : names.get(key)
     if (known !== undefined) return known
-    // The hash keeps apart what cleaning makes alike.
+    // The hash distinguishes names that cleaning makes equal.
     const clean = key.replace(/[^a-zA-Z0-9_]+/g, '_').slice(0, 50)
     let made = `${clean}_${shortHash(key, 8)}`
     for (let count = 2; taken.has(made); count++) made = `${clean}_${shortHash(`${key}\n${count}`, 8)}`
@@ -34,7 +34,7 @@ export function renameIllegalKeys(schema: Json, legal: RegExp): RenamedSchema {
   return keys.size === 0 ? { schema, keys } : { schema: made as Json, keys }
 }
 
-/** What a model sent, with the tool's own names. */
+/** Restores the original names in the arguments of a model. */
 export function restoreKeys(value: unknown, keys: ReadonlyMap<string, string>, depth = 0): unknown {
   if (keys.size === 0 || depth > MAX_DEPTH || typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map((item) => restoreKeys(item, keys, depth + 1))
@@ -43,11 +43,11 @@ export function restoreKeys(value: unknown, keys: ReadonlyMap<string, string>, d
   )
 }
 
-/** Keywords whose value is data, whatever it looks like. */
+/** Keywords whose value is data, even if it looks like a schema. */
 const DATA = new Set(['const', 'enum', 'default', 'examples'])
-/** Keywords that hold schemas by names that are no properties. */
+/** Keywords with schemas by a name that is not a property. */
 const MAPS = new Set(['$defs', 'definitions', 'patternProperties'])
-/** Keywords that hold schemas, or lists of properties, by the names of properties. */
+/** Keywords with schemas or lists by the name of a property. */
 const BY_PROPERTY = new Set(['properties', 'dependentSchemas', 'dependentRequired', 'dependencies'])
 
 function renameKeys(value: unknown, rename: (key: string) => string, depth: number): unknown {
@@ -71,7 +71,7 @@ function renameKeys(value: unknown, rename: (key: string) => string, depth: numb
     }),
   )
 
-  /** A renamed property says in its title what it was called. */
+  /** Keeps the original name of a renamed property as its title. */
   function named(key: string, schema: unknown): [string, unknown] {
     const legal = rename(key)
     const made = inner(schema)
@@ -92,7 +92,7 @@ function renameKeys(value: unknown, rename: (key: string) => string, depth: numb
   }
 }
 
-/** A reference to the schema of a property goes by its name. */
+/** Renames properties in a reference. */
 function renameInPointer(pointer: string, rename: (key: string) => string): string {
   if (!pointer.startsWith('#/')) return pointer
   const steps = pointer.split('/')
@@ -115,7 +115,7 @@ function decodeStep(step: string): string {
   }
 }
 
-/** The names of all properties: none of them may be given to another. */
+/** Collects all property names, which new names must not repeat. */
 function collectNames(value: unknown, names: Set<string>, depth: number): void {
   if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return
   for (const [keyword, item] of Object.entries(value)) {

@@ -1,28 +1,28 @@
-/** Where the references of a schema lead. Nothing is ever fetched, and data is no schema, whatever it looks like. */
+/** Resolves references within a schema. Fetches nothing, and never treats data as a schema. */
 import { isRecord } from '../base/data.js'
 import { isSchema, type Json, KEYWORDS, type KeywordRule } from './dialect.js'
 
 export const REFERENCES: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef'])
 export const ANCHORS: ReadonlySet<string> = new Set(['$anchor', '$dynamicAnchor'])
 
-/** For one look through a schema. */
+/** The references of one schema. */
 export interface References {
-  /** What is wrong with a reference of `schema`: there is no schema where it leads to, or it comes back to where it stands. */
+  /** The problem of a reference in `schema`: its target does not exist, or it leads back to itself. */
   problem(schema: Json, keyword: string, reference: string): 'nowhere' | 'circle' | undefined
-  /** The schema that a reference leads to, if there is one. */
+  /** The target of a reference, if it exists. */
   target(reference: string): Json | boolean | undefined
-  /** Whether this is the first anchor of its name. */
+  /** True for the first anchor of this name. */
   claim(anchor: string): boolean
 }
 
 /**
- * Providers take a schema as one whole: a reference to an `$id` further inside leads nowhere here, and anchors have one name
- * each, whatever `$id` they stand under.
+ * Providers treat a schema as one document: references to a nested `$id` do not resolve, and anchors must be unique even
+ * under different `$id`s.
  */
 export function collectReferences(root: Json): References {
   let claimed: Set<string> | undefined
   let anchors: Map<string, Json> | undefined
-  /** By the schemas that their `$ref` was followed from: whether it leads back to them. */
+  /** By schema: true if its `$ref` leads back to it. */
   let circles: Map<Json, boolean> | undefined
 
   const target = (reference: string): Json | boolean | undefined => {
@@ -35,7 +35,7 @@ export function collectReferences(root: Json): References {
     return anchors.get(own.slice(1))
   }
 
-  /** Each is followed once, however many lead to it. */
+  /** Follows each schema once. */
   const isCircle = (start: Json): boolean => {
     circles ??= new Map()
     const trail = new Set<Json>()
@@ -65,10 +65,10 @@ export function collectReferences(root: Json): References {
   }
 }
 
-/** What is at a pointer, if it leads from schema to schema all the way. */
+/** Finds the schema at a JSON pointer, if every step leads to a schema. */
 function followPointer(root: Json, pointer: string): Json | boolean | undefined {
   let place: unknown = root
-  /** Schemas are in the place, which is none itself. */
+  /** The place contains schemas but is not a schema itself. */
   let isHolder = false
   for (const step of pointer.split('/')) {
     const key = decodeStep(step)
@@ -77,7 +77,7 @@ function followPointer(root: Json, pointer: string): Json | boolean | undefined 
     const value: unknown = (place as Json)[key]
     const inside: KeywordRule['inside'] = isHolder ? 'schema' : KEYWORDS.get(key)?.inside
     if (inside === undefined) return undefined
-    // As `items` of older drafts.
+    // `items` of older drafts may be a list.
     isHolder = inside !== 'schema' || (!isHolder && Array.isArray(value))
     place = value
   }
@@ -92,7 +92,7 @@ function decodeStep(step: string): string | undefined {
   }
 }
 
-/** The first schema of each name. */
+/** Collects the first schema of each anchor. */
 function collectAnchors(schema: unknown, found: Map<string, Json>): Map<string, Json> {
   if (!isRecord(schema)) return found
   for (const [keyword, value] of Object.entries(schema)) {

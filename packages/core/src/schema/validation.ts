@@ -1,4 +1,4 @@
-/** Checks a call's arguments against the tool's real schema: without eval, without fetching anything, and in bounded time. */
+/** Checks the arguments of a call against the schema of the tool. Uses no eval, fetches nothing, and takes bounded time. */
 import { quote } from '../base/text.js'
 import type { WireTool } from '../tool/wire-tool.js'
 import { NO_ALTERNATIVE } from './validate/keywords.js'
@@ -14,9 +14,9 @@ import {
 
 export type ArgumentCheck =
   | { readonly kind: 'valid' }
-  /** Each problem names the place and the rule: `/labels/0: Must be string, not number.` */
+  /** Each problem names the place and the rule: `labels/0: "Must be string, not number."` */
   | { readonly kind: 'invalid'; readonly problems: readonly string[] }
-  /** Whether they fit could not be told within the bounds: nothing unchecked may run. */
+  /** The check exceeded its limits. The call must not run. */
   | { readonly kind: 'undecided'; readonly problems: readonly string[]; readonly detail: string }
 
 const MAX_PROBLEMS = 8
@@ -24,8 +24,8 @@ const MAX_PROBLEMS = 8
 const validators = new WeakMap<WireTool, Validator>()
 
 /**
- * The definition is the one the model was shown: what fits it is right. Patterns whose time is not bounded by their form are
- * not tried, and references that lead nowhere ask for nothing: there the tool itself has to look.
+ * Checks against the definition that the model saw. Skips slow patterns and references without a target: there, the tool itself
+ * has to check.
  */
 export function checkArguments(tool: WireTool, input: unknown): ArgumentCheck {
   const steps = computeSteps(input)
@@ -65,13 +65,13 @@ function explainUndecided(error: unknown, steps: number): ArgumentCheck {
   }
 }
 
-/** As many as there are within the bounds: that something is wrong is known already. */
+/** Collects as many problems as the limits allow. The arguments are already known to be invalid. */
 function collectProblems(validator: Validator, input: unknown, steps: number): readonly Problem[] {
   const problems: Problem[] = []
   try {
     validator.validate(input, steps, problems)
   } catch {
-    // What was found until then is enough.
+    // The problems found so far are enough.
   }
   return problems
 }
@@ -89,7 +89,7 @@ function describeProblems(problems: readonly Problem[]): string[] {
     : ['(the arguments): "They do not fit the schema."']
 }
 
-/** Where no alternative fits, each says what it misses: what is deepest there belongs to the one that was meant. */
+/** If no alternative fits, keeps only the deepest problems: they belong to the alternative that was probably meant. */
 function selectRelevant(found: readonly Found[]): readonly Found[] {
   const tried = found
     .filter(({ rule }) => rule === NO_ALTERNATIVE)

@@ -1,4 +1,4 @@
-/** The formats that are checked, each in one pass over the text. Formats that are not in here say nothing. */
+/** Checks of `format`, each in one pass over the text. Unknown formats accept everything. */
 
 function isDate(text: string): boolean {
   const parts = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text)
@@ -20,7 +20,7 @@ function isTime(text: string): boolean {
   if (!zone || hour > 23 || minute > 59 || second > 60) return false
   const [zoneHour, zoneMinute] = [Number(zone[2] ?? 0), Number(zone[3] ?? 0)]
   if (zoneHour > 23 || zoneMinute > 59) return false
-  // A leap second is the last of a day in Greenwich.
+  // A leap second is the last second of a UTC day.
   const shift = (zoneHour * 60 + zoneMinute) * (zone[1] === '-' ? 1 : -1)
   return second < 60 || (hour * 60 + minute + shift + 2880) % 1440 === 1439
 }
@@ -71,7 +71,7 @@ function isEmail(text: string): boolean {
   return host.endsWith(']') && (isIpv4(address) || (/^ipv6:/i.test(address) && isIpv6(address.slice(5))))
 }
 
-/** What may stand in an address at all, and every `%` with its two digits. */
+/** True if all characters are legal in a URI, and each `%` is followed by two hex digits. */
 function hasUriCharacters(text: string): boolean {
   return /^[!#$%&'()*+,\-./:;=?@[\]_~\w]*$/.test(text) && !/%(?![\da-f]{2})/i.test(text)
 }
@@ -92,7 +92,7 @@ function isReference(text: string): boolean {
 }
 
 function isUriTemplate(text: string): boolean {
-  // Expressions do not nest: each `{` has its `}` before the next.
+  // Expressions do not nest: each `{` needs its `}` before the next.
   let open = -1
   for (let at = 0; at < text.length; at++) {
     const unit = text[at]

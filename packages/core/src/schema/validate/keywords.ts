@@ -1,4 +1,4 @@
-/** What a keyword of JSON Schema is: a question to one place of the arguments. One whose own value has the wrong form asks for nothing. */
+/** The check of each JSON Schema keyword. A keyword whose own value is malformed accepts everything. */
 
 import { isRecord } from '../../base/data.js'
 import { isNames, isSchema, type Json } from '../dialect.js'
@@ -14,21 +14,21 @@ import {
   type Verdict,
 } from './validate.js'
 
-/** What a keyword works with. */
+/** The value to check, and helpers to check it against other schemas. */
 export interface KeywordContext {
   readonly run: Run
   readonly place: Place
-  /** The schema that the keyword stands in. */
+  /** The schema of the keyword. */
   readonly schema: Json
-  /** What has been looked at so far, where some schema asks for the rest. */
+  /** Properties and items that were evaluated, if a schema uses `unevaluated…`. */
   readonly seen: Seen | undefined
-  /** Every problem is asked for; otherwise the first one ends the check. */
+  /** True: collect every problem. False: stop at the first one. */
   readonly collects: boolean
-  /** Asks another schema of this place, or of one within it. Its problems are kept unless it is only tried. */
+  /** Checks a place against a schema. With `tried`, does not collect its problems. */
   ask(schema: unknown, place: Place, tried?: boolean): Verdict
-  /** Asks another schema of this very place; what it looks at counts as looked at, where it fits. */
+  /** Checks this place against another schema, and adds what that schema evaluated to `seen`. */
   join(schema: unknown, tried?: boolean): Verdict
-  /** The same for what a reference leads to. */
+  /** Like `join`, for the target of a reference. */
   follow(reference: string): Verdict
   fail(rule: () => string): false
 }
@@ -39,7 +39,7 @@ export type Plan = readonly { readonly check: Keyword; readonly value: never }[]
 
 const isNumber = (value: unknown): value is number => typeof value === 'number'
 
-/** False where one is false, unknown where one is unknown, else true. */
+/** False if one item is false; unknown if one is unknown; otherwise true. */
 function checkAll<Item>(
   items: Iterable<Item>,
   ask: (item: Item) => Verdict,
@@ -55,9 +55,7 @@ function checkAll<Item>(
   return verdict
 }
 
-// Whether values of JSON are the same, whatever the order of their keys: in one pass, also over very many of them.
-
-/** Gives equal values an equal number. Objects and lists are told apart by the numbers of what they hold, so nothing is written out twice. */
+/** Gives equal JSON values equal numbers, in any order of keys. Objects and lists are identified by the numbers of their contents. */
 function createNumbering(run: Run): (value: unknown) => number {
   const numbers = new Map<unknown, number>()
   const objects = new Map<object, number>()
@@ -69,7 +67,7 @@ function createNumbering(run: Run): (value: unknown) => number {
   }
   const numberOf = (value: unknown): number => {
     spend(run, 1)
-    // Texts are kept apart from the keys that are made here.
+    // The quote distinguishes strings from the keys made below.
     if (typeof value === 'string') return numbered(`"${value}`)
     if (typeof value !== 'object' || value === null) return numbered(value)
     const known = objects.get(value)
@@ -94,8 +92,6 @@ function isEqual(run: Run, one: unknown, other: unknown): boolean {
   return run.getNumber(one) === run.getNumber(other)
 }
 
-// Keywords that ask about a value by itself: its type, its bounds, its text.
-
 const number =
   (fits: (value: number, bound: number) => boolean, words: string): Keyword =>
   (at, bound: unknown) =>
@@ -117,7 +113,7 @@ const size =
     return at.fail(() => `Must have ${isLeast ? 'at least' : 'at most'} ${bound} ${words}.`)
   }
 
-/** In characters, not in units of UTF-16. Counted only where the units leave it open. */
+/** Counts characters, not UTF-16 code units, and only if the code units do not decide already. */
 function countCharacters(value: unknown, run: Run, bound: number): number | undefined {
   if (typeof value !== 'string') return undefined
   if (value.length < bound || value.length > bound * 2) return value.length
@@ -168,14 +164,14 @@ const enumeration: Keyword = (at, asked: unknown) => {
   return isOne || at.fail(() => `Must be one of ${JSON.stringify(asked)}.`)
 }
 
-/** Of decimal fractions too, which the machine holds only nearly. */
+/** Tolerates rounding errors of decimal fractions. */
 function isMultiple(value: number, of: number): boolean {
   if (of <= 0 || value % of === 0) return true
   const times = value / of
   return Number.isFinite(times) && Math.abs(times - Math.round(times)) <= Number.EPSILON * Math.abs(times) * 4
 }
 
-/** Where the pattern is not tried, the tool itself has to look. */
+/** Unknown if the pattern is too slow to try. */
 function matchPattern({ run }: KeywordContext, pattern: string, text: string): Verdict {
   const tried = run.getPattern(pattern, text)
   if (!tried) return undefined
@@ -206,7 +202,7 @@ const uniqueItems: Keyword = (at, asked: unknown) => {
   )
 }
 
-/** In older drafts a flag beside the bound. */
+/** In older drafts, `exclusiveMinimum` and `exclusiveMaximum` are flags. */
 const minimum: Keyword = (at, bound: unknown) =>
   number(
     (value, least) => (at.schema.exclusiveMinimum === true ? value > least : value >= least),
@@ -228,9 +224,9 @@ const maxItems = size(countItems, false, 'items')
 const minProperties = size(countProperties, true, 'properties')
 const maxProperties = size(countProperties, false, 'properties')
 
-// Keywords that ask about the items of a list.
+// Keywords for lists.
 
-/** The list in front: `prefixItems`, or `items` of older drafts. */
+/** `prefixItems`, or `items` of older drafts. */
 function getPrefixItems({ schema }: KeywordContext): readonly unknown[] {
   if (Array.isArray(schema.prefixItems)) return schema.prefixItems
   return Array.isArray(schema.items) ? schema.items : []
@@ -301,7 +297,7 @@ const contains: Keyword = (at, asked: unknown) => {
   return (surely >= least && surely + perhaps <= most) || undefined
 }
 
-// Keywords that ask about the properties of an object.
+// Keywords for objects.
 
 function markSeen({ seen }: KeywordContext, key: string): void {
   if (seen && seen.properties !== 'all') seen.properties.add(key)
@@ -344,7 +340,7 @@ const patternProperties: Keyword = (at, asked: unknown) => {
   )
 }
 
-/** Undefined where a pattern that is not tried could be about it. */
+/** Unknown if a pattern that is too slow to try could match the key. */
 function isAdditional(at: KeywordContext, key: string): Verdict {
   const { properties: named, patternProperties: patterned } = at.schema
   if (isRecord(named) && Object.hasOwn(named, key)) return false
@@ -412,7 +408,7 @@ const required: Keyword = (at, asked: unknown) => {
   return missing.length === 0
 }
 
-/** A list of names, or a schema: `dependencies` of older drafts has both. */
+/** The value is a list of names or a schema; `dependencies` of older drafts allows both. */
 const dependent: Keyword = (at, asked: unknown) => {
   const { value } = at.place
   if (!isRecord(value) || !isRecord(asked)) return true
@@ -425,14 +421,14 @@ const dependent: Keyword = (at, asked: unknown) => {
   )
 }
 
-// Keywords that ask other schemas of the same place.
+// Keywords that apply other schemas to the same place.
 
 export const NO_ALTERNATIVE = 'Must fit one of the alternatives.'
 
 const allOf: Keyword = (at, asked: unknown) =>
   Array.isArray(asked) ? checkAll(asked, (each) => at.join(each), at) : true
 
-/** Each is asked where what they look at counts; otherwise the first that fits is enough. */
+/** Stops at the first match, unless evaluated properties are tracked. */
 const anyOf: Keyword = (at, asked: unknown) => {
   if (!Array.isArray(asked)) return true
   let verdict: Verdict = false
@@ -468,7 +464,7 @@ const not: Keyword = (at, asked: unknown) => {
 
 const condition: Keyword = (at, asked: unknown) => {
   const met = at.join(asked, true)
-  // Where it cannot be told which of the two applies, only what neither allows is wrong.
+  // If the condition is unknown, fail only if neither branch fits.
   if (met === undefined) {
     const either = [at.schema.then ?? true, at.schema.else ?? true].map((each) => at.join(each, true))
     return either.includes(true) || either.includes(undefined)
@@ -481,9 +477,7 @@ const condition: Keyword = (at, asked: unknown) => {
 
 const reference: Keyword = (at, asked: unknown) => (typeof asked === 'string' ? at.follow(asked) : true)
 
-// Every keyword that asks for something.
-
-/** In the order in which they are asked: cheap ones first, and last those that need to know what the others looked at. */
+/** In the order of the checks: cheap ones first, and `unevaluated…` last, which needs the results of the others. */
 export const KEYWORD_CHECKS: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   ['type', type],
   ['const', constant],

@@ -1,33 +1,32 @@
-/** Which patterns are tried on which texts: the schema is its source's, the text the model's, and neither may stop this process. */
+/** Decides which patterns are safe to run: schema and text are untrusted, and neither may block this process. */
 
-/** What the form of a pattern says of the time it takes: at most `asked` looks at a character, times the length to the power of `degree`. */
+/** A pattern reads at most `factor × length ** degree` characters. */
 interface Pattern {
   readonly expression: RegExp
-  readonly asked: number
+  readonly factor: number
   readonly degree: number
 }
 
 const LONGEST = 1000
-/** Looks at one character of the text, at the most. */
-const MOST_ASKED = 200
-/** Looks at characters for a pattern whose time grows faster than the text. One that could take more is not tried. */
+const MOST_FACTOR = 200
+/** The most characters that a pattern with a degree above 1 may read. */
 const MOST_CHARACTERS = 300_000
 
-/** Undefined where the pattern is not tried on this text. */
+/** Undefined if the pattern is too slow for this text. */
 export type GetPattern = (
   pattern: string,
   text: string,
 ) => { readonly expression: RegExp; readonly characters: number } | undefined
 
-/** Each pattern of a schema is read once. */
+/** Reads each pattern of a schema once. */
 export function createPatterns(): GetPattern {
   const known = new Map<string, Pattern | undefined>()
   return (pattern, text) => {
     if (!known.has(pattern)) known.set(pattern, readPattern(pattern))
     const form = known.get(pattern)
     if (!form) return undefined
-    const { expression, asked, degree } = form
-    const characters = asked * text.length ** degree
+    const { expression, factor, degree } = form
+    const characters = factor * text.length ** degree
     return degree > 1 && characters > MOST_CHARACTERS ? undefined : { expression, characters }
   }
 }
@@ -39,10 +38,10 @@ function readPattern(pattern: string): Pattern | undefined {
 }
 
 /**
- * Each repetition of open length, and a start that is not bound, can try every length or place once more. Undefined for what
- * could be worse than that: a repeated group, a second group, a look around, a back reference.
+ * Computes the worst case from the form of the pattern. Each open repetition, and a missing `^`, adds one to the degree.
+ * Undefined for patterns that could be slower: a repeated group, a second group, a lookaround, a back reference.
  */
-function measurePattern(pattern: string): { readonly asked: number; readonly degree: number } | undefined {
+function measurePattern(pattern: string): { readonly factor: number; readonly degree: number } | undefined {
   if (pattern.length > LONGEST || /\\[1-9k]/.test(pattern)) return undefined
   const plain = pattern
     .replace(/\\./gs, 'x')
@@ -55,9 +54,9 @@ function measurePattern(pattern: string): { readonly asked: number; readonly deg
   const isBound = plain.startsWith('^') && !plain.replace(/\(.*\)/s, '').includes('|')
   const counts = (plain.match(/\{\d+/g) ?? []).reduce((sum, count) => sum + Number(count.slice(1)), 0)
   const choices = plain.split('|').length
-  const asked = (plain.length + counts) * choices
+  const factor = (plain.length + counts) * choices
   const degree = open + (isBound ? 0 : 1)
-  return degree > 0 && asked > MOST_ASKED ? undefined : { asked, degree }
+  return degree > 0 && factor > MOST_FACTOR ? undefined : { factor, degree }
 }
 
 function compilePattern(pattern: string): RegExp | undefined {
@@ -65,7 +64,7 @@ function compilePattern(pattern: string): RegExp | undefined {
     try {
       return new RegExp(pattern, flags)
     } catch {
-      // As written for an older engine, perhaps.
+      // The pattern may need the mode without `u`.
     }
   return undefined
 }

@@ -1,6 +1,6 @@
 /**
- * JSON Schema in a bounded number of steps: an interpreter that evaluates no code, fetches nothing, and asks a schema that is
- * referred to once of each place, however often it is referred to.
+ * Validates JSON Schema in a bounded number of steps. Evaluates no code, fetches nothing, and checks each place only once
+ * against the target of a reference.
  */
 
 import { isRecord } from '../../base/data.js'
@@ -9,15 +9,15 @@ import { collectReferences } from '../references.js'
 import { KEYWORD_CHECKS, type KeywordContext, type Plan } from './keywords.js'
 import { createPatterns, type GetPattern } from './pattern.js'
 
-/** Calls within calls: what the stack surely holds. */
+/** Nested calls that every stack can hold. */
 const DEEPEST = 1500
 
 /** More than anyone reads. */
 const MOST_PROBLEMS = 500
 
-/** A schema that is ready to be asked, as often as needed. */
+/** A prepared schema, to reuse for many inputs. */
 export interface Validator {
-  /** Throws `OutOfSteps` where it could not be told with so many steps. Problems are collected where a list is given. */
+  /** Throws `OutOfSteps` if the steps are used up. Adds problems to the list, if given. */
   validate(input: unknown, steps: number, problems?: Problem[]): Verdict
 }
 
@@ -60,7 +60,7 @@ function usesUnevaluated(schema: unknown): boolean {
   return false
 }
 
-/** The keywords of a schema that ask for something, in the order in which they are asked. In older drafts a reference hides the rest. */
+/** Lists the keywords of a schema in the order of the checks. In older drafts, `$ref` hides the other keywords. */
 function createPlanner(refAlone: boolean): Run['getPlan'] {
   const plans = new Map<Json, Plan>()
   return (schema) => {
@@ -95,14 +95,14 @@ function evaluate(run: Run, schema: unknown, place: Place, problems: Problem[] |
   return result
 }
 
-/** Asked once of each place. A schema that comes back to itself at the same place gives no answer. */
+/** Checks each place once per target. A schema that leads back to itself at the same place gives unknown. */
 function follow(run: Run, reference: string, place: Place, problems: Problem[] | undefined): Result {
   const schema = run.target(reference)
   if (!isRecord(schema)) return evaluate(run, schema, place, problems)
   place.results ??= new Map()
   if (place.results.has(schema)) {
     const known = place.results.get(schema) ?? UNKNOWN
-    // Asked again only for what is wrong with it.
+    // Check again only to collect problems.
     if (known.verdict !== false || !problems) return known
   }
   place.results.set(schema, undefined)
@@ -124,7 +124,7 @@ function runKeywords(run: Run, schema: Json, place: Place, problems: Problem[] |
   return { verdict, seen: verdict === false ? undefined : at.seen }
 }
 
-/** A class, because one is made for every step. */
+/** A class for speed: every step creates one. */
 class SchemaCheck implements KeywordContext {
   readonly seen: Seen | undefined
   readonly collects: boolean
@@ -176,15 +176,13 @@ function mergeSeen(run: Run, into: Seen, { properties, items }: Seen): void {
   }
 }
 
-// One check of arguments against a schema: how many steps it may take, and the places of the arguments it has been to.
-
-/** True, false, or undefined: it cannot be told here, and the tool itself has to look. */
+/** True, false, or undefined for unknown: then the tool itself has to check. */
 export type Verdict = boolean | undefined
 
-/** Thrown when the steps are used up. Nothing that was not checked to the end may pass. */
+/** Thrown when the steps are used up. Arguments that were not checked completely must not pass. */
 export class OutOfSteps extends Error {}
 
-/** Of one place: what the schemas that fit it have looked at. Kept only where a schema asks for the rest (`unevaluated…`). */
+/** The evaluated properties and items of one place. Tracked only if a schema uses `unevaluated…`. */
 export interface Seen {
   properties: Set<string> | 'all'
   items: Set<number> | 'all'
@@ -195,14 +193,14 @@ interface Result {
   readonly seen: Seen | undefined
 }
 
-/** One value within the arguments. Made once each, so that a schema that comes back to it is known to. */
+/** One value within the arguments. Created once per value, to detect schemas that come back to it. */
 export interface Place {
   readonly value: unknown
   readonly within?: Place
   readonly key?: string | number
   children?: Map<string | number, Place>
   keys?: readonly string[]
-  /** By schemas that are referred to: what they said of this place; undefined while they are being asked. */
+  /** Results by target of a reference; undefined while the check is running. */
   results?: Map<object, Result | undefined>
 }
 
@@ -211,27 +209,27 @@ export interface Problem {
   readonly rule: string
 }
 
+/** The state of one validation. */
 export interface Run {
-  /** The keywords of a schema, in the order in which they are asked. */
+  /** The keywords of a schema, in the order of the checks. */
   readonly getPlan: (schema: Json) => Plan
-  /** How a pattern is tried on a text, if it is. */
   readonly getPattern: GetPattern
-  /** Where a reference leads. */
+  /** Finds the target of a reference. */
   readonly target: (reference: string) => unknown
-  /** Some schema asks what the others have left. */
+  /** A schema uses `unevaluated…`. */
   readonly tracks: boolean
-  /** Equal numbers for equal values, once anyone has asked. */
+  /** Equal numbers for equal values. Created on first use. */
   getNumber?: (value: unknown) => number
   steps: number
   depth: number
 }
 
-/** About a tenth of a microsecond each: some ten milliseconds for small arguments, and what large ones deserve. */
+/** A step takes about 0.1 µs: about 10 ms for small arguments, and more in proportion to larger ones. */
 const BASE_STEPS = 100_000
 const STEPS_PER_VALUE = 40
 const STEPS_PER_CHARACTER = 4
 
-/** Texts are never cut off: a long one brings the steps that reading it takes. */
+/** Long texts add the steps that reading them takes. */
 export function computeSteps(input: unknown): number {
   let steps = BASE_STEPS
   const open: unknown[] = [input]
@@ -254,7 +252,7 @@ export function spend(run: Run, steps: number): void {
   if (run.steps < 0) throw new OutOfSteps()
 }
 
-/** Characters that are read cost a fraction of a step. */
+/** Each character costs a fraction of a step. */
 export function spendOnText(run: Run, characters: number): void {
   spend(run, 1 + characters / 16)
 }
@@ -269,13 +267,13 @@ export function getChild(place: Place, key: string | number): Place {
   return child
 }
 
-/** The names of its properties, listed once. */
+/** Lists the property names of a place, once. */
 export function listKeys(place: Place): readonly string[] {
   place.keys ??= Object.keys(place.value as object)
   return place.keys
 }
 
-/** The keys that lead to a place, from the arguments down. */
+/** Lists the keys from the arguments to a place. */
 export function getPath(place: Place): (string | number)[] {
   const keys: (string | number)[] = []
   for (let at = place; at.within !== undefined && at.key !== undefined; at = at.within) keys.unshift(at.key)
