@@ -5,14 +5,14 @@ import { isLong } from './test/setup/tier.ts'
 
 const packages = new URL('./packages/', import.meta.url)
 
-/** Every door of every package, as its source: a stack trace then names the line that was written. `test/pack.test.ts` proves the build. */
-function doors() {
+/** Maps every entry point to its source file, so that stack traces name source lines. `test/pack.test.ts` tests the build. */
+function mapEntryPoints() {
   return readdirSync(packages).flatMap((folder) => {
     const { name, exports = {} } = JSON.parse(
       readFileSync(new URL(`${folder}/package.json`, packages), 'utf8'),
     ) as { name: string; exports?: Record<string, { default: string }> }
-    return Object.entries(exports).map(([door, { default: built }]) => ({
-      find: new RegExp(`^${name}${door.slice(1)}$`),
+    return Object.entries(exports).map(([entry, { default: built }]) => ({
+      find: new RegExp(`^${name}${entry.slice(1)}$`),
       replacement: fileURLToPath(
         new URL(`${folder}/${built.replace('/dist/', '/src/').replace(/\.js$/, '.ts')}`, packages),
       ),
@@ -20,7 +20,7 @@ function doors() {
   })
 }
 
-/** Tests of pure code. A worker runs them one after the other in one set of modules: nothing they import keeps state. */
+/** Tests of pure code. They share modules within a worker, because nothing they import keeps state. */
 const pure = [
   'packages/core/test/**/*.test.ts',
   'packages/testing/test/**/*.test.ts',
@@ -28,7 +28,7 @@ const pure = [
   'examples/**/*.test.ts',
 ]
 
-/** Among those, what touches the process, its globals or other processes: on its own, like all the rest. */
+/** Exceptions: these touch the process, its globals or other processes, so each file runs in isolation, like all other tests. */
 const alone = [
   'packages/core/test/ai-sdk/sdk.test.ts',
   'packages/core/test/hostile/jsonl*.test.ts',
@@ -38,17 +38,17 @@ const alone = [
   'examples/gateway/*.test.ts',
 ]
 
-/** Only in `npm run test:long`; CONTRIBUTING.md says what they are. */
+/** These run only in `npm run test:long`; see CONTRIBUTING.md. */
 const long = isLong ? [] : ['**/*.long.test.ts']
 
 export default defineConfig({
-  resolve: { alias: doors() },
+  resolve: { alias: mapEntryPoints() },
   test: {
     setupFiles: ['./test/setup/loopback-only.ts'],
-    // For what hangs, not for a machine that is busy.
+    // Long, so that only a hanging test fails, and never a busy machine.
     testTimeout: 240_000,
     hookTimeout: 240_000,
-    // Many tests wait for programs that they start.
+    // All cores: many tests only wait for programs that they start.
     maxWorkers: '100%',
     projects: [
       {

@@ -1,4 +1,4 @@
-/** The agent of examples/agent as a command, and what it does with bad input. */
+/** The agent of examples/agent: its command, permissions, files, transcripts, and bad input. */
 import { spawnSync } from 'node:child_process'
 import {
   appendFileSync,

@@ -1,11 +1,11 @@
-/** A bundle of the core and one wire: its weight at the start, and that the optional tokenizer stays out. */
+/** A bundle of the core and one wire: its size at the start, without the optional tokenizer. */
 import { expect, it } from 'vitest'
 import { benchBundle, refuseBundle } from '../bench/bundle.ts'
 
 it('is at most as heavy as bench/bundle.ts says, without the optional tokenizer', async () => {
   const figures = await benchBundle()
   expect(figures.rows.map(({ wire }) => wire)).toContain('openai-chat')
-  // The ranker and the validator are pieces of their own.
+  // The ranker and the validator are separate chunks.
   for (const { start, later } of figures.rows) {
     expect(start).toBeGreaterThan(30)
     expect(later).toBeGreaterThan(15)

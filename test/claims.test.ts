@@ -1,4 +1,4 @@
-/** Checks docs/compatibility/seeds.md: every claim of the seeds, with tests that exist. `npm run claims -- --write` runs them and writes it. */
+/** Checks docs/compatibility/seeds.md: it lists every claim with tests that exist. `npm run claims -- --write` runs the tests and writes the page. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string) => readFileSync(`${root}${file}`, 'utf8')
 const page = read('docs/compatibility/seeds.md')
 
-/** The texts of a file that may be titles of tests. */
+/** Lists the strings of a file that may be test titles. */
 function readTexts(file: string): string[] {
   const texts: string[] = []
   const visit = (node: ts.Node): void => {
@@ -21,7 +21,7 @@ function readTexts(file: string): string[] {
   return texts
 }
 
-/** Every text of the seed suites, as if it were a test that passed. */
+/** Every string of the seed suites, treated as a passed test. */
 const passed = CLAIMS.flatMap(({ files }) => files).flatMap((file) => {
   const shared = file.startsWith('test/e2e/') ? readTexts('test/e2e/seeds/scenarios.ts') : []
   return [...readTexts(`${file}.test.ts`), ...shared].map((title) => ({ file, title, passed: true }))

@@ -1,4 +1,4 @@
-/** The cost bench: what must hold whatever the prices are, and that the docs show the figures that are committed. */
+/** The cost bench: rules that hold for all prices, and the committed figures in the docs. */
 import { readFileSync } from 'node:fs'
 import { estimate, type Tool, type ToolwellOptions } from '@toolwell/core'
 import { anthropicProtocol, chatProtocol, googleProtocol, responsesProtocol } from '@toolwell/testing'
@@ -187,7 +187,7 @@ describe('the committed figures', () => {
   })
 })
 
-/** What the strict endpoint of a wire has against a body. */
+/** Lists the objections of a wire's strict endpoint to a body. */
 function violation(wire: WireName, { tools, system, messages }: Body) {
   const body = JSON.parse(
     JSON.stringify(

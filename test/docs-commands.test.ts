@@ -1,6 +1,6 @@
 /**
- * Runs every ```console block of the docs from the root of the clone and compares what is printed.
- * UPDATE_GOLDEN=1 writes it into the docs instead; look at the diff as a reader would.
+ * Runs every ```console block of the docs from the root of the clone and compares the output.
+ * UPDATE_GOLDEN=1 writes the output into the docs instead; review the diff.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ const files = ['README.md', 'packages/cli/README.md', ...docs.map((file) => join
   (file) => file.endsWith('.md'),
 )
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
-/** What is kept between commands: nothing of the machine's own user. */
+/** Folders that the commands share, separate from those of the real user. */
 const home = mkdtempSync(join(tmpdir(), 'toolwell-docs-'))
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 const env = {
@@ -28,14 +28,14 @@ const env = {
 const BLOCK = /^```console\n([\s\S]*?)^```/gm
 
 /**
- * A block with what its commands print now. Each begins with `$ npx toolwell `, or with `$ echo '…' | npx toolwell `; words are parted by
- * spaces or in double quotes.
+ * Returns the block with the current output of its commands. A command starts with `$ npx toolwell ` or `$ echo '…' | npx toolwell `;
+ * spaces separate words, and double quotes group them.
  */
 async function played(block: string): Promise<string> {
   let text = ''
   for (const line of block.split('\n').filter((each) => each.startsWith('$ '))) {
     const [, input, rest] = /^\$ (?:echo '([^']*)' \| )?npx toolwell (.*)$/.exec(line) ?? []
-    if (rest === undefined) throw new Error(`Not a command that this test can run: ${line}`)
+    if (rest === undefined) throw new Error(`This test cannot run the command: ${line}`)
     const words = [...rest.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '')
     const { output, errors } = await toolwell(words, { folder: root, env, input: `${input ?? ''}\n` })
     text += `${line}\n${output}${errors}`

@@ -25,7 +25,7 @@ const files = [
     .map((file) => join('docs', file)),
 ]
 
-/** Names that the short programs use without saying where they come from. */
+/** Declarations of names that short blocks use without importing them. */
 const PREAMBLE = `
 import { createToolwell, defineTool, type Tool } from '@toolwell/core'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
@@ -50,7 +50,7 @@ function blocksOf(file: string): Block[] {
   }))
 }
 
-/** What is wrong in each block, in order. One program holds them all: the libraries they import are read and bound once. */
+/** Lists the problems of each block, in order. One TypeScript program contains all blocks, so that libraries are read once. */
 function errorsOf(blocks: readonly Block[]): string[][] {
   const sources = new Map(
     blocks.map(({ code }, index) => [
@@ -65,7 +65,7 @@ function errorsOf(blocks: readonly Block[]): string[][] {
     lib: ['lib.es2024.d.ts'],
     module: ts.ModuleKind.NodeNext,
     moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    // A block without an import or export is a module all the same: names of one block are not names of another.
+    // Makes every block a module, so that blocks do not share names.
     moduleDetection: ts.ModuleDetectionKind.Force,
     types: ['node'],
     skipLibCheck: true,
@@ -117,7 +117,7 @@ describe('every TypeScript block in the docs', () => {
   })
 })
 
-/** The anchors of a page's headings, as they are made where it is read. */
+/** The anchors of a page's headings, as GitHub builds them. */
 function anchorsOf(file: string): string[] {
   const text = readFileSync(file, 'utf8').replace(/^```[\s\S]*?^```/gm, '')
   return [...text.matchAll(/^#+ (.*)$/gm)].map((match) =>

@@ -47,7 +47,7 @@ const rows = read('docs/compatibility/edge-cases.md')
     return [{ id, here, files }]
   })
 
-/** The titles of the tests that a file runs: of `it` and `test`, plain or with `each`, none that is skipped. */
+/** Lists the titles of the tests that a file runs: `it` and `test`, plain or with `each`, without skipped ones. */
 function titlesOf(code: string): string[] {
   const titles: string[] = []
   const visit = (node: ts.Node): void => {
@@ -64,7 +64,7 @@ function titlesOf(code: string): string[] {
   return titles
 }
 
-/** `it.each([…])` as `it`, `each`. */
+/** `it.each([…])` becomes `it`, `each`. */
 function chainOf(node: ts.Expression): string[] {
   if (ts.isIdentifier(node)) return [node.text]
   if (ts.isPropertyAccessExpression(node)) return [...chainOf(node.expression), node.name.text]

@@ -1,4 +1,4 @@
-/** examples/embeddings/offline.mjs, with the packages that its package.json names, from the registry; it then needs no network. */
+/** Runs examples/embeddings/offline.mjs with the packages of its package.json. After the installation it needs no network. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

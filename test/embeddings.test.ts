@@ -1,4 +1,4 @@
-/** examples/embeddings: the example with an HTTP endpoint, against one that is scripted here. The offline one: embeddings.long.test.ts. */
+/** Runs the HTTP example of examples/embeddings against a scripted endpoint. embeddings.long.test.ts runs the offline example. */
 import { spawn } from 'node:child_process'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -27,7 +27,7 @@ async function startEndpoint(status: number): Promise<{ readonly url: string; re
     asked.push({ path: request.url ?? '', authorization: request.headers.authorization, body })
     const data = body.input.map((each, index) => ({ object: 'embedding', index, embedding: vectorOf(each) }))
     response.writeHead(status, { 'content-type': 'application/json' })
-    // In another order than asked for: the index counts.
+    // In reverse order: the index decides.
     response.end(JSON.stringify(status === 200 ? { object: 'list', data: data.reverse() } : { error: 'no' }))
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))

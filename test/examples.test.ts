@@ -15,7 +15,7 @@ const runWith = (env: Record<string, string>, file: string, ...parameters: strin
   spawnSync(process.execPath, ['--import', 'tsx', file, ...parameters], {
     cwd: root,
     encoding: 'utf8',
-    // Children and their children may connect to loopback only, like the tests themselves.
+    // All child processes may connect only to loopback, like the tests themselves.
     env: { ...process.env, NODE_OPTIONS: guard, ...env },
   })
 const run = (file: string, ...parameters: string[]) => runWith({}, file, ...parameters)
@@ -23,7 +23,7 @@ const run = (file: string, ...parameters: string[]) => runWith({}, file, ...para
 const readme =
   /^```text\n(2 {2}The second start[\s\S]*?)^```/m.exec(readFileSync(`${root}README.md`, 'utf8'))?.[1] ?? ''
 
-/** Lines without their numbers, and the numbers. Bars count as none. */
+/** Separates lines from their numbers. Removes bars. */
 function figures(lines: readonly string[]): { readonly shapes: string[]; readonly numbers: number[] } {
   const plain = lines.map((line) => line.replace(/#+\.*/, ''))
   return {
@@ -32,7 +32,7 @@ function figures(lines: readonly string[]): { readonly shapes: string[]; readonl
   }
 }
 
-/** Every line of the README is printed. Its numbers are right to a fiftieth: paths of this machine are among what is counted. */
+/** Expects every line of the README in the output. Numbers may differ by 2 %, because paths of this machine are counted too. */
 function expectFigures(stdout: string): void {
   const shown = readme.split('\n').filter((line) => /\d/.test(line))
   const { shapes, numbers } = figures(shown)
@@ -54,7 +54,7 @@ it.each([
   (_, flags) => {
     const home = mkdtempSync(join(tmpdir(), 'toolwell-home-'))
     onTestFinished(() => rmSync(home, { recursive: true, force: true }))
-    // A folder of its own for temporary files: another program's are not its business.
+    // A separate folder for temporary files, to see what the program leaves there.
     const temporary = mkdtempSync(join(tmpdir(), 'toolwell-temporary-'))
     onTestFinished(() => rmSync(temporary, { recursive: true, force: true }))
     const left = () => readdirSync(temporary).filter((name) => name.startsWith('toolwell-'))
@@ -67,21 +67,21 @@ it.each([
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     expect(stdout).toContain('checks hold.')
     expect(stdout).toContain('the model is scripted')
-    // Listed one by one, then known from the cache without a process.
+    // First listed one by one, then read from the cache without a process.
     for (const name of ['everything', 'filesystem', 'memory', 'playwright', 'chrome-devtools'])
       expect(stdout).toMatch(new RegExp(`^ {2}${name} +\\d+ tools +[\\d.]+k? tokens$`, 'm'))
     expect(stdout).toMatch(
       /^ {2}5 servers, \d+ tools, [\d.]+k tokens of definitions as they are listed; 0 processes$/m,
     )
     expect(stdout).toMatch(/ 1 +search “/)
-    // What it says of small catalogues is measured, too.
+    // The figures for small catalogues are measured, too.
     expect(stdout).toMatch(/net saving/)
     expect(stdout).toMatch(/With its defaults Toolwell sends them all:/)
     expect(stdout).toMatch(/Deferred all the same \(mode: on\):\n.*\n.*net loss \d/)
     expect(stdout).not.toMatch(/\u001b|✗|undefined/)
     if (flags.length === 0) expectFigures(stdout)
     expect(left()).toEqual([])
-    // No server has written into the user's home, or looked for news of itself.
+    // No server wrote into the user's home or looked for updates.
     expect(readdirSync(home)).toEqual([])
   },
 )
@@ -104,7 +104,7 @@ it.runIf(isLong)('the proof of npm start holds, prints plain text and leaves not
   expect(readdirSync(home)).toEqual([])
 })
 
-/** `npm start` in a folder for temporary files of its own, and what it has printed. It is gone after the test. */
+/** Runs `npm start` with a separate folder for temporary files, and collects its output. Ends after the test. */
 function startIn(temporary: string, ...parameters: string[]) {
   const child = spawn(process.execPath, ['--import', 'tsx', 'examples/gateway.ts', ...parameters], {
     cwd: root,
@@ -136,7 +136,7 @@ it('a second npm start leaves the first alone, and Ctrl-C ends it with a word', 
   expect(existsSync(join(folder, 'project', 'package.json'))).toBe(true)
   expect(existsSync(join(folder, 'config', 'toolwell', 'toolwell.json'))).toBe(true)
 
-  // What it suggests to ask can be answered.
+  // The suggested question can be answered.
   expect(printed.text).toMatch(
     /^Ask it {2}.* src\/invoice\.js\. What is wrong in it\?\n.*the example project/m,
   )
@@ -171,7 +171,7 @@ it('a second npm start leaves the first alone, and Ctrl-C ends it with a word', 
   expect(printed.text).not.toContain('the config has changed')
   expect(existsSync(join(folder, 'project'))).toBe(false)
 
-  // The line that it printed for clients over stdio starts nothing in its place.
+  // The printed command for stdio clients does not start another gateway.
   const bridge = asClient('{"jsonrpc":"2.0","id":1,"method":"ping"}')
   const again = `cd ${root.replace(/\/$/, '')} && npm start -- --port 0 --folder ${folder}`
   expect(bridge.stderr).toContain(again)
@@ -190,7 +190,7 @@ it('npm start without a terminal says first what it does, and leaves nothing beh
   expect(readdirSync(temporary).filter((name) => name.startsWith('toolwell-'))).toEqual([])
 })
 
-/** As a terminal does it: Ctrl-C goes to every process of the group. Gives what is left in the folder of temporary files. */
+/** Sends Ctrl-C to every process of the group, as a terminal does. Returns the rest of the folder of temporary files. */
 async function interruptedAt(moment: (folder: string) => Promise<unknown>, ...parameters: string[]) {
   const temporary = mkdtempSync(join(tmpdir(), 'toolwell-temporary-'))
   onTestFinished(() => rmSync(temporary, { recursive: true, force: true }))
@@ -202,7 +202,7 @@ async function interruptedAt(moment: (folder: string) => Promise<unknown>, ...pa
     detached: true,
   })
   const { pid } = child
-  if (pid === undefined) throw new Error('It did not start.')
+  if (pid === undefined) throw new Error('The program did not start.')
   let text = ''
   child.stdout.setEncoding('utf8').on('data', (piece: string) => {
     text += piece
@@ -218,7 +218,7 @@ async function interruptedAt(moment: (folder: string) => Promise<unknown>, ...pa
   return { code, text, left: [...left, ...(existsSync(own) ? ['project'] : [])] }
 }
 
-/** The gateway has just been started as a process, and cannot hear a signal yet. */
+/** The gateway process has just started and cannot handle a signal yet. */
 const isConfigured = (temporary: string) =>
   expect
     .poll(
@@ -249,7 +249,7 @@ it.runIf(isLong).each([['--once'], ['--stay', '--port', '0', '--folder', 'FOLDER
       const moment = () => new Promise((resolve) => setTimeout(resolve, milliseconds))
       const { code, text, left } = await interruptedAt(moment, ...flags)
       const last = text.trimEnd().split('\n').at(-1) ?? ''
-      // Before it has begun anything, the signal itself ends it; one of --once may have ended by itself.
+      // Before any work, the signal itself ends the process. With --once, it may have ended already.
       const isOver = code === 'SIGINT' || last === 'Stopped.' || last.endsWith('checks hold.')
       expect({ milliseconds, isOver, left }).toEqual({ milliseconds, isOver: true, left: [] })
     }

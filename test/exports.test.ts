@@ -1,4 +1,4 @@
-/** What each door exports at run time. A name added or lost here is a change of the public API. */
+/** The run-time exports of each entry point. A difference is a change of the public API. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import * as root from '@toolwell/core'
@@ -30,114 +30,116 @@ import * as testing from '@toolwell/testing'
 import ts from 'typescript'
 import { expect, it } from 'vitest'
 
-const DOORS: Readonly<Record<string, { readonly door: object; readonly names: readonly string[] }>> = {
-  '.': {
-    door: root,
-    names: [
-      'ToolwellError',
-      'createLexicalSearcher',
-      'createToolwell',
-      'defaultPrompts',
-      'defineTool',
-      'estimate',
-      'loadTokenizer',
-      'memoryStore',
-      'searchFaces',
-    ],
-  },
-  './adapter': {
-    door: adapter,
-    names: ['argumentsObject', 'argumentsText', 'createAdapter', 'cutOff', 'readArguments'],
-  },
-  './ai-sdk': { door: aiSdk, names: ['aiSdk', 'importTools'] },
-  './anthropic': {
-    door: anthropic,
-    names: ['anthropic', 'assemble', 'importTools', 'readEvents', 'readUsage'],
-  },
-  './framework': { door: framework, names: ['framework'] },
-  './google': { door: google, names: ['assemble', 'google', 'importTools', 'readEvents', 'readUsage'] },
-  './hybrid': { door: hybrid, names: ['createHybridSearcher'] },
-  './internal': {
-    door: internal,
-    names: [
-      'LEDGER_FORMAT',
-      'RING',
-      'addToRing',
-      'answersOf',
-      'assertKnownKeys',
-      'canonicalJson',
-      'certainFrom',
-      'clearCoverage',
-      'createExamplesIndexes',
-      'defaultCutOff',
-      'defined',
-      'documentOf',
-      'explainBadJson',
-      'fingerprintOf',
-      'firstLine',
-      'fitWire',
-      'invalid',
-      'isClear',
-      'isOrdinaryWord',
-      'isRecord',
-      'isValidated',
-      'markValidated',
-      'matchesGlob',
-      'nearest',
-      'normaliseSchema',
-      'parseQuery',
-      'problemOf',
-      'quote',
-      'safeJson',
-      'schemaProblems',
-      'shortHash',
-      'sourceOfId',
-      'tellingLine',
-      'toolId',
-      'turnsOf',
-      'wireNameOf',
-      'wireRefusal',
-    ],
-  },
-  './internal/node': {
-    door: internalNode,
-    names: [
-      'checkLedger',
-      'ledgersAt',
-      'makeFolder',
-      'readLedger',
-      'repairLedger',
-      'unlockLedger',
-      'withFileLock',
-    ],
-  },
-  './lint': { door: lint, names: ['lintPrompt'] },
-  './manifest': { door: manifest, names: ['applyManifest', 'readManifest'] },
-  './openai-chat': {
-    door: openaiChat,
-    names: ['assemble', 'importTools', 'openaiChat', 'readEvents', 'readUsage'],
-  },
-  './openai-responses': {
-    door: openaiResponses,
-    names: ['assemble', 'importTools', 'openaiResponses', 'readEvents', 'readUsage'],
-  },
-  './result': { door: result, names: ['mcpResult', 'memoryResults', 'toolResult'] },
-  './store': {
-    door: store,
-    names: ['assertLedgerId', 'conflict', 'eventsFrom', 'eventsToJson', 'stillNeeded'],
-  },
-  './stores/jsonl': { door: jsonl, names: ['jsonlStore'] },
-  './stores/results': { door: resultFolder, names: ['resultFolder'] },
-  './usage': { door: usage, names: ['fileUsage'] },
-}
+const ENTRY_POINTS: Readonly<Record<string, { readonly entry: object; readonly names: readonly string[] }>> =
+  {
+    '.': {
+      entry: root,
+      names: [
+        'ToolwellError',
+        'createLexicalSearcher',
+        'createToolwell',
+        'defaultPrompts',
+        'defineTool',
+        'estimate',
+        'loadTokenizer',
+        'memoryStore',
+        'searchFaces',
+      ],
+    },
+    './adapter': {
+      entry: adapter,
+      names: ['argumentsObject', 'argumentsText', 'createAdapter', 'cutOff', 'readArguments'],
+    },
+    './ai-sdk': { entry: aiSdk, names: ['aiSdk', 'importTools'] },
+    './anthropic': {
+      entry: anthropic,
+      names: ['anthropic', 'assemble', 'importTools', 'readEvents', 'readUsage'],
+    },
+    './framework': { entry: framework, names: ['framework'] },
+    './google': { entry: google, names: ['assemble', 'google', 'importTools', 'readEvents', 'readUsage'] },
+    './hybrid': { entry: hybrid, names: ['createHybridSearcher'] },
+    './internal': {
+      entry: internal,
+      names: [
+        'LEDGER_FORMAT',
+        'RING',
+        'addToRing',
 
-it('has these doors and no other', () => {
+        'assertKnownKeys',
+        'canonicalJson',
+        'certainFrom',
+        'clearCoverage',
+        'computeFingerprint',
+        'createDocument',
+        'createExamplesIndexes',
+        'createWireName',
+        'defaultCutOff',
+        'dropUndefined',
+        'explainBadJson',
+        'findPurposeLine',
+        'findSchemaProblems',
+        'findToolProblem',
+        'firstLine',
+        'fitWire',
+        'groupByTurn',
+        'invalid',
+        'isClear',
+        'isOrdinaryWord',
+        'isRecord',
+        'isValidated',
+        'markValidated',
+        'matchesGlob',
+        'nearest',
+        'normaliseSchema',
+        'parseQuery',
+        'quote',
+        'safeJson',
+        'selectAnswers',
+        'shortHash',
+        'sourceOfId',
+        'toolId',
+        'wireRefusal',
+      ],
+    },
+    './internal/node': {
+      entry: internalNode,
+      names: [
+        'checkLedger',
+        'ledgersAt',
+        'makeFolder',
+        'readLedger',
+        'repairLedger',
+        'unlockLedger',
+        'withFileLock',
+      ],
+    },
+    './lint': { entry: lint, names: ['lintPrompt'] },
+    './manifest': { entry: manifest, names: ['applyManifest', 'readManifest'] },
+    './openai-chat': {
+      entry: openaiChat,
+      names: ['assemble', 'importTools', 'openaiChat', 'readEvents', 'readUsage'],
+    },
+    './openai-responses': {
+      entry: openaiResponses,
+      names: ['assemble', 'importTools', 'openaiResponses', 'readEvents', 'readUsage'],
+    },
+    './result': { entry: result, names: ['mcpResult', 'memoryResults', 'toolResult'] },
+    './store': {
+      entry: store,
+      names: ['assertLedgerId', 'conflict', 'eventsFrom', 'eventsToJson', 'stillNeeded'],
+    },
+    './stores/jsonl': { entry: jsonl, names: ['jsonlStore'] },
+    './stores/results': { entry: resultFolder, names: ['resultFolder'] },
+    './usage': { entry: usage, names: ['fileUsage'] },
+  }
+
+it('has these entry points and no other', () => {
   const text = readFileSync(new URL('../packages/core/package.json', import.meta.url), 'utf8')
-  expect(Object.keys(JSON.parse(text).exports)).toEqual(Object.keys(DOORS))
+  expect(Object.keys(JSON.parse(text).exports)).toEqual(Object.keys(ENTRY_POINTS))
 })
 
-it.each(Object.entries(DOORS))('%s exports these names and no other', (_path, { door, names }) => {
-  expect(Object.keys(door).sort()).toEqual(names)
+it.each(Object.entries(ENTRY_POINTS))('%s exports these names and no other', (_path, { entry, names }) => {
+  expect(Object.keys(entry).sort()).toEqual(names)
 })
 
 it('@toolwell/mcp exports these names and no other', () => {
@@ -295,24 +297,24 @@ it.each([
       'tokenIn',
     ],
   ],
-])('%s exports these names and no other', (_path, door, names) => {
-  expect(Object.keys(door).sort()).toEqual(names)
+])('%s exports these names and no other', (_path, entry, names) => {
+  expect(Object.keys(entry).sort()).toEqual(names)
 })
 
-it('@toolwell/mcp has these doors and no other', () => {
+it('@toolwell/mcp has these entry points and no other', () => {
   const manifest = readFileSync(new URL('../packages/mcp/package.json', import.meta.url), 'utf8')
   expect(Object.keys(JSON.parse(manifest).exports)).toEqual(['.', './internal', './lock', './scan'])
 })
 
-it('every type in the signatures of @toolwell/core can be imported from one of its doors', () => {
+it('every type in the signatures of @toolwell/core can be imported from one of its entry points', () => {
   const source = fileURLToPath(new URL('../packages/core/', import.meta.url))
   const manifest = JSON.parse(readFileSync(`${source}package.json`, 'utf8')) as {
     exports: Record<string, { default: string }>
   }
-  const doors = Object.entries(manifest.exports)
-    .filter(([door]) => !door.startsWith('./internal'))
+  const entryPoints = Object.entries(manifest.exports)
+    .filter(([entry]) => !entry.startsWith('./internal'))
     .map(([, { default: built }]) => source + built.replace('./dist/', 'src/').replace(/\.js$/, '.ts'))
-  const program = ts.createProgram(doors, {
+  const program = ts.createProgram(entryPoints, {
     module: ts.ModuleKind.NodeNext,
     moduleResolution: ts.ModuleResolutionKind.NodeNext,
     target: ts.ScriptTarget.ES2022,
@@ -322,8 +324,8 @@ it('every type in the signatures of @toolwell/core can be imported from one of i
   const resolve = (symbol: ts.Symbol) =>
     symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
   const exported = new Set(
-    doors.flatMap((door) => {
-      const file = program.getSourceFile(door)
+    entryPoints.flatMap((entry) => {
+      const file = program.getSourceFile(entry)
       const module = file && checker.getSymbolAtLocation(file)
       return module ? checker.getExportsOfModule(module).map(resolve) : []
     }),
@@ -331,7 +333,7 @@ it('every type in the signatures of @toolwell/core can be imported from one of i
   expect(exported.size).toBeGreaterThan(100)
   const missing = new Set<string>()
   const seen = new Set<ts.Symbol>()
-  /** Looks at what a declaration says of itself, not at what its functions do. */
+  /** Reads declarations only, not the bodies of functions. */
   const visit = (node: ts.Node): void => {
     if (ts.isBlock(node)) return
     const name = ts.isTypeReferenceNode(node)

@@ -1,4 +1,4 @@
-/** Installs, compiles and runs the programs of the framework guides as they are printed. */
+/** Installs, compiles and runs the programs of the framework guides, unchanged. */
 
 import { spawn, spawnSync } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
@@ -30,14 +30,14 @@ function printed(file: string): string {
   return found
 }
 
-/** The lines that install what a program needs: those above it. */
+/** Finds the install commands above a program. */
 function installLines(file: string): string[] {
   const before = page.slice(0, page.indexOf(`// ${file}`))
   const [, lines = ''] = [...before.matchAll(/^```sh\n([\s\S]*?)^```/gm)].at(-1) ?? []
   return lines.trim().split('\n')
 }
 
-/** The program with those lines of it replaced that begin like one of the others. */
+/** Replaces lines of the program that begin like one of the given lines. */
 function replaced(program: string, others: string): string {
   const lines = others.split('\n').slice(1).filter(Boolean)
   const alike = (line: string) => lines.find((other) => other.slice(0, 10) === line.slice(0, 10))
@@ -67,7 +67,7 @@ interface Body {
 
 const needsNode = (file: string) => (file === 'mastra.ts' ? [22, 13] : [20, 19])
 
-/** Node for a program: this one, or where it is too old one from the registry. */
+/** The Node of this process, or an installed newer one if the program needs it. */
 function nodeFor(file: string): { readonly packages: readonly string[]; program(folder: string): string } {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   const [least = 0, lesser = 0] = needsNode(file)
@@ -146,7 +146,7 @@ describe.each(programs)('$file after $line', ({ file, of, line, protocol, histor
     expect(said[3]).toContain('fly_to_moon')
     expect(said[3]).toContain(JSON.stringify('print: {"number":9}').slice(1, -1))
 
-    // The same without a key, by the program of the page.
+    // The program of the page, without a key.
     if (protocol !== responsesProtocol && protocol !== chatProtocol) return
     const alone = await start(node.program(folder), [...words, 'scripted.ts', `./${file}`], run, {
       ...process.env,

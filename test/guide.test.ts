@@ -1,4 +1,4 @@
-/** The docs: programs print what the page says, JSON of requests is what a run sends, and the index lists every page. */
+/** The docs: programs print the output on the page, request JSON matches a real run, and the index lists every page. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** House rules that no compiler or linter keeps: about files, licences and lockfiles. */
+/** Rules that no compiler or linter checks: files, licences and lockfiles. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const MOST_BYTES = 1024 * 1024
 const MOST_LINES = 460
 
-/** Where this machine keeps things, or whose machine it is. A name after /home/ or /Users/ is one too many. */
+/** Paths that reveal this machine or its user, such as a name after /home/ or /Users/. */
 const MACHINE_PATH =
   /(?<![\w.~-])\/(?:home|Users|root|work|mnt|private|var\/folders)\/[\w.-]|[A-Za-z]:\\+Users\\/
 const REGISTRY_HOST =
@@ -17,7 +17,7 @@ const REGISTRY_HOST =
 const UNFINISHED_TEST =
   /\b(?:it|test|describe|suite|bench)(?:\.\w+)*\.(?:only|skip|todo|fails)\b|\bx(?:it|describe|test)\(|\bf(?:it|describe)\(|\b(?:context|ctx|task)\.skip\(|\{[^{}]*\b(?:only|skip|todo|fails): true\b/
 
-/** The patterns of .gitignore as one test of a path such as `bench/data/` or `notes.tgz`. */
+/** Turns .gitignore into one test of a path such as `bench/data/` or `notes.tgz`. */
 function ignored(): (path: string) => boolean {
   const patterns = readFileSync(join(root, '.gitignore'), 'utf8').split('\n').filter(Boolean)
   const expressions = ['.git/', '.git', ...patterns].map((pattern) => {
@@ -28,7 +28,7 @@ function ignored(): (path: string) => boolean {
   return (path) => expressions.some((expression) => expression.test(path))
 }
 
-/** Everything a clone holds. */
+/** All files of a clone. */
 function listFiles(isIgnored = ignored(), folder = ''): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}${entry.name}`
@@ -102,7 +102,7 @@ describe('the map in AGENTS.md', () => {
 
   it.each(folders)('shows what ls shows in %s', (folder) => {
     const [, part = ''] = map.split(`${folder} `)
-    // The lines below the folder: names, then two spaces or more, then what they hold.
+    // The lines below the folder: names, at least two spaces, then the contents.
     const lines = part.split('\n').slice(1)
     const end = lines.findIndex((line) => !line.startsWith('  '))
     const shown = lines.slice(0, end).flatMap((line) => line.trim().split(/ {2,}/)[0]?.split(' ') ?? [])
@@ -120,7 +120,7 @@ describe('lockfiles', () => {
     expect(places(/"resolved":\s*"(?:https?|git)|:\/\/[^"]*\.tgz/, locks)).toEqual([])
   })
 
-  // `npm ci` refuses a lockfile that leaves out the binaries of other platforms, on every platform.
+  // On every platform, `npm ci` refuses a lockfile without the binaries of other platforms.
   it('list every platform’s variant of a package, so that npm ci works on all of them', () => {
     const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Locked> }
     const missing: string[] = []
@@ -192,7 +192,7 @@ describe('sources', () => {
   }
 
   it('have no `any` and no default export', () => {
-    // pi takes the default export of a module as the extension.
+    // pi loads the default export of a module as the extension.
     const ours = sources.filter((file) => file !== 'packages/pi/src/index.ts')
     expect(ours.flatMap((file) => banned(file, read(file)))).toEqual([])
   })

@@ -1,7 +1,7 @@
 /**
  * The layer rule. Packages: `core ← {testing, presets, mcp, postgres} ← {gateway, pi} ← {dashboard, cli}`; siblings do not
  * import each other. Inside a package a folder is a layer: a file imports its own folder and those before it. Types count
- * like values; nothing is exempt. What stands outside the src folders (tests, examples, bench) may import anything.
+ * like values; nothing is exempt. Files outside the src folders (tests, examples, bench) may import anything.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -12,7 +12,7 @@ import { describe, expect, it } from 'vitest'
 
 const packagesFolder = fileURLToPath(new URL('../packages/', import.meta.url))
 
-/** A package imports only packages of a smaller number. A new folder must be placed here. */
+/** A package imports only packages with a smaller number. Add new packages here. */
 const PACKAGES: Readonly<Record<string, number>> = {
   core: 0,
   testing: 1,
@@ -25,8 +25,8 @@ const PACKAGES: Readonly<Record<string, number>> = {
   cli: 3,
 }
 
-/** The rooms of each package, lowest first: a room imports itself and those before it. A new room must be placed here. */
-const ROOMS: Readonly<Record<string, readonly string[]>> = {
+/** The layers of each package, lowest first: a layer imports itself and earlier layers. Add new folders here. */
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
   core: [
     'base',
     'tool',
@@ -121,13 +121,13 @@ interface Import {
   readonly typeOnly: boolean
 }
 
-/** Imports by file, the path taken from the source folder. */
+/** Imports by file, with paths relative to the source folder. */
 type Sources = ReadonlyMap<string, readonly Import[]>
 
 interface Package {
   readonly folder: string
   readonly name: string
-  /** What is installed together with it. Development dependencies are for tests, which may import anything. */
+  /** Without development dependencies, which are for tests. */
   readonly dependencies: readonly string[]
   readonly sources: Sources
 }
@@ -172,7 +172,7 @@ function readPackages(): Package[] {
     })
 }
 
-/** `@scope/name/door` and `name/door` to the package's name. */
+/** Returns the package of `@scope/name/entry` or `name/entry`. */
 function packageOf(specifier: string): string {
   return specifier
     .split('/')
@@ -182,13 +182,13 @@ function packageOf(specifier: string): string {
 
 const isRelative = (specifier: string) => specifier.startsWith('.')
 
-/** The file that a relative import means, or undefined where the sources hold no such file. */
+/** The file of a relative import; undefined if the sources have no such file. */
 function targetOf(file: string, specifier: string, sources: Sources): string | undefined {
   const path = posix.join(posix.dirname(file), specifier).replace(/\.(?:[cm]?js|jsx)$/, '')
   return ['.ts', '.tsx', '.mts', '.cts', ''].map((ending) => path + ending).find((name) => sources.has(name))
 }
 
-/** Every way in which packages break the rule, as sentences. */
+/** Lists every violation of the rule between packages, as sentences. */
 function packageFaults(packages: readonly Package[]): string[] {
   const folders = new Map(packages.map(({ name, folder }) => [name, folder]))
   return packages.flatMap(({ folder, name, dependencies, sources }) => {
@@ -226,24 +226,24 @@ function graphOf(sources: Sources, counts: (found: Import) => boolean = () => tr
   return new Map(entries)
 }
 
-/** The room of a file: the longest entry of the table that it lies in, or the file itself. */
-function roomOf(file: string, rooms: readonly string[]): string {
-  const inside = rooms.filter((room) => file === room || file.startsWith(`${room}/`))
+/** The layer of a file: the longest matching entry of the table, or the file itself. */
+function findLayer(file: string, layers: readonly string[]): string {
+  const inside = layers.filter((layer) => file === layer || file.startsWith(`${layer}/`))
   return inside.sort((a, b) => b.length - a.length)[0] ?? file
 }
 
-function layerFaults(graph: ReadonlyMap<string, readonly string[]>, rooms: readonly string[]): string[] {
+function layerFaults(graph: ReadonlyMap<string, readonly string[]>, layers: readonly string[]): string[] {
   return [...graph].flatMap(([file, targets]) => {
-    const room = roomOf(file, rooms)
-    const rank = rooms.indexOf(room)
-    if (rank < 0) return [`${file} has no room in the table`]
+    const layer = findLayer(file, layers)
+    const rank = layers.indexOf(layer)
+    if (rank < 0) return [`${file} is not in the table of layers`]
     return targets
-      .filter((target) => rooms.indexOf(roomOf(target, rooms)) > rank)
-      .map((target) => `${file} (${room}) imports ${target} (${roomOf(target, rooms)})`)
+      .filter((target) => layers.indexOf(findLayer(target, layers)) > rank)
+      .map((target) => `${file} (${layer}) imports ${target} (${findLayer(target, layers)})`)
   })
 }
 
-/** Each import that closes a circle, as the circle it closes. */
+/** Lists import cycles. */
 function cyclesIn(graph: ReadonlyMap<string, readonly string[]>): string[] {
   const cycles: string[] = []
   const done = new Set<string>()
@@ -266,10 +266,10 @@ describe('packages', () => {
     expect(packageFaults(packages)).toEqual([])
   })
 
-  it.each(Object.entries(ROOMS))('%s: a room imports itself and those before it', (folder, rooms) => {
+  it.each(Object.entries(LAYERS))('%s: a layer imports itself and earlier layers', (folder, layers) => {
     const sources = packages.find((each) => each.folder === folder)?.sources ?? new Map()
     expect(sources.size).toBeGreaterThan(0)
-    expect(layerFaults(graphOf(sources), rooms)).toEqual([])
+    expect(layerFaults(graphOf(sources), layers)).toEqual([])
   })
 })
 
@@ -344,7 +344,7 @@ describe('the rule itself', () => {
     expect(packageFaults([...others, invented('cli', names, text)])).toEqual([])
   })
 
-  it('finds a file that imports a later room, one that has none, and a circle', () => {
+  it('finds an import of a later layer, a file without a layer, and a cycle', () => {
     const graph = new Map([
       ['tool/tool.ts', ['catalogue/entry.ts']],
       ['catalogue/entry.ts', ['tool/tool.ts']],
@@ -352,7 +352,7 @@ describe('the rule itself', () => {
     ])
     expect(layerFaults(graph, ['tool', 'catalogue'])).toEqual([
       'tool/tool.ts (tool) imports catalogue/entry.ts (catalogue)',
-      'stray.ts has no room in the table',
+      'stray.ts is not in the table of layers',
     ])
     expect(cyclesIn(graph)).toEqual(['tool/tool.ts → catalogue/entry.ts → tool/tool.ts'])
   })

@@ -1,6 +1,6 @@
 /**
- * What a user installs: a build, packed by `npm run pack`, installed by npm into an empty project, imported and
- * type-checked. Packages of others come from the clone, by a small registry on loopback: nothing here needs a network.
+ * Builds and packs with `npm run pack`, installs the tarballs into an empty project, imports and type-checks them. A small
+ * registry on loopback serves other packages from the clone, so that no network is needed.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -33,15 +33,15 @@ const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'toolwell-pack-')))
 const workspace = join(temporary, 'workspace')
 const consumer = join(temporary, 'consumer')
 const installed = join(consumer, 'node_modules/@toolwell/core')
-const doors = Object.keys(readJson(join(core, 'package.json')).exports).map((door) =>
-  door.replace('.', '@toolwell/core'),
+const entryPoints = Object.keys(readJson(join(core, 'package.json')).exports).map((entry) =>
+  entry.replace('.', '@toolwell/core'),
 )
 
 function readJson(file: string) {
   return JSON.parse(readFileSync(file, 'utf8'))
 }
 
-/** npm hands its own settings to the scripts it runs; a test started by `npm test` must not inherit them. */
+/** npm passes its settings to the scripts it runs; a test started by `npm test` must not inherit them. */
 function clean(): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(?:npm_|INIT_CWD$|NODE_OPTIONS$)/i.test(name))
   return Object.fromEntries(own)
@@ -64,8 +64,8 @@ function run(program: string, parameters: readonly string[], cwd: string, shell 
 const node = (cwd: string, ...parameters: string[]) => run(process.execPath, parameters, cwd)
 
 /**
- * The least of a clone in which the build runs: the installed packages by link. Nothing that was built before in the long tier;
- * in a run for a change the build that `npm test` has made sure of, which a fresh clone makes from nothing.
+ * Copies what the build needs from the clone, with links to the installed packages. The long tier builds from nothing;
+ * `npm test` also copies its current build.
  */
 function cloneWorkspace(): void {
   mkdirSync(join(workspace, 'node_modules'), { recursive: true })
@@ -76,7 +76,7 @@ function cloneWorkspace(): void {
       recursive: true,
       filter: (path) => !(isLong ? ['dist', 'node_modules'] : ['node_modules']).includes(basename(path)),
     })
-  // What was copied looks new, also to the build: its stamps are to be newer.
+  // Copied files look new to the build, so its stamps must be newer.
   if (!isLong)
     for (const name of packages) {
       const soon = new Date(Date.now() + 1000)
@@ -108,7 +108,7 @@ let registry: Server
 let packed: string[] = []
 let packedCommand: string[] = []
 
-/** Where every version of a package lies in the clone's node_modules. */
+/** The folders of every version of a package in the clone's node_modules. */
 function copiesOf(name: string): string[] {
   const { packages: locked } = readJson(join(root, 'package-lock.json'))
   return Object.keys(locked).filter(
@@ -119,7 +119,7 @@ function copiesOf(name: string): string[] {
   )
 }
 
-/** Serves what lies in the clone's node_modules as npm asks for it. What is not there is not known. */
+/** Serves the packages of the clone's node_modules to npm, and no others. */
 function startRegistry(): Promise<Server> {
   const server = createServer((request, response) => {
     const [path = '', copy] = decodeURIComponent(request.url ?? '')
@@ -153,7 +153,7 @@ function startRegistry(): Promise<Server> {
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)))
 }
 
-/** npm in a folder, with that registry and no other. Asynchronous, because this process is the registry. */
+/** Runs npm in a folder with only that registry. Asynchronous, because this process is the registry. */
 function npmInstall(folder: string, ...names: string[]): Promise<{ status: number; output: string }> {
   const file = process.env.npm_execpath
   const words = ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error', ...names]
@@ -195,7 +195,7 @@ afterAll(() => {
   rmSync(temporary, { recursive: true, force: true })
 })
 
-/** Compiles one program in the consumer's folder against the packed declarations, which are checked as well. */
+/** Compiles a program in the consumer's folder and checks the packed declarations. */
 function typeCheck(name: string, text: string, options: { lib: string[]; types: string[] }): void {
   writeFileSync(join(consumer, `${name}.ts`), text)
   const config = {
@@ -235,28 +235,28 @@ describe('the packed core', () => {
     })
   })
 
-  /** What each door gives: the number of its names, or why it does not open. One process opens them all. */
+  /** For each entry point: the number of its exports, or the error. One process imports them all. */
   const opened = (load: string, ...flags: string[]): Record<string, unknown> => {
     const program = `
-      const open = async (door) => Object.keys(${load}).length
-      const found = ${JSON.stringify(doors)}.map(async (door) => [door, await open(door).catch(String)])
+      const open = async (entry) => Object.keys(${load}).length
+      const found = ${JSON.stringify(entryPoints)}.map(async (entry) => [entry, await open(entry).catch(String)])
       Promise.all(found).then((all) => console.log(JSON.stringify(Object.fromEntries(all))))`
     return JSON.parse(node(consumer, ...flags, '--eval', program))
   }
 
-  it('opens every door, without the tokenizer installed and without eval', () => {
+  it('imports every entry point, without the tokenizer installed and without eval', () => {
     const found = opened(
-      'await import(door)',
+      'await import(entry)',
       '--disallow-code-generation-from-strings',
       '--input-type=module',
     )
-    expect(found).toEqual(Object.fromEntries(doors.map((door) => [door, expect.any(Number)])))
+    expect(found).toEqual(Object.fromEntries(entryPoints.map((entry) => [entry, expect.any(Number)])))
     expect(Object.values(found)).not.toContain(0)
   })
 
-  it('lets a CommonJS host require every door', () => {
-    const found = opened('require(door)', '--input-type=commonjs')
-    expect(found).toEqual(Object.fromEntries(doors.map((door) => [door, expect.any(Number)])))
+  it('lets a CommonJS host require every entry point', () => {
+    const found = opened('require(entry)', '--input-type=commonjs')
+    expect(found).toEqual(Object.fromEntries(entryPoints.map((entry) => [entry, expect.any(Number)])))
     expect(Object.values(found)).not.toContain(0)
   })
 
@@ -305,11 +305,11 @@ describe('the packed core', () => {
     typeCheck('edge', text, { lib: ['ES2022', 'WebWorker'], types: [] })
   }, 120_000)
 
-  it('type-checks its readme and every door on Node', () => {
+  it('type-checks its readme and every entry point on Node', () => {
     link('@types', join(consumer, 'node_modules'))
     link('undici-types', join(consumer, 'node_modules'))
-    const all = doors.map((door, index) => `import * as door${index} from '${door}'`)
-    const used = `export const doors = [${doors.map((_door, index) => `door${index}`).join(', ')}]`
+    const all = entryPoints.map((entry, index) => `import * as entry${index} from '${entry}'`)
+    const used = `export const entryPoints = [${entryPoints.map((_entry, index) => `entry${index}`).join(', ')}]`
     typeCheck('node', [...all, used, readmeProgram()].join('\n'), { lib: ['ES2024'], types: ['node'] })
   }, 120_000)
 })

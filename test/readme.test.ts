@@ -1,4 +1,4 @@
-/** The first page: what it must say early on, and its program, pasted into a project of its own. */
+/** The README: its first statements, and its program, which runs in an empty project. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

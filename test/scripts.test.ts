@@ -1,4 +1,4 @@
-/** `scripts/run.mjs`, run in a small workspace of its own so that no test installs or builds over the real one. */
+/** Runs `scripts/run.mjs` in a small separate workspace, so that no test installs or builds over the real one. */
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -32,7 +32,7 @@ function start(folder: string, ...parameters: string[]) {
   return { status, stdout, stderr }
 }
 
-/** One package, an installed compiler, and the stamp that says the lockfile is installed. */
+/** One package, an installed compiler, and the stamp of an installed lockfile. */
 function createWorkspace() {
   const folder = mkdtempSync(join(tmpdir(), 'toolwell-scripts-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -41,7 +41,7 @@ function createWorkspace() {
     writeFileSync(join(folder, file), text)
   }
   const lock = '{}'
-  // The smallest library: the compiler is started often, and its own declarations are most of what it reads.
+  // The smallest library, for speed: the compiler starts often and mostly reads its own declarations.
   const compilerOptions = {
     composite: true,
     rootDir: 'src',
@@ -70,7 +70,7 @@ function createWorkspace() {
 }
 
 describe('an unknown command', () => {
-  // In the small workspace too: a word that passes for a command would install and build.
+  // Also in the small workspace: a word that is taken for a command would install and build.
   it.each([['deploy'], ['constructor'], ['']])('%j is refused with the list of known ones', (command) => {
     const { status, stdout, stderr } = start(createWorkspace().folder, command)
     const known = Object.keys(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts)
@@ -94,7 +94,7 @@ describe('an unknown command', () => {
 describe('build', { timeout: 120_000 }, () => {
   it('says what it builds the first time, and does nothing the second time', () => {
     const { build, path, removeCompiler, stamp } = createWorkspace()
-    // Seconds are counted below it where the machine is slow.
+    // On a slow machine, it prints the seconds below.
     expect(build()).toEqual({ status: 0, stdout: '', stderr: expect.stringMatching(/^Building demo …\n/) })
     expect(existsSync(path('packages/demo/dist/index.js'))).toBe(true)
     const built = statSync(stamp).mtimeMs
@@ -203,7 +203,7 @@ setInterval(() => fs.existsSync(process.env.GATE) && (fs.writeFileSync('made.js'
     }
   }
 
-  // The whole group of processes, as a terminal that is closed does it, or only the one.
+  // The whole process group, as when a terminal closes, or only one process.
   const interruptions = [
     ['SIGHUP', 'group'],
     ['SIGKILL', 'one'],
@@ -221,7 +221,7 @@ setInterval(() => fs.existsSync(process.env.GATE) && (fs.writeFileSync('made.js'
       const { pid = 0 } = child
       process.kill(whom === 'group' ? -pid : pid, signal)
       if (signal !== 'SIGKILL') await ended
-      // As if it had been interrupted while it unpacked this package.
+      // As after an interrupted installation of this package.
       rmSync(path('node_modules/half/index.js'), { force: true })
       openGate()
       expect(await finish()).toMatchObject({
@@ -237,7 +237,7 @@ setInterval(() => fs.existsSync(process.env.GATE) && (fs.writeFileSync('made.js'
     const { finish, missing, openGate, path } = createUninstalled()
     openGate()
     await finish()
-    // Where the gateway of `npm start` is at work.
+    // The folder of the gateway that `npm start` runs.
     mkdirSync(path('node_modules/.toolwell-start'))
     for (const leave of [
       () => rmSync(path('node_modules/.package-lock.json')),
@@ -266,7 +266,7 @@ setInterval(() => fs.existsSync(process.env.GATE) && (fs.writeFileSync('made.js'
     expect(statSync(path('node_modules/half/index.js')).ctimeMs).toBe(unpacked)
   })
 
-  // util-linux has the `script` that gives a program a terminal in this way.
+  // `script` of util-linux, which runs a program in a terminal.
   it.runIf(process.platform === 'linux' && existsSync('/usr/bin/script'))(
     'shows on a terminal how far it is, and npm erases none of it',
     async () => {

@@ -45,7 +45,7 @@ describe('Decision 1: one tool, one round trip', () => {
     const host = await startSeed(options(), { wire, servers: servers() })
     await host.ask('List them.', search('list issues'), use('mcp__github__list_issues'))
     expect(host.names(0).filter((name) => !BUILT_IN.includes(name))).toEqual(['ToolSearch'])
-    // In the answer and in the tools: the schema is in both places, as the decision has it.
+    // As in the decision, the schema is in the answer and in the tools.
     expect(host.raw(1).split('The subject of list_issues')).toHaveLength(3)
     expect(host.names(1)).toContain('mcp__github__list_issues')
     expect(host.ran).toEqual(['mcp__github__list_issues'])
@@ -132,7 +132,7 @@ describe('Decision 3: MCP tools, never built-ins', () => {
     expect(host.names()).toEqual([...BUILT_IN, 'ToolSearch'])
   })
 
-  // Toolwell by itself defers every source and what its owner marks, where that pays.
+  // Without the preset, Toolwell defers every source and marked tools, if that saves tokens.
   it('finds no built-in tool beside an MCP tool, and says of one alone that it is there', async () => {
     const tools = [makeTool('Read', 'Reads a file or a note.')]
     const host = await startSeed(options(lazy(), { tools }), { servers: servers() })
@@ -151,7 +151,7 @@ describe('Decision 4: sticky, and the least recently used makes room', () => {
     expect(host.names()).toContain('mcp__github__list_issues')
   })
 
-  // No cap by default: an eviction breaks the cache and takes a tool out of use.
+  // No cap by default: an eviction breaks the cache and removes a tool.
   it('evicts at the twenty-fifth, and says in the answer what went', async () => {
     const host = await startSeed(options(), { servers: crowd(25) })
     await host.ask('Load.', search(`select:${names(24).join(',')}`))
@@ -184,7 +184,7 @@ describe('Decision 4: sticky, and the least recently used makes room', () => {
     })
     const broken = 'mcp__crowd__broken'
     await host.ask('Load.', search(`select:${broken},mcp__crowd__paint_0`))
-    // The one that fails is the last of the two.
+    // The second of the two fails.
     await host.ask('Paint.', [use('mcp__crowd__paint_0'), use(broken)])
     expect(host.raw()).toContain('no paint left')
     await host.ask('One more.', search('select:mcp__crowd__paint_2'))
@@ -197,7 +197,7 @@ describe('Decision 4: sticky, and the least recently used makes room', () => {
     expect(host.names().slice(-2)).toEqual(names(2))
     expect(readable(host.answer())).not.toContain('make room')
     expect(readable(host.answer())).toMatch(/mcp__crowd__paint_3\(.*\(no room/)
-    // The older of the two is asked for again: the other one goes.
+    // The older one is used again, so the other one is evicted.
     await host.ask('Load.', search('select:mcp__crowd__paint_0,mcp__crowd__paint_2'))
     expect(host.names().slice(-2)).toEqual(['mcp__crowd__paint_0', 'mcp__crowd__paint_2'])
   })
@@ -293,7 +293,7 @@ describe('Decision 5: sub-agents inherit unless told otherwise', () => {
 })
 
 describe('Decision 6: off until asked for', () => {
-  // Toolwell by itself is `auto`: off below the size where deferral pays, for all sources.
+  // Without the preset, the mode is `auto`: off for all sources while deferral would not save tokens.
   it('CB-8: changes no byte while lazy_mcp is off, and has no ToolSearch that could do anything', async () => {
     const host = await startSeed(options({}), { servers: servers() })
     await host.ask('Hello.')
@@ -352,7 +352,7 @@ describe('Decision 7: belt and braces', () => {
     expect(host.raw()).not.toContain('mcp__github__list_issues')
   })
 
-  // Toolwell by itself counts once, at the opening: a count that follows every activation changes cached bytes.
+  // Without the preset, Toolwell counts once, in the frozen prefix: a count that follows every load would change cached bytes.
   it('counts what is gated now', async () => {
     const host = await startSeed(options(), { servers: servers() })
     await host.ask('Load.', search('list_issues'))
@@ -403,7 +403,7 @@ describe('Decision 8: the line of /context', () => {
       host.session.conversation.inspect().accounting
     expect([requests, metaRequests]).toEqual([3, 1])
     expect(saved).toBe(counterfactual - actual)
-    // Four small tools: here the search cost more than it saved, and that is what it says.
+    // With four small tools, the search costs more than it saves, and the report says so.
     expect(saved).toBeLessThan(0)
   })
 })
@@ -417,7 +417,7 @@ describe('Consequences', () => {
     expect(mcpActive(host.session.conversation, lazy())).toBe('MCP active: 1/24 (mcp__github__list_issues)')
   })
 
-  // Toolwell by itself delivers over the bridge or natively, and keeps every byte.
+  // Without the preset, Toolwell delivers over the bridge or natively, and keeps every byte.
   it('rewrites the tools on each activation, which the default does not', async () => {
     const toolsIn = (raw: string) => raw.slice(raw.indexOf('"tools"'))
     const host = await startSeed(options(), { servers: servers() })

@@ -10,10 +10,10 @@ export interface Ran {
 
 export interface ClaimRow {
   readonly claim: string
-  /** `holds`: every test that it names ran and passed. `unproven`: one did not run. `broken`: one failed. `not here`: on purpose. */
+  /** `holds`: all named tests passed. `unproven`: a test did not run. `broken`: a test failed. `not here`: different on purpose. */
   readonly state: 'holds' | 'unproven' | 'broken' | 'not here'
   readonly detail: string
-  /** Files of the tests that show it, without `.test.ts`. */
+  /** The test files, without `.test.ts`. */
   readonly files: readonly string[]
 }
 

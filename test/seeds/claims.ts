@@ -1,6 +1,6 @@
 /**
  * The claims of five systems, in our words and in their order, with the tests that check them. `npm run claims` runs these tests and writes
- * docs/compatibility/seeds.md. A test is named by the beginning of its title, in the files of its seed.
+ * docs/compatibility/seeds.md. The beginning of its title identifies a test in the files of its seed.
  */
 
 export interface SeedClaims {
@@ -10,7 +10,7 @@ export interface SeedClaims {
   readonly claims: readonly Claim[]
 }
 
-/** The claim and its tests; or the claim and why it does not hold here. */
+/** A claim with its tests, or with the reason why it does not hold here. */
 export type Claim =
   | readonly [claim: string, ...tests: string[]]
   | { readonly claim: string; readonly not: string }

@@ -45,7 +45,7 @@ export const start = (
   setup: Parameters<typeof startHost>[2] = {},
 ) => startHost({ ...pawwork(), tools: tools(), ...options }, [...script, done, done, done, done], setup)
 
-/** The description of `tool_info`: where the cards stand. */
+/** The description of `tool_info`, which contains the cards. */
 export const cards = (host: TestHost, index = -1) =>
   host.body(index).tools?.find((each) => each.function.name === 'tool_info')?.function.description ?? ''
 export const declared = (host: TestHost, name: string, index = -1) =>
@@ -55,7 +55,7 @@ export const reminders = (host: TestHost, index = -1) =>
 export const answers = (host: TestHost) =>
   host.messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content))
 
-/** A stored call of `tool_info`, as that system keeps it. */
+/** A call of `tool_info`, as PawWork stores it. */
 export const part = (name: unknown, status = 'completed', tool = 'tool_info'): PawworkPart => ({
   type: 'tool',
   tool,
@@ -70,7 +70,7 @@ export const derive = async (parts: readonly PawworkPart[], options: object = {}
   return { host, report }
 }
 
-/** A session whose history is nothing but a summary after so many steps, and its next request. */
+/** A session whose history was compacted to a summary after this many steps, and its next request. */
 export const compacted = async (script: readonly ScriptedReply[], steps: number) => {
   const host = await start(script)
   host.say('go')

@@ -1,6 +1,6 @@
 /**
  * PawWork's document (worktree tools behind `tool_info`), in its order: every behaviour it describes, on the preset,
- * over a strict server. What is asserted is what was sent.
+ * over a strict server. Assertions are on sent requests.
  */
 import { memoryStore, type Policy, type Tool } from '@toolwell/core'
 import { openaiChat } from '@toolwell/core/openai-chat'

@@ -1,4 +1,4 @@
-/** A host with Qwen Code's preset and the tools that its document speaks of. */
+/** A host with Qwen Code's preset and the tools of its document. */
 import type { Tool } from '@toolwell/core'
 import { type QwenTool, qwenCode, qwenTool } from '@toolwell/presets'
 import type { ScriptedReply } from '@toolwell/testing'
@@ -21,7 +21,7 @@ const registered = (name: string, more: Partial<QwenTool> = {}): QwenTool => ({
 export const tool = (name: string, more: Partial<QwenTool> = {}, also: Partial<Tool> = {}): Tool =>
   qwenTool(registered(name, more), { execute: ({ value }) => `${name}: ${value}`, ...also })
 
-/** The four tools and their hints, as the table of the document has them. */
+/** The four tools and hints of the table in the document. */
 export const HINTS = {
   monitor: 'monitor watch tail log stream background',
   send_message: 'send message task communicate notify',

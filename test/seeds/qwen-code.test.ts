@@ -1,6 +1,6 @@
 /**
  * Qwen Code's document (deferring low-frequency built-in tools), in its order: every behaviour it describes, on the
- * preset, over a strict server. What is asserted is what was sent.
+ * preset, over a strict server. Assertions are on sent requests.
  */
 import { createToolwell, defaultPrompts, memoryStore } from '@toolwell/core'
 import { openaiChat } from '@toolwell/core/openai-chat'
@@ -216,7 +216,7 @@ describe('the approving review, path two: a resumed history', () => {
     expect(second.names(0)).toEqual([...EAGER, 'web_fetch'])
   })
 
-  /** A session of before: it called deferred tools, and no answer of ours stands in it. */
+  /** An older session that called deferred tools, without any answer of Toolwell. */
   const past = [
     { role: 'user', content: 'go' },
     {
@@ -368,7 +368,7 @@ describe('the loader of that system', () => {
     const host = await start([find('select:monitor'), find('background'), find('select:monitor,edit')])
     await host.ask('go')
     const [, again, shown] = host.messages.filter(({ role }) => role === 'tool').map(({ content }) => content)
-    // Both have the word in their hint; the one that is loaded is not even named.
+    // Both hints contain the word; the answer does not name the loaded tool.
     expect(again).toContain('task_stop')
     expect(again).not.toContain('monitor')
     expect(String(shown).match(/<function>/g)).toHaveLength(2)

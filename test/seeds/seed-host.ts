@@ -1,4 +1,4 @@
-/** The example host for the suites of the seeds: a strict endpoint before a scripted model, every request recorded. */
+/** The host of the seed suites: a strict endpoint with a scripted model, which records every request. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -40,9 +40,9 @@ export interface SeedHost {
   readonly events: readonly ToolwellEvent[]
   /** Names of the tools that ran, in order. */
   readonly ran: readonly string[]
-  /** Says something; the model makes these calls, one reply each (several in a list are one batch), and then stops. */
+  /** Sends a user message. The model makes these calls, one reply each (a list is one batch), and then stops. */
   ask(text: string, ...replies: readonly (ScriptedCall | readonly ScriptedCall[])[]): Promise<void>
-  /** The same for another session of this host. */
+  /** The same in another session of this host. */
   askIn(
     session: Session,
     text: string,
@@ -50,14 +50,14 @@ export interface SeedHost {
   ): Promise<void>
   readonly count: number
   body(index?: number): RequestBody
-  /** A request's exact text. */
+  /** The exact text of a request. */
   raw(index?: number): string
   names(index?: number): string[]
-  /** A declaration of the tools array, as its JSON. */
+  /** A declaration of the tools array, as JSON. */
   declared(name: string, index?: number): string
   /** The system prompt of a request. */
   system(index?: number): string
-  /** The last tool result that a request carries (Chat Completions). */
+  /** The last tool result in a request (Chat Completions). */
   answer(index?: number): string
   /** Another process on the same files. */
   restart(options?: ToolwellOptions, id?: string): Promise<SeedHost>
@@ -142,12 +142,12 @@ export async function startSeed(options: ToolwellOptions, setup: Setup = {}): Pr
   return seed
 }
 
-/** What a tool gave: notices stand behind it. */
+/** The result of a tool, without the notices after it. */
 function withoutNotices(content: unknown): string {
   return String(content ?? '').replace(/\n\n<(tool-update|system-reminder)>[\s\S]*$/, '')
 }
 
-/** What a search answered, without the line for machines. */
+/** The answer of a search, without its machine-readable line. */
 export function readable(answer: string): string {
   return answer.slice(answer.indexOf('\n') + 1)
 }

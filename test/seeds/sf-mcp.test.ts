@@ -1,4 +1,4 @@
-/** The SF draft's way to MCP servers, `mcp_servers`, `mcp_discover` and `mcp_call`, with servers that really run. */
+/** MCP servers in the SF draft: `mcp_servers`, `mcp_discover` and `mcp_call`, with real servers. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ToolwellOptions } from '@toolwell/core'
@@ -38,7 +38,7 @@ const call = (server: string, tool: string, args?: unknown) => ({
 interface Started {
   readonly host: SeedHost
   readonly servers: Servers
-  /** What reached the server. */
+  /** The calls that reached the server. */
   calls(): string[]
   starts(): number
 }
@@ -75,7 +75,7 @@ async function start(
     setup,
   )
   if (known) {
-    // Somebody has listed them before.
+    // The tools were listed before.
     const { catalogue } = (await startSeed(sf())).well
     const before = connectServers(catalogue, config, { cache, firstUse, logs: false, ...connecting })
     await before.settled(60_000)
@@ -137,7 +137,7 @@ describe('Prior Art: mcp_servers, mcp_discover and mcp_call', () => {
       ['call-succeeded', 'notes/read_note', 'read_note'],
       ['loaded', 'notes/read_note', 'call'],
     ])
-    // The array that declares it is the one a resumed session sends, too.
+    // A resumed session sends the same array.
     const resumed = await host.restart()
     await resumed.ask('Go on.')
     expect(resumed.names()).toContain('notes__read_note')
@@ -201,7 +201,7 @@ describe('Prior Art: mcp_servers, mcp_discover and mcp_call', () => {
     expect(host.answer(5)).toContain('There is no tool named "burn_note"')
     expect(host.answer(6)).toContain('No server is named exactly "vault". There is: "notes"')
     expect(calls()).toEqual([])
-    // Only what the model itself wrote, and that quoted back, ever holds these words.
+    // These words appear only in the model's own text and where it is quoted.
     expect(host.raw(0)).not.toMatch(/vault|burn/)
     expect(host.raw()).not.toContain('Destroys')
   })

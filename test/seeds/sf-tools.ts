@@ -42,7 +42,7 @@ export const options = (more: ToolwellOptions = {}): ToolwellOptions => ({
   ...more,
 })
 
-/** What the draft suggests to keep, and to make lazy. */
+/** The tools that the draft suggests to keep eager, and those to make lazy. */
 export const EAGER =
   'read edit write grep glob bash ls lsp checkpoint milestone_status save_summary plan_milestone plan_slice plan_task complete_task complete_slice complete_milestone validate_milestone reassess_roadmap subagent mcp_servers mcp_discover mcp_call'
 export const LAZY =

@@ -189,7 +189,7 @@ describe('Behavior', () => {
     expect(host.ran).toEqual(['memory_graph'])
   })
 
-  // Toolwell by itself loads at most five keyword hits, and none below its cut-off.
+  // Without the preset, Toolwell loads at most five keyword hits, and none below its cut-off.
   it('SF-7: loads every match, however many', async () => {
     const many = Array.from({ length: 30 }, (_, index) =>
       makeTool(`report_${index}`, 'Writes one kind of report.', { defer: true, domain: 'planning' }),
@@ -323,7 +323,7 @@ describe('Suggested eager baseline and lazy groups', () => {
     })
     await host.ask('Hello.')
     expect(host.names()).toEqual(['memory_search', 'read', 'sf_tool_search'])
-    // An unknown name is told, not ignored.
+    // An unknown name is reported, not ignored.
     const { refused } = await host.session.conversation.load(['grpe'])
     expect(refused).toEqual([{ name: 'grpe', reason: 'unknown' }])
   })
@@ -393,7 +393,7 @@ describe('Session State', () => {
         { turn: 3, query: 'select:memory_search', loaded: ['memory_search'] },
       ],
     })
-    // A copy of a copy, too.
+    // Also a copy of a copy.
     const third = (await host.restart(options(), 'third')).session.conversation
     await restoreLazyToolSessionState(third, grown)
     expect(lazyToolSessionState(third, grown)).toEqual(grown)
@@ -464,7 +464,7 @@ describe('Turn lifecycle', () => {
     expect(loaded()).toEqual([])
     await host.ask('And now?')
     expect(host.raw()).toContain('Unloaded: query_journal')
-    // Its bytes go where that costs nothing: here at the next latch.
+    // Its bytes are removed when that costs nothing: here, when the prefix is frozen again.
     await host.session.conversation.compact({ kept: {} })
     await host.ask('And then?')
     expect(host.names()).toEqual(['bash', 'complete_task', 'sf_tool_search'])
@@ -507,7 +507,7 @@ describe('Current Architecture Feasibility: current support', () => {
       tools: [first, makeTool('frame', 'Frames a picture.', { defer: false })],
     })
     await host.ask('Go on.')
-    // What is lazy is told of and not declared; what is eager joins at the end.
+    // Lazy tools are announced but not declared; eager tools are appended.
     expect(host.names()).toEqual([...host.names(0), 'studio__frame'])
     expect(host.raw()).toContain('studio__paint')
     expect(host.raw()).not.toContain('Sign every picture.')

@@ -55,7 +55,7 @@ describe('Changes: the ToolDefinition interface', () => {
     const host = await startSeed(options({ tools }))
     await host.ask('Draw.', search('draw'), use('draw'))
     expect(host.names(0)).toEqual(['bash', 'tool_search'])
-    // super-agent put whole hints into the prompt. Here it is their first line, quoted, and under a budget.
+    // super-agent puts whole hints into the prompt. Here, it is their first line, quoted, within a budget.
     expect(host.system(0)).toContain('- draw: "charts and diagrams"')
     expect(host.ran).toEqual(['draw'])
   })
@@ -149,7 +149,7 @@ describe('Changes: searchTools', () => {
     expect(found(host.answer())).toEqual([{ note: expect.stringContaining('exact name') }])
   })
 
-  // Toolwell by itself also searches in words; an exact name wins there, too.
+  // Without the preset, Toolwell also searches words; an exact name wins there, too.
   it('loads nothing for keywords', async () => {
     const host = await startSeed(options(), { servers: servers() })
     await host.ask('Look.', search('issue'))

@@ -1,4 +1,4 @@
-/** What is left of the heap when all garbage is gone. References that are weak hold until the turn of the loop is over. */
+/** Measures the heap after garbage collection. Waits one turn of the event loop, because weak references hold until then. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 

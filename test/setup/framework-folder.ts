@@ -1,4 +1,4 @@
-/** A folder with the packages of a framework, from the registry: outside the lockfile, and installed once per machine. */
+/** Folders with the packages of a framework: outside the lockfile, and installed once per machine. */
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -19,7 +19,7 @@ export function installed(packages: readonly string[]): string {
   const folder = join(all, name.slice(0, 16))
   if (existsSync(folder)) return folder
   mkdirSync(all, { recursive: true })
-  // Under another name until it is complete: a run that ends half-way leaves nothing that looks installed.
+  // Renamed when complete, so that an interrupted run leaves nothing that looks installed.
   const draft = mkdtempSync(join(all, 'draft-'))
   writeFileSync(join(draft, 'package.json'), '{ "private": true, "type": "module" }')
   const words = ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packages]
@@ -29,7 +29,7 @@ export function installed(packages: readonly string[]): string {
     env,
     shell: process.platform === 'win32',
     encoding: 'utf8',
-    // Where versions cannot be had together, npm may look for a way without end.
+    // If versions conflict, npm may search forever.
     timeout: INSTALL_LIMIT_MS,
   })
   if (status !== 0) {
@@ -47,7 +47,7 @@ export function installed(packages: readonly string[]): string {
   return folder
 }
 
-/** A new folder below that one, for programs that import those packages and the build of this clone. */
+/** Creates a folder below it, for programs that import those packages and the build of this clone. */
 export function programFolder(folder: string, files: Readonly<Record<string, string>>): string {
   const made = mkdtempSync(join(folder, 'run-'))
   mkdirSync(join(made, 'node_modules/@toolwell'), { recursive: true })

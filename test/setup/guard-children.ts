@@ -1,4 +1,4 @@
-/** The guard of `loopback-only.ts` for processes that tests start, and for those that they start in turn. */
+/** The guard of `loopback-only.ts` for all child processes of tests. */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import ts from 'typescript'
 import { afterAll } from 'vitest'
 
-/** Settings for Node, to be given as NODE_OPTIONS. Plain JavaScript: no process has to load a compiler to be guarded. */
+/** Returns NODE_OPTIONS for child processes. The guard is plain JavaScript, so that no child has to load a compiler. */
 export function guardChildren(): string {
   const folder = mkdtempSync(join(tmpdir(), 'toolwell-guard-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,4 +1,4 @@
-/** Which hosts a test may reach. */
+/** The hosts that a test may reach. */
 
 import { BlockList, isIP } from 'node:net'
 
@@ -6,7 +6,7 @@ const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
 
-/** True for 127.0.0.0/8, ::1 in any spelling, and the name localhost. No other name is looked up: it counts as public. */
+/** True for 127.0.0.0/8, ::1 in any spelling, and the name localhost. Other names count as public and are not resolved. */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '')
   const family = isIP(bare)

@@ -14,14 +14,14 @@ function refusal(host: string): Error {
   return new Error(`Tests may only connect to loopback, not to ${host}`)
 }
 
-/** The host that arguments of `Socket.connect` lead to; undefined for a Unix path or the default, localhost. */
+/** The host in the arguments of `Socket.connect`; undefined for a Unix socket or the default, localhost. */
 function hostOf(args: readonly unknown[]): string | undefined {
   const [first, second] = args
-  // net.connect hands its arguments over as one normalised array: [options, listener].
+  // net.connect passes its arguments as one normalised array: [options, listener].
   if (Array.isArray(first)) return hostOf(first)
   if (typeof first === 'object' && first !== null) {
     const { path, host } = first as { path?: unknown; host?: unknown }
-    // http passes `path: null`; net takes only a true path for a Unix socket.
+    // http passes `path: null`; only a non-empty path means a Unix socket.
     return path || !host ? undefined : String(host)
   }
   const isPort = typeof first === 'number' || /^\d+$/.test(String(first))
@@ -33,7 +33,7 @@ function patch(): void {
   net.Socket.prototype.connect = function (this: net.Socket, ...args: unknown[]) {
     const host = hostOf(args)
     if (host === undefined || isLoopback(host)) return connect.apply(this, args)
-    // As a failing connect behaves: writes wait, and the error comes after callers had a tick to listen for it.
+    // Like a failing connect: writes wait, and the error follows one tick later, when callers listen for it.
     Object.assign(this, { connecting: true })
     process.nextTick(() => this.destroy(refusal(host)))
     return this

@@ -1,4 +1,4 @@
-/** Caliban in the agent: the table, and what only this system asks for. */
+/** Caliban in the agent: all scenarios, and tests for this system only. */
 import { mcpActive } from '@toolwell/presets'
 import { expect } from 'vitest'
 import { own, playSeed } from './play.ts'

@@ -1,4 +1,4 @@
-/** The agent in front of four strict endpoints and one scripted model, with real MCP servers behind it. */
+/** Runs the agent with four strict endpoints, one scripted model and real MCP servers. */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -31,7 +31,7 @@ const PROTOCOLS: Readonly<Record<WireName, () => Protocol<object>>> = {
   google: () => googleProtocol({ maxName: 64, thoughtSignatures: true }) as unknown as Protocol<object>,
 }
 
-/** A reply of the model, or one that depends on what it is asked. Calls alone are one batch. */
+/** A reply of the model, or a function of the request. A list of calls is one batch. */
 export type Step =
   | ScriptedReply
   | readonly ScriptedCall[]
@@ -49,17 +49,17 @@ export interface World {
   readonly workspace: string
   readonly seed: Seed
   readonly wire: WireName
-  /** Every request that was sent to any server, in order. */
+  /** All requests to all endpoints, in order. */
   readonly sent: readonly Sent[]
   readonly events: readonly (AgentEvent & { readonly of: string })[]
   readonly urls: Readonly<Record<WireName, string>>
-  /** What the model says next. */
+  /** Adds replies of the model. */
   script(...steps: readonly Step[]): void
   /** The agent on this workspace, as a new process would open it. */
   open(options?: Partial<AgentOptions>): Promise<Agent>
-  /** Says something; the model answers with these steps and then with "Done.". */
+  /** Sends a user message; the model answers with these steps and then with "Done.". */
   ask(session: Session, text: string | undefined, ...steps: readonly Step[]): Promise<void>
-  /** What strict servers refused, and what of the script is left. */
+  /** Lists requests that strict servers refused, and unused replies of the script. */
   faults(): string[]
   file(path: string): Promise<string>
   close(): Promise<void>
@@ -69,7 +69,7 @@ const require = createRequire(import.meta.url)
 const program = (name: string) =>
   join(dirname(require.resolve(`@modelcontextprotocol/server-${name}/package.json`)), 'dist/index.js')
 
-/** The servers that the scenarios use, as a config of any client has them. */
+/** The servers of the scenarios, in the config format of clients. */
 export function serverConfig(workspace: string, names: readonly string[], more: object = {}): object {
   const env = { MEMORY_FILE_PATH: join(workspace, 'memory.jsonl') }
   const args = (name: string) => [program(name), ...(name === 'filesystem' ? [workspace] : [])]
@@ -83,7 +83,7 @@ export function serverConfig(workspace: string, names: readonly string[], more: 
   return { mcpServers: Object.fromEntries(names.map((name) => [name, entry(name)])) }
 }
 
-/** What servers list, kept for all worlds of a test file: they are started for their calls alone. */
+/** Cached lists of the servers, shared by all worlds of a test file: servers start only for calls. */
 let shared: Promise<string> | undefined
 export async function closeShared(): Promise<void> {
   if (shared) await rm(await shared, { recursive: true, force: true })
@@ -128,7 +128,7 @@ export async function createWorld(
       status: 'status' in reply ? reply.status : 200,
     })
     if (!('calls' in reply) || !reply.calls) return reply
-    // Each server numbers its calls from 1; ids of several servers would meet.
+    // Each server numbers its calls from 1, so ids of several servers would clash.
     return { ...reply, calls: reply.calls.map((call) => ({ id: `call_${++calls}`, ...call })) }
   }
   const endpoints = {} as Record<WireName, ScriptedEndpoint<object>>

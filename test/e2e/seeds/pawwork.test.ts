@@ -1,4 +1,4 @@
-/** PawWork in the agent: the table, and what only this system asks for. */
+/** PawWork in the agent: all scenarios, and tests for this system only. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'

@@ -1,6 +1,6 @@
 /**
- * The table: every scenario for every seed on every wire, in the long tier. In `npm test` each scenario is played once, for
- * one seed on one wire, and the first one for all seeds.
+ * Plays every scenario for every seed on every wire, in the long tier. `npm test` plays each scenario once, for one seed on
+ * one wire, and the first scenario for all seeds.
  */
 import { afterAll, describe, expect, it } from 'vitest'
 import type { WireName } from '../../../examples/agent/wires.ts'
@@ -14,10 +14,10 @@ import { SEEDS } from './seed.ts'
 type SeedName = keyof typeof SEEDS
 const NAMES = Object.keys(SEEDS) as SeedName[]
 
-/** Whether a seed plays a row in `npm test`. */
+/** True if a seed plays a scenario in `npm test`. */
 const isDue = (row: number, place: number) => row === 0 || row % NAMES.length === place
 
-/** For a test file of one seed. */
+/** Defines the tests of one seed. */
 export function playSeed(name: SeedName): void {
   if (isLong) guardPrograms()
   afterAll(closeShared)
@@ -31,7 +31,7 @@ export function playSeed(name: SeedName): void {
   })
 }
 
-/** Plays in a world of its own, in which no server refuses anything and nothing of the script is left. */
+/** Plays in a new world. Expects that no server refuses a request and that the script is used up. */
 export async function inWorld(
   name: SeedName,
   wire: WireName,
@@ -47,7 +47,7 @@ export async function inWorld(
   }
 }
 
-/** What a seed asks for beyond the table: a test on every wire, or in `npm test` on one of them. */
+/** Defines a test for one seed only: on every wire, or in `npm test` on one. */
 export function own(name: SeedName, title: string, play: (world: World) => Promise<void>): void {
   it.each(someOf(WIRES, title.length))(`${title}, over %s`, (wire) => inWorld(name, wire, play))
 }

@@ -1,4 +1,4 @@
-/** The agent as a program: another process on the same workspace, which may be killed. */
+/** Runs the agent as a separate process on the same workspace, which tests may kill. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,14 +9,14 @@ import type { World } from './driver.ts'
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 let guard: string | undefined
 
-/** For a test file that starts the program: to be called outside of tests. */
+/** Call this at the top level of a test file that starts the program. */
 export function guardPrograms(): void {
   guard = guardChildren()
 }
 
 export interface Running {
   readonly child: ChildProcess
-  /** The exit code, null after a signal; and every event it printed. */
+  /** The exit code (null after a signal) and every printed event. */
   readonly ended: Promise<{ readonly code: number | null; readonly events: readonly AgentEvent[] }>
 }
 

@@ -1,4 +1,4 @@
-/** Qwen Code in the agent: the table, and what only this system asks for. */
+/** Qwen Code in the agent: all scenarios, and tests for this system only. */
 import { expect } from 'vitest'
 import { own, playSeed } from './play.ts'
 

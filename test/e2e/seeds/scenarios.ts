@@ -1,4 +1,4 @@
-/** What every seed promises of its tools, played in the agent: one row for each event in the life of a session. */
+/** The scenarios that every seed plays in the agent: one for each event in the life of a session. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, vi } from 'vitest'
@@ -6,16 +6,16 @@ import { configWith, type Step, type World } from './driver.ts'
 import { startProgram } from './process.ts'
 
 const SERVER = 'memory'
-/** Reads and changes nothing; changes something. */
+/** A tool that only reads; a tool that writes. */
 const LOOK = 'read_graph'
 const CHANGE = 'create_entities'
 const ENTITY = { entities: [{ name: 'Acorn', entityType: 'project', observations: ['It has a bug.'] }] }
 
 export interface Scenario {
   readonly title: string
-  /** In the long tier only: it starts processes of its own. */
+  /** Only in the long tier, because it starts processes. */
   readonly long?: boolean
-  /** Of the npm servers; `memory` when absent. */
+  /** The npm servers; default: `memory`. */
   readonly servers?: readonly string[]
   play(world: World): Promise<void>
 }
@@ -42,7 +42,7 @@ export const SCENARIOS: readonly Scenario[] = [
       expect(first?.names).toContain(world.seed.loader)
       expect(first?.names).not.toContain(name)
       expect(second?.names).toContain(name)
-      // Nothing before it moved: what was declared stands where it stood.
+      // Earlier declarations keep their place.
       expect(second?.names.slice(0, first?.names.length)).toEqual(first?.names)
       expect(third?.names).toEqual(second?.names)
       expect(loads(world)).toEqual([name])
@@ -99,7 +99,7 @@ export const SCENARIOS: readonly Scenario[] = [
       expect(last(world)?.names).toContain(name)
       expect(last(world)?.raw).toContain('They looked for a tool.')
       expect(results(world)).toEqual([`result ${SERVER}/${LOOK}`])
-      // The file keeps what the model has no longer.
+      // The file keeps messages that the model no longer gets.
       expect(await world.file('.agent/sessions/main.transcript')).toContain('"Look."')
     },
   },
@@ -164,7 +164,7 @@ export const SCENARIOS: readonly Scenario[] = [
       expect(world.events.some(({ kind }) => kind === 'tool-call')).toBe(false)
       await expect(world.file('memory.jsonl')).rejects.toThrow('ENOENT')
       expect(session.conversation.inspect().loadedLazyTools).toEqual([])
-      // Allowed again, it is there again.
+      // After it is allowed again, the tool returns.
       const again = await (await world.open()).open('main')
       await world.ask(again, 'Now.', call(name, ENTITY))
       expect(await world.file('memory.jsonl')).toContain('Acorn')
@@ -228,16 +228,16 @@ export const SCENARIOS: readonly Scenario[] = [
       process.kill(pid, 'SIGKILL')
       await world.ask(session, 'Look again.', call(name))
       expect(results(world)).toEqual(Array(2).fill(`result ${SERVER}/${LOOK}`))
-      // It changes: the tool is no longer on its list.
+      // The server changes: its list no longer has the tool.
       agent.servers.update(await configWith(world, [SERVER], { deny: [LOOK] }))
       await agent.servers.settled(60_000)
       await world.ask(session, 'Look again.', call(name))
       expect(results(world).at(-1)).not.toMatch(/^result/)
-      // It goes as a whole.
+      // The server is removed.
       agent.servers.update(await configWith(world, [SERVER], { enabled: false }))
       await world.ask(session, 'Look again.', call(name))
       expect(results(world).at(-1)).not.toMatch(/^result/)
-      // It returns.
+      // The server returns.
       agent.servers.update(await configWith(world, [SERVER]))
       await agent.servers.settled(60_000)
       await world.ask(session, 'Look again.', call(name))
@@ -253,7 +253,7 @@ export const SCENARIOS: readonly Scenario[] = [
       const file = join(world.workspace, '.agent/sessions/main.transcript')
       const lines = (await world.file('.agent/sessions/main.transcript')).trimEnd().split('\n')
       const asked = lines.findIndex((line) => line.includes('"Look."')) + 1
-      // The ledger has the load; of the transcript, the last line is half a line.
+      // The ledger has the load; the last line of the transcript is torn.
       await writeFile(file, `${lines.slice(0, asked).join('\n')}\n${lines[asked]?.slice(0, 20)}`)
       const session = await (await world.open()).open('main')
       await world.ask(session, undefined, find(world, name), call(name))

@@ -1,15 +1,15 @@
-/** What the scenarios have to know of a seed: how its model asks for a tool, and under which name it calls it. */
+/** The differences between seeds: how the model asks for a tool, and the name under which it calls it. */
 import type { ScriptedCall } from '@toolwell/testing'
 import type { SurfaceName } from '../../../examples/agent/surfaces.ts'
 
 export interface Seed {
   readonly surface: SurfaceName
   readonly loader: string
-  /** A tool of a server, as it is sent. */
+  /** The wire name of a server's tool. */
   wireName(server: string, tool: string): string
-  /** The call that loads a tool by its name. */
+  /** The call that loads a tool by name. */
   find(name: string): ScriptedCall
-  /** Whether a sub-agent has what its parent loaded, and whether one that inherits nothing has it. */
+  /** Whether a sub-agent gets the loaded tools of its parent: by default, and if it inherits nothing. */
   readonly heirHas: boolean
   readonly freshHas: boolean
 }
@@ -35,7 +35,7 @@ export const SEEDS = {
     ...asking('tool_search', (name) => ({ query: name })),
     ...inherits,
   },
-  // Sub-agents have every schema there.
+  // In this seed, sub-agents have every schema.
   'qwen-code': {
     surface: 'qwen-code',
     wireName: mcp,

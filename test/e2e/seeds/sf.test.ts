@@ -1,4 +1,4 @@
-/** The SF draft in the agent: the table, and what only this draft asks for. */
+/** The SF draft in the agent: all scenarios, and tests for this draft only. */
 import { lazyToolSessionState } from '@toolwell/presets'
 import { expect } from 'vitest'
 import { declarationOf, own, playSeed } from './play.ts'
@@ -59,7 +59,7 @@ own('sf', 'mcp_discover shows a tool of a server, mcp_call runs and loads it', a
     expect.objectContaining({ kind: 'tool-call', tool: 'memory__read_graph' }),
   )
   expect(world.sent.at(-1)?.names).toContain('memory__read_graph')
-  // The wrapper is no way around plan mode.
+  // The wrapper does not bypass plan mode.
   await session.setMode('plan')
   const args = { entities: [{ name: 'Acorn', entityType: 'project', observations: [] }] }
   await world.ask(session, 'Plan.', [

@@ -1,4 +1,4 @@
-/** super-agent in the agent: the table, and what only this system asks for. */
+/** super-agent in the agent: all scenarios, and tests for this system only. */
 import { countTokenEstimate, getDeferredToolSummary } from '@toolwell/presets'
 import { expect } from 'vitest'
 import { own, playSeed } from './play.ts'

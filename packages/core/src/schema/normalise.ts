@@ -5,7 +5,7 @@
 
 import { isRecord } from '../base/data.js'
 import { truncateText } from '../base/text.js'
-import { isNames, isPattern, isSchema, type Json, KEYWORDS, valueKey } from './dialect.js'
+import { isNames, isPattern, isSchema, type Json, KEYWORDS, valueKey } from './keyword-rules.js'
 import { ANCHORS, collectReferences, REFERENCES, type References } from './references.js'
 
 export interface SchemaProblem {

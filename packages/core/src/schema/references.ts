@@ -1,6 +1,6 @@
 /** Resolves references within a schema. Fetches nothing, and never treats data as a schema. */
 import { isRecord } from '../base/data.js'
-import { isSchema, type Json, KEYWORDS, type KeywordRule } from './dialect.js'
+import { isSchema, type Json, KEYWORDS, type KeywordRule } from './keyword-rules.js'
 
 export const REFERENCES: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef'])
 export const ANCHORS: ReadonlySet<string> = new Set(['$anchor', '$dynamicAnchor'])

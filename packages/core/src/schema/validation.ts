@@ -2,15 +2,8 @@
 import { quote } from '../base/text.js'
 import type { WireTool } from '../tool/wire-tool.js'
 import { NO_ALTERNATIVE } from './validate/keywords.js'
-import {
-  computeSteps,
-  createValidator,
-  getPath,
-  OutOfSteps,
-  type Problem,
-  TooDeep,
-  type Validator,
-} from './validate/validate.js'
+import { computeSteps, getPath, OutOfSteps, type Problem } from './validate/run.js'
+import { createValidator, TooDeep, type Validator } from './validate/validate.js'
 
 export type ArgumentCheck =
   | { readonly kind: 'valid' }

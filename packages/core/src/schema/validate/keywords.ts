@@ -1,7 +1,7 @@
 /** The check of each JSON Schema keyword. A keyword whose own value is malformed accepts everything. */
 
 import { isRecord } from '../../base/data.js'
-import { isNames, isSchema, type Json } from '../dialect.js'
+import { isNames, isSchema, type Json } from '../keyword-rules.js'
 import { fitsFormat } from './formats.js'
 import {
   getChild,
@@ -12,7 +12,7 @@ import {
   spend,
   spendOnText,
   type Verdict,
-} from './validate.js'
+} from './run.js'
 
 /** The value to check, and helpers to check it against other schemas. */
 export interface KeywordContext {

@@ -1,4 +1,4 @@
-/** What the doors that must also open on edge runtimes load: no Node module, and no package. */
+/** Entry points that must run on edge runtimes import no Node module and no package. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,10 +7,10 @@ import { describe, expect, it } from 'vitest'
 
 const source = new URL('../packages/core/src/', import.meta.url)
 
-/** Its type by name, and itself by a name that no bundler can read. */
+/** Its type, by name; the module itself, by a name that no bundler can read. */
 const TOKENIZER = ['gpt-tokenizer', '(computed: TOKENIZER_PACKAGE)']
 
-/** Globals that Node has and other runtimes need not have. */
+/** Globals that other runtimes may lack. */
 const NODE_GLOBALS = [
   'process',
   'Buffer',
@@ -25,7 +25,7 @@ const NODE_GLOBALS = [
 interface Found {
   /** Modules of `import … from` and `export … from`, types included: they end up in the published declarations. */
   readonly imports: string[]
-  /** `import(…)`, as an expression or in a type, with the function it stands in. */
+  /** `import(…)`, as an expression or in a type, with the function around it. */
   readonly dynamic: { readonly specifier: string; readonly within: string }[]
   readonly globals: string[]
 }
@@ -56,14 +56,14 @@ function nameOf(node: ts.Node | undefined): string {
   return node && ts.isStringLiteralLike(node) ? node.text : `(computed: ${node?.getText()})`
 }
 
-/** Not the name of a property, as in `view.process` or `{ process: 1 }`. */
+/** False for the name of a property, as in `view.process` or `{ process: 1 }`. */
 function isFree(node: ts.Identifier): boolean {
   const { parent } = node
   if (ts.isPropertyAccessExpression(parent)) return parent.expression === node
   return !('name' in parent && parent.name === node)
 }
 
-/** Everything that imports reach from a file, by path: at once, or when it is needed. */
+/** All files that a file imports, directly or indirectly, also by `import(…)`. */
 function reach(entry: string): Map<string, Found> {
   const reached = new Map<string, Found>()
   const waiting = [entry]
@@ -78,8 +78,8 @@ function reach(entry: string): Map<string, Found> {
   return reached
 }
 
-/** The root, what the presets are made with, and one door per wire. */
-const edgeDoors = [
+/** The root, the other runtime-independent entry points, and one per wire. */
+const edgeEntryPoints = [
   'index.ts',
   'framework/index.ts',
   'internal.ts',
@@ -88,11 +88,11 @@ const edgeDoors = [
   'tool/manifest.ts',
   ...readdirSync(new URL('adapters/', source))
     .map((wire) => `adapters/${wire}/index.ts`)
-    .filter((door) => existsSync(new URL(door, source))),
+    .filter((entry) => existsSync(new URL(entry, source))),
 ]
 
-describe.each(edgeDoors)('%s', (door) => {
-  const reached = reach(door)
+describe.each(edgeEntryPoints)('%s', (entry) => {
+  const reached = reach(entry)
   const all = <T>(pick: (found: Found) => readonly T[]) =>
     [...reached].flatMap(([file, found]) => pick(found).map((value) => ({ file, value })))
 
@@ -117,11 +117,11 @@ describe.each(edgeDoors)('%s', (door) => {
   })
 })
 
-describe('the doors that may use Node', () => {
+describe('the entry points that may use Node', () => {
   it.each(['ledger/stores/jsonl.ts', 'result/folder.ts', 'internal-node.ts'])(
     '%s is not reached from the others',
-    (door) => {
-      expect(edgeDoors.filter((other) => reach(other).has(door))).toEqual([])
+    (entry) => {
+      expect(edgeEntryPoints.filter((other) => reach(other).has(entry))).toEqual([])
     },
   )
 
