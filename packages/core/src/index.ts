@@ -45,11 +45,10 @@ export type { Spoken } from './surface/prompts.js'
 export { defaultPrompts, type Prompts } from './surface/prompts.js'
 export type { ChildOptions } from './surface/scope.js'
 export type { BoundThinking } from './surface/thinking.js'
-export type { ArgumentsOf } from './tool/define-tool.js'
+export type { ArgumentsOf, ConvertibleSchema, OutputOf, StandardSchema } from './tool/define-tool.js'
 export { defineTool, type ToolDefinition } from './tool/define-tool.js'
 export type { DeliveryName, Dropped, DropReason, FailureReason, LoadSource, Notice } from './tool/notice.js'
 export type { KeptParts, SourceChange, StoredPart } from './tool/source.js'
-export type { ConvertibleSchema, OutputOf, StandardSchema } from './tool/standard-schema.js'
 export type {
   AlwaysLoadedRole,
   ExecuteContext,

@@ -1,6 +1,6 @@
 /** What a conversation cost, as a person reads it. */
 import { firstLine, quote } from '../base/text.js'
-import type { Unmatched } from '../catalogue/unmatched-names.js'
+import type { Unmatched } from '../catalogue/exposure.js'
 import type { Finding } from '../tool/source.js'
 import { countWords, shortNumber } from './measurement.js'
 import type { Inspection } from './projections.js'

@@ -1,9 +1,10 @@
-/** Decides which tools are eager and which are deferred, with the reason. Always-loaded tools can never be deferred. */
+/** Decides which tools are eager and which are deferred, with the reason, and checks `eager` and `rules`. */
 
 import { ToolwellError } from '../base/errors.js'
+import { nearest } from '../base/nearest.js'
 import { assertKnownKeys } from '../base/options.js'
 import type { Tool } from '../tool/tool.js'
-import type { Entry } from './catalogue.js'
+import type { Catalogue, Entry } from './catalogue.js'
 
 /** One rule. All its conditions must match; `*` matches any characters. Later rules win. */
 export interface ExposureRule {
@@ -23,7 +24,7 @@ export interface Exposure {
   readonly because: string
 }
 
-export interface ExposureOptions {
+interface ExposureOptions {
   /** Names that are always sent. */
   readonly eager: readonly string[]
   readonly rules: readonly ExposureRule[]
@@ -79,9 +80,7 @@ export function checkRules(rules: readonly ExposureRule[]): void {
   })
 }
 
-/**
- * Throws if the tool is always-loaded and a mark or rule defers it by name. Patterns that match it are allowed.
- */
+/** Throws if the tool is always-loaded and its `defer` or a rule defers it by name. Patterns that match it are allowed. */
 export function assertAlwaysLoaded(
   tool: Tool,
   rules: readonly ExposureRule[],
@@ -101,7 +100,7 @@ export function assertAlwaysLoaded(
   )
 }
 
-export function matchesRule(rule: ExposureRule, entry: Entry, agent: string | undefined): boolean {
+function matchesRule(rule: ExposureRule, entry: Entry, agent: string | undefined): boolean {
   const { tool } = entry
   return (
     fits(rule.tool, tool.name, entry.id, entry.wireName) &&
@@ -131,4 +130,62 @@ export function matchesGlob(pattern: string, name: string): boolean {
     at = found + part.length
   }
   return name.length - last.length >= at && name.endsWith(last)
+}
+
+/** A name in `eager` or a rule that matches no tool. Such mistakes would otherwise show only as higher costs. */
+export interface Unmatched {
+  readonly option: string
+  readonly detail: string
+}
+
+export function findUnmatchedNames(catalogue: Catalogue, { eager, rules }: ExposureOptions): Unmatched[] {
+  const entries = [...catalogue.entries()]
+  const names = entries.flatMap(({ wireName, tool }) => [wireName, tool.name])
+  const known = new Set([...names, ...entries.map(({ id }) => id)])
+  const missing = eager.filter((name) => !known.has(name))
+  return [
+    ...missing.map((name) => ({
+      option: 'eager',
+      detail: `no tool is named ${JSON.stringify(name)}${suggestName(name, names)}`,
+    })),
+    ...rules.flatMap((rule, index) => {
+      // The agent is known only in a conversation: assume the rule's own.
+      if (entries.some((entry) => matchesRule(rule, entry, rule.agent))) return []
+      const { tool, source, server } = rule
+      const asked = tool ?? source ?? server ?? ''
+      const near = suggestName(asked, tool === undefined ? catalogue.sources.keys() : names)
+      const detail = `it matches no tool (${JSON.stringify(rule)})${near}`
+      return [{ option: `rules[${index}]`, detail }]
+    }),
+  ]
+}
+
+function suggestName(asked: string, known: Iterable<string>): string {
+  const [name] = nearest(asked, known, 1)
+  return name === undefined ? '' : `; did you mean ${JSON.stringify(name)}?`
+}
+
+export interface NameCheck {
+  /** Empty until the check has run. */
+  readonly unmatched: readonly Unmatched[]
+  check(): Promise<void>
+}
+
+/** Runs the check once, as soon as no source is connecting. */
+export function createNameCheck(
+  catalogue: Catalogue,
+  options: ExposureOptions,
+  report: (found: Unmatched) => void,
+): NameCheck {
+  const found: Unmatched[] = []
+  let isDone = options.eager.length + options.rules.length === 0
+  return {
+    unmatched: found,
+    async check() {
+      if (isDone || [...catalogue.sources.values()].some(({ state }) => state === 'connecting')) return
+      isDone = true
+      found.push(...findUnmatchedNames(catalogue, options))
+      for (const each of found) report(each)
+    },
+  }
 }

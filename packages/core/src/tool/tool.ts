@@ -1,9 +1,16 @@
 /** The type `Tool` and its checks. */
 import { ToolwellError } from '../base/errors.js'
 import { nearest } from '../base/nearest.js'
-import { describeToolForm, detectToolForm, isPromise, TOOL_WITHOUT_NAME } from './define-tool.js'
+import {
+  describeToolForm,
+  detectToolForm,
+  findConversionProblem,
+  isGeneratedJsonSchema,
+  isPromise,
+  isStandardSchema,
+  TOOL_WITHOUT_NAME,
+} from './define-tool.js'
 import type { SourceState } from './source.js'
-import { findConversionProblem, isGeneratedJsonSchema, isStandardSchema } from './standard-schema.js'
 
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
