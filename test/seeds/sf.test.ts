@@ -551,7 +551,7 @@ describe('Missing pieces', () => {
     expect(host.answer()).toBe('read_note it: done')
     host.well.catalogue.setSource('notes', { tools: [makeTool('read_note', 'Reads one note of many.')] })
     await host.ask('Read.', call(token))
-    expect(host.answer()).toContain('has changed since it was found')
+    expect(host.answer()).toContain('has changed since you found it')
     await host.ask('Look.', search({ query: 'select:notes__read_note' }))
     expect(tokenOf()).not.toBe(token)
   })

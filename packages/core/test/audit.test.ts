@@ -177,7 +177,7 @@ describe('a hidden call', () => {
     const host = await startHost({ tools, mode: 'on', delivery: 'append' }, [use('far__huge'), done])
     await host.ask('go')
     expect(lastResult(host)).toBe(
-      'huge ran with {}\n(far__huge ran and is not loaded: large; loaded only by select.)',
+      'huge ran with {}\n(far__huge ran but is not loaded: large; loaded only by select.)',
     )
     expect(host.names()).not.toContain('far__huge')
   })
@@ -230,7 +230,7 @@ describe('what the model is shown', () => {
   it('U6: is worded strongly where the host asks for it', async () => {
     const strong = await startHost({ tools: mixed(), mode: 'on', affordance: 'strong' }, [done])
     await strong.ask('go')
-    expect(strong.raw()).toContain('Before you say that something cannot be done')
+    expect(strong.raw()).toContain('before you say that something cannot be done')
   })
 
   it('C8: and what is checked is the same schema', async () => {

@@ -324,7 +324,7 @@ describe('the floor', () => {
     await host.ask('hi')
     host.well.catalogue.setSource('ui', { tools: [tool('ask_user', { role: 'clarification', defer: true })] })
     await host.ask('again')
-    expect(host.raw()).toContain('ui__ask_user has joined your tools')
+    expect(host.raw()).toContain('ui__ask_user was added to your tools')
     expect(host.well.explain('ask_user')).toMatchObject({ deferred: false })
   })
 })

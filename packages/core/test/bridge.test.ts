@@ -79,7 +79,9 @@ describe("the bridge's check of arguments", () => {
   ])('names the place, shows the whole schema, and runs nothing: %s', async (_, input, place) => {
     const { host, inputs, play } = await player([issue])
     const answer = await play(wrapped('tracker__create_issue', input))
-    expect(answer).toContain('The arguments do not fit tracker__create_issue. Nothing was run.')
+    expect(answer).toContain(
+      'The arguments do not match the schema of tracker__create_issue. Nothing was run.',
+    )
     expect(answer).toContain(`\n- ${place}: `)
     const shown = JSON.parse(answer.split('\n').at(-1)?.slice(2) ?? '') as object
     expect(shown).toMatchObject({ name: 'tracker__create_issue', inputSchema: issue.inputSchema })
@@ -289,7 +291,7 @@ describe('arguments through the bridge', () => {
     const { host, inputs, play } = await player(mixed())
     const answer = await play({ name: 'tool_call', arguments: given })
     expect(answer).toContain(
-      `The arguments do not fit tool_call. Nothing was run. The problem:\n- ${problem}`,
+      `The arguments do not match the schema of tool_call. Nothing was run. Problem:\n- ${problem}`,
     )
     expect(answer).not.toContain('JSON')
     expect(inputs).toEqual([])
@@ -331,7 +333,7 @@ describe('the load token', () => {
       ],
     })
     const answer = await play(wrapped('create_issue', { value: 'x' }, token))
-    expect(answer).toContain('tracker__create_issue has changed since it was found. Nothing was run.')
+    expect(answer).toContain('tracker__create_issue has changed since you found it. Nothing was run.')
     expect(answer).toContain('"subject":{"type":"string"}')
     expect(inputs).toEqual([])
     expect(failures(host)).toEqual(['stale'])
@@ -421,7 +423,7 @@ describe('a failure that repeats', () => {
     expect(lines(await play(bad))).toBeGreaterThan(2)
     const third = await play(bad)
     expect(third).toBe(
-      'The same call of "tracker__create_issue" has failed twice in the same way. Nothing was run. Do something else.',
+      'The same call of "tracker__create_issue" has failed twice in the same way. Nothing was run. Try something else.',
     )
   })
 

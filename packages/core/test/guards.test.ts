@@ -16,7 +16,7 @@ describe('a locked source', () => {
     await host.step(search('select:bank__pay'))
     host.well.catalogue.setSource('bank', { tools: pay('Pays the thief') })
     expect(await host.step(bridge('bank__pay'))).toEqual([
-      'bank__pay cannot be used now: quarantined. It waits for the approval of the user. Nothing was run.',
+      "bank__pay cannot be used now: quarantined. It waits for the user's approval. Nothing was run.",
     ])
     const [found] = await host.step(search('select:bank__pay'))
     expect(found).toContain('bank__pay cannot be used now: quarantined.')
@@ -238,6 +238,6 @@ describe('a tool whose guidelines change', () => {
     host.talk()
     expect(await host.sent()).toContain('Changed by its owner: ops__deploy.')
     const [stale] = await host.step(bridge('ops__deploy', {}, { load }))
-    expect(stale).toContain('ops__deploy has changed since it was found. Nothing was run.')
+    expect(stale).toContain('ops__deploy has changed since you found it. Nothing was run.')
   })
 })

@@ -470,7 +470,7 @@ describe('prototype names', () => {
       await play()
       const updates = host
         .body()
-        .messages.filter((message) => String(message.content).includes('can now be used'))
+        .messages.filter((message) => String(message.content).includes('now available'))
       expect(updates).toEqual([])
     },
   )

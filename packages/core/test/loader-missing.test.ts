@@ -109,7 +109,7 @@ describe('a loader denied later', () => {
     const [answer] = await host.conversation.run([
       { callId: 'c', anchor: 'c', name: 'tool_search', input: { value: { query: 'select:create_issue' } } },
     ])
-    expect(answer?.text).toBe('The call of tool_search is not permitted. Nothing was run.')
+    expect(answer?.text).toBe('Calling tool_search is not permitted. Nothing was run.')
     expect(host.conversation.inspect().loadedLazyTools).toEqual([])
   })
 })

@@ -497,9 +497,7 @@ describe('the predicate', () => {
     const policy = ({ action, input }: PolicyRequest) =>
       action !== 'call' || input?.forbidden_argument !== 'x'
     const { play } = await stage('allowed', { policy }, tools)
-    expect(await play(bridge('drop_table'))).toBe(
-      'The call of db__drop_table is not permitted. Nothing was run.',
-    )
+    expect(await play(bridge('drop_table'))).toBe('Calling db__drop_table is not permitted. Nothing was run.')
     await play({
       name: 'tool_call',
       arguments: { name: 'drop_table', arguments: { forbidden_argument: 'fine' } },
@@ -522,7 +520,7 @@ describe('the predicate', () => {
         .filter((message) => message.role === 'tool')
         .map(({ content }) => String(content))
       expect(answers.slice(0, 3)).toEqual(
-        Array(3).fill('The call of db__drop_table is not permitted. Nothing was run.'),
+        Array(3).fill('Calling db__drop_table is not permitted. Nothing was run.'),
       )
       expect(oursOnly(host)).not.toContain('forbidden_argument')
     }
@@ -587,9 +585,7 @@ describe('the predicate', () => {
     const tools = [...others(), secret({ execute: (input) => ran.push(input) })]
     const policy = ({ id, action }: PolicyRequest) => !(id === 'toolwell/tool_call' && action === 'call')
     const { play } = await stage('allowed', { policy }, tools)
-    expect(await play(bridge('db__drop_table'))).toBe(
-      'The call of tool_call is not permitted. Nothing was run.',
-    )
+    expect(await play(bridge('db__drop_table'))).toBe('Calling tool_call is not permitted. Nothing was run.')
     expect(ran).toEqual([])
   })
 

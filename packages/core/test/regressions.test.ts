@@ -220,7 +220,7 @@ describe('a large server that is told of by number', () => {
     host.messages.push({ role: 'assistant', content: 'hm' }, { role: 'user', content: 'on' })
     const sent = await host.sent()
     expect(sent).toContain('have changed: 301 tools now')
-    expect(sent).not.toContain('can now be used')
+    expect(sent).not.toContain('now available')
   })
 })
 

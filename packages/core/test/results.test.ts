@@ -67,7 +67,7 @@ describe.each(cases)('$title', ({ harness, delivery }) => {
     expect(raw(host).includes(PNG)).toBe(hasImages(harness))
     if (!hasImages(harness))
       expect(raw(host)).toContain(
-        '[image image/png, 1x1, 1 kB, not shown: this API takes no such image in tool results]',
+        '[image image/png, 1x1, 1 kB, not shown: this API does not accept it in tool results]',
       )
   })
 
@@ -103,7 +103,7 @@ describe.each(cases)('$title', ({ harness, delivery }) => {
     for (const words of [
       '[audio audio/wav, 1 kB, not shown',
       '[file application/zip, "all "files".zip", 1 kB, not shown',
-      '[image image/png, 1 kB, not shown: this API takes no such image',
+      '[image image/png, 1 kB, not shown: this API does not accept it',
       'not shown: its data cannot be read]',
       '[link "a" "file:///a.txt": "A file"]',
       '{"rows":[1,2]}',
@@ -315,7 +315,7 @@ describe('what is kept', () => {
     const other = await host.well.open({ id: 'other' })
     expect(await read(other)).toMatch(/^There is no tool named "read_result"/)
     await host.conversation.clear()
-    expect(await read(host.conversation)).toMatch(/is not kept any more/)
+    expect(await read(host.conversation)).toMatch(/is no longer kept/)
   })
 
   it('is found by a search for what reads it', async () => {
@@ -349,7 +349,7 @@ describe('what is kept', () => {
       script,
     )
     tiny.say('look')
-    expect((await tiny.step())[0]).toContain('The rest is not kept: ask for less.')
+    expect((await tiny.step())[0]).toContain('The rest was not kept; request less.')
     const expired = await openaiChatHarness.open(
       { ...options, results: memoryResults({ maxAge: -1 }) },
       (index) => (index === 0 ? call('look') : index === 1 ? call('read_result', { handle }) : done),
@@ -358,7 +358,7 @@ describe('what is kept', () => {
     const [shown = ''] = await expired.step()
     const handle = /"(r_[0-9a-f]+)"/.exec(shown)?.[1] ?? ''
     expect(await expired.step()).toEqual([
-      `The result "${handle}" is not kept any more, or was not given in this conversation. Call the tool again if you need it.`,
+      `The result "${handle}" is no longer kept, or belongs to another conversation. Call the tool again if you need it.`,
     ])
   })
 

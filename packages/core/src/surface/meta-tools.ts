@@ -1,4 +1,4 @@
-/** The two tools Toolwell itself declares: the loader, whose whole face can be changed, and the bridge. */
+/** The tools that Toolwell itself declares: the search tool (loader), the bridge, and the reader of kept results. */
 
 import { toolId } from '../base/names.js'
 import { type Entry, META } from '../catalogue/catalogue.js'
@@ -8,39 +8,41 @@ import type { WireTool } from '../tool/wire-tool.js'
 import type { Context } from './context.js'
 import type { Prompts } from './prompts.js'
 
-/** What the loader was asked, whatever its face. */
+/** A search as the model asked for it, whatever the form of the search tool. */
 export interface SearchRequest {
   readonly query: string
   readonly domain?: string
-  /** Show tools that are loaded already, too. Default true; they stand after the others. */
+  /** Also return tools that are already loaded, after the others. Default true. */
   readonly includeLoaded?: boolean
   readonly limit?: number
 }
 
-/** What the built-in rendering says besides the tools that were found. */
+/** Sentences of the built-in rendering in addition to the matches. */
 export interface SearchRemarks {
-  /** Sentences on what the matches do not show: what was dropped, evicted, unloaded, not found. */
+  /** Sentences about what the matches do not show: dropped, evicted, unloaded, not found. */
   readonly remarks: readonly string[]
-  /** All of it as one text, with the matches whose schema is not shown. It may be empty. */
+  /** All of it as one text, including matches without a schema. May be empty. */
   readonly rest: string
 }
 
-/** The loader's face: its name, its input, and (optionally) how its answer reads. */
+/** The search tool: its name, its input and, optionally, the rendering of its answer. */
 export interface SearchFace {
   readonly name: string
   inputSchema(prompts: Prompts): JsonSchema
-  /** What the loader does, where `prompts.loader` does not fit its input. The list of what is hidden follows it. */
+  /**
+   * Description of the search tool, if `prompts.loader` does not fit its input. The list of deferred tools follows it.
+   */
   description?(facts: { readonly bridge: string | undefined }): string
   /** Reads the model's input. Must not throw; a missing query is the empty string. */
   read(input: Readonly<Record<string, unknown>>): SearchRequest
   /**
-   * Replaces the built-in rendering. The machine-readable first line is added in front of it. A value that is no text is
-   * written as JSON in which no tag can open or close.
+   * Replaces the built-in rendering. The machine-readable first line is added before it. A value that is not a string
+   * is written as JSON in which no tag can open or close.
    */
   render?(result: SearchResult, said: SearchRemarks): string | object
-  /** How many matches an answer holds where the model does not say, and at most. Default 5 and 20. */
+  /** Number of matches in an answer: the default and the maximum. Defaults to 5 and 20. */
   readonly limit?: { readonly usual: number; readonly most: number }
-  /** How the loader is asked for one exact name, for hints. Default `select:name`. */
+  /** How the search tool is asked for one exact name, for hints. Default `select:name`. */
   select?(name: string): string
 }
 
@@ -51,7 +53,7 @@ const whole = (value: unknown) => {
   return typeof number === 'number' && Number.isFinite(number) ? { limit: Math.trunc(number) } : {}
 }
 
-/** The input forms in use: our own, and those of existing systems. Spread one and change what you like. */
+/** Built-in input forms: Toolwell's own and those of existing systems. Spread one and change what you need. */
 export const searchFaces = {
   /** `tool_search { query, limit? }` */
   standard: {
@@ -123,15 +125,15 @@ export const searchFaces = {
 
 export const BRIDGE_NAME = 'tool_call'
 
-/** The parameter that takes what is asked for: the first one a face requires. */
+/** The parameter that takes the query: the first required one. */
 export function queryParameter(face: SearchFace, prompts: Prompts): string {
   const { required } = face.inputSchema(prompts)
   return Array.isArray(required) && typeof required[0] === 'string' ? required[0] : 'query'
 }
 
 /**
- * The loader with the list of what is hidden. Where a wire limits descriptions, a long list goes into the description of
- * the loader's first parameter, which no wire limits.
+ * The search tool with the list of deferred tools. If a wire limits descriptions, a long list moves to the description
+ * of the first parameter, which no wire limits.
  */
 export function loaderTool(
   face: SearchFace,
@@ -155,7 +157,7 @@ export function loaderTool(
   }
 }
 
-/** `findable`: a search may lead to something. */
+/** `findable`: a search may find something. */
 export function bridgeTool(face: SearchFace, prompts: Prompts, findable: boolean): WireTool {
   return {
     name: BRIDGE_NAME,
@@ -176,7 +178,10 @@ export function bridgeTool(face: SearchFace, prompts: Prompts, findable: boolean
 export const READER_NAME = 'read_result'
 export const READER_ID = toolId(META, READER_NAME)
 
-/** Reads what was too long to send. In the catalogue of a conversation from its first kept result on, deferred like any other. */
+/**
+ * Reads results that were too long to send. Joins the catalogue of a conversation with its first kept result, deferred
+ * like any other tool.
+ */
 export function readerTool(prompts: Prompts): Tool {
   return {
     name: READER_NAME,
@@ -195,12 +200,12 @@ export function readerTool(prompts: Prompts): Tool {
     risk: 'read',
     annotations: { readOnlyHint: true, idempotentHint: true },
     defer: true,
-    // Run by the conversation itself, which knows what it may read.
+    // The conversation runs it, because it knows which results may be read.
     execute: () => undefined,
   }
 }
 
-/** A meta-tool as the policy sees it. Read-only: searching changes what is shown, never the world. */
+/** A meta-tool as the policy sees it. Read-only: a search changes what is shown, never the outside world. */
 export function metaEntry(name: string): Entry {
   const tool = {
     name,
@@ -219,9 +224,10 @@ export function metaEntry(name: string): Entry {
   }
 }
 
-// Whether a search can lead to anything. Where it cannot, nothing should advise one.
-
-/** A server may still bring what it has not listed, whatever its state; without any, only a deferred tool of the host's own is found. */
+/**
+ * True if a search can find something. A server may still add tools, whatever its state; without servers, only a
+ * deferred host tool can be found.
+ */
 export function canFind({ catalogue, gate, exposure }: Context): boolean {
   for (const name of catalogue.sources.keys()) if (name !== '') return true
   for (const entry of catalogue.entries()) if (exposure(entry).deferred && gate.visible(entry)) return true

@@ -84,8 +84,8 @@ describe('the loader', () => {
 
   it('WA-5: is urged on a model that ignores it, and the host is told of such a model', async () => {
     const [plain, strong] = [await play(), await play({ affordance: 'strong' })]
-    expect(await plain.sent()).not.toContain('Before you say that something cannot be done')
-    expect(await strong.sent()).toContain('Before you say that something cannot be done')
+    expect(await plain.sent()).not.toContain('before you say that something cannot be done')
+    expect(await strong.sent()).toContain('before you say that something cannot be done')
     const notices: string[] = []
     const host = await play({ onEvent: ({ kind }) => notices.push(kind) })
     for (let guess = 0; guess < 4; guess++) await host.step({ name: `invented_${guess}`, arguments: {} })

@@ -253,7 +253,7 @@ describe('an eager tool whose server was away at a latch', () => {
       host.talk()
       const sent = await host.sent()
       expect(sent).toContain('The value for read_mail')
-      expect(sent).toContain('late__read_mail has joined your tools')
+      expect(sent).toContain('late__read_mail was added to your tools')
       if (delivery !== 'bridge') expect(await host.names()).toContain('late__read_mail')
       host.talk()
       expect(await host.sent()).toContain('The value for read_mail')
