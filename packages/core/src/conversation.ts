@@ -261,7 +261,7 @@ export async function openConversation(
   const opened: Conversation = {
     id,
     get loader() {
-      return loaderName(log.state, contextOf('none').settings.face)
+      return loaderName(log.state, contextOf('none').settings.searchTool)
     },
     prompts: contextOf('none').settings.prompts,
     catalogue: contextOf('none').catalogue,

@@ -8,7 +8,7 @@ import {
   type Outcome,
   type Policy,
   type SearchResult,
-  searchFaces,
+  searchTools,
   type ToolwellOptions,
 } from '@toolwell/core'
 import { safeJson } from '@toolwell/core/internal'
@@ -23,24 +23,26 @@ export function pawwork({ deferred }: PawworkOptions = {}) {
   return {
     mode: 'on',
     delivery: 'append',
-    cards: 'live',
-    schemas: 'twice',
-    hiddenCalls: 'hint',
+    surface: {
+      cards: 'live',
+      hiddenCalls: 'hint',
+      prompts: {
+        section: ({ loader, bridge, deferred, cards, strong }) =>
+          deferred === 0
+            ? ''
+            : `# More tools\n${cards === '' ? `The description of ${loader} lists tools that are not loaded.` : 'The tools listed below are not loaded.'} Call ${loader} with the exact name of one, ${bridge === undefined ? 'then call it by its own name from your next message on' : `then call it with ${bridge}`}.${strong ? ' Do this before you answer that something is not possible.' : ''}${cards === '' ? '' : `\n\n${cards}`}`,
+        cardsEmpty: () => 'No deferred tools can be loaded now.',
+        searchEmpty: () => 'No name was given. Give the name of a tool from the list.',
+        searchAlready: () => 'In your list of tools already; call directly:',
+        frame: ({ body }) => `<system-reminder>\n${body}\n</system-reminder>`,
+      },
+    },
+    search: { schemas: 'twice', tool: { ...searchTools.byName, render } },
+
     rules:
       deferred === undefined
         ? []
         : [{ tool: '*', defer: false }, ...deferred.map((tool) => ({ tool, defer: true }))],
-    face: { ...searchFaces.byName, render },
-    prompts: {
-      section: ({ loader, bridge, deferred, cards, strong }) =>
-        deferred === 0
-          ? ''
-          : `# More tools\n${cards === '' ? `The description of ${loader} lists tools that are not loaded.` : 'The tools listed below are not loaded.'} Call ${loader} with the exact name of one, ${bridge === undefined ? 'then call it by its own name from your next message on' : `then call it with ${bridge}`}.${strong ? ' Do this before you answer that something is not possible.' : ''}${cards === '' ? '' : `\n\n${cards}`}`,
-      cardsEmpty: () => 'No deferred tools can be loaded now.',
-      searchEmpty: () => 'No name was given. Give the name of a tool from the list.',
-      searchAlready: () => 'In your list of tools already; call directly:',
-      frame: ({ body }) => `<system-reminder>\n${body}\n</system-reminder>`,
-    },
   } satisfies ToolwellOptions
 }
 
@@ -78,7 +80,7 @@ export interface PawworkPart {
 export function pawworkSteps(parts: Iterable<PawworkPart>): ImportedStep[] {
   const steps: ImportedStep[] = []
   for (const { type, tool, callID, state } of parts) {
-    if (type !== 'tool' || tool !== searchFaces.byName.name || state?.status !== 'completed') continue
+    if (type !== 'tool' || tool !== searchTools.byName.name || state?.status !== 'completed') continue
     const name = state.input?.name
     if (typeof name === 'string')
       steps.push({

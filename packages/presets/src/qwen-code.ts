@@ -10,9 +10,9 @@ import {
   type JsonSchema,
   type LoadReport,
   type Policy,
-  type SearchFace,
   type SearchResult,
-  searchFaces,
+  type SearchTool,
+  searchTools,
   type Tool,
   type ToolwellOptions,
 } from '@toolwell/core'
@@ -23,32 +23,37 @@ export function qwenCode() {
   return {
     mode: 'on',
     delivery: 'append',
-    schemas: 'twice',
-    // `max_results` is the limit of one search; nothing below it is held back.
-    loadLimit: 20,
-    autoLoad: 'all',
-    face: qwenFace,
-    wireName: (source, name) => `mcp__${source}__${name}`,
-    cardPlace: 'section',
-    prompts: {
-      section: ({ loader, deferred, cards }) =>
-        [
-          `# Deferred tools\n${deferred} of your tools ${deferred === 1 ? 'is' : 'are'} not declared yet. When a task needs one, call ${loader} with select:name, or with keywords; call it by name once ${loader} has answered. What you know of its parameters before that is a guess.`,
-          ...(cards === '' ? [] : [cards]),
-        ].join('\n\n'),
-      searchNotFound: ({ asked, nearest }) =>
-        `Not found: ${asked}${nearest.length > 0 ? `. Nearest: ${nearest.join(', ')}` : ''}`,
-      searchUnavailable: ({ asked, state }) => `Unavailable: ${asked} (${state})`,
-      searchMore: ({ more }) => `Cut off by max_results: ${more} more. Ask for them in another call.`,
-      frame: ({ body }) => `<system-reminder>\n${body}\n</system-reminder>`,
+    search: {
+      schemas: 'twice',
+      // `max_results` is the limit of one search; nothing below it is held back.
+      loadLimit: 20,
+      autoLoad: 'all',
+      tool: qwenSearchTool,
+    },
+
+    surface: {
+      wireName: (source, name) => `mcp__${source}__${name}`,
+      cardPlace: 'section',
+      prompts: {
+        section: ({ loader, deferred, cards }) =>
+          [
+            `# Deferred tools\n${deferred} of your tools ${deferred === 1 ? 'is' : 'are'} not declared yet. When a task needs one, call ${loader} with select:name, or with keywords; call it by name once ${loader} has answered. What you know of its parameters before that is a guess.`,
+            ...(cards === '' ? [] : [cards]),
+          ].join('\n\n'),
+        searchNotFound: ({ asked, nearest }) =>
+          `Not found: ${asked}${nearest.length > 0 ? `. Nearest: ${nearest.join(', ')}` : ''}`,
+        searchUnavailable: ({ asked, state }) => `Unavailable: ${asked} (${state})`,
+        searchMore: ({ more }) => `Cut off by max_results: ${more} more. Ask for them in another call.`,
+        frame: ({ body }) => `<system-reminder>\n${body}\n</system-reminder>`,
+      },
     },
   } satisfies ToolwellOptions
 }
 
-const qwenFace: SearchFace = {
-  ...searchFaces.maxResults,
+const qwenSearchTool: SearchTool = {
+  ...searchTools.maxResults,
   // Keywords look among what is hidden; `select:` shows anything again.
-  read: (input) => ({ ...searchFaces.maxResults.read(input), includeLoaded: false }),
+  read: (input) => ({ ...searchTools.maxResults.read(input), includeLoaded: false }),
   render: (result, { rest }) => [...declarations(result), ...(rest === '' ? [] : [rest])].join('\n\n'),
 }
 

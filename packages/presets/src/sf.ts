@@ -6,7 +6,7 @@ import {
   type LoadReport,
   type Risk,
   type SearchResult,
-  searchFaces,
+  searchTools,
   type Tool,
   type ToolwellOptions,
 } from '@toolwell/core'
@@ -53,36 +53,42 @@ export function sf(): ToolwellOptions {
   return {
     mode: 'on',
     delivery: 'append',
-    cutOff: 0,
-    autoLoad: 'all',
-    loadLimit: Number.POSITIVE_INFINITY,
-    largeTool: Number.POSITIVE_INFINITY,
-    face: {
-      ...searchFaces.domains,
-      name: 'sf_tool_search',
-      limit: { usual: Number.POSITIVE_INFINITY, most: Number.POSITIVE_INFINITY },
-      inputSchema: (prompts) => ({
-        type: 'object',
-        properties: {
-          query: { type: 'string', description: prompts.loaderQuery() },
-          domain: { type: 'string', enum: DOMAINS },
-          includeLoaded: { type: 'boolean', description: 'Show tools that are loaded already, too' },
-          limit: { type: 'integer', minimum: 1, description: prompts.loaderLimit() },
+    search: {
+      cutOff: 0,
+      autoLoad: 'all',
+      loadLimit: Number.POSITIVE_INFINITY,
+      tool: {
+        ...searchTools.domains,
+        name: 'sf_tool_search',
+        limit: { usual: Number.POSITIVE_INFINITY, most: Number.POSITIVE_INFINITY },
+        inputSchema: (prompts) => ({
+          type: 'object',
+          properties: {
+            query: { type: 'string', description: prompts.loaderQuery() },
+            domain: { type: 'string', enum: DOMAINS },
+            includeLoaded: { type: 'boolean', description: 'Show tools that are loaded already, too' },
+            limit: { type: 'integer', minimum: 1, description: prompts.loaderLimit() },
+          },
+          required: ['query'],
+          additionalProperties: false,
+        }),
+        read(input) {
+          const { domain, includeLoaded = false, ...request } = searchTools.domains.read(input)
+          const known = DOMAINS.some((each) => each === domain) && domain !== undefined
+          return { ...request, includeLoaded, ...(known ? { domain } : {}) }
         },
-        required: ['query'],
-        additionalProperties: false,
-      }),
-      read(input) {
-        const { domain, includeLoaded = false, ...request } = searchFaces.domains.read(input)
-        const known = DOMAINS.some((each) => each === domain) && domain !== undefined
-        return { ...request, includeLoaded, ...(known ? { domain } : {}) }
+        render: (result, { remarks }) => sfToolSearchResult(result, remarks),
       },
-      render: (result, { remarks }) => sfToolSearchResult(result, remarks),
     },
-    prompts: {
-      ...closedSentences,
-      loaderQuery: () => `${defaultPrompts.loaderQuery()}. Every match is loaded`,
-      loaderLimit: () => 'Most matches to load (default: all)',
+
+    limits: { largeTool: Number.POSITIVE_INFINITY },
+
+    surface: {
+      prompts: {
+        ...closedSentences,
+        loaderQuery: () => `${defaultPrompts.loaderQuery()}. Every match is loaded`,
+        loaderLimit: () => 'Most matches to load (default: all)',
+      },
     },
   }
 }

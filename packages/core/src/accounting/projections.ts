@@ -84,7 +84,7 @@ export function inspect(
     get deferredNames() {
       return deferredNames(state, context)
     },
-    protectedToolNames: on && state.latch?.delivery !== 'eager' ? [context.settings.face.name] : [],
+    protectedToolNames: on && state.latch?.delivery !== 'eager' ? [context.settings.searchTool.name] : [],
     suspended: Object.fromEntries(state.tools.suspended),
     because: becauseOf(state) ?? (state.latch ? undefined : unseen),
     withheld: Object.fromEntries(state.latching.withheld),

@@ -10,7 +10,10 @@ export function assertKnownKeys(value: unknown, known: readonly string[], path: 
   if (Array.isArray(value) && known.includes('tools'))
     throw invalid(path, `${path} takes an object, not a list: give { tools: […] }.`)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalid(path, `${path} takes an object of options (${known.join(', ')}), not ${kindOf(value)}.`)
+    throw invalid(
+      path,
+      `${path} takes an object of options (${known.join(', ')}), not ${describeKind(value)}.`,
+    )
   for (const key of Object.keys(value)) {
     if (known.includes(key)) continue
     const [suggestion] = nearest(key, known, 1)
@@ -42,11 +45,11 @@ export function assertOneOf<T extends string>(path: string, value: T, known: rea
 
 export function assertFunction(path: string, value: unknown, required = false): void {
   if (typeof value === 'function' || (value === undefined && !required)) return
-  throw invalid(path, `${path} must be a function, not ${kindOf(value)}.`)
+  throw invalid(path, `${path} must be a function, not ${describeKind(value)}.`)
 }
 
 /** What something is, in a word for a message. */
-export function kindOf(value: unknown): string {
+export function describeKind(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'a list' : typeof value
 }

@@ -3,63 +3,20 @@
 import { defined } from '../base/guards.js'
 import { shortHash } from '../base/hash.js'
 import { lazily } from '../base/lazily.js'
-import type { Tokenizer } from '../base/tokens.js'
 import type { Catalogue, Entry } from '../catalogue/catalogue.js'
-import { type Exposure, type ExposureRule, exposureOf } from '../catalogue/exposure.js'
+import { type Exposure, exposureOf } from '../catalogue/exposure.js'
 import type { Gate } from '../catalogue/gate.js'
 import { type Costs, createCosts } from '../costs/costs.js'
-import { type AutoPlan, type CacheRule, cacheRule } from '../costs/pricing.js'
-import type { ResultStore } from '../result/store.js'
+import { type CacheRule, cacheRule } from '../costs/pricing.js'
 import { type Fitted, fitDescription, fitWire } from '../schema/dialect.js'
 import { originalKeys } from '../schema/property-keys.js'
 import type { ArgumentCheck } from '../schema/validation.js'
 import type { Ranked, RankQuery } from '../search/searcher.js'
 import type { Notice } from '../tool/notice.js'
-import type { DeliveryName } from '../tool/reasons.js'
-import { problemOf, type Tool } from '../tool/tool.js'
+import { problemOf } from '../tool/tool.js'
 import type { Pin, WireTool } from '../tool/wire-tool.js'
 import type { Place } from './deliveries.js'
-import type { SearchFace } from './meta-tools.js'
-import type { Prompts } from './prompts.js'
-
-/** What a search loads of its answers: as much as fits, only what is surely meant, or everything. */
-export type AutoLoad = { readonly tokens?: number; readonly first?: number } | 'certain' | 'all'
-
-/** Options with their defaults filled in. */
-export interface Settings {
-  readonly mode: 'off' | 'auto' | 'on'
-  readonly auto: AutoPlan
-  readonly delivery: DeliveryName | 'auto'
-  /** Undefined: where deferral breaks even. */
-  readonly threshold: number | undefined
-  readonly maxLoaded: number | undefined
-  readonly maxLoadedTokens: number | undefined
-  readonly hiddenCalls: 'load-and-run' | 'hint' | 'refuse'
-  readonly loadLimit: number
-  readonly cutOff: number
-  /** `tokens` left out: as the delivery has it. */
-  readonly autoLoad: { readonly tokens: number | undefined; readonly first: number } | 'certain' | 'all'
-  readonly largeTool: number
-  readonly resultBudget: number
-  readonly cardBudget: number
-  readonly waitForSources: number
-  readonly cards: 'latched' | 'live'
-  readonly cardPlace: 'loader' | 'section'
-  readonly schemas: 'once' | 'twice'
-  readonly prices: Partial<CacheRule>
-  readonly affordance: 'plain' | 'strong'
-  /** Tokens of a result above which it is kept and not sent, by source; `''` for all others. */
-  readonly resultLimits: ReadonlyMap<string, number>
-  readonly results: ResultStore
-  readonly eager: readonly string[]
-  readonly rules: readonly ExposureRule[]
-  readonly face: SearchFace
-  readonly prompts: Prompts
-  readonly tokenizer: Tokenizer
-  readonly transformDefinition:
-    | ((tool: Tool, wire: string) => Partial<Pick<WireTool, 'description' | 'inputSchema'>>)
-    | undefined
-}
+import type { Settings } from './settings.js'
 
 export interface Context {
   readonly catalogue: Catalogue

@@ -158,7 +158,7 @@ function latchReason(state: LedgerState, context: Context, { thinking }: SentHis
   if (state.latch.delivery === 'native' && !support.native) return 'wire'
   if (state.latch.changes && support.native === 'references') return 'wire'
   if (state.latch.removals && support.native !== 'changes') return 'wire'
-  const names = { loader: loaderName(state, context.settings.face), bridge: BRIDGE_NAME }
+  const names = { loader: loaderName(state, context.settings.searchTool), bridge: BRIDGE_NAME }
   const denied = deliveries[state.latch.delivery].metaTools.some(
     (meta) => context.gate.availability(metaEntry(names[meta]), 'see') === 'denied',
   )

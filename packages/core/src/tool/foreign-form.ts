@@ -1,7 +1,7 @@
 /** Tools as providers and other libraries write them, and the door that reads each. */
 
 import { isRecord } from '../base/guards.js'
-import { kindOf } from '../base/options.js'
+import { describeKind } from '../base/options.js'
 
 /** The wires whose tools have a form of their own. */
 export type ToolForm = 'anthropic' | 'google' | 'openai-chat' | 'openai-responses'
@@ -40,5 +40,5 @@ export function isPromise(value: unknown): boolean {
 export function noTools(given: unknown): string {
   if (isPromise(given)) return 'a promise: await it.'
   if (isRecord(given) && formOf(given)) return 'one tool by itself: put it into a list.'
-  return `${kindOf(given)}. Tools with their names as keys are those of the AI SDK: importTools of @toolwell/core/ai-sdk reads them.`
+  return `${describeKind(given)}. Tools with their names as keys are those of the AI SDK: importTools of @toolwell/core/ai-sdk reads them.`
 }

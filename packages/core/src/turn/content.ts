@@ -111,7 +111,7 @@ async function shortened(
   { settings }: Context,
 ): Promise<readonly ResultPart[]> {
   const { maxResultTokens: own } = entry.tool
-  const { resultLimits, tokenizer, prompts } = settings
+  const { maxResultTokens: resultLimits, tokenizer, prompts } = settings
   const given = own === false ? Number.POSITIVE_INFINITY : own
   const limit = given ?? resultLimits.get(entry.source) ?? resultLimits.get('') ?? Number.POSITIVE_INFINITY
   const whole = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')

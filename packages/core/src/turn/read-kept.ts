@@ -16,7 +16,7 @@ export async function readKept(
   state: LedgerState,
   context: Context,
 ): Promise<string> {
-  const { prompts, resultLimits } = context.settings
+  const { prompts, maxResultTokens: resultLimits } = context.settings
   const handle = typeof input.handle === 'string' ? input.handle.trim() : ''
   const content = await stored(handle, state, context)
   if (!content) return prompts.resultGone({ handle: quote(handle, 60) })

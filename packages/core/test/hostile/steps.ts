@@ -227,7 +227,7 @@ export const setup: fc.Arbitrary<Setup> = fc.record({
       'hint' as const,
       'refuse' as const,
     ),
-    cards: fc.constantFrom('latched' as const, 'latched' as const, 'live' as const),
+    cards: fc.constantFrom('frozen' as const, 'frozen' as const, 'live' as const),
     cardPlace: fc.constantFrom('loader' as const, 'loader' as const, 'section' as const),
     schemas: fc.constantFrom('once' as const, 'once' as const, 'twice' as const),
   }),

@@ -63,7 +63,7 @@ export interface Rules {
   readonly maxLoaded: number | undefined
   readonly hiddenCalls: 'load-and-run' | 'hint' | 'refuse'
   /** Absent: the default of each. */
-  readonly cards?: 'latched' | 'live'
+  readonly cards?: 'frozen' | 'live'
   readonly cardPlace?: 'loader' | 'section'
   readonly schemas?: 'once' | 'twice'
   /** A sub-agent: what it may use, what of it is named and so eager, and whether everything is. */

@@ -1,6 +1,6 @@
 /** Tools that a host has written for the SDK, as Toolwell's; what Toolwell has no place for is kept beside them. */
 import { defined, isRecord } from '../../base/guards.js'
-import { invalid, kindOf } from '../../base/options.js'
+import { describeKind, invalid } from '../../base/options.js'
 import { quote } from '../../base/text.js'
 import { formOf, inForm, isPromise } from '../../tool/foreign-form.js'
 import type { JsonSchema, Tool, Validation, ValidationIssue } from '../../tool/tool.js'
@@ -92,7 +92,7 @@ function assertToolSet(tools: unknown, asSchema: unknown): void {
   if (!isRecord(tools) || isPromise(tools))
     throw invalid(
       'tools',
-      `importTools takes a ToolSet of the AI SDK, with the names of tools as keys, not ${isPromise(tools) ? 'a promise: await it' : kindOf(tools)}.`,
+      `importTools takes a ToolSet of the AI SDK, with the names of tools as keys, not ${isPromise(tools) ? 'a promise: await it' : describeKind(tools)}.`,
     )
   if (typeof asSchema !== 'function')
     throw invalid(

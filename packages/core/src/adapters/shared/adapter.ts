@@ -3,7 +3,7 @@
 import type { Usage } from '../../accounting/measurement.js'
 import { defined, isRecord } from '../../base/guards.js'
 import { lazily } from '../../base/lazily.js'
-import { invalid, kindOf } from '../../base/options.js'
+import { describeKind, invalid } from '../../base/options.js'
 import { plainJson } from '../../base/plain-json.js'
 import type { Conversation } from '../../conversation.js'
 import { createState } from '../../ledger/fold.js'
@@ -100,7 +100,10 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   const recallAll = createRecall((message: Message) => normalised(wire, message), form)
   const recall = (messages: readonly Message[]) => {
     if (!Array.isArray(messages))
-      throw invalid('messages', `This takes your history, an array of messages, not ${kindOf(messages)}.`)
+      throw invalid(
+        'messages',
+        `This takes your history, an array of messages, not ${describeKind(messages)}.`,
+      )
     const recalled = recallAll(messages)
     return { ...recalled, foreign: form && foreignEntry(form, recalled) }
   }

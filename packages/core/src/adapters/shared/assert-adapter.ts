@@ -1,7 +1,7 @@
 /** What a host gives an adapter besides its history, checked: a mistake there is told where it is made. */
 
 import { isRecord } from '../../base/guards.js'
-import { invalid, kindOf } from '../../base/options.js'
+import { describeKind, invalid } from '../../base/options.js'
 import type { Unit } from './thread.js'
 
 const KINDS: readonly unknown[] = ['system', 'user', 'assistant', 'answer', 'note'] satisfies Unit['kind'][]
@@ -9,7 +9,7 @@ const KINDS: readonly unknown[] = ['system', 'user', 'assistant', 'answer', 'not
 /** A thread comes from `thread` of an adapter, perhaps by way of a store. */
 export function assertThread(thread: unknown): void {
   const from = 'what thread() of an adapter gave, as it was or from JSON'
-  if (!Array.isArray(thread)) throw invalid('thread', `adopt takes ${from}, not ${kindOf(thread)}.`)
+  if (!Array.isArray(thread)) throw invalid('thread', `adopt takes ${from}, not ${describeKind(thread)}.`)
   const broken = thread.findIndex((unit: unknown) => !isUnit(unit))
   if (broken >= 0) throw invalid('thread', `adopt takes ${from}; entry ${broken} of this list is none of it.`)
 }

@@ -2,7 +2,7 @@
 
 import { ToolwellError } from '../../base/errors.js'
 import { isRecord } from '../../base/guards.js'
-import { invalid, kindOf } from '../../base/options.js'
+import { describeKind, invalid } from '../../base/options.js'
 import { quote } from '../../base/text.js'
 import { isPromise } from '../../tool/foreign-form.js'
 
@@ -66,7 +66,7 @@ export function noStream(given: unknown, takes: string): ToolwellError {
         ? 'its bytes'
         : typeof given === 'string'
           ? 'its text'
-          : kindOf(given)
+          : describeKind(given)
   return invalid('stream', `${takes}, not ${is}.`)
 }
 
