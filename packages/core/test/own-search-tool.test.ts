@@ -36,7 +36,7 @@ describe('a search tool', () => {
     { usual: 6, most: 5 },
     { usual: Number.NaN, most: 5 },
   ])('is refused with the limit %j', (limit) =>
-    expect(() => createToolwell({ search: { tool: ownTool({ limit }) } })).toThrow(/ownTool\.limit/),
+    expect(() => createToolwell({ search: { tool: ownTool({ limit }) } })).toThrow(/search\.tool\.limit/),
   )
 
   it('may answer with data, which is written so that no tag can open or close', async () => {

@@ -442,7 +442,7 @@ describe('a store that fails', () => {
         import { createToolwell } from '@toolwell/core'
         const never = () => new Promise(() => {})
         const tools = [{ name: 'lamp', description: 'Switches a lamp.', inputSchema: { type: 'object' } }]
-        const well = createToolwell({ tools, mode: 'on', usage: { store: { read: never, append: never, forget: never } } })
+        const well = createToolwell({ tools, mode: 'on', search: { usage: { store: { read: never, append: never, forget: never } } } })
         console.log((await well.direct().search({ query: 'switch the lamp' })).text)`
       const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
         cwd: fileURLToPath(new URL('..', import.meta.url)),

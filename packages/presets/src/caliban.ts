@@ -10,6 +10,7 @@ export interface CalibanConfig {
 const MAX_ACTIVE = 24
 const RESULTS = { usual: 10, most: 25 }
 
+/** A group that follows the spread replaces the preset's whole group: `limits: { ...caliban(config).limits, maxLoaded: 8 }`. */
 export function caliban({ tools = {}, server = {} }: CalibanConfig = {}): ToolwellOptions {
   const wireName = (source: string, name: string) => `mcp__${source}__${name}`
   if (tools.lazy_mcp !== true) return { mode: 'off', surface: { wireName } }
@@ -19,7 +20,7 @@ export function caliban({ tools = {}, server = {} }: CalibanConfig = {}): Toolwe
     delivery: 'append',
     surface: {
       wireName,
-      // Only the count is told, and it is always that of now.
+      // The prompt shows only the current number of hidden tools.
       cards: 'live',
       prompts: {
         loaderLimit: () => `Most matches to load (default ${RESULTS.usual}, at most ${RESULTS.most})`,
@@ -36,12 +37,11 @@ export function caliban({ tools = {}, server = {} }: CalibanConfig = {}): Toolwe
       largeTool: Number.POSITIVE_INFINITY,
       resultBudget: Number.POSITIVE_INFINITY,
     },
-
     search: {
       // Every match is activated, with its schema in the answer and in the tools of the next request.
       schemas: 'twice',
       loadLimit: RESULTS.most,
-      // What is found is loaded, as `max_results` says.
+      // Every found tool is loaded, up to `max_results`.
       autoLoad: 'all',
       tool: {
         name: 'ToolSearch',
@@ -60,11 +60,10 @@ export function caliban({ tools = {}, server = {} }: CalibanConfig = {}): Toolwe
           required: ['query'],
           additionalProperties: false,
         }),
-        // What is sent anyway is no find.
+        // Tools that every request carries are not found.
         read: (input) => ({ ...searchTools.maxResults.read(input), includeLoaded: false }),
       },
     },
-
     rules: [{ source: '', defer: false }, ...hot.map(([name]) => ({ server: name, defer: false }))],
   }
 }

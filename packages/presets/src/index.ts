@@ -1,6 +1,7 @@
 /**
  * Option sets with which the owner of an existing system can adopt Toolwell and keep its names, and small helpers with
- * the names of its own API: `createToolwell({ ...caliban(), tools })`. See docs/presets.md.
+ * the names of its own API: `createToolwell({ ...caliban(), tools })`. A group of options replaces
+ * the preset's group of that name. See docs/presets.md.
  */
 export {
   type CalibanAgent,

@@ -18,7 +18,10 @@ export interface PawworkOptions {
   readonly deferred?: readonly string[]
 }
 
-/** `createToolwell({ ...pawwork(), tools })`. Every option can be set again behind the spread. */
+/**
+ * `createToolwell({ ...pawwork(), tools })`. Options after the spread win. A group replaces the preset's whole group:
+ * `surface: { ...pawwork().surface, cards: 'frozen' }`.
+ */
 export function pawwork({ deferred }: PawworkOptions = {}) {
   return {
     mode: 'on',
@@ -38,7 +41,6 @@ export function pawwork({ deferred }: PawworkOptions = {}) {
       },
     },
     search: { schemas: 'twice', tool: { ...searchTools.byName, render } },
-
     rules:
       deferred === undefined
         ? []

@@ -18,19 +18,21 @@ import {
 } from '@toolwell/core'
 import { safeJson } from '@toolwell/core/internal'
 
-/** `createToolwell({ ...qwenCode(), tools })`. Every option can be set again behind the spread. */
+/**
+ * `createToolwell({ ...qwenCode(), tools })`. Options after the spread win. A group replaces the preset's whole group:
+ * `search: { ...qwenCode().search, loadLimit: 5 }`.
+ */
 export function qwenCode() {
   return {
     mode: 'on',
     delivery: 'append',
     search: {
       schemas: 'twice',
-      // `max_results` is the limit of one search; nothing below it is held back.
+      // `max_results` is the only limit of one search.
       loadLimit: 20,
       autoLoad: 'all',
       tool: qwenSearchTool,
     },
-
     surface: {
       wireName: (source, name) => `mcp__${source}__${name}`,
       cardPlace: 'section',

@@ -48,7 +48,10 @@ export interface LazyToolSessionState {
   searchHistory: { turn: number; query: string; loaded: string[] }[]
 }
 
-/** Loads every match, however many and however weak. `cutOff: 0.35`, `autoLoad: {}` and `loadLimit: 5` restore Toolwell's defaults. */
+/**
+ * Loads every match, however many and however weak. To restore Toolwell's defaults, replace only these options of the group:
+ * `search: { ...sf().search, cutOff: 0.35, autoLoad: {}, loadLimit: 5 }`.
+ */
 export function sf(): ToolwellOptions {
   return {
     mode: 'on',
@@ -80,9 +83,7 @@ export function sf(): ToolwellOptions {
         render: (result, { remarks }) => sfToolSearchResult(result, remarks),
       },
     },
-
     limits: { largeTool: Number.POSITIVE_INFINITY },
-
     surface: {
       prompts: {
         ...closedSentences,

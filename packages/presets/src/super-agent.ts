@@ -63,9 +63,8 @@ export function superAgent(): ToolwellOptions {
         searchEmpty: () => 'The query is empty. Give the exact name of a deferred tool.',
       },
     },
-
     limits: {
-      // Who must give exact names has to see them: above this there are names without hints, of some thousand tools.
+      // Searches need exact names, so the list has room for some thousand of them.
       cardBudget: 10_000,
     },
   }

@@ -37,7 +37,7 @@ export interface Prompts {
     readonly deferred: number
     /** There is something to find, or a server that may bring it. */
     readonly findable: boolean
-    /** The list of what is hidden, where it is to stand here (`cardPlace`); otherwise empty. */
+    /** The list of what is hidden, where it is to stand here (`surface.cardPlace`); otherwise empty. */
     readonly cards: string
     readonly strong: boolean
   }): string
