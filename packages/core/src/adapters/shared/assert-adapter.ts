@@ -39,11 +39,6 @@ function isNative(value: unknown): boolean {
 
 const METHODS = ['read', 'write', 'parts', 'calls', 'answer']
 
-export function assertConversation(conversation: unknown): void {
-  if (isRecord(conversation) && typeof conversation.begin === 'function') return
-  throw invalid('conversation', 'An adapter takes a conversation: await toolwell.open({ id }) gives one.')
-}
-
 export function assertWire(wire: unknown): void {
   const missing = isRecord(wire)
     ? [
