@@ -227,7 +227,7 @@ const journeys: Record<string, (scene: Scene) => Promise<void>> = {
       done,
     ])
     await host.ask('one')
-    const { epoch } = host.conversation
+    const { epoch } = adapterPort(host.conversation)
     await host.compact('We talked.', 0)
     expect(adapterPort(host.conversation).epoch).toBe(epoch + 1)
     expect(await host.ask('two')).toBe('It is done, and well.')
