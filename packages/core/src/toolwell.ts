@@ -139,7 +139,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
       if (resolution.kind !== 'found') {
         const { kind, entries } = resolution
         const ids = entries.map(({ id }) => id)
-        const what = kind === 'group' ? 'it is a group of tools' : 'several tools are called so'
+        const what = kind === 'group' ? 'it is a group of tools' : 'several tools have this name'
         const deferred = entries.every((entry) => exposed(entry).deferred)
         return { deferred, because: `${what}: ${ids.join(', ')}. Ask for one of these.`, [kind]: ids }
       }

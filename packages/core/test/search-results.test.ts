@@ -512,7 +512,7 @@ describe('a name that was asked for', () => {
     for (const source of ['a', 'b']) well.catalogue.setSource(source, { tools: [tool('draw')] })
     expect(well.explain('draw')).toEqual({
       deferred: true,
-      because: 'several tools are called so: a/draw, b/draw. Ask for one of these.',
+      because: 'several tools have this name: a/draw, b/draw. Ask for one of these.',
       ambiguous: ['a/draw', 'b/draw'],
     })
   })
