@@ -53,7 +53,7 @@ export interface Conversation {
     readonly place?: NoticePlace
     /** Messages with thinking that the provider binds to the messages before it. Default: none. */
     readonly thinking?: BoundThinking | undefined
-    /** What the wire can do natively. Default: nothing. */
+    /** The wire's native abilities. Default: none. */
     readonly support?: WireSupport
   }): Promise<SurfaceView>
   /** Judges, runs and settles the calls of one reply. Answers have the order of the calls. No model input makes it throw. */
@@ -90,7 +90,7 @@ export interface Conversation {
   readEvents(): Promise<readonly LedgerEvent[]>
 }
 
-/** What adapters need besides the members of `Conversation`. */
+/** Members of a conversation that only adapters use. */
 export interface AdapterPort {
   /** Every sentence that the model reads in this conversation. */
   readonly prompts: Prompts

@@ -1,4 +1,4 @@
-/** The preset of Caliban: off until asked for, MCP only, `ToolSearch`, a cap of schemas, servers that stay hot. */
+/** The preset of Caliban: off by default, MCP only, `ToolSearch`, a cap of schemas, servers that are always loaded. */
 import { type Conversation, searchTools, type Toolwell, type ToolwellOptions } from '@toolwell/core'
 
 /** Caliban's own keys: `tools` of its settings, `server` of its mcp.toml. */
@@ -38,7 +38,7 @@ export function caliban({ tools = {}, server = {} }: CalibanConfig = {}): Toolwe
       resultBudget: Number.POSITIVE_INFINITY,
     },
     search: {
-      // Every match is activated, with its schema in the answer and in the tools of the next request.
+      // The schema of each match is in the answer and in the tools of the next request.
       schemas: 'twice',
       loadLimit: RESULTS.most,
       // Every found tool is loaded, up to `max_results`.
@@ -81,7 +81,7 @@ export interface CalibanAgent {
   /** Names the child's ledger. */
   readonly id: string
   readonly tools?: readonly string[]
-  /** Default true: the child starts with what its parent has active now. */
+  /** Default true: the child starts with its parent's loaded tools. */
   readonly inherit_active_mcp?: boolean
 }
 
@@ -96,7 +96,7 @@ export function calibanSubAgent(
   })
 }
 
-/** Servers that the configuration names and nobody has connected: a warning for the start. */
+/** Servers in the configuration that are not connected, for a warning at the start. */
 export function unknownServers({ server = {} }: CalibanConfig, { catalogue }: Toolwell): string[] {
   return Object.keys(server).filter((name) => !catalogue.sources.has(name))
 }

@@ -34,7 +34,7 @@ export interface SfToolSearchResult {
     domain: string
     aliases?: string[]
     risk?: Risk
-    /** The whole JSON Schema, or the signature where the next request declares the tool anyway. Never a part of a schema. */
+    /** The whole JSON Schema, or the signature if the next request declares the tool anyway. Never a part of a schema. */
     schemaPreview: unknown
     loadToken: string
   }[]
@@ -119,7 +119,7 @@ export function sfToolSearchResult(
   }
 }
 
-/** What the draft suggests to make lazy. */
+/** Tools that the draft suggests to defer. */
 const LAZY: ReadonlySet<string> = new Set([
   ...['await_subagent', 'cancel_subagent', 'read_subagent', 'write_subagent'],
   ...['memory_search', 'memory_graph', 'query_journal', 'search_evidence', 'sift_search', 'codebase_search'],
@@ -128,7 +128,7 @@ const LAZY: ReadonlySet<string> = new Set([
   ...['context_board', 'manage_todos', 'audit_product'],
 ])
 
-/** The tools with the suggested lazy ones marked, and a manifest (JSON text or a parsed value) laid over them: it has the last word. */
+/** Marks the suggested tools as deferred, then applies a manifest (JSON text or a parsed value). The manifest wins. */
 export function sfTools(tools: readonly Tool[], manifest?: unknown, options?: ManifestOptions): Tool[] {
   const marked = tools.map((tool) =>
     tool.defer === undefined && LAZY.has(tool.name) ? { ...tool, defer: true } : tool,
@@ -137,8 +137,8 @@ export function sfTools(tools: readonly Tool[], manifest?: unknown, options?: Ma
 }
 
 /**
- * Plain JSON. A session that was restored from a copy gives that copy here, too: what it did before comes first, and its turns are
- * counted on.
+ * The session's state as plain JSON. For a session that was restored from a copy, pass that copy as `restored`: its entries come
+ * first, and turns continue its count.
  */
 export function lazyToolSessionState(
   conversation: Conversation,
@@ -147,7 +147,7 @@ export function lazyToolSessionState(
   const { loadedLazyTools, loadedAtTurn, searchHistory } = conversation.inspect()
   const earlier = new Map(Object.entries(restored.loadedAtTurn))
   const before = Math.max(0, ...earlier.values(), ...restored.searchHistory.map(({ turn }) => turn))
-  // What was loaded before the first request came with the copy.
+  // Tools of turn 0 were loaded by the restore.
   const turnOf = (name: string, turn: number) => (turn === 0 ? earlier.get(name) : undefined) ?? before + turn
   return {
     loadedLazyTools: [...loadedLazyTools],
@@ -165,7 +165,7 @@ export function lazyToolSessionState(
   }
 }
 
-/** Loads what a copy kept elsewhere has loaded, before the first request of a new session. What cannot be loaded now is reported. */
+/** Loads the tools of a copy, before the first request of a new session. The report names tools that could not be loaded. */
 export function restoreLazyToolSessionState(
   conversation: Conversation,
   copy: LazyToolSessionState,

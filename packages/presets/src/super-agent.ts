@@ -86,7 +86,7 @@ export function superAgentMcpTools(server: string, definitions: readonly SuperAg
   return superAgentTools(
     definitions.map(({ name, ...tool }) => ({
       ...tool,
-      // The wire name gets the prefix by itself.
+      // `wireName` adds the prefix.
       name: name.startsWith(prefix) ? name.slice(prefix.length) : name,
       shouldDefer: true,
       searchHint: `${server}: ${tool.description}`,
@@ -94,7 +94,7 @@ export function superAgentMcpTools(server: string, definitions: readonly SuperAg
   )
 }
 
-/** What the system prompt says of deferred tools. Adapters put it there by themselves; empty before the first request. */
+/** The section of the system prompt about deferred tools. Adapters add it to requests; it is empty before the first one. */
 export function getDeferredToolSummary(conversation: Conversation): string {
   return conversation.inspect().section
 }

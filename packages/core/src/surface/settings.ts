@@ -58,7 +58,7 @@ export interface ToolwellOptions {
   readonly debug?: boolean | ((line: string) => void)
   /** The search tool, and what a search finds and loads. */
   readonly search?: SearchOptions
-  /** What the model reads besides the tools, and what happens if it calls a hidden one. */
+  /** Prompts, names and the list of hidden tools, and the answer to calls of hidden tools. */
   readonly surface?: SurfaceOptions
   /** Counts and token budgets. */
   readonly limits?: LimitOptions
@@ -91,7 +91,7 @@ export interface SearchOptions {
 export type AutoLoad = { readonly tokens?: number; readonly first?: number } | 'certain' | 'all'
 
 export interface UsageOptions {
-  /** Where it is kept: `fileUsage` of `@toolwell/core/usage`, for example. */
+  /** Keeps what is learned; `fileUsage` of `@toolwell/core/usage` keeps it in a file. */
   readonly store?: UsageStore
   /** All principals share what is learned. */
   readonly shared?: boolean
