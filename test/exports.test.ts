@@ -42,7 +42,7 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
       'estimate',
       'loadTokenizer',
       'memoryStore',
-      'searchFaces',
+      'searchTools',
     ],
   },
   './adapter': {

@@ -498,7 +498,7 @@ describe('a call of a hidden tool', () => {
   it.each(['bridge', 'append'] as const)(
     'PW-7: is answered with a hint that works, with hiddenCalls hint (%s)',
     async (delivery) => {
-      const { inputs, host, play } = await player(mixed(), { hiddenCalls: 'hint', delivery })
+      const { inputs, host, play } = await player(mixed(), { surface: { hiddenCalls: 'hint' }, delivery })
       expect(await play(hidden)).toBe(
         'tracker__create_issue is available but not loaded. Call tool_search with select:tracker__create_issue first. Nothing was run.',
       )
@@ -510,34 +510,34 @@ describe('a call of a hidden tool', () => {
   )
 
   it('PW-2: is hinted in its canonical form', async () => {
-    const { play } = await player(mixed(), { hiddenCalls: 'hint' })
+    const { play } = await player(mixed(), { surface: { hiddenCalls: 'hint' } })
     const hint = await play({ name: 'Create-Issue', arguments: {} })
     expect(hint).toMatch(/^tracker__create_issue is available .* select:tracker__create_issue /)
   })
 
   it('PW-7: is named by no hint where it is denied, away, or where there is no loader', async () => {
     const denied = await player(mixed(), {
-      hiddenCalls: 'hint',
+      surface: { hiddenCalls: 'hint' },
       policy: ({ name }) => name !== 'create_issue',
     })
     expect(await denied.play(hidden)).toContain('There is no tool named')
     const inactive = await player(mixed(), {
-      hiddenCalls: 'hint',
+      surface: { hiddenCalls: 'hint' },
       policy: ({ name, action }) => name !== 'create_issue' || action !== 'load',
     })
     expect(await inactive.play(hidden)).not.toContain('select:')
-    const away = await player(mixed(), { hiddenCalls: 'hint' })
+    const away = await player(mixed(), { surface: { hiddenCalls: 'hint' } })
     away.host.well.catalogue.setState('tracker', 'failed')
     expect(await away.play(hidden)).toBe('tracker__create_issue cannot be used now: failed. Nothing was run.')
     const eager = await player(mixed(), {
-      hiddenCalls: 'hint',
+      surface: { hiddenCalls: 'hint' },
       policy: ({ id }) => id !== 'toolwell/tool_search',
     })
     expect(await eager.play(hidden)).toBe('create_issue ran')
   })
 
   it('is refused without a word on how, with hiddenCalls refuse', async () => {
-    const { inputs, play } = await player(mixed(), { hiddenCalls: 'refuse' })
+    const { inputs, play } = await player(mixed(), { surface: { hiddenCalls: 'refuse' } })
     expect(await play(hidden)).toBe('tracker__create_issue is not loaded. Nothing was run.')
     expect(await play(wrapped('create_issue', { value: 'x' }))).toBe(
       'tracker__create_issue is not loaded. Nothing was run.',
@@ -546,7 +546,7 @@ describe('a call of a hidden tool', () => {
   })
 
   it('QW2-1: found in the same batch is judged by the state at its start (L7)', async () => {
-    const { inputs, play, host } = await player(mixed(), { hiddenCalls: 'hint' })
+    const { inputs, play, host } = await player(mixed(), { surface: { hiddenCalls: 'hint' } })
     await play(search('select:create_issue'), hidden)
     expect(inputs).toEqual([])
     expect(host.conversation.inspect().loadedLazyTools).toEqual(['tracker__create_issue'])

@@ -291,7 +291,7 @@ describe('deltas', () => {
   })
 
   it('QW-9: say nothing of a removed tool that the model has never seen', async () => {
-    const host = await open([], { cardBudget: 0 })
+    const host = await open([], { limits: { cardBudget: 0 } })
     await host.ask('one')
     host.well.catalogue.removeSource('calendar')
     await host.ask('two')

@@ -98,10 +98,11 @@ const settings = fc.record({
 type Settings = typeof settings extends fc.Arbitrary<infer T> ? T : never
 
 async function played(given: Settings, steps: readonly Step[], store: LedgerStore = memoryStore()) {
-  const { maxLoaded, ...rest } = given
+  const { maxLoaded, hiddenCalls, ...rest } = given
   const simulation = await simulate({
     ...rest,
-    ...(maxLoaded === undefined ? {} : { maxLoaded: maxLoaded }),
+    ...(maxLoaded === undefined ? {} : { limits: { maxLoaded } }),
+    surface: { hiddenCalls },
     mode: 'on',
     store,
   })
@@ -115,7 +116,10 @@ const check = (law: (given: Settings, steps: readonly Step[]) => Promise<void>, 
   })
 
 /** What a host can see of a conversation, and what its next request would be: two forks of equal ones are equal. */
-async function face({ conversation, messages }: Pick<Simulation, 'conversation' | 'messages'>, id: string) {
+async function project(
+  { conversation, messages }: Pick<Simulation, 'conversation' | 'messages'>,
+  id: string,
+) {
   const fork = await conversation.fork({ id })
   const turn = await openaiChat(fork).begin(messages, { requestId: 'compared' })
   return { inspection: conversation.inspect(), parts: JSON.stringify(turn.parts) }
@@ -126,12 +130,12 @@ describe('the ledger', () => {
     check(async (given, steps) => {
       const { simulation } = await played(given, steps)
       const { conversation, messages, well } = simulation
-      const live = await face(simulation, 'fork of live')
+      const live = await project(simulation, 'fork of live')
       const resumed = await well.open({ id: conversation.id })
       expect(resumed.events).toEqual(conversation.events)
-      expect(await face({ conversation: resumed, messages }, 'fork of resumed')).toEqual(live)
+      expect(await project({ conversation: resumed, messages }, 'fork of resumed')).toEqual(live)
       const fork = await conversation.fork({ id: 'fork' })
-      expect(await face({ conversation: fork, messages }, 'fork of fork')).toEqual(live)
+      expect(await project({ conversation: fork, messages }, 'fork of fork')).toEqual(live)
     }))
 
   it('gives a fork at an anchor the state the conversation had there', () =>

@@ -11,7 +11,13 @@ async function played(
   prepare?: (well: Toolwell) => void,
 ) {
   const host = await startHost(
-    { mode: 'on', delivery: 'bridge', tools, waitForSources: 0, affordance: 'strong' },
+    {
+      mode: 'on',
+      delivery: 'bridge',
+      tools,
+      search: { waitForSources: 0 },
+      surface: { affordance: 'strong' },
+    },
     [{ calls: [{ name, arguments: args }] }, { text: 'ok' }],
     prepare ? { prepare } : {},
   )

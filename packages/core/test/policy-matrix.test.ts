@@ -92,8 +92,8 @@ const PATHS: readonly {
   run(stage: Stage): Promise<unknown>
 }[] = [
   { path: 'the cards', run: ({ play }) => play() },
-  { path: 'the list of names', options: { cardBudget: 80 }, run: ({ play }) => play() },
-  { path: 'the digest', options: { cardBudget: 60 }, run: ({ play }) => play() },
+  { path: 'the list of names', options: { limits: { cardBudget: 80 } }, run: ({ play }) => play() },
+  { path: 'the digest', options: { limits: { cardBudget: 60 } }, run: ({ play }) => play() },
   { path: 'a keyword search', run: ({ play }) => play(search('something with a table of rows')) },
   { path: 'a filtered search', run: ({ play }) => play(search('server:db')) },
   { path: 'a search for a word its name must hold', run: ({ play }) => play(search('+table')) },
@@ -346,7 +346,7 @@ describe('a tool denied later', () => {
   })
 
   it('is not named when it makes room for another', async () => {
-    const { host, play, denied } = await stage('allowed', { maxLoaded: 1 })
+    const { host, play, denied } = await stage('allowed', { limits: { maxLoaded: 1 } })
     await play(search('select:drop_table'))
     denied.add('drop_table')
     await play()
@@ -508,7 +508,7 @@ describe('the predicate', () => {
   it('keeps the schema of a tool that may be seen but not loaded', async () => {
     for (const hiddenCalls of ['load-and-run', 'hint', 'refuse'] as const) {
       const policy = ({ action, name }: PolicyRequest) => action !== 'load' || name !== 'drop_table'
-      const { host, play } = await stage('allowed', { policy, hiddenCalls })
+      const { host, play } = await stage('allowed', { policy, surface: { hiddenCalls } })
       await play({
         name: 'tool_call',
         arguments: { name: 'drop_table', arguments: { forbidden_argument: 7 } },

@@ -1,5 +1,5 @@
 /** What tools give, on every wire and delivery: images in the wire's own form, words where it takes none, long ones kept. */
-import { createToolwell, type Tool, type ToolwellOptions } from '@toolwell/core'
+import { createToolwell, type LimitOptions, type Tool, type ToolwellOptions } from '@toolwell/core'
 import { aiSdk } from '@toolwell/core/ai-sdk'
 import { type AnthropicMessage, anthropic } from '@toolwell/core/anthropic'
 import { type GoogleContent, google } from '@toolwell/core/google'
@@ -176,7 +176,11 @@ describe.each(cases)('$title', ({ harness, delivery }) => {
     const bridge = delivery === 'bridge'
     let handle = ''
     const host = await harness.open(
-      { ...settings(delivery), tools: giving(() => lines.join('\n')) ?? [], maxResultTokens: 1000 },
+      {
+        ...settings(delivery),
+        tools: giving(() => lines.join('\n')) ?? [],
+        limits: { maxResultTokens: 1000 },
+      },
       (index) =>
         [
           () => call('look'),
@@ -213,7 +217,7 @@ describe.each(cases)('$title', ({ harness, delivery }) => {
         const host = await open(
           giving(() => words),
           [call('look'), done],
-          { maxResultTokens } as ToolwellOptions,
+          { limits: { maxResultTokens } } as ToolwellOptions,
         )
         await host.ask('look')
         return raw(host)
@@ -292,7 +296,7 @@ describe('each wire has its own form of', () => {
 
 describe('what is kept', () => {
   const long = 'row\n'.repeat(5000)
-  const options = { tools: giving(() => long) ?? [], mode: 'on', maxResultTokens: 1000 } as const
+  const options = { tools: giving(() => long) ?? [], mode: 'on', limits: { maxResultTokens: 1000 } } as const
   const handleIn = (host: WireHost) => /\\"handle\\": \\"(r_[0-9a-f]+)/.exec(raw(host))?.[1] ?? ''
 
   it('is read by a fork and a child of the conversation, and by no other', async () => {
@@ -364,13 +368,13 @@ describe('what is kept', () => {
 
   it('is decided by the tool, then its source, then all', async () => {
     const words = 'word '.repeat(2000)
-    const run = async (own: Tool['maxResultTokens'], limit: ToolwellOptions['maxResultTokens']) => {
+    const run = async (own: Tool['maxResultTokens'], limit: LimitOptions['maxResultTokens']) => {
       const more = { source: 'web', defer: false, ...(own === undefined ? {} : { maxResultTokens: own }) }
       const host = await openaiChatHarness.open(
         {
           tools: giving(() => words, more) ?? [],
           mode: 'on',
-          ...(limit === undefined ? {} : { maxResultTokens: limit }),
+          ...(limit === undefined ? {} : { limits: { maxResultTokens: limit } }),
         },
         [call('web__look'), done],
       )

@@ -115,7 +115,7 @@ function noticeInWords(notice: Notice): string {
     case 'append-failed':
       return `the store refused a step (${notice.step}): ${notice.detail}`
     case 'search-ignored':
-      return `the model called ${notice.hiddenCalls} tools it cannot see and has never searched; try affordance: 'strong'`
+      return `the model called ${notice.hiddenCalls} tools it cannot see and has never searched; try surface: { affordance: 'strong' }`
     case 'schema-unusable':
       return `the schema of ${notice.tool} cannot check its arguments: ${notice.detail}`
     case 'hook-failed':

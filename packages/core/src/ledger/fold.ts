@@ -131,8 +131,8 @@ export function isLoaded(state: LedgerState, id: string): boolean {
 }
 
 /** The loader's name as it stands in this conversation's requests: a host that resumes may have given it another one. */
-export function loaderName(state: LedgerState, face: { readonly name: string }): string {
-  return state.frozen?.metaTools[0]?.name ?? face.name
+export function loaderName(state: LedgerState, searchTool: { readonly name: string }): string {
+  return state.frozen?.metaTools[0]?.name ?? searchTool.name
 }
 
 /** Sent, or loaded: the model need not search for it. */

@@ -119,7 +119,7 @@ function leastTokens({ settings, prices }: Context, sizes: Sizes, { text, native
   const messages = text ? settings.tokenizer.count(text()) : USUAL_PROMPT
   const bridged =
     native === undefined && prices.read < prices.write && ['auto', 'bridge'].includes(settings.delivery)
-  const least = breakEven(settings.auto, { surface, prompt: messages + sizes.eagerTokens(), bridged }, prices)
+  const least = breakEven(settings.plan, { surface, prompt: messages + sizes.eagerTokens(), bridged }, prices)
   return settings.tokenizer === estimate ? Math.round(least * ESTIMATED) : least
 }
 
@@ -142,10 +142,10 @@ function chooseDelivery(
       : undefined
   }
   if (settings.delivery === 'eager' && withheld('eager') === undefined) return 'eager'
-  if (!allowed(settings.face.name)) {
+  if (!allowed(settings.searchTool.name)) {
     notify({
       kind: 'loader-unavailable',
-      detail: `${settings.face.name} is denied by policy; every tool is sent eagerly`,
+      detail: `${settings.searchTool.name} is denied by policy; every tool is sent eagerly`,
     })
     return 'eager'
   }

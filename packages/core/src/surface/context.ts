@@ -5,61 +5,19 @@
 import { lazily } from '../base/async.js'
 import { dropUndefined } from '../base/data.js'
 import { shortHash } from '../base/hash.js'
-import type { Tokenizer } from '../base/tokens.js'
 import type { Catalogue, Entry } from '../catalogue/catalogue.js'
-import { decideExposure, type Exposure, type ExposureRule } from '../catalogue/exposure.js'
+import { decideExposure, type Exposure } from '../catalogue/exposure.js'
 import type { Gate } from '../catalogue/gate.js'
-import { type AutoPlan, type CacheRule, type Costs, cacheRule, createCosts } from '../costs/costs.js'
-import type { ResultStore } from '../result/store.js'
+import { type CacheRule, type Costs, cacheRule, createCosts } from '../costs/costs.js'
 import { type Fitted, fitDescription, fitWire } from '../schema/dialect.js'
 import { originalKeys } from '../schema/property-keys.js'
 import type { ArgumentCheck } from '../schema/validation.js'
 import type { Ranked, RankQuery } from '../search/searcher.js'
-import type { DeliveryName, Notice } from '../tool/notice.js'
-import { findToolProblem, type Tool } from '../tool/tool.js'
+import type { Notice } from '../tool/notice.js'
+import { findToolProblem } from '../tool/tool.js'
 import type { Pin, WireTool } from '../tool/wire-tool.js'
 import type { Place } from './deliveries.js'
-import type { SearchFace } from './meta-tools.js'
-import type { Prompts } from './prompts.js'
-
-/** Which hits a search loads: as many as fit, only certain ones, or all. */
-export type AutoLoad = { readonly tokens?: number; readonly first?: number } | 'certain' | 'all'
-
-/** Options with their defaults filled in. */
-export interface Settings {
-  readonly mode: 'off' | 'auto' | 'on'
-  readonly auto: AutoPlan
-  readonly delivery: DeliveryName | 'auto'
-  /** Undefined means the break-even point. */
-  readonly threshold: number | undefined
-  readonly maxLoaded: number | undefined
-  readonly maxLoadedTokens: number | undefined
-  readonly hiddenCalls: 'load-and-run' | 'hint' | 'refuse'
-  readonly loadLimit: number
-  readonly cutOff: number
-  /** `tokens` undefined: the default of the delivery. */
-  readonly autoLoad: { readonly tokens: number | undefined; readonly first: number } | 'certain' | 'all'
-  readonly largeTool: number
-  readonly resultBudget: number
-  readonly cardBudget: number
-  readonly waitForSources: number
-  readonly cards: 'frozen' | 'live'
-  readonly cardPlace: 'loader' | 'section'
-  readonly schemas: 'once' | 'twice'
-  readonly prices: Partial<CacheRule>
-  readonly affordance: 'plain' | 'strong'
-  /** Token limit of a result by source; `''` for all other sources. Longer results are kept and not sent. */
-  readonly resultLimits: ReadonlyMap<string, number>
-  readonly results: ResultStore
-  readonly eager: readonly string[]
-  readonly rules: readonly ExposureRule[]
-  readonly face: SearchFace
-  readonly prompts: Prompts
-  readonly tokenizer: Tokenizer
-  readonly transformDefinition:
-    | ((tool: Tool, wire: string) => Partial<Pick<WireTool, 'description' | 'inputSchema'>>)
-    | undefined
-}
+import type { Settings } from './settings.js'
 
 export interface Context {
   readonly catalogue: Catalogue

@@ -313,7 +313,7 @@ export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
   const facts: LedgerFact[] = []
   const frozen = state.frozen
   if (!frozen) return facts
-  const { prompts, face } = context.settings
+  const { prompts, searchTool } = context.settings
   for (const source of context.catalogue.sources.values()) {
     const known = state.history.sources.get(source.name)
     if (known === source.membership || source.state !== 'ready') continue
@@ -338,7 +338,9 @@ export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
     const rows = toRows(certain, context.catalogue, context.describe)
     const told = rows.slice(0, TOLD_PER_ARRIVAL)
     if (rows.length === 0 && fresh.length > 0)
-      lines.push(prompts.grown({ source: safeJson(source.name), count: source.ids.size, loader: face.name }))
+      lines.push(
+        prompts.grown({ source: safeJson(source.name), count: source.ids.size, loader: searchTool.name }),
+      )
     if (rows.length > 0)
       lines.push(
         prompts.arrived({
@@ -346,7 +348,7 @@ export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
           count: certain.length,
           tools: told.map((row) => ({ name: row.label, line: row.line() })),
           more: rows.slice(TOLD_PER_ARRIVAL).reduce((sum, row) => sum + row.ids.length, 0),
-          loader: face.name,
+          loader: searchTool.name,
           about: isNew ? ownWords(source) : '',
         }),
       )

@@ -77,7 +77,7 @@ export function freezePrefix(
   const delivery = deliveries[decision.delivery]
   const always = delivery.name === 'eager' ? [...eager, ...deferred] : eager
   const hidden = delivery.name === 'eager' ? [] : deferred
-  const { prompts, tokenizer, cardBudget, cardPlace, face, affordance } = settings
+  const { prompts, tokenizer, cardBudget, cardPlace, searchTool, affordance } = settings
   const findable = canFind(context)
   const strong = affordance === 'strong' && findable
   const bridge = delivery.metaTools.includes('bridge') ? BRIDGE_NAME : undefined
@@ -107,12 +107,12 @@ export function freezePrefix(
   if (delivery.metaTools.includes('loader'))
     metaTools.push(
       loaderTool(
-        face,
+        searchTool,
         prompts,
-        face.description?.({ bridge }) ??
+        searchTool.description?.({ bridge }) ??
           prompts.loader({
-            loader: face.name,
-            parameter: queryParameter(face, prompts),
+            loader: searchTool.name,
+            parameter: queryParameter(searchTool, prompts),
             bridge,
             strong,
             unloads: true,
@@ -121,10 +121,10 @@ export function freezePrefix(
         loaderLimit(wire),
       ),
     )
-  if (bridge) metaTools.push(bridgeTool(face, prompts, findable))
+  if (bridge) metaTools.push(bridgeTool(searchTool, prompts, findable))
 
   const section = prompts.section({
-    loader: face.name,
+    loader: searchTool.name,
     bridge,
     deferred: unloaded.length,
     findable,
@@ -144,7 +144,7 @@ export function freezePrefix(
     ...(delivery.name === 'native' ? abilities(support) : {}),
     ...because,
     section: delivery.name === 'eager' ? '' : section,
-    tombstone: prompts.tombstone({ loader: face.name }),
+    tombstone: prompts.tombstone({ loader: searchTool.name }),
     shown: cards.shown,
     sources,
     deferred: hidden.length,

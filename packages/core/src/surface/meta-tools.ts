@@ -1,4 +1,4 @@
-/** The tools that Toolwell itself declares: the search tool (loader), the bridge, and the reader of kept results. */
+/** The tools that Toolwell itself declares: the search tool, which hosts can change, the bridge, and the reader of kept results. */
 
 import { toolId } from '../base/names.js'
 import { type Entry, META } from '../catalogue/catalogue.js'
@@ -8,41 +8,39 @@ import type { WireTool } from '../tool/wire-tool.js'
 import type { Context } from './context.js'
 import type { Prompts } from './prompts.js'
 
-/** A search as the model asked for it, whatever the form of the search tool. */
+/** A search request, as `read` of the search tool returns it. */
 export interface SearchRequest {
   readonly query: string
   readonly domain?: string
-  /** Also return tools that are already loaded, after the others. Default true. */
+  /** Show loaded tools, too. Default true; they come last. */
   readonly includeLoaded?: boolean
   readonly limit?: number
 }
 
-/** Sentences of the built-in rendering in addition to the matches. */
+/** The text of the built-in rendering besides the found tools. */
 export interface SearchRemarks {
-  /** Sentences about what the matches do not show: dropped, evicted, unloaded, not found. */
+  /** Sentences about tools that were dropped, evicted, unloaded or not found. */
   readonly remarks: readonly string[]
-  /** All of it as one text, including matches without a schema. May be empty. */
+  /** The remarks as one text, with the matches whose schema is not shown. It may be empty. */
   readonly rest: string
 }
 
-/** The search tool: its name, its input and, optionally, the rendering of its answer. */
-export interface SearchFace {
+/** The search tool: its name, its input and, optionally, the text of its answers. */
+export interface SearchTool {
   readonly name: string
   inputSchema(prompts: Prompts): JsonSchema
-  /**
-   * Description of the search tool, if `prompts.loader` does not fit its input. The list of deferred tools follows it.
-   */
+  /** The description, if `prompts.loader` does not fit the input. The list of hidden tools follows it. */
   description?(facts: { readonly bridge: string | undefined }): string
   /** Reads the model's input. Must not throw; a missing query is the empty string. */
   read(input: Readonly<Record<string, unknown>>): SearchRequest
   /**
-   * Replaces the built-in rendering. The machine-readable first line is added before it. A value that is not a string
-   * is written as JSON in which no tag can open or close.
+   * Replaces the built-in rendering. The machine-readable first line is added in front of it. An object is written as JSON
+   * in which no tag can open or close.
    */
   render?(result: SearchResult, said: SearchRemarks): string | object
-  /** Number of matches in an answer: the default and the maximum. Defaults to 5 and 20. */
+  /** Matches in one answer: `usual` if the model gives no limit, and `most`. Default 5 and 20. */
   readonly limit?: { readonly usual: number; readonly most: number }
-  /** How the search tool is asked for one exact name, for hints. Default `select:name`. */
+  /** The query for one exact name, for hints. Default `select:name`. */
   select?(name: string): string
 }
 
@@ -53,8 +51,8 @@ const whole = (value: unknown) => {
   return typeof number === 'number' && Number.isFinite(number) ? { limit: Math.trunc(number) } : {}
 }
 
-/** Built-in input forms: Toolwell's own and those of existing systems. Spread one and change what you need. */
-export const searchFaces = {
+/** Ready-made search tools: our own, and those of existing systems. Spread one and change what you like. */
+export const searchTools = {
   /** `tool_search { query, limit? }` */
   standard: {
     name: 'tool_search',
@@ -121,13 +119,13 @@ export const searchFaces = {
     },
     select: (name) => JSON.stringify({ name }),
   },
-} as const satisfies Record<string, SearchFace>
+} as const satisfies Record<string, SearchTool>
 
 export const BRIDGE_NAME = 'tool_call'
 
 /** The parameter that takes the query: the first required one. */
-export function queryParameter(face: SearchFace, prompts: Prompts): string {
-  const { required } = face.inputSchema(prompts)
+export function queryParameter(searchTool: SearchTool, prompts: Prompts): string {
+  const { required } = searchTool.inputSchema(prompts)
   return Array.isArray(required) && typeof required[0] === 'string' ? required[0] : 'query'
 }
 
@@ -136,32 +134,32 @@ export function queryParameter(face: SearchFace, prompts: Prompts): string {
  * of the first parameter, which no wire limits.
  */
 export function loaderTool(
-  face: SearchFace,
+  searchTool: SearchTool,
   prompts: Prompts,
   about: string,
   cards: string,
   limit: number,
 ): WireTool {
-  const inputSchema = face.inputSchema(prompts)
+  const inputSchema = searchTool.inputSchema(prompts)
   const whole = cards === '' ? about : `${about}\n\n${cards}`
-  if (whole.length <= limit) return { name: face.name, description: whole, inputSchema }
-  const first = queryParameter(face, prompts)
+  if (whole.length <= limit) return { name: searchTool.name, description: whole, inputSchema }
+  const first = queryParameter(searchTool, prompts)
   const properties = (inputSchema.properties ?? {}) as Record<string, { readonly description?: string }>
   const parameter = properties[first]
-  if (!parameter) return { name: face.name, description: whole, inputSchema }
+  if (!parameter) return { name: searchTool.name, description: whole, inputSchema }
   const described = { ...parameter, description: `${parameter.description ?? ''}\n\n${cards}`.trimStart() }
   return {
-    name: face.name,
+    name: searchTool.name,
     description: about,
     inputSchema: { ...inputSchema, properties: { ...properties, [first]: described } },
   }
 }
 
-/** `findable`: a search may find something. */
-export function bridgeTool(face: SearchFace, prompts: Prompts, findable: boolean): WireTool {
+/** `findable`: a search may lead to something. */
+export function bridgeTool(searchTool: SearchTool, prompts: Prompts, findable: boolean): WireTool {
   return {
     name: BRIDGE_NAME,
-    description: prompts.bridge({ loader: face.name, bridge: BRIDGE_NAME, findable }),
+    description: prompts.bridge({ loader: searchTool.name, bridge: BRIDGE_NAME, findable }),
     inputSchema: {
       type: 'object',
       properties: {

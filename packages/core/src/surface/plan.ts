@@ -171,7 +171,7 @@ function freezeReason(state: LedgerState, context: Context, { thinking }: SentHi
   if (state.frozen.delivery === 'native' && !support.native) return 'wire'
   if (state.frozen.changes && support.native === 'references') return 'wire'
   if (state.frozen.removals && support.native !== 'changes') return 'wire'
-  const names = { loader: loaderName(state, context.settings.face), bridge: BRIDGE_NAME }
+  const names = { loader: loaderName(state, context.settings.searchTool), bridge: BRIDGE_NAME }
   const denied = deliveries[state.frozen.delivery].metaTools.some(
     (meta) => context.gate.availability(metaEntry(names[meta]), 'see') === 'denied',
   )

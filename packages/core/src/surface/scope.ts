@@ -11,7 +11,8 @@ import type { ToolwellEvent } from '../ledger/events.js'
 import type { LedgerStore } from '../ledger/store.js'
 import type { Ranked, RankQuery } from '../search/searcher.js'
 import type { Notice } from '../tool/notice.js'
-import { type Context, createContext, type DefinitionMemo, type Settings } from './context.js'
+import { type Context, createContext, type DefinitionMemo } from './context.js'
+import type { Settings } from './settings.js'
 
 /** State shared by all conversations of one Toolwell. */
 export interface Shared {

@@ -102,13 +102,11 @@ export class Machine {
     const well = createToolwell({
       tools: hostTools(this.world, this.ran),
       mode: mode.startsWith('auto') ? 'auto' : (mode as 'on' | 'off'),
-      ...(mode.startsWith('auto') ? { threshold: mode === 'auto-on' ? 0 : 1e9 } : {}),
+      ...(mode.startsWith('auto') ? { costs: { threshold: mode === 'auto-on' ? 0 : 1e9 } } : {}),
       delivery,
-      hiddenCalls,
-      ...(maxLoaded === undefined ? {} : { maxLoaded: maxLoaded }),
-      ...(cards === undefined ? {} : { cards }),
-      ...(cardPlace === undefined ? {} : { cardPlace }),
-      ...(schemas === undefined ? {} : { schemas }),
+      surface: { hiddenCalls, ...(cards && { cards }), ...(cardPlace && { cardPlace }) },
+      ...(maxLoaded === undefined ? {} : { limits: { maxLoaded } }),
+      ...(schemas === undefined ? {} : { search: { schemas } }),
       policy: policyOf(this.world),
       store: this.store,
     })

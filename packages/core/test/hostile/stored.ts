@@ -33,7 +33,7 @@ async function sample(delivery: 'append' | 'bridge' | 'native'): Promise<string>
   const { WIRES } = await import('./wires.js')
   const on = WIRES[1]
   if (!on) throw new Error('there is no such wire')
-  const played = await host(on, { tools: TOOLS(), delivery, store, maxLoaded: 2 })
+  const played = await host(on, { tools: TOOLS(), delivery, store, limits: { maxLoaded: 2 } })
   await played.run(
     { name: 'tool_search', arguments: { query: 'select:tracker__create_issue' } },
     { name: 'read_file', arguments: {} },
