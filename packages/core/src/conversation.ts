@@ -10,9 +10,7 @@ import { quote } from './base/text.js'
 import type { Catalogue } from './catalogue/catalogue.js'
 import type { LedgerEvent } from './ledger/event.js'
 import { type LedgerState, loaderName, replay } from './ledger/fold.js'
-import { forkOf } from './ledger/fork.js'
-import { createLog } from './ledger/log.js'
-import { openLedger, sumUp } from './ledger/open-ledger.js'
+import { createLog, openLedger, startFork, sumUp } from './ledger/log.js'
 import type { WireSupport } from './surface/auto.js'
 import type { Context } from './surface/context.js'
 import { hostArray } from './surface/host-array.js'
@@ -99,10 +97,8 @@ export interface Conversation {
   inspect(): Inspection
   /** The number of all events. */
   readonly length: number
-  /** The newest events: all of them, unless this is a long conversation that was opened from a snapshot. */
+  /** All events in order; for a fork, the events of its origin come first. */
   readonly events: readonly LedgerEvent[]
-  /** All events, of a fork also those of its origin. Reads them where they are not in memory. */
-  readEvents(): Promise<readonly LedgerEvent[]>
 }
 
 /** From this size on, counting the tokens of a catalogue would hold the event loop. */
@@ -225,7 +221,7 @@ export async function openConversation(
         )
       if (latest?.view.requestId === requestId && latest.length === known.length) return latest.view
       if (known.length === log.state.length) return view(requestId, log.state)
-      return view(requestId, replay((await log.all()).slice(0, known.length)))
+      return view(requestId, replay(log.events.slice(0, known.length)))
     }
     // Another process may have kept one.
     if (log.state.results.size > 0) keeps()
@@ -272,7 +268,6 @@ export async function openConversation(
     get length() {
       return log.state.length
     },
-    readEvents: () => log.exclusive(() => log.all()),
 
     begin: (request) => log.retried(() => begin(request)),
 
@@ -300,8 +295,7 @@ export async function openConversation(
     compact: (change) =>
       log.retried(async () => {
         const { compaction } = await hostSteps()
-        const events = await log.all()
-        await log.append(compaction(log.state, context(), change, log.lastAnchor, events))
+        await log.append(compaction(log.state, context(), change, log.lastAnchor, log.events))
       }),
 
     clear: () => log.retried(() => log.append([[log.lastAnchor, { kind: 'cleared' }]])),
@@ -311,7 +305,7 @@ export async function openConversation(
         const { seenBy } = await hostSteps()
         // Another process may have gone on with this ledger.
         await log.reload()
-        const events = await log.all()
+        const { events } = log
         const end =
           anchor === undefined
             ? events.length
@@ -330,7 +324,7 @@ export async function openConversation(
             'A fork needs a ledger of its own: give it another id.',
             { ledger: id },
           )
-        const seed = () => forkOf({ ledger: id, events: end }, log.origin, forkId, events)
+        const seed = () => startFork({ ledger: id, events: end }, log.origin, forkId, events)
         return openConversation(shared, { ...scope, id: forkId }, { open: seed })
       }),
 
@@ -350,11 +344,7 @@ export async function openConversation(
 
     async ends() {
       const { createEndedCalls } = await endedCalls()
-      if (!ended) {
-        const made = createEndedCalls()
-        made.note(await log.exclusive(() => log.all()))
-        ended = made
-      }
+      ended ??= createEndedCalls()
       ended.note(log.events)
       const [known, from] = [ended, since]
       return (call) => known.endOf(call, from)

@@ -1,10 +1,11 @@
 /** The ledger's vocabulary: everything that can happen to one conversation's tools. Decisions are in the event, never left to the fold. */
 
+import type { Notice } from '../tool/notice.js'
 import type { DeliveryName, Dropped, DropReason, FailureReason, LoadSource } from '../tool/reasons.js'
 import type { Pin, WireTool } from '../tool/wire-tool.js'
 
 /** The version written on every stored line. Increase it when a reader of the old format would misread the new one. */
-export const LEDGER_FORMAT = 3
+export const LEDGER_FORMAT = 4
 
 /** Tokens of one request, by what they pay for. */
 export interface SurfaceTokens {
@@ -53,8 +54,6 @@ export type LedgerFact =
       readonly changes?: true
       /** And taken away again. */
       readonly removals?: true
-      /** Read from format 1, whose delivery `stub` is gone: hidden tools that it declared. A new latch is due. */
-      readonly outdated?: readonly Pin[]
       /** Why this mode and delivery, where it was for Toolwell to decide. */
       readonly because?: string
       /** The prompt section, or empty. */
@@ -148,7 +147,7 @@ export type LedgerFact =
       readonly asked: string
       readonly alias?: string
       /** Equal for calls that are identical in target and arguments. */
-      readonly key?: string
+      readonly key: string
     }
   | {
       readonly kind: 'call-succeeded'
@@ -193,15 +192,11 @@ export type LedgerFact =
       /** Sources that this text told of, with their membership. */
       readonly sources?: Readonly<Record<string, string>>
     }
-  /**
-   * Thinking is sent no more, for good: the bytes before it are not those it was thought behind, and the provider checks
-   * that. `pending`: not written any more; older ledgers have there what stood in a tool loop that was still open.
-   */
+  /** This thinking is never sent again: other bytes come before it now, and the provider checks them. */
   | {
       readonly kind: 'thinking-stripped'
       /** Anchors of the messages that held it. */
       readonly messages: readonly string[]
-      readonly pending?: readonly string[]
     }
   /** A model request was begun. A second begin with the same id is a retry and writes nothing. */
   | { readonly kind: 'requested'; readonly requestId: string; readonly tokens: SurfaceTokens }
@@ -225,3 +220,23 @@ export type LedgerFact =
       /** The request that the provider refused for it: it ends here, and a new latch is due at once. */
       readonly request?: string
     }
+
+// What a host can watch: every ledger event as it is stored, and every notice.
+
+/** `conversation` is empty where an event belongs to none. */
+export type ToolwellEvent = (LedgerEvent | Notice) & { readonly conversation: string }
+
+type Listener = (event: ToolwellEvent) => unknown
+
+/** Tells the host's listeners. One that throws must not undo what was stored; it has no channel but itself to be told by. */
+export function createTell(listeners: readonly Listener[]): (event: ToolwellEvent) => void {
+  return (event) => {
+    for (const listener of listeners)
+      try {
+        const result = listener(event)
+        if (result instanceof Promise) result.catch(() => undefined)
+      } catch {
+        // See above.
+      }
+  }
+}

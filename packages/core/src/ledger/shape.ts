@@ -53,7 +53,6 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
     metaTools: list(wireTool),
     changes: optional(flag),
     removals: optional(flag),
-    outdated: optional(list(pin)),
     because: optional(text),
     section: text,
     tombstone: optional(text),
@@ -80,7 +79,7 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
   suspended: { tool: text, reason: text },
   restored: { tool: text, pin: optional(pin) },
   redefined: { tool: pin },
-  'call-started': { ...named, key: optional(text) },
+  'call-started': { ...named, key: text },
   'call-succeeded': { ...named, kept, media: optional(number) },
   'call-failed': {
     ...named,
@@ -101,7 +100,7 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
     removes: optional(list(text)),
     sources: optional(table(text)),
   },
-  'thinking-stripped': { messages: list(text), pending: optional(list(text)) },
+  'thinking-stripped': { messages: list(text) },
   requested: { requestId: text, tokens: table(number) },
   measured: {
     requestId: text,

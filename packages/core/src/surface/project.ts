@@ -70,7 +70,6 @@ export function project(state: LedgerState, requestId: string): SurfaceView {
   }
   for (const pin of state.tools.eager.values()) declare(tools, pin)
   for (const meta of latch.metaTools) tools.set(meta.name, meta)
-  for (const pin of latch.outdated ?? []) declare(tools, pin)
   for (const { pin, live, kept } of state.tools.loaded.values()) {
     if (!pin.definition) continue
     const { name } = pin.definition

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { lstat, open, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
-import { makeFolder } from './make-folder.js'
+import { makeFolder } from './folders.js'
 
 /** An append takes milliseconds. A lock this old was left by a process that died on another machine. */
 const STALE_AFTER = 10_000
