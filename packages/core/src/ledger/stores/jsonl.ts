@@ -26,6 +26,13 @@ const READ = constants.O_RDONLY
 const APPEND = constants.O_RDWR | constants.O_APPEND
 const NOTHING: Place = { identity: '', start: 0, end: 0, sum: '', count: 0 }
 
+interface Remembered {
+  /** The last line that is known. */
+  readonly latest: Place
+  /** The last line that the caller has read or written. After a conflict, the caller asks for the events after it. */
+  readonly seen: Place
+}
+
 /**
  * The last queued task of each ledger, for all stores of this process: a server may make one store per request. Holds only ledgers
  * with a task under way.
@@ -41,14 +48,14 @@ export function jsonlStore(folder: string): LedgerStore {
   if (typeof folder !== 'string' || folder === '')
     throw new ToolwellError('invalid-option', 'jsonlStore needs the path of a folder.', { path: 'folder' })
   const root = resolve(folder)
-  const places = new Map<string, Place>()
+  const places = new Map<string, Remembered>()
   /** Files whose names this store has made survive a crash. */
   const synced = new Set<string>()
   let isLocal = false
 
-  function remember(file: string, place: Place): void {
+  function remember(file: string, latest: Place, seen = latest): void {
     places.delete(file)
-    places.set(file, place)
+    places.set(file, { latest, seen })
     const [oldest = ''] = places.keys()
     if (places.size <= REMEMBERED_LEDGERS) return
     places.delete(oldest)
@@ -93,7 +100,9 @@ export function jsonlStore(folder: string): LedgerStore {
     const file = ledgerFile(root, ledger)
     let handle = await openLedgerFile(file, APPEND)
     try {
-      const before = handle ? (await readAll(ledger, handle, places.get(file))).place : NOTHING
+      const known = places.get(file)
+      const before = handle ? (await readAll(ledger, handle, known?.latest)).place : NOTHING
+      remember(file, before, known?.seen)
       if (before.count !== expected) throw conflict(ledger, expected, before.count)
       if (count === 0) return
       handle ??= await createFile(file)
@@ -127,8 +136,9 @@ export function jsonlStore(folder: string): LedgerStore {
       assertLedgerId(ledger)
       return explained(ledger, `could not be read from ${root}`, async () => {
         const file = ledgerFile(root, ledger)
-        const known = places.get(file)
-        const { events, place } = await readPath(ledger, known && known.count <= from ? known : undefined)
+        const { latest, seen } = places.get(file) ?? {}
+        const known = [latest, seen].find((each) => each && each.count <= from)
+        const { events, place } = await readPath(ledger, known)
         if (from > place.count) throw conflict(ledger, from, place.count)
         remember(file, place)
         return events.slice(events.length - (place.count - from))
