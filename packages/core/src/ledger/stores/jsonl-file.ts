@@ -5,7 +5,7 @@
  * `first` is the number of events before it and `prev` is the checksum of the last line that counts.
  */
 import { randomBytes } from 'node:crypto'
-import { constants, lstatSync } from 'node:fs'
+import { constants, fstatSync, lstatSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
@@ -58,13 +58,7 @@ export async function openLedgerFile(file: string, flags: number): Promise<FileH
   return open(file, flags | (constants.O_NOFOLLOW ?? 0), 0o600)
 }
 
-/** Name of the file behind a handle, to see whether a path still leads to it. */
-export async function identifyFile(handle: FileHandle): Promise<string> {
-  const { dev, ino } = await handle.stat({ bigint: true })
-  return `${dev}:${ino}`
-}
-
-/** Whether the path still leads to the file with this name. */
+/** Whether the path still leads to the file with this device and inode. */
 export function leadsTo(file: string, identity: string): boolean {
   const found = lstatSync(file, { bigint: true, throwIfNoEntry: false })
   return found !== undefined && `${found.dev}:${found.ino}` === identity
@@ -72,6 +66,7 @@ export function leadsTo(file: string, identity: string): boolean {
 
 /** The last line that counts, and the number of events up to and including it. */
 export interface Place {
+  /** Device and inode of the file. */
   readonly identity: string
   readonly start: number
   readonly end: number
@@ -128,17 +123,23 @@ export async function readLedgerFile(
   known?: Place,
   key?: string,
 ): Promise<LedgerContent> {
-  const { dev, ino, size } = await handle.stat({ bigint: true })
+  // Not asynchronous: the system knows it without the disk, and each append asks twice.
+  const { dev, ino, size } = fstatSync(handle.fd, { bigint: true })
   const identity = `${dev}:${ino}`
   if (known?.identity === identity && size >= known.end) {
-    const bytes = await readBytes(handle, known.start)
+    const bytes = await readBytes(handle, known.start, Number(size))
     // A new file may get the number of a deleted one.
     if (bytes.toString('latin1', 0, SUM_LENGTH) === known.sum) {
       const content = readLines(bytes, known, id, key)
       if (!content.damage) return content
     }
   }
-  return readLines(await readBytes(handle, 0), { identity, start: 0, end: 0, sum: '', count: 0 }, id, key)
+  return readLines(
+    await readBytes(handle, 0, Number(size)),
+    { identity, start: 0, end: 0, sum: '', count: 0 },
+    id,
+    key,
+  )
 }
 
 /** Applies the rule to bytes that begin at `from.start`. */
@@ -236,8 +237,8 @@ function decodeLine(bytes: Buffer): Line | undefined {
   }
 }
 
-async function readBytes(handle: FileHandle, from: number, most = Number.POSITIVE_INFINITY): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(most, (await handle.stat()).size - from)))
+async function readBytes(handle: FileHandle, from: number, to: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(to - from)
   let read = 0
   while (read < bytes.length) {
     const { bytesRead } = await handle.read(bytes, read, bytes.length - read, from + read)

@@ -9,7 +9,6 @@ import {
   decodeLedgerFile,
   describeDamage,
   encodeLine,
-  identifyFile,
   type LedgerContent,
   leadsTo,
   ledgerFile,
@@ -122,8 +121,7 @@ export function jsonlStore(folder: string): LedgerStore {
           unsynced,
         )
       // Deleted or repaired meanwhile.
-      if (!leadsTo(file, await identifyFile(handle)))
-        throw conflict(ledger, expected, (await readPath(ledger)).place.count)
+      if (!leadsTo(file, own.identity)) throw conflict(ledger, expected, (await readPath(ledger)).place.count)
       remember(file, own)
     } finally {
       // The outcome is already known, and an error of closing would hide it.
