@@ -3,7 +3,7 @@ import { ToolwellError } from '../base/errors.js'
 import { lazily } from '../base/lazily.js'
 import type { LedgerEvent, LedgerFact } from './event.js'
 import { createState, fold, type LedgerState } from './fold.js'
-import { isConflict, type LedgerStore } from './store.js'
+import type { LedgerStore } from './store.js'
 
 /** A fact and the call or message that it follows. */
 export type Anchored = readonly [anchor: string, fact: LedgerFact]
@@ -220,6 +220,11 @@ const shape = lazily(() => import('./shape.js'))
 async function checkEvents(ledger: string, stored: LedgerEvent[], from = 0): Promise<LedgerEvent[]> {
   if (stored.length > 0) (await shape()).assertEvents(ledger, stored, from)
   return stored
+}
+
+/** Recognises a conflict by its code, which also works across two installs of this package. */
+function isConflict(error: unknown): boolean {
+  return ToolwellError.is(error) && error.code === 'ledger-conflict'
 }
 
 /** Undefined if the store holds fewer events. */

@@ -76,11 +76,6 @@ export function conflict(ledger: string, expected: number, found: number): Toolw
   )
 }
 
-/** Recognises a conflict by its code, which also works across two installs of this package. */
-export function isConflict(error: unknown): boolean {
-  return ToolwellError.is(error) && error.code === 'ledger-conflict'
-}
-
 /** The error for deleting a ledger that a fork continues. */
 export function stillNeeded(ledger: string, fork: string): ToolwellError {
   return new ToolwellError(

@@ -228,10 +228,9 @@ function decodeLine(bytes: Buffer): Line | undefined {
     // Another version may have other fields.
     if (line.v !== LEDGER_FORMAT) return { ...line, sum } as unknown as Line
     const { first, events } = line
-    const isInOrder = (event: unknown, index: number) =>
-      isRecord(event) && event.id === (first as number) + index
-    const fits = Array.isArray(events) && events.length > 0 && events.every(isInOrder)
-    return fits ? ({ ...line, sum } as unknown as Line) : undefined
+    if (!Number.isSafeInteger(first) || !Array.isArray(events) || events.length === 0) return undefined
+    const isInOrder = events.every((event, index) => event?.id === (first as number) + index)
+    return isInOrder ? ({ ...line, sum } as unknown as Line) : undefined
   } catch {
     return undefined
   }

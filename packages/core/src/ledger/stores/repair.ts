@@ -3,8 +3,8 @@ import { constants } from 'node:fs'
 import { link, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { LedgerEvent } from '../event.js'
-import { renumber } from '../log.js'
-import { isMissing, syncFolder } from './folders.js'
+import { readLedger } from '../log.js'
+import { syncFolder } from './folders.js'
 import {
   type Damage,
   decodeLedgerFile,
@@ -23,32 +23,22 @@ export interface LedgerReport {
   readonly damage?: Damage
 }
 
-/** Files of the ledgers at a path, which is a folder or one file. */
+/** Finds the files of the ledgers at a path, which is a folder or one file. */
 export async function findLedgerFiles(path: string): Promise<string[]> {
-  if (path.endsWith('.jsonl') && (await isFile(path))) return [path]
+  if (path.endsWith('.jsonl') && (await stat(path)).isFile()) return [path]
   const found = await readdir(path, { recursive: true })
   return found.filter((each) => decodeLedgerFile(each) !== undefined).map((each) => join(path, each))
 }
 
-async function isFile(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isFile(),
-    (error) => {
-      if (isMissing(error)) return false
-      throw error
-    },
-  )
-}
-
-async function readContent(file: string): Promise<LedgerContent> {
+async function readContent(file: string): Promise<LedgerContent & { readonly id: string }> {
+  const name = decodeLedgerFile(basename(file)) ?? basename(file)
   const handle = await openLedgerFile(file, constants.O_RDONLY)
   if (!handle) throw new Error('there is no such file')
   try {
-    const content = await readLedgerFile(handle, undefined)
-    const isRightName = content.id === undefined || resolve(file).endsWith(ledgerFile('/', content.id))
-    if (isRightName) return content
-    // As the store reads it: the name of the file says which ledger it is.
-    return await readLedgerFile(handle, decodeLedgerFile(basename(file)) ?? basename(file))
+    const { id = name, ...content } = await readLedgerFile(handle, undefined)
+    if (resolve(file).endsWith(ledgerFile('/', id))) return { ...content, id }
+    // The store goes by the name of the file, and so finds the lines of another ledger.
+    return { ...(await readLedgerFile(handle, name)), id: name }
   } finally {
     await handle.close()
   }
@@ -59,42 +49,36 @@ export async function checkLedger(file: string): Promise<LedgerReport> {
   return { file, events: place.count, torn, ...(damage ? { damage } : {}) }
 }
 
-/** All intact events, of a fork with those of its origin, and the id of the conversation. */
+/** Reads all intact events, of a fork with those of its origin, and the id of the conversation. */
 export async function readLedgerEvents(file: string): Promise<{
   readonly id: string
   readonly events: readonly LedgerEvent[]
   readonly damage?: Damage
 }> {
-  const {
-    id = decodeLedgerFile(basename(file)) ?? basename(file),
-    events: own,
-    damage,
-  } = await readContent(file)
-  const events = await addOrigin(file.slice(0, -ledgerFile('', id).length), own)
+  const { id, damage } = await readContent(file)
+  const root = resolve(file).slice(0, -ledgerFile('/', id).length)
+  const events = await readLedger(
+    { read: async (ledger) => [...(await readContent(ledgerFile(root, ledger))).events], append: refuse },
+    id,
+  )
   return { id, events, ...(damage ? { damage } : {}) }
 }
 
-/** Looks for the origin in the same folder. Without an intact one, gives the events of the fork alone. */
-async function addOrigin(root: string, own: readonly LedgerEvent[]): Promise<readonly LedgerEvent[]> {
-  const [first] = own
-  if (first?.kind !== 'forked') return own
-  const { ledger, events: count } = first.origin
-  const origin = await readContent(ledgerFile(root, ledger)).catch(() => undefined)
-  const before = (await addOrigin(root, origin?.events ?? [])).slice(0, count)
-  return before.length < count ? own : [...before, ...own.map((event) => renumber(event, count))]
+async function refuse(): Promise<never> {
+  throw new Error('it is only read')
 }
 
 export interface Repair {
   readonly damage: Damage
   /** Events that the ledger keeps. */
   readonly events: number
-  /** The damaged file. */
+  /** Path of the damaged file. */
   readonly kept: string
 }
 
 /**
- * Replaces a damaged file by its intact lines and keeps the old file next to it. A process that is appending gets a conflict, because the
- * path leads to another file. Undefined if nothing is damaged.
+ * Replaces a damaged file by its intact lines and keeps the old file next to it. A process that is appending gets a conflict, because
+ * the path leads to another file. Undefined if nothing is damaged.
  */
 export async function repairLedger(file: string): Promise<Repair | undefined> {
   const { damage, place } = await readContent(file)
@@ -108,18 +92,18 @@ export async function repairLedger(file: string): Promise<Repair | undefined> {
   try {
     const intact = Buffer.alloc(place.end)
     await old?.read(intact, 0, place.end, 0)
-    await handle?.writeFile(place.end === 0 ? intact : Buffer.concat([intact, Buffer.from('\n')]))
+    await handle?.writeFile(place.end === 0 ? '' : Buffer.concat([intact, Buffer.from('\n')]))
     await handle?.sync()
   } finally {
     await Promise.all([old?.close(), handle?.close()])
   }
-  const kept = await keepOld(file)
+  const kept = await keepOldFile(file)
   await rename(draft, file)
   await syncFolder(dirname(file))
   return { damage, events: place.count, kept }
 }
 
-async function keepOld(file: string): Promise<string> {
+async function keepOldFile(file: string): Promise<string> {
   for (let number = 1; ; number++) {
     const kept = `${file}.damaged-${number}`
     try {
