@@ -1,5 +1,4 @@
-/** What a stored event must look like to be folded. A ledger may come from any disk: what is wrong in it is said when it is opened. */
-
+/** Checks the shape of stored events when a ledger is opened: it may come from any disk. */
 import { ToolwellError } from '../base/errors.js'
 import { isRecord } from '../base/guards.js'
 import type { LedgerEvent } from './event.js'
@@ -114,14 +113,14 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
   downgraded: { from: delivery, reason: text, request: optional(text) },
 }
 
-/** Refuses a ledger that could not be folded. Kinds that are not known here are somebody else's, and change nothing. */
+/** Throws if an event cannot be folded. Ignores unknown kinds, which the fold ignores too. `from` is the number of the first event. */
 export function assertEvents(ledger: string, events: readonly LedgerEvent[], from = 0): void {
   events.forEach((event: unknown, index) => {
     const problem = problemOf(event)
     if (problem !== undefined)
       throw new ToolwellError(
         'ledger-corrupt',
-        `Ledger ${JSON.stringify(ledger)} cannot be read: event ${from + index} ${problem}. Nothing was changed. Restore it from a backup, or delete this event and everything after it to go on from there.`,
+        `Ledger ${JSON.stringify(ledger)} cannot be read: event ${from + index} ${problem}. Nothing was changed. Restore it from a backup, or delete this event and all later ones.`,
         { ledger, event: from + index },
       )
   })

@@ -1,7 +1,4 @@
-/**
- * The storage seam: where ledgers live, and the checks that every store makes. Stores of your own may use these helpers; `storeContract`
- * of `@toolwell/testing` tests all of the rules.
- */
+/** The interface of ledger stores, and the checks that every store makes. `storeContract` of `@toolwell/testing` tests all rules. */
 import { ToolwellError } from '../base/errors.js'
 import type { LedgerEvent } from './event.js'
 
