@@ -250,7 +250,12 @@ describe.runIf(process.platform === 'linux')('a folder on another file system', 
       code: 'store-failed',
       message: expect.stringContaining(`${inner} is on ${name}`),
     })
-    expect(await readdir(inner)).toEqual([])
+    expect(await readdir(folder)).toEqual([])
+    // Also if the ledger was written elsewhere and moved.
+    disk.type = 0xef53
+    await jsonlStore(inner).append('thread', 0, [searched(0)])
+    disk.type = type
+    await expect(jsonlStore(inner).append('thread', 1, [searched(1)])).rejects.toThrow(`is on ${name}`)
   })
 
   it('gives a warning on FUSE', async () => {

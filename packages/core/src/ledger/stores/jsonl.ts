@@ -1,5 +1,5 @@
 /** Stores ledgers as files, one line per append, for hosts on one machine. `jsonl-file.ts` has the rule for the lines. */
-import { constants, statSync } from 'node:fs'
+import { constants, existsSync, statSync } from 'node:fs'
 import { type FileHandle, readdir, rm, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { ToolwellError } from '../../base/errors.js'
@@ -30,6 +30,8 @@ interface Remembered {
   readonly latest: Place
   /** The last line that the caller has read or written. After a conflict, the caller asks for the events after it. */
   readonly seen: Place
+  /** Identity of the file whose name survives a crash, because this store has synced its folder. */
+  readonly synced?: string | undefined
 }
 
 /**
@@ -48,17 +50,13 @@ export function jsonlStore(folder: string): LedgerStore {
     throw new ToolwellError('invalid-option', 'jsonlStore needs the path of a folder.', { path: 'folder' })
   const root = resolve(folder)
   const places = new Map<string, Remembered>()
-  /** Files whose names this store has made survive a crash. */
-  const synced = new Set<string>()
   let isLocal = false
 
-  function remember(file: string, latest: Place, seen = latest): void {
+  function remember(file: string, remembered: Remembered): void {
     places.delete(file)
-    places.set(file, { latest, seen })
+    places.set(file, remembered)
     const [oldest = ''] = places.keys()
-    if (places.size <= REMEMBERED_LEDGERS) return
-    places.delete(oldest)
-    synced.delete(oldest)
+    if (places.size > REMEMBERED_LEDGERS) places.delete(oldest)
   }
 
   async function explained<T>(ledger: string, problem: string, task: () => Promise<T>): Promise<T> {
@@ -66,7 +64,7 @@ export function jsonlStore(folder: string): LedgerStore {
       assertOwnFolder(root)
       return await task()
     } catch (error) {
-      throw ToolwellError.is(error) ? error : storeFailed(ledger, `${problem}: ${sayWhy(error)}`, error)
+      throw ToolwellError.is(error) ? error : storeFailed(ledger, problem, error)
     }
   }
 
@@ -90,8 +88,6 @@ export function jsonlStore(folder: string): LedgerStore {
 
   async function createFile(file: string): Promise<FileHandle> {
     await makeOwnFolder(dirname(file))
-    if (!isLocal) await assertLocalDisk(root)
-    isLocal = true
     return (await openLedgerFile(file, APPEND | constants.O_CREAT)) as FileHandle
   }
 
@@ -99,30 +95,27 @@ export function jsonlStore(folder: string): LedgerStore {
     const file = ledgerFile(root, ledger)
     let handle = await openLedgerFile(file, APPEND)
     try {
-      const known = places.get(file)
-      const before = handle ? (await readAll(ledger, handle, known?.latest)).place : NOTHING
-      remember(file, before, known?.seen)
+      const { latest, seen, synced } = places.get(file) ?? {}
+      const before = handle ? (await readAll(ledger, handle, latest)).place : NOTHING
+      remember(file, { latest: before, seen: seen ?? before, synced })
       if (before.count !== expected) throw conflict(ledger, expected, before.count)
       if (count === 0) return
+      if (!isLocal) await assertLocalDisk(root)
+      isLocal = true
       handle ??= await createFile(file)
       const { bytes, key } = encodeLine(ledger, before, events)
       const failure = await writeLine(handle, bytes)
       const unsynced = await handle.datasync().then(() => undefined, toError)
-      // Also for a file that another process created: it may not have come to this step.
-      if (!synced.has(file)) await syncFolder(dirname(file))
-      synced.add(file)
-      const { own, place } = await readAll(ledger, handle, before, key)
-      if (!own && failure) throw failure
-      if (!own) throw conflict(ledger, expected, place.count)
-      if (unsynced)
-        throw storeFailed(
-          ledger,
-          `may or may not hold the new events, because the disk did not confirm them: ${sayWhy(unsynced)}. Open the ledger again before you continue`,
-          unsynced,
-        )
+      // Also if another process created the file: it may not have reached this step.
+      if (before.identity === '' || synced !== before.identity) await syncFolder(dirname(file))
+      const { own, place } = await readAll(ledger, handle, before, key).catch((error: unknown) => {
+        throw ToolwellError.is(error) ? error : describeUnknown(ledger, error)
+      })
+      if (!own) throw failure ?? conflict(ledger, expected, place.count)
+      if (unsynced) throw describeUnknown(ledger, unsynced)
       // Deleted or repaired meanwhile.
       if (!leadsTo(file, own.identity)) throw conflict(ledger, expected, (await readPath(ledger)).place.count)
-      remember(file, own)
+      remember(file, { latest: own, seen: own, synced: own.identity })
     } finally {
       // The outcome is already known, and an error of closing would hide it.
       await handle?.close().catch(() => {})
@@ -134,11 +127,11 @@ export function jsonlStore(folder: string): LedgerStore {
       assertLedgerId(ledger)
       return explained(ledger, `could not be read from ${root}`, async () => {
         const file = ledgerFile(root, ledger)
-        const { latest, seen } = places.get(file) ?? {}
+        const { latest, seen, synced } = places.get(file) ?? {}
         const known = [latest, seen].find((each) => each && each.count <= from)
         const { events, place } = await readPath(ledger, known)
         if (from > place.count) throw conflict(ledger, from, place.count)
-        remember(file, place)
+        remember(file, { latest: place, seen: place, synced })
         return events.slice(events.length - (place.count - from))
       })
     },
@@ -163,7 +156,6 @@ export function jsonlStore(folder: string): LedgerStore {
         explained(ledger, `could not be deleted from ${root}`, async () => {
           await assertNoForks(root, ledger)
           places.delete(file)
-          synced.delete(file)
           await rm(file, { force: true })
           await syncFolder(dirname(file))
         }),
@@ -239,7 +231,9 @@ const FUSE = 0x65735546
 /** Network file systems do not keep the appends of several writers whole and in order. Known on Linux only. */
 async function assertLocalDisk(folder: string): Promise<void> {
   if (process.platform !== 'linux') return
-  const type = (await statfs(folder)).type >>> 0
+  let existing = folder
+  while (!existsSync(existing)) existing = dirname(existing)
+  const type = (await statfs(existing)).type >>> 0
   const network = NETWORK_DISKS.get(type)
   if (network !== undefined)
     throw new Error(
@@ -256,15 +250,17 @@ function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error))
 }
 
-function sayWhy(error: unknown): string {
-  return toError(error).message
-}
-
-function storeFailed(ledger: string, problem: string, cause: unknown): ToolwellError {
+function storeFailed(ledger: string, problem: string, cause: unknown, next = ''): ToolwellError {
   return new ToolwellError(
     'store-failed',
-    `Ledger ${JSON.stringify(ledger)} ${problem}.`,
+    `Ledger ${JSON.stringify(ledger)} ${problem}: ${toError(cause).message}.${next}`,
     { ledger },
     { cause },
   )
+}
+
+/** The error for an append that was written, if nobody knows whether it survives a crash. */
+function describeUnknown(ledger: string, cause: unknown): ToolwellError {
+  const problem = 'may or may not hold the new events, because the disk did not confirm them'
+  return storeFailed(ledger, problem, cause, ' Open the ledger again before you continue.')
 }
