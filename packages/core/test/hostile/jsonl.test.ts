@@ -185,7 +185,12 @@ function write(name: string, pause = 0): Writer {
     child,
     acknowledged,
     failed,
-    until: (count) => new Promise((go) => (acknowledged.size >= count ? go() : waiting.push({ count, go }))),
+    until: (count) =>
+      new Promise((go) => {
+        const isOver = acknowledged.size >= count || !children.has(child)
+        if (isOver) go()
+        else waiting.push({ count, go })
+      }),
     async kill() {
       child.kill('SIGKILL')
       await closed
@@ -259,13 +264,13 @@ describe('a process', () => {
     async () => {
       const all: Writer[] = []
       const start = () => {
-        const writer = write(`w${all.length}`, 3)
+        const writer = write(`w${all.length}`, 10)
         all.push(writer)
         return writer
       }
       const six = Array.from({ length: 6 }, start)
       await Promise.all(six.map((writer) => writer.until(1)))
-      for (let round = 0; round < (isLong ? 60 : 8); round++) {
+      for (let round = 0; round < (isLong ? 24 : 6); round++) {
         const [stopped, other, killed] = [0, 1, 3].map((step) => six[(round + step) % 6] as Writer)
         if (!stopped || !other || !killed) continue
         await new Promise((resolve) => setTimeout(resolve, jitter(round)))
