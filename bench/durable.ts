@@ -64,7 +64,7 @@ export async function benchDurable({ data }: BenchOptions): Promise<object> {
     const tokens = await benchTokens()
     const { lines, add } = createLines()
     add('append, times a bare write and fsync', append.ratio, { goal: 1.5, atMost: true })
-    add(`open of ${EVENTS} events, ms`, opening.milliseconds, { goal: 450, atMost: true })
+    add(`open of ${EVENTS} events, ms`, opening.milliseconds, { goal: 300, atMost: true })
     add('begin at 2,000 messages, times 200, on the wire that grows most', begin.growth, {
       goal: 3,
       atMost: true,
