@@ -9,9 +9,7 @@ import { quote } from './base/text.js'
 import type { Catalogue } from './catalogue/catalogue.js'
 import type { LedgerEvent } from './ledger/event.js'
 import { type LedgerState, loaderName, replay } from './ledger/fold.js'
-import { forkOf } from './ledger/fork.js'
-import { createLog } from './ledger/log.js'
-import { openLedger, sumUp } from './ledger/open-ledger.js'
+import { createLog, openLedger, startFork, sumUp } from './ledger/log.js'
 import type { WireSupport } from './surface/auto.js'
 import type { Context } from './surface/context.js'
 import { applyReturn } from './surface/freeze.js'
@@ -82,10 +80,8 @@ export interface Conversation {
   inspect(): Inspection
   /** The number of all events. */
   readonly length: number
-  /** The newest events: all of them, unless a long conversation was opened from a snapshot. */
+  /** All events in order; for a fork, the events of its origin come first. */
   readonly events: readonly LedgerEvent[]
-  /** Reads all events. A fork also has those of its origin. */
-  readEvents(): Promise<readonly LedgerEvent[]>
 }
 
 /** Members of a conversation that only adapters use. */
@@ -235,7 +231,7 @@ export async function openConversation(
         )
       if (latest?.view.requestId === requestId && latest.length === known.length) return latest.view
       if (known.length === log.state.length) return view(requestId, log.state)
-      return view(requestId, replay((await log.all()).slice(0, known.length)))
+      return view(requestId, replay(log.events.slice(0, known.length)))
     }
     // Another process may have kept a result.
     if (log.state.results.size > 0) keeps()
@@ -279,11 +275,7 @@ export async function openConversation(
 
     async ends() {
       const { createEndedCalls } = await endedCalls()
-      if (!ended) {
-        const made = createEndedCalls()
-        made.note(await log.exclusive(() => log.all()))
-        ended = made
-      }
+      ended ??= createEndedCalls()
       ended.note(log.events)
       const [known, from] = [ended, since]
       return (call) => known.endOf(call, from)
@@ -321,7 +313,6 @@ export async function openConversation(
     get length() {
       return log.state.length
     },
-    readEvents: () => log.exclusive(() => log.all()),
 
     begin: (request) => log.retried(() => begin(request)),
 
@@ -349,8 +340,7 @@ export async function openConversation(
     compact: (change) =>
       log.retried(async () => {
         const { createCompactionEvents } = await hostSteps()
-        const events = await log.all()
-        await log.append(createCompactionEvents(log.state, context(), change, log.lastAnchor, events))
+        await log.append(createCompactionEvents(log.state, context(), change, log.lastAnchor, log.events))
       }),
 
     clear: () => log.retried(() => log.append([[log.lastAnchor, { kind: 'cleared' }]])),
@@ -360,7 +350,7 @@ export async function openConversation(
         const { seenBy } = await hostSteps()
         // Another process may have appended to this ledger.
         await log.reload()
-        const events = await log.all()
+        const { events } = log
         const end =
           anchor === undefined
             ? events.length
@@ -377,7 +367,7 @@ export async function openConversation(
           throw new ToolwellError('invalid-ledger-id', 'A fork needs its own ledger. Give it another id.', {
             ledger: id,
           })
-        const seed = () => forkOf({ ledger: id, events: end }, log.origin, forkId, events)
+        const seed = () => startFork({ ledger: id, events: end }, log.origin, forkId, events)
         return openConversation(shared, { ...scope, id: forkId }, { open: seed })
       }),
 

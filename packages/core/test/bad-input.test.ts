@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import {
   createToolwell,
   type Exposure,
@@ -445,27 +446,28 @@ describe('a stored ledger', () => {
 
   it('of a newer format is refused, and left alone', async () => {
     const path = await folder()
-    await writeFile(join(path, 'a.jsonl'), '{"v":999,"events":[]}\n')
+    const body = '{"v":999,"facts":[]}'
+    await writeFile(join(path, 'a.jsonl'), `\n${crc32(body).toString(16).padStart(8, '0')} ${body}\n`)
     const well = createToolwell({ tools: mixed(), store: jsonlStore(path) })
     await expect(well.open({ id: 'a' })).rejects.toMatchObject({
       code: 'ledger-too-new',
-      data: { ledger: 'a', found: 999, known: 3 },
+      data: { ledger: 'a', found: 999, known: 4 },
     })
   })
 
   it.each([
-    ['is no JSON', 'garbage'],
-    ['is no batch', '{"v":1}'],
-    ['holds no list', '{"v":1,"events":7}'],
+    ['is not JSON', 'garbage'],
+    ['has no checksum', '{"v":4,"events":[]}'],
+    ['has a wrong checksum', '01234567 {"v":4,"events":[]}'],
   ])('with a line that %s is refused with its number', async (_, line) => {
     const path = await folder()
     const store = jsonlStore(path)
     const conversation = await createToolwell({ tools: mixed(), mode: 'on', store }).open({ id: 'a' })
     await conversation.begin({ requestId: 'r', anchor: 'm', wire: 'test' })
-    await writeFile(join(path, 'a.jsonl'), `${line}\n`, { flag: 'a' })
+    await writeFile(join(path, 'a.jsonl'), `\n${line}\n`, { flag: 'a' })
     await expect(createToolwell({ store: jsonlStore(path) }).open({ id: 'a' })).rejects.toMatchObject({
       code: 'ledger-corrupt',
-      data: { ledger: 'a', line: 2 },
+      data: { ledger: 'a', line: 4 },
     })
   })
 
@@ -475,7 +477,7 @@ describe('a stored ledger', () => {
     const first = await createToolwell({ ...options, store: jsonlStore(path) }).open({ id: 'a' })
     await first.begin({ requestId: 'r', anchor: 'm', wire: 'test' })
     await first.load(['create_issue'])
-    await writeFile(join(path, 'a.jsonl'), '{"v":1,"events":[{"id":', { flag: 'a' })
+    await writeFile(join(path, 'a.jsonl'), '\n01234567 {"v":4,"id":"a",', { flag: 'a' })
     const again = await createToolwell({ ...options, store: jsonlStore(path) }).open({ id: 'a' })
     expect(again.inspect().loadedLazyTools).toEqual(['tracker__create_issue'])
     await again.load(['create_event'])

@@ -8,8 +8,6 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runs } from '../../../test/setup/tier.ts'
 import { createState, fold, replay } from '../src/ledger/fold.js'
-import { type OpenedLedger, openLedger, sumUp } from '../src/ledger/open-ledger.js'
-import { writeSnapshot } from '../src/ledger/snapshot.js'
 import { type Simulation, type Step, simulate, simulatedTools } from './support/simulation.js'
 
 const NAMES = [
@@ -163,24 +161,6 @@ describe('the ledger', () => {
       ),
       { numRuns: runs(40) },
     ))
-
-  it('adds up to the same from a snapshot and what follows it, wherever that was taken', () =>
-    check(async (given, steps) => {
-      const { simulation } = await played(given, steps)
-      const { events } = simulation.conversation
-      const store = memoryStore()
-      if (events.length > 0) await store.append('same', 0, events)
-      const known = ({ events: _, started, ...sum }: OpenedLedger) => ({ ...sum, started: started.written() })
-      const whole = known(sumUp('same', events))
-      for (let count = 1; count <= events.length; count += 1 + (events.length >> 3)) {
-        const last = events[count - 1] as LedgerEvent
-        const text = writeSnapshot(sumUp('same', events.slice(0, count)), last)
-        await store.snapshot?.write('same', { count, text })
-        const opened = await openLedger(store, 'same')
-        expect(opened.events).toEqual(events.slice(count))
-        expect(known(opened)).toEqual({ ...whole, from: count })
-      }
-    }))
 
   it('numbers its events without a gap, keeps the cap, and folds every prefix to itself', () =>
     check(async (given, steps) => {

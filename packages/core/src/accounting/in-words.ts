@@ -1,7 +1,6 @@
 /** Every event and notice as one line in words, for `debug` and for whoever reads a ledger. */
 import { quote, showInvisible } from '../base/text.js'
-import type { LedgerEvent } from '../ledger/event.js'
-import type { ToolwellEvent } from '../ledger/events.js'
+import type { LedgerEvent, ToolwellEvent } from '../ledger/event.js'
 import type { Notice } from '../tool/notice.js'
 import { countWords, shortNumber, tokensInWords } from './measurement.js'
 

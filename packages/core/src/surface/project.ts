@@ -76,7 +76,6 @@ export function project(state: LedgerState, requestId: string): SurfaceView {
   }
   for (const pin of state.tools.eager.values()) declare(tools, pin)
   for (const meta of frozen.metaTools) tools.set(meta.name, meta)
-  for (const pin of frozen.outdated ?? []) declare(tools, pin)
   for (const { pin, live, kept } of state.tools.loaded.values()) {
     if (!pin.definition) continue
     const { name } = pin.definition
