@@ -1,7 +1,7 @@
-/** The preset of Caliban: off until asked for, MCP only, `ToolSearch`, a cap of schemas, servers that stay hot. */
+/** Preset for Caliban: off by default, MCP tools only, `ToolSearch`, a cap on active schemas, servers that stay hot. */
 import { type Conversation, searchFaces, type Toolwell, type ToolwellOptions } from '@toolwell/core'
 
-/** Caliban's own keys: `tools` of its settings, `server` of its mcp.toml. */
+/** Caliban's configuration keys: `tools` from its settings, `server` from its mcp.toml. */
 export interface CalibanConfig {
   readonly tools?: { readonly lazy_mcp?: boolean; readonly max_active_schemas?: number }
   readonly server?: Readonly<Record<string, { readonly lazy?: boolean }>>
@@ -19,15 +19,15 @@ export function caliban({ tools = {}, server = {} }: CalibanConfig = {}): Toolwe
     delivery: 'append',
     wireName,
     maxLoaded: tools.max_active_schemas ?? MAX_ACTIVE,
-    // Only the count is told, and it is always that of now.
+    // Shows only the current number of tools.
     cards: 'live',
     cardBudget: 0,
-    // Every match is activated, with its schema in the answer and in the tools of the next request.
+    // Every match is loaded, with its schema in the answer and in the tools of the next request.
     schemas: 'twice',
     loadLimit: RESULTS.most,
     largeTool: Number.POSITIVE_INFINITY,
     resultBudget: Number.POSITIVE_INFINITY,
-    // What is found is loaded, as `max_results` says.
+    // Loads every match, up to `max_results`.
     autoLoad: 'all',
     rules: [{ source: '', defer: false }, ...hot.map(([name]) => ({ server: name, defer: false }))],
     face: {
@@ -47,7 +47,7 @@ export function caliban({ tools = {}, server = {} }: CalibanConfig = {}): Toolwe
         required: ['query'],
         additionalProperties: false,
       }),
-      // What is sent anyway is no find.
+      // Tools that are already sent are not listed as matches.
       read: (input) => ({ ...searchFaces.maxResults.read(input), includeLoaded: false }),
     },
     prompts: {
@@ -61,7 +61,7 @@ export function caliban({ tools = {}, server = {} }: CalibanConfig = {}): Toolwe
   }
 }
 
-/** The line of `/context`. */
+/** The line that `/context` prints. */
 export function mcpActive(conversation: Conversation, { tools = {} }: CalibanConfig = {}): string {
   const { mode, loadedLazyTools: names } = conversation.inspect()
   if (mode === 'off' || tools.lazy_mcp !== true) return 'MCP active: all (lazy_mcp is off)'
@@ -69,12 +69,12 @@ export function mcpActive(conversation: Conversation, { tools = {} }: CalibanCon
   return `MCP active: ${names.length}/${cap}${names.length > 0 ? ` (${names.join(', ')})` : ''}`
 }
 
-/** The frontmatter of a sub-agent, as far as tools go. */
+/** The tool-related frontmatter of a sub-agent. */
 export interface CalibanAgent {
-  /** Names the child's ledger. */
+  /** Ledger id of the child. */
   readonly id: string
   readonly tools?: readonly string[]
-  /** Default true: the child starts with what its parent has active now. */
+  /** Start with the tools the parent has active. Default: true. */
   readonly inherit_active_mcp?: boolean
 }
 
@@ -89,7 +89,7 @@ export function calibanSubAgent(
   })
 }
 
-/** Servers that the configuration names and nobody has connected: a warning for the start. */
+/** Configured servers that are not connected, for a warning at startup. */
 export function unknownServers({ server = {} }: CalibanConfig, { catalogue }: Toolwell): string[] {
   return Object.keys(server).filter((name) => !catalogue.sources.has(name))
 }

@@ -1,6 +1,6 @@
 /**
- * Option sets with which the owner of an existing system can adopt Toolwell and keep its names, and small helpers with
- * the names of its own API: `createToolwell({ ...caliban(), tools })`. See docs/presets.md.
+ * Option sets for owners of existing systems, so that they can adopt Toolwell and keep their names, plus helpers named
+ * after each system's API: `createToolwell({ ...caliban(), tools })`. See docs/presets.md.
  */
 export {
   type CalibanAgent,

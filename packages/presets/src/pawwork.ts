@@ -1,6 +1,6 @@
 /**
- * PawWork's surface on Toolwell: `tool_info { name }` whose description lists what can be loaded, a list that shrinks
- * with every load; hints for hidden calls; what is active can be read from the host's own history.
+ * Preset for PawWork: `tool_info { name }`, whose description lists the tools that can be loaded. The list shrinks with
+ * every load. Hidden calls get a hint, and active tools can be restored from the host's history.
  */
 import {
   type ImportedStep,
@@ -14,11 +14,11 @@ import {
 import { safeJson } from '@toolwell/core/internal'
 
 export interface PawworkOptions {
-  /** Exactly these are deferred, and the tools of servers are eager. Default: each tool's own `defer`, and Toolwell's rules. */
+  /** Defers exactly these tools; tools of servers are eager. Default: the `defer` of each tool and Toolwell's rules. */
   readonly deferred?: readonly string[]
 }
 
-/** `createToolwell({ ...pawwork(), tools })`. Every option can be set again behind the spread. */
+/** Use it as `createToolwell({ ...pawwork(), tools })`. Options after the spread override it. */
 export function pawwork({ deferred }: PawworkOptions = {}) {
   return {
     mode: 'on',
@@ -44,13 +44,13 @@ export function pawwork({ deferred }: PawworkOptions = {}) {
   } satisfies ToolwellOptions
 }
 
-/** One block for each tool: its description, its schema as the next request declares it, and what to do now. */
+/** Renders one block per tool: description, schema as the next request declares it, and the next step. */
 function render({ matches }: SearchResult, { rest }: { readonly rest: string }): string {
   const blocks = matches.filter((match) => match.schemaPreview !== undefined).map(blockOf)
   return [...blocks, ...(rest === '' ? [] : [rest])].join('\n\n')
 }
 
-/** Quoted, so that no text of an owner can end the fence or the block. */
+/** Quotes the description and schema so that they cannot close the fence or the block. */
 function blockOf({ canonicalName, description, schemaPreview }: Match): string {
   return [
     `<tool_info name="${canonicalName}">`,
@@ -63,7 +63,7 @@ function blockOf({ canonicalName, description, schemaPreview }: Match): string {
   ].join('\n')
 }
 
-/** A part of a stored message, as far as it matters here. */
+/** The fields read from a stored message part. */
 export interface PawworkPart {
   readonly type: string
   readonly tool?: string
@@ -72,8 +72,8 @@ export interface PawworkPart {
 }
 
 /**
- * What a stored session loaded, for `conversation.importSteps`: its completed `tool_info` calls. Give it
- * the parts of the whole session, not those that a compaction has left.
+ * Converts the completed `tool_info` calls of a stored session for `conversation.importSteps`. Pass the parts of the
+ * whole session, including those before a compaction.
  */
 export function pawworkSteps(parts: Iterable<PawworkPart>): ImportedStep[] {
   const steps: ImportedStep[] = []
@@ -91,7 +91,10 @@ export function pawworkSteps(parts: Iterable<PawworkPart>): ImportedStep[] {
   return steps
 }
 
-/** The user's switches as a policy: `{ 'enter-worktree': false }`, or `{ '*': false, read: true }`. The loader goes only by its own name. */
+/**
+ * Turns the user's switches into a policy: `{ 'enter-worktree': false }` or `{ '*': false, read: true }`. `*` does not
+ * cover the loader.
+ */
 export function pawworkUserTools(tools: Readonly<Record<string, boolean>>): Policy {
   const switches = new Map(Object.entries(tools))
   return ({ name, source }) => {
@@ -101,7 +104,10 @@ export function pawworkUserTools(tools: Readonly<Record<string, boolean>>): Poli
   }
 }
 
-/** What is stored with a `tool_info` result: the tools it activated, and that it must not be truncated. Undefined for other results. */
+/**
+ * Metadata to store with a `tool_info` result: the tools it loaded, and that it must not be truncated. Undefined for
+ * other results.
+ */
 export function pawworkMetadata(
   outcome: Outcome,
 ): { readonly activated: readonly string[]; readonly truncated: false } | undefined {

@@ -1,6 +1,6 @@
 /**
- * Qwen Code's surface on Toolwell: `tool_search { query, max_results }` with `select:`, keywords and `+must`, tools
- * marked `shouldDefer`, `alwaysLoad` and `searchHint`, declarations in a `<functions>` block, names of the form
+ * Preset for Qwen Code: `tool_search { query, max_results }` with `select:`, keywords and `+must`; tools marked
+ * `shouldDefer`, `alwaysLoad` and `searchHint`; declarations in a `<functions>` block; names of the form
  * `mcp__server__tool`.
  */
 import {
@@ -18,13 +18,13 @@ import {
 } from '@toolwell/core'
 import { safeJson } from '@toolwell/core/internal'
 
-/** `createToolwell({ ...qwenCode(), tools })`. Every option can be set again behind the spread. */
+/** Use it as `createToolwell({ ...qwenCode(), tools })`. Options after the spread override it. */
 export function qwenCode() {
   return {
     mode: 'on',
     delivery: 'append',
     schemas: 'twice',
-    // `max_results` is the limit of one search; nothing below it is held back.
+    // `max_results` limits one search. Every match below it is loaded.
     loadLimit: 20,
     autoLoad: 'all',
     face: qwenFace,
@@ -47,12 +47,12 @@ export function qwenCode() {
 
 const qwenFace: SearchFace = {
   ...searchFaces.maxResults,
-  // Keywords look among what is hidden; `select:` shows anything again.
+  // Keywords search hidden tools only; `select:` also shows loaded ones.
   read: (input) => ({ ...searchFaces.maxResults.read(input), includeLoaded: false }),
   render: (result, { rest }) => [...declarations(result), ...(rest === '' ? [] : [rest])].join('\n\n'),
 }
 
-/** Escaped, so that no text of an owner can close the block. */
+/** Escapes descriptions and schemas so that they cannot close the block. */
 function declarations({ matches }: SearchResult): string[] {
   const shown = matches.flatMap(({ canonicalName: name, description, schemaPreview }) =>
     schemaPreview === undefined
@@ -62,7 +62,7 @@ function declarations({ matches }: SearchResult): string[] {
   return shown.length === 0 ? [] : [['<functions>', ...shown, '</functions>'].join('\n')]
 }
 
-/** A tool as it is registered there. */
+/** A tool as Qwen Code registers it. */
 export interface QwenTool {
   readonly name: string
   readonly displayName?: string
@@ -73,7 +73,7 @@ export interface QwenTool {
   readonly searchHint?: string
 }
 
-/** `also`: how to run it, its `role`, and whatever else a tool of Toolwell's can say of itself. */
+/** Converts a registered tool. `also` adds other fields of a Toolwell tool, such as `execute` and `role`. */
 export function qwenTool(registered: QwenTool, also: Partial<Tool> = {}): Tool {
   const { name, displayName, description, parameterSchema, shouldDefer, alwaysLoad, searchHint } = registered
   return {
@@ -88,16 +88,15 @@ export function qwenTool(registered: QwenTool, also: Partial<Tool> = {}): Tool {
   }
 }
 
-/** The list of excluded tools as a policy. With `tool_search` in it nothing is deferred, now or later. */
+/** Turns the list of excluded tools into a policy. Excluding `tool_search` turns deferral off. */
 export function qwenExclude(names: readonly string[]): Policy {
   const excluded = new Set(names)
   return ({ id, name, source }) => ![id, name, `mcp__${source}__${name}`].some((each) => excluded.has(each))
 }
 
 /**
- * Reveals what a resumed history loaded, and what it called without having loaded it. For a history that has no ledger;
- * a conversation that is opened again under its id has everything already. Call it again when a server has joined: what
- * was loaded stays, what can be found only now is loaded.
+ * Loads the tools that a resumed history without a ledger has loaded or called. A conversation reopened under its id
+ * does not need it. Call it again when a server joins, to load the tools that were missing.
  */
 export async function qwenReveal<Message>(
   conversation: Conversation,
@@ -110,7 +109,7 @@ export async function qwenReveal<Message>(
   return { ...report, loaded: [...recovered, ...report.loaded] }
 }
 
-/** A sub-agent with a list of tools has exactly those, one without (or with `*`) has all; every schema is sent either way. */
+/** A list gives a sub-agent exactly those tools; no list, or `*`, gives it all. Every schema is sent in both cases. */
 export function qwenSubagent(tools?: readonly string[]): Pick<ChildOptions, 'inherit' | 'allow'> {
   const inherit = 'all' as const
   return tools === undefined || tools.includes('*') ? { inherit } : { inherit, allow: tools }

@@ -1,16 +1,17 @@
-/** The three tools through which the SF draft reaches MCP servers, over the same catalogue, gate and ledger as everything else. */
+/** The three MCP tools of the SF draft. They use the same catalogue, policy and ledger as every other tool. */
 import { defineTool, type ExecuteContext, type SeenSource, type SeenTool, type Tool } from '@toolwell/core'
 import { nearest, quote, safeJson } from '@toolwell/core/internal'
 
 /** Characters of definitions in one answer: some 10,000 tokens. */
 const ROOM = 40_000
-/** Names in one answer, where there is no room for more of them than that. */
+/** Most names in one answer. */
 const MOST_NAMES = 400
 
 export interface SfMcpOptions {
   /**
-   * Lists a server of which nothing is known, or that failed: `(server) => servers.refresh(server)` with the servers of
-   * `@toolwell/mcp`. What it throws is told to the model. Without it, only what is known already can be discovered.
+   * Lists a server that is unknown or failed: `(server) => servers.refresh(server)` with the servers of
+   * `@toolwell/mcp`. The model reads the message of a thrown error. Without `connect`, `mcp_discover` shows only
+   * servers that are already listed.
    */
   readonly connect?: (server: string, context: ExecuteContext) => unknown
 }
@@ -18,7 +19,7 @@ export interface SfMcpOptions {
 const server = { type: 'string', minLength: 1, description: 'The name of the server' } as const
 const readOnly = { readOnlyHint: true, idempotentHint: true } as const
 
-/** `mcp_servers`, `mcp_discover`, `mcp_call`: always sent. A tool that was called through them is loaded from then on. */
+/** `mcp_servers`, `mcp_discover` and `mcp_call`, always sent. A tool called through `mcp_call` is loaded afterwards. */
 export function sfMcpTools({ connect }: SfMcpOptions = {}): Tool[] {
   return [
     defineTool({
@@ -106,7 +107,7 @@ function describeServers(sources: readonly SeenSource[]): string {
   ].join('\n')
 }
 
-/** Schemas are whole or absent: where there is no room for one, its tool is named. */
+/** Shows whole schemas only. A tool whose schema does not fit is listed by name. */
 function describeTools({ name, state, tools }: SeenSource, only: string | undefined): string {
   const title = quote(name, 60)
   if (state !== 'ready') return `${title} cannot be used now: ${state}.`

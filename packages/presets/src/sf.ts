@@ -1,4 +1,4 @@
-/** The preset of the SF draft: `sf_tool_search` with its input and result, its lazy tools, its session state. */
+/** Preset for the SF draft: `sf_tool_search` with its input and result, its lazy tools and its session state. */
 
 import {
   type Conversation,
@@ -34,7 +34,7 @@ export interface SfToolSearchResult {
     domain: string
     aliases?: string[]
     risk?: Risk
-    /** The whole JSON Schema, or the signature where the next request declares the tool anyway. Never a part of a schema. */
+    /** The whole JSON Schema, or the signature if the next request declares the tool. Never part of a schema. */
     schemaPreview: unknown
     loadToken: string
   }[]
@@ -48,7 +48,10 @@ export interface LazyToolSessionState {
   searchHistory: { turn: number; query: string; loaded: string[] }[]
 }
 
-/** Loads every match, however many and however weak. `cutOff: 0.35`, `autoLoad: {}` and `loadLimit: 5` restore Toolwell's defaults. */
+/**
+ * Loads every match, however many and however weak. Restore Toolwell's defaults with `cutOff: 0.35`, `autoLoad: {}` and
+ * `loadLimit: 5`.
+ */
 export function sf(): ToolwellOptions {
   return {
     mode: 'on',
@@ -87,7 +90,7 @@ export function sf(): ToolwellOptions {
   }
 }
 
-/** A search as the draft's return type; `remarks` join the instruction. Takes the `result` of a `search` outcome, too. */
+/** Converts a search result to the draft's return type. `remarks` are appended to the instruction. */
 export function sfToolSearchResult(
   result: SearchResult,
   remarks: readonly string[] = [],
@@ -112,7 +115,7 @@ export function sfToolSearchResult(
   }
 }
 
-/** What the draft suggests to make lazy. */
+/** Tools that the draft suggests to make lazy. */
 const LAZY: ReadonlySet<string> = new Set([
   ...['await_subagent', 'cancel_subagent', 'read_subagent', 'write_subagent'],
   ...['memory_search', 'memory_graph', 'query_journal', 'search_evidence', 'sift_search', 'codebase_search'],
@@ -121,7 +124,7 @@ const LAZY: ReadonlySet<string> = new Set([
   ...['context_board', 'manage_todos', 'audit_product'],
 ])
 
-/** The tools with the suggested lazy ones marked, and a manifest (JSON text or a parsed value) laid over them: it has the last word. */
+/** Marks the suggested lazy tools, then applies a manifest (JSON text or parsed), which wins. */
 export function sfTools(tools: readonly Tool[], manifest?: unknown, options?: ManifestOptions): Tool[] {
   const marked = tools.map((tool) =>
     tool.defer === undefined && LAZY.has(tool.name) ? { ...tool, defer: true } : tool,
@@ -129,10 +132,7 @@ export function sfTools(tools: readonly Tool[], manifest?: unknown, options?: Ma
   return manifest === undefined ? marked : applyManifest(marked, readManifest(manifest, options), options)
 }
 
-/**
- * Plain JSON. A session that was restored from a copy gives that copy here, too: what it did before comes first, and its turns are
- * counted on.
- */
+/** Session state as plain JSON. Pass the restored copy, if there is one: its searches come first and its turn count continues. */
 export function lazyToolSessionState(
   conversation: Conversation,
   restored: LazyToolSessionState = { loadedLazyTools: [], loadedAtTurn: {}, searchHistory: [] },
@@ -140,7 +140,7 @@ export function lazyToolSessionState(
   const { loadedLazyTools, loadedAtTurn, searchHistory } = conversation.inspect()
   const earlier = new Map(Object.entries(restored.loadedAtTurn))
   const before = Math.max(0, ...earlier.values(), ...restored.searchHistory.map(({ turn }) => turn))
-  // What was loaded before the first request came with the copy.
+  // Turn 0: loaded by the copy before the first request.
   const turnOf = (name: string, turn: number) => (turn === 0 ? earlier.get(name) : undefined) ?? before + turn
   return {
     loadedLazyTools: [...loadedLazyTools],
@@ -158,7 +158,7 @@ export function lazyToolSessionState(
   }
 }
 
-/** Loads what a copy kept elsewhere has loaded, before the first request of a new session. What cannot be loaded now is reported. */
+/** Loads the tools of a saved copy before the first request of a new session. Reports the tools that cannot be loaded. */
 export function restoreLazyToolSessionState(
   conversation: Conversation,
   copy: LazyToolSessionState,

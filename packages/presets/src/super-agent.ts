@@ -1,4 +1,4 @@
-/** The preset of super-agent: `shouldDefer` and `searchHint`, a `tool_search` by exact name, the deferred summary, the token split. */
+/** Preset for super-agent: `shouldDefer` and `searchHint`, `tool_search` by exact name, deferred summary, token counts. */
 import {
   type Conversation,
   estimate,
@@ -23,7 +23,7 @@ export function superAgent(): ToolwellOptions {
     schemas: 'twice',
     wireName: (source, name) => `mcp__${source}__${name}`,
     cardPlace: 'section',
-    // Who must give exact names has to see them: above this there are names without hints, of some thousand tools.
+    // The model needs exact names, so the budget holds some thousand names. Hints are dropped first.
     cardBudget: 10_000,
     face: {
       name: 'tool_search',
@@ -64,7 +64,7 @@ export function superAgent(): ToolwellOptions {
   }
 }
 
-/** super-agent's registrations as Toolwell's tools. A deferred tool shows its hint, or else its description. */
+/** Converts super-agent's registrations. A deferred tool shows its hint, or its description if it has none. */
 export function superAgentTools(definitions: readonly SuperAgentTool[]): Tool[] {
   return definitions.map(({ parameters, shouldDefer = false, searchHint, ...tool }) => ({
     ...tool,
@@ -74,13 +74,16 @@ export function superAgentTools(definitions: readonly SuperAgentTool[]): Tool[] 
   }))
 }
 
-/** The tools of an MCP server, for `catalogue.setSource(server, …)`: all deferred, each with a hint made of server and description. */
+/**
+ * Converts the tools of an MCP server for `catalogue.setSource(server, …)`. All are deferred, with server and
+ * description as hint.
+ */
 export function superAgentMcpTools(server: string, definitions: readonly SuperAgentTool[]): Tool[] {
   const prefix = `mcp__${server}__`
   return superAgentTools(
     definitions.map(({ name, ...tool }) => ({
       ...tool,
-      // The wire name gets the prefix by itself.
+      // `wireName` adds the prefix.
       name: name.startsWith(prefix) ? name.slice(prefix.length) : name,
       shouldDefer: true,
       searchHint: `${server}: ${tool.description}`,
@@ -88,7 +91,7 @@ export function superAgentMcpTools(server: string, definitions: readonly SuperAg
   )
 }
 
-/** What the system prompt says of deferred tools. Adapters put it there by themselves; empty before the first request. */
+/** The section about deferred tools that adapters add to the system prompt. Empty before the first request. */
 export function getDeferredToolSummary(conversation: Conversation): string {
   return conversation.inspect().section
 }
@@ -116,7 +119,7 @@ export function toolDashboard(conversation: Conversation, tokenizer: Tokenizer =
     }))
 }
 
-/** Tokens of the definitions that are sent, and of those that are not. */
+/** Counts the tokens of sent and unsent definitions. */
 export function countTokenEstimate(
   conversation: Conversation,
   tokenizer: Tokenizer = estimate,
