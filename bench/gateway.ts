@@ -358,7 +358,9 @@ async function benchClients(folder: string) {
       await client.listTools()
     }
     const pids = async () =>
-      (await status(gateway.state)).halls.flatMap(({ servers }) => servers.flatMap((server) => server.pids))
+      (await status(gateway.state)).serverSets.flatMap(({ servers }) =>
+        servers.flatMap((server) => server.pids),
+      )
     await Promise.all(
       clients.flatMap((client) =>
         names.map((name) =>

@@ -251,15 +251,17 @@ async function isFree(port: number): Promise<boolean> {
 async function settled(ask: () => Promise<GatewayReport>): Promise<GatewayReport> {
   for (let round = 0; ; round++) {
     const report = await ask()
-    const isReady = report.halls.every(({ servers }) => servers.every(({ state }) => state !== 'connecting'))
+    const isReady = report.serverSets.every(({ servers }) =>
+      servers.every(({ state }) => state !== 'connecting'),
+    )
     if (isReady || round > 300) return report
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
 }
 
-function welcome({ state, project }: Place, at: number, token: string, { halls }: GatewayReport): void {
+function welcome({ state, project }: Place, at: number, token: string, { serverSets }: GatewayReport): void {
   const url = `http://127.0.0.1:${at}/mcp`
-  const { servers = [], tokens = { all: 0, list: 0, saved: 0 } } = halls[0] ?? {}
+  const { servers = [], tokens = { all: 0, list: 0, saved: 0 } } = serverSets[0] ?? {}
   const count = servers.reduce((sum, { tools }) => sum + tools, 0)
   heading('The Toolwell gateway is running', project)
   line(`  ${bold('URL')}    ${cyan(url)}`)

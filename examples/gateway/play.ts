@@ -35,12 +35,12 @@ export async function play(place: Place, check: Check, started: Started, ending:
   while ((await first.states()).includes('connecting')) await wait(100)
   const client = await overHttp(place, first.port, 'modern')
   const tools = await namesOf(client)
-  const { halls } = await first.report()
-  const [hall] = halls
-  for (const { name, tools: count } of hall?.servers ?? []) line(`  ${name.padEnd(16)} ${count} tools`)
-  const { all = 0, list = 0 } = hall?.tokens ?? {}
+  const { serverSets } = await first.report()
+  const [set] = serverSets
+  for (const { name, tools: count } of set?.servers ?? []) line(`  ${name.padEnd(16)} ${count} tools`)
+  const { all = 0, list = 0 } = set?.tokens ?? {}
   line(`  a request carries ${thousands(list)} tokens of tools instead of ${thousands(all)}`)
-  check('five servers are known', hall?.servers.filter(({ tools: count }) => count > 0).length === 5)
+  check('five servers are known', set?.servers.filter(({ tools: count }) => count > 0).length === 5)
   check('a client sees three tools', tools === 'tool_search, tool_read, tool_call')
   check('the three cost less than a quarter of all', list * 4 < all)
   await client.close()
@@ -96,7 +96,7 @@ export async function play(place: Place, check: Check, started: Started, ending:
   await Promise.all([one.close(), two.close()])
   if (third.kind === 'running') {
     const report = (await askDaemon(third, 'GET', '/status')) as GatewayReport
-    const left = report.halls.flatMap(({ servers }) => servers.flatMap(({ pids }) => pids))
+    const left = report.serverSets.flatMap(({ servers }) => servers.flatMap(({ pids }) => pids))
     await askDaemon(third, 'POST', '/stop')
     const all = [second.pid, third.file.pid, ...orphans, ...left]
     for (let round = 0; round < 400 && all.some(isAlive); round++) await wait(50)
@@ -119,7 +119,7 @@ async function openGateway(place: Place, started: Started) {
   }
   const running = found
   const report = async () => (await askDaemon(running, 'GET', '/status')) as GatewayReport
-  const servers = async () => (await report()).halls.flatMap((hall) => hall.servers)
+  const servers = async () => (await report()).serverSets.flatMap((set) => set.servers)
   return {
     port: running.file.port,
     pid: running.file.pid,

@@ -23,10 +23,10 @@ export const prompts = {
   readable: ({ names }: { readonly names: readonly string[] }): string =>
     `Approved as read-only, so ${READ_NAME} may call ${names.length === 1 ? 'it' : 'them'}: ${names.join(', ')}.`,
   /** What the user can do about a tool that is held back. `look` goes through all that waits; `approve` is about this one. */
-  heldBack: ({ state, look, approve }: { readonly state: string } & Approval): string =>
+  quarantined: ({ state, look, approve }: { readonly state: string } & Approval): string =>
     `${state} (its definition has changed or looks harmful; the user can look at it with \`${look}\` and approve it with \`${approve}\`)`,
   /** Stands in a search answer where tools that may have fitted are held back. */
-  toolsHeldBack: ({
+  toolsQuarantined: ({
     count,
     source,
     look,

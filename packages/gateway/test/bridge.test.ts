@@ -11,9 +11,9 @@ import { keepForOwner, profileFault, readToken, runBridge } from '@toolwell/gate
 import { loadConfig } from '@toolwell/mcp'
 import { expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../mcp/test/support/processes.js'
-import { proofOf } from '../src/bridge/folder.js'
+import { createProof } from '../src/bridge/folder.js'
 import { readMessage } from '../src/bridge/messages.js'
-import { startOf } from '../src/bridge/processes.js'
+import { readStartTime } from '../src/bridge/processes.js'
 import { temporary } from './support/gateway.js'
 
 interface Line {
@@ -77,7 +77,7 @@ async function daemon(
   const server = createServer((request, response) => {
     const { searchParams } = new URL(request.url ?? '', 'http://localhost')
     response.end(
-      JSON.stringify({ instance: 'x', proof: proofOf(token, searchParams.get('challenge') ?? '') }),
+      JSON.stringify({ instance: 'x', proof: createProof(token, searchParams.get('challenge') ?? '') }),
     )
   }).listen(0, '127.0.0.1')
   server.on('upgrade', (_, socket) => {
@@ -104,7 +104,7 @@ async function daemon(
     instance: 'x',
     version: '1',
     protocol: 1,
-    start: startOf(process.pid),
+    start: readStartTime(process.pid),
     ...more,
   }
   writeFileSync(file, JSON.stringify(facts))
@@ -245,7 +245,7 @@ it('starts no daemon for old requests after a stop, and does for the next one', 
 it('never sends a call that was cancelled before there was a daemon, and never answers for it', async () => {
   const folder = temporary()
   // Somebody else is about to start one.
-  writeFileSync(join(folder, 'starting'), `${process.pid} ${startOf(process.pid)}`)
+  writeFileSync(join(folder, 'starting'), `${process.pid} ${readStartTime(process.pid)}`)
   const { send, lines } = bridge(folder)
   const cancelled = (requestId: number) => ({ method: 'notifications/cancelled', params: { requestId } })
   send({ id: 1, ...CALL }, cancelled(1), { id: 2, method: 'ping' })

@@ -127,9 +127,9 @@ describe('a client over HTTP', () => {
       await all.text('tool_call', { name: 'files__list_allowed_directories', arguments: {} })
       await three.text('tool_call', { name: 'files__read_text_file', arguments: { path: 'none' } })
       // Profiles share what runs.
-      const { halls } = await gateway.inspect()
-      expect(halls).toHaveLength(1)
-      expect(halls[0]?.servers.flatMap(({ pids }) => pids)).toHaveLength(1)
+      const { serverSets } = await gateway.inspect()
+      expect(serverSets).toHaveLength(1)
+      expect(serverSets[0]?.servers.flatMap(({ pids }) => pids)).toHaveLength(1)
     },
   )
 

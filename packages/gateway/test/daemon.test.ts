@@ -17,7 +17,7 @@ import { memoryCache, memoryFirstUse } from '@toolwell/mcp'
 import { defaultTrustFolder } from '@toolwell/mcp/internal'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { oddServer } from '../../mcp/test/support/odd-server.js'
-import { startOf } from '../src/bridge/processes.js'
+import { readStartTime } from '../src/bridge/processes.js'
 import { PROTOCOL } from '../src/bridge/protocol.js'
 import { openClient } from './support/clients.js'
 import { entry, temporary } from './support/gateway.js'
@@ -141,10 +141,10 @@ describe('a daemon', () => {
     const file = { pid: process.pid, port, instance: 'x', version: '1', protocol: 1 }
     const write = (more: object) =>
       writeFileSync(join(folder, 'daemon.json'), JSON.stringify({ ...file, ...more }))
-    write({ start: startOf(process.pid) })
+    write({ start: readStartTime(process.pid) })
     expect((await findDaemon(folder, 200)).kind).toBe('silent')
     // A process that has the id by now, and is not the one that wrote the file.
-    for (const start of [undefined, 'x-1', startOf(process.ppid)]) {
+    for (const start of [undefined, 'x-1', readStartTime(process.ppid)]) {
       write({ start })
       expect(await findDaemon(folder, 200)).toEqual({ kind: 'none', stranger: process.pid })
     }

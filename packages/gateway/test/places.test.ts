@@ -30,7 +30,7 @@ describe('folders', () => {
     for (const folder of folders)
       for (const path of ['/mcp', '/mcp/all'])
         await (await openClient('v2 modern', url + path, inFolder(folder))).list()
-    const known = async () => (await gateway.inspect()).halls.flatMap(({ workspaces }) => workspaces)
+    const known = async () => (await gateway.inspect()).serverSets.flatMap(({ workspaces }) => workspaces)
     expect((await known()).sort()).toEqual(folders)
     time = 1000
     await expect.poll(known, { timeout: 60_000 }).toEqual([first])

@@ -100,8 +100,8 @@ describe('the list of tools', () => {
     const client = await openClient('v2 modern', `${second.url}/mcp/all`)
     expect(await client.list()).toEqual(before)
     await (await openClient('v1', `${second.url}/mcp`)).text('tool_search', { query: 'echo' })
-    const { halls } = await second.gateway.inspect()
-    expect(halls[0]?.servers[0]).toMatchObject({ starts: 0, pids: [], state: 'cached' })
+    const { serverSets } = await second.gateway.inspect()
+    expect(serverSets[0]?.servers[0]).toMatchObject({ starts: 0, pids: [], state: 'cached' })
   })
 
   /** A cache in which one server is known. */
@@ -198,7 +198,7 @@ describe('the list of tools', () => {
       await eventually(() => started.of('config-refused').length > 0, 'the config is refused')
       expect(await client.list()).toEqual(before)
       expect(await client.text('one__echo', {})).toBe('{}')
-      expect((await started.gateway.inspect()).halls[0]?.problem).toMatch(/toolwell\.json/)
+      expect((await started.gateway.inspect()).serverSets[0]?.problem).toMatch(/toolwell\.json/)
       started.write({ mcpServers: {} })
       await eventually(() => started.of('config-read').length > 0, 'the config is read')
       expect(await client.list()).toEqual([])

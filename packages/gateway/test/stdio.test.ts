@@ -55,12 +55,14 @@ describe('bridges', () => {
     expect(new Set(pids.map((each) => each.join())).size).toBe(1)
     const report = (await askDaemon(await daemon(), 'GET', '/status')) as {
       clients: { workspace: string; kind: string }[]
-      halls: { servers: { pids: number[] }[] }[]
+      serverSets: { servers: { pids: number[] }[] }[]
     }
     expect(report.clients.map(({ kind, workspace }) => [kind, workspace])).toEqual(
       Array.from({ length: 6 }, () => ['stdio', project]),
     )
-    expect(report.halls.flatMap(({ servers }) => servers.flatMap((server) => server.pids))).toHaveLength(3)
+    expect(report.serverSets.flatMap(({ servers }) => servers.flatMap((server) => server.pids))).toHaveLength(
+      3,
+    )
     await Promise.all(clients.map((client) => client.close()))
     const found = await daemon()
     await expect

@@ -7,8 +7,7 @@ import { request } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { readDaemonFile } from './folder.js'
-import { createLineSplitter } from './lines.js'
-import { isId, type Message, readMessage, takenId } from './messages.js'
+import { createLineSplitter, describeTakenId, isId, type Message, readMessage } from './messages.js'
 import { LARGEST_REQUEST, LONGEST_LINE_MEGABYTES, PID_HEADER, UPGRADE, WORKSPACE_HEADER } from './protocol.js'
 import { findOrStartDaemon, type StartOptions } from './start-daemon.js'
 
@@ -165,7 +164,7 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
     }
     if (isRequest && pending.has(id)) {
       // With no id: it is no answer to the one that is under way.
-      say({ jsonrpc: '2.0', id: null, error: { code: -32000, message: takenId(id) } })
+      say({ jsonrpc: '2.0', id: null, error: { code: -32000, message: describeTakenId(id) } })
       return
     }
     if (isRequest) {
@@ -249,14 +248,14 @@ async function open(options: BridgeOptions): Promise<Socket> {
       response.on('data', (piece: string) => {
         text += piece
       })
-      response.on('close', () => reject(new Refused(messageIn(text, response.statusCode ?? 0))))
+      response.on('close', () => reject(new Refused(readErrorMessage(text, response.statusCode ?? 0))))
     })
     asked.on('error', reject)
     asked.end()
   })
 }
 
-function messageIn(text: string, status: number): string {
+function readErrorMessage(text: string, status: number): string {
   try {
     const { error } = JSON.parse(text) as { error?: { message?: string } }
     if (error?.message) return error.message

@@ -1,7 +1,8 @@
 /** Is a daemon running, and is it ours: asked without giving the token away. Thin: Node alone. */
+
 import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
-import { isSame, proofOf, readDaemonFile, tokenIn } from './folder.js'
+import { createProof, isSame, readDaemonFile, tokenIn } from './folder.js'
 import { isAlive, isDaemon } from './processes.js'
 import type { DaemonFile, Identity } from './protocol.js'
 
@@ -27,7 +28,7 @@ export async function findDaemon(folder: string, patience = PATIENCE): Promise<F
   // Somebody else has the port by now, or the token was replaced while we asked.
   const { instance, proof } = answer as Partial<Identity>
   if (instance !== file.instance || typeof proof !== 'string') return none()
-  if (!isSame(proof, proofOf(token, challenge))) return none()
+  if (!isSame(proof, createProof(token, challenge))) return none()
   return { kind: 'running', file, token }
 }
 
@@ -56,6 +57,45 @@ function ask(port: number, path: string, patience: number): Promise<unknown> {
     }, patience)
     asked.on('close', () => clearTimeout(deadline))
     asked.on('error', () => resolve('refused'))
+    asked.end()
+  })
+}
+
+// Asks a daemon that is known to be ours: for its status, or to stop. Thin: Node alone.
+
+/** The parsed answer. Rejects where there is none. */
+export function askDaemon(
+  { file, token }: Pick<Extract<Found, { kind: 'running' }>, 'file' | 'token'>,
+  method: 'GET' | 'POST',
+  path: string,
+): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const asked = request(
+      {
+        host: '127.0.0.1',
+        port: file.port,
+        method,
+        path,
+        agent: false,
+        headers: { Authorization: `Bearer ${token}` },
+      },
+      (response) => {
+        let text = ''
+        response.setEncoding('utf8')
+        response.on('data', (piece: string) => {
+          text += piece
+        })
+        response.on('error', reject)
+        response.on('end', () => {
+          try {
+            resolve(JSON.parse(text))
+          } catch (error) {
+            reject(error)
+          }
+        })
+      },
+    )
+    asked.on('error', reject)
     asked.end()
   })
 }

@@ -115,7 +115,7 @@ function newToken(): string {
 }
 
 /** Shows that one knows the token, without saying it. */
-export function proofOf(token: string, challenge: string): string {
+export function createProof(token: string, challenge: string): string {
   return createHmac('sha256', token).update(`toolwell identity ${challenge}`).digest('base64url')
 }
 
@@ -167,7 +167,7 @@ export function keepForOwner(folder: string, command: string): void {
 }
 
 /** The command that alone starts a daemon on this folder; undefined where any client may. */
-export function ownerOf(folder: string): string | undefined {
+export function readOwner(folder: string): string | undefined {
   try {
     return readFileSync(ownerFileIn(folder), 'utf8').trim()
   } catch {

@@ -1,3 +1,5 @@
+import { LONGEST_LINE } from './protocol.js'
+
 /** What is a message of the protocol, and what is answered where a line is none. Thin: Node alone. */
 
 export interface Message {
@@ -26,7 +28,7 @@ export function readMessage(line: string): Read {
   }
   if (Array.isArray(value)) return refusal(null, -32600, 'Invalid request: send one message in each line.')
   if (!isObject(value)) return refusal(null, -32600, 'Invalid request: a message is an object.')
-  const problem = problemOf(value)
+  const problem = findProblem(value)
   if (problem === undefined) return { message: value as Message }
   return refusal(isId(value.id) ? value.id : null, -32600, `Invalid request: ${problem}`)
 }
@@ -34,7 +36,7 @@ export function readMessage(line: string): Read {
 const META_TASK = 'io.modelcontextprotocol/related-task'
 const KEYS = new Set(['jsonrpc', 'id', 'method', 'params'])
 
-function problemOf(value: Record<string, unknown>): string | undefined {
+function findProblem(value: Record<string, unknown>): string | undefined {
   const { jsonrpc, method, params } = value
   if (jsonrpc !== '2.0') return '"jsonrpc" must be "2.0".'
   // The answer to a request of the daemon, which knows what to do with it.
@@ -61,7 +63,7 @@ export function isId(value: unknown): value is string | number {
 }
 
 /** Two requests under one id could not be told apart by their answers: the second is refused, over HTTP and over stdio. */
-export function takenId(id: string | number): string {
+export function describeTakenId(id: string | number): string {
   return `The id ${JSON.stringify(id)} is that of a request that has no answer yet. Each request has an id of its own.`
 }
 
@@ -71,4 +73,29 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function refusal(id: string | number | null, code: number, message: string): Read {
   return { refusal: { jsonrpc: '2.0', id, error: { code, message } } }
+}
+
+// Bytes of a pipe to whole lines. Thin: Node alone.
+
+/** Calls back with each whole line, without its end. False where a line is too long: what follows cannot be read. */
+export function createLineSplitter(onLine: (line: string) => void): (chunk: Buffer) => boolean {
+  let pieces: Buffer[] = []
+  let held = 0
+  return (chunk) => {
+    let start = 0
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
+      const last = chunk.subarray(start, end)
+      const line = pieces.length === 0 ? last : Buffer.concat([...pieces, last])
+      pieces = []
+      held = 0
+      start = end + 1
+      const text = line.toString('utf8').trim()
+      if (text !== '') onLine(text)
+    }
+    if (start < chunk.length) {
+      pieces.push(chunk.subarray(start))
+      held += chunk.length - start
+    }
+    return held <= LONGEST_LINE
+  }
 }

@@ -13,7 +13,7 @@ export function isAlive(pid: number): boolean {
 }
 
 /** When a process started, with the boot it belongs to; empty where the system does not say so in a file. */
-export function startOf(pid: number): string {
+export function readStartTime(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
     // The name of the program stands in brackets and may hold anything.
@@ -29,9 +29,9 @@ export function startOf(pid: number): string {
 /** The process that the file names is alive, and is the one that wrote it. */
 export async function isDaemon({ pid, start }: DaemonFile): Promise<boolean> {
   if (!isAlive(pid)) return false
-  const now = startOf(pid)
+  const now = readStartTime(pid)
   if (now !== '') return now === start
-  return isProgram(await programOf(pid))
+  return isProgram(await readProgram(pid))
 }
 
 /** Without a start to compare: the program at least has to be ours. */
@@ -39,7 +39,7 @@ function isProgram(line: string): boolean {
   return process.platform === 'win32' ? /node/i.test(line) : /toolwell.*\bserve\b/.test(line)
 }
 
-async function programOf(pid: number): Promise<string> {
+async function readProgram(pid: number): Promise<string> {
   const { execFileSync } = await import('node:child_process')
   const [program, words] =
     process.platform === 'win32'

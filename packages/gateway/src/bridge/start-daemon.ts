@@ -1,10 +1,9 @@
 /** Finds the daemon, or starts one and waits for it. Whoever is first starts it; the others wait. Thin: Node alone. */
 import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { askDaemon } from './ask-daemon.js'
-import { type Found, findDaemon } from './find-daemon.js'
-import { logFileIn, ownerOf, preparePrivateFolder, readDaemonFile, readToken } from './folder.js'
-import { isAlive, isDaemon, startOf } from './processes.js'
+import { askDaemon, type Found, findDaemon } from './find-daemon.js'
+import { logFileIn, preparePrivateFolder, readDaemonFile, readOwner, readToken } from './folder.js'
+import { isAlive, isDaemon, readStartTime } from './processes.js'
 import { PROTOCOL } from './protocol.js'
 
 export interface StartOptions {
@@ -44,10 +43,10 @@ export async function findOrStartDaemon(options: StartOptions): Promise<Running>
     const found = await findDaemon(folder)
     if (found.kind === 'running') {
       if (found.file.protocol === PROTOCOL) return found
-      await makeWay(found)
+      await stopOlderDaemon(found)
       continue
     }
-    const owner = found.kind === 'none' ? ownerOf(folder) : undefined
+    const owner = found.kind === 'none' ? readOwner(folder) : undefined
     if (owner !== undefined)
       throw new StartProblem(`This gateway is not running. Run it again with: ${owner}`)
     if (exit !== undefined) throw new StartProblem(exit)
@@ -57,13 +56,13 @@ export async function findOrStartDaemon(options: StartOptions): Promise<Running>
           ? `The gateway (process ${found.file.pid}) does not answer. End it with: toolwell stop --force`
           : `The gateway did not start in ${patience / 1000} seconds. Its log is ${logFileIn(folder)}`,
       )
-    if (found.kind === 'none' && takesTurn(folder)) exit = await startOnce(options)
+    if (found.kind === 'none' && claimStart(folder)) exit = await startOnce(options)
     else await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY))
   }
 }
 
 /** A daemon of another version cannot be talked to. An older one that stops by itself anyway is asked to stop now. */
-async function makeWay({ file, token }: Running): Promise<void> {
+async function stopOlderDaemon({ file, token }: Running): Promise<void> {
   if (file.protocol > PROTOCOL)
     throw new StartProblem(
       `The gateway that runs is of a newer version (${file.version}) than this client's entry. Restart the client, or connect it again with: toolwell connect`,
@@ -79,26 +78,26 @@ async function makeWay({ file, token }: Running): Promise<void> {
 const turnFileIn = (folder: string) => join(folder, 'starting')
 
 /** One of many that want to start it. */
-function takesTurn(folder: string): boolean {
+function claimStart(folder: string): boolean {
   const file = turnFileIn(folder)
   try {
-    writeFileSync(file, `${process.pid} ${startOf(process.pid)}`, { flag: 'wx', mode: 0o600 })
+    writeFileSync(file, `${process.pid} ${readStartTime(process.pid)}`, { flag: 'wx', mode: 0o600 })
     return true
   } catch {
-    if (isLeftBehind(file)) rmSync(file, { force: true })
+    if (isStaleClaim(file)) rmSync(file, { force: true })
     return false
   }
 }
 
 /** Whoever took the turn is gone, or has come to nothing. */
-function isLeftBehind(file: string): boolean {
+function isStaleClaim(file: string): boolean {
   const since = statSync(file, { throwIfNoEntry: false })?.mtimeMs
   if (since === undefined) return false
   const age = Date.now() - since
   if (age > START_IS_OVER) return true
   try {
     const [pid = '', start = ''] = readFileSync(file, 'utf8').split(' ')
-    return pid === '' ? age > TO_WRITE : !isAlive(Number(pid)) || startOf(Number(pid)) !== start
+    return pid === '' ? age > TO_WRITE : !isAlive(Number(pid)) || readStartTime(Number(pid)) !== start
   } catch {
     return false
   }
@@ -111,7 +110,7 @@ async function startOnce({ folder, command }: StartOptions): Promise<string | un
   process.once('exit', leaveTurn)
   // Most bridges find a daemon, and need no more than they have.
   const { spawn } = await import('node:child_process')
-  setLogAside(logFileIn(folder))
+  rotateLog(logFileIn(folder))
   const log = openSync(logFileIn(folder), 'a', 0o600)
   const from = statSync(logFileIn(folder)).size
   try {
@@ -155,7 +154,7 @@ async function startOnce({ folder, command }: StartOptions): Promise<string | un
 const LARGEST_LOG = 1024 * 1024
 
 /** A log that has grown makes way for a new one, and is kept until that has grown, too. */
-function setLogAside(file: string): void {
+function rotateLog(file: string): void {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) <= LARGEST_LOG) return
   try {
     renameSync(file, `${file}.old`)

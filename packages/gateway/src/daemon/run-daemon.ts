@@ -1,7 +1,9 @@
 /** One daemon for each user: whoever is first on a folder serves, and the others are told where it is. */
+
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { withFileLock } from '@toolwell/core/internal/node'
+import { trustedProjects as projectsIn, type TrustedProjects } from '@toolwell/mcp/internal'
 import { findDaemon } from '../bridge/find-daemon.js'
 import {
   preparePrivateFolder,
@@ -12,7 +14,7 @@ import {
   tokenIn,
   writeDaemonFile,
 } from '../bridge/folder.js'
-import { startOf } from '../bridge/processes.js'
+import { readStartTime } from '../bridge/processes.js'
 import { type DaemonFile, PROTOCOL } from '../bridge/protocol.js'
 import { createGateway, type Gateway, type GatewayOptions } from '../http/gateway.js'
 
@@ -98,7 +100,7 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
     onStop: () => stop('asked'),
   })
   const listening = await listen(gateway, port, startedBy)
-  const start = startOf(process.pid)
+  const start = readStartTime(process.pid)
   const file: DaemonFile = {
     pid: process.pid,
     port: listening,
@@ -166,3 +168,9 @@ async function listen(gateway: Gateway, port: number, startedBy: DaemonFile['sta
     throw new PortInUse(port)
   }
 }
+
+// Config files of projects that the user lets the gateway use, kept in its private folder.
+
+export type { TrustedProjects } from '@toolwell/mcp/internal'
+
+export const trustedProjects = (folder: string): TrustedProjects => projectsIn(folder, preparePrivateFolder)

@@ -1,4 +1,5 @@
-/** One endpoint: a room in one mode, for both eras. Clients that stay are known here, and told when the list has changed. */
+/** One endpoint: a view in one mode, for both eras. Clients that stay are known here, and told when the list has changed. */
+
 import { createHash } from 'node:crypto'
 import { homedir } from 'node:os'
 import {
@@ -9,12 +10,12 @@ import {
 } from '@modelcontextprotocol/server'
 import type { Caller } from '@toolwell/mcp'
 import type { Called } from '../answer/call-tool.js'
-import { headerChecked } from '../answer/header-check.js'
-import { dispatchTools, everyTool } from '../answer/list-tools.js'
+import { checkHeaders } from '../answer/checked-server.js'
+import { listDispatchTools, listEveryTool } from '../answer/list-tools.js'
 import { createMcpServer, type Mode, SINGLE_REQUESTS } from '../answer/mcp-server.js'
-import type { Place } from '../room/halls.js'
-import type { Room } from '../room/room.js'
-import type { McpPath } from './path.js'
+import type { Place, ServerSets } from '../servers/server-sets.js'
+import type { View } from '../servers/view.js'
+import { type McpPath, writePath } from './address.js'
 
 /** No config has the profile that was asked for, or none has it any more. */
 export class UnknownProfile extends Error {
@@ -51,18 +52,18 @@ export interface Endpoint {
 export function createEndpoint(options: EndpointOptions): Endpoint {
   const { place, path, version, onCalled, onListed } = options
   const { mode, profile } = path
-  const room = (): Room => {
-    const found = place.hall.room(profile)
+  const view = (): View => {
+    const found = place.serverSet.view(profile)
     if (found) return found
-    throw new UnknownProfile(profile ?? '', Object.keys(place.hall.config.profiles))
+    throw new UnknownProfile(profile ?? '', Object.keys(place.serverSet.config.profiles))
   }
-  room()
+  view()
   const staying = new Set<Server>()
   let held = 0
   const bus = new InMemoryServerEventBus()
   const made = (caller: Caller) =>
     createMcpServer({
-      room,
+      view,
       mode,
       workspace: place.workspace,
       // A server that works in a folder gets one that belongs to nobody, where the caller has named none.
@@ -75,7 +76,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   let last: string | undefined
   const listed = (server: Server, client: string) => {
     onListed(server, client)
-    last ??= hashOf(room(), mode)
+    last ??= hashList(view(), mode)
   }
   let isDue = false
   const unwatch = place.watch(() => {
@@ -88,9 +89,9 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
         last = undefined
         return
       }
-      const open = place.hall.room(profile)
+      const open = place.serverSet.view(profile)
       // Where the profile is gone, so are its tools.
-      const now = open ? hashOf(open, mode) : ''
+      const now = open ? hashList(open, mode) : ''
       if (now === last) return
       last = now
       modern.notify.toolsChanged()
@@ -99,7 +100,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   })
   const modern = createMcpHandler(
     ({ requestInfo }) =>
-      headerChecked(made({ client: SINGLE_REQUESTS, era: 'modern' }), room(), mode, requestInfo?.headers),
+      checkHeaders(made({ client: SINGLE_REQUESTS, era: 'modern' }), view(), mode, requestInfo?.headers),
     { legacy: 'reject', bus, maxRequestBodySize: options.maxRequestBodySize },
   )
   return {
@@ -116,7 +117,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       }
       return server
     },
-    check: () => void room(),
+    check: () => void view(),
     hold() {
       held++
       return () => {
@@ -134,14 +135,71 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   }
 }
 
-function hashOf(room: Room, mode: Mode): string {
+function hashList(view: View, mode: Mode): string {
   const hash = createHash('sha256')
-  if (mode === 'dispatch') return hash.update(JSON.stringify(dispatchTools(room))).digest('hex')
+  if (mode === 'dispatch') return hash.update(JSON.stringify(listDispatchTools(view))).digest('hex')
   let cursor: string | undefined
   do {
-    const page = everyTool(room, cursor)
+    const page = listEveryTool(view, cursor)
     hash.update(JSON.stringify(page?.tools ?? []))
     cursor = page?.nextCursor
   } while (cursor !== undefined)
   return hash.digest('hex')
+}
+
+// The endpoints that callers have come to, one for each path and folder: made when first asked for, gone after a long silence.
+
+export interface EndpointsOptions {
+  readonly serverSets: ServerSets
+  readonly make: (place: Place, path: McpPath) => Endpoint
+  /** Milliseconds without a caller. */
+  readonly idle: number
+  readonly now: () => number
+}
+
+interface Known {
+  readonly endpoint: Endpoint
+  lastUsed: number
+}
+
+export class Endpoints {
+  readonly #options: EndpointsOptions
+  readonly #known = new Map<string, Known>()
+  readonly #sweeping: NodeJS.Timeout
+
+  constructor(options: EndpointsOptions) {
+    this.#options = options
+    this.#sweeping = setInterval(() => this.sweep(), Math.min(options.idle, 60_000))
+    this.#sweeping.unref()
+  }
+
+  find(path: McpPath, workspace: string | undefined): Endpoint {
+    const { serverSets, make, now } = this.#options
+    const key = `${writePath(path)} ${workspace ?? ''}`
+    const known = this.#known.get(key)
+    if (known) {
+      known.lastUsed = now()
+      return known.endpoint
+    }
+    const endpoint = make(serverSets.find(workspace), path)
+    this.#known.set(key, { endpoint, lastUsed: now() })
+    return endpoint
+  }
+
+  /** Ends those that nobody stays at and nobody has asked for long, and lets go of folders that none is left for. */
+  sweep(): void {
+    const { serverSets, idle, now } = this.#options
+    for (const [key, { endpoint, lastUsed }] of this.#known) {
+      const { place, isInUse } = endpoint
+      if (isInUse || place.serverSet.busy > 0 || now() - lastUsed < idle) continue
+      this.#known.delete(key)
+      void endpoint.close().catch(() => undefined)
+    }
+    serverSets.release(new Set([...this.#known.values()].map(({ endpoint }) => endpoint.place)))
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#sweeping)
+    await Promise.all([...this.#known.values()].map(({ endpoint }) => endpoint.close()))
+  }
 }

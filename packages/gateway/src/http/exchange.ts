@@ -2,9 +2,12 @@
  * A request of Node's HTTP server as one of the web, and the answer to it back. A body is read and parsed once, by us: the request of
  * the web goes without it. An answer that is no stream is whole before its first byte is sent, and goes out in one piece.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
 
-export class TooLarge extends Error {
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Refusal } from './guard.js'
+
+export class RequestTooLarge extends Error {
   constructor(most: number) {
     super(`The request must not be larger than ${most} bytes.`)
   }
@@ -12,7 +15,7 @@ export class TooLarge extends Error {
 
 /** Throws `TooLarge` as soon as that is known; what comes after is not kept. */
 export async function readBody(request: IncomingMessage, most: number): Promise<string> {
-  if (Number(request.headers['content-length']) > most) throw new TooLarge(most)
+  if (Number(request.headers['content-length']) > most) throw new RequestTooLarge(most)
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = []
     let bytes = 0
@@ -21,7 +24,7 @@ export async function readBody(request: IncomingMessage, most: number): Promise<
       if (bytes <= most) pieces.push(piece)
       else {
         pieces.length = 0
-        reject(new TooLarge(most))
+        reject(new RequestTooLarge(most))
       }
     })
     request.on('end', () => {
@@ -53,7 +56,7 @@ export function webRequest(
   const given = new Headers()
   for (const [name, value] of Object.entries(headers))
     if (value !== undefined && (READ.has(name) || name.startsWith('mcp-'))) given.set(name, String(value))
-  const url = `http://${headers.host ?? 'localhost'}${pathIn(target)}`
+  const url = `http://${headers.host ?? 'localhost'}${readPathAndQuery(target)}`
   if (body !== undefined) return new Request(url, { method, headers: given, body })
   let leaving: AbortSignal | undefined
   const request: Pick<Request, 'method' | 'url' | 'headers' | 'signal'> = {
@@ -61,7 +64,7 @@ export function webRequest(
     url,
     headers: given,
     get signal() {
-      leaving ??= leavingOf(response)
+      leaving ??= createLeaveSignal(response)
       return leaving
     },
   }
@@ -69,13 +72,13 @@ export function webRequest(
 }
 
 /** Some name the whole address, as if to a proxy. */
-function pathIn(url: string): string {
+function readPathAndQuery(url: string): string {
   if (url.startsWith('/')) return url
   const { pathname, search } = new URL(url)
   return pathname + search
 }
 
-function leavingOf(response: ServerResponse): AbortSignal {
+function createLeaveSignal(response: ServerResponse): AbortSignal {
   const leaving = new AbortController()
   const leave = () => {
     if (!response.writableEnded) leaving.abort()
@@ -129,4 +132,78 @@ async function stream(body: ReadableStream<Uint8Array>, response: ServerResponse
   clearTimeout(flushing)
   response.off('close', leave)
   response.end()
+}
+
+// Answers that are not the protocol's own: JSON over HTTP, whole, and to a connection that is not to be used.
+
+/** Undefined where it is no path (`//` is none), or one that leads elsewhere: `/mcp/.` would be all of `/mcp`. */
+export function parseUrl({ url = '/' }: IncomingMessage): URL | undefined {
+  const [path = ''] = url.split(/[?#]/)
+  if (/[/\\](\.|%2e){1,2}([/\\]|$)/i.test(path)) return undefined
+  try {
+    return new URL(url, 'http://localhost')
+  } catch {
+    return undefined
+  }
+}
+
+export function header(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name.toLowerCase()]
+  return Array.isArray(value) ? value[0] : value
+}
+
+export function rpcError(message: string): object {
+  return { jsonrpc: '2.0', error: { code: -32000, message }, id: null }
+}
+
+export function reply(
+  response: ServerResponse,
+  status: number,
+  value: object,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', ...headers })
+  response.end(`${JSON.stringify(value)}\n`)
+}
+
+/** Milliseconds for which what comes after a refusal is read. */
+const LISTENS = 5000
+
+/**
+ * The whole answer at once. A connection that is closed while the client still sends takes the answer with it, so what comes is read
+ * and thrown away until the client has sent all of it, or has had the time to read.
+ */
+export function refuse(response: ServerResponse, { status, message, headers = {} }: Refusal): void {
+  const body = writeErrorBody(message)
+  response.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+    ...headers,
+  })
+  response.write(body)
+  const { req: request } = response
+  const end = () => {
+    clearTimeout(patience)
+    response.end()
+  }
+  const patience = setTimeout(end, LISTENS)
+  patience.unref()
+  request.on('end', end)
+  request.on('close', end)
+  request.resume()
+  if (request.readableEnded) end()
+}
+
+function writeErrorBody(message: string): string {
+  return `${JSON.stringify(rpcError(message.trim()))}\n`
+}
+
+/** Whoever does not close their side is not waited for. */
+export function refuseSocket(socket: Duplex, { status, message }: Refusal): void {
+  const body = writeErrorBody(message)
+  socket.end(
+    `HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    () => socket.destroy(),
+  )
 }

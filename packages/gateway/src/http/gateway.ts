@@ -5,28 +5,39 @@ import type { AddressInfo } from 'node:net'
 import { isLegacyRequest, PROTOCOL_VERSION_META_KEY, type Server } from '@modelcontextprotocol/server'
 import { isRecord } from '@toolwell/core/internal'
 import type { Called } from '../answer/call-tool.js'
-import { proofOf } from '../bridge/folder.js'
+import { createProof } from '../bridge/folder.js'
 import { type Identity, LARGEST_REQUEST, PROTOCOL, UPGRADE, WORKSPACE_HEADER } from '../bridge/protocol.js'
-import { type HallEvent, Halls, type HallsOptions } from '../room/halls.js'
-import { steadyFiles } from '../room/steady-files.js'
+import {
+  keepRemovedFiles,
+  type ServerSetEvent,
+  ServerSets,
+  type ServerSetsOptions,
+} from '../servers/server-sets.js'
+import { InvalidWorkspace, type McpPath, readPath, readWorkspace, writePath } from './address.js'
 import { Bridges } from './bridges.js'
 import { Clients, type Counted } from './clients.js'
-import { createEndpoint, type Endpoint, UnknownProfile } from './endpoint.js'
-import { Endpoints } from './endpoints.js'
-import { readBody, send, TooLarge, webRequest } from './exchange.js'
-import { ignoreUpgrade, upgradeOption } from './foreign-upgrade.js'
-import { type Refused, refusedOrigin, refusedToken } from './guard.js'
-import { type McpPath, readPath, writePath } from './path.js'
-import { header, refuse, refuseSocket, reply, rpcError, urlOf } from './replies.js'
-import { type GatewayReport, reportOn } from './report.js'
+import { createEndpoint, type Endpoint, Endpoints, UnknownProfile } from './endpoint.js'
+import {
+  header,
+  parseUrl,
+  RequestTooLarge,
+  readBody,
+  refuse,
+  refuseSocket,
+  reply,
+  rpcError,
+  send,
+  webRequest,
+} from './exchange.js'
+import { checkOrigin, checkToken, ignoreUpgrade, type Refusal, upgradeOption } from './guard.js'
+import { createReport, type GatewayReport } from './report.js'
 import { Sessions } from './sessions.js'
-import { WrongWorkspace, workspaceOf } from './workspace.js'
 
 export type GatewayEvent =
-  | HallEvent
+  | ServerSetEvent
   | { readonly kind: 'client-joined' | 'client-left'; readonly client: string; readonly endpoint: string }
   /** Whoever came without the token, with another one, or from elsewhere. */
-  | { readonly kind: 'turned-away'; readonly status: number; readonly reason: Refused['reason'] }
+  | { readonly kind: 'turned-away'; readonly status: number; readonly reason: Refusal['reason'] }
   | { readonly kind: 'listed'; readonly client: string; readonly endpoint: string }
   | ({
       readonly kind: 'call'
@@ -35,7 +46,7 @@ export type GatewayEvent =
       readonly endpoint: string
     } & Omit<Called, 'kind'>)
 
-export interface GatewayOptions extends Omit<HallsOptions, 'onEvent'> {
+export interface GatewayOptions extends Omit<ServerSetsOptions, 'onEvent'> {
   readonly version: string
   /** Asked at every request: it may have been replaced. `isFresh`: as it is now, whatever was read a moment ago. */
   readonly token: (isFresh: boolean) => string
@@ -86,14 +97,18 @@ export function createGateway(options: GatewayOptions): Gateway {
       // A listener that throws has no say in what happens here.
     }
   }
-  const halls = new Halls({ ...options, files: steadyFiles(options.files, now), onEvent: emit })
+  const serverSets = new ServerSets({
+    ...options,
+    files: keepRemovedFiles(options.files, now),
+    onEvent: emit,
+  })
   const clients = new Clients(now)
   const startedAt = now()
   const counts = { calls: 0, searches: 0, refused: 0, failed: 0, answerCharacters: 0, lists: 0 }
   let lastUsed = now()
 
   const endpoints = new Endpoints({
-    halls,
+    serverSets,
     idle: sessionIdle,
     now,
     make(place, path) {
@@ -146,11 +161,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     const text = method === 'GET' ? '' : await readBody(request, maxRequestBodySize)
     let endpoint: Endpoint
     try {
-      endpoint = endpoints.find(path, workspaceOf(header(request, WORKSPACE_HEADER)))
+      endpoint = endpoints.find(path, readWorkspace(header(request, WORKSPACE_HEADER)))
       // Those of a session are told in their own words: it goes on when the profile is back.
       if (header(request, 'mcp-session-id') === undefined) endpoint.check()
     } catch (error) {
-      if (error instanceof UnknownProfile || error instanceof WrongWorkspace)
+      if (error instanceof UnknownProfile || error instanceof InvalidWorkspace)
         return json(error instanceof UnknownProfile ? 404 : 400, rpcError(error.message))
       throw error
     }
@@ -169,7 +184,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     try {
       await send(await answer(request, response, path), response)
     } catch (error) {
-      if (!(error instanceof TooLarge)) throw error
+      if (!(error instanceof RequestTooLarge)) throw error
       refuse(response, { status: 413, message: error.message })
     } finally {
       release()
@@ -178,20 +193,20 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   /** One that is not known may have been made a moment ago. */
   const refusedBy = (request: IncomingMessage) =>
-    refusedToken(request, token(false), tokenHint) && refusedToken(request, token(true), tokenHint)
+    checkToken(request, token(false), tokenHint) && checkToken(request, token(true), tokenHint)
 
-  const tellOf = ({ status, reason }: Refused) => {
+  const tellOf = ({ status, reason }: Refusal) => {
     if (reason) emit({ kind: 'turned-away', status, reason })
   }
-  const turnAway = (response: ServerResponse, refused: Refused) => {
+  const turnAway = (response: ServerResponse, refused: Refusal) => {
     tellOf(refused)
     refuse(response, refused)
   }
 
   const onRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const refused = refusedOrigin(request)
+    const refused = checkOrigin(request)
     if (refused) return turnAway(response, refused)
-    const url = urlOf(request)
+    const url = parseUrl(request)
     if (!url) return refuse(response, { status: 400, message: 'The path of this request cannot be read.' })
     const { pathname, searchParams } = url
     const path = readPath(pathname)
@@ -201,7 +216,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         instance,
         version,
         protocol: PROTOCOL,
-        proof: proofOf(token(true), (searchParams.get('challenge') ?? '').slice(0, 200)),
+        proof: createProof(token(true), (searchParams.get('challenge') ?? '').slice(0, 200)),
       } satisfies Identity)
     if (!path && pathname !== '/status' && pathname !== '/stop')
       return refuse(response, {
@@ -229,7 +244,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     clients,
     find: (path, workspace) => endpoints.find(path, workspace),
     refused(request) {
-      const refused = refusedOrigin(request) ?? refusedBy(request)
+      const refused = checkOrigin(request) ?? refusedBy(request)
       if (refused) tellOf(refused)
       return refused
     },
@@ -260,8 +275,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   })
 
   const inspect = () =>
-    reportOn({
-      halls: halls.all,
+    createReport({
+      serverSets: serverSets.all,
       clients: clients.reports(),
       counts,
       version,
@@ -282,11 +297,11 @@ export function createGateway(options: GatewayOptions): Gateway {
         })
       }),
     prepare() {
-      halls.find(undefined)
+      serverSets.find(undefined)
     },
     inspect,
     get activity() {
-      const busy = halls.all.reduce((sum, { hall }) => sum + hall.busy, 0)
+      const busy = serverSets.all.reduce((sum, { serverSet }) => sum + serverSet.busy, 0)
       return { lastUsed, staying: clients.staying, busy }
     },
     close() {
@@ -296,7 +311,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         await endpoints.close()
         bridges.close()
         http.closeAllConnections()
-        await halls.close()
+        await serverSets.close()
         await closed
       })()
       return closing

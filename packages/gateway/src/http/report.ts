@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { estimate } from '@toolwell/core'
 import type { ServerReport } from '@toolwell/mcp'
-import { dispatchTools } from '../answer/list-tools.js'
-import type { HallProblem } from '../room/broken-entries.js'
-import type { Halls } from '../room/halls.js'
+import { listDispatchTools } from '../answer/list-tools.js'
+import type { ServerSetProblem } from '../servers/broken-servers.js'
+import type { ServerSets } from '../servers/server-sets.js'
 import type { ClientReport } from './clients.js'
 
 export interface ServerStatus
@@ -16,7 +16,7 @@ export interface ServerStatus
   readonly config: string | undefined
 }
 
-export interface HallReport {
+export interface ServerSetReport {
   /** The folders of its callers. */
   readonly workspaces: readonly string[]
   readonly profiles: readonly string[]
@@ -28,7 +28,7 @@ export interface HallReport {
   /** Why a config that was written meanwhile is not used. */
   readonly problem: string | undefined
   /** What is wrong in the config that is used: the server that it is about cannot be used, or goes on as it was before. */
-  readonly problems: readonly HallProblem[]
+  readonly problems: readonly ServerSetProblem[]
   readonly servers: readonly ServerStatus[]
   /** Tokens of every definition, of the list that clients get instead, and what that saves in each request; below 0 where it costs more. */
   readonly tokens: { readonly all: number; readonly list: number; readonly saved: number }
@@ -41,7 +41,7 @@ export interface GatewayReport {
   readonly startedAt: number
   readonly uptime: number
   readonly clients: readonly ClientReport[]
-  readonly halls: readonly HallReport[]
+  readonly serverSets: readonly ServerSetReport[]
   readonly counts: {
     readonly calls: number
     readonly searches: number
@@ -55,8 +55,8 @@ export interface GatewayReport {
   readonly memory: { readonly gateway: number; readonly servers: number | undefined }
 }
 
-export async function reportOn(facts: {
-  readonly halls: Halls['all']
+export async function createReport(facts: {
+  readonly serverSets: ServerSets['all']
   readonly clients: readonly ClientReport[]
   readonly counts: GatewayReport['counts'] & { readonly answerCharacters: number }
   readonly version: string
@@ -66,8 +66,8 @@ export async function reportOn(facts: {
 }): Promise<GatewayReport> {
   const { clients, version, instance, startedAt, now } = facts
   const { answerCharacters, ...counts } = facts.counts
-  const halls = facts.halls.map(hallReport)
-  const pids = new Set(halls.flatMap(({ servers }) => servers.flatMap((server) => server.pids)))
+  const serverSets = facts.serverSets.map(reportServerSet)
+  const pids = new Set(serverSets.flatMap(({ servers }) => servers.flatMap((server) => server.pids)))
   return {
     version,
     instance,
@@ -75,21 +75,26 @@ export async function reportOn(facts: {
     startedAt,
     uptime: now - startedAt,
     clients,
-    halls,
+    serverSets,
     counts,
     answerTokens: Math.round(answerCharacters / CHARACTERS_PER_TOKEN),
-    memory: { gateway: process.memoryUsage.rss(), servers: memoryOf([...pids]) },
+    memory: { gateway: process.memoryUsage.rss(), servers: sumMemory([...pids]) },
   }
 }
 
 /** As the estimate of the core has it for English text. */
 const CHARACTERS_PER_TOKEN = 4
 
-function hallReport({ hall, workspaces, missing, untrusted }: Halls['all'][number]): HallReport {
-  const { config, servers, problem, problems } = hall
-  const whole = hall.room(undefined)
-  const all = whole?.face.tools().reduce((sum, entry) => sum + whole.face.cost(entry), 0) ?? 0
-  const list = whole ? estimate.count(JSON.stringify(dispatchTools(whole))) : 0
+function reportServerSet({
+  serverSet,
+  workspaces,
+  missing,
+  untrusted,
+}: ServerSets['all'][number]): ServerSetReport {
+  const { config, servers, problem, problems } = serverSet
+  const whole = serverSet.view(undefined)
+  const all = whole?.direct.tools().reduce((sum, entry) => sum + whole.direct.cost(entry), 0) ?? 0
+  const list = whole ? estimate.count(JSON.stringify(listDispatchTools(whole))) : 0
   return {
     workspaces,
     profiles: Object.keys(config.profiles),
@@ -107,14 +112,14 @@ function hallReport({ hall, workspaces, missing, untrusted }: Halls['all'][numbe
       starts,
       tools: tools.length,
       quarantined: Object.fromEntries(quarantined),
-      config: hall.configOf(name),
+      config: serverSet.configFile(name),
     })),
     tokens: { all, list, saved: all - list },
   }
 }
 
 /** Undefined where the system has no such files. */
-function memoryOf(pids: readonly number[]): number | undefined {
+function sumMemory(pids: readonly number[]): number | undefined {
   if (process.platform !== 'linux') return undefined
   return pids.reduce((sum, pid) => {
     try {

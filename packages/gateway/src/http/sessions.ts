@@ -1,4 +1,5 @@
 /** Sessions of the older protocol over HTTP: one server and one transport each, ended by the client or by silence. */
+
 import { randomUUID } from 'node:crypto'
 import {
   isInitializeRequest,
@@ -8,10 +9,9 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { isRecord } from '@toolwell/core/internal'
-import { invalidIn } from '../answer/invalid-request.js'
-import { isId, takenId } from '../bridge/messages.js'
+import { describeInvalid } from '../answer/checked-server.js'
+import { describeTakenId, isId } from '../bridge/messages.js'
 import type { Endpoint } from './endpoint.js'
-import { OpenRequests } from './open-requests.js'
 
 export interface SessionsOptions {
   /** Milliseconds without a request and without an open stream. */
@@ -47,8 +47,8 @@ export class Sessions {
 
   async fetch(request: Request, endpoint: Endpoint, options: McpHandlerRequestOptions): Promise<Response> {
     const id = request.headers.get('mcp-session-id')
-    if (id === null && isBeginning(options.parsedBody)) return this.#begin(request, endpoint, options)
-    const wrong = id === null ? wrongBeginning(options.parsedBody) : undefined
+    if (id === null && isInitialize(options.parsedBody)) return this.#begin(request, endpoint, options)
+    const wrong = id === null ? refuseInitialize(options.parsedBody) : undefined
     if (wrong) return wrong
     const session = id === null ? undefined : this.#sessions.get(id)
     if (id === null)
@@ -68,7 +68,7 @@ export class Sessions {
     const messages = [options.parsedBody].flat().filter(isRecord)
     const asked = messages.flatMap(({ method, id }) => (typeof method === 'string' && isId(id) ? [id] : []))
     const taken = asked.find((id, index) => requests.has(id) || asked.indexOf(id) < index)
-    if (taken !== undefined) return refusal(400, takenId(taken))
+    if (taken !== undefined) return refusal(400, describeTakenId(taken))
     requests.add(asked)
     const response = await transport.handleRequest(request, options)
     if (!response.ok) requests.drop(asked)
@@ -138,15 +138,15 @@ export class Sessions {
   }
 }
 
-function isBeginning(body: unknown): boolean {
+function isInitialize(body: unknown): boolean {
   return [body].flat().some((message) => isInitializeRequest(message))
 }
 
 /** Somebody would begin, and what they say is not what the protocol has for that. */
-function wrongBeginning(body: unknown): Response | undefined {
+function refuseInitialize(body: unknown): Response | undefined {
   const beginning = [body].flat().find((message) => isRecord(message) && message.method === 'initialize')
   if (!isRecord(beginning)) return undefined
-  const message = invalidIn('initialize', beginning) ?? 'Invalid initialize: it is no request.'
+  const message = describeInvalid('initialize', beginning) ?? 'Invalid initialize: it is no request.'
   return refusal(400, message, { code: -32602, id: isId(beginning.id) ? beginning.id : null })
 }
 
@@ -156,4 +156,71 @@ function refusal(
   { code = -32000, id = null }: { readonly code?: number; readonly id?: RequestId | null } = {},
 ): Response {
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id }, { status })
+}
+
+// The requests of one session that have no answer yet. Those that were sent together are answered in one stream.
+
+interface Stream {
+  readonly waiting: Set<RequestId>
+  readonly cancelled: Set<RequestId>
+}
+
+class OpenRequests {
+  readonly #transport: WebStandardStreamableHTTPServerTransport
+  readonly #send: WebStandardStreamableHTTPServerTransport['send']
+  readonly #streams = new Map<RequestId, Stream>()
+
+  /** Sees every answer that the transport is given from now on. */
+  constructor(transport: WebStandardStreamableHTTPServerTransport) {
+    this.#transport = transport
+    this.#send = transport.send.bind(transport)
+    transport.send = async (message, options) => {
+      const id = 'method' in message ? undefined : message.id
+      const stream = id === undefined ? undefined : this.#take(id)
+      await this.#send(message, options)
+      if (id !== undefined && stream) this.#endIfOver(stream, id)
+    }
+  }
+
+  has(id: RequestId): boolean {
+    return this.#streams.has(id)
+  }
+
+  /** They were sent together. */
+  add(ids: readonly RequestId[]): void {
+    const stream: Stream = { waiting: new Set(ids), cancelled: new Set() }
+    for (const id of ids) this.#streams.set(id, stream)
+  }
+
+  /** They were refused: nothing has begun. */
+  drop(ids: readonly RequestId[]): void {
+    for (const id of ids) this.#take(id)
+  }
+
+  /** What is cancelled is not answered, and the transport ends a stream only with its last answer. */
+  cancel(id: RequestId): void {
+    const stream = this.#take(id)
+    if (!stream) return
+    stream.cancelled.add(id)
+    this.#endIfOver(stream, id)
+  }
+
+  #take(id: RequestId): Stream | undefined {
+    const stream = this.#streams.get(id)
+    this.#streams.delete(id)
+    stream?.waiting.delete(id)
+    return stream
+  }
+
+  #endIfOver({ waiting, cancelled }: Stream, last: RequestId): void {
+    if (waiting.size > 0) return
+    this.#transport.closeSSEStream(last)
+    for (const id of cancelled) {
+      // It is that of another request by now.
+      if (this.#streams.has(id)) continue
+      // Reaches nobody, for the stream is closed: the transport forgets a request with its answer.
+      const error = { code: -32000, message: 'The request was cancelled.' }
+      this.#send({ jsonrpc: '2.0', id, error }).catch(() => undefined)
+    }
+  }
 }

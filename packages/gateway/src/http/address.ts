@@ -1,6 +1,10 @@
 /** The mode belongs to the path: `/mcp`, `/mcp/all`, `/mcp/PROFILE`, `/mcp/PROFILE/all`. */
+
+import { realpathSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
 import type { Mode } from '../answer/mcp-server.js'
-import { endpointPath } from '../bridge/protocol.js'
+import { endpointPath, WORKSPACE_HEADER } from '../bridge/protocol.js'
+import { statPath } from '../servers/server-sets.js'
 
 export interface McpPath {
   readonly mode: Mode
@@ -26,4 +30,28 @@ export function readPath(pathname: string): McpPath | undefined {
 
 export function writePath({ mode, profile }: McpPath): string {
   return endpointPath({ profile, isAll: mode === 'all' })
+}
+
+// The folder that a caller works in, out of the header that names it.
+
+export class InvalidWorkspace extends Error {}
+
+/** A header holds no letters beyond ASCII, so the path comes as part of a URL does. */
+export function readWorkspace(given: string | undefined): string | undefined {
+  if (given === undefined || given.trim() === '') return undefined
+  let path: string
+  try {
+    path = decodeURI(given.trim())
+  } catch {
+    path = given.trim()
+  }
+  if (!isAbsolute(path) || path.length > 4096)
+    throw new InvalidWorkspace(`${WORKSPACE_HEADER} must be the absolute path of a folder.`)
+  const found = statPath(path)
+  if (!found?.isDirectory())
+    throw new InvalidWorkspace(
+      `${WORKSPACE_HEADER} must be a folder, and ${path} ${found ? 'is no folder' : 'does not exist'}.`,
+    )
+  // By whichever way it was come to, it is one project.
+  return realpathSync(path)
 }

@@ -1,14 +1,16 @@
-/** One room: what callers of one profile see and may call. */
+/** One view: what callers of one profile see and may call. */
+
 import { homedir } from 'node:os'
 import type { Entry, Face, FaceDigest } from '@toolwell/core'
+import { matchesGlob } from '@toolwell/core/internal'
 import type { McpTool, ServerConfig, ServerDefinition } from '@toolwell/mcp'
-import type { Hall } from './hall.js'
-import type { IsReadOnly } from './read-only.js'
+import { fingerprint, type ReadOnlyStore, type ReadOnlyTools } from '@toolwell/mcp/internal'
+import type { ServerSet } from './server-set.js'
 
-export interface Room extends Pick<Hall, 'catalogue' | 'call' | 'settled'> {
+export interface View extends Pick<ServerSet, 'catalogue' | 'call' | 'settled'> {
   /** Before tools are listed: waits at a first start alone. */
-  begun(): Promise<void>
-  readonly face: Face
+  waitBeforeListing(): Promise<void>
+  readonly direct: Face
   /** The same object until the catalogue changes. */
   digest(): FaceDigest
   /** Approved by the config or by a person; what a server says of its own tools does not count. */
@@ -18,16 +20,16 @@ export interface Room extends Pick<Hall, 'catalogue' | 'call' | 'settled'> {
   /** Some of its definitions hold `${workspaceFolder}`, where a caller is to read its own folder. */
   readonly hasFolderNames: boolean
   /** A tool as its server lists it. */
-  listed(entry: Entry): McpTool | undefined
+  listedTool(entry: Entry): McpTool | undefined
 }
 
-export function openRoom(hall: Hall, face: Face, isReadOnly: IsReadOnly): Room {
-  const { catalogue, call, settled, servers } = hall
+export function openView(serverSet: ServerSet, direct: Face, isReadOnly: IsReadOnly): View {
+  const { catalogue, call, settled, servers } = serverSet
   const indexes = new WeakMap<ServerDefinition, ReadonlyMap<string, McpTool>>()
   let known: { readonly revision: number; readonly digest: FaceDigest } | undefined
   let folders: { readonly revision: number; readonly areNamed: boolean } | undefined
   const listedAs = (source: string, tool: string): McpTool | undefined => {
-    const definition = hall.known.has(source) ? servers.definition(source) : undefined
+    const definition = serverSet.known.has(source) ? servers.definition(source) : undefined
     if (!definition) return undefined
     const index =
       indexes.get(definition) ?? new Map(definition.tools.map((each) => [each.name, each] as const))
@@ -38,31 +40,31 @@ export function openRoom(hall: Hall, face: Face, isReadOnly: IsReadOnly): Room {
     catalogue,
     call,
     settled,
-    begun: () => hall.begun(face.tools().length === 0),
-    face,
+    waitBeforeListing: () => serverSet.waitBeforeListing(direct.tools().length === 0),
+    direct,
     digest() {
       const { revision } = catalogue
-      if (known?.revision !== revision) known = { revision, digest: face.digest() }
+      if (known?.revision !== revision) known = { revision, digest: direct.digest() }
       return known.digest
     },
     isReadOnly(source, tool) {
-      const server = hall.known.get(source)
+      const server = serverSet.known.get(source)
       return server !== undefined && isReadOnly(server, tool, listedAs(source, tool))
     },
     namesFolder(source) {
-      const server = hall.known.get(source)
+      const server = serverSet.known.get(source)
       return server !== undefined && server.workspace.need === 'each' && namesFolder(server)
     },
     get hasFolderNames() {
       const { revision } = catalogue
       // Every call asks.
       if (folders?.revision !== revision) {
-        const areNamed = [...hall.known.keys()].some((name) => servers.definition(name)?.namesFolder)
+        const areNamed = [...serverSet.known.keys()].some((name) => servers.definition(name)?.namesFolder)
         folders = { revision, areNamed }
       }
       return folders.areNamed
     },
-    listed: ({ source, tool }) => listedAs(source, tool.name),
+    listedTool: ({ source, tool }) => listedAs(source, tool.name),
   }
 }
 
@@ -73,13 +75,13 @@ const NOWHERE = '/toolwell-without-a-workspace'
 const naming = new WeakMap<ServerConfig, boolean>()
 
 function namesFolder(server: ServerConfig): boolean {
-  const known = naming.get(server) ?? startsByFolder(server)
+  const known = naming.get(server) ?? startDependsOnFolder(server)
   naming.set(server, known)
   return known
 }
 
 /** Whether it is started otherwise in another folder; the folder that it runs in, where nothing is said of one, is no part of that. */
-function startsByFolder({ workspace }: ServerConfig): boolean {
+function startDependsOnFolder({ workspace }: ServerConfig): boolean {
   const reached = (folder: string) => {
     const { endpoint } = workspace.in(folder)
     if (endpoint.type !== 'stdio') return JSON.stringify(endpoint)
@@ -87,4 +89,32 @@ function startsByFolder({ workspace }: ServerConfig): boolean {
     return JSON.stringify([rest, cwd === folder ? '' : cwd])
   }
   return reached(NOWHERE) !== reached(homedir())
+}
+
+// Which tools are approved as read-only: by the config, or by a person who looked at the tool as it is now.
+
+/** What the server itself says of the tool does not count. Approvals count as they are at this moment. */
+type IsReadOnly = (server: ServerConfig, tool: string, listed: McpTool | undefined) => boolean
+
+export function createReadOnlyCheck(store: ReadOnlyStore): IsReadOnly {
+  const known = new Map<string, { readonly stamp: string; readonly tools: ReadOnlyTools }>()
+  const prints = new WeakMap<McpTool, string>()
+  const approvedOf = (server: ServerConfig): ReadOnlyTools => {
+    const stamp = store.stamp(server)
+    const last = known.get(server.name)
+    if (last?.stamp === stamp) return last.tools
+    const tools = store.read(server)
+    known.set(server.name, { stamp, tools })
+    return tools
+  }
+  const printOf = (tool: McpTool): string => {
+    const print = prints.get(tool) ?? fingerprint(tool)
+    prints.set(tool, print)
+    return print
+  }
+  return (server, tool, listed) => {
+    if (server.readOnly.some((pattern) => matchesGlob(pattern, tool))) return true
+    const approved = approvedOf(server)
+    return listed !== undefined && Object.hasOwn(approved, tool) && approved[tool] === printOf(listed)
+  }
 }

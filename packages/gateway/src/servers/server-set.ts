@@ -1,4 +1,5 @@
-/** One hall: the servers of one set of config files in one catalogue, and the rooms that open on it. */
+/** One serverSet: the servers of one set of config files in one catalogue, and the views that open on it. */
+
 import { homedir } from 'node:os'
 import { createToolwell, defaultPrompts, type Policy, type Toolwell } from '@toolwell/core'
 import { defined, matchesGlob } from '@toolwell/core/internal'
@@ -24,14 +25,18 @@ import {
   type SharedProcesses,
 } from '@toolwell/mcp/internal'
 import { COMMAND } from '../bridge/commands.js'
-import { createBroken, type HallProblem, META } from './broken-entries.js'
-import { createReadOnly } from './read-only.js'
-import { openRoom, type Room } from './room.js'
-import { toolsHeldBack, whyAway } from './why-away.js'
+import {
+  announceQuarantined,
+  createBrokenServers,
+  explainUnavailable,
+  OWN_SOURCE,
+  type ServerSetProblem,
+} from './broken-servers.js'
+import { createReadOnlyCheck, openView, type View } from './view.js'
 
 export type CallToolResult = Awaited<ReturnType<Servers['call']>>
 
-export interface Hall {
+export interface ServerSet {
   readonly config: Config
   readonly catalogue: Toolwell['catalogue']
   readonly servers: Servers
@@ -40,11 +45,11 @@ export interface Hall {
   /** What is wrong with the config that was written last, where an older one is still in use. */
   readonly problem: string | undefined
   /** What is wrong in the config that is in use. */
-  readonly problems: readonly HallProblem[]
+  readonly problems: readonly ServerSetProblem[]
   /** The file that a command about a server has to name; undefined where the command reads it by itself. */
-  configOf(server: string): string | undefined
+  configFile(server: string): string | undefined
   /** What a profile shows of it; everything without one. Undefined where there is no such profile. */
-  room(profile: string | undefined): Room | undefined
+  view(profile: string | undefined): View | undefined
   /**
    * Waits while servers of which nothing is cached are listed for the first time, but only so long after they came into use:
    * one that hangs delays nobody later.
@@ -55,7 +60,7 @@ export interface Hall {
    * nothing to list, or where something is cached and not reviewed yet. Otherwise what is known is listed at once, whatever the
    * servers do.
    */
-  begun(isEmpty: boolean): Promise<void>
+  waitBeforeListing(isEmpty: boolean): Promise<void>
   /** Runs a tool that was judged. */
   call(
     source: string,
@@ -66,18 +71,18 @@ export interface Hall {
   /** Calls under way. */
   readonly busy: number
   /** Reads the config files again, as they are now. True where anything is other than before. */
-  readAgain(files: readonly ConfigFile[]): boolean
+  reload(files: readonly ConfigFile[]): boolean
   /** Stops its servers. Idempotent. */
   close(): Promise<void>
 }
 
-export interface HallOptions {
+export interface ServerSetOptions {
   readonly files: readonly ConfigFile[]
   /** The folder that servers are listed in. */
   readonly folder: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly connect: ConnectOptions
-  /** Those of all halls: a server of the user's own config that depends on no folder runs once for all. */
+  /** Those of all serverSets: a server of the user's own config that depends on no folder runs once for all. */
   readonly processes: SharedProcesses
   /** What a person has approved as read-only. Default: what is in the user's folder for data. */
   readonly readOnly?: ReadOnlyStore
@@ -92,10 +97,10 @@ export interface HallOptions {
 /** Milliseconds that a first listing may hold up the first list of tools. */
 const FIRST_LISTING = 5000
 
-export function openHall(options: HallOptions): Hall {
+export function openServerSet(options: ServerSetOptions): ServerSet {
   const { folder = homedir(), env, connect, processes, onServer, onChange } = options
   const { readOnly = diskReadOnly(), command = COMMAND } = options
-  const isReadOnly = createReadOnly(readOnly)
+  const isReadOnly = createReadOnlyCheck(readOnly)
   let { files } = options
   const load = (): Config => loadConfig({ files, env, workspaceFolder: folder })
   const well = createToolwell({
@@ -110,16 +115,18 @@ export function openHall(options: HallOptions): Hall {
       unavailable: ({ name, state }) => defaultPrompts.unavailable({ name, state: why(name, state) }),
       searchUnavailable: ({ asked, state }) =>
         defaultPrompts.searchUnavailable({ asked, state: why(asked, state) }),
-      searchHeldBack: ({ source, count }) => toolsHeldBack(source, count, { catalogue, configOf, command }),
+      searchHeldBack: ({ source, count }) =>
+        announceQuarantined(source, count, { catalogue, configFile: configFile, command }),
     },
   })
-  const why = (name: string, state: string) => whyAway(name, state, { catalogue, report, configOf, command })
+  const why = (name: string, state: string) =>
+    explainUnavailable(name, state, { catalogue, report, configFile: configFile, command })
   const { catalogue } = well
   let config = load()
   let known = byName(config.servers)
   // Commands read it by themselves.
   const own = defaultConfigFiles(folder, env)[0]?.path
-  const configOf = (server: string): string | undefined => {
+  const configFile = (server: string): string | undefined => {
     const file = known.get(server)?.file
     return file === own ? undefined : file
   }
@@ -127,11 +134,11 @@ export function openHall(options: HallOptions): Hall {
     ...connect,
     // Many folders are behind one catalogue: it names none of them.
     caller: () => ({}),
-    onEvent: (event) => onServer(event, configOf(event.server)),
+    onEvent: (event) => onServer(event, configFile(event.server)),
   })
   const report = (server: string) => servers.inspect().find(({ name }) => name === server)
   let problem: string | undefined
-  const showBroken = createBroken(catalogue, own, command)
+  const showBroken = createBrokenServers(catalogue, own, command)
   let problems = showBroken(config, known)
   const isUnknown = (server: string) => servers.definition(server) === undefined
   const isUnreviewed = ({ name, listedAt }: ServerReport) => listedAt !== undefined && isUnknown(name)
@@ -139,10 +146,10 @@ export function openHall(options: HallOptions): Hall {
   let since = Date.now()
   const timeLeft = () => since + FIRST_LISTING - Date.now()
   let isFirst = nothingIsKnown()
-  const rooms = new Map<string | undefined, Room>()
+  const views = new Map<string | undefined, View>()
   let busy = 0
 
-  const hall: Hall = {
+  const set: ServerSet = {
     get config() {
       return config
     },
@@ -157,24 +164,25 @@ export function openHall(options: HallOptions): Hall {
     get problems() {
       return problems
     },
-    configOf,
-    room(profile) {
-      const made = rooms.get(profile)
+    configFile: configFile,
+    view(profile) {
+      const made = views.get(profile)
       if (made) return made
       if (profile !== undefined && !Object.hasOwn(config.profiles, profile)) return undefined
       const wanted = profile === undefined ? undefined : config.profiles[profile]
       // Of the servers that are in use, whatever the files say by now.
-      const policy = wanted && within(byName(inProfile([...known.values()], wanted)), wanted.servers)
-      const room = openRoom(hall, well.face(defined({ policy })), isReadOnly)
-      rooms.set(profile, room)
-      return room
+      const policy =
+        wanted && createProfilePolicy(byName(inProfile([...known.values()], wanted)), wanted.servers)
+      const view = openView(set, well.face(defined({ policy })), isReadOnly)
+      views.set(profile, view)
+      return view
     },
     async settled() {
       if (timeLeft() > 0) await servers.settled(timeLeft())
     },
-    async begun(isEmpty) {
+    async waitBeforeListing(isEmpty) {
       if (timeLeft() <= 0 || ![...known.keys()].some(isUnknown)) return
-      if (isEmpty || isFirst || servers.inspect().some(isUnreviewed)) await hall.settled()
+      if (isEmpty || isFirst || servers.inspect().some(isUnreviewed)) await set.settled()
     },
     async call(source, tool, input, callOptions) {
       busy++
@@ -187,7 +195,7 @@ export function openHall(options: HallOptions): Hall {
     get busy() {
       return busy
     },
-    readAgain(given) {
+    reload(given) {
       files = given
       const next = load()
       const { isApplied, added, changed, removed, problems: errors } = servers.update(next)
@@ -206,12 +214,12 @@ export function openHall(options: HallOptions): Hall {
         isFirst = nothingIsKnown()
       }
       // What a profile leaves of a server is asked of each as it is now.
-      if (isOther || isOtherwiseSeen) rooms.clear()
+      if (isOther || isOtherwiseSeen) views.clear()
       return isOther || isOtherwiseSeen
     },
     close: () => servers.close(),
   }
-  return hall
+  return set
 }
 
 function byName(servers: readonly ServerConfig[]): ReadonlyMap<string, ServerConfig> {
@@ -219,9 +227,12 @@ function byName(servers: readonly ServerConfig[]): ReadonlyMap<string, ServerCon
 }
 
 /** A profile is a policy: its tools are those that its servers offer in it, and the three that are always there. */
-function within(servers: ReadonlyMap<string, ServerConfig>, patterns: readonly string[] = ['*']): Policy {
+function createProfilePolicy(
+  servers: ReadonlyMap<string, ServerConfig>,
+  patterns: readonly string[] = ['*'],
+): Policy {
   return ({ source, name }) => {
-    if (source === META) return true
+    if (source === OWN_SOURCE) return true
     const server = servers.get(source)
     // A source of which no tool is known yet is asked about by a star; one whose entry cannot be used has no config.
     if (name === '*' && !server) return patterns.some((pattern) => matchesGlob(pattern, source))
