@@ -305,6 +305,6 @@ describe('status and stop', () => {
       'home',
     )
     expect(code).toBe(2)
-    expect(errors).toContain('Nothing can be written')
+    expect(errors).toContain('Cannot write')
   })
 })

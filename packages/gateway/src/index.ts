@@ -1,4 +1,4 @@
-/** The public API of this package: the gateway, and the daemon around it. */
+/** Public API: the gateway and its daemon. */
 export type { Called } from './answer/call-tool.js'
 export {
   type Daemon,

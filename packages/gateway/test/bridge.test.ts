@@ -22,8 +22,11 @@ interface Line {
   readonly error?: { readonly code: number; readonly message: string }
 }
 
-/** A bridge whose program to start a daemon leaves a mark and does nothing else. */
-function bridge(folder: string, refusal?: string) {
+/** A bridge whose start command only leaves a mark. `patience`: milliseconds until it gives up waiting for a daemon. */
+function bridge(
+  folder: string,
+  { refusal, patience = 60_000 }: { readonly refusal?: string; readonly patience?: number } = {},
+) {
   const [input, output] = [new PassThrough(), new PassThrough()]
   const mark = join(folder, 'mark')
   const lines: Line[] = []
@@ -40,7 +43,7 @@ function bridge(folder: string, refusal?: string) {
       `require('fs').writeFileSync(${JSON.stringify(mark)}, process.argv.slice(1).join(' '))`,
       'serve',
     ],
-    patience: 2000,
+    patience,
     input,
     output,
     onProblem: (message) => problems.push(message),
@@ -229,7 +232,7 @@ it('sends a request again a few times only, where the daemon is lost each time',
 it('starts no daemon for old requests after a stop, and does for the next one', async () => {
   const folder = temporary()
   const { seen, stop } = await daemon(folder, () => undefined)
-  const { send, lines, wasStarted } = bridge(folder)
+  const { send, lines, wasStarted } = bridge(folder, { patience: 2000 })
   send({ id: 1, method: 'subscriptions/listen' }, { id: 2, ...CALL })
   await eventually(() => seen.length === 2, 'both are under way')
   stop()
@@ -267,7 +270,7 @@ it.each([['999999999 gone'], [`${process.pid} another`]])(
   async (left) => {
     const folder = temporary()
     writeFileSync(join(folder, 'starting'), left)
-    const { wasStarted, problems } = bridge(folder)
+    const { wasStarted, problems } = bridge(folder, { patience: 2000 })
     // Its patience ends before such a start would be over by itself.
     await eventually(() => problems.length > 0, 'it gives up')
     expect(wasStarted()).toBe(true)
@@ -314,7 +317,7 @@ it('sets a log aside that has grown, when it starts a daemon', async () => {
   const log = join(folder, 'gateway.log')
   for (const letter of ['a', 'b']) {
     writeFileSync(log, letter.repeat(2 ** 20 + 1))
-    const { send, lines } = bridge(folder)
+    const { send, lines } = bridge(folder, { patience: 2000 })
     send({ id: 1, method: 'ping' })
     await eventually(() => lines.length === 1, 'it is answered')
     expect(readFileSync(`${log}.old`, 'utf8')[0]).toBe(letter)
@@ -328,7 +331,7 @@ it('starts none on a folder that is kept for a program of its own, and says whic
   const { send, lines, problems, wasStarted } = bridge(folder)
   send({ id: 1, method: 'initialize' }, { id: 2, ...CALL })
   await eventually(() => lines.length === 2, 'both are answered')
-  expect(lines[0]?.error?.message).toContain('not running. Run it again with: cd /clone && npm start')
+  expect(lines[0]?.error?.message).toContain('not running. Start it with: cd /clone && npm start')
   expect(JSON.stringify(lines[1])).toContain('cd /clone && npm start')
   expect(problems[0]).toContain('cd /clone && npm start')
   expect([wasStarted(), existsSync(join(folder, 'starting'))]).toEqual([false, false])
@@ -340,12 +343,12 @@ it('starts none on a folder that is kept for a program of its own, and says whic
 
 it('says that it is refused where the daemon was reached and says no', async () => {
   const folder = temporary()
-  await daemon(folder, () => undefined, {}, 'There is no profile "nope".')
+  await daemon(folder, () => undefined, {}, 'Unknown profile "nope".')
   const { lines, send } = bridge(folder)
   send({ id: 1, method: 'tools/list' })
   await eventually(() => lines.length > 0, 'an answer')
   expect(lines[0]?.error?.message).toBe(
-    'The gateway refuses this client, and the request was not made: There is no profile "nope".',
+    'The gateway refuses this client, and the request was not made: Unknown profile "nope".',
   )
 })
 
@@ -360,7 +363,7 @@ it('refuses a request whose id is that of another under way, until that is answe
   send({ id: 9, method: 'ping' }, { id: '9', method: 'ping' })
   await eventually(() => seen.length === 2, 'another id is another')
   expect(refused()).toHaveLength(1)
-  expect(refused()[0]?.error?.message).toContain('The id 9 is')
+  expect(refused()[0]?.error?.message).toContain('The id 9 belongs')
   sockets[0]?.write('{"jsonrpc":"2.0","id":9,"result":{}}\n')
   await eventually(() => lines.some(({ id }) => id === 9), 'it is answered')
   send({ id: 9, ...CALL })
@@ -372,7 +375,9 @@ it('refuses a request whose id is that of another under way, until that is answe
 })
 
 it('answers everything itself where its client cannot be served, and starts nothing', async () => {
-  const { lines, problems, send, wasStarted } = bridge(temporary(), 'No profile can be called "all".')
+  const { lines, problems, send, wasStarted } = bridge(temporary(), {
+    refusal: 'No profile can be called "all".',
+  })
   send({ id: 1, method: 'tools/list' })
   await eventually(() => lines.length > 0, 'an answer')
   send({ id: 2, ...CALL })

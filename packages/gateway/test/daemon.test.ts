@@ -230,12 +230,12 @@ describe('a daemon', () => {
     await daemon.close()
     for (const open of [0o777, 0o775]) {
       chmodSync(given.folder, open)
-      await expect(runDaemon(given)).rejects.toThrow(/Other users may write.*--folder.*chmod go-w/)
+      await expect(runDaemon(given)).rejects.toThrow(/Other users can write.*--folder.*chmod go-w/)
       expect(mode()).toBe(open)
     }
     // One for all users, as /tmp is, is not to be closed to them.
     chmodSync(given.folder, 0o1777)
-    await expect(runDaemon(given)).rejects.toThrow(/is for all users\. Give a folder of your own/)
+    await expect(runDaemon(given)).rejects.toThrow(/is shared by all users\. Choose a private folder/)
   })
 
   it('stops when it is asked, and its servers with it', async () => {

@@ -150,9 +150,13 @@ describe('the list of tools', () => {
   it('waits for the first listing where there is nothing to list', async () => {
     for (const path of ['/mcp', '/mcp/all']) {
       const listsOnce = join(temporary(), 'go')
-      const { url } = await startGateway({ mcpServers: { late: entry(oddServer('late', { listsOnce })) } })
-      const listing = (await openClient('v2 modern', `${url}${path}`)).list()
-      setTimeout(() => writeFileSync(listsOnce, ''), 300)
+      const mcpServers = { late: entry(oddServer('late', { listsOnce })) }
+      const { url, gateway } = await startGateway({ mcpServers })
+      const client = await openClient('v2 modern', `${url}${path}`)
+      const { lastUsed } = gateway.activity
+      const listing = client.list()
+      await eventually(() => gateway.activity.lastUsed > lastUsed, 'the list is requested')
+      writeFileSync(listsOnce, '')
       expect(JSON.stringify(await listing)).toContain('late__echo')
     }
   })

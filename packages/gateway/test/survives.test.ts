@@ -197,16 +197,16 @@ it('a profile that is gone is as unknown as one that was never there, until it i
   started.write({ mcpServers: odd() })
   await eventually(() => started.of('config-read').length > 0, 'the config is read')
   // What it was told of the list holds for a while.
-  await expect(client.text('tool_search', { query: 'echo' })).rejects.toThrow(/There is no profile \\"few\\"/)
+  await expect(client.text('tool_search', { query: 'echo' })).rejects.toThrow(/Unknown profile \\"few\\"/)
   for (const kind of ['v1', 'v2 modern'] as const)
-    await expect(openClient(kind, way)).rejects.toThrow(/There is no profile \\"few\\"/)
+    await expect(openClient(kind, way)).rejects.toThrow(/Unknown profile \\"few\\"/)
   const upgrade = [
     'Connection: Upgrade',
     'Upgrade: toolwell-stdio',
     `Authorization: ${authorized.Authorization}`,
   ]
   const { socket, ended } = send(started, ['GET /mcp/few HTTP/1.1', 'Host: 127.0.0.1', ...upgrade])
-  expect(await ended).toMatch(/^HTTP\/1\.1 400 [\s\S]*There is no profile/)
+  expect(await ended).toMatch(/^HTTP\/1\.1 400 [\s\S]*Unknown profile/)
   socket.destroy()
   started.write({ mcpServers: odd(), profiles })
   await eventually(() => started.of('config-read').length > 1, 'the config is read again')
@@ -220,7 +220,7 @@ it('goes on when the profile of a client that stays is gone', async () => {
   started.write({ mcpServers: odd() })
   await eventually(() => started.of('config-read').length > 0, 'the config is read')
   await stillServes(started)
-  await expect(client.list()).rejects.toThrow(/no profile "few"/)
+  await expect(client.list()).rejects.toThrow(/Unknown profile "few"/)
 })
 
 it('takes no profile that is called like the way to every tool', async () => {
@@ -274,7 +274,7 @@ it('goes on when the folder of a caller becomes a file', async () => {
     body: '{}',
   })
   expect(response.status).toBe(400)
-  expect(await response.text()).toContain('must be a folder')
+  expect(await response.text()).toContain('must be the path of a folder')
 })
 
 it('starts nothing of a trusted project’s file that has changed since', async () => {

@@ -1,5 +1,4 @@
-/** One call from the name and arguments a client sent to the result it gets. The target is judged on every path. */
-
+/** Handles one call, from the name and arguments of the client to its result. Every call is judged. */
 import { homedir } from 'node:os'
 import { ProtocolError, ProtocolErrorCode, SERVER_INFO_META_KEY } from '@modelcontextprotocol/server'
 import type { FaceVerdict, Outcome } from '@toolwell/core'
@@ -19,19 +18,19 @@ export interface Asked {
   readonly onProgress?: (progress: Progress) => void
 }
 
-/** What became of a call, for whoever watches: the tool that ran, never a wrapper. */
+/** The outcome of a call, for events and counts. Names the target tool, never a wrapper. */
 export interface Called {
   readonly kind: 'search' | 'run' | 'refused'
-  /** The tool that ran, by its name here; where none did, the one that was asked for. */
+  /** The tool that ran, by its name in the gateway. If none ran, the tool that was requested. */
   readonly tool: string
-  /** What was searched for. */
+  /** The search query. */
   readonly query?: string
-  /** Tools that the search answered with. */
+  /** Number of tools found. */
   readonly found?: number
-  /** Why it was not run. Never with arguments. */
+  /** Why the tool did not run. Contains no arguments. */
   readonly reason?: NotRun
   readonly isError: boolean
-  /** Characters of the answer, where it is ours. */
+  /** Length of the answer if the gateway wrote it, otherwise 0. */
   readonly characters: number
 }
 
@@ -53,7 +52,7 @@ export async function callTool(
   const call = { name: isRead ? direct.bridge : name, input: heard.value }
   let verdict = await direct.judge(call)
   if (verdict.kind === 'answer' && isNotKnown(verdict.outcome)) {
-    // Its server may be about to say what it has.
+    // The server may be about to list its tools.
     const { revision } = view.catalogue
     await view.settled()
     if (view.catalogue.revision !== revision) verdict = await direct.judge(call)
@@ -87,13 +86,13 @@ export async function callTool(
   }
   const isDirect = !isRead && name !== direct.bridge
   const result = await run(view, target, asked, isDirect, isRead ? isReadable : undefined)
-  // It has changed since it was approved, which showed when its server was started.
+  // The definition changed after the approval, as the start of its server showed.
   if (result === undefined) return refuseToRead()
   onCalled({ kind: 'run', tool, isError: result.isError === true, characters: 0 })
   return result
 }
 
-/** No tool is known by the name that was asked for, and none of its server, where it names one. */
+/** Neither the tool nor, if a server was named, any of its tools is known. */
 function isNotKnown(outcome: Outcome): boolean {
   return outcome.kind === 'unknown' || (outcome.kind === 'unavailable' && outcome.tool === '')
 }
@@ -105,15 +104,15 @@ function describeOutcome(
 ): Pick<Called, 'kind' | 'tool' | 'query' | 'found' | 'reason'> {
   if (outcome.kind === 'search')
     return { kind: 'search', tool: name, query: outcome.result.query, found: outcome.result.matches.length }
-  // Nothing is run by a verdict, so there is no result to tell of.
+  // `judge` runs nothing, so it returns no result.
   if (outcome.kind === 'result' || outcome.kind === 'not-recorded')
     return { kind: 'refused', tool: name, reason: 'not-recorded' }
   const tool = catalogue.get(outcome.tool)?.wireName ?? (outcome.asked || name)
-  // Nothing is kept of what a caller has read: there is only whether the arguments fit.
+  // The gateway does not track which schemas a caller has read, so the arguments are simply invalid.
   return { kind: 'refused', tool, reason: outcome.kind === 'schema-needed' ? 'invalid' : outcome.kind }
 }
 
-/** Behind what was found: what of it may be called without asking for more. */
+/** Adds the names of the found tools that are approved as read-only. */
 function appendReadable({ outcome, text }: Extract<FaceVerdict, { kind: 'answer' }>, view: View): string {
   if (outcome.kind !== 'search') return text
   const names = outcome.result.matches.flatMap(({ canonicalName }) => {
@@ -125,7 +124,7 @@ function appendReadable({ outcome, text }: Extract<FaceVerdict, { kind: 'answer'
   return names.length === 0 ? text : `${text}\n${prompts.readable({ names })}`
 }
 
-/** Undefined where it may not be called after all, and was not. */
+/** Undefined if `isAllowed` refused the call before it was sent. */
 async function run(
   view: View,
   target: Extract<FaceVerdict, { kind: 'run' }>['target'],
@@ -151,13 +150,13 @@ async function run(
   } catch (error) {
     if (!McpFailure.is(error)) throw error
     if (isRefused) return undefined
-    // Whoever called the tool by its own name gets what the server answered, in the words of the protocol.
+    // A call by the tool's own name gets the server's JSON-RPC error.
     if (isDirect && error.code !== undefined) throw new ProtocolError(error.code, error.message, error.data)
     return textResult(view.direct.prompts.failed({ name: target.wireName, error: error.message }), true)
   }
 }
 
-/** Who answers is this gateway; everything else of a result is passed on as it is. */
+/** Removes the name of the upstream server: the client talks to the gateway. */
 function removeServerInfo(result: CallToolResult): CallToolResult {
   const { _meta: meta } = result
   if (!meta || !Object.hasOwn(meta, SERVER_INFO_META_KEY)) return result
@@ -170,30 +169,28 @@ function textResult(text: string, isError: boolean): CallToolResult {
   return { content: [{ type: 'text', text }], ...(isError ? { isError } : {}) }
 }
 
-// Definitions name no project's folder: whoever reads them reads its own, and what it writes is judged as if it had read them so.
-
 export function callerFolder({ workspace = homedir() }: Caller): string {
   return workspace
 }
 
-/** What a caller in this folder reads. */
+/** Replaces `${workspaceFolder}` in definitions with the caller's folder. */
 export function insertFolder<T>(folder: string, { hasFolderNames }: View, value: T): T {
   return hasFolderNames ? inFolder(value, folder) : value
 }
 
-/** The same in an answer in words, which holds definitions as JSON. */
+/** The same for text that contains definitions as JSON. */
 function insertFolderInText(folder: string, view: View, text: string): string {
   return insertFolder(JSON.stringify(folder).slice(1, -1), view, text)
 }
 
 export interface WithoutFolder<T> {
-  /** To be judged by schemas that name no folder. */
+  /** The input with `${workspaceFolder}` for the folder, as schemas expect it. */
   readonly value: T
-  /** To be sent: with the folder, as it was written. */
+  /** Puts the folder back before the call is sent. */
   restore(value: Readonly<Record<string, unknown>>): Record<string, unknown>
 }
 
-/** What a caller in this folder has written. */
+/** Replaces the caller's folder with `${workspaceFolder}`. */
 function removeFolder<T>(folder: string, { hasFolderNames }: View, value: T): WithoutFolder<T> {
   const heard = hasFolderNames ? outOfFolder(value, folder) : undefined
   return heard === undefined
@@ -201,12 +198,9 @@ function removeFolder<T>(folder: string, { hasFolderNames }: View, value: T): Wi
     : { value: heard, restore: (input) => inFolder(input, folder) }
 }
 
-// Whether a result is nested deeper than it can be written: what is sent is written by recursion, which has an end.
-
-/** No tool means anything so deep, and clients give up not far beyond it. */
+/** JSON.stringify is recursive and overflows on deeper results. Many clients fail not far above this depth. */
 const DEEPEST = 1000
 
-/** Level by level, and no further than that. */
 function isTooDeep(result: object): boolean {
   let level: readonly object[] = [result]
   for (let depth = 0; level.length > 0; depth++) {

@@ -1,8 +1,4 @@
-/**
- * A call of a tool that wants arguments repeated in headers (`x-mcp-header`) is refused where they differ. The SDK compares them,
- * but only for servers of its higher level: for such a call, ours is shown to it as one of these.
- */
-
+/** Servers that validate requests: argument headers (`x-mcp-header`), and one-sentence errors for invalid requests. */
 import {
   McpServer,
   ProtocolError,
@@ -25,13 +21,13 @@ class HeaderCheckedServer extends McpServer {
     this.#schema = schema
   }
 
-  /** Asked by the SDK before the call. */
+  /** The SDK compares the headers only for an `McpServer`, and asks it for the schema before the call. */
   override toolInputSchemaJson(): Record<string, unknown> {
     return this.#schema as Record<string, unknown>
   }
 }
 
-/** The server for one request, as its headers name it. The SDK has made sure that the body names the same tool. */
+/** Returns the server for one request. The SDK has checked that `mcp-name` and the body name the same tool. */
 export function checkHeaders(
   server: Server,
   view: View,
@@ -40,7 +36,7 @@ export function checkHeaders(
 ): Server | McpServer {
   const name = headers?.get('mcp-name')
   if (!name || headers?.get('mcp-method') !== 'tools/call') return server
-  // Most calls are of the three tools, which no server has.
+  // Most calls use the three tools of the gateway, which have no headers.
   if (mode !== 'all' && view.digest().eager.length === 0) return server
   const found = view.catalogue.resolve(name, () => true)
   if (found.kind !== 'found') return server
@@ -49,16 +45,14 @@ export function checkHeaders(
   return tool && wantsHeaders(tool) ? new HeaderCheckedServer(server, tool.inputSchema) : server
 }
 
-// What is wrong with a request that is not as the protocol has it, in a sentence.
-
-/** Of the methods that are answered here and take anything. */
+/** Schemas of the methods whose handlers accept any input. */
 const SCHEMAS: Readonly<Record<string, (typeof specTypeSchemas)[keyof typeof specTypeSchemas]>> = {
   initialize: specTypeSchemas.InitializeRequest,
   'tools/list': specTypeSchemas.ListToolsRequest,
   'tools/call': specTypeSchemas.CallToolRequest,
 }
 
-/** Undefined where nothing is. The first thing alone: the rest often follows from it. */
+/** Describes the first fault of a request; the others often follow from it. Undefined if the request is valid. */
 export function describeInvalid(method: string, request: unknown): string | undefined {
   const checked = Object.hasOwn(SCHEMAS, method)
     ? SCHEMAS[method]?.['~standard'].validate(request)
@@ -72,7 +66,7 @@ export function describeInvalid(method: string, request: unknown): string | unde
 
 type Handler = Parameters<Server['_wrapHandler']>[1]
 
-/** The SDK throws what its schemas say, as JSON, and partly as an error of its own. */
+/** Replaces the SDK's validation errors, which are JSON, with a sentence. */
 export class PlainServer extends Server {
   protected override _wrapHandler(method: string, handler: Handler): Handler {
     const wrapped = super._wrapHandler(method, handler)
@@ -80,7 +74,7 @@ export class PlainServer extends Server {
       try {
         return await wrapped(request, context)
       } catch (error) {
-        // Looked at after a failure alone: what is right is not read twice.
+        // Checked only after a failure, so valid requests are not validated twice.
         const invalid = describeInvalid(method, request)
         throw invalid === undefined ? error : new ProtocolError(ProtocolErrorCode.InvalidParams, invalid)
       }

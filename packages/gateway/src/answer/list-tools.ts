@@ -1,13 +1,13 @@
-/** What a list of tools says: three tools and the pins, or every tool there is. Both follow from config and definitions alone. */
+/** Lists tools: the three tools of the gateway and the pinned ones, or every tool. Both lists depend only on config and definitions. */
 import type { Tool } from '@modelcontextprotocol/server'
 import type { Entry } from '@toolwell/core'
 import { prompts, READ_NAME } from '../prompts.js'
 import type { View } from '../servers/view.js'
 
-/** Clients that defer tools by themselves leave these where the model sees them. */
+/** Makes clients that defer tools keep these visible. */
 const ALWAYS = { 'anthropic/alwaysLoad': true } as const
 
-/** The three tools, then what the config pins, in order of name. */
+/** The three tools, then the pinned tools by name. */
 export function listDispatchTools(view: View): Tool[] {
   const { loader, bridge } = view.direct
   const { metaTools, eager } = view.digest()
@@ -40,13 +40,13 @@ function ownTool(
   }
 }
 
-/** As its server lists it, under its name here. */
+/** The tool as its server lists it, under its name in the gateway. */
 export function forwardTool(entry: Entry, view: View): Tool | undefined {
   const listed = view.listedTool(entry)
   return listed && ({ ...listed, name: entry.wireName } as Tool)
 }
 
-/** A page ends here. Some clients read only the first, so it holds what most set-ups have. */
+/** Limits of a page. Some clients read only the first page, so it is large. */
 const PAGE = { tools: 500, characters: 2_000_000 }
 
 export interface Page {
@@ -54,7 +54,7 @@ export interface Page {
   readonly nextCursor?: string
 }
 
-/** Every tool, a page at a time. A cursor is the last name of a page, so a list that changes meanwhile skips and repeats nothing else. */
+/** One page of every tool. The cursor is the last name of a page, so changes between pages do not shift the list. */
 export function listEveryTool(view: View, cursor: string | undefined): Page | undefined {
   const after = cursor === undefined ? '' : readCursor(cursor)
   if (after === undefined) return undefined

@@ -1,4 +1,4 @@
-/** The MCP server that one client, or one request, talks to. It holds nothing: all of it is in the view. */
+/** The MCP server for one client or one request. It is stateless: all state is in the view. */
 import {
   CLIENT_INFO_META_KEY,
   ProtocolError,
@@ -16,10 +16,10 @@ import { listDispatchTools, listEveryTool } from './list-tools.js'
 export type Mode = 'dispatch' | 'all'
 
 export interface McpServerOptions {
-  /** Asked for every request: a config that has changed makes another view. */
+  /** Called for every request, because a config change creates a new view. */
   readonly view: () => View
   readonly mode: Mode
-  /** The folder that the client works in, where it has named one. */
+  /** The folder of the client, if it sent one. */
   readonly workspace: string | undefined
   readonly caller: Caller
   readonly version: string
@@ -27,10 +27,10 @@ export interface McpServerOptions {
   readonly onListed: (server: Server, client: string) => void
 }
 
-/** The client of requests that stand for themselves, as far as it is known before they come. */
+/** Client name of requests outside a session. */
 export const SINGLE_REQUESTS = 'http'
 
-/** How long a list holds, in milliseconds. Whoever listens is told earlier. */
+/** Milliseconds for which clients may cache the list. Subscribers are notified of changes earlier. */
 const LIST_HOLDS = 60_000
 const DISCOVERY_HOLDS = 3_600_000
 
@@ -61,7 +61,7 @@ export function createMcpServer(options: McpServerOptions): Server {
     if (page) return { ...page, tools: insertFolder(callerFolder(caller), view(), [...page.tools]) }
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,
-      'The cursor is not one of this server. Ask for the first page, without a cursor.',
+      'The cursor is invalid. Request the first page without a cursor.',
     )
   })
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
@@ -80,7 +80,7 @@ export function createMcpServer(options: McpServerOptions): Server {
               onProgress: (progress) =>
                 void mcpReq
                   .notify({ method: 'notifications/progress', params: { ...progress, progressToken: token } })
-                  // The client is gone; the call's own signal says so.
+                  // The client left; the signal of the call is aborted.
                   .catch(() => undefined),
             }),
       },
@@ -90,14 +90,14 @@ export function createMcpServer(options: McpServerOptions): Server {
   return server
 }
 
-/** What the client calls itself, in this request or when it began. A hint, and nothing else. */
+/** The name and version that the client sent, in this request or in `initialize`. Unverified. */
 function readClientName(server: Server, envelope: Readonly<Record<string, unknown>> = {}): string {
   const given = envelope[CLIENT_INFO_META_KEY] ?? server.getClientVersion()
   const { name, version } = (given ?? {}) as { readonly name?: unknown; readonly version?: unknown }
   return typeof name === 'string' ? `${name} ${String(version ?? '')}`.trim().slice(0, 100) : ''
 }
 
-/** Single requests over HTTP belong to no session: of whom they are, only the name can tell that their program goes by. */
+/** Tells requests outside a session apart by their client name, the only hint there is. */
 function nameCaller(caller: Caller, client: string): Caller {
   return caller.client === SINGLE_REQUESTS ? { ...caller, client: `${SINGLE_REQUESTS} ${client}` } : caller
 }

@@ -1,4 +1,4 @@
-/** The thin door: what a stdio client and the command need to find, start and reach the daemon. Nothing here loads the SDK. */
+/** Entry point for stdio clients and the command: find, start and reach the daemon. Does not load the SDK. */
 
 export { runBridge } from './bridge.js'
 export { approval, shellWord } from './commands.js'

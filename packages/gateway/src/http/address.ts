@@ -1,5 +1,4 @@
-/** The mode belongs to the path: `/mcp`, `/mcp/all`, `/mcp/PROFILE`, `/mcp/PROFILE/all`. */
-
+/** Reads the profile and mode from the path of a request, and the workspace from its header. */
 import { realpathSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import type { Mode } from '../answer/mcp-server.js'
@@ -11,7 +10,7 @@ export interface McpPath {
   readonly profile: string | undefined
 }
 
-/** Undefined for any other path; `/mcp/` is one, for it is where a profile without a name, or called `.`, would be. */
+/** Undefined for any other path. `/mcp/` is refused: a profile with an empty name, or named `.`, would lead there. */
 export function readPath(pathname: string): McpPath | undefined {
   if (pathname === '/mcp/') return undefined
   const [empty, mcp, ...rest] = pathname.replace(/\/$/, '').split('/')
@@ -32,11 +31,9 @@ export function writePath({ mode, profile }: McpPath): string {
   return endpointPath({ profile, isAll: mode === 'all' })
 }
 
-// The folder that a caller works in, out of the header that names it.
-
 export class InvalidWorkspace extends Error {}
 
-/** A header holds no letters beyond ASCII, so the path comes as part of a URL does. */
+/** Headers are ASCII, so the path is URL-encoded. */
 export function readWorkspace(given: string | undefined): string | undefined {
   if (given === undefined || given.trim() === '') return undefined
   let path: string
@@ -50,8 +47,8 @@ export function readWorkspace(given: string | undefined): string | undefined {
   const found = statPath(path)
   if (!found?.isDirectory())
     throw new InvalidWorkspace(
-      `${WORKSPACE_HEADER} must be a folder, and ${path} ${found ? 'is no folder' : 'does not exist'}.`,
+      `${WORKSPACE_HEADER} must be the path of a folder, but ${path} ${found ? 'is not a folder' : 'does not exist'}.`,
     )
-  // By whichever way it was come to, it is one project.
+  // Resolves links, so that every path to a project gives one workspace.
   return realpathSync(path)
 }

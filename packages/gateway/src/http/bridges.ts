@@ -1,5 +1,4 @@
-/** Stdio clients at the other end of a bridge: each is a connection that the server for HTTP has given away. */
-
+/** Stdio clients behind a bridge. Each is a connection upgraded from HTTP. */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
@@ -23,7 +22,7 @@ import type { Refusal } from './guard.js'
 export interface BridgesOptions {
   readonly clients: Clients
   readonly find: (path: McpPath, workspace: string | undefined) => Endpoint
-  /** Why somebody may not come in; told of already. */
+  /** Returns why a request is refused, after emitting the event. */
   readonly refused: (request: IncomingMessage) => Refusal | undefined
   readonly onUsed: () => void
   readonly onJoined: (endpoint: string) => void
@@ -32,7 +31,7 @@ export interface BridgesOptions {
 
 export class Bridges {
   readonly #options: BridgesOptions
-  /** So that they end with the gateway. */
+  /** Closed with the gateway. */
   readonly #sockets = new Set<Duplex>()
 
   constructor(options: BridgesOptions) {
@@ -50,7 +49,7 @@ export class Bridges {
     const path = readPath(parseUrl(request)?.pathname ?? '')
     const refused = this.#options.refused(request)
     if (refused || !path) {
-      refuseSocket(socket, refused ?? { status: 400, message: `This is not an endpoint for ${UPGRADE}.` })
+      refuseSocket(socket, refused ?? { status: 400, message: `This path does not accept ${UPGRADE}.` })
       return
     }
     try {
@@ -88,7 +87,7 @@ export class Bridges {
     clients.join(id, { ...client, server: undefined })
     onJoined(name)
     socket.on('data', onUsed)
-    // A server for HTTP lets its side of a connection stay open.
+    // An HTTP server keeps its side of the connection half-open.
     socket.on('end', () => socket.destroy())
     socket.on('close', () => {
       clients.leave(id)
@@ -100,12 +99,13 @@ export class Bridges {
   }
 }
 
-// Requests over stdio that name a version which nobody speaks. The SDK looks at the version of a connection's first request alone; over HTTP each is looked at, and here it gets the same answer.
-
-/** Of those in which each request names its version; a test holds it to what the SDK says over HTTP. */
+/** Versions that are named in each request. A test compares them with the SDK's answer over HTTP. */
 const SUPPORTED = ['2026-07-28']
 
-/** From now on the transport answers such requests itself. Whoever reads its messages has to be there already. */
+/**
+ * Answers requests with an unsupported version as over HTTP. The SDK checks only the first request of a connection. Call it after
+ * `onmessage` is set.
+ */
 function answerUnknownVersions(transport: Transport): void {
   const { onmessage } = transport
   transport.onmessage = (message, extra) => {

@@ -1,5 +1,4 @@
-/** One endpoint: a view in one mode, for both eras. Clients that stay are known here, and told when the list has changed. */
-
+/** Endpoints: a view in one mode, for both protocol generations. Connected clients are notified when their list changes. */
 import { createHash } from 'node:crypto'
 import { homedir } from 'node:os'
 import {
@@ -17,10 +16,10 @@ import type { Place, ServerSets } from '../servers/server-sets.js'
 import type { View } from '../servers/view.js'
 import { type McpPath, writePath } from './address.js'
 
-/** No config has the profile that was asked for, or none has it any more. */
+/** The config has no such profile, or not any more. */
 export class UnknownProfile extends Error {
   constructor(profile: string, known: readonly string[]) {
-    super(`There is no profile ${JSON.stringify(profile)}. Known profiles: ${known.join(', ') || 'none'}.`)
+    super(`Unknown profile ${JSON.stringify(profile)}. Known profiles: ${known.join(', ') || 'none'}.`)
   }
 }
 
@@ -36,15 +35,15 @@ export interface EndpointOptions {
 export interface Endpoint {
   readonly place: Place
   readonly path: McpPath
-  /** Requests of the newer protocol: each stands for itself. */
+  /** Handles requests of the newer protocol, which need no session. */
   readonly modern: McpHttpHandler
-  /** A server for one client that stays. */
+  /** Creates a server for one connected client. */
   serverFor(caller: Caller): Server
-  /** Throws `UnknownProfile` where the config has its profile no more. */
+  /** Throws `UnknownProfile` if the config no longer has the profile. */
   check(): void
-  /** Somebody is there, until the function is called that it gives. */
+  /** Keeps the endpoint open until the returned function is called. */
   hold(): () => void
-  /** Somebody stays, or listens. */
+  /** Whether a client is connected or subscribed. */
   readonly isInUse: boolean
   close(): Promise<void>
 }
@@ -66,13 +65,13 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       view,
       mode,
       workspace: place.workspace,
-      // A server that works in a folder gets one that belongs to nobody, where the caller has named none.
+      // Without a workspace, servers that work in a folder run in the home folder.
       caller: { ...caller, workspace: place.workspace ?? homedir() },
       version,
       onCalled,
       onListed: listed,
     })
-  /** What was listed last, where somebody wants to know of changes. */
+  /** Hash of the last list, while anyone may be notified of changes. */
   let last: string | undefined
   const listed = (server: Server, client: string) => {
     onListed(server, client)
@@ -82,7 +81,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   const unwatch = place.watch(() => {
     if (isDue) return
     isDue = true
-    // A server that joins changes the catalogue several times at once.
+    // A server that joins changes the catalogue several times in a row.
     setImmediate(() => {
       isDue = false
       if (staying.size === 0 && bus.listenerCount === 0) {
@@ -90,7 +89,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
         return
       }
       const open = place.serverSet.view(profile)
-      // Where the profile is gone, so are its tools.
+      // A removed profile has no tools.
       const now = open ? hashList(open, mode) : ''
       if (now === last) return
       last = now
@@ -147,12 +146,10 @@ function hashList(view: View, mode: Mode): string {
   return hash.digest('hex')
 }
 
-// The endpoints that callers have come to, one for each path and folder: made when first asked for, gone after a long silence.
-
 export interface EndpointsOptions {
   readonly serverSets: ServerSets
   readonly make: (place: Place, path: McpPath) => Endpoint
-  /** Milliseconds without a caller. */
+  /** Milliseconds without a caller after which an endpoint closes. */
   readonly idle: number
   readonly now: () => number
 }
@@ -186,7 +183,7 @@ export class Endpoints {
     return endpoint
   }
 
-  /** Ends those that nobody stays at and nobody has asked for long, and lets go of folders that none is left for. */
+  /** Closes idle endpoints and releases their workspaces. */
   sweep(): void {
     const { serverSets, idle, now } = this.#options
     for (const [key, { endpoint, lastUsed }] of this.#known) {

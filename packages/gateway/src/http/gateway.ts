@@ -1,4 +1,4 @@
-/** The gateway as an HTTP server on loopback: its endpoints for both eras, its bridges, and what the command asks it. */
+/** The gateway as an HTTP server on loopback: MCP endpoints, bridges, and the requests of the command. */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, maxHeaderSize, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -36,7 +36,7 @@ import { Sessions } from './sessions.js'
 export type GatewayEvent =
   | ServerSetEvent
   | { readonly kind: 'client-joined' | 'client-left'; readonly client: string; readonly endpoint: string }
-  /** Whoever came without the token, with another one, or from elsewhere. */
+  /** A request without the token, with a wrong one, or with a foreign host or origin. */
   | { readonly kind: 'turned-away'; readonly status: number; readonly reason: Refusal['reason'] }
   | { readonly kind: 'listed'; readonly client: string; readonly endpoint: string }
   | ({
@@ -48,17 +48,17 @@ export type GatewayEvent =
 
 export interface GatewayOptions extends Omit<ServerSetsOptions, 'onEvent'> {
   readonly version: string
-  /** Asked at every request: it may have been replaced. `isFresh`: as it is now, whatever was read a moment ago. */
+  /** Called for every request, because the token may have been replaced. `isFresh` skips any cached value. */
   readonly token: (isFresh: boolean) => string
-  /** Where the token is, for whoever comes without it; a sentence. */
+  /** A sentence that says where the token is, for refused clients. */
   readonly tokenHint?: string
   readonly instance?: string
   readonly onEvent?: (event: GatewayEvent) => void
-  /** Somebody with the token asks the gateway to stop. */
+  /** A client with the token asks the gateway to stop. */
   readonly onStop?: () => void
-  /** Milliseconds until a silent session of the older protocol ends, and what is kept for a folder that nobody works in. */
+  /** Milliseconds until an idle session of the older protocol ends, and until an unused workspace is released. */
   readonly sessionIdle?: number
-  /** Bytes of one request. */
+  /** Limit of one request in bytes. */
   readonly maxRequestBodySize?: number
   readonly now?: () => number
 }
@@ -67,12 +67,12 @@ export interface Gateway {
   /** Resolves with the port. */
   listen(port: number, host?: string): Promise<number>
   readonly instance: string
-  /** Reads the config now: servers of which nothing is cached are listed before the first client comes. */
+  /** Reads the config now, so that servers without a cache are listed before the first client arrives. */
   prepare(): void
   inspect(): Promise<GatewayReport>
-  /** When the last request was, and how many clients stay. */
+  /** Time of the last request, connected clients and running calls. */
   readonly activity: { readonly lastUsed: number; readonly staying: number; readonly busy: number }
-  /** Ends connections and servers. Idempotent. */
+  /** Closes connections and servers. Idempotent. */
   close(): Promise<void>
 }
 
@@ -94,7 +94,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     try {
       options.onEvent?.(event)
     } catch {
-      // A listener that throws has no say in what happens here.
+      // An error in a listener must not affect the request.
     }
   }
   const serverSets = new ServerSets({
@@ -151,7 +151,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
   })
 
-  /** A request that has passed every guard. */
+  /** Answers a request that passed every check. */
   const answer = async (
     request: IncomingMessage,
     response: ServerResponse,
@@ -162,7 +162,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     let endpoint: Endpoint
     try {
       endpoint = endpoints.find(path, readWorkspace(header(request, WORKSPACE_HEADER)))
-      // Those of a session are told in their own words: it goes on when the profile is back.
+      // Sessions continue when the profile returns, so their calls report the error instead.
       if (header(request, 'mcp-session-id') === undefined) endpoint.check()
     } catch (error) {
       if (error instanceof UnknownProfile || error instanceof InvalidWorkspace)
@@ -170,7 +170,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       throw error
     }
     const parsedBody = method === 'POST' ? parsed(text) : undefined
-    // What is no JSON gets the answer that the protocol has for it.
+    // The SDK answers invalid JSON.
     if (method === 'POST' && parsedBody === undefined)
       return endpoint.modern.fetch(webRequest(request, response, text))
     const asked = webRequest(request, response)
@@ -191,7 +191,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     }
   }
 
-  /** One that is not known may have been made a moment ago. */
+  /** Reads the token again before refusing: it may have just been replaced. */
   const refusedBy = (request: IncomingMessage) =>
     checkToken(request, token(false), tokenHint) && checkToken(request, token(true), tokenHint)
 
@@ -225,12 +225,12 @@ export function createGateway(options: GatewayOptions): Gateway {
       })
     const unknown = refusedBy(request)
     if (unknown) return turnAway(response, unknown)
-    // Looking is not using.
+    // `status` does not count as use.
     if (path) lastUsed = now()
     if (path && !METHODS.includes(request.method ?? ''))
       return refuse(response, {
         status: 405,
-        message: `Ask ${pathname} with POST; GET listens, and DELETE ends a session.`,
+        message: `Send requests to ${pathname} with POST. GET opens a stream, DELETE ends a session.`,
         headers: { Allow: METHODS.join(', ') },
       })
     if (path) return onMcp(request, response, path)
@@ -319,7 +319,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
 }
 
-/** It says so itself, as nothing of the older protocol does: then it is looked at once, by whoever answers. */
+/** The newer protocol names its version in each request. Checking it here saves the SDK's slower check. */
 function isModern(body: unknown): boolean {
   const { method, params } = isRecord(body) ? body : {}
   const meta = isRecord(params) ? params._meta : undefined

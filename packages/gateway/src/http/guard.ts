@@ -1,5 +1,4 @@
-/** Who may come in: this machine, asking for this machine, with the token. */
-
+/** Checks host, origin and token of a request, and ignores upgrades to other protocols. */
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import {
@@ -14,7 +13,7 @@ import { UPGRADE } from '../bridge/protocol.js'
 export interface Refusal {
   readonly status: number
   readonly message: string
-  /** Where it is a matter of who may come in. */
+  /** Set if the host, origin or token was refused. */
   readonly reason?: 'no-token' | 'wrong-token' | 'elsewhere'
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -22,9 +21,9 @@ export interface Refusal {
 const HOSTS = localhostAllowedHostnames()
 const ORIGINS = localhostAllowedOrigins()
 
-/** A page in a browser may reach this machine under another name, or from another origin. */
+/** Refuses browser pages that reach the gateway through another host name or from another origin. */
 export function checkOrigin({ headers, url = '' }: IncomingMessage): Refusal | undefined {
-  // Where the whole address is given, it counts, too.
+  // A request may contain the whole URL; its host is checked too.
   const hosts = URL.canParse(url) ? [headers.host, new URL(url).host] : [headers.host]
   for (const each of hosts) {
     const host = validateHostHeader(each, HOSTS)
@@ -47,23 +46,21 @@ export function checkToken({ headers }: IncomingMessage, token: string, where: s
   }
 }
 
-// Requests that would also speak another protocol, if the server did: `curl --http2` and Java's client ask so for HTTP/2.
-
-/** An option of HTTP servers since Node 24.9: the others are requests as any. Before, `ignoreUpgrade` makes them so. */
+/** Since Node 24.9, this option treats other upgrades as ordinary requests. Older versions need `ignoreUpgrade`. */
 export const upgradeOption = {
   shouldUpgradeCallback: ({ headers }: IncomingMessage): boolean => headers.upgrade === UPGRADE,
 }
 
 /**
- * Answers such a request as if it had not asked. Whoever listens for one upgrade gets every request with that header from Node, before
- * its body is read: it is given back without the header, and what follows it on the connection with it.
+ * Answers an upgrade request that is not ours, such as `curl --http2`, as an ordinary request. Node passes every upgrade to the
+ * listener before the body is read, so the request is replayed without its upgrade header.
  */
 export function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const { method, url, httpVersion, rawHeaders } = request
   const lines = [`${method} ${url} HTTP/${httpVersion}`]
   for (let at = 0; at < rawHeaders.length; at += 2)
     if (rawHeaders[at]?.toLowerCase() !== 'upgrade') lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`)
-  // As Node has read them: a character for each byte.
+  // Node reads headers as Latin-1.
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
   server.emit('connection', socket)
 }

@@ -1,4 +1,4 @@
-/** What `status` shows: clients, servers with their processes, memory, and what the lists cost and save. */
+/** Builds the report that `status` shows: clients, servers and their processes, memory, token costs. */
 import { readFileSync } from 'node:fs'
 import { estimate } from '@toolwell/core'
 import type { ServerReport } from '@toolwell/mcp'
@@ -10,27 +10,27 @@ import type { ClientReport } from './clients.js'
 export interface ServerStatus
   extends Pick<ServerReport, 'name' | 'state' | 'reason' | 'endpoint' | 'pids' | 'starts'> {
   readonly tools: number
-  /** Held back until they are approved, with the reason. */
+  /** Tools that wait for approval, with the reason. */
   readonly quarantined: Readonly<Record<string, string>>
-  /** The file that a command about it has to name; undefined where the command reads it by itself. */
+  /** The file that a command about the server needs as `--config`. Undefined if the command reads it by default. */
   readonly config: string | undefined
 }
 
 export interface ServerSetReport {
-  /** The folders of its callers. */
+  /** Workspaces that use this server set. */
   readonly workspaces: readonly string[]
   readonly profiles: readonly string[]
   readonly files: readonly string[]
-  /** Config files that would count and are not there. */
+  /** Config files that do not exist. */
   readonly missing: readonly string[]
-  /** Folders of callers whose own config is not used, because nobody has trusted it. */
+  /** Workspaces whose config is skipped because nobody has trusted it. */
   readonly untrusted: readonly { readonly folder: string; readonly file: string }[]
-  /** Why a config that was written meanwhile is not used. */
+  /** Why the latest config was refused. */
   readonly problem: string | undefined
-  /** What is wrong in the config that is used: the server that it is about cannot be used, or goes on as it was before. */
+  /** Problems in the config in use. */
   readonly problems: readonly ServerSetProblem[]
   readonly servers: readonly ServerStatus[]
-  /** Tokens of every definition, of the list that clients get instead, and what that saves in each request; below 0 where it costs more. */
+  /** Tokens of all definitions, of the list that clients get instead, and the difference. Negative if the list costs more. */
   readonly tokens: { readonly all: number; readonly list: number; readonly saved: number }
 }
 
@@ -49,9 +49,9 @@ export interface GatewayReport {
     readonly failed: number
     readonly lists: number
   }
-  /** Tokens of search answers and refusals, which a client with every definition would not have read. */
+  /** Tokens of search answers and refusals, which a client with all definitions would not read. */
   readonly answerTokens: number
-  /** Bytes in memory: the gateway itself, and its servers where the system says. */
+  /** Memory in bytes: the gateway, and its servers if the system reports it. */
   readonly memory: { readonly gateway: number; readonly servers: number | undefined }
 }
 
@@ -82,7 +82,7 @@ export async function createReport(facts: {
   }
 }
 
-/** As the estimate of the core has it for English text. */
+/** Same as core's estimate for English text. */
 const CHARACTERS_PER_TOKEN = 4
 
 function reportServerSet({
@@ -118,7 +118,7 @@ function reportServerSet({
   }
 }
 
-/** Undefined where the system has no such files. */
+/** Undefined on systems without `/proc`. */
 function sumMemory(pids: readonly number[]): number | undefined {
   if (process.platform !== 'linux') return undefined
   return pids.reduce((sum, pid) => {

@@ -1,5 +1,4 @@
-/** Sessions of the older protocol over HTTP: one server and one transport each, ended by the client or by silence. */
-
+/** HTTP sessions of the older protocol: one server and one transport each, ended by the client or after a time without requests. */
 import { randomUUID } from 'node:crypto'
 import {
   isInitializeRequest,
@@ -14,7 +13,7 @@ import { describeTakenId, isId } from '../bridge/messages.js'
 import type { Endpoint } from './endpoint.js'
 
 export interface SessionsOptions {
-  /** Milliseconds without a request and without an open stream. */
+  /** Milliseconds without a request or an open stream after which a session ends. */
   readonly idle: number
   readonly most: number
   readonly maxRequestBodySize: number
@@ -27,10 +26,10 @@ interface Session {
   readonly endpoint: Endpoint
   readonly server: Server
   readonly transport: WebStandardStreamableHTTPServerTransport
-  /** The requests under way. The transport finds the one that an answer belongs to by its id alone. */
+  /** Requests without an answer. The transport matches answers by id alone. */
   readonly requests: OpenRequests
   lastUsed: number
-  /** Requests whose answers are still being written, the open stream among them. */
+  /** Responses still being written, including the open stream. */
   open: number
 }
 
@@ -53,7 +52,7 @@ export class Sessions {
     const session = id === null ? undefined : this.#sessions.get(id)
     if (id === null)
       return refusal(400, 'The header Mcp-Session-Id is missing. Begin a session with initialize.')
-    // A session of another endpoint is as unknown as one that was never there.
+    // A session of another endpoint counts as unknown.
     if (session?.endpoint !== endpoint)
       return refusal(404, 'There is no such session. Begin a new one with initialize.')
     session.lastUsed = this.#options.now()
@@ -79,7 +78,7 @@ export class Sessions {
     return response
   }
 
-  /** A request of a session is under way, until the function is called that it gives: a stream may stay open for hours. */
+  /** Keeps a session open until the returned function is called. A stream may stay open for hours. */
   hold(id: string): () => void {
     const session = this.#sessions.get(id)
     if (!session) return () => undefined
@@ -90,7 +89,7 @@ export class Sessions {
     }
   }
 
-  /** Ends what has been silent for too long. */
+  /** Ends idle sessions. */
   sweep(): void {
     const { idle, now } = this.#options
     for (const session of this.#sessions.values())
@@ -102,7 +101,7 @@ export class Sessions {
     await Promise.all([...this.#sessions.values()].map(({ server }) => server.close().catch(() => undefined)))
   }
 
-  /** Makes room: of those that nobody waits in, the one that was silent longest. */
+  /** Ends the session without open requests that was idle longest. Returns whether there was one. */
   async #endOldest(): Promise<boolean> {
     const silent = [...this.#sessions.values()].filter(({ open }) => open === 0)
     const [first] = silent.sort((a, b) => a.lastUsed - b.lastUsed)
@@ -132,7 +131,7 @@ export class Sessions {
     const requests = new OpenRequests(transport)
     await server.connect(transport)
     const response = await transport.handleRequest(request, options)
-    // It was refused: nothing has begun.
+    // The transport refused the request.
     if (!this.#sessions.has(id)) await server.close()
     return response
   }
@@ -142,11 +141,11 @@ function isInitialize(body: unknown): boolean {
   return [body].flat().some((message) => isInitializeRequest(message))
 }
 
-/** Somebody would begin, and what they say is not what the protocol has for that. */
+/** Refuses an `initialize` message that is not a valid request. */
 function refuseInitialize(body: unknown): Response | undefined {
   const beginning = [body].flat().find((message) => isRecord(message) && message.method === 'initialize')
   if (!isRecord(beginning)) return undefined
-  const message = describeInvalid('initialize', beginning) ?? 'Invalid initialize: it is no request.'
+  const message = describeInvalid('initialize', beginning) ?? 'Invalid initialize: not a request.'
   return refusal(400, message, { code: -32602, id: isId(beginning.id) ? beginning.id : null })
 }
 
@@ -158,8 +157,6 @@ function refusal(
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id }, { status })
 }
 
-// The requests of one session that have no answer yet. Those that were sent together are answered in one stream.
-
 interface Stream {
   readonly waiting: Set<RequestId>
   readonly cancelled: Set<RequestId>
@@ -170,7 +167,7 @@ class OpenRequests {
   readonly #send: WebStandardStreamableHTTPServerTransport['send']
   readonly #streams = new Map<RequestId, Stream>()
 
-  /** Sees every answer that the transport is given from now on. */
+  /** Wraps `send` to see every answer. */
   constructor(transport: WebStandardStreamableHTTPServerTransport) {
     this.#transport = transport
     this.#send = transport.send.bind(transport)
@@ -186,18 +183,18 @@ class OpenRequests {
     return this.#streams.has(id)
   }
 
-  /** They were sent together. */
+  /** Adds requests that were sent together and share one stream. */
   add(ids: readonly RequestId[]): void {
     const stream: Stream = { waiting: new Set(ids), cancelled: new Set() }
     for (const id of ids) this.#streams.set(id, stream)
   }
 
-  /** They were refused: nothing has begun. */
+  /** Forgets refused requests. */
   drop(ids: readonly RequestId[]): void {
     for (const id of ids) this.#take(id)
   }
 
-  /** What is cancelled is not answered, and the transport ends a stream only with its last answer. */
+  /** Cancelled requests get no answer, but the transport closes a stream only after the last answer. */
   cancel(id: RequestId): void {
     const stream = this.#take(id)
     if (!stream) return
@@ -216,9 +213,9 @@ class OpenRequests {
     if (waiting.size > 0) return
     this.#transport.closeSSEStream(last)
     for (const id of cancelled) {
-      // It is that of another request by now.
+      // The id was used again.
       if (this.#streams.has(id)) continue
-      // Reaches nobody, for the stream is closed: the transport forgets a request with its answer.
+      // The stream is closed, so nobody reads this. The transport forgets a request only with its answer.
       const error = { code: -32000, message: 'The request was cancelled.' }
       this.#send({ jsonrpc: '2.0', id, error }).catch(() => undefined)
     }

@@ -1,31 +1,30 @@
-/** Entries of a config that cannot be used: for people what doctor says of them, and for a model a server that is there and why it is away. */
-
+/** Explains to people and models why a server or a tool cannot be used. */
 import type { Toolwell } from '@toolwell/core'
 import { firstLine, quote } from '@toolwell/core/internal'
 import { type Config, type ConfigProblem, describeProblem, type ServerReport } from '@toolwell/mcp'
 import { approval, configFlag } from '../bridge/commands.js'
 import { prompts } from '../prompts.js'
 
-/** Something that is wrong in the config as it is written now. */
+/** A problem in the current config. */
 export interface ServerSetProblem {
-  /** The server whose entry it is; without one it is about a file. */
+  /** The server whose entry is wrong. Without it, the problem concerns a whole file. */
   readonly server?: string
-  /** Where, what, and what to do. */
+  /** Place, fault and fix. */
   readonly problem: string
-  /** The server is in use as it was before. */
+  /** The server keeps running with its previous entry. */
   readonly stillUsed: boolean
 }
 
-/** Shows the catalogue the servers that cannot be used, and takes those away that it showed before. Gives everything that is wrong. */
+/** Adds sources with state `failed` for servers that cannot be used and removes outdated ones. Returns every problem. */
 export type ShowBrokenServers = (
   config: Config,
   known: ReadonlyMap<string, unknown>,
 ) => readonly ServerSetProblem[]
 
-/** The source of Toolwell's own tools. */
+/** Source of Toolwell's own tools. */
 export const OWN_SOURCE = 'toolwell'
 
-/** `own`: the config file that commands read by themselves. `command`: how they are called. */
+/** `own` is the config file that commands read by default; `command` is how the user calls the command. */
 export function createBrokenServers(
   catalogue: Toolwell['catalogue'],
   own: string | undefined,
@@ -52,13 +51,13 @@ export function createBrokenServers(
   }
 }
 
-/** By server, for a model. */
+/** Advice for the model, by server. */
 function createAdvice(
   errors: readonly ConfigProblem[],
   known: ReadonlyMap<string, unknown>,
   findIn: (file: string) => string,
 ): Map<string, string> {
-  // Entries that have no name, or that of Toolwell's own source, cannot be shown as servers.
+  // Entries without a name, or with the name of Toolwell's own source, cannot be shown as servers.
   const named = errors.filter(
     ({ server = '' }) => !known.has(server) && server.trim() !== '' && server !== OWN_SOURCE,
   )
@@ -71,22 +70,20 @@ function createAdvice(
   )
 }
 
-// Why a tool or a server cannot be used, and what the user can do about it, as a model is told.
-
 export interface ExplainOptions {
   readonly catalogue: Toolwell['catalogue']
   readonly report: (server: string) => ServerReport | undefined
-  /** The file that a command about a server has to name. */
+  /** The file that a command about a server needs as `--config`. */
   readonly configFile: (server: string) => string | undefined
-  /** How it is called. */
+  /** How the user calls the command. */
   readonly command: string
 }
 
-/** `name`: that of a tool, or of a server in quotes. `state`: as the core has it. */
+/** Adds the reason and the user's next step to a state. `name` is a tool, or a server in quotes. */
 export function explainUnavailable(
   name: string,
   state: string,
-  { catalogue, report, configFile: configOf, command }: ExplainOptions,
+  { catalogue, report, configFile, command }: ExplainOptions,
 ): string {
   if (state !== 'quarantined' && state !== 'failed') return state
   const found = catalogue.resolve(name, () => true)
@@ -94,25 +91,25 @@ export function explainUnavailable(
   const source = entry?.source ?? findSource(name, catalogue)
   const about = source === undefined ? undefined : report(source)
   if (source === undefined || !about) return state
-  // What the server printed may be in it, without secrets: so it is quoted.
+  // The reason may contain output of the server, so it is quoted. Secrets are already removed.
   if (state === 'failed') return about.reason === '' ? state : `${state} (${quote(about.reason, 300)})`
   const { name: tool = '' } = entry?.tool ?? {}
-  // A name that is more than one may hold a sentence for the model.
+  // Any other name may contain a sentence meant for the model.
   const isNamed = about.quarantined.has(tool) && /^[\w.@-]+$/.test(tool)
   return prompts.quarantined({
     state,
-    ...approval(isNamed ? `${source}/${tool}` : source, configOf(source), command),
+    ...approval(isNamed ? `${source}/${tool}` : source, configFile(source), command),
   })
 }
 
-/** `quoted`: the server, as the core names it. */
+/** `quoted` is the server name as core quotes it. */
 export function announceQuarantined(
   quoted: string,
   count: number,
-  { catalogue, configFile: configOf, command }: Omit<ExplainOptions, 'report'>,
+  { catalogue, configFile, command }: Omit<ExplainOptions, 'report'>,
 ): string {
   const source = findSource(quoted, catalogue) ?? ''
-  return prompts.toolsQuarantined({ source: quoted, count, ...approval(source, configOf(source), command) })
+  return prompts.toolsQuarantined({ source: quoted, count, ...approval(source, configFile(source), command) })
 }
 
 function findSource(name: string, { sources }: Toolwell['catalogue']): string | undefined {

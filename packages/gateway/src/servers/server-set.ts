@@ -1,5 +1,4 @@
-/** One serverSet: the servers of one set of config files in one catalogue, and the views that open on it. */
-
+/** A server set: the servers of one set of config files in one catalogue, with a view for each profile. */
 import { homedir } from 'node:os'
 import { createToolwell, defaultPrompts, type Policy, type Toolwell } from '@toolwell/core'
 import { defined, matchesGlob } from '@toolwell/core/internal'
@@ -40,37 +39,30 @@ export interface ServerSet {
   readonly config: Config
   readonly catalogue: Toolwell['catalogue']
   readonly servers: Servers
-  /** The servers that are in use, by name. */
+  /** Servers in use, by name. */
   readonly known: ReadonlyMap<string, ServerConfig>
-  /** What is wrong with the config that was written last, where an older one is still in use. */
+  /** Why the latest config was refused. The previous one stays in use. */
   readonly problem: string | undefined
-  /** What is wrong in the config that is in use. */
+  /** Problems in the config in use. */
   readonly problems: readonly ServerSetProblem[]
-  /** The file that a command about a server has to name; undefined where the command reads it by itself. */
+  /** The file that a command about a server needs as `--config`. Undefined if the command reads it by default. */
   configFile(server: string): string | undefined
-  /** What a profile shows of it; everything without one. Undefined where there is no such profile. */
+  /** View of a profile, or of everything without one. Undefined if there is no such profile. */
   view(profile: string | undefined): View | undefined
-  /**
-   * Waits while servers of which nothing is cached are listed for the first time, but only so long after they came into use:
-   * one that hangs delays nobody later.
-   */
+  /** Waits for first-time listings, at most FIRST_LISTING ms after a server was added. */
   settled(): Promise<void>
-  /**
-   * Before tools are listed: waits in the same way after a start at which nothing was known of any server, where there would be
-   * nothing to list, or where something is cached and not reviewed yet. Otherwise what is known is listed at once, whatever the
-   * servers do.
-   */
+  /** Like `settled`, but only if the list would be empty, nothing was cached at the start, or a cached definition is not reviewed yet. */
   waitBeforeListing(isEmpty: boolean): Promise<void>
-  /** Runs a tool that was judged. */
+  /** Runs a call that passed every check. */
   call(
     source: string,
     tool: string,
     input: Record<string, unknown>,
     options: CallOptions,
   ): Promise<CallToolResult>
-  /** Calls under way. */
+  /** Number of running calls. */
   readonly busy: number
-  /** Reads the config files again, as they are now. True where anything is other than before. */
+  /** Reads the config files again. Returns whether anything changed. */
   reload(files: readonly ConfigFile[]): boolean
   /** Stops its servers. Idempotent. */
   close(): Promise<void>
@@ -78,23 +70,23 @@ export interface ServerSet {
 
 export interface ServerSetOptions {
   readonly files: readonly ConfigFile[]
-  /** The folder that servers are listed in. */
+  /** The folder in which servers are listed. */
   readonly folder: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly connect: ConnectOptions
-  /** Those of all serverSets: a server of the user's own config that depends on no folder runs once for all. */
+  /** Shared by all server sets: a server of the user's config that does not depend on a folder runs once. */
   readonly processes: SharedProcesses
-  /** What a person has approved as read-only. Default: what is in the user's folder for data. */
+  /** Tools that the user approved as read-only. Default: the store in the user's data folder. */
   readonly readOnly?: ReadOnlyStore
-  /** How a person calls the command here. Default: by its name. */
+  /** How the user calls the command. Default: `toolwell`. */
   readonly command?: string
-  /** `config`: the file that a command about the server has to name. */
+  /** `config` is the file that a command about the server needs as `--config`. */
   readonly onServer: (event: ServerEvent, config: string | undefined) => void
-  /** What is in the catalogue may be other than before. */
+  /** The catalogue may have changed. */
   readonly onChange: () => void
 }
 
-/** Milliseconds that a first listing may hold up the first list of tools. */
+/** Most milliseconds that the first list of tools waits for listings. */
 const FIRST_LISTING = 5000
 
 export function openServerSet(options: ServerSetOptions): ServerSet {
@@ -106,25 +98,25 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
   const well = createToolwell({
     mode: 'on',
     delivery: 'bridge',
-    // Nothing is learned: many callers are behind one face.
+    // Many callers share one catalogue, so usage is not learned.
     usage: false,
     onEvent: (event) => {
       if (event.kind === 'source-changed') onChange()
     },
     prompts: {
-      unavailable: ({ name, state }) => defaultPrompts.unavailable({ name, state: why(name, state) }),
+      unavailable: ({ name, state }) => defaultPrompts.unavailable({ name, state: explain(name, state) }),
       searchUnavailable: ({ asked, state }) =>
-        defaultPrompts.searchUnavailable({ asked, state: why(asked, state) }),
+        defaultPrompts.searchUnavailable({ asked, state: explain(asked, state) }),
       searchHeldBack: ({ source, count }) =>
-        announceQuarantined(source, count, { catalogue, configFile: configFile, command }),
+        announceQuarantined(source, count, { catalogue, configFile, command }),
     },
   })
-  const why = (name: string, state: string) =>
-    explainUnavailable(name, state, { catalogue, report, configFile: configFile, command })
+  const explain = (name: string, state: string) =>
+    explainUnavailable(name, state, { catalogue, report, configFile, command })
   const { catalogue } = well
   let config = load()
   let known = byName(config.servers)
-  // Commands read it by themselves.
+  // Commands read this file by default.
   const own = defaultConfigFiles(folder, env)[0]?.path
   const configFile = (server: string): string | undefined => {
     const file = known.get(server)?.file
@@ -132,7 +124,7 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
   }
   const servers = connectSharing(processes, catalogue, config, {
     ...connect,
-    // Many folders are behind one catalogue: it names none of them.
+    // Many folders share one catalogue, so no folder is set.
     caller: () => ({}),
     onEvent: (event) => onServer(event, configFile(event.server)),
   })
@@ -140,12 +132,12 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
   let problem: string | undefined
   const showBroken = createBrokenServers(catalogue, own, command)
   let problems = showBroken(config, known)
-  const isUnknown = (server: string) => servers.definition(server) === undefined
-  const isUnreviewed = ({ name, listedAt }: ServerReport) => listedAt !== undefined && isUnknown(name)
-  const nothingIsKnown = () => [...known.keys()].every(isUnknown)
+  const isUnlisted = (server: string) => servers.definition(server) === undefined
+  const isUnreviewed = ({ name, listedAt }: ServerReport) => listedAt !== undefined && isUnlisted(name)
+  const isNothingListed = () => [...known.keys()].every(isUnlisted)
   let since = Date.now()
   const timeLeft = () => since + FIRST_LISTING - Date.now()
-  let isFirst = nothingIsKnown()
+  let isFirst = isNothingListed()
   const views = new Map<string | undefined, View>()
   let busy = 0
 
@@ -164,13 +156,13 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
     get problems() {
       return problems
     },
-    configFile: configFile,
+    configFile,
     view(profile) {
       const made = views.get(profile)
       if (made) return made
       if (profile !== undefined && !Object.hasOwn(config.profiles, profile)) return undefined
       const wanted = profile === undefined ? undefined : config.profiles[profile]
-      // Of the servers that are in use, whatever the files say by now.
+      // Uses the servers in use: a broken entry keeps its previous server.
       const policy =
         wanted && createProfilePolicy(byName(inProfile([...known.values()], wanted)), wanted.servers)
       const view = openView(set, well.face(defined({ policy })), isReadOnly)
@@ -181,7 +173,7 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
       if (timeLeft() > 0) await servers.settled(timeLeft())
     },
     async waitBeforeListing(isEmpty) {
-      if (timeLeft() <= 0 || ![...known.keys()].some(isUnknown)) return
+      if (timeLeft() <= 0 || ![...known.keys()].some(isUnlisted)) return
       if (isEmpty || isFirst || servers.inspect().some(isUnreviewed)) await set.settled()
     },
     async call(source, tool, input, callOptions) {
@@ -201,9 +193,9 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
       const { isApplied, added, changed, removed, problems: errors } = servers.update(next)
       problem = isApplied ? undefined : errors.map(describeProblem).join('\n')
       if (!isApplied) return false
-      const isOther = added.length + changed.length + removed.length > 0
+      const hasOtherServers = added.length + changed.length + removed.length > 0
       const profiles = JSON.stringify(next.profiles)
-      const isOtherwiseSeen = profiles !== JSON.stringify(config.profiles)
+      const hasOtherProfiles = profiles !== JSON.stringify(config.profiles)
       const broken = new Set(errors.flatMap(({ server }) => server ?? []))
       const kept = [...known.values()].filter(({ name }) => broken.has(name))
       known = byName([...next.servers, ...kept])
@@ -211,11 +203,11 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
       problems = showBroken(config, known)
       if (added.length + changed.length > 0) {
         since = Date.now()
-        isFirst = nothingIsKnown()
+        isFirst = isNothingListed()
       }
-      // What a profile leaves of a server is asked of each as it is now.
-      if (isOther || isOtherwiseSeen) views.clear()
-      return isOther || isOtherwiseSeen
+      // Profiles filter the servers in use, so every view is built again.
+      if (hasOtherServers || hasOtherProfiles) views.clear()
+      return hasOtherServers || hasOtherProfiles
     },
     close: () => servers.close(),
   }
@@ -226,7 +218,7 @@ function byName(servers: readonly ServerConfig[]): ReadonlyMap<string, ServerCon
   return new Map(servers.map((server) => [server.name, server]))
 }
 
-/** A profile is a policy: its tools are those that its servers offer in it, and the three that are always there. */
+/** Turns a profile into a policy: the tools that its servers offer, and Toolwell's own. */
 function createProfilePolicy(
   servers: ReadonlyMap<string, ServerConfig>,
   patterns: readonly string[] = ['*'],
@@ -234,7 +226,7 @@ function createProfilePolicy(
   return ({ source, name }) => {
     if (source === OWN_SOURCE) return true
     const server = servers.get(source)
-    // A source of which no tool is known yet is asked about by a star; one whose entry cannot be used has no config.
+    // `*` asks about a source without known tools. A server with a broken entry has no config to check.
     if (name === '*' && !server) return patterns.some((pattern) => matchesGlob(pattern, source))
     return server !== undefined && (name === '*' || isOffered(name, server))
   }

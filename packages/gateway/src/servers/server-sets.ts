@@ -1,9 +1,8 @@
 /**
- * The serverSets of a gateway, one for each set of config files: opened when a caller first needs it, brought up to date when a file
- * changes. Workspaces without a config of their own share one. Each has its own catalogue and its own trust; processes that depend on no
- * folder are those of all.
+ * The server sets of a gateway, one per set of config files. A set opens when a caller first needs it and reloads when a file
+ * changes. Workspaces with the same files share a set. Each set has its own catalogue and trust; all share the processes of
+ * servers that do not depend on a folder.
  */
-
 import { readFileSync, type Stats, statSync } from 'node:fs'
 import { defined } from '@toolwell/core/internal'
 import type { ConfigFile, ConnectOptions, ServerEvent } from '@toolwell/mcp'
@@ -11,34 +10,34 @@ import { type ReadOnlyStore, SharedProcesses } from '@toolwell/mcp/internal'
 import type { ServerSetProblem } from './broken-servers.js'
 import { openServerSet, type ServerSet } from './server-set.js'
 
-/** Where the callers of one workspace are: in a serverSet that may become another one, and whoever wants to know of changes. */
+/** A workspace and the server set it uses now. */
 export interface Place {
   readonly workspace: string | undefined
   readonly serverSet: ServerSet
-  /** Calls back when what is in it may have changed. Gives the function that ends it. */
+  /** Calls `listener` when the set or its contents may have changed. Returns a function that stops it. */
   watch(listener: () => void): () => void
 }
 
 export type ServerSetEvent =
   | { readonly kind: 'config-read'; readonly files: readonly string[]; readonly servers: number }
   | { readonly kind: 'config-refused'; readonly files: readonly string[]; readonly problem: string }
-  /** Something in the config that is in use; the rest of it counts. */
+  /** A problem in the config in use. The rest of the config applies. */
   | ({ readonly kind: 'config-problem' } & ServerSetProblem)
-  /** A client came to a folder whose config is not used, because nobody has trusted it. */
+  /** A client works in a folder whose config is skipped because nobody has trusted it. */
   | { readonly kind: 'project-untrusted'; readonly folder: string; readonly file: string }
-  /** `config`: the file that a command about the server has to name; undefined where the command reads it by itself. */
+  /** `config` is the file that a command about the server needs as `--config`. Undefined if the command reads it by default. */
   | { readonly kind: 'server'; readonly event: ServerEvent; readonly config: string | undefined }
 
 export interface ServerSetsOptions {
-  /** The config files that count in a workspace, the weaker first. */
+  /** The config files of a workspace, lowest priority first. */
   readonly files: (workspace: string | undefined) => readonly ConfigFile[]
-  /** The config file of a workspace that is there and is not used before somebody trusts it. */
+  /** The config file of a workspace that is skipped until the user trusts it. */
   readonly untrusted?: (workspace: string) => string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly connect: ConnectOptions
-  /** What a person has approved as read-only. Default: what is in the user's folder for data. */
+  /** Tools that the user approved as read-only. Default: the store in the user's data folder. */
   readonly readOnly?: ReadOnlyStore
-  /** How a person calls the command here, for lines that can be pasted. Default: by its name. */
+  /** How the user calls the command, for lines to paste. Default: `toolwell`. */
   readonly command?: string
   readonly onEvent: (event: ServerSetEvent) => void
 }
@@ -48,32 +47,32 @@ interface OpenSet {
   readonly paths: readonly string[]
   readonly listeners: Set<() => void>
   stamp: string
-  /** Problems that were told of. */
+  /** Problems that were already reported. */
   reported: readonly ServerSetProblem[]
 }
 
-/** Milliseconds between looks at the config files: their dates, read from folders that are in memory. */
-const LOOK_EVERY = 1000
+/** Milliseconds between checks of the config files. */
+const CHECK_INTERVAL = 1000
 
 export class ServerSets {
   readonly #options: ServerSetsOptions
   readonly #sets = new Map<string, OpenSet>()
   readonly #places = new Map<string, WatchedPlace>()
   readonly #processes = new SharedProcesses()
-  readonly #looking: NodeJS.Timeout
+  readonly #checking: NodeJS.Timeout
   #isClosed = false
 
   constructor(options: ServerSetsOptions) {
     this.#options = options
-    this.#looking = setInterval(() => this.checkFiles(), LOOK_EVERY)
-    this.#looking.unref()
+    this.#checking = setInterval(() => this.checkFiles(), CHECK_INTERVAL)
+    this.#checking.unref()
   }
 
-  /** Those that are open, each with the workspaces of its callers. */
+  /** Open sets, each with the workspaces that use it. */
   get all(): {
     readonly serverSet: ServerSet
     readonly workspaces: readonly string[]
-    /** Config files that would count and are not there. */
+    /** Config files that do not exist. */
     readonly missing: readonly string[]
     readonly untrusted: readonly { readonly folder: string; readonly file: string }[]
   }[] {
@@ -98,27 +97,27 @@ export class ServerSets {
     if (this.#isClosed) throw new Error('The gateway is stopping.')
     const place = new WatchedPlace(workspace, this.#findSet(workspace))
     this.#places.set(key, place)
-    this.#lookForUntrusted(place)
+    this.#checkTrust(place)
     return place
   }
 
-  /** Lets go of the places of folders that are not among these; what is then in no use is closed with the next look. */
+  /** Forgets places that are not in `used`. The next check closes sets that nobody uses. */
   release(used: ReadonlySet<Place>): void {
     for (const [key, place] of this.#places) {
-      // The user's own config counts for whoever comes next.
+      // The user's config stays open for the next caller.
       if (key === '' || used.has(place)) continue
       this.#places.delete(key)
       place.leave()
     }
   }
 
-  /** Reads what has changed. What cannot be read leaves everything as it was. */
+  /** Reloads changed files. If a file cannot be read, the set stays unchanged. */
   checkFiles(): void {
     if (this.#isClosed) return
-    // Only by way of a workspace: a file of a project that is no longer trusted is not read.
+    // Reads files only through their workspace, so that a project that lost its trust is skipped.
     for (const place of this.#places.values()) {
       place.enter(this.#findSet(place.workspace))
-      this.#lookForUntrusted(place)
+      this.#checkTrust(place)
     }
     const used = new Set([...this.#places.values()].map(({ serverSet }) => serverSet))
     for (const [key, { serverSet }] of this.#sets) {
@@ -128,15 +127,15 @@ export class ServerSets {
     }
   }
 
-  /** Closes every server. Idempotent. */
+  /** Stops every server. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true
-    clearInterval(this.#looking)
+    clearInterval(this.#checking)
     await Promise.all([...this.#sets.values()].map(({ serverSet }) => serverSet.close()))
     this.#processes.close()
   }
 
-  #lookForUntrusted(place: WatchedPlace): void {
+  #checkTrust(place: WatchedPlace): void {
     const { untrusted, onEvent } = this.#options
     const { workspace, untrusted: before } = place
     if (workspace === undefined) return
@@ -145,14 +144,15 @@ export class ServerSets {
       onEvent({ kind: 'project-untrusted', folder: workspace, file: place.untrusted })
   }
 
-  /** Each once, for as long as it is there. */
+  /** Reports each problem once, until it disappears. */
   #reportProblems(known: OpenSet): void {
     const { problems } = known.serverSet
-    const isTold = (each: ServerSetProblem) =>
+    const isReported = (each: ServerSetProblem) =>
       known.reported.some(
-        ({ problem, stillUsed: goesOn }) => problem === each.problem && goesOn === each.stillUsed,
+        ({ problem, stillUsed }) => problem === each.problem && stillUsed === each.stillUsed,
       )
-    for (const each of problems) if (!isTold(each)) this.#options.onEvent({ kind: 'config-problem', ...each })
+    for (const each of problems)
+      if (!isReported(each)) this.#options.onEvent({ kind: 'config-problem', ...each })
     known.reported = problems
   }
 
@@ -173,7 +173,7 @@ export class ServerSets {
   #findSet(workspace: string | undefined): OpenSet {
     const { env, connect, readOnly, command, onEvent } = this.#options
     const all = this.#options.files(workspace)
-    // The user's own file counts also before it is there; a project without one is like any other.
+    // The user's file counts even before it exists; a project file only if it exists.
     const files = all.filter(({ path }, index) => index === 0 || statPath(path) !== undefined)
     const paths = files.map(({ path }) => path)
     const key = JSON.stringify(paths)
@@ -215,7 +215,7 @@ class WatchedPlace implements Place {
   constructor(workspace: string | undefined, known: OpenSet) {
     this.workspace = workspace
     this.#known = known
-    known.listeners.add(this.#tell)
+    known.listeners.add(this.#notify)
   }
 
   get serverSet(): ServerSet {
@@ -224,14 +224,14 @@ class WatchedPlace implements Place {
 
   enter(known: OpenSet): void {
     if (known === this.#known) return
-    this.#known.listeners.delete(this.#tell)
+    this.#known.listeners.delete(this.#notify)
     this.#known = known
-    known.listeners.add(this.#tell)
-    this.#tell()
+    known.listeners.add(this.#notify)
+    this.#notify()
   }
 
   leave(): void {
-    this.#known.listeners.delete(this.#tell)
+    this.#known.listeners.delete(this.#notify)
   }
 
   watch(listener: () => void): () => void {
@@ -239,7 +239,7 @@ class WatchedPlace implements Place {
     return () => this.#listeners.delete(listener)
   }
 
-  readonly #tell = (): void => {
+  readonly #notify = (): void => {
     for (const listener of this.#listeners) listener()
   }
 }
@@ -254,18 +254,17 @@ function createStamp(files: readonly ConfigFile[]): string {
     .join('\n')
 }
 
-// Config files that are away for a moment count as they were: many editors write a file by removing it first.
-
-/** Milliseconds for which a file that has gone may come back. */
-const AWAY = 5000
+/** Milliseconds for which a removed file stays active. */
+const REMOVAL_GRACE = 5000
 
 interface Kept {
   readonly stamp: string
   readonly text: string
-  /** When it was first found to be away. */
+  /** When the file was first found missing. */
   readonly since?: number
 }
 
+/** Keeps a removed file active for 5 s, because many editors save a file by removing it first. */
 export function keepRemovedFiles(
   files: ServerSetsOptions['files'],
   now: () => number,
@@ -285,7 +284,7 @@ export function keepRemovedFiles(
     }
     if (!kept) return file
     const { since = now() } = kept
-    if (now() - since < AWAY) {
+    if (now() - since < REMOVAL_GRACE) {
       known.set(path, { ...kept, since })
       return { ...file, text: kept.text }
     }
@@ -303,8 +302,7 @@ function read(path: string): string | undefined {
   }
 }
 
-// What there is at a path; undefined where nothing can be said of it, for whatever reason: a config is looked at every second.
-
+/** Undefined if the path does not exist or cannot be read. */
 export function statPath(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })

@@ -1,5 +1,4 @@
-/** One view: what callers of one profile see and may call. */
-
+/** A view: the tools that callers of one profile see and may call. */
 import { homedir } from 'node:os'
 import type { Entry, Face, FaceDigest } from '@toolwell/core'
 import { matchesGlob } from '@toolwell/core/internal'
@@ -8,18 +7,18 @@ import { fingerprint, type ReadOnlyStore, type ReadOnlyTools } from '@toolwell/m
 import type { ServerSet } from './server-set.js'
 
 export interface View extends Pick<ServerSet, 'catalogue' | 'call' | 'settled'> {
-  /** Before tools are listed: waits at a first start alone. */
+  /** Waits for first-time listings if there is nothing useful to list yet. */
   waitBeforeListing(): Promise<void>
   readonly direct: Face
-  /** The same object until the catalogue changes. */
+  /** Returns the same object until the catalogue changes. */
   digest(): FaceDigest
-  /** Approved by the config or by a person; what a server says of its own tools does not count. */
+  /** Approved as read-only by the config or by the user. The server's own annotations do not count. */
   isReadOnly(source: string, tool: string): boolean
-  /** It is started in a way that names the folder of a project. */
+  /** The server's start command or address contains the project folder. */
   namesFolder(source: string): boolean
-  /** Some of its definitions hold `${workspaceFolder}`, where a caller is to read its own folder. */
+  /** Some definitions contain `${workspaceFolder}`, which each caller reads as its own folder. */
   readonly hasFolderNames: boolean
-  /** A tool as its server lists it. */
+  /** The tool as its server lists it. */
   listedTool(entry: Entry): McpTool | undefined
 }
 
@@ -57,7 +56,7 @@ export function openView(serverSet: ServerSet, direct: Face, isReadOnly: IsReadO
     },
     get hasFolderNames() {
       const { revision } = catalogue
-      // Every call asks.
+      // Cached: every call asks.
       if (folders?.revision !== revision) {
         const areNamed = [...serverSet.known.keys()].some((name) => servers.definition(name)?.namesFolder)
         folders = { revision, areNamed }
@@ -68,10 +67,10 @@ export function openView(serverSet: ServerSet, direct: Face, isReadOnly: IsReadO
   }
 }
 
-/** A folder that no config names. */
+/** A folder that no config contains. */
 const NOWHERE = '/toolwell-without-a-workspace'
 
-/** Found out once for each config: every call of a caller without a folder asks. */
+/** Cached per config: every call without a workspace asks. */
 const naming = new WeakMap<ServerConfig, boolean>()
 
 function namesFolder(server: ServerConfig): boolean {
@@ -80,7 +79,7 @@ function namesFolder(server: ServerConfig): boolean {
   return known
 }
 
-/** Whether it is started otherwise in another folder; the folder that it runs in, where nothing is said of one, is no part of that. */
+/** Compares the endpoint in two folders. A working directory equal to the folder does not count. */
 function startDependsOnFolder({ workspace }: ServerConfig): boolean {
   const reached = (folder: string) => {
     const { endpoint } = workspace.in(folder)
@@ -91,9 +90,7 @@ function startDependsOnFolder({ workspace }: ServerConfig): boolean {
   return reached(NOWHERE) !== reached(homedir())
 }
 
-// Which tools are approved as read-only: by the config, or by a person who looked at the tool as it is now.
-
-/** What the server itself says of the tool does not count. Approvals count as they are at this moment. */
+/** Checks the config and the current approvals. The server's own annotations do not count. */
 type IsReadOnly = (server: ServerConfig, tool: string, listed: McpTool | undefined) => boolean
 
 export function createReadOnlyCheck(store: ReadOnlyStore): IsReadOnly {
