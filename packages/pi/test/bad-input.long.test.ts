@@ -54,7 +54,7 @@ describe('a session whose entries of ours', () => {
       change(entries, () => JSON.parse('{ "v": 3, "events": [{ "__proto__": { "kind": "loaded" } }] }')),
   }
 
-  it.each(Object.keys(cases))('%s: begins anew, says so, and can load again', async (name) => {
+  it.each(Object.keys(cases))('%s: starts again, says so, and can load again', async (name) => {
     const pi = await piHome(api, [search, { text: 'Found.' }, search, bridged(GRAPH), { text: 'Here.' }])
     await pi.run(['-p', 'Find the tool.'])
     const [header, ...entries] = pi.entries()
@@ -63,7 +63,7 @@ describe('a session whose entries of ours', () => {
     writeFileSync(file, [header, ...broken].map((entry) => `${JSON.stringify(entry)}\n`).join(''))
     const { code, output } = await pi.run(['-c', '-p', 'Are you there?'])
     expect(code).toBe(0)
-    expect(output).toMatch(/Toolwell begins anew in this session.*Here\.$/s)
+    expect(output).toMatch(/Toolwell starts this session again.*Here\.$/s)
     expect(lastBody(pi)).toContain(ENTITIES)
     expectSound(pi)
   })
@@ -77,7 +77,7 @@ describe('a session whose entries of ours', () => {
     writeFileSync(file, [header, ...newer].map((entry) => `${JSON.stringify(entry)}\n`).join(''))
     const { code, output } = await pi.run(['-c', '-p', 'Are you there?'])
     expect(code).toBe(0)
-    expect(output).toMatch(/A newer Toolwell has written.*Here\.$/s)
+    expect(output).toMatch(/A newer version of Toolwell has written.*Here\.$/s)
     expect(lastBody(pi)).toContain(ENTITIES)
     expect(pi.entries().filter(isOurs)).toEqual(newer.filter(isOurs))
     expectSound(pi)

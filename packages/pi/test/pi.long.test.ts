@@ -150,6 +150,6 @@ it('goes on with a session whose entries of ours are broken', async () => {
   writeFileSync(file, [header, ...broken].map((entry) => `${JSON.stringify(entry)}\n`).join(''))
   const { code, output } = await pi.run(['--session', file, '-p', 'Are you there?'])
   expect(code).toBe(0)
-  expect(output).toMatch(/Toolwell begins anew in this session, with nothing loaded\..*Still here\.$/s)
+  expect(output).toMatch(/Toolwell starts this session again with nothing loaded\..*Still here\.$/s)
   expect(pi.entries().length).toBeGreaterThan(0)
 })
