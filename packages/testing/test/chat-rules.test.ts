@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { chatRenderOrder } from '../src/openai-chat/answer.js'
 import type { ChatRequestBody } from '../src/openai-chat/request.js'
 import { chatViolationOf } from '../src/openai-chat/rules.js'
-import { chatRenderOrder } from '../src/openai-chat/usage.js'
 
 const user = { role: 'user', content: 'Hello' }
 const tool = (name: string, more: object = {}) => ({ type: 'function', function: { name, ...more } })

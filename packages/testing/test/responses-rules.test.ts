@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { callableTools } from '../src/openai-responses/callable.js'
 import type { ResponsesItem } from '../src/openai-responses/request.js'
 import { responsesViolationOf } from '../src/openai-responses/rules.js'
+import { callableTools } from '../src/openai-responses/tools.js'
 
 const user = { role: 'user', content: 'Hello' }
 const open = { type: 'object', properties: { path: { type: 'string' } } }

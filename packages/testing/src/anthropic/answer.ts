@@ -3,7 +3,7 @@
  * stream.
  */
 
-import { argumentFragments, pieces } from '../shared/pieces.js'
+import { argumentFragments, pieces } from '../shared/usage.js'
 import type { AnthropicUsage } from './usage.js'
 
 /** A call before it is written in either form. */

@@ -8,8 +8,7 @@ import { type Fields, type Found, isObject, unicodeViolation } from '../shared/g
 import type { Violation } from '../shared/protocol.js'
 import { keywordObjection } from '../shared/schema-keywords.js'
 import { bindingViolation, thinkingViolation } from './binding.js'
-import { historyViolation } from './history.js'
-import { mediaViolation } from './media.js'
+import { historyViolation, mediaViolation } from './history.js'
 import {
   type AnthropicRequestBody,
   type AnthropicTool,

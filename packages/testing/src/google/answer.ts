@@ -1,9 +1,8 @@
 /** One answer on the Gemini wire in its two forms: a single object, or the chunks of a stream. */
 
 import { isObject } from '../shared/guards.js'
-import { pieces } from '../shared/pieces.js'
 import type { AnswerContext, ScriptedAnswer, ScriptedCall } from '../shared/protocol.js'
-import { commonPrefix, estimateTokens } from '../shared/usage.js'
+import { commonPrefix, estimateTokens, pieces } from '../shared/usage.js'
 import type { GoogleFunctionCall, GooglePart, GoogleRequestBody } from './request.js'
 
 export interface GoogleUsage {

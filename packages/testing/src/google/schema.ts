@@ -7,14 +7,17 @@ import {
   count,
   fieldsOf,
   flag,
+  invalid,
   isPresent,
+  join,
   listOf,
   number,
   object,
+  PROTO,
   type Table,
   text,
-} from './fields.js'
-import { invalid, join, PROTO, wrongType } from './wording.js'
+  wrongType,
+} from './refusals.js'
 
 const PARAMETER_NAME = /^[a-zA-Z_][a-zA-Z0-9_]{0,63}$/
 const TYPES = ['STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT', 'NULL']

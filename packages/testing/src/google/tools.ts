@@ -6,16 +6,21 @@ import {
   fieldsOf,
   flag,
   given,
+  invalid,
   isPresent,
+  join,
   listOf,
   nameGiven,
   object,
+  PROTO,
+  spelled,
   type Table,
   text,
-} from './fields.js'
+  unset,
+  wrongType,
+} from './refusals.js'
 import { declaredNames, type GoogleRequestBody, type GoogleRuleOptions } from './request.js'
 import { jsonSchemaViolation, parametersViolation, schemaViolation } from './schema.js'
-import { invalid, join, PROTO, spelled, unset, wrongType } from './wording.js'
 
 const MAX_NAME = 128
 const MAX_DECLARATIONS = 512

@@ -4,19 +4,27 @@
  * where it has one; OpenAI sends `null` for the pairing rules, which get names here so that a test can tell them apart.
  */
 
-import { type Fields, type Found, isObject, unicodeViolation, violation } from '../shared/guards.js'
-import { imageTypeOf, isBase64, readDataUrl } from '../shared/media.js'
-import { schemaObjection } from '../shared/openai-schema.js'
+import {
+  type Fields,
+  type Found,
+  imageTypeOf,
+  isBase64,
+  isObject,
+  readDataUrl,
+  unicodeViolation,
+  violation,
+} from '../shared/guards.js'
 import {
   argumentsViolation,
   arrayViolation,
   eachOf,
   missing,
   nameViolation,
+  schemaObjection,
   tooLong,
   wrongType,
   wrongValue,
-} from '../shared/openai-wording.js'
+} from '../shared/openai.js'
 import type { Violation } from '../shared/protocol.js'
 import type { ChatMessage, ChatRequestBody, ChatRole, ChatTool, ChatToolCall } from './request.js'
 

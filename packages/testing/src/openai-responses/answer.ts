@@ -1,10 +1,9 @@
 /** One answer of the scripted endpoint on the OpenAI Responses wire, in its two forms: a single object, or events. */
 
-import { argumentFragments, pieces } from '../shared/pieces.js'
 import type { AnswerContext, ScriptedAnswer, ScriptedCall } from '../shared/protocol.js'
-import { estimateCachedTokens, estimateTokens } from '../shared/usage.js'
-import { type CallableTools, callableTools, DEFAULT_NAMESPACE } from './callable.js'
+import { argumentFragments, estimateCachedTokens, estimateTokens, pieces } from '../shared/usage.js'
 import { offeredTools, type ResponsesRequestBody } from './request.js'
+import { type CallableTools, callableTools, DEFAULT_NAMESPACE } from './tools.js'
 
 type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 

@@ -5,8 +5,8 @@
 
 import { type Found, violation } from '../shared/guards.js'
 import type { Violation } from '../shared/protocol.js'
-import { type CallableTools, DEFAULT_NAMESPACE, declaredTools, load } from './callable.js'
 import { itemsOf, type ResponsesItem, type ResponsesRequestBody } from './request.js'
+import { type CallableTools, DEFAULT_NAMESPACE, declaredTools, load } from './tools.js'
 
 /** A call that the input has to answer. Searches that the server ran are answered by the server and not kept here. */
 interface OpenCall {

@@ -1,7 +1,7 @@
 /** The nouns of the OpenAI Responses wire, with the guards that its rules share. */
 
 import type { Found } from '../shared/guards.js'
-import { wrongType } from '../shared/openai-wording.js'
+import { wrongType } from '../shared/openai.js'
 
 /** A tool definition; which fields it has depends on its type. A namespace holds its members in `tools`. */
 export interface ResponsesTool {

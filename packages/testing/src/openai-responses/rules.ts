@@ -6,8 +6,7 @@
  */
 
 import { type Fields, type Found, isObject, unicodeViolation, violation } from '../shared/guards.js'
-import { missing, wrongType } from '../shared/openai-wording.js'
-import { toolChoiceViolation } from './choice.js'
+import { missing, wrongType } from '../shared/openai.js'
 import { historyViolation, orderViolation } from './history.js'
 import { inputViolation } from './items.js'
 import {
@@ -17,7 +16,13 @@ import {
   type ResponsesRuleOptions,
   stringViolation,
 } from './request.js'
-import { namespaceListViolation, nativeSearchViolation, TOOLS, toolListViolation } from './tools.js'
+import {
+  namespaceListViolation,
+  nativeSearchViolation,
+  TOOLS,
+  toolChoiceViolation,
+  toolListViolation,
+} from './tools.js'
 
 /** What the server would have to remember or run by itself. The endpoint keeps nothing between requests. */
 const STATEFUL = ['previous_response_id', 'conversation', 'prompt', 'background']

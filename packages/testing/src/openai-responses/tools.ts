@@ -1,14 +1,14 @@
 /** The rules about tool definitions on the OpenAI Responses wire, in `tools` and in the items that carry some. */
 
 import { type Fields, type Found, isObject, violation } from '../shared/guards.js'
-import { schemaObjection } from '../shared/openai-schema.js'
-import { eachOf, missing, nameViolation, wrongType, wrongValue } from '../shared/openai-wording.js'
+import { eachOf, missing, nameViolation, schemaObjection, wrongType, wrongValue } from '../shared/openai.js'
 import type { Violation } from '../shared/protocol.js'
 import {
   booleanViolation,
   itemsOf,
   offeredTools,
   optional,
+  type ResponsesItem,
   type ResponsesRequestBody,
   type ResponsesRuleOptions,
   type ResponsesTool,
@@ -18,7 +18,7 @@ import {
 
 export const EXECUTIONS = ['server', 'client']
 /** Run by the provider, so no script can call them. They pass with no more than their type. */
-export const HOSTED_TOOLS = [
+const HOSTED_TOOLS = [
   'file_search',
   'web_search',
   'web_search_2025_08_26',
@@ -34,7 +34,7 @@ export const HOSTED_TOOLS = [
   'shell',
   'apply_patch',
 ]
-export const MEMBER_TOOLS = ['function', 'custom']
+const MEMBER_TOOLS = ['function', 'custom']
 export const LOADABLE_TOOLS = ['function', 'custom', 'namespace', 'mcp']
 export const TOOLS = ['function', 'custom', 'namespace', 'tool_search', ...HOSTED_TOOLS]
 const NOT_AT_TOP = ['oneOf', 'anyOf', 'allOf', 'enum', 'not']
@@ -222,4 +222,97 @@ function hasDeferred(tool: ResponsesTool): boolean {
 
 function duplicateTool(at: string, name: string): Violation {
   return violation(`Invalid '${at}': duplicate tool '${name}'. Names must be unique.`, at, 'duplicate_tool')
+}
+
+// The rules about `tool_choice` on the OpenAI Responses wire.
+
+export function toolChoiceViolation(body: ResponsesRequestBody): Found {
+  const { tool_choice: choice } = body
+  const offered = offeredTools(body)
+  if (choice === undefined) return undefined
+  if (typeof choice === 'string') {
+    const allowed = ['none', 'auto', 'required']
+    if (!allowed.includes(choice)) return wrongValue('tool_choice', choice, allowed)
+    if (choice !== 'required' || offered.length > 0) return undefined
+    const message = "Tool choice 'required' must be specified with 'tools' parameter."
+    return violation(message, 'tool_choice', 'invalid_value')
+  }
+  if (!isObject(choice)) return wrongType('tool_choice', 'a string or an object', choice)
+  if (choice.type !== 'allowed_tools') return chosenViolation(choice, 'tool_choice', offered)
+  const modes = ['auto', 'required']
+  if (!modes.includes(choice.mode as string)) return wrongValue('tool_choice.mode', choice.mode, modes)
+  if (!Array.isArray(choice.tools)) return wrongType('tool_choice.tools', 'an array', choice.tools)
+  return eachOf(choice.tools, 'tool_choice.tools', (entry, at) => chosenViolation(entry, at, offered))
+}
+
+/** Only what the model can call from the start is chosen: no deferred tool, no member of a namespace, no search. */
+function chosenViolation(chosen: unknown, at: string, offered: readonly ResponsesTool[]): Found {
+  if (!isObject(chosen)) return wrongType(at, 'an object', chosen)
+  const choosable = [...MEMBER_TOOLS, ...HOSTED_TOOLS]
+  if (!choosable.includes(chosen.type as string)) return wrongValue(`${at}.type`, chosen.type, choosable)
+  const named = MEMBER_TOOLS.includes(chosen.type as string)
+  if (named && typeof chosen.name !== 'string') return missing(`${at}.name`)
+  const param = named ? `${at}.name` : `${at}.type`
+  const label = named ? chosen.name : chosen.type
+  const tool = offered.find(({ type, name }) => type === chosen.type && (!named || name === chosen.name))
+  if (tool === undefined) {
+    return violation(`Tool choice '${label}' not found in 'tools' parameter.`, param, 'invalid_value')
+  }
+  if (tool.defer_loading !== true) return undefined
+  return violation(
+    `Tool choice '${label}' is a deferred tool, which cannot be chosen.`,
+    param,
+    'deferred_tool_choice',
+  )
+}
+
+// Which functions a model can call on the OpenAI Responses wire, and in which namespace: declared, added or loaded.
+
+/** The functions a model can call, by namespace; `DEFAULT_NAMESPACE` holds those that are called without one. */
+export type CallableTools = ReadonlyMap<string, ReadonlySet<string>>
+
+export const DEFAULT_NAMESPACE = ''
+
+type Growing = Map<string, Set<string>>
+
+/** What the model can call after the whole input. Takes a body without violations. */
+export function callableTools(body: Pick<ResponsesRequestBody, 'tools' | 'input'>): CallableTools {
+  const callable = declaredTools(body)
+  for (const item of itemsOf(body)) load(item, callable)
+  return callable
+}
+
+export function declaredTools({ tools = [] }: Pick<ResponsesRequestBody, 'tools'>): Growing {
+  const callable: Growing = new Map([[DEFAULT_NAMESPACE, new Set()]])
+  for (const tool of tools) offer(tool, callable)
+  return callable
+}
+
+export function load({ type, tools = [] }: ResponsesItem, callable: Growing): void {
+  if (type === 'additional_tools') for (const tool of tools) offer(tool, callable)
+  // Deferred or not, what a search brings is loaded; a lone function then lives in a namespace of its own name.
+  if (type === 'tool_search_output') {
+    for (const tool of tools) {
+      if (tool.type === 'namespace') for (const member of tool.tools ?? []) add(tool.name, member, callable)
+      else add(tool.name, tool, callable)
+    }
+  }
+}
+
+function offer(tool: ResponsesTool, callable: Growing): void {
+  const members = tool.type === 'namespace' ? (tool.tools ?? []) : [tool]
+  const namespace = tool.type === 'namespace' ? tool.name : DEFAULT_NAMESPACE
+  for (const member of members) add(namespace, member, callable, member.defer_loading !== true)
+}
+
+/** The namespace exists from here on, even if nothing in it can be called yet. */
+function add(
+  namespace = DEFAULT_NAMESPACE,
+  { type, name }: ResponsesTool,
+  callable: Growing,
+  isLoaded = true,
+): void {
+  if (type !== 'function' || name === undefined) return
+  const names = callable.get(namespace) ?? new Set()
+  callable.set(namespace, isLoaded ? names.add(name) : names)
 }

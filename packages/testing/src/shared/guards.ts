@@ -33,3 +33,40 @@ export function unicodeViolation(value: unknown): Found {
   if (typeof value !== 'object' || value === null) return undefined
   return firstOf(Object.entries(value), ([key, each]) => unicodeViolation(key) ?? unicodeViolation(each))
 }
+
+// Images and files as servers read them: base64 that decodes, and bytes that are what their media type says.
+
+/** The standard alphabet, padded, without a `data:` prefix and without line breaks. */
+export function isBase64(value: unknown): value is string {
+  if (typeof value !== 'string' || value === '' || value.length % 4 !== 0) return false
+  const end = value.endsWith('==') ? value.length - 2 : value.endsWith('=') ? value.length - 1 : value.length
+  for (let index = 0; index < end; index++) if (!isLetter(value.charCodeAt(index))) return false
+  return true
+}
+
+function isLetter(code: number): boolean {
+  return (
+    (code >= 65 && code <= 90) ||
+    (code >= 97 && code <= 122) ||
+    (code >= 48 && code <= 57) ||
+    code === 43 ||
+    code === 47
+  )
+}
+
+/** The kind of image that these bytes begin like; undefined where they are none of the four that every provider takes. */
+export function imageTypeOf(base64: string): string | undefined {
+  const start = Buffer.from(base64.slice(0, 24), 'base64').toString('latin1')
+  if (start.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png'
+  if (start.startsWith('\xff\xd8\xff')) return 'image/jpeg'
+  if (start.startsWith('GIF87a') || start.startsWith('GIF89a')) return 'image/gif'
+  return start.startsWith('RIFF') && start.slice(8, 12) === 'WEBP' ? 'image/webp' : undefined
+}
+
+/** The media type and the data of a `data:` address in base64. */
+export function readDataUrl(url: string): { readonly mediaType: string; readonly data: string } | undefined {
+  const comma = url.indexOf(',')
+  const head = url.slice(0, comma)
+  if (comma < 0 || !head.startsWith('data:') || !head.endsWith(';base64')) return undefined
+  return { mediaType: head.slice('data:'.length, -';base64'.length), data: url.slice(comma + 1) }
+}
