@@ -1,5 +1,4 @@
-/** The rules about contents and their parts on the Gemini wire, each for itself. */
-
+/** Rules about single contents and their parts on the Gemini wire, including media. */
 import { type Fields, type Found, firstOf, isBase64, violation } from '../shared/guards.js'
 import {
   anything,
@@ -18,8 +17,9 @@ import {
 } from './refusals.js'
 import type { GoogleContent } from './request.js'
 
-// The rules about media on the Gemini wire. What a function's response may hold is less than what a message may: ai.google.dev/gemini-api/docs/function-calling, "Multimodal function responses" (Gemini 3 and later). A server names a media type that it does not take there (google-gemini/gemini-cli#16995), and earlier models refuse the field altogether (maximhq/bifrost#4202, google-gemini/gemini-cli#16137).
-
+// Function responses allow fewer media types than messages: ai.google.dev/gemini-api/docs/function-calling, "Multimodal function
+// responses" (Gemini 3 and later). Servers name a refused type (google-gemini/gemini-cli#16995); earlier models refuse the field
+// (maximhq/bifrost#4202, google-gemini/gemini-cli#16137).
 const IN_RESPONSE = ['image/png', 'image/jpeg', 'image/webp', 'application/pdf', 'text/plain']
 
 const blob = fieldsOf({ mimeType: text, data: text, displayName: text })
@@ -30,7 +30,7 @@ const inlineData: Check = (value, at) => {
   if (found) return found
   const { mimeType, data } = value as Fields
   if (!mimeType) return missing(`${at}.mimeType`, 'mime_type must be specified.')
-  // An empty one is what a test puts where bytes do not matter; servers take it too.
+  // Servers accept empty data, and tests use it if the bytes do not matter.
   if (data === undefined || data === '' || isBase64(data)) return undefined
   return violation(
     `Invalid value at '${spelled(at)}.data' (TYPE_BYTES), Base64 decoding failed for "${String(data).slice(0, 40)}"`,
@@ -39,7 +39,7 @@ const inlineData: Check = (value, at) => {
   )
 }
 
-/** One piece of media within a response. */
+/** One piece of media in a response. */
 const responsePart: Check = (value, at) => {
   const found = fieldsOf({ inlineData, fileData: file, mediaProcessing: () => undefined })(value, at)
   if (found) return found
@@ -93,13 +93,13 @@ export function contentViolation(content: unknown, at: string): Found {
   )
 }
 
-/** The types know two roles. `function`, which older servers took for responses, is not among them. */
+/** The types have two roles. `function`, which older servers accepted, is not one of them. */
 function roleViolation(role: unknown, at: string): Found {
   if (role === 'user' || role === 'model') return undefined
   return violation('Please use a valid role: user, model.', at, 'invalid_value')
 }
 
-/** Its role is ignored, so any will do. */
+/** The role is ignored, so any is accepted. */
 export function systemViolation(content: unknown, at: string): Found {
   const textOnly = fieldsOf({ text, thought: flag, thoughtSignature: text })
   const part: Check = (value, place) => textOnly(value, place) ?? partViolation(value, place)
@@ -121,12 +121,12 @@ function partViolation(part: unknown, at: string): Found {
   return violation(`Invalid value at '${spelled(at)}' (oneof), ${reason}`, at, 'invalid_value')
 }
 
-/** Like `partsGiven`, runs after the fields were checked. */
+/** Expects checked fields, like `partsGiven`. */
 function responseGiven(value: unknown, at: string): Found {
   return (value as Fields).response ? undefined : missing(`${at}.response`, 'Response cannot be empty.')
 }
 
-/** A response refers to its media by name, each at most once, and to nothing else. Runs after the fields were checked. */
+/** A response may refer only to its own media, by unique names. Expects checked fields. */
 function referencesViolation(value: unknown, at: string): Found {
   const { response, parts } = value as Fields
   const named = new Set<unknown>()
@@ -151,7 +151,7 @@ function referencesIn(value: unknown): readonly unknown[] {
   return Object.values(value).flatMap(referencesIn)
 }
 
-/** Models before Gemini 3. */
+/** For models before Gemini 3. */
 export function mediaResponseViolation(contents: readonly GoogleContent[]): Found {
   return firstOf(contents.entries(), ([index, content]) =>
     firstOf(content.parts.entries(), ([position, { functionResponse: response }]) => {

@@ -1,9 +1,8 @@
-/** How Google words a refusal on the Gemini wire. */
-
+/** Field checks of the Gemini wire, with refusals in Google's wording. */
 import { type Fields, type Found, firstOf, isObject, violation } from '../shared/guards.js'
 import type { Violation } from '../shared/protocol.js'
 
-/** What the names of its types begin with. */
+/** Prefix of Google's type names. */
 export const PROTO = 'type.googleapis.com/google.ai.generativelanguage.v1beta'
 
 export function wrongType(at: string, expected: string, value: unknown): Violation {
@@ -31,7 +30,7 @@ function unknownField(at: string, name: string, known: Fields): Violation {
   return violation(message, join(at, name), 'unknown_field')
 }
 
-/** Google names the choice, which is no field on the wire. */
+/** Google names the oneof, which is not a field on the wire. */
 export function unset(at: string, choice: string, reason: string): Violation {
   return { ...missing(`${at}.${choice}`, reason), param: at }
 }
@@ -44,7 +43,7 @@ export function invalid(at: string, reason: string, code: string): Violation {
   return violation(`* GenerateContentRequest.${spelled(at)}: ${reason}`, at, code)
 }
 
-/** Google's messages name fields as its protocol buffers do. What stands in brackets is the host's. */
+/** Google's messages use the field names of its protocol buffers. Text in brackets comes from the host. */
 export function spelled(at: string): string {
   return at.replace(/\[[^\]]*\]|[A-Z]/g, (match) =>
     match.startsWith('[') ? match : `_${match.toLowerCase()}`,
@@ -54,8 +53,6 @@ export function spelled(at: string): string {
 export function join(at: string, name: string): string {
   return at === '' ? name : `${at}.${name}`
 }
-
-// The checks that the shapes of the Gemini wire are put together from.
 
 export type Check = (value: unknown, at: string) => Found
 export type Table = Readonly<Record<string, Check>>
@@ -67,7 +64,7 @@ export const flag: Check = (value, at) =>
   typeof value === 'boolean' ? undefined : wrongType(at, 'TYPE_BOOL', value)
 export const number: Check = (value, at) =>
   typeof value === 'number' ? undefined : wrongType(at, 'TYPE_DOUBLE', value)
-/** The types say text, as 64 bits need it in JSON; a number passes on the wire too. */
+/** The types say string, because JSON cannot hold 64 bits; the wire also accepts a number. */
 export const count: Check = (value, at) =>
   Number.isInteger(value) || (typeof value === 'string' && /^\d+$/.test(value))
     ? undefined
@@ -81,7 +78,7 @@ export function listOf(check: Check): Check {
       : wrongType(at, 'a list', value)
 }
 
-/** An object with these fields and no others. A field that is null counts as absent, as everywhere in this format. */
+/** An object with only these fields. A null field counts as absent, as everywhere on this wire. */
 export function fieldsOf(table: Table): Check {
   return (value, at) => {
     if (!isObject(value)) return wrongType(at, 'an object', value)
@@ -91,7 +88,7 @@ export function fieldsOf(table: Table): Check {
   }
 }
 
-/** Runs after the fields were checked. */
+/** Expects checked fields. */
 export function nameGiven(value: unknown, at: string): Found {
   return (value as Fields).name ? undefined : missing(`${at}.name`, 'Name cannot be empty.')
 }

@@ -1,11 +1,8 @@
 /**
- * What a strict Gemini server refuses with a 400 before any model runs: the gate of the scripted endpoint on this wire.
- * Messages are worded as Google words them where its text is known, because hosts and their logs match on it. Google
- * sends no codes for these, so the codes are ours, for tests to tell rules apart. One thing is stricter on purpose: only
- * the camel-case spelling is known, which is what the official client sends, while Google also reads
- * `function_declarations`.
+ * Rules of a strict Gemini server, which answers 400 before running a model, including the order of turns. Messages use Google's
+ * wording if it is known, because hosts match on it. Google sends no codes for these; ours let tests tell rules apart. Stricter
+ * on purpose: only the camel-case spelling of the official client is accepted, while Google also reads `function_declarations`.
  */
-
 import { type Found, firstOf, unicodeViolation, violation } from '../shared/guards.js'
 import type { Violation } from '../shared/protocol.js'
 import { contentViolation, mediaResponseViolation, systemViolation } from './contents.js'
@@ -20,8 +17,8 @@ import {
 } from './request.js'
 import { callingViolation, declarationsViolation, toolConfigViolation, toolViolation } from './tools.js'
 
-/** The first rule that the body breaks, shapes before turns. Reads the body once; keeps and changes nothing. */
-export function googleViolationOf(body: unknown, options: GoogleRuleOptions = {}): Violation | undefined {
+/** First rule that the body breaks: shape first, then turns. Does not change the body. */
+export function findGoogleViolation(body: unknown, options: GoogleRuleOptions = {}): Violation | undefined {
   const shape = fieldsOf({
     contents: listOf(contentViolation),
     systemInstruction: systemViolation,
@@ -38,7 +35,7 @@ export function googleViolationOf(body: unknown, options: GoogleRuleOptions = {}
   })(body, '')
   const ill = unicodeViolation(body) ?? shape
   if (ill) return ill
-  // The shapes have been checked above, so the body is one, give or take its nulls.
+  // The shape was checked above, except for nulls.
   const request = body as GoogleRequestBody
   if (!request.contents?.length) return missing('contents', 'contents is not specified')
   return (
@@ -49,20 +46,18 @@ export function googleViolationOf(body: unknown, options: GoogleRuleOptions = {}
   )
 }
 
-/** Explicit caches are made on a path that this endpoint does not have, so every name is unknown here. */
+/** Explicit caches are created on a path that this endpoint lacks, so every name is unknown. */
 function cacheViolation(_name: unknown, at: string): Found {
   return violation('CachedContent not found (or permission denied)', at, 'unknown_cache')
 }
 
-// The rules about a whole conversation on the Gemini wire: who may speak when, how calls pair with responses.
-
 /**
- * Every call is answered exactly once, in the turn directly after its own. Each content is a turn of its own: servers
- * do not join neighbours of one role, so responses spread over two contents fail, and so do parallel calls.
+ * Every call is answered exactly once, in the next turn. Each content is a turn: servers do not join neighbours of one role, so
+ * responses or parallel calls split over two contents fail.
  */
 function turnsViolation(request: GoogleRequestBody, options: GoogleRuleOptions): Found {
   const { contents } = request
-  // The server adds functions of its own for this tool.
+  // The server adds functions for this tool.
   const declared = request.tools?.some((tool) => isPresent(tool.computerUse))
     ? undefined
     : declaredNames(request)
@@ -86,7 +81,7 @@ function turnsViolation(request: GoogleRequestBody, options: GoogleRuleOptions):
   const open = contents[last] ? callsOf(contents[last]) : []
   if (open.length > 0) return unequal('contents')
   if (contents[last]?.role !== 'model') return undefined
-  // Newer models say so; earlier ones continue such a turn.
+  // Newer models refuse this; earlier ones continue the turn.
   const message = 'Requests ending with a model turn are not supported.'
   return violation(message, `contents[${last}].role`, 'model_last')
 }
@@ -151,14 +146,14 @@ function callsViolation(
     }
     if (functionCall.id) ids.add(functionCall.id)
     if (!declared || declared.has(functionCall.name)) return undefined
-    // Stricter than Google, which takes any name here: a host that drops a function after its use shows the model
-    // calls it can no longer make.
+    // Stricter than Google, which accepts any name here. If a host drops a function after its use, the model sees calls that it
+    // can no longer make.
     const reason = `'${functionCall.name}' is not in function_declarations.`
     return invalid(`${place}.name`, reason, 'undeclared_function')
   })
 }
 
-/** Of parallel calls only the first has one. What it says is between the server and itself. */
+/** Only the first of parallel calls has a signature. Its content is opaque. */
 function signatureViolation({ parts }: GoogleContent, at: string, index: number): Found {
   const position = parts.findIndex((part) => part.functionCall)
   const part = parts[position]

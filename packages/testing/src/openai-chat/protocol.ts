@@ -1,5 +1,4 @@
-/** Chat Completions as the scripted endpoint speaks it: its path, its key, its answers and its errors. */
-
+/** Chat Completions for the scripted endpoint: path, key, answers and errors. */
 import {
   type RecordedRequest as AnyRecordedRequest,
   type ScriptedModel as AnyScriptedModel,
@@ -12,12 +11,12 @@ import {
   type ChatCompletion,
   chatRenderOrder,
   completionObject,
+  computeUsage,
   deltaChunks,
   endingChunks,
-  usageOf,
 } from './answer.js'
 import type { ChatRequestBody } from './request.js'
-import { type ChatRuleOptions, chatViolationOf } from './rules.js'
+import { type ChatRuleOptions, findChatViolation } from './rules.js'
 
 export function chatProtocol(options: ChatRuleOptions = {}): Protocol<ChatRequestBody> {
   return {
@@ -25,7 +24,7 @@ export function chatProtocol(options: ChatRuleOptions = {}): Protocol<ChatReques
     basePath: '/v1',
     match: (path) => (path === '/v1/chat/completions' ? {} : undefined),
     authorised: (headers, apiKey) => headers.authorization === `Bearer ${apiKey}`,
-    violationOf: (body) => chatViolationOf(body, options),
+    violationOf: (body) => findChatViolation(body, options),
     wantsStream: (body) => body.stream === true,
     renderOrder: (body) => chatRenderOrder(body, options.family),
     answer(answer, body, context) {
@@ -69,7 +68,7 @@ function complete(
     content: text ?? (calls.length > 0 ? null : ''),
     calls,
     finish: finish ?? (calls.length > 0 ? 'tool_calls' : 'stop'),
-    usage: usageOf(context.rendered, context.earlier, written.join('')),
+    usage: computeUsage(context.rendered, context.earlier, written.join('')),
   }
 }
 
@@ -83,30 +82,28 @@ function event(chunk: object): string {
   return `data: ${JSON.stringify(chunk)}\n\n`
 }
 
-// The scripted endpoint on the Chat Completions wire.
-
 export type { ScriptedCut, ScriptedFailure, ScriptedReply } from '../scripted-endpoint.js'
 export type { ScriptedAnswer, ScriptedCall } from '../shared/protocol.js'
 export { commonPrefix } from '../shared/usage.js'
 export type { ChatMessage, ChatRequestBody, ChatTool, ChatToolCall } from './request.js'
 export type { ChatViolation } from './rules.js'
 
-/** Without a type of body: on this wire. */
+/** Body type defaults to that of this wire. */
 export type RecordedRequest<Body extends object = ChatRequestBody> = AnyRecordedRequest<Body>
 export type ScriptedModel<Body extends object = ChatRequestBody> = AnyScriptedModel<Body>
 
-/** The rule options tighten the gate to one server's limits. */
+/** The options apply the limits of one server. */
 export interface ScriptedChatOptions extends ChatRuleOptions {
-  /** A list answers the i-th accepted request with its i-th reply, and with status 500 once it is used up. */
+  /** A list answers accepted requests in order, and with status 500 after its last reply. */
   readonly model: ScriptedModel | readonly ScriptedReply[]
-  /** When given, requests need `authorization: Bearer <apiKey>`. */
+  /** If set, requests need `authorization: Bearer <apiKey>`. */
   readonly apiKey?: string
 }
 
 /** `url` ends in `/v1`. */
 export type ScriptedChat = ScriptedEndpoint<ChatRequestBody>
 
-/** Every request is judged by `violationOf` of the protocol first; one that breaks a rule gets a 400 and the script does not advance. */
+/** Checks every request against the rules first. A violation gets a 400 and does not advance the script. */
 export function startScriptedChat(options: ScriptedChatOptions): Promise<ScriptedChat> {
   return startScriptedEndpoint(chatProtocol(options), { ...options, emptyBody: { model: '', messages: [] } })
 }

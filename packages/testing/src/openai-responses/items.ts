@@ -1,9 +1,8 @@
-/** The rules about the items of an input on the OpenAI Responses wire, each for itself. */
-
+/** Rules about single input items on the OpenAI Responses wire, including images and files. */
 import {
+  detectImageType,
   type Fields,
   type Found,
-  imageTypeOf,
   isBase64,
   isObject,
   readDataUrl,
@@ -29,7 +28,7 @@ const INPUT_PARTS = ['input_text', 'input_image', 'input_file']
 const OUTPUT_PARTS = ['output_text', 'refusal']
 
 interface ItemCheck {
-  /** What the id of such an item begins with. */
+  /** Prefix that ids of such items have. */
   readonly prefix?: string
   readonly check: (item: Fields, at: string) => Found
 }
@@ -89,7 +88,7 @@ function messageViolation({ role, content }: Fields, at: string): Found {
   return contentViolation(content, `${at}.content`, role === 'assistant' ? OUTPUT_PARTS : INPUT_PARTS)
 }
 
-/** Fields that the official client adds to a reply and that are not on the wire. OpenAI refuses every field it does not know. */
+/** Fields that the official client adds to a reply and that are not on the wire. OpenAI refuses unknown fields. */
 function addedViolation(fields: Fields, at: string, name: string): Found {
   if (!Object.hasOwn(fields, name)) return undefined
   return violation(`Unknown parameter: '${at}.${name}'.`, `${at}.${name}`, 'unknown_parameter')
@@ -128,7 +127,7 @@ function outputViolation(item: Fields, at: string): Found {
   )
 }
 
-/** What carries its own content need not be looked up. */
+/** Reasoning with encrypted content needs no lookup. */
 function reasoningViolation({ id, summary, encrypted_content: sealed }: Fields, at: string): Found {
   if ((id === undefined || id === null) && typeof sealed !== 'string') return missing(`${at}.id`)
   if (summary === undefined) return missing(`${at}.summary`)
@@ -146,7 +145,7 @@ function searchOutputViolation(item: Fields, at: string, options: ResponsesRuleO
   )
 }
 
-/** A search that the client runs is paired by its call id; one that the server ran has none. */
+/** A search run by the client is paired by its call id. A search run by the server has none. */
 function searchPairViolation({ execution, call_id: id }: Fields, at: string): Found {
   if (execution !== undefined && !EXECUTIONS.includes(execution as string)) {
     return wrongValue(`${at}.execution`, execution, EXECUTIONS)
@@ -173,12 +172,14 @@ function callIdViolation(id: unknown, at: string): Found {
   return id.length > MAX_ID ? tooLong(at, MAX_ID, id) : undefined
 }
 
-// The rules about images and files on the OpenAI Responses wire, the same in a message and in the output of a function. The fields are those of the official types (`ResponseInputImageContent`, `ResponseInputFileContent`); which images are taken stands in the guide (platform.openai.com/docs/guides/images-vision: PNG, JPEG, WEBP, GIF that does not move).
-
 const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
 const DETAILS = ['low', 'high', 'auto', 'original']
 
-/** Parts of other kinds pass. */
+/**
+ * Checks images and files, in messages and function outputs. Fields follow the official types (`ResponseInputImageContent`,
+ * `ResponseInputFileContent`), image types the guide (platform.openai.com/docs/guides/images-vision: PNG, JPEG, WEBP,
+ * non-animated GIF).
+ */
 function mediaViolation(part: Fields, at: string): Found {
   if (part.type === 'input_image') return imageViolation(part, at)
   return part.type === 'input_file' ? fileViolation(part, at) : undefined
@@ -200,7 +201,7 @@ function imageViolation({ image_url: url, file_id: id, detail }: Fields, at: str
     return violation(`Invalid '${place}'. ${reason}`, place, 'invalid_value')
   }
   if (!isBase64(data.data)) return badBase64(place)
-  const found = imageTypeOf(data.data)
+  const found = detectImageType(data.data)
   if (IMAGE_TYPES.includes(data.mediaType) && found !== undefined) return undefined
   const message =
     `You uploaded an unsupported image. Please make sure your image has of one the following formats: ` +
@@ -208,7 +209,7 @@ function imageViolation({ image_url: url, file_id: id, detail }: Fields, at: str
   return violation(message, place, 'invalid_image_format')
 }
 
-/** Data needs a name, whose ending tells the server how to read it. */
+/** Data needs a file name, because its ending tells the server how to read it. */
 function fileViolation(part: Fields, at: string): Found {
   const { file_data: data, file_id: id, file_url: url, filename } = part
   if (!isGiven(data)) return isGiven(id) || isGiven(url) ? undefined : missing(`${at}.file_data`)
