@@ -1,6 +1,6 @@
 /**
- * Writes docs/guide/what-the-model-sees.md: one conversation over the real wire, every request shown as it was sent.
- * `npx tsx examples/seen.ts` prints the page, `--write` puts it in its place. A test holds the page to what this prints.
+ * Writes docs/guide/what-the-model-sees.md: one conversation over the real wire, with every request as it was sent. `npx tsx
+ * examples/seen.ts` prints the page, `--write` saves it. A test compares the two.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -61,7 +61,7 @@ interface Stage {
   readonly well: Toolwell
   readonly session: Session
   readonly requests: readonly RecordedRequest<Body>[]
-  /** Says something; the model answers with these replies. */
+  /** Sends a user message; the model answers with these replies. */
   say(text: string, ...replies: readonly ScriptedReply[]): Promise<void>
   queue(...replies: readonly ScriptedReply[]): void
 }
@@ -117,7 +117,7 @@ const through = (name: string, input: object, id: string) => call('tool_call', {
 const json = (value: unknown) => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``
 const list = (body: Body | undefined, field: string) => (body?.[field] ?? []) as readonly unknown[]
 
-/** The messages that a request has and an earlier one has not. */
+/** Messages of a request that an earlier one does not have. */
 function added(later: Body | undefined, earlier: Body | undefined): readonly unknown[] {
   const known = list(earlier, 'messages').map((message) => JSON.stringify(message))
   return list(later, 'messages').filter((message) => !known.includes(JSON.stringify(message)))
@@ -129,7 +129,7 @@ function description(body: Body | undefined, name: string): string {
   return tools.find((tool) => tool.function.name === name)?.function.description ?? ''
 }
 
-/** How much of an earlier request's bytes stand at the start of a later one, as this provider reads them. */
+/** How many characters of an earlier request are unchanged at the start of a later one, in the provider's order. */
 function kept(earlier: Body | undefined, later: Body | undefined): string {
   const text = ({ tools, system, messages }: Body = {}) =>
     JSON.stringify([tools, system, messages]).slice(0, -2)
@@ -168,43 +168,43 @@ Chat Completions, \`delivery: 'bridge'\`.
 
 ### The first request
 
-One own tool, the search, and the bridge. Three tools of the tracker are three lines in the description of the search. The section behind the system
-prompt says that there is more.
+It declares one tool of the host, the search tool and the bridge. The three tools of the tracker are three lines in the description of the search
+tool. The section after the system prompt says that there are more tools.
 
 ${json({ messages: list(first, 'messages'), tools: list(first, 'tools') })}
 
 ### The search
 
-The model asks for \`close an issue\`. The second request begins with ${kept(first, second)} of the first, and adds these messages. The first line of
-the answer is for machines. The schema stands behind it, whole, and so do the guidelines of the tool, which the model has not seen before.
+The model searches for \`close an issue\`. The second request begins with ${kept(first, second)} of the first and adds these messages. The first line
+of the answer is for machines. The whole schema follows, and the guidelines of the tool, which the model has not seen before.
 
 ${json(added(second, first))}
 
 ### The call
 
-Found tools are called through \`tool_call\`; the arguments were checked against the schema above before anything ran. Kept: ${kept(second, third)}.
+Found tools are called through \`tool_call\`. The arguments are checked against the schema above before the tool runs. Kept: ${kept(second, third)}.
 
 ${json(added(third, second))}
 
 ### A server that joins, and a guess
 
-The calendar has joined since. That is told behind the user's next message; no byte before it changes. Kept: ${kept(time, fourth)}.
+Meanwhile the calendar has joined. A notice after the user's next message announces it; no byte before it changes. Kept: ${kept(time, fourth)}.
 
 ${json(added(fourth, time))}
 
-The model guesses at the arguments instead of searching. Nothing runs, and the answer holds what it did not know. Kept: ${kept(fourth, fifth)}.
+The model guesses the arguments instead of searching. The tool does not run, and the answer contains its schema. Kept: ${kept(fourth, fifth)}.
 
 ${json(added(fifth, fourth))}
 
 ### After a compaction
 
-The history is a summary and the last two turns now, and everything before the messages may be written anew. The loaded tool stays loaded: it
-has left the list of the search, the calendar has joined that list, and its schema and guidelines, which only the dropped part showed, are written
-again behind the message that is newest now.
+The history is now a summary and the last two turns, and everything before the messages may change. The loaded tool stays loaded. It has left the
+list of the search tool, and the calendar has joined it. The schema and guidelines of the loaded tool were only in the dropped part, so they follow
+the newest message.
 
 ${json({ messages: list(last, 'messages') })}
 
-The description of the search is now:
+The description of the search tool is now:
 
 \`\`\`text
 ${description(last, 'tool_search')}
@@ -225,15 +225,15 @@ async function native(): Promise<string> {
     )
     const [first, second] = requests.map(({ body }) => body)
     const names = list(first, 'tools').map((tool) => JSON.stringify(tool))
-    return `## Native: the provider shows what is found
+    return `## Native: the provider shows found tools
 
-Anthropic Messages, \`delivery: 'native'\`. The first request declares the own tool and the search as above, and one tool that no model can see
-(\`toolwell_reserve\`): a model that calls it tells that deferral does not work here. The search answer is a reference, and the tool is called by its
-own name. What joins the second request:
+Anthropic Messages, \`delivery: 'native'\`. The first request declares the host's tool and the search tool as above, and one tool that no model
+can see (\`toolwell_reserve\`): if a model calls it, deferral does not work at this provider. The search answer is a reference, and the tool is called
+by its own name. The second request adds these messages:
 
 ${json(added(second, first))}
 
-Its definition is declared with it, out of the model's sight until the reference:
+It also declares the found tool, which the model sees only from the reference on:
 
 ${json(list(second, 'tools').filter((tool) => !names.includes(JSON.stringify(tool))))}
 `
@@ -252,11 +252,11 @@ async function append(): Promise<string> {
     const [first, second] = requests.map(({ body }) => body)
     const names = (body: Body | undefined) =>
       list(body, 'tools').map((tool) => (tool as { function: { name: string } }).function.name)
-    return `## Append: what is found joins the array
+    return `## Append: found tools join the array
 
-Chat Completions, \`delivery: 'append'\`. The array was \`${names(first).join('`, `')}\` and is then \`${names(second).join('`, `')}\`. The answer holds its
-name alone, because the definition is in the array. Tools are read before messages, so the provider reads the conversation again: of the first request it
-kept ${kept(first, second)}.
+Chat Completions, \`delivery: 'append'\`. The array was \`${names(first).join('`, `')}\` and is then \`${names(second).join('`, `')}\`. The answer contains
+only the name, because the definition is in the array. The provider reads tools before messages, so it reads the conversation again: it kept
+${kept(first, second)} of the first request.
 
 ${json(added(second, first))}
 `
@@ -265,9 +265,9 @@ ${json(added(second, first))}
 
 const page = `# What the model sees
 
-Every byte below was sent by \`npx tsx examples/seen.ts\`, which writes this page; a test holds it to that. The model is scripted, the loop is
-[examples/agent](../../examples/agent/session.ts), and the endpoint refuses what a strict server refuses. JSON is set out in lines here and sent without them.
-“Kept” counts what stands unchanged at the start of the next request in the order tools, system prompt, messages.
+\`npx tsx examples/seen.ts\` sent every byte below and writes this page; a test compares the two. The model is scripted, the loop is
+[examples/agent](../../examples/agent/session.ts), and the endpoint refuses what a strict server refuses. JSON is formatted here and sent in one line.
+“Kept” counts the unchanged characters at the start of the next request, in the order tools, system prompt, messages.
 
 ${await bridge()}
 ${await native()}
