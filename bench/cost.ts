@@ -1,4 +1,4 @@
-/** What does each way of sending tools cost over a whole conversation, by each provider's cache rule and prices? */
+/** Cost of each way to send tools over a whole conversation, by the cache rules and prices of each provider. */
 import { writeFile } from 'node:fs/promises'
 import { loadTokenizer } from '@toolwell/core'
 import { drawChart } from './cost/chart.ts'
@@ -36,7 +36,7 @@ export function refuseCost({ tools }: CostFigures): string | undefined {
     : undefined
 }
 
-/** The chart and the tables of docs/costs.md, from the figures alone. */
+/** Writes the chart and the tables of docs/costs.md from the figures. */
 export async function saveCost(figures: CostFigures): Promise<string[]> {
   const chart = new URL('../docs/images/cost.svg', import.meta.url)
   await writeFile(chart, drawChart(figures))

@@ -50,7 +50,9 @@ describe('the command', () => {
       expect(code).toBe(2)
       return stderr
     }
-    expect(refused('-p', 'x')).toMatch(/No API key.*ANTHROPIC_API_KEY or OPENAI_API_KEY or GEMINI_API_KEY.*--url/)
+    expect(refused('-p', 'x')).toMatch(
+      /No API key.*ANTHROPIC_API_KEY or OPENAI_API_KEY or GEMINI_API_KEY.*--url/,
+    )
     expect(refused('-p', 'x', '--surfaces', 'sf')).toContain('--surfaces')
     const there = ['--url', 'http://127.0.0.1:9/v1', '--workspace', folder()]
     expect(refused('-p', 'x', ...there, '--resume', 'gone')).toContain('Unknown session gone')

@@ -1,4 +1,4 @@
-/** The tables of docs/costs.md, written from the figures: what stands between the marks is never written by hand. */
+/** Writes the tables of docs/costs.md from the figures. Text between the marks is always generated. */
 import { readFile, writeFile } from 'node:fs/promises'
 import type { CostFigures } from './figures.ts'
 import {
@@ -16,7 +16,7 @@ import {
 
 const MARK = /(<!-- figures: ([a-z-]+) -->\n)[\s\S]*?(<!-- end -->)/g
 
-/** The document with its tables as these figures say. */
+/** The document with the tables filled in. */
 export function fillDocs(text: string, figures: CostFigures): string {
   const blocks = blocksOf(figures)
   return text.replace(MARK, (_, start: string, name: string, end: string) => {
@@ -147,7 +147,7 @@ function frontierTable(figures: CostFigures): string {
   )
 }
 
-/** By reason: how many, and the one with the largest difference. */
+/** By reason: the number of cases, and the case with the largest difference. */
 function exceptionsTable(figures: CostFigures): string {
   const all = exceptionsOf(figures)
   if (all.length === 0) return 'There is none.'

@@ -1,4 +1,4 @@
-/** One start of a gateway, every definition in the cache: from the start of the process to an answered tools/list. */
+/** One start of a gateway with a full cache: from process start to an answered tools/list. */
 import { createGateway } from '@toolwell/gateway'
 import { diskCache, diskFirstUse } from '@toolwell/mcp'
 
@@ -54,8 +54,8 @@ if (stays === undefined) {
   process.exit(0)
 }
 
-// What a hundred thousand callers leave behind: a fifth over the wire, the rest from where the wire ends. Every fiftieth searches, every
-// tenth calls some tool by a schema that it no longer has, and all others call one that runs.
+// Memory after a hundred thousand calls: a fifth over the wire, the rest directly. Every fiftieth searches, every tenth calls a
+// tool with an outdated schema, and the others run a tool.
 const { ServerSets } = await import('../../packages/gateway/dist/servers/server-sets.js')
 const { callTool } = await import('../../packages/gateway/dist/answer/call-tool.js')
 const queries = [
@@ -106,7 +106,7 @@ const heap = () => {
   return process.memoryUsage().heapUsed / 1024 / 1024
 }
 await overWire(500)
-// Until every tool has been read: what is known of them is kept as long as they are there.
+// Reads every tool, because facts about them are kept as long as they exist.
 for (const name of names) {
   const input = { name, arguments: {}, load: 'old' }
   await callTool(view, { ...call(input), caller: {}, workspace: undefined, signal }, note)

@@ -1,4 +1,4 @@
-/** The tables of docs/search-measured.md, written from the committed figures: what stands between the marks is never written by hand. */
+/** Writes the tables of docs/search-measured.md from the committed figures. Text between the marks is always generated. */
 import { readFile, writeFile } from 'node:fs/promises'
 import type { HybridFigures } from '../hybrid.ts'
 import type { RetrievalResult } from '../retrieval.ts'
@@ -28,7 +28,7 @@ export function fillSearchDocs(text: string, figures: SearchFigures): string {
   })
 }
 
-/** Writes the tables with one file of results replaced by newer figures. */
+/** Writes the tables, with newer figures for one file of results. */
 export async function writeSearchDocs(newer: Partial<SearchFigures>): Promise<void> {
   const stored = async (name: string) =>
     JSON.parse(await readFile(new URL(`../results/${name}.json`, import.meta.url), 'utf8'))
