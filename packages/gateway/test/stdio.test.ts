@@ -152,7 +152,7 @@ describe('bridges', () => {
     const now = (await daemon()).file
     for (const [other, words] of [
       [{ protocol: 0, startedBy: 'person' }, 'toolwell stop'],
-      [{ protocol: 99 }, 'newer version'],
+      [{ protocol: 99 }, 'is newer than'],
     ] as const) {
       writeFileSync(path, JSON.stringify({ ...now, ...other }))
       const { errors } = await raw(way(), ['{"jsonrpc":"2.0","id":1,"method":"ping"}'])
