@@ -27,7 +27,7 @@ interface Row {
 export interface BundleFigures {
   readonly most: number
   readonly rows: readonly Row[]
-  /** Whether a bundle of all root exports contains the optional tokenizer. */
+  /** True if a bundle of all root exports contains the optional tokenizer. */
   readonly tokenizerInlined: boolean
 }
 

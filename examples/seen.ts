@@ -129,7 +129,7 @@ function description(body: Body | undefined, name: string): string {
   return tools.find((tool) => tool.function.name === name)?.function.description ?? ''
 }
 
-/** How many characters of an earlier request are unchanged at the start of a later one, in the provider's order. */
+/** Counts the characters of an earlier request that are unchanged at the start of a later one, in the provider's order. */
 function kept(earlier: Body | undefined, later: Body | undefined): string {
   const text = ({ tools, system, messages }: Body = {}) =>
     JSON.stringify([tools, system, messages]).slice(0, -2)

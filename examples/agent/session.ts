@@ -46,7 +46,7 @@ export interface Session {
   readonly mode: Mode
   /** The history in the form of the current wire. */
   readonly messages: readonly object[]
-  /** Whether the last message is an answer of the model. */
+  /** True if the last message is an answer of the model. */
   readonly isAnswered: boolean
   /** Sends a message, or continues after a crash without `text`, and works until the model has answered. */
   ask(text?: string): Promise<string>

@@ -46,7 +46,7 @@ export async function preparePlace(place: Place): Promise<Place> {
   return place
 }
 
-/** Whether definitions are cached from an earlier start. */
+/** True if definitions are cached from an earlier start. */
 export function isListed({ folder }: Place): boolean {
   return existsSync(join(folder, 'cache'))
 }

@@ -18,7 +18,7 @@ import {
 
 afterEach(closeWorlds)
 
-/** How found tools reach the model: one line for each delivery of a wire. */
+/** Deliveries: one line for each way in which found tools reach the model. */
 const DELIVERIES = ['auto', 'append', 'bridge', 'native'] as const satisfies ToolwellOptions['delivery'][]
 
 describe.each(DELIVERIES)('a conversation over four providers and back, delivered by %s', (delivery) => {

@@ -122,7 +122,7 @@ export async function openSession(pi: Pi, context: Context): Promise<Session> {
       adapterFor(undefined)
         .tools()
         .filter(({ name }) => !isOwn.has(name)),
-    findWire: findWire,
+    findWire,
     adapterFor,
     async request(payload, api, isOurs) {
       const wire = findWire(api)

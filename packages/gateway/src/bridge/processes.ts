@@ -26,7 +26,7 @@ export function readStartTime(pid: number): string {
   }
 }
 
-/** Whether the process that wrote the file is still alive. */
+/** Checks that the process that wrote the file is still alive. */
 export async function isDaemon({ pid, start }: DaemonFile): Promise<boolean> {
   if (!isAlive(pid)) return false
   const now = readStartTime(pid)

@@ -43,7 +43,7 @@ export interface Endpoint {
   check(): void
   /** Keeps the endpoint open until the returned function is called. */
   hold(): () => void
-  /** Whether a client is connected or subscribed. */
+  /** True while a client is connected or subscribed. */
   readonly isInUse: boolean
   close(): Promise<void>
 }

@@ -75,7 +75,7 @@ export interface ExplainOptions {
   readonly report: (server: string) => ServerReport | undefined
   /** The file that a command about a server needs as `--config`. */
   readonly configFile: (server: string) => string | undefined
-  /** How the user calls the command. */
+  /** The command in lines for the user to paste. */
   readonly command: string
 }
 

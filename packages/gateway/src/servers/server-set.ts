@@ -78,7 +78,7 @@ export interface ServerSetOptions {
   readonly processes: SharedProcesses
   /** Tools that the user approved as read-only. Default: the store in the user's data folder. */
   readonly readOnly?: ReadOnlyStore
-  /** How the user calls the command. Default: `toolwell`. */
+  /** The command in lines for the user to paste. Default: `toolwell`. */
   readonly command?: string
   /** `config` is the file that a command about the server needs as `--config`. */
   readonly onServer: (event: ServerEvent, config: string | undefined) => void

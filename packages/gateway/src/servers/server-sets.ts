@@ -37,7 +37,7 @@ export interface ServerSetsOptions {
   readonly connect: ConnectOptions
   /** Tools that the user approved as read-only. Default: the store in the user's data folder. */
   readonly readOnly?: ReadOnlyStore
-  /** How the user calls the command, for lines to paste. Default: `toolwell`. */
+  /** The command in lines for the user to paste. Default: `toolwell`. */
   readonly command?: string
   readonly onEvent: (event: ServerSetEvent) => void
 }
@@ -199,7 +199,7 @@ export class ServerSets {
         for (const listener of listeners) listener()
       },
     })
-    const made: OpenSet = { serverSet: serverSet, paths, listeners, stamp, reported: [] }
+    const made: OpenSet = { serverSet, paths, listeners, stamp, reported: [] }
     this.#sets.set(key, made)
     this.#reportProblems(made)
     return made

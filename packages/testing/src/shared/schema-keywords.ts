@@ -161,7 +161,7 @@ function target(reference: string, { base, schemas, anchors }: Whole): string | 
   }
 }
 
-/** Whether following a `$ref` leads back to it. */
+/** Checks if following a `$ref` leads back to it. */
 function isCircle(at: string, whole: Whole): boolean {
   const start = at.slice(0, at.lastIndexOf('/'))
   const passed = new Set<string>()
