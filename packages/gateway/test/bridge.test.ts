@@ -1,4 +1,4 @@
-/** The bridge alone, between a client that is a pipe and a daemon that is a few lines: what it answers itself, keeps and sends. */
+/** The bridge alone, between a pipe as client and a small fake daemon: what it answers, keeps and sends. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -67,7 +67,7 @@ function bridge(
   }
 }
 
-/** A daemon that proves who it is, and leaves every line to the test. */
+/** A daemon that proves its identity and passes every line to the test. */
 async function daemon(
   folder: string,
   onLine: (line: Line, socket: Duplex) => void,
@@ -119,9 +119,9 @@ async function daemon(
   onTestFinished(close)
   return {
     seen,
-    /** Its file stays. */
+    /** Keeps its file. */
     kill: close,
-    /** As a daemon stops: its file goes first. */
+    /** Like a normal stop: removes the file first. */
     stop() {
       rmSync(file)
       close()
@@ -212,7 +212,7 @@ it('answers what came before the end of its input, and then ends', async () => {
   input.end()
   await eventually(() => seen.length === 3, 'all are under way')
   for (const answer of asked.slice(0, 2)) answer()
-  // Who listens is answered only at the end.
+  // A subscription is answered only at the end.
   await over
   expect(lines.map(({ id }) => id)).toEqual([1, 2])
 })
@@ -247,7 +247,7 @@ it('starts no daemon for old requests after a stop, and does for the next one', 
 
 it('never sends a call that was cancelled before there was a daemon, and never answers for it', async () => {
   const folder = temporary()
-  // Somebody else is about to start one.
+  // Another process is about to start a daemon.
   writeFileSync(join(folder, 'starting'), `${process.pid} ${readStartTime(process.pid)}`)
   const { send, lines } = bridge(folder)
   const cancelled = (requestId: number) => ({ method: 'notifications/cancelled', params: { requestId } })
@@ -255,7 +255,7 @@ it('never sends a call that was cancelled before there was a daemon, and never a
   const { seen, stop } = await daemon(folder, () => undefined)
   await eventually(() => seen.length === 1, 'what waits is sent')
   expect(seen[0]?.id).toBe(2)
-  // One that is under way: the daemon hears of it.
+  // The daemon is notified about a running call.
   send({ id: 3, ...CALL }, cancelled(3))
   await eventually(() => seen.length === 3, 'the daemon has both')
   stop()
@@ -271,7 +271,7 @@ it.each([['999999999 gone'], [`${process.pid} another`]])(
     const folder = temporary()
     writeFileSync(join(folder, 'starting'), left)
     const { wasStarted, problems } = bridge(folder, { patience: 2000 })
-    // Its patience ends before such a start would be over by itself.
+    // The bridge gives up before such a start would expire.
     await eventually(() => problems.length > 0, 'it gives up')
     expect(wasStarted()).toBe(true)
   },
@@ -335,7 +335,7 @@ it('starts none on a folder that is kept for a program of its own, and says whic
   expect(JSON.stringify(lines[1])).toContain('cd /clone && npm start')
   expect(problems[0]).toContain('cd /clone && npm start')
   expect([wasStarted(), existsSync(join(folder, 'starting'))]).toEqual([false, false])
-  // It is found as any other while it runs.
+  // A running daemon is found as usual.
   const { seen } = await daemon(folder, () => undefined)
   send({ id: 3, method: 'ping' })
   await eventually(() => seen.some(({ id }) => id === 3), 'the daemon is asked')

@@ -1,4 +1,4 @@
-/** Entries of a config that cannot be used: named with their reason in the report, among the events, and to a model that asks. */
+/** Config entries that cannot be used appear with their reason in the report, in events, and in answers to a model. */
 import { describe, expect, it } from 'vitest'
 import { oddServer } from '../../mcp/test/support/odd-server.js'
 import { eventually } from '../../mcp/test/support/processes.js'

@@ -1,4 +1,4 @@
-/** The list of tools follows from config and definitions: no call and no failing server changes a byte of it. */
+/** The list of tools depends only on config and definitions: calls and failing servers do not change a byte. */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -18,7 +18,7 @@ const ASKED = {
   },
 }
 
-/** The bytes of the answer to `tools/list`, in both eras. */
+/** Bytes of the answers to `tools/list` in both protocol generations. */
 async function listBytes(url: string): Promise<string> {
   const ask = async (method: string, params: object, headers: Record<string, string>) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
@@ -104,7 +104,7 @@ describe('the list of tools', () => {
     expect(serverSets[0]?.servers[0]).toMatchObject({ starts: 0, pids: [], state: 'cached' })
   })
 
-  /** A cache in which one server is known. */
+  /** A cache that contains one server. */
   const knowing = async () => {
     const { memoryCache, memoryFirstUse } = await import('@toolwell/mcp')
     const connect = { cache: memoryCache(), firstUse: memoryFirstUse() }
@@ -118,7 +118,7 @@ describe('the list of tools', () => {
   it('is there at once where a tool is known, whatever a server does that was never listed', async () => {
     const { good, connect } = await knowing()
     const mcpServers = { good, hangs: entry(oddServer('hangs', { mute: true })) }
-    // Waiting for the other one would take more than a minute.
+    // Waiting for the other server would take more than a minute.
     for (let start = 0; start < 15; start++) {
       const { url, gateway } = await startGateway({ mcpServers }, { connect })
       expect(await listBytes(`${url}/mcp`)).toContain('good__echo')
@@ -237,7 +237,7 @@ describe('the list of tools', () => {
     now += 4000
     expect(await client.list()).toEqual(before)
     expect(await client.text('one__echo', {})).toBe('{}')
-    // Once it is there again, the time begins anew.
+    // When the file is back, the grace period starts again.
     write({ mcpServers: { one: entry(oddServer('one')) } })
     await looked()
     rmSync(path)
@@ -249,7 +249,7 @@ describe('the list of tools', () => {
     now += 4000
     await eventually(() => started.of('config-read').length > 0, 'the config is gone')
     expect(await client.list()).toEqual([])
-    // One that comes back later counts at once.
+    // A file that returns later takes effect at once.
     write({ mcpServers: { one: entry(oddServer('one')) } })
     await eventually(() => started.of('config-read').length > 1, 'the config is read')
   })

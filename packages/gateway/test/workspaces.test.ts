@@ -1,4 +1,4 @@
-/** The folder of a caller is part of which server process answers it. */
+/** The workspace of a caller decides which server process answers it. */
 import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -122,7 +122,7 @@ describe('a folder that no gateway has seen, met by one that has just been start
     expect((await servers()).map(({ state, starts }) => [state, starts])).toEqual(
       Object.keys(mcpServers).map(() => ['cached', 0]),
     )
-    // What it lists in this folder is checked when it is started, and is the same.
+    // Its definitions in this folder are compared when it starts, and are the same.
     const read = { name: 'files__read_text_file', arguments: { path: join(two, 'who.txt') } }
     const caller = await openClient('v2 modern', `${cold.url}/mcp`, inFolder(two))
     expect(await caller.text('tool_call', read)).toBe('I am two.')
@@ -215,7 +215,7 @@ describe('a server that names its folder', () => {
       for (const other of [one, two]) if (folder !== other) expect(said).not.toContain(other)
     const isHeldBack = of('server').some(({ event }) => event.kind === 'tools-quarantined')
     expect(isHeldBack).toBe(false)
-    // What really changes is held back in both.
+    // A real change is quarantined in both workspaces.
     const evil = describedTool('read', { description: 'EVILWORDS in {cwd}' })
     writeFileSync(list, JSON.stringify([evil, ...tools.slice(1)]))
     const changed = await openClient(kind, `${url}/mcp`, inFolder(two))
@@ -246,7 +246,7 @@ describe('a client on HTTP without a folder', () => {
   })
 })
 
-/** A user with a config, and projects whose configs are trusted. */
+/** A user with a config, and projects with trusted configs. */
 async function startForUser(own: object, ofProjects: Readonly<Record<string, object>> = {}) {
   const folder = temporary()
   const config = join(folder, 'toolwell', 'toolwell.json')
@@ -303,7 +303,7 @@ describe('what does not depend on a folder, in projects that have configs of the
     expect(new Set(await pidsOf('placed__pid', all)).size).toBe(1)
     expect(new Set(await pidsOf('told__pid', all)).size).toBe(1)
     expect(new Set(await pidsOf('each__pid', all)).size).toBe(3)
-    // The same name in two projects is two servers.
+    // The same name in two projects means two servers.
     expect(new Set(await pidsOf('own__pid', [one, two])).size).toBe(2)
     expect((await gateway.inspect()).serverSets).toHaveLength(3)
   })
@@ -313,7 +313,7 @@ describe('what does not depend on a folder, in projects that have configs of the
     const { ask, write, gateway } = await startForUser({ placed: placed() }, { [one]: own(), [two]: own() })
     const pid = await ask(one, 'placed__pid')
     expect(await ask(two, 'placed__pid')).toBe(pid)
-    // What is refused in one project is that project's affair.
+    // Rules of one project apply only there.
     write(join(one, 'toolwell.json'), { placed: { deny: ['echo'] } })
     await expect.poll(() => ask(one, 'placed__echo'), { timeout: 60_000 }).not.toBe('{}')
     expect(await ask(one, 'placed__pid')).toBe(pid)
@@ -321,7 +321,7 @@ describe('what does not depend on a folder, in projects that have configs of the
     write(join(one, 'toolwell.json'), { placed: { env: { OTHER: '1' } } })
     await expect.poll(() => ask(one, 'placed__pid'), { timeout: 60_000 }).not.toBe(pid)
     expect(await ask(two, 'placed__pid')).toBe(pid)
-    // The servers of this project are closed, and it has those of the user alone.
+    // The project's servers are closed, and only the user's remain.
     rmSync(join(one, 'toolwell.json'))
     await expect.poll(() => ask(one, 'placed__pid'), { timeout: 60_000 }).toBe(pid)
     const files = async () => (await gateway.inspect()).serverSets.flatMap((serverSet) => serverSet.files)

@@ -1,4 +1,4 @@
-/** What is broken, foreign, endless or gone: the real pi goes on, says what it did, and its session file stays one. */
+/** Broken, foreign, endless or missing input: the real pi continues, reports it, and keeps its session file valid. */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -22,7 +22,7 @@ function expectSound(pi: Home) {
   expect(pi.endpoint.requests.map(({ violation }) => violation?.message)).toEqual(
     pi.endpoint.requests.map(() => undefined),
   )
-  // Every line parses, and every entry has the one it follows.
+  // Every line parses, and every entry has its parent.
   for (const [header, ...entries] of pi.sessions()) {
     expect(header).toMatchObject({ type: 'session' })
     const ids = new Set(entries.map(({ id }) => id))
@@ -124,7 +124,7 @@ it('a config that breaks while pi runs: the servers go on, the line is named, an
   expect(await client.prompt('Greet me.')).toBe('Third.')
   expect(lastBody(pi)).toContain('Hello.')
 
-  // What is no longer in the config is not offered either.
+  // Servers removed from the config are not offered.
   delete config.mcpServers.everything
   writeFileSync(pi.config, JSON.stringify(config))
   expect(await client.prompt('Thank you.')).toBe('Fourth.')

@@ -1,4 +1,4 @@
-/** What else pi gets: its own tools deferred, words of the config for the model, and `/toolwell`. */
+/** Other features in pi: deferred own tools, texts from the config for the model, and `/toolwell`. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type Api, extensionFile, piHome, wires } from './support/pi-home.ts'

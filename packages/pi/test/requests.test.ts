@@ -1,4 +1,4 @@
-/** What stands between pi's requests and an adapter: ids, payloads, references, and the ledger in the session. */
+/** Conversions between pi's requests and an adapter: ids, payloads, references, and the ledger in the session. */
 import { describe, expect, it } from 'vitest'
 import { createBridgedCalls, createReply } from '../src/calls.ts'
 import {
