@@ -84,7 +84,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'internal.ts',
     'index.ts',
   ],
-  gateway: ['bridge', 'prompts.ts', 'room', 'answer', 'http', 'daemon', 'index.ts'],
+  gateway: ['bridge', 'prompts.ts', 'servers', 'answer', 'http', 'daemon', 'index.ts'],
   cli: [
     'shared',
     'shared/catalogue',

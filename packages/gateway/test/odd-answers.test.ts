@@ -1,4 +1,4 @@
-/** What no server should answer is an error that the model can read, in both eras and over every transport, and never silence. */
+/** Invalid answers of servers become errors that the model can read, in both protocol generations and over every transport. */
 import { request } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -32,7 +32,7 @@ function overStdio({ port }: Started): Promise<Ask> {
           let said = ''
           const listen = (data: Buffer) => {
             said += String(data)
-            // Other lines are news.
+            // Other lines are notifications.
             const line = said.split('\n').find((each) => each.includes('"result"'))
             if (line === undefined || !said.endsWith('\n')) return
             socket.off('data', listen)

@@ -67,8 +67,8 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
     await say(JSON.stringify({ kind: 'listening', url: daemon.url, tokenFile: tokenFileIn(folder) }))
   else {
     await say(welcome(daemon, folder, terminal))
-    const { halls } = await daemon.gateway.inspect()
-    const [own] = halls
+    const { serverSets } = await daemon.gateway.inspect()
+    const [own] = serverSets
     // One that a client started learns from the client which files count: only that there is none can be said before.
     const missing = own?.missing ?? ownFile(config, terminal)
     if (own ? own.servers.length === 0 : missing.length > 0)

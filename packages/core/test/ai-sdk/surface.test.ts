@@ -2,7 +2,7 @@
 import { createToolwell } from '@toolwell/core'
 import { commonPrefix } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
-import { chatRenderOrder } from '../../../testing/src/openai-chat/usage.js'
+import { chatRenderOrder } from '../../../testing/src/openai-chat/answer.js'
 import { mixed, server, tool } from '../support/tools.js'
 import {
   bridged,

@@ -1,7 +1,7 @@
-/** The refusals that OpenAI words alike on both of its wires. */
-
-import { type Found, firstOf, violation } from './guards.js'
+/** Refusals that OpenAI words the same on both wires, and its checks of function schemas. */
+import { type Fields, type Found, firstOf, isObject, violation } from './guards.js'
 import type { Violation } from './protocol.js'
+import { keywordObjection } from './schema-keywords.js'
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/
 
@@ -18,9 +18,9 @@ export function nameViolation(name: unknown, at: string): Found {
 }
 
 /**
- * OpenAI takes what its own models wrote, whatever it is. Servers with chat templates parse it: vLLM in
- * `_postprocess_messages` of `vllm/entrypoints/chat_utils.py`. Releases that let the parser throw refuse a history in which a
- * call was cut off, on every retry; newer ones put `{}` in its place without a word. No text at all counts as no arguments.
+ * OpenAI accepts any text that its models wrote. Servers with chat templates parse it: vLLM in `_postprocess_messages` of
+ * `vllm/entrypoints/chat_utils.py`. Some releases refuse a history with a truncated call on every retry; newer ones silently
+ * replace it with `{}`. Empty text counts as no arguments.
  */
 export function argumentsViolation(text: unknown, at: string): Found {
   if (typeof text !== 'string') return wrongType(at, 'a string', text)
@@ -37,7 +37,7 @@ export function argumentsViolation(text: unknown, at: string): Found {
   )
 }
 
-/** An empty array is refused too. */
+/** Also refuses an empty array. */
 export function arrayViolation(at: string, value: unknown): Found {
   if (!Array.isArray(value)) return wrongType(at, 'an array', value)
   if (value.length > 0) return undefined
@@ -72,18 +72,45 @@ export function wrongValue(at: string, value: unknown, allowed: readonly unknown
   )
 }
 
-/** The place is null where the body itself is meant. */
+/** `at` is null for the body itself. */
 export function wrongType(at: string | null, expected: string, value: unknown): Violation {
   const place = at === null ? 'the request body' : `'${at}'`
   return violation(
-    `Invalid type for ${place}: expected ${expected}, but got ${kindOf(value)} instead.`,
+    `Invalid type for ${place}: expected ${expected}, but got ${describeKind(value)} instead.`,
     at,
     'invalid_type',
   )
 }
 
-function kindOf(value: unknown): string {
+function describeKind(value: unknown): string {
   if (value === null || value === undefined) return String(value)
   if (Array.isArray(value)) return 'an array'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+/** Keywords whose value is data, not a schema. */
+const DATA = ['const', 'enum', 'default', 'examples']
+/** Keywords that map names to schemas. */
+const MAPS = ['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']
+
+/** Requires `properties` on the object, even if empty, and `items` on every array, strict or not. */
+export function schemaObjection(parameters: Fields): string | undefined {
+  if (!isObject(parameters.properties)) return 'In context=(), object schema missing properties.'
+  return keywordObjection(parameters) ?? itemsObjection(parameters, [])
+}
+
+function itemsObjection(schema: unknown, context: readonly string[], isMap = false): string | undefined {
+  if (typeof schema !== 'object' || schema === null) return undefined
+  const { type, items } = schema as Fields
+  const isArray = type === 'array' || (Array.isArray(type) && type.includes('array'))
+  if (!isMap && isArray && items === undefined) {
+    return `In context=(${context.map((step) => `'${step}'`).join(', ')}), array schema missing items.`
+  }
+  for (const [keyword, value] of Object.entries(schema)) {
+    // Keys of a map are names, not keywords.
+    if (DATA.includes(keyword) && !isMap) continue
+    const found = itemsObjection(value, [...context, keyword], MAPS.includes(keyword) && !isMap)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
