@@ -11,7 +11,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { isLong, someOf } from '../../../test/setup/tier.ts'
 import { definitionRedactor, redactor } from '../../mcp/src/config/redact.ts'
 import type { ServerDefinition } from '../../mcp/src/definition/server-definition.ts'
-import { withoutSecrets } from '../../mcp/src/definition/without-secrets.ts'
+import { withoutSecrets } from '../../mcp/src/definition/without-folder.ts'
 import { type Home, homeWith } from './support/home.ts'
 import { createPlanter, forms, formsFor, leaksIn, type Planted, windowsOf } from './support/secret-forms.ts'
 import {

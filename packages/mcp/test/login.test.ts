@@ -15,10 +15,9 @@ import {
   type ServerWarning,
 } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
+import type { Callback } from '../src/auth/ask-user.js'
 import { waitForAnswer } from '../src/auth/ask-user.js'
-import type { Callback } from '../src/auth/callback.js'
-import { createDraft } from '../src/auth/draft.js'
-import { createAttempt } from '../src/auth/login-attempt.js'
+import { createAttempt, createDraft } from '../src/auth/login-attempt.js'
 import { browse, startProtected } from './support/auth-server.js'
 import { startEverything, startModern } from './support/http-servers.js'
 import { startLoginHost } from './support/login-hosts.js'

@@ -1,12 +1,27 @@
 /** What all steps of one login share: whose it is, where it is kept, and when to stop. */
-import type { FetchLike } from '@modelcontextprotocol/client'
+
+import { randomBytes } from 'node:crypto'
+import {
+  type AuthProvider,
+  discoverOAuthServerInfo,
+  extractWWWAuthenticateParams,
+  type FetchLike,
+  type OAuthClientProvider,
+  type OAuthDiscoveryState,
+  type StoredOAuthClientInformation,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client'
+import { defined } from '@toolwell/core/internal'
+import { redactor } from '../config/redact.js'
 import type { OAuthSettings, ServerConfig } from '../config/server-config.js'
-import { createLoginFailures, type LoginFailures } from './login-failures.js'
+import { openClient, VERSION } from '../upstream/open-client.js'
+import { createWatchdog } from '../upstream/watchdog.js'
+import { createLoginFailures, type LoginFailures } from './login-error.js'
 import type { Login, LoginStore } from './login-store.js'
 import { boundedFetch } from './stored-auth.js'
 
 /** For each question to a server, in milliseconds. */
-export const ANSWER_TIMEOUT = 30_000
+const ANSWER_TIMEOUT = 30_000
 
 export interface LoginAttempt {
   readonly server: ServerConfig
@@ -43,4 +58,152 @@ export function createAttempt(
       ask(address, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, stop]) : stop }),
     failures: createLoginFailures(server, signal),
   }
+}
+
+// What the SDK asks and tells during one login. Nothing is written down before the end.
+
+export interface Draft {
+  readonly provider: OAuthClientProvider
+  readonly state: string
+  /** The client was registered for an earlier login, and may have been forgotten since. */
+  readonly isReused: boolean
+  address(): URL | undefined
+  requestedScope(): string | undefined
+  settled(): { client: StoredOAuthClientInformation; discovery: OAuthDiscoveryState; resource?: string }
+}
+
+export function createDraft(
+  { oauth }: ServerConfig,
+  redirectUrl: string,
+  known: Login,
+  found: OAuthDiscoveryState,
+): Draft {
+  const state = randomBytes(32).toString('base64url')
+  const issuer = found.authorizationServerMetadata?.issuer ?? found.authorizationServerUrl
+  const isDocument = oauth?.clientId !== undefined && /^https:\/\/[^/]+\/./.test(oauth.clientId)
+  const configured: StoredOAuthClientInformation | undefined =
+    oauth?.clientId === undefined || (isDocument && oauth.clientSecret === undefined)
+      ? undefined
+      : { client_id: oauth.clientId, ...defined({ client_secret: oauth.clientSecret }), issuer }
+  const registered = known.redirectUrl === redirectUrl && known.client?.issuer === issuer
+  const isReused = configured === undefined && registered
+  let client = configured ?? (registered ? known.client : undefined)
+  let discovery = found
+  let resource: string | undefined
+  let verifier = ''
+  let address: URL | undefined
+  const methods = found.authorizationServerMetadata?.token_endpoint_auth_methods_supported
+  const provider: OAuthClientProvider = {
+    redirectUrl,
+    ...defined({ clientMetadataUrl: isDocument ? oauth.clientId : undefined }),
+    clientMetadata: {
+      client_name: 'Toolwell',
+      redirect_uris: [redirectUrl],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      // A program on a user's machine has no secret of its own, but some servers insist on giving it one.
+      token_endpoint_auth_method: !methods || methods.includes('none') ? 'none' : (methods[0] ?? 'none'),
+    },
+    state: () => state,
+    clientInformation: () => client,
+    saveClientInformation: (made) => {
+      client = made
+    },
+    // Asked for anew, whatever there was.
+    tokens: () => undefined,
+    saveTokens: () => undefined,
+    redirectToAuthorization: (to) => {
+      address = to
+    },
+    saveCodeVerifier: (made) => {
+      verifier = made
+    },
+    codeVerifier: () => verifier,
+    discoveryState: () => discovery,
+    saveDiscoveryState: (made) => {
+      discovery = made
+    },
+    saveResourceUrl: (made) => {
+      resource = made
+    },
+  }
+  return {
+    provider,
+    state,
+    isReused,
+    address: () => address,
+    requestedScope: () => address?.searchParams.get('scope') ?? undefined,
+    settled() {
+      if (!client) throw new Error('there is no client')
+      return { client, discovery, ...defined({ resource }) }
+    },
+  }
+}
+
+// The first half of a login: whether the server wants one, and who gives it.
+
+/** What a server answers to a stranger. */
+export interface Challenge {
+  readonly resourceMetadataUrl?: URL
+  readonly scope?: string
+}
+
+/** Reaches the server without credentials: its answer says what it wants. Undefined where it lets everybody in. */
+export async function askForChallenge({
+  server,
+  stop,
+  failures,
+}: LoginAttempt): Promise<Challenge | undefined> {
+  let challenge: Challenge | undefined
+  const stranger: AuthProvider = {
+    token: async () => undefined,
+    async onUnauthorized({ response }) {
+      const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response)
+      challenge = defined({ resourceMetadataUrl, scope })
+      throw new UnauthorizedError()
+    },
+  }
+  const watchdog = createWatchdog()
+  try {
+    const { client } = await openClient({
+      hide: redactor(server),
+      server,
+      version: VERSION,
+      watchdog,
+      capabilities: {},
+      era: undefined,
+      auth: stranger,
+      timeout: ANSWER_TIMEOUT,
+      signal: stop,
+      onListChanged: () => undefined,
+      prepare: () => undefined,
+    })
+    await client.close().catch(() => undefined)
+    return undefined
+  } catch (error) {
+    if (challenge) return challenge
+    throw failures.ifCancelled(error) ?? failures.unreachable(error)
+  } finally {
+    watchdog.close()
+  }
+}
+
+/** Finds the authorization server. */
+export async function discoverAuthorization(
+  { name, url, known, fetch, failures }: LoginAttempt,
+  challenge: Challenge | undefined,
+): Promise<OAuthDiscoveryState> {
+  const resourceMetadataUrl = challenge?.resourceMetadataUrl
+  const found = await discoverOAuthServerInfo(new URL(url), {
+    ...defined({ resourceMetadataUrl }),
+    fetchFn: fetch,
+  }).catch((error: unknown) => {
+    throw (
+      failures.ifCancelled(error) ?? failures.refused('says where to log in, but that cannot be used', error)
+    )
+  })
+  // Some let everybody in and ask later, at the first call.
+  if (!challenge && !known.wanted && !found.resourceMetadata && !found.authorizationServerMetadata)
+    throw failures.make('not-needed', `${name} asks for no login.`, 'It can be used as it is.')
+  return { ...found, ...defined({ resourceMetadataUrl: resourceMetadataUrl?.href }) }
 }

@@ -1,3 +1,8 @@
+import { OAuthError, RegistrationRejectedError } from '@modelcontextprotocol/client'
+import { redactor } from '../config/redact.js'
+import type { ServerConfig } from '../config/server-config.js'
+import { Unreachable } from '../upstream/unreachable.js'
+
 /** What can go wrong with a login. Each says what to do; none carries a token, a code or a secret. */
 
 export type LoginErrorCode =
@@ -52,4 +57,70 @@ export class LoginError extends Error {
   static is(value: unknown): value is LoginError {
     return typeof value === 'object' && value !== null && brand in value
   }
+}
+
+// What can go wrong during one login, as errors that say what to do. Nothing secret of the server's config is in them.
+
+export interface LoginFailures {
+  make(code: LoginErrorCode, message: string, fix: string, cause?: unknown): LoginError
+  /** The caller's own signal ended it; undefined where it did not. */
+  ifCancelled(cause: unknown): LoginError | undefined
+  notKept(cause: unknown): LoginError
+  unreachable(cause: unknown): LoginError
+  /** Somebody said no, or something that cannot be used; `what` follows the server's name. */
+  refused(what: string, cause: unknown): LoginError
+}
+
+export function createLoginFailures(server: ServerConfig, signal: AbortSignal | undefined): LoginFailures {
+  const { name } = server
+  const hide = redactor(server)
+  const make: LoginFailures['make'] = (code, message, fix, cause) =>
+    new LoginError(code, name, hide(message), hide(fix), { cause })
+  return {
+    make,
+    ifCancelled: (cause) =>
+      signal?.aborted ? make('cancelled', 'The login was cancelled.', 'Run it again.', cause) : undefined,
+    notKept: (cause) =>
+      make(
+        'not-kept',
+        `Tokens cannot be kept: ${wordsOf(cause, hide)}.`,
+        'Make the folder writable, or name another one in XDG_DATA_HOME.',
+        cause,
+      ),
+    unreachable(cause) {
+      const [why, fix] =
+        cause instanceof Unreachable
+          ? [cause.message, cause.fix]
+          : [wordsOf(cause, hide), 'check "url" in its config, and whether the server runs']
+      return make(
+        'unreachable',
+        `${name} does not answer as an MCP server: ${why}.`,
+        `${fix.charAt(0).toUpperCase()}${fix.slice(1)}.`,
+        cause,
+      )
+    },
+    refused: (what, cause) =>
+      make(
+        'failed',
+        `${name} ${what}: ${wordsOf(cause, hide)}.`,
+        'Try again. If it fails again, tell whoever runs the server.',
+        cause,
+      ),
+  }
+}
+
+/** An error in one short line. */
+export function wordsOf(error: unknown, hide: (text: string) => string = (text) => text): string {
+  if (error instanceof OAuthError) return plain(hide(`${error.code}, ${error.message}`))
+  if (error instanceof RegistrationRejectedError)
+    return plain(`registration was refused with ${error.status}`)
+  if (!(error instanceof Error)) return plain(hide(String(error)))
+  const inner = error.cause instanceof Error ? `: ${error.cause.message}` : ''
+  return plain(hide(`${error.message}${inner}`))
+}
+
+/** What others say is shown without control characters, in one short line. */
+export function plain(text: string): string {
+  const line = text.replace(/[^\P{C}]|\s+/gu, ' ').trim()
+  return (line.length > 300 ? `${line.slice(0, 299)}…` : line).replace(/\.$/, '')
 }

@@ -9,7 +9,7 @@ import type {
 import { canonicalJson, isRecord, shortHash } from '@toolwell/core/internal'
 import { makeFolder, withFileLock } from '@toolwell/core/internal/node'
 import type { ServerConfig } from '../config/server-config.js'
-import { userFolder } from '../config/user-folder.js'
+import { userFolder } from '../definition/user-files.js'
 import type { ServerWarning, WarningListener } from '../definition/warning.js'
 
 const FORMAT = 1

@@ -1,14 +1,20 @@
 /** One login, from the question whether the server wants one to tokens on disk. The protocol is the SDK's. */
+
+import { exchangeAuthorization, type StoredOAuthTokens } from '@modelcontextprotocol/client'
+import { defined } from '@toolwell/core/internal'
 import { hasOwnCredentials, type ServerConfig } from '../config/server-config.js'
-import { listen, requestAddress, waitForAnswer } from './ask-user.js'
-import type { Answer } from './callback.js'
-import { createDraft, type Draft } from './draft.js'
-import { askForChallenge, discoverAuthorization } from './find-authorization.js'
-import { createAttempt, type LoginAttempt } from './login-attempt.js'
-import { LoginError } from './login-error.js'
-import { createLoginFailures } from './login-failures.js'
-import { diskLogins, type LoginStore } from './login-store.js'
-import { codeFrom, type FreshLogin, keepLogin, takeTokens } from './take-tokens.js'
+import { type Answer, listen, requestAddress, waitForAnswer } from './ask-user.js'
+import {
+  askForChallenge,
+  createAttempt,
+  createDraft,
+  type Draft,
+  discoverAuthorization,
+  type LoginAttempt,
+} from './login-attempt.js'
+import { createLoginFailures, LoginError, plain } from './login-error.js'
+import { diskLogins, type Login, type LoginStore } from './login-store.js'
+import { expiryOf } from './stored-auth.js'
 
 const DEFAULT_TIMEOUT = 300_000
 
@@ -119,5 +125,63 @@ async function shownTo<T>(answer: Answer, server: string, work: () => Promise<T>
     const { message = '', fix = '' } = LoginError.is(error) ? error : {}
     await answer.show({ title: 'Not logged in', text: `${message} ${fix}` })
     throw error
+  }
+}
+
+// The end of a login: the answer of the user becomes tokens, and these are kept.
+
+/** The code that the user's consent gave. */
+function codeFrom(parameters: URLSearchParams, { name, failures }: LoginAttempt): string {
+  const code = parameters.get('code')
+  if (code && !parameters.has('error')) return code
+  const why = plain(parameters.get('error_description') ?? parameters.get('error') ?? 'no code was given')
+  const isDenial = parameters.get('error') === 'access_denied'
+  throw failures.make(
+    'denied',
+    isDenial ? `The login to ${name} was denied: ${why}.` : `There was no login to ${name}: ${why}.`,
+    'Run it again and agree, or ask whoever runs the server.',
+  )
+}
+
+type FreshLogin = Login & { readonly tokens: StoredOAuthTokens & { readonly issuer: string } }
+
+/** Exchanges the code for tokens. */
+async function takeTokens(
+  code: string,
+  parameters: URLSearchParams,
+  draft: Draft,
+  redirectUrl: string,
+  { fetch, failures }: LoginAttempt,
+): Promise<FreshLogin> {
+  const { client, discovery, resource } = draft.settled()
+  const metadata = discovery.authorizationServerMetadata
+  const now = Date.now()
+  const tokens = await exchangeAuthorization(discovery.authorizationServerUrl, {
+    ...defined({ metadata, resource, iss: parameters.get('iss') ?? undefined }),
+    clientInformation: client,
+    authorizationCode: code,
+    codeVerifier: draft.provider.codeVerifier() as string,
+    redirectUri: redirectUrl,
+    fetchFn: fetch,
+  }).catch((error: unknown) => {
+    throw failures.ifCancelled(error) ?? failures.refused('gave no tokens', error)
+  })
+  const issuer = metadata?.issuer ?? discovery.authorizationServerUrl
+  const scope = tokens.scope ?? draft.requestedScope()
+  return {
+    client,
+    tokens: { ...tokens, issuer, ...defined({ scope: scope || undefined }) },
+    ...expiryOf(tokens, now),
+    discovery,
+    ...defined({ resource }),
+    redirectUrl,
+  }
+}
+
+async function keepLogin(login: Login, { server, store, failures }: LoginAttempt): Promise<void> {
+  try {
+    await store.exclusively(server, async () => store.write(server, login))
+  } catch (error) {
+    throw failures.notKept(error)
   }
 }

@@ -1,9 +1,8 @@
 /** One entry of `mcpServers` against the table of keys: which of its values fit, under our own names. */
+
 import { isRecord, nearest } from '@toolwell/core/internal'
-import type { Path } from './document.js'
+import { type ConfigDocument, type ConfigProblem, type Path, pathText } from './document.js'
 import { exampleOf, FOREIGN_OAUTH_KEYS, type Key, misfit, ownKey, SERVER_KEYS } from './keys.js'
-import type { ConfigProblem } from './problem.js'
-import { problemAt, type RawEntry } from './raw-entry.js'
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -74,4 +73,43 @@ export function checkEntry(raw: RawEntry): CheckedEntry {
     } else if (own.kind === 'unknown') unknown([given], given, Object.keys(SERVER_KEYS))
   }
   return { fields, refused, problems }
+}
+
+// An entry of a config file as it is written, and where that is.
+
+/** An entry as it is written in a file, and where. */
+export interface RawEntry {
+  readonly name: string
+  readonly document: ConfigDocument
+  readonly path: Path
+  readonly value: unknown
+  /** Relative paths start here. */
+  readonly folder: string
+  /** A server of it that serves all projects runs here: beside its file, or at home where that is the user's own. */
+  readonly sharedFolder: string
+  /** In the user's own file: nobody else wrote it. */
+  readonly isOwn: boolean
+  /** Another file has changed how the server is started or reached. */
+  readonly isPatched: boolean
+  /** A file of another client: unknown keys in it are not refused. */
+  readonly foreign: boolean
+}
+
+export function problemAt(
+  raw: RawEntry,
+  path: Path,
+  message: string,
+  fix: string,
+  severity: ConfigProblem['severity'],
+): ConfigProblem {
+  const whole = [...raw.path, ...path]
+  return {
+    file: raw.document.file,
+    path: pathText(whole),
+    line: raw.document.lineOf(whole),
+    message,
+    fix,
+    server: raw.name,
+    severity,
+  }
 }

@@ -1,4 +1,5 @@
 /** A JSON text with comments and trailing commas, in which every value knows its line. Nothing here knows what the keys mean. */
+
 import {
   createScanner,
   findNodeAtLocation,
@@ -7,7 +8,6 @@ import {
   parseTree,
   printParseErrorCode,
 } from 'jsonc-parser'
-import type { ConfigProblem } from './problem.js'
 
 export type Path = readonly (string | number)[]
 
@@ -175,4 +175,30 @@ function lineAt(text: string, offset: number): number {
   let line = 1
   for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line++
   return line
+}
+
+/** What is wrong with a config file, where, and what to do about it. Problems are data: one of them never hides the other servers. */
+
+export interface ConfigProblem {
+  readonly file: string
+  /** Where in the file, as `mcpServers.github.args[1]`; empty for the file as a whole. */
+  readonly path: string
+  /** Counted from 1; undefined where the file could not be read at all. */
+  readonly line: number | undefined
+  readonly message: string
+  readonly fix: string
+  /** The server that cannot be used because of it. */
+  readonly server?: string
+  /** A warning does not stop anything from working. */
+  readonly severity: 'error' | 'warning'
+}
+
+export function describeProblem(problem: ConfigProblem): string {
+  const place = problem.line === undefined ? problem.file : `${problem.file}:${problem.line}`
+  const path = problem.path === '' ? '' : ` ${problem.path}`
+  return `${place}${path}: ${sentence(problem.message)} ${sentence(problem.fix)}`
+}
+
+function sentence(text: string): string {
+  return /[.?!]$/.test(text) ? text : `${text}.`
 }

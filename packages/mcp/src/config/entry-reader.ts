@@ -1,9 +1,8 @@
 /** Reads the values of one entry: variables expanded, paths and times checked, problems and secrets collected on the way. */
-import type { Fields } from './check-entry.js'
-import type { Path } from './document.js'
-import { readDuration } from './duration.js'
-import type { ConfigProblem } from './problem.js'
-import { problemAt, type RawEntry } from './raw-entry.js'
+
+import { isRecord } from '@toolwell/core/internal'
+import { type Fields, problemAt, type RawEntry } from './check-entry.js'
+import type { ConfigProblem, Path } from './document.js'
 import { DEFAULTS } from './server-config.js'
 import { expand, type VariableScope } from './variables.js'
 
@@ -80,4 +79,51 @@ export function createEntryReader(raw: RawEntry, fields: Fields, scope: Variable
       return read ?? DEFAULTS[key]
     },
   }
+}
+
+/** Times in a config: milliseconds, or a number with a unit. */
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+
+/** The longest time that a timer of the platform can hold. */
+export const LONGEST = 2 ** 31 - 1
+
+/** Milliseconds, or undefined where the value is no time. */
+export function readDuration(value: unknown): number | undefined {
+  if (typeof value === 'number')
+    return Number.isFinite(value) && value > 0 ? Math.min(value, LONGEST) : undefined
+  if (typeof value !== 'string') return undefined
+  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h)$/.exec(value.trim()) ?? []
+  const factor = UNITS[unit]
+  return amount === undefined || factor === undefined || Number(amount) === 0
+    ? undefined
+    : Math.min(Number(amount) * factor, LONGEST)
+}
+
+// Variables of the environment that an entry sends to an address. A program that it starts could read them all anyway.
+
+export function sentVariables({ url, headers, oauth }: Fields, scope: VariableScope): string[] {
+  if (url === undefined) return []
+  const texts = [url, ...[headers, oauth].flatMap((each) => (isRecord(each) ? Object.values(each) : []))]
+  return [...new Set(texts.flatMap((text) => expand(String(text), scope).variables))]
+}
+
+/** Reads NAME=value lines, as editors and shells keep them beside a project. Other lines are ignored. */
+
+const LINE = /^\s*(?:export\s+)?([A-Za-z_][\w.-]*)\s*=\s*(.*?)\s*$/
+
+export function readEnvFile(text: string): Record<string, string> {
+  const found = Object.create(null) as Record<string, string>
+  for (const line of text.replace(/^\ufeff/, '').split(/\r?\n/)) {
+    const [, name, value = ''] = LINE.exec(line) ?? []
+    if (name !== undefined) found[name] = plainValue(value)
+  }
+  return found
+}
+
+/** In quotes everything counts; without, a comment ends the value. */
+function plainValue(text: string): string {
+  const [, quote, inner = ''] = /^(["'])(.*)\1(?:\s+#.*)?$/.exec(text) ?? []
+  if (quote === undefined) return text.replace(/(?:^|\s+)#.*$/, '')
+  return quote === '"' ? inner.replace(/\\n/g, '\n').replace(/\\(["\\])/g, '$1') : inner
 }

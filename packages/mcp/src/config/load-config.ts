@@ -4,18 +4,22 @@ import { homedir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { assertKnownKeys, invalid, isRecord, nearest } from '@toolwell/core/internal'
 import type { RuleSettings } from '../trust/scan/rules.js'
-import { checkEntry } from './check-entry.js'
+import { checkEntry, problemAt, type RawEntry } from './check-entry.js'
+import type { ConfigProblem } from './document.js'
 import { type ConfigDocument, pathText, problemIn, readDocument } from './document.js'
-import { dialectOf, withCommonVariables } from './foreign-variables.js'
-import { type HostTools, hostToolsOf } from './host-tools.js'
+import {
+  applyProfile,
+  type HostTools,
+  hostToolsOf,
+  type Profile,
+  profilesOf,
+  scanSettingsOf,
+} from './file-settings.js'
 import { FILE_KEYS, REACHED_KEYS } from './keys.js'
-import type { ConfigProblem } from './problem.js'
-import { applyProfile, type Profile, profilesOf } from './profiles.js'
-import { problemAt, type RawEntry } from './raw-entry.js'
 import { readEntry } from './read-entry.js'
-import { scanSettingsOf } from './scan-settings.js'
 import type { ServerConfig } from './server-config.js'
 import { elsewhere, isServer, outsideTable, PLACES, tablesIn, valueAt } from './tables.js'
+import { dialectOf, withCommonVariables } from './variables.js'
 
 export interface Config {
   /** In order of name. Servers with an error are not among them. */

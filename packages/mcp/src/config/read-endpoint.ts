@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { EntryReader } from './entry-reader.js'
-import { readEnvFile } from './env-file.js'
+import { readEnvFile } from './entry-reader.js'
 import { hasReference } from './references.js'
 import type { HttpEndpoint, ServerConfig, StdioEndpoint } from './server-config.js'
 import { showLine, showPath } from './show-word.js'

@@ -1,12 +1,13 @@
 /** Keeps secrets out of every message, event and listing: the only place that decides what of a server is shown. */
+
+import { existsSync } from 'node:fs'
+import { basename, dirname, relative, resolve } from 'node:path'
 import { SHORTEST_SECRET, textHider } from './hide-texts.js'
-import { isCommon, isSentence } from './is-common.js'
-import { isOpaque } from './is-opaque.js'
-import { isSecretName, namedWord } from './named-word.js'
 import { hasReference } from './references.js'
-import { isPlace, partsOf } from './secret-parts.js'
+import { isCommon, isPlace, isSecretName, isSentence, namedWord, partsOf } from './secret-parts.js'
 import type { ServerConfig } from './server-config.js'
-import { HIDDEN, isHarmless, isPath, SCHEME, showPath, showUrl, showWords } from './show-word.js'
+import { HIDDEN, isHarmless, isOpaque, isPath, SCHEME, showPath, showUrl, showWords } from './show-word.js'
+import { isAbsolutePath } from './translate-entry.js'
 
 /** As tools are called: `create_issue`, `github.create-issue`, `issues/create`. */
 const ORDINARY_NAME = /^[\w.-]+(?:\/[\w.-]+)*$/
@@ -71,7 +72,7 @@ export function definitionRedactor(server: Secretive): DefinitionRedactor {
 }
 
 /** What of a server's start is remembered or pinned must not hold what came out of a variable. */
-export function startRedactor({ secrets }: Pick<ServerConfig, 'secrets'>): (text: string) => string {
+function startRedactor({ secrets }: Pick<ServerConfig, 'secrets'>): (text: string) => string {
   return textHider(secrets.filter((value) => !isWord(value)).flatMap(wordsOf))
 }
 
@@ -177,4 +178,37 @@ function redactUrls(text: string): string {
       .replace(/([?&][^=&#\s]+)=[^&#\s]*/g, `$1=${HIDDEN}`)
       .replace(/(?<=[^:/]\/)[^/?#]+/g, (part) => (isOpaque(part) ? HIDDEN : part)),
   )
+}
+
+// How a server is started or reached, as it is remembered and pinned: program, package and version, switches, address. No secret, and the same in another folder or on another machine.
+
+export function startOf(server: Pick<ServerConfig, 'endpoint' | 'file' | 'secrets'>): string {
+  return startRedactor(server)(shownStart(server))
+}
+
+function shownStart({ endpoint, file }: Pick<ServerConfig, 'endpoint' | 'file'>): string {
+  if (endpoint.type !== 'stdio') return showUrl(endpoint.url).text
+  const { command, args, cwd } = endpoint
+  const folders = [cwd, ...(file === undefined ? [] : [dirname(file)])]
+  const [program = '', ...words] = showWords(command, args, cwd).map(({ text }) => text)
+  const inside = (path: string) => {
+    const near = folders
+      .map((folder) => relative(folder, resolve(cwd, path)))
+      .filter((each) => !each.startsWith('..') && !isAbsolutePath(each))
+    return near.sort((a, b) => a.length - b.length)[0]
+  }
+  /** A path inside the project is the same for everybody who has it; others differ from machine to machine. */
+  const portable = (word: string): string => {
+    const [, name = '', value = word] = /^(-{0,2}[\w.-]+=)(.*)$/s.exec(word) ?? []
+    const isPlace =
+      isAbsolutePath(value) ||
+      /^(?:~|\.{1,2})[\\/]/.test(value) ||
+      (/[\\/]/.test(value) && existsSync(resolve(cwd, value)))
+    if (!isPlace) return word
+    const near = inside(value)
+    return `${name}${near === undefined ? HIDDEN : `./${near.replaceAll('\\', '/')}`}`
+  }
+  const own =
+    isAbsolutePath(program) || /[\\/]/.test(program) ? (inside(program) ?? basename(program)) : program
+  return [own.replace(/\.(?:exe|cmd)$/i, ''), ...words.map(portable)].join(' ')
 }

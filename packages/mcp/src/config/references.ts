@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { defined } from '@toolwell/core/internal'
-import type { RawEntry } from './raw-entry.js'
+import type { RawEntry } from './check-entry.js'
 import type { ServerConfig } from './server-config.js'
 
 /** `${env:X}` is read with the config: it cannot change while the program runs. */

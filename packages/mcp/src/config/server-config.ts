@@ -1,3 +1,5 @@
+import { matchesGlob } from '@toolwell/core/internal'
+
 /** One server as it will be used: every variable expanded, every default filled in. The noun of this package. */
 
 export type Trust = 'full' | 'first-use' | 'follow' | 'none'
@@ -175,4 +177,15 @@ export function hasOwnCredentials({ endpoint }: Pick<ServerConfig, 'endpoint'>):
     endpoint.type !== 'stdio' &&
     Object.keys(endpoint.headers).some((name) => name.toLowerCase() === 'authorization')
   )
+}
+
+// Whether a tool of a server may be used at all, as far as its config goes.
+
+/** What the config lets through; deny wins. */
+export function isOffered(
+  name: string,
+  { allow, within, deny }: Pick<ServerConfig, 'allow' | 'within' | 'deny'>,
+): boolean {
+  const isIn = (patterns: readonly string[]) => patterns.some((pattern) => matchesGlob(pattern, name))
+  return !isIn(deny) && [allow, within].every((patterns) => patterns === undefined || isIn(patterns))
 }

@@ -2,11 +2,10 @@
  * What of a command line or an address may be shown. A word is hidden unless it is known to be harmless: a path that
  * exists, a package, a port, a switch, one of the usual words.
  */
+
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { resolve } from 'node:path'
-import { isOpaque } from './is-opaque.js'
-import { namesRun } from './names-run.js'
+import { basename, resolve } from 'node:path'
 
 export const HIDDEN = '***'
 
@@ -207,4 +206,79 @@ function decoded(text: string): string {
   } catch {
     return text
   }
+}
+
+// Which words of a command line name what is run: packages, images, modules. Their names and versions may be shown.
+
+const RUNNERS = /^(?:npx|npm|pnpm|pnpx|yarn|bun|bunx|uvx?|pipx|docker|podman|deno)$/
+/** Words between a runner and what it runs. */
+const VERBS: ReadonlySet<string> = new Set(['run', 'exec', 'dlx', 'x', 'tool', 'start', '--'])
+/** Switches that no value follows. */
+const ALONE =
+  /^(?:-y|--yes|-i|-t|-it|-q|--rm|--init|--quiet|--interactive|--tty|-A|--allow-\w+|--isolated|--no-\w[\w-]*)$/
+/** Switches that a package follows. */
+const BEFORE_PACKAGE = /^(?:--from|--with|--package|-p)$/
+
+/** Places in `args`. What follows the name is for the program, and may be anything. */
+function namesRun(command: string, args: readonly string[]): ReadonlySet<number> {
+  const program = basename(command.replaceAll('\\', '/'))
+    .replace(/\.(?:exe|cmd)$/i, '')
+    .toLowerCase()
+  // As Windows needs it: cmd /c npx …
+  const [flag = '', inner = '', ...rest] = args
+  if (program === 'cmd' && flag.toLowerCase() === '/c')
+    return new Set([...namesRun(inner, rest)].map((at) => at + 2))
+  if (/^python[\d.]*$/.test(program)) {
+    const module = args.findIndex((word, at) => args[at - 1] === '-m' && /^[a-z_]\w*(?:\.\w+)*$/i.test(word))
+    return new Set(
+      module < 0 || args.slice(0, module - 1).some((word) => !word.startsWith('-')) ? [] : [module],
+    )
+  }
+  if (!RUNNERS.test(program)) return new Set()
+  // There it publishes a port.
+  const isContainer = program === 'docker' || program === 'podman'
+  const names = new Set<number>()
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at] ?? ''
+    if (VERBS.has(word) || ALONE.test(word) || /^-[^=]*=/.test(word)) continue
+    if (!word.startsWith('-')) return names.add(at)
+    at++
+    if (BEFORE_PACKAGE.test(word) && !isContainer) names.add(at)
+  }
+  return names
+}
+
+// Whether a text looks made by a machine: a key, a token, a hash. What looks like words may be shown where names are shown.
+
+/** Long, letters and digits in turns, or letters in an order that no word has. */
+export function isOpaque(text: string): boolean {
+  return text.split(/[-_./@:=]/).some((piece) => {
+    const turns = piece.match(/[A-Za-z](?=\d)|\d(?=[A-Za-z])/g)?.length ?? 0
+    return (
+      piece.length > 24 ||
+      (piece.length >= 6 && turns >= 2) ||
+      (piece.length >= 12 && /\d/.test(piece)) ||
+      (piece.length >= 8 && /^[A-Za-z]+$/.test(piece) && isJumbled(piece))
+    )
+  })
+}
+
+/** The 200 most frequent pairs of letters of English: of random letters, nineteen in twenty have too few of them, of names of packages hardly one. */
+const PAIRS: ReadonlySet<string> = new Set(
+  `th he in er an re on at en nd ti es or te of ed is it al ar st to nt ng se ha as ou io le ve co me de hi ri ro ic ne ea ra ce
+  li ch ll be ma si om ur ca el ta la ns di fo ho pe ec pr no ct us ac ot il tr ly nc et ut ss so rs un lo wa ge ie wh ee wi em
+  ad ol rt po we na ul ni ts mo ow pa im mi ai sh ir su id os iv ia am fi ci vi pl ig tu ev ld ry mp fe bl ab gh ty op wo sa ay
+  ex ke fr oo av ag if ap gr od bo sp rd do uc bu ei ov by rm ep tt oc fa ef cu rn sc gi da yo cr cl du ga qu ue ff ba ey ls va
+  um pp ua up lu go ht ru ug ds lt pi rc rr eg au ck ew mu br bi pt ak pu ui rg ib tl ny ki rk ys`.split(
+    /\s+/,
+  ),
+)
+
+/** Capitals in the middle of a word more than twice, or mostly pairs that words do not have. */
+function isJumbled(letters: string): boolean {
+  if ((letters.match(/[a-z](?=[A-Z])/g)?.length ?? 0) > 2) return true
+  const small = letters.toLowerCase()
+  let usual = 0
+  for (let at = 1; at < small.length; at++) if (PAIRS.has(small.slice(at - 1, at + 1))) usual++
+  return usual / (small.length - 1) < 0.55
 }

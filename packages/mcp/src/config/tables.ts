@@ -3,8 +3,8 @@
 import { realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
+import type { ConfigProblem } from './document.js'
 import { type ConfigDocument, pathText, problemIn } from './document.js'
-import type { ConfigProblem } from './problem.js'
 import { entryFolder } from './translate-entry.js'
 
 type Value = Readonly<Record<string, unknown>>

@@ -1,10 +1,10 @@
 /** All servers of one config over their common life: opened, started a few at a time, compared, looked at again, closed. */
+
 import { invalid } from '@toolwell/core/internal'
 import type { ServerConfig } from '../config/server-config.js'
 import type { Guard } from '../trust/guard.js'
-import { McpFailure } from '../upstream/mcp-failure.js'
+import { McpFailure } from '../upstream/failures.js'
 import type { Upstream } from '../upstream/upstream.js'
-import { bounded, createLane, type Lane } from './lane.js'
 import type { Publisher } from './publish.js'
 import { planUpdate, type UpdatedConfig, type UpdateReport } from './update.js'
 
@@ -203,4 +203,34 @@ function mustList({ server, known }: Upstream, isReviewed: boolean): boolean {
   const { definition, isExpired } = known
   const isUnknown = definition === undefined && isReviewed
   return server.enabled && (isUnknown || !server.lazy || (isExpired && server.endpoint.type !== 'stdio'))
+}
+
+/** Limits: how much work is done at a time, and how long a wait lasts. */
+
+type Lane = <T>(work: () => Promise<T>) => Promise<T>
+
+/** At most so many at a time, in order. */
+export function createLane(most: number): Lane {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async (work) => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve))
+    running++
+    try {
+      return await work()
+    } finally {
+      running--
+      waiting.shift()?.()
+    }
+  }
+}
+
+/** Waits for the work, but no longer than this. */
+async function bounded(work: Promise<unknown>, milliseconds: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds)
+  })
+  await Promise.race([work, late])
+  clearTimeout(timer)
 }

@@ -1,14 +1,14 @@
 /** One server as `inspect()` shows it. */
-import { isOffered } from '../config/is-offered.js'
+
 import { showEndpoint } from '../config/redact.js'
 import type { ServerConfig } from '../config/server-config.js'
+import { isOffered } from '../config/server-config.js'
 import type { ServerDefinition, UnusableEntry } from '../definition/server-definition.js'
 import type { ServerWarning } from '../definition/warning.js'
 import type { ReviewFinding } from '../trust/review.js'
 import type { ServerState } from '../upstream/server-state.js'
 import type { Upstream } from '../upstream/upstream.js'
-import { alwaysSent } from './always-sent.js'
-import { describeServer } from './source-tools.js'
+import { alwaysSent, describeServer } from './source-tools.js'
 
 export interface ServerReport {
   readonly name: string

@@ -1,7 +1,7 @@
 /** From one config to the next while servers run: which are the same, which are others, and what keeps an edit from counting. */
 import { canonicalJson } from '@toolwell/core/internal'
+import type { ConfigProblem } from '../config/document.js'
 import type { Config } from '../config/load-config.js'
-import type { ConfigProblem } from '../config/problem.js'
 import type { ServerConfig } from '../config/server-config.js'
 
 export interface UpdateReport {

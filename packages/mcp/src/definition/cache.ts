@@ -1,4 +1,5 @@
 /** Where definitions are kept between programs, so that a catalogue can be searched before any server has started. */
+
 import type { SourceUpdate } from '@toolwell/core'
 import { canonicalJson } from '@toolwell/core/internal'
 import type { ServerConfig } from '../config/server-config.js'
@@ -95,4 +96,30 @@ export function knownEra(cached: CachedDefinition | undefined, now = Date.now())
   if (cached?.definition.era !== 'legacy') return undefined
   const age = now - cached.savedAt
   return age >= 0 && age < LEGACY_HOLDS ? 'legacy' : undefined
+}
+
+// Definitions that are kept as long as the program runs.
+
+/** For programs that want no files. */
+export function memoryCache(): DefinitionCache {
+  const kept = new Map<string, CachedDefinition>()
+  /** By entry: what was last written of it, in whichever folder. */
+  const last = new Map<string | undefined, CachedDefinition>()
+  const compared = new Set<string>()
+  return {
+    read: (server, asked) =>
+      kept.get(serverFingerprint(server, asked)) ?? last.get(entryFingerprint(server, asked)),
+    write(server, definition, asked, now = Date.now(), notes) {
+      const cached = { definition, savedAt: now, notes }
+      const entry = entryFingerprint(server, asked)
+      kept.set(serverFingerprint(server, asked), cached)
+      if (entry !== undefined) last.set(entry, cached)
+    },
+    forget(server, asked) {
+      kept.delete(serverFingerprint(server, asked))
+      last.delete(entryFingerprint(server, asked))
+    },
+    wasCompared: (key) => compared.has(key),
+    noteCompared: (key) => void compared.add(key),
+  }
 }

@@ -2,11 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ServerConfig } from '../config/server-config.js'
-import { userFolder } from '../config/user-folder.js'
 import { type DefinitionCache, entryFingerprint, type FailedListing, serverFingerprint } from './cache.js'
-import { createCacheFiles } from './cache-files.js'
 import type { ServerDefinition } from './server-definition.js'
 import { decodeDefinition, digestOf, encodeDefinition } from './stored-definition.js'
+import { createCacheFiles, userFolder } from './user-files.js'
 import type { WarningListener } from './warning.js'
 
 export interface CacheOptions {

@@ -1,4 +1,5 @@
 /** What a server says about itself and its tools: the unit that is listed, cached, reviewed and offered. */
+
 import type { Implementation, Tool as McpTool, ServerCapabilities } from '@modelcontextprotocol/client'
 import { canonicalJson, shortHash } from '@toolwell/core/internal'
 
@@ -59,4 +60,14 @@ export function difference(before: ReadonlyMap<string, McpTool>, after: Readonly
       return old && canonicalJson(old) !== canonicalJson(tool) ? [name] : []
     }),
   }
+}
+
+// Whether a tool wants arguments repeated in headers (`x-mcp-header`). Looked up once for each: most ask for nothing.
+
+const wanting = new WeakMap<McpTool, boolean>()
+
+export function wantsHeaders(tool: McpTool): boolean {
+  const known = wanting.get(tool) ?? JSON.stringify(tool.inputSchema).includes('"x-mcp-header"')
+  wanting.set(tool, known)
+  return known
 }

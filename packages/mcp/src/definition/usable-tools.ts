@@ -1,8 +1,10 @@
 /** Splits what a server lists into tools and unusable entries, so that every entry is accounted for. */
-import { firstLine, isValidated, problemOf } from '@toolwell/core/internal'
-import type { CachedDefinition } from './cache.js'
+
+import { defined, firstLine, isRecord, isValidated, problemOf } from '@toolwell/core/internal'
+import type { CachedDefinition, DefinitionCache } from './cache.js'
 import { fingerprint } from './fingerprint.js'
 import type { McpTool, UnusableEntry } from './server-definition.js'
+import type { WarningListener } from './warning.js'
 
 /** Of a tool that is listed twice, the first counts. Where the two differ both stay: a review holds the name back. */
 export function usableTools(entries: readonly unknown[]): { tools: McpTool[]; unusable: UnusableEntry[] } {
@@ -80,13 +82,13 @@ function nameOf(entry: unknown): { name?: string } {
 }
 
 /** Checks a definition that came into the cache by other means than listing. */
-export function withUsableTools(cached: CachedDefinition): CachedDefinition {
+function withUsableTools(cached: CachedDefinition): CachedDefinition {
   if (cached.definition.unusable) return cached
   return { ...cached, definition: { ...cached.definition, ...usableTools(cached.definition.tools) } }
 }
 
 /** Whether all of these can be used as tools. */
-export function areUsable(tools: readonly unknown[]): boolean {
+function areUsable(tools: readonly unknown[]): boolean {
   return tools.every((tool) => problemOf(asTool(tool)) === undefined)
 }
 
@@ -98,4 +100,54 @@ export function describeUnusable(unusable: readonly UnusableEntry[]): string {
   })
   const more = unusable.length > 3 ? `; and ${unusable.length - 3} more` : ''
   return `of what it lists, ${unusable.length} cannot be used: ${each.join('; ')}${more}`
+}
+
+// A cache that never fails: an error in it, or a value that is not a definition, costs a warning and a listing.
+
+export function carefulCache(cache: DefinitionCache, warn: WarningListener): DefinitionCache {
+  const attempt = <T>(what: string, work: () => T): T | undefined => {
+    try {
+      return work()
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      warn({ code: 'cache-failed', text: `the cache failed to ${what}: ${why}` })
+      return undefined
+    }
+  }
+  return {
+    read: (server, asked) =>
+      attempt(`read ${server.name}`, () => {
+        const cached: unknown = cache.read(server, asked)
+        if (cached === undefined) return undefined
+        if (!isCached(cached)) throw new Error('what it returned is not a definition')
+        const whole = withUsableTools(cached)
+        if (!areUsable(whole.definition.tools)) throw new Error('what it returned as tools cannot be used')
+        return whole
+      }),
+    write: (server, definition, asked, now, notes) =>
+      attempt(`keep ${server.name}`, () => cache.write(server, definition, asked, now, notes)),
+    forget: (server, asked) => attempt(`forget ${server.name}`, () => cache.forget(server, asked)),
+    readFailure: (server, asked) => attempt(`read ${server.name}`, () => cache.readFailure?.(server, asked)),
+    writeFailure: (server, failed, asked) =>
+      void attempt(`keep ${server.name}`, () => cache.writeFailure?.(server, failed, asked)),
+    wasCompared: (key) => attempt('read what was compared', () => cache.wasCompared?.(key)) === true,
+    noteCompared: (key) => attempt('keep what was compared', () => cache.noteCompared?.(key)),
+    ...defined({
+      kept: cache.kept
+        ? (...[server, definition, use, asked]: Parameters<NonNullable<DefinitionCache['kept']>>) =>
+            attempt(`keep what is made of ${server.name}`, () => cache.kept?.(server, definition, use, asked))
+        : undefined,
+    }),
+  }
+}
+
+function isCached(value: unknown): value is CachedDefinition {
+  const { definition, savedAt } = (isRecord(value) ? value : {}) as Partial<CachedDefinition>
+  return (
+    isRecord(definition) &&
+    Array.isArray(definition.tools) &&
+    typeof definition.instructions === 'string' &&
+    (definition.unusable === undefined || Array.isArray(definition.unusable)) &&
+    typeof savedAt === 'number'
+  )
 }

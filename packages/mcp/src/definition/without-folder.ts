@@ -3,12 +3,15 @@
  * pinned and cached is the same in every project. Whoever reads it gets the folder of its own, also where the server wrote the
  * variable itself: what a model reads is made of what was let through and of that folder, and of nothing else.
  */
+
 import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { parse, relative, resolve } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
+import type { DefinitionRedactor } from '../config/redact.js'
+import { HIDDEN } from '../config/show-word.js'
 import { fingerprint } from './fingerprint.js'
-import type { McpTool, ServerDefinition } from './server-definition.js'
+import type { McpTool, ServerDefinition, UnusableEntry } from './server-definition.js'
 
 const VARIABLE = '${workspaceFolder}'
 
@@ -114,4 +117,50 @@ function realOf(folder: string): string {
   } catch {
     return folder
   }
+}
+
+// A definition in which a server repeats none of its secrets: neither a model nor a file is told them.
+
+/** Names of tools and keys are what is called, and stay; a tool that has a secret there is left out. */
+export function withoutSecrets(listed: ServerDefinition, redactor: DefinitionRedactor): ServerDefinition {
+  const text = JSON.stringify(listed)
+  // Nearly always: nothing is repeated, and nothing is copied.
+  if (redactor.hide(text) === text) return listed
+  const isLeftOut = (tool: McpTool) => redactor.isTold(tool.name) || hasKey(tool, redactor.isTold)
+  const leftOut = new Set(listed.tools.filter(isLeftOut))
+  const names = new Set(listed.tools.flatMap((tool) => (leftOut.has(tool) ? [] : [tool.name])))
+  const hide = (told: string) => redactor.hide(told, names)
+  const clean = (value: unknown): unknown => {
+    if (typeof value === 'string') return hide(value)
+    if (Array.isArray(value)) return value.map(clean)
+    if (!isRecord(value)) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([key, each]) => [redactor.isTold(key) ? hide(key) : key, clean(each)]),
+    )
+  }
+  const tools: McpTool[] = []
+  const unusable: UnusableEntry[] = (listed.unusable ?? []).map((entry) => clean(entry) as UnusableEntry)
+  for (const [index, tool] of listed.tools.entries())
+    if (leftOut.has(tool))
+      unusable.push({
+        entry: index + 1,
+        // Not in part either: what is around a secret may belong to it.
+        name: redactor.isTold(tool.name) ? HIDDEN : hide(tool.name),
+        reason: 'has a value of its config in a name, and is left out',
+      })
+    else tools.push({ ...(clean(tool) as McpTool), name: tool.name })
+  return { ...(clean({ ...listed, tools: [] }) as ServerDefinition), tools, unusable }
+}
+
+function hasKey(value: unknown, isTold: (key: string) => boolean): boolean {
+  if (Array.isArray(value)) return value.some((each) => hasKey(each, isTold))
+  return isRecord(value) && Object.entries(value).some(([key, each]) => isTold(key) || hasKey(each, isTold))
+}
+
+/** Every string of a value without secrets, however deep. */
+export function hidden(value: unknown, hide: (text: string) => string): unknown {
+  if (typeof value === 'string') return hide(value)
+  if (Array.isArray(value)) return value.map((each) => hidden(each, hide))
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, hidden(each, hide)]))
 }

@@ -1,11 +1,12 @@
 /** The review that connected servers get by default: the scan, the lock beside the config, and first use where there is none. */
 
 import { defined } from '@toolwell/core/internal'
-import { isOffered } from '../config/is-offered.js'
+import { startOf } from '../config/redact.js'
 import type { ServerConfig } from '../config/server-config.js'
-import { startOf } from '../config/start-of.js'
+import { isOffered } from '../config/server-config.js'
 import { definitionHash, type ServerDefinition } from '../definition/server-definition.js'
 import { asBefore, marked } from '../definition/without-folder.js'
+import { approveCommand } from './lock/compare-first-use.js'
 import { createReview, type Decision, type ServerDecision } from './lock/create-review.js'
 import { type Compared, createExaminations, type ExaminationOptions } from './lock/examinations.js'
 import {
@@ -19,9 +20,8 @@ import {
   wasMet,
 } from './lock/first-use.js'
 import type { ListedServer } from './lock/lock.js'
-import { createLocks, type LockState } from './lock/locks.js'
+import { createLocks, type LockState } from './lock/lock-file.js'
 import { areSettled, hasNoFindings, type Prints, type ReviewNotes } from './lock/notes.js'
-import { approveCommand } from './lock/reasons.js'
 import {
   combineReviews,
   NOTHING_FOUND,
@@ -30,8 +30,7 @@ import {
   type ReviewFinding,
   type ReviewRequest,
 } from './review.js'
-import { type Finding, readable } from './scan/finding.js'
-import { type RuleSettings, scanStamp } from './scan/rules.js'
+import { type Finding, type RuleSettings, readable, scanStamp } from './scan/rules.js'
 
 export interface GuardOptions {
   readonly firstUse: FirstUseStore

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '@toolwell/core/internal/node'
-import { userFolder } from '../config/user-folder.js'
+import { userFolder } from '../definition/user-files.js'
 
 export interface TrustedProjects {
   /** The content of a file that was trusted as it is; undefined where it was not, or is another one by now. */

@@ -15,16 +15,14 @@ import {
 } from '@modelcontextprotocol/client'
 import { defined } from '@toolwell/core/internal'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
-import { wantsHeaders } from '../definition/wants-headers.js'
-import { createAttribution } from './attribution.js'
+import { wantsHeaders } from '../definition/server-definition.js'
 import { type Caller, type CallerCapabilities, isLoudEnough, type LogMessage } from './caller.js'
-import { brokenOff, ConnectionLost, lostOr } from './connection-lost.js'
-import { createFlood, FLOOD } from './flood.js'
+import { brokenOff, ConnectionLost, lostOr } from './failures.js'
 import { listTools } from './list-tools.js'
 import { type OpenOptions, openClient } from './open-client.js'
 import { ProgramFailure } from './process-failure.js'
 import { ProcessTransport } from './process-transport.js'
-import { answerQuestions, loggedIn, passLog } from './questions.js'
+import { answerQuestions, createAttribution, createFlood, FLOOD, loggedIn, passLog } from './questions.js'
 
 /** A call that shows progress may take this many times its timeout in all. */
 const MOST_EXTENSIONS = 20

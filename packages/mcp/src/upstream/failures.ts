@@ -1,10 +1,16 @@
 /** What went wrong with a server or a call, in words that say what to do, without anything secret. */
-import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
+
+import {
+  type JSONRPCErrorResponse,
+  ProtocolError,
+  ProtocolErrorCode,
+  type RequestId,
+  SdkError,
+  SdkErrorCode,
+} from '@modelcontextprotocol/client'
 import { hasOwnCredentials, type ServerConfig } from '../config/server-config.js'
-import { hidden } from '../definition/without-secrets.js'
-import { ConnectionLost } from './connection-lost.js'
-import { statusLine, statusOf } from './http-status.js'
-import { type FailureKind, McpFailure } from './mcp-failure.js'
+import { hidden } from '../definition/without-folder.js'
+import { statusLine, statusOf } from './http-answers.js'
 import { asksForMore, needsLogin } from './open-client.js'
 import { ProgramFailure } from './process-failure.js'
 import { explained, Unreachable } from './unreachable.js'
@@ -121,4 +127,134 @@ function whole(error: unknown): string {
     if (!said.some((other) => other.includes(message))) said.push(message)
   }
   return said.join(': ')
+}
+
+/** Why something about a server did not work. Every one of them says what to do next. */
+
+export type FailureKind =
+  /** The server could not be started or reached. */
+  | 'unavailable'
+  /** It failed again and again, and is left alone for a while. */
+  | 'resting'
+  /** It wants a login. */
+  | 'needs-login'
+  /** It is switched off. */
+  | 'disabled'
+  /** The tool's definition is not approved, or has changed. */
+  | 'quarantined'
+  /** The server has no such tool. */
+  | 'unknown-tool'
+  /** It did not answer in time. */
+  | 'timeout'
+  /** The caller gave up. */
+  | 'cancelled'
+  /** The connection, or the answer, was lost while the tool ran: nobody knows whether it did its work. */
+  | 'lost'
+  /** The tool, or the protocol, answered with an error. */
+  | 'error'
+  /** Everything has been closed. */
+  | 'closed'
+
+const brand = Symbol.for('toolwell.mcp.failure')
+
+export class McpFailure extends Error {
+  readonly kind: FailureKind
+  readonly server: string
+  /** Where the server answered with an error of the protocol: its code. */
+  readonly code: number | undefined
+  /** And what it sent with it, without secrets. */
+  readonly data: unknown
+  readonly [brand] = true
+
+  constructor(
+    kind: FailureKind,
+    server: string,
+    message: string,
+    { code, data, ...options }: { cause?: unknown; code?: number | undefined; data?: unknown } = {},
+  ) {
+    super(message, options)
+    this.name = 'McpFailure'
+    this.kind = kind
+    this.server = server
+    this.code = code
+    this.data = data
+  }
+
+  static is(value: unknown): value is McpFailure {
+    return typeof value === 'object' && value !== null && brand in value
+  }
+}
+
+// Whether a connection is gone, and whether the server can have seen the call that was on it.
+
+/** A call that the connection did not survive. `sent` is false where the server cannot have seen it. */
+export class ConnectionLost extends Error {
+  readonly sent: boolean
+  constructor(message: string, sent: boolean, options: { cause?: unknown } = {}) {
+    super(message, options)
+    this.name = 'ConnectionLost'
+    this.sent = sent
+  }
+}
+
+/** The call has lost its answer, and the connection goes on: over HTTP, every answer comes by itself. */
+export class AnswerLost extends ConnectionLost {
+  constructor(options: { cause?: unknown } = {}) {
+    super('its answer broke off', true, options)
+    this.name = 'AnswerLost'
+  }
+}
+
+/** In the place of an answer that broke off. It is known by its data, which no server can send. */
+export function brokenOff(id: RequestId): JSONRPCErrorResponse {
+  const error = { code: ProtocolErrorCode.InternalError, message: 'the answer broke off', data: BROKEN_OFF }
+  return { jsonrpc: '2.0', id, error }
+}
+
+const BROKEN_OFF = Object.freeze({})
+
+/** Tells an answer with an error from a connection that is gone. */
+export function lostOr(error: unknown, isClosed: boolean, epitaph: string | undefined): unknown {
+  if (error instanceof ProtocolError && error.data === BROKEN_OFF) return new AnswerLost({ cause: error })
+  if (error instanceof ProtocolError || needsLogin(error)) return error
+  const code = error instanceof SdkError ? error.code : undefined
+  if (code === SdkErrorCode.RequestTimeout) return error
+  const why = epitaph ?? (error instanceof Error ? error.message : String(error))
+  if (code === SdkErrorCode.NotConnected) return new ConnectionLost(why, false, { cause: error })
+  if (isForgotten(error)) return new ConnectionLost(why, false, { cause: error })
+  if (isRefused(error)) return new ConnectionLost(why, false, { cause: error })
+  if (
+    isClosed ||
+    code === SdkErrorCode.ConnectionClosed ||
+    code === SdkErrorCode.SendFailed ||
+    isNetwork(error)
+  )
+    return new ConnectionLost(why, true, { cause: error })
+  return error
+}
+
+/** The server does not know our session any more, and has not run the call. Some say so only in the message. */
+function isForgotten(error: unknown): boolean {
+  const status = statusOf(error)
+  return status === 404 || (status === 400 && error instanceof Error && /session/i.test(error.message))
+}
+
+/** Nothing listened at the address: the call was not delivered. */
+function isRefused(error: unknown): boolean {
+  return causes(error).some(({ code }) => code === 'ECONNREFUSED' || code === 'ENOTFOUND')
+}
+
+function isNetwork(error: unknown): boolean {
+  return causes(error).some(
+    ({ code, name }) =>
+      typeof code === 'string' && /^(?:E[A-Z]+|UND_ERR_\w+)$/.test(code) && name !== 'AbortError',
+  )
+}
+
+/** The error, what caused it, and so on; of several tries at once, every one. */
+function causes(error: unknown, depth = 0): { code?: unknown; name?: unknown }[] {
+  if (typeof error !== 'object' || error === null || depth > 5) return []
+  const { cause, errors } = error as { cause?: unknown; errors?: unknown }
+  const several = Array.isArray(errors) ? errors.flatMap((each) => causes(each, depth + 1)) : []
+  return [error, ...causes(cause, depth + 1), ...several]
 }

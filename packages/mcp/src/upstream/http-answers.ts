@@ -1,7 +1,8 @@
 /** Answers over HTTP: none is longer than a message on a pipe may be. A body counts as a whole, a stream of events by the event. */
-import { type FetchLike, ProtocolErrorCode } from '@modelcontextprotocol/client'
+
+import { type FetchLike, ProtocolErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
 import { isRecord } from '@toolwell/core/internal'
-import { MOST_BYTES, TOO_LONG } from './message-limit.js'
+import { MOST_BYTES, TOO_LONG } from './line-reader.js'
 
 export function limited(inner: FetchLike): FetchLike {
   return async (address, init) => {
@@ -115,4 +116,50 @@ function refusalOf(body: unknown): string | undefined {
   if (!isRecord(message) || message.id === undefined) return undefined
   const error = { code: ProtocolErrorCode.InternalError, message: TOO_LONG }
   return `data: ${JSON.stringify({ jsonrpc: '2.0', id: message.id, error })}\n\n`
+}
+
+// An answer of HTTP that is no answer of MCP: its status, and the head of what it says, unless that is a web page.
+
+/** The older transport says it only in the text. */
+const POSTING = /^Error POSTing to endpoint(?: \(HTTP (\d+)\))?:? ?(.*)$/s
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : '')
+
+export function statusOf(error: unknown): number | undefined {
+  if (!(error instanceof SdkHttpError)) {
+    const [, told] = POSTING.exec(messageOf(error)) ?? []
+    return told === undefined ? undefined : Number(told)
+  }
+  const { status } = error.data as { status?: unknown }
+  return typeof status === 'number' ? status : undefined
+}
+
+/** `status 500 ("out of memory")`. Undefined where the error is another one. Secrets are taken out before the text is cut. */
+export function statusLine(error: unknown, hide: (text: string) => string): string | undefined {
+  const status = statusOf(error)
+  if (status === undefined) return undefined
+  const head = quoted(hide(headOf(error)))
+  return `status ${status}${head === '' ? '' : ` (${head.slice(2)})`}`
+}
+
+/** The text of the answer on one line; empty where it is a web page. Of an error of the protocol, what it says. */
+export function headOf(error: unknown): string {
+  const [, , text = ''] = POSTING.exec(messageOf(error)) ?? []
+  const line = (messageIn(text) ?? text).replace(/[\p{C}\s]+/gu, ' ').trim()
+  return line.startsWith('<') || line === 'null' ? '' : line
+}
+
+const MOST_CHARACTERS = 160
+
+export const quoted = (line: string) =>
+  line === '' ? '' : `: ${JSON.stringify(line.slice(0, MOST_CHARACTERS))}`
+
+function messageIn(text: string): string | undefined {
+  try {
+    const { error } = JSON.parse(text) as { error?: unknown }
+    const message = isRecord(error) ? error.message : undefined
+    return typeof message === 'string' ? message : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -1,4 +1,5 @@
 /** What is known of one server: the definition in use, its review, and the copy in the cache. Knows nothing of connections. */
+
 import type { SourceUpdate } from '@toolwell/core'
 import type { ServerConfig } from '../config/server-config.js'
 import { type CachedDefinition, type DefinitionCache, isFresh, knownEra } from '../definition/cache.js'
@@ -12,6 +13,7 @@ import {
 import type { Guard } from '../trust/guard.js'
 import { NOTHING_FOUND, type Review } from '../trust/review.js'
 import { type CallerCapabilities, capabilityKey, isWithin } from './caller.js'
+import type { Failures } from './failures.js'
 import type { ServerEvent } from './server-state.js'
 
 export interface KnownOptions {
@@ -210,4 +212,31 @@ function merged(known: ServerDefinition, listed: ServerDefinition, extent: Exten
   const before = toolsByName(known.tools)
   const added = extent === 'part' ? listed.tools.filter(({ name }) => !before.has(name)) : []
   return [...known.tools.map((tool) => now.get(tool.name) ?? tool), ...added]
+}
+
+// The tool that a call is for, if it may be called now; and whether a lost call of it may be repeated.
+
+export function usableTool(
+  name: string,
+  server: ServerConfig,
+  known: Pick<KnownDefinition, 'definition' | 'review' | 'tool'>,
+  failures: Failures,
+): McpTool {
+  const { review } = known
+  if (!server.enabled) throw failures.make('disabled', `${server.name} is switched off in the config`)
+  if (review.server !== undefined)
+    throw failures.make('quarantined', `${server.name} is quarantined: ${review.server}`)
+  const why = review.quarantined.get(name)
+  if (why !== undefined)
+    throw failures.make('quarantined', `${name} of ${server.name} is quarantined: ${why}`)
+  const tool = known.tool(name)
+  if (tool) return tool
+  // Not listed yet: whether there is such a tool shows when it is.
+  if (!known.definition) return { name, inputSchema: { type: 'object' } }
+  throw failures.make('unknown-tool', `${server.name} has no tool ${JSON.stringify(name)}`)
+}
+
+/** Repeating it does no harm, if what the server says of it can be believed. */
+export function isRepeatable({ annotations }: McpTool, { trust }: ServerConfig): boolean {
+  return trust !== 'none' && (annotations?.readOnlyHint === true || annotations?.idempotentHint === true)
 }

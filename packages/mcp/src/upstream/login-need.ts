@@ -2,7 +2,7 @@
  * Whether a server waits for a login. While it does, somebody may log in elsewhere at any time; and it may have refused one
  * call only, or let everybody in again: it is tried by itself, less and less often.
  */
-import { Later } from './later.js'
+import { Later } from './watchdog.js'
 
 /** Milliseconds until it is tried again. Each time is twice as long as the last. */
 const FIRST_TRY = 1000

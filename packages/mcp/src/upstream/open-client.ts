@@ -18,14 +18,12 @@ import {
 } from '@modelcontextprotocol/client'
 import { defined } from '@toolwell/core/internal'
 import type { HttpEndpoint, ServerConfig } from '../config/server-config.js'
-import { abortable } from './abortable.js'
-import { limited } from './http-answers.js'
-import { statusOf } from './http-status.js'
+import { limited, statusOf } from './http-answers.js'
 import { ProgramFailure } from './process-failure.js'
 import { ProcessTransport } from './process-transport.js'
 import type { ServerLog } from './server-log.js'
 import { explained, observe } from './unreachable.js'
-import type { Watchdog } from './watchdog.js'
+import { abortable, type Watchdog } from './watchdog.js'
 
 /** A server on a pipe that does not answer within this time speaks the older protocol. */
 const PROBE_TIMEOUT = 4000
@@ -230,3 +228,6 @@ function speaksNoStreamableHttp(error: unknown): boolean {
   const status = statusOf(error)
   return status !== undefined && status >= 400 && status < 500 && status !== 401 && status !== 403
 }
+
+/** What servers are told about us. The same as in package.json, which a test checks. */
+export const VERSION = '0.1.0'

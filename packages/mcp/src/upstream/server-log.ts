@@ -3,8 +3,8 @@ import { appendFileSync, renameSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '@toolwell/core/internal/node'
 import type { ServerConfig } from '../config/server-config.js'
-import { userFolder } from '../config/user-folder.js'
 import { digestOf } from '../definition/stored-definition.js'
+import { userFolder } from '../definition/user-files.js'
 
 /** One file is at most this long; the one before it is kept. */
 const MOST_BYTES = 512 * 1024

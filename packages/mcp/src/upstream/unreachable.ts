@@ -3,7 +3,7 @@
 import { type FetchLike, ProtocolError, SdkErrorCode } from '@modelcontextprotocol/client'
 import { defined } from '@toolwell/core/internal'
 import type { HttpEndpoint } from '../config/server-config.js'
-import { headOf, quoted } from './http-status.js'
+import { headOf, quoted } from './http-answers.js'
 
 /** The last thing that a server answered while it was being opened. */
 export interface Seen {

@@ -5,24 +5,26 @@ import type { DefinitionCache } from '../definition/cache.js'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
 import type { Guard } from '../trust/guard.js'
 import type { Review } from '../trust/review.js'
-import { abortable } from './abortable.js'
-import type { Breaker } from './breaker.js'
 import type { Caller } from './caller.js'
 import type { CallOptions, Connection } from './connection.js'
-import { AnswerLost, ConnectionLost } from './connection-lost.js'
-import { createFailures, type Failures } from './failures.js'
-import { type Extent, KnownDefinition, type RecalledFailure } from './known-definition.js'
-import { Later } from './later.js'
+import type { McpFailure } from './failures.js'
+import { AnswerLost, ConnectionLost, createFailures, type Failures } from './failures.js'
+import {
+  type Extent,
+  isRepeatable,
+  KnownDefinition,
+  type RecalledFailure,
+  usableTool,
+} from './known-definition.js'
 import { LoginNeed } from './login-need.js'
-import type { LostState } from './lost-state.js'
-import type { McpFailure } from './mcp-failure.js'
 import { asksForMore, needsLogin } from './open-client.js'
 import { idleIn, type Place, placeOf } from './place.js'
+import type { Breaker } from './pool.js'
 import { Pool, type Running } from './pool.js'
 import { Relisting } from './relisting.js'
-import type { ServerEvent, ServerState } from './server-state.js'
+import type { LostState, ServerEvent, ServerState } from './server-state.js'
 import { Starts, type StartsOptions } from './starts.js'
-import { isRepeatable, usableTool } from './usable-tool.js'
+import { abortable, Later } from './watchdog.js'
 
 /** A call waits this long for a server that rests after a failure; for longer rests it is answered at once. */
 const PATIENCE = 2000

@@ -2,6 +2,7 @@
  * Ends the process groups of servers when this process is gone, however it went: the watchdog is a shell that reads a
  * pipe of ours, and the pipe closes even when we are killed. One for all servers, started with the first.
  */
+
 import { type ChildProcess, spawn } from 'node:child_process'
 
 /** `+ 123` adds a group and `- 123` removes one; at the end of the input, the remaining groups are ended. */
@@ -64,5 +65,36 @@ export function createWatchdog(): Watchdog {
       closed = true
       child?.stdin?.end()
     },
+  }
+}
+
+/** Work that somebody may stop waiting for. The work itself goes on. */
+
+export function abortable<T>(
+  work: Promise<T>,
+  signal: AbortSignal | undefined,
+  reason: () => Error = () => new Error('cancelled'),
+): Promise<T> {
+  if (!signal) return work
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(reason())
+    if (signal.aborted) return stop()
+    signal.addEventListener('abort', stop, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}
+
+/** One piece of work for later. A new one takes the place of the last, and none keeps a program alive. */
+export class Later {
+  #timer: NodeJS.Timeout | undefined
+
+  in(milliseconds: number, work: () => void): void {
+    this.clear()
+    this.#timer = setTimeout(work, milliseconds)
+    this.#timer.unref()
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer)
   }
 }

@@ -1,11 +1,11 @@
 /** What may be seen and called: at each listing, and after a change of mind. */
 import { describe, expect, it } from 'vitest'
 import type { Trust } from '../../src/config/server-config.ts'
+import { approveCommand } from '../../src/trust/lock/compare-first-use.ts'
 import { createReview, type Decision, type ServerDecision } from '../../src/trust/lock/create-review.ts'
 import { createExaminations } from '../../src/trust/lock/examinations.ts'
 import { approveSeen, type FirstUse } from '../../src/trust/lock/first-use.ts'
 import { approve, createLock, type ListedServer, type Lock } from '../../src/trust/lock/lock.ts'
-import { approveCommand } from '../../src/trust/lock/reasons.ts'
 import { scanStamp } from '../../src/trust/scan/rules.ts'
 
 const A = { name: 'add', description: 'Adds two numbers.', inputSchema: { type: 'object' } }

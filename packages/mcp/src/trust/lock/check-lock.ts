@@ -1,6 +1,8 @@
 /** What differs between a lock and the servers as they are now, field by field. */
+
 import { canonicalJson, defined, isRecord } from '@toolwell/core/internal'
 import { type Json, normalised } from '../../definition/fingerprint.js'
+import type { Finding } from '../scan/rules.js'
 import { type ListedServer, type Lock, namedTools } from './lock.js'
 
 export interface FieldChange {
@@ -95,4 +97,91 @@ const own = (value: { readonly [key: string]: Json }, key: string) =>
 function join(path: string, key: string): string {
   if (!/^[A-Za-z_$][\w$-]*$/.test(key)) return `${path}[${JSON.stringify(key)}]`
   return path === '' ? key : `${path}.${key}`
+}
+
+// Changes as text for a person who has to decide. Nothing in it is invisible, and nothing can move the cursor.
+
+export type DiffPart = 'added' | 'removed' | 'heading' | 'note'
+
+export interface RenderOptions {
+  /** Colours a line; this module has none. */
+  readonly style?: (part: DiffPart, text: string) => string
+  /** What a scan said of a tool, or of a server where `tool` is undefined. */
+  readonly findings?: (server: string, tool: string | undefined) => readonly Finding[]
+}
+
+/** Empty for no changes. Whatever was added or changed is in it, however long: nobody approves what was not shown. */
+export function renderLockDiff(changes: readonly LockChange[], options: RenderOptions = {}): string {
+  const { style = (_, text) => text, findings = () => [] } = options
+  const output: string[] = []
+  for (const { kind, server, tool, fields } of changes) {
+    const name = tool === undefined ? visible(server) : `${visible(server)}/${visible(tool)}`
+    output.push(style('heading', `${SIGN[kind]} ${name}  ${kind}${tool === undefined ? ' (server)' : ''}`))
+    for (const finding of findings(server, tool))
+      output.push(
+        style(
+          'note',
+          `    ! ${finding.severity} ${finding.rule} in ${visible(finding.where)}: ${visible(finding.why)}`,
+        ),
+      )
+    if (kind !== 'removed') for (const field of fields) output.push(...renderField(field, style))
+    output.push('')
+  }
+  return output.slice(0, -1).join('\n')
+}
+
+const SIGN = { added: '+', changed: '~', removed: '-' } as const
+
+function renderField(
+  { path, before, after }: FieldChange,
+  style: NonNullable<RenderOptions['style']>,
+): string[] {
+  let old = before === undefined ? [] : linesOf(before)
+  let young = after === undefined ? [] : linesOf(after)
+  // 5 and "5", or a line that ends where a long one is folded: alike as text, not as JSON.
+  if (old.join('\n') === young.join('\n')) {
+    old = wrap(visible(JSON.stringify(before)))
+    young = wrap(visible(JSON.stringify(after)))
+  }
+  // Equal lines around the change are not shown again.
+  let start = 0
+  while (start < old.length && start < young.length && old[start] === young[start]) start++
+  let end = 0
+  while (end < old.length - start && end < young.length - start && old.at(-1 - end) === young.at(-1 - end))
+    end++
+  const removed = old.slice(start, old.length - end).map((line) => style('removed', `      - ${line}`))
+  const added = young.slice(start, young.length - end).map((line) => style('added', `      + ${line}`))
+  const context = start > 0 ? [`        … ${start} equal ${start === 1 ? 'line' : 'lines'}`] : []
+  return [`    ${visible(path)}`, ...context, ...removed, ...added]
+}
+
+const WIDTH = 160
+
+function linesOf(value: Json): string[] {
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+  return text.split('\n').flatMap((line) => wrap(visible(line)))
+}
+
+function wrap(line: string): string[] {
+  if (line.length <= WIDTH) return [line]
+  const parts: string[] = []
+  for (let rest = line; rest !== ''; ) {
+    const space = rest.length <= WIDTH ? rest.length : rest.lastIndexOf(' ', WIDTH)
+    // The space begins the next line, so that one more or less can be seen.
+    const length = space > WIDTH / 2 ? space : WIDTH
+    parts.push(rest.slice(0, length))
+    rest = rest.slice(length)
+  }
+  return parts
+}
+
+/** Controls, zero-width and bidirectional marks, tags, selectors, private use, odd spaces: by their number. So is the bracket around numbers, or a text could imitate one. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Cn}\p{Default_Ignorable_Code_Point}\u2800\u27e8]|(?! )\p{Z}/gu
+
+/** Every character that cannot be seen as `⟨U+200B⟩`. */
+export function visible(text: string): string {
+  return text.replace(UNSEEN, (character) => {
+    const code = character.codePointAt(0) ?? 0
+    return code === 9 ? '⟨TAB⟩' : `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`
+  })
 }

@@ -6,14 +6,13 @@ import { defined } from '@toolwell/core/internal'
 import type { Trust } from '../../config/server-config.js'
 import { fingerprint } from '../../definition/fingerprint.js'
 import type { ServerWarning } from '../../definition/warning.js'
-import type { Finding } from '../scan/finding.js'
-import { compareWithFirstUse, startWarning } from './compare-first-use.js'
+import type { Finding } from '../scan/rules.js'
+import { compareWithFirstUse, hold, show, startWarning, visibleName } from './compare-first-use.js'
 import type { Examinations } from './examinations.js'
 import { type FirstUse, ownTool } from './first-use.js'
 import { type ListedServer, type Lock, namedTools } from './lock.js'
-import type { LockState } from './locks.js'
+import type { LockState } from './lock-file.js'
 import type { Prints } from './notes.js'
-import { hold, show, visibleName } from './reasons.js'
 
 export type HoldReason =
   /** Not in the lock. */

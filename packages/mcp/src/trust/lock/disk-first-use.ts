@@ -2,11 +2,10 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
+import { startOf } from '../../config/redact.js'
 import type { ServerConfig } from '../../config/server-config.js'
-import { startOf } from '../../config/start-of.js'
-import { userFolder } from '../../config/user-folder.js'
-import { createCacheFiles } from '../../definition/cache-files.js'
 import { digestOf } from '../../definition/stored-definition.js'
+import { createCacheFiles, userFolder } from '../../definition/user-files.js'
 import type { WarningListener } from '../../definition/warning.js'
 import { type FirstUse, type FirstUseStore, record, type SeenTool, scopeOf } from './first-use.js'
 

@@ -1,7 +1,7 @@
 /** What the scan says of every definition in use: each is scanned once, and again only where names of other servers matter to it. */
 import type { DefinitionCache } from '../../definition/cache.js'
 import { digestOf } from '../../definition/stored-definition.js'
-import type { Finding } from '../scan/finding.js'
+import type { Finding } from '../scan/rules.js'
 import { type RuleSettings, scanStamp } from '../scan/rules.js'
 import { createScanner, type Examination, type Scanner } from '../scan/scan.js'
 import { type ListedServer, namedTools } from './lock.js'

@@ -2,8 +2,11 @@
  * What was seen of a server when it was first met, where no lock holds it: whole, so that a change can be shown. As SSH
  * remembers hosts. Pure; files are in disk-first-use.ts.
  */
+
+import { isRecord } from '@toolwell/core/internal'
 import type { ServerConfig } from '../../config/server-config.js'
 import { fingerprint, type JsonObject, normalised } from '../../definition/fingerprint.js'
+import type { WarningListener } from '../../definition/warning.js'
 import { EMPTY_LOCK, type ListedServer, type Lock, type LockedTool, namedTools } from './lock.js'
 
 export interface SeenTool extends LockedTool {
@@ -161,4 +164,48 @@ export function record<T>(entries: readonly (readonly [string, T])[]): Record<st
 
 export function ownTool<T>(tools: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return tools && Object.hasOwn(tools, name) ? tools[name] : undefined
+}
+
+// A store that never fails: an error in it costs a warning, and the memory of that server.
+
+export function carefulFirstUse(store: FirstUseStore, warn: WarningListener): FirstUseStore {
+  const attempt = <T>(what: string, work: () => T): T | undefined => {
+    try {
+      return work()
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      warn({ code: 'first-use-failed', text: `the store of first use failed to ${what}: ${why}` })
+      return undefined
+    }
+  }
+  return {
+    read: (server) =>
+      attempt(`read ${server.name}`, () => {
+        const seen = store.read(server)
+        if (seen === undefined || (isRecord(seen.tools) && typeof seen.instructions === 'string')) return seen
+        throw new Error('what it returned is not a record of first use')
+      }),
+    write: (server, seen) => attempt(`remember ${server.name}`, () => store.write(server, seen)),
+    stamp: (server) => attempt(`look at ${server.name}`, () => store.stamp(server)) ?? '',
+  }
+}
+
+// What was first seen, for as long as the program runs.
+
+/** For programs that want no files. */
+export function memoryFirstUse(): FirstUseStore {
+  const kept = new Map<string, { readonly record: FirstUse; readonly stamp: string }>()
+  let writes = 0
+  /** Made once for each server: every call looks at its record. */
+  const keys = new WeakMap<ServerConfig, string>()
+  const keyOf = (server: ServerConfig) => {
+    const key = keys.get(server) ?? JSON.stringify([scopeOf(server), server.name])
+    keys.set(server, key)
+    return key
+  }
+  return {
+    read: (server) => kept.get(keyOf(server))?.record,
+    write: (server, record) => void kept.set(keyOf(server), { record, stamp: String(++writes) }),
+    stamp: (server) => kept.get(keyOf(server))?.stamp ?? '',
+  }
 }

@@ -1,13 +1,14 @@
 /** `toolwell.lock` on disk: JSON in a fixed order, so that a diff in version control can be read. */
+
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { open, realpath, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
 import { makeFolder } from '@toolwell/core/internal/node'
+import type { ServerConfig } from '../../config/server-config.js'
 import { fingerprint } from '../../definition/fingerprint.js'
-import { LOCK_VERSION, type Lock, type LockedServer, type LockedTool } from './lock.js'
-import { LockError } from './lock-error.js'
+import { LOCK_VERSION, type Lock, LockError, type LockedServer, type LockedTool } from './lock.js'
 
 export const LOCK_FILE = 'toolwell.lock'
 
@@ -149,4 +150,72 @@ function corrupt(file: string, problem: string): LockError {
     `${file} cannot be used: ${problem}. Nothing was changed.`,
     'Restore it from version control, or move it away and run: toolwell lock',
   )
+}
+
+// Which lock counts for which server: the one beside the config file that its entry stands in. Read again when the file is another one.
+
+export type LockState =
+  | { readonly file: string; readonly lock: Lock; readonly problem?: undefined }
+  /** There is one and it cannot be used: then nothing is let through. */
+  | { readonly file: string; readonly lock?: undefined; readonly problem: string }
+
+export interface Locks {
+  /** As it is on disk now: the same object while that has not changed. Undefined where there is none. */
+  of(server: Pick<ServerConfig, 'file'>): LockState | undefined
+  /** They may be other ones now, whatever their files look like. */
+  forget(): void
+}
+
+/** Where the lock of a server is, if it has one. */
+export function lockFileOf({ file }: Pick<ServerConfig, 'file'>): string | undefined {
+  return file === undefined ? undefined : lockBeside(file)
+}
+
+const lockBeside = (config: string) => join(dirname(config), LOCK_FILE)
+
+/** `fixed`: this file for all servers; `false`: none. */
+export function createLocks(fixed?: string | false): Locks {
+  const known = new Map<string, { readonly stamp: string; readonly state: LockState | undefined }>()
+  /** Made once for each config: every call looks at its lock. */
+  const paths = new Map<string, string>()
+  const beside = (config: string): string => {
+    const path = paths.get(config) ?? lockBeside(config)
+    paths.set(config, path)
+    return path
+  }
+  return {
+    of(server) {
+      const own = server.file === undefined ? undefined : beside(server.file)
+      const file = fixed === false ? undefined : (fixed ?? own)
+      if (file === undefined) return undefined
+      // Before it is read: what is written in between shows the next time.
+      const stamp = stampOf(file)
+      const last = known.get(file)
+      if (last?.stamp === stamp) return last.state
+      const state = read(file)
+      known.set(file, { stamp, state })
+      return state
+    },
+    forget: () => known.clear(),
+  }
+}
+
+/** A lock is written as a new file: another number even within one tick of the clock. */
+function stampOf(file: string): string {
+  try {
+    // Most have none, and an error costs more than a look.
+    const stat = statSync(file, { bigint: true, throwIfNoEntry: false })
+    return stat ? `${stat.mtimeNs}-${stat.size}-${stat.ino}` : 'none'
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? ''
+  }
+}
+
+function read(file: string): LockState | undefined {
+  try {
+    const lock = readLock(file)
+    return lock && { file, lock }
+  } catch (error) {
+    return { file, problem: error instanceof Error ? error.message : String(error) }
+  }
 }

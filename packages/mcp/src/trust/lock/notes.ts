@@ -2,8 +2,8 @@
 
 import { defined } from '@toolwell/core/internal'
 import { fingerprint } from '../../definition/fingerprint.js'
-import type { Finding } from '../scan/finding.js'
 import type { Ask } from '../scan/name-index.js'
+import type { Finding } from '../scan/rules.js'
 import type { Examination } from '../scan/scan.js'
 import { type ListedServer, nameOf } from './lock.js'
 

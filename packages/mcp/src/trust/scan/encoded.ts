@@ -1,7 +1,8 @@
 /** Text that hides what it says. What can be decoded is decoded; orders in it are hard, other prose is soft. */
-import { type Finding, finding } from './finding.js'
+
+import { isOrder, MARKERS } from './commands.js'
 import { isMixedScript, latinised, unleeted } from './fold.js'
-import { isOrder, MARKERS } from './orders.js'
+import { type Finding, finding } from './rules.js'
 
 const MOST_BLOBS = 40
 const MOST_CHARACTERS = 20_000

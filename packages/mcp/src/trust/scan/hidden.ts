@@ -1,5 +1,5 @@
 /** Characters a reader does not see, and control sequences a terminal obeys. */
-import { type Finding, finding } from './finding.js'
+import { type Finding, finding } from './rules.js'
 
 /** Emoji, joiners' neighbours, and scripts that need joiners or marks of direction. */
 const EMOJI = /\p{Extended_Pictographic}|[\u{1F1E6}-\u{1F1FF}\u{1F3FB}-\u{1F3FF}\uFE0F\u20E3#*0-9©®]/u

@@ -1,6 +1,7 @@
 /** A lint for poisoned definitions. */
-export type { Finding } from './finding.js'
+
 export type { ScannedServer } from './name-index.js'
+export type { Finding } from './rules.js'
 export {
   type Rule,
   type RuleEntry,

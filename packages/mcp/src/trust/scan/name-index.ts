@@ -1,5 +1,7 @@
 /** What a scan knows of all servers together: whose tool bears which name. Grows as servers become known. */
-import { oddness, skeleton } from './fold.js'
+
+import { FOREIGN_LETTERS, isMixedScript, latinised, oddness, skeleton } from './fold.js'
+import { type Finding, finding } from './rules.js'
 
 export interface ScannedServer {
   readonly name: string
@@ -157,4 +159,66 @@ function overlap(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   let common = 0
   for (const word of one) if (other.has(word)) common++
   return common / Math.max(1, one.size + other.size - common)
+}
+
+// Names that are not what they look like.
+
+/** Names of parameters have no server: they are not compared with other names. */
+export function findLookalikeNames(
+  server: string | undefined,
+  where: string,
+  name: string,
+  index: NameIndex,
+): Finding[] {
+  const words = name.split(/[\s_\-./:]+/)
+  const isMixed =
+    words.some(isMixedScript) ||
+    (words.some((word) => /^[a-z]+$/i.test(word)) &&
+      words.some((word) => FOREIGN_LETTERS.test(word) && latinised(word.toLowerCase()) !== undefined) &&
+      !/\s/.test(name))
+  if (isMixed)
+    return [
+      finding('lookalike-name', 'hard', where, name, 'mixes letters of several scripts that look alike'),
+    ]
+  if (/[^\u0020-\u007e]/.test(name) && name.normalize('NFKC') !== name.normalize('NFC'))
+    return [finding('lookalike-name', 'hard', where, name, 'uses letters that look like plain ones')]
+  const twin = server === undefined ? undefined : index.lookalike(server, name)
+  if (!twin) return []
+  const why = `looks like ${shown(twin.name)} of ${shown(twin.server)}`
+  return [finding('lookalike-name', twin.isOld ? 'soft' : 'hard', where, name, why)]
+}
+
+const shown = (name: string) => JSON.stringify(name.slice(0, 60).replace(/[^\u0020-\u007e]/g, '?'))
+
+// Definitions that speak about a tool of another server, or copy one.
+
+const IDENTIFIER = /[A-Za-z][\w.:/-]{6,80}/g
+const MOST_NAMES = 200
+/** Words by which a text says how the other tool is to be used, or that it is not. */
+const ABOUT_USE =
+  /\b(?:call(?:s|ed|ing)?|us(?:e|ed|ing)|invok\w+|instead|rather|never|before|after|when(?:ever)?|must|always|needs?|expects?|should|deprecated|broken|unlike|replace\w*|results? of|for|bug|off|in)\b/i
+
+/** A description has no reason to name a tool that its own server does not have. */
+export function findForeignTools(server: string, where: string, text: string, index: NameIndex): Finding[] {
+  let count = 0
+  for (const { 0: word, index: at } of text.matchAll(IDENTIFIER)) {
+    if (!/[_-]|[a-z][A-Z]/.test(word)) continue
+    if (++count > MOST_NAMES) break
+    const name = word.replace(/[.:/-]+$/, '')
+    if (!index.isForeign(server, name)) continue
+    const around = text.slice(Math.max(0, at - 60), at + 100)
+    if (!ABOUT_USE.test(text.slice(Math.max(0, at - 30), at + word.length + 30))) continue
+    return [finding('shadowing', 'soft', where, around, `speaks about ${name}, a tool of another server`)]
+  }
+  return []
+}
+
+/** A tool with the name and the description of a tool of another server. */
+export function findClone(server: string, definition: unknown, index: NameIndex): Finding[] {
+  const { name, description } = definition as { name?: unknown; description?: unknown }
+  if (typeof name !== 'string' || typeof description !== 'string') return []
+  const owner = index.cloneOf(server, name, description)
+  if (owner === undefined) return []
+  const why = `has the name and the description of a tool of ${JSON.stringify(owner.slice(0, 60))}`
+  return [finding('shadowing', 'soft', 'name', name, why)]
 }

@@ -1,11 +1,11 @@
 /** Orders to a model in plain words, by the phrase families. */
-import { type Finding, finding } from './finding.js'
+
+import { quotesIn } from './commands.js'
 import { squeezed, unveil } from './fold.js'
 import { families } from './phrase-families.js'
-import { matchPhrases, type PhraseMatch } from './phrase-matcher.js'
-import { type Token, tokensOf } from './phrase-tokens.js'
-import { quotesIn } from './quotes.js'
+import { matchPhrases, type PhraseMatch, type Token, tokensOf } from './phrase-matcher.js'
 import type { Severity } from './rules.js'
+import { type Finding, finding } from './rules.js'
 
 /** Whole texts about attacks name them for good reason. */
 const ABOUT_ATTACKS =

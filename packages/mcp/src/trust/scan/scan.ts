@@ -6,18 +6,23 @@
 import { findCommands } from './commands.js'
 import { findEncoded } from './encoded.js'
 import { collectFields, type Field } from './fields.js'
-import { type Finding, finding } from './finding.js'
 import { squeezed, unveil } from './fold.js'
 import { findHidden } from './hidden.js'
-import { findLookalikeNames } from './lookalike-names.js'
-import { findMarkup } from './markup.js'
-import { type Ask, createNameIndex, type NameIndex, recording, type ScannedServer } from './name-index.js'
+import {
+  type Ask,
+  createNameIndex,
+  findClone,
+  findForeignTools,
+  findLookalikeNames,
+  type NameIndex,
+  recording,
+  type ScannedServer,
+} from './name-index.js'
 import { findPhrases } from './phrases.js'
-import { findRoleImitation } from './role-imitation.js'
+import { findMarkup, findRoleImitation } from './role-imitation.js'
 import type { RuleSettings } from './rules.js'
-import { assertRules } from './rules.js'
+import { assertRules, type Finding, finding } from './rules.js'
 import { findSecrets } from './secrets.js'
-import { findClone, findForeignTools } from './shadowing.js'
 import { findStuffing } from './stuffing.js'
 
 export interface ScanOptions {

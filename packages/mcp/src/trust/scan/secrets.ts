@@ -1,5 +1,5 @@
 /** Keys in well-known formats. What is plainly a placeholder does not count. */
-import { type Finding, finding } from './finding.js'
+import { type Finding, finding } from './rules.js'
 
 const FORMATS: readonly (readonly [string, RegExp])[] = [
   ['an AWS access key', /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b/],

@@ -1,5 +1,5 @@
 /** Text made for a ranking or for a bored reader: far too long, the same word again and again, or pushed out of sight. */
-import { type Finding, finding } from './finding.js'
+import { type Finding, finding } from './rules.js'
 
 const LONG = 20_000
 

@@ -1,8 +1,9 @@
 /** Profiles: named selections of servers and tools. */
+
 import { isRecord, matchesGlob, nearest } from '@toolwell/core/internal'
-import { type ConfigDocument, problemIn } from './document.js'
-import { exampleOf, misfit, PROFILE_KEYS } from './keys.js'
-import type { ConfigProblem } from './problem.js'
+import { type RuleSettings, ruleProblem } from '../trust/scan/rules.js'
+import { type ConfigDocument, type ConfigProblem, type Path, pathText, problemIn } from './document.js'
+import { exampleOf, HOST_TOOLS_KEYS, misfit, PROFILE_KEYS } from './keys.js'
 import type { ServerConfig } from './server-config.js'
 
 export interface Profile {
@@ -113,4 +114,85 @@ function ofServer(server: string, patterns: readonly string[]): string[] {
     if (slash < 0) return [pattern]
     return matchesGlob(pattern.slice(0, slash), server) ? [pattern.slice(slash + 1)] : []
   })
+}
+
+// Reads `hostTools` of a config file: which of the agent's own tools are deferred.
+
+export interface HostTools {
+  /** Names or patterns of the agent's own tools. */
+  readonly defer: readonly string[]
+}
+
+/** What is wrong is in `problems`; the rest is used. */
+export function hostToolsOf(
+  document: ConfigDocument,
+  foreign: boolean,
+  problems: ConfigProblem[],
+): HostTools {
+  const refuse = (path: Path, message: string, fix: string) => {
+    const { file } = document
+    const severity = foreign ? 'warning' : 'error'
+    problems.push({ file, path: pathText(path), line: document.lineOf(path), message, fix, severity })
+  }
+  const given = document.value?.hostTools
+  if (given === undefined || given === null) return { defer: [] }
+  if (!isRecord(given)) {
+    refuse(['hostTools'], 'hostTools must be an object', 'Write { "defer": ["…"] }')
+    return { defer: [] }
+  }
+  const known = Object.keys(HOST_TOOLS_KEYS)
+  let defer: readonly string[] = []
+  for (const [name, value] of Object.entries(given)) {
+    const key = Object.hasOwn(HOST_TOOLS_KEYS, name) ? HOST_TOOLS_KEYS[name] : undefined
+    const wrong = key && misfit(value, key)
+    if (!key) {
+      const [meant = 'defer'] = nearest(name, known, 1)
+      refuse(
+        ['hostTools', name],
+        `unknown key ${JSON.stringify(name)}`,
+        `Did you mean ${JSON.stringify(meant)}?`,
+      )
+    } else if (wrong) refuse(['hostTools', name], `${name} ${wrong}`, `Write ${exampleOf(key)}`)
+    else defer = value as string[]
+  }
+  return { defer }
+}
+
+// Reads `scan` of a config file: which rules of the scan are switched off.
+
+const KEYS = ['rules']
+
+/** What is wrong is in `problems`; the rest is used. */
+export function scanSettingsOf(
+  document: ConfigDocument,
+  foreign: boolean,
+  problems: ConfigProblem[],
+): RuleSettings {
+  const refuse = (path: Path, message: string, fix: string) => {
+    const { file } = document
+    const severity = foreign ? 'warning' : 'error'
+    problems.push({ file, path: pathText(path), line: document.lineOf(path), message, fix, severity })
+  }
+  const scan = document.value?.scan
+  if (scan === undefined || scan === null) return {}
+  if (!isRecord(scan)) {
+    refuse(['scan'], 'scan must be an object', 'Write { "rules": { "steer-preference": "off" } }')
+    return {}
+  }
+  for (const key of Object.keys(scan).filter((each) => !KEYS.includes(each))) {
+    const [known = 'rules'] = nearest(key, KEYS, 1)
+    refuse(['scan', key], `unknown key ${JSON.stringify(key)}`, `Did you mean ${JSON.stringify(known)}?`)
+  }
+  const { rules = {} } = scan
+  if (!isRecord(rules)) {
+    refuse(['scan', 'rules'], 'rules must be an object', 'Write { "steer-preference": "off" }')
+    return {}
+  }
+  const off: Record<string, 'off'> = {}
+  for (const [id, value] of Object.entries(rules)) {
+    const problem = ruleProblem(id, value)
+    if (problem) refuse(['scan', 'rules', id], problem.message, problem.fix)
+    else off[id] = 'off'
+  }
+  return off
 }

@@ -1,6 +1,8 @@
 /** The files of a cache. Nothing here throws: a file that cannot be used is a warning and a slower start. */
+
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { defined } from '@toolwell/core/internal'
 import { makeFolder } from '@toolwell/core/internal/node'
 import type { ServerWarning, WarningListener } from './warning.js'
@@ -71,4 +73,24 @@ export function createCacheFiles(folder: string, warn: WarningListener): CacheFi
     remove,
     setAside,
   }
+}
+
+// Where programs of this user keep their files, by the rules of the system.
+
+type Env = Readonly<Record<string, string | undefined>>
+
+const PLACES = {
+  cache: { variable: 'XDG_CACHE_HOME', mac: ['Library', 'Caches'], other: ['.cache'] },
+  data: { variable: 'XDG_DATA_HOME', mac: ['Library', 'Application Support'], other: ['.local', 'share'] },
+  state: { variable: 'XDG_STATE_HOME', mac: ['Library', 'Application Support'], other: ['.local', 'state'] },
+  logs: { variable: 'XDG_STATE_HOME', mac: ['Library', 'Logs'], other: ['.local', 'state'] },
+} as const
+
+export function userFolder(kind: keyof typeof PLACES, name: string, env: Env = process.env): string {
+  const { variable, mac, other } = PLACES[kind]
+  const base =
+    env[variable] ||
+    (process.platform === 'win32' && env.LOCALAPPDATA) ||
+    join(homedir(), ...(process.platform === 'darwin' ? mac : other))
+  return join(base, 'toolwell', name)
 }
