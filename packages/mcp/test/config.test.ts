@@ -16,7 +16,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runs } from '../../../test/setup/tier.ts'
 import { configSchema } from '../src/config/json-schema.js'
-import { redactor } from '../src/config/redact.js'
+import { createRedactor } from '../src/config/redact.js'
 import { temporary } from './support/temporary.js'
 
 /** Reads one text as the file of this name in the folder `/project`. */
@@ -580,22 +580,22 @@ describe('secrets', () => {
     // A file may not hold such an address; a program may give one.
     const inCode = defineServer('code', { url: 'https://ada:pass-word@example.com/mcp?api_key=short#x' })
     expect(showEndpoint(inCode.endpoint)).toBe('https://***@example.com/mcp?api_key=***#***')
-    expect(redactor(inCode)('no pass-word at https://ada:pass-word@example.com/?token=x')).toBe(
+    expect(createRedactor(inCode)('no pass-word at https://ada:pass-word@example.com/?token=x')).toBe(
       'no *** at https://***@example.com/?token=***',
     )
   })
 
   it('are taken out of any text', () => {
     for (const server of servers) {
-      const hide = redactor(server)
+      const hide = createRedactor(server)
       const everything = JSON.stringify(server.endpoint)
       expect(everything).toMatch(secret)
       expect(hide(everything)).not.toMatch(secret)
       expect(hide(`at ${encodeURIComponent(everything)}`)).not.toMatch(secret)
     }
-    expect(redactor({ secrets: ['on', 'true'], endpoint: servers[0]?.endpoint as never })('turn it on')).toBe(
-      'turn it on',
-    )
+    expect(
+      createRedactor({ secrets: ['on', 'true'], endpoint: servers[0]?.endpoint as never })('turn it on'),
+    ).toBe('turn it on')
   })
 })
 

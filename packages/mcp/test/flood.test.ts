@@ -1,6 +1,6 @@
 /** What counts as a flood of messages: many in a short time, and not many in a long one. */
 import { describe, expect, it } from 'vitest'
-import { createFlood } from '../src/upstream/questions.js'
+import { createFlood } from '../src/upstream/incoming.js'
 
 /** How many of so many a second are let through before it is a flood. */
 function passed(perSecond: number, seconds: number, { isProgress = false, perRequest = 0 } = {}): number {

@@ -4,7 +4,7 @@ import { type Conversation, createToolwell } from '@toolwell/core'
 import { type Framework, type FrameworkTool, framework } from '@toolwell/core/framework'
 import { resultFolder } from '@toolwell/core/stores/results'
 import { connectServers, type Servers } from '@toolwell/mcp'
-import { defaultTrustFolder, type LookedAt, trustedProjects } from '@toolwell/mcp/internal'
+import { defaultTrustFolder, type ProjectFile, trustedProjects } from '@toolwell/mcp/internal'
 import { callIdsIn, withCallIds } from './call-ids.js'
 import { nativeResultsIn, withNativeResults } from './native-results.js'
 import { ownTools, withoutBridge } from './own-tools.js'
@@ -35,7 +35,7 @@ export interface Session {
   /** The config files of the folder, and whether they are used. */
   readonly project: ProjectFiles
   /** What the user says of a config file of the folder counts from now on. */
-  decide(file: LookedAt, isTrusted: boolean): void
+  decide(file: ProjectFile, isTrusted: boolean): void
   /** Reads the config files again. What cannot be read leaves the servers as they are. Gives the problems that are new. */
   readAgain(): readonly string[]
   /** How tools are sent is decided with the first request: servers that are met for the first time are waited for. */

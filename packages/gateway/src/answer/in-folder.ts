@@ -1,7 +1,7 @@
 /** Definitions name no project's folder: whoever reads them reads its own, and what it writes is judged as if it had read them so. */
 import { homedir } from 'node:os'
 import type { Caller } from '@toolwell/mcp'
-import { inFolder, outOfFolder } from '@toolwell/mcp/internal'
+import { insertFolder, replaceFolder } from '@toolwell/mcp/internal'
 import type { Room } from '../room/room.js'
 
 export function folderOf({ workspace = homedir() }: Caller): string {
@@ -10,7 +10,7 @@ export function folderOf({ workspace = homedir() }: Caller): string {
 
 /** What a caller in this folder reads. */
 export function toldIn<T>(folder: string, { hasFolderNames }: Room, value: T): T {
-  return hasFolderNames ? inFolder(value, folder) : value
+  return hasFolderNames ? insertFolder(value, folder) : value
 }
 
 /** The same in an answer in words, which holds definitions as JSON. */
@@ -27,8 +27,8 @@ export interface Heard<T> {
 
 /** What a caller in this folder has written. */
 export function heardIn<T>(folder: string, { hasFolderNames }: Room, value: T): Heard<T> {
-  const heard = hasFolderNames ? outOfFolder(value, folder) : undefined
+  const heard = hasFolderNames ? replaceFolder(value, folder) : undefined
   return heard === undefined
     ? { value, back: (input) => input }
-    : { value: heard, back: (input) => inFolder(input, folder) }
+    : { value: heard, back: (input) => insertFolder(input, folder) }
 }

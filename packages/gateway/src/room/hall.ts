@@ -16,12 +16,12 @@ import {
   type Servers,
 } from '@toolwell/mcp'
 import {
-  connectSharing,
+  connectWithSharedProcesses,
   diskReadOnly,
-  inProfile,
   isOffered,
   type ReadOnlyStore,
   type SharedProcesses,
+  selectByProfile,
 } from '@toolwell/mcp/internal'
 import { COMMAND } from '../bridge/commands.js'
 import { createBroken, type HallProblem, META } from './broken-entries.js'
@@ -123,7 +123,7 @@ export function openHall(options: HallOptions): Hall {
     const file = known.get(server)?.file
     return file === own ? undefined : file
   }
-  const servers = connectSharing(processes, catalogue, config, {
+  const servers = connectWithSharedProcesses(processes, catalogue, config, {
     ...connect,
     // Many folders are behind one catalogue: it names none of them.
     caller: () => ({}),
@@ -164,7 +164,7 @@ export function openHall(options: HallOptions): Hall {
       if (profile !== undefined && !Object.hasOwn(config.profiles, profile)) return undefined
       const wanted = profile === undefined ? undefined : config.profiles[profile]
       // Of the servers that are in use, whatever the files say by now.
-      const policy = wanted && within(byName(inProfile([...known.values()], wanted)), wanted.servers)
+      const policy = wanted && within(byName(selectByProfile([...known.values()], wanted)), wanted.servers)
       const room = openRoom(hall, well.face(defined({ policy })), isReadOnly)
       rooms.set(profile, room)
       return room

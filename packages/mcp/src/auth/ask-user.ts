@@ -12,7 +12,7 @@ import {
 import { defined } from '@toolwell/core/internal'
 import { quoted } from '../upstream/failures.js'
 import type { Challenge, Draft, LoginAttempt } from './login-attempt.js'
-import { wordsOf } from './login-error.js'
+import { describeLoginError } from './login-error.js'
 
 /** On the port of the config; else on that of the last login, because a client is registered with its port; else on any. */
 export async function listen({ oauth, known, failures }: LoginAttempt): Promise<Callback> {
@@ -80,7 +80,7 @@ function registrationFailure(
     )
   return failures.make(
     'not-registered',
-    `${name} takes only clients that it knows (${wordsOf(error)}).`,
+    `${name} takes only clients that it knows (${describeLoginError(error)}).`,
     `Register one with redirect address ${redirectUrl} and put it into the config: "oauth": { "clientId": "…", "callbackPort": ${new URL(redirectUrl).port} }.`,
     error,
   )

@@ -12,13 +12,13 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
 import { defined } from '@toolwell/core/internal'
-import { redactor } from '../config/redact.js'
+import { createRedactor } from '../config/redact.js'
 import type { OAuthSettings, ServerConfig } from '../config/server-config.js'
 import { openClient, VERSION } from '../upstream/open-client.js'
 import { createWatchdog } from '../upstream/watchdog.js'
 import { createLoginFailures, type LoginFailures } from './login-error.js'
 import type { Login, LoginStore } from './login-store.js'
-import { boundedFetch } from './stored-auth.js'
+import { createBoundedFetch } from './stored-auth.js'
 
 /** For each question to a server, in milliseconds. */
 const ANSWER_TIMEOUT = 30_000
@@ -45,7 +45,7 @@ export function createAttempt(
   { signal, over }: { readonly signal: AbortSignal | undefined; readonly over: AbortSignal },
 ): LoginAttempt {
   const stop = signal ? AbortSignal.any([over, signal]) : over
-  const ask = boundedFetch(ANSWER_TIMEOUT)
+  const ask = createBoundedFetch(ANSWER_TIMEOUT)
   return {
     server,
     name: server.name,
@@ -166,7 +166,7 @@ export async function askForChallenge({
   const watchdog = createWatchdog()
   try {
     const { client } = await openClient({
-      hide: redactor(server),
+      hide: createRedactor(server),
       server,
       version: VERSION,
       watchdog,

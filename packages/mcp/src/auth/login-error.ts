@@ -1,5 +1,5 @@
 import { OAuthError, RegistrationRejectedError } from '@modelcontextprotocol/client'
-import { redactor } from '../config/redact.js'
+import { createRedactor } from '../config/redact.js'
 import type { ServerConfig } from '../config/server-config.js'
 import { Unreachable } from '../upstream/unreachable.js'
 
@@ -73,7 +73,7 @@ export interface LoginFailures {
 
 export function createLoginFailures(server: ServerConfig, signal: AbortSignal | undefined): LoginFailures {
   const { name } = server
-  const hide = redactor(server)
+  const hide = createRedactor(server)
   const make: LoginFailures['make'] = (code, message, fix, cause) =>
     new LoginError(code, name, hide(message), hide(fix), { cause })
   return {
@@ -83,7 +83,7 @@ export function createLoginFailures(server: ServerConfig, signal: AbortSignal | 
     notKept: (cause) =>
       make(
         'not-kept',
-        `Tokens cannot be kept: ${wordsOf(cause, hide)}.`,
+        `Tokens cannot be kept: ${describeLoginError(cause, hide)}.`,
         'Make the folder writable, or name another one in XDG_DATA_HOME.',
         cause,
       ),
@@ -91,7 +91,7 @@ export function createLoginFailures(server: ServerConfig, signal: AbortSignal | 
       const [why, fix] =
         cause instanceof Unreachable
           ? [cause.message, cause.fix]
-          : [wordsOf(cause, hide), 'check "url" in its config, and whether the server runs']
+          : [describeLoginError(cause, hide), 'check "url" in its config, and whether the server runs']
       return make(
         'unreachable',
         `${name} does not answer as an MCP server: ${why}.`,
@@ -102,7 +102,7 @@ export function createLoginFailures(server: ServerConfig, signal: AbortSignal | 
     refused: (what, cause) =>
       make(
         'failed',
-        `${name} ${what}: ${wordsOf(cause, hide)}.`,
+        `${name} ${what}: ${describeLoginError(cause, hide)}.`,
         'Try again. If it fails again, tell whoever runs the server.',
         cause,
       ),
@@ -110,17 +110,17 @@ export function createLoginFailures(server: ServerConfig, signal: AbortSignal | 
 }
 
 /** An error in one short line. */
-export function wordsOf(error: unknown, hide: (text: string) => string = (text) => text): string {
-  if (error instanceof OAuthError) return plain(hide(`${error.code}, ${error.message}`))
+export function describeLoginError(error: unknown, hide: (text: string) => string = (text) => text): string {
+  if (error instanceof OAuthError) return toPlainLine(hide(`${error.code}, ${error.message}`))
   if (error instanceof RegistrationRejectedError)
-    return plain(`registration was refused with ${error.status}`)
-  if (!(error instanceof Error)) return plain(hide(String(error)))
+    return toPlainLine(`registration was refused with ${error.status}`)
+  if (!(error instanceof Error)) return toPlainLine(hide(String(error)))
   const inner = error.cause instanceof Error ? `: ${error.cause.message}` : ''
-  return plain(hide(`${error.message}${inner}`))
+  return toPlainLine(hide(`${error.message}${inner}`))
 }
 
 /** What others say is shown without control characters, in one short line. */
-export function plain(text: string): string {
+export function toPlainLine(text: string): string {
   const line = text.replace(/[^\P{C}]|\s+/gu, ' ').trim()
   return (line.length > 300 ? `${line.slice(0, 299)}…` : line).replace(/\.$/, '')
 }

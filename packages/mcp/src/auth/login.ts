@@ -12,9 +12,9 @@ import {
   discoverAuthorization,
   type LoginAttempt,
 } from './login-attempt.js'
-import { createLoginFailures, LoginError, plain } from './login-error.js'
+import { createLoginFailures, LoginError, toPlainLine } from './login-error.js'
 import { diskLogins, type Login, type LoginStore } from './login-store.js'
-import { expiryOf } from './stored-auth.js'
+import { readExpiry } from './stored-auth.js'
 
 const DEFAULT_TIMEOUT = 300_000
 
@@ -134,7 +134,9 @@ async function shownTo<T>(answer: Answer, server: string, work: () => Promise<T>
 function codeFrom(parameters: URLSearchParams, { name, failures }: LoginAttempt): string {
   const code = parameters.get('code')
   if (code && !parameters.has('error')) return code
-  const why = plain(parameters.get('error_description') ?? parameters.get('error') ?? 'no code was given')
+  const why = toPlainLine(
+    parameters.get('error_description') ?? parameters.get('error') ?? 'no code was given',
+  )
   const isDenial = parameters.get('error') === 'access_denied'
   throw failures.make(
     'denied',
@@ -171,7 +173,7 @@ async function takeTokens(
   return {
     client,
     tokens: { ...tokens, issuer, ...defined({ scope: scope || undefined }) },
-    ...expiryOf(tokens, now),
+    ...readExpiry(tokens, now),
     discovery,
     ...defined({ resource }),
     redirectUrl,

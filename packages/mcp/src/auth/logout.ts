@@ -2,7 +2,7 @@
 import { assertSecureTokenEndpoint, selectClientAuthMethod } from '@modelcontextprotocol/client'
 import type { ServerConfig } from '../config/server-config.js'
 import { diskLogins, type Login, type LoginStore } from './login-store.js'
-import { boundedFetch } from './stored-auth.js'
+import { createBoundedFetch } from './stored-auth.js'
 
 const REVOCATION_TIMEOUT = 15_000
 
@@ -61,7 +61,7 @@ async function revoke({
         body.set('client_id', id)
         if (method === 'client_secret_post' && secret) body.set('client_secret', secret)
       }
-      const response = await boundedFetch(REVOCATION_TIMEOUT)(endpoint, {
+      const response = await createBoundedFetch(REVOCATION_TIMEOUT)(endpoint, {
         method: 'POST',
         headers,
         body,

@@ -33,23 +33,23 @@ const REFUSALS: readonly string[] = [
   OAuthErrorCode.UnauthorizedClient,
 ]
 
-export function expiryOf(tokens: { expires_in?: number | undefined }, now: number): { expiresAt?: number } {
+export function readExpiry(tokens: { expires_in?: number | undefined }, now: number): { expiresAt?: number } {
   return defined({ expiresAt: tokens.expires_in === undefined ? undefined : now + tokens.expires_in * 1000 })
 }
 
-export function boundedFetch(milliseconds: number, base: FetchLike = fetch): FetchLike {
+export function createBoundedFetch(milliseconds: number, base: FetchLike = fetch): FetchLike {
   return (url, init) => {
     const late = AbortSignal.timeout(milliseconds)
     return base(url, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, late]) : late })
   }
 }
 
-export function storedAuth(
+export function createStoredAuth(
   server: ServerConfig,
   { store, now = Date.now, onWarning }: StoredAuthOptions,
 ): ServerAuth | undefined {
   if (server.endpoint.type === 'stdio' || hasOwnCredentials(server)) return undefined
-  const held = holdLogin(server, store, onWarning)
+  const held = openLogin(server, store, onWarning)
   let renewing: Promise<void> | undefined
   const sentWith = new WeakMap<Response, string>()
   return {
@@ -60,7 +60,7 @@ export function storedAuth(
       if (!login?.tokens) throw new UnauthorizedError('no login')
       if (isNewer(login, sent, now())) return
       renewing ??= held
-        .alone(() => renew(held, sent, now))
+        .runExclusively(() => renew(held, sent, now))
         .finally(() => {
           renewing = undefined
         })
@@ -101,7 +101,7 @@ function isNewer(
   return tokens !== undefined && tokens.access_token !== sent && expiresAt > now
 }
 
-async function renew(held: HeldLogin, sent: string | undefined, now: () => number): Promise<void> {
+async function renew(held: OpenLogin, sent: string | undefined, now: () => number): Promise<void> {
   const login = held.read()
   if (login && isNewer(login, sent, now())) return
   const { tokens, client, discovery, resource } = login ?? {}
@@ -111,57 +111,57 @@ async function renew(held: HeldLogin, sent: string | undefined, now: () => numbe
       ...defined({ metadata: discovery.authorizationServerMetadata, resource }),
       clientInformation: client,
       refreshToken: tokens.refresh_token,
-      fetchFn: boundedFetch(RENEWAL_TIMEOUT),
+      fetchFn: createBoundedFetch(RENEWAL_TIMEOUT),
     })
     const { expiresAt: _, ...rest } = login
     const scope = renewed.scope ?? tokens.scope
-    held.keep({
+    held.save({
       ...rest,
       tokens: {
         ...renewed,
         ...(scope ? { scope } : {}),
         ...(tokens.issuer ? { issuer: tokens.issuer } : {}),
       },
-      ...expiryOf(renewed, now()),
+      ...readExpiry(renewed, now()),
     })
   } catch (error) {
     if (!(error instanceof OAuthError) || !REFUSALS.includes(error.code))
       throw new Error('its login could not be renewed', { cause: error })
     const { tokens: _, expiresAt: __, client: known, ...rest } = login
-    held.keep(error.code === OAuthErrorCode.InvalidGrant && known ? { ...rest, client: known } : rest)
+    held.save(error.code === OAuthErrorCode.InvalidGrant && known ? { ...rest, client: known } : rest)
     throw new UnauthorizedError('the login has ended')
   }
 }
 
 /** The server wants more than was granted; the next login will ask for it. */
-function want(held: HeldLogin, scope: string): Promise<void> {
+function want(held: OpenLogin, scope: string): Promise<void> {
   return held
-    .alone(async () => {
+    .runExclusively(async () => {
       const login = held.read() ?? {}
       const wanted = computeScopeUnion(login.wanted, login.tokens?.scope, scope)
-      if (wanted !== undefined && wanted !== login.wanted) held.keep({ ...login, wanted })
+      if (wanted !== undefined && wanted !== login.wanted) held.save({ ...login, wanted })
     })
     .catch(() => undefined)
 }
 
 // The login of one server as a running program holds it: from its file, or from memory where the file cannot be written.
 
-interface HeldLogin {
+interface OpenLogin {
   read(): Login | undefined
-  keep(login: Login): void
+  save(login: Login): void
   /** Does the work while no other process does its own on this login. */
-  alone(work: () => Promise<void>): Promise<void>
+  runExclusively(work: () => Promise<void>): Promise<void>
   /** Whether the file is another one than when it was last looked at. */
   hasChanged(): boolean
   /** Takes every secret of the login out of a text, those of earlier tokens too. */
   hide(text: string): string
 }
 
-function holdLogin(
+function openLogin(
   server: ServerConfig,
   store: LoginStore,
   onWarning: WarningListener | undefined,
-): HeldLogin {
+): OpenLogin {
   /** What could not be written, as long as the file is the one it should have replaced. */
   let unwritten: { readonly login: Login; readonly stamp: string } | undefined
   let seen = ''
@@ -180,7 +180,7 @@ function holdLogin(
   }
   return {
     read,
-    keep(login) {
+    save(login) {
       try {
         store.write(server, login)
         unwritten = undefined
@@ -195,7 +195,7 @@ function holdLogin(
       }
       read()
     },
-    async alone(work) {
+    async runExclusively(work) {
       let entered = false
       try {
         await store.exclusively(server, () => {

@@ -2,7 +2,14 @@
 
 import { isRecord, nearest } from '@toolwell/core/internal'
 import { type ConfigDocument, type ConfigProblem, type Path, pathText } from './document.js'
-import { exampleOf, FOREIGN_OAUTH_KEYS, type Key, misfit, ownKey, SERVER_KEYS } from './keys.js'
+import {
+  describeMisfit,
+  FOREIGN_OAUTH_KEYS,
+  type Key,
+  SERVER_KEYS,
+  showExample,
+  translateKey,
+} from './keys.js'
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -24,10 +31,10 @@ export function checkEntry(raw: RawEntry): CheckedEntry {
     return { fields: {}, refused: new Set(Object.keys(SERVER_KEYS)), problems }
   }
   const take = (fields: Record<string, unknown>, path: Path, name: string, value: unknown, key: Key) => {
-    const wrong = misfit(value, key)
+    const wrong = describeMisfit(value, key)
     if (wrong) {
       refused.add(name)
-      report(path, `${String(path.at(-1))} ${wrong}`, `Write "${name}": ${exampleOf(key)}`)
+      report(path, `${String(path.at(-1))} ${wrong}`, `Write "${name}": ${showExample(key)}`)
     } else fields[name] = key.kind === 'object' ? inner(value as Fields, key.keys, path) : value
   }
   const inner = (values: Fields, keys: Readonly<Record<string, Key>>, path: Path): Fields => {
@@ -65,7 +72,7 @@ export function checkEntry(raw: RawEntry): CheckedEntry {
   }
   const fields: Record<string, unknown> = {}
   for (const [given, value] of Object.entries(raw.value)) {
-    const own = ownKey(given, value, { isForeign: raw.foreign })
+    const own = translateKey(given, value, { isForeign: raw.foreign })
     if (own.kind === 'known') {
       // Some clients say here whether there is a login at all, which the server says by itself.
       const isSwitch = own.name === 'oauth' && typeof value === 'boolean'

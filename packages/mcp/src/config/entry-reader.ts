@@ -4,7 +4,7 @@ import { isRecord } from '@toolwell/core/internal'
 import { type Fields, problemAt, type RawEntry } from './check-entry.js'
 import type { ConfigProblem, Path } from './document.js'
 import { DEFAULTS } from './server-config.js'
-import { expand, type VariableScope } from './variables.js'
+import { expandVariables, type VariableScope } from './variables.js'
 
 export interface EntryReader {
   readonly raw: RawEntry
@@ -30,7 +30,7 @@ export function createEntryReader(raw: RawEntry, fields: Fields, scope: Variable
     problems.push(problemAt(raw, path, message, fix, severity))
   }
   const text: EntryReader['text'] = (value, ...path) => {
-    const expanded = expand(String(value), { ...scope, folder: raw.folder })
+    const expanded = expandVariables(String(value), { ...scope, folder: raw.folder })
     secrets.push(...expanded.secrets)
     for (const { message, fix } of expanded.problems) report(path, message, fix)
     return expanded.text
@@ -102,10 +102,10 @@ export function readDuration(value: unknown): number | undefined {
 
 // Variables of the environment that an entry sends to an address. A program that it starts could read them all anyway.
 
-export function sentVariables({ url, headers, oauth }: Fields, scope: VariableScope): string[] {
+export function findSentVariables({ url, headers, oauth }: Fields, scope: VariableScope): string[] {
   if (url === undefined) return []
   const texts = [url, ...[headers, oauth].flatMap((each) => (isRecord(each) ? Object.values(each) : []))]
-  return [...new Set(texts.flatMap((text) => expand(String(text), scope).variables))]
+  return [...new Set(texts.flatMap((text) => expandVariables(String(text), scope).variables))]
 }
 
 /** Reads NAME=value lines, as editors and shells keep them beside a project. Other lines are ignored. */

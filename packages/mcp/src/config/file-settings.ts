@@ -1,9 +1,9 @@
 /** Profiles: named selections of servers and tools. */
 
 import { isRecord, matchesGlob, nearest } from '@toolwell/core/internal'
-import { type RuleSettings, ruleProblem } from '../trust/scan/rules.js'
+import { checkRuleSetting, type RuleSettings } from '../trust/scan/rules.js'
 import { type ConfigDocument, type ConfigProblem, type Path, pathText, problemIn } from './document.js'
-import { exampleOf, HOST_TOOLS_KEYS, misfit, PROFILE_KEYS } from './keys.js'
+import { describeMisfit, HOST_TOOLS_KEYS, PROFILE_KEYS, showExample } from './keys.js'
 import type { ServerConfig } from './server-config.js'
 
 export interface Profile {
@@ -13,7 +13,7 @@ export interface Profile {
 }
 
 /** The profiles of one file. What is wrong with one is added to the problems, and the profile left out. */
-export function profilesOf(document: ConfigDocument, problems: ConfigProblem[]): Record<string, Profile> {
+export function readProfiles(document: ConfigDocument, problems: ConfigProblem[]): Record<string, Profile> {
   const profiles: Record<string, Profile> = {}
   const given = document.value?.profiles
   if (given === undefined) return profiles
@@ -48,9 +48,9 @@ export function profilesOf(document: ConfigDocument, problems: ConfigProblem[]):
               : `Did you mean ${JSON.stringify(suggestion)}?`,
           ),
         ]
-      const message = misfit(each, known)
+      const message = describeMisfit(each, known)
       return message
-        ? [problemIn(document, [...path, key], `${key} ${message}`, `Write "${key}": ${exampleOf(known)}`)]
+        ? [problemIn(document, [...path, key], `${key} ${message}`, `Write "${key}": ${showExample(known)}`)]
         : []
     })
     problems.push(...wrong)
@@ -94,10 +94,10 @@ export function applyProfile(
     // No servers at all is safer than more than were asked for.
     return []
   }
-  return inProfile(servers, profile)
+  return selectByProfile(servers, profile)
 }
 
-export function inProfile(servers: readonly ServerConfig[], profile: Profile): ServerConfig[] {
+export function selectByProfile(servers: readonly ServerConfig[], profile: Profile): ServerConfig[] {
   return servers
     .filter((server) => (profile.servers ?? ['*']).some((pattern) => matchesGlob(pattern, server.name)))
     .map((server) => ({
@@ -124,7 +124,7 @@ export interface HostTools {
 }
 
 /** What is wrong is in `problems`; the rest is used. */
-export function hostToolsOf(
+export function readHostTools(
   document: ConfigDocument,
   foreign: boolean,
   problems: ConfigProblem[],
@@ -144,7 +144,7 @@ export function hostToolsOf(
   let defer: readonly string[] = []
   for (const [name, value] of Object.entries(given)) {
     const key = Object.hasOwn(HOST_TOOLS_KEYS, name) ? HOST_TOOLS_KEYS[name] : undefined
-    const wrong = key && misfit(value, key)
+    const wrong = key && describeMisfit(value, key)
     if (!key) {
       const [meant = 'defer'] = nearest(name, known, 1)
       refuse(
@@ -152,7 +152,7 @@ export function hostToolsOf(
         `unknown key ${JSON.stringify(name)}`,
         `Did you mean ${JSON.stringify(meant)}?`,
       )
-    } else if (wrong) refuse(['hostTools', name], `${name} ${wrong}`, `Write ${exampleOf(key)}`)
+    } else if (wrong) refuse(['hostTools', name], `${name} ${wrong}`, `Write ${showExample(key)}`)
     else defer = value as string[]
   }
   return { defer }
@@ -163,7 +163,7 @@ export function hostToolsOf(
 const KEYS = ['rules']
 
 /** What is wrong is in `problems`; the rest is used. */
-export function scanSettingsOf(
+export function readScanSettings(
   document: ConfigDocument,
   foreign: boolean,
   problems: ConfigProblem[],
@@ -190,7 +190,7 @@ export function scanSettingsOf(
   }
   const off: Record<string, 'off'> = {}
   for (const [id, value] of Object.entries(rules)) {
-    const problem = ruleProblem(id, value)
+    const problem = checkRuleSetting(id, value)
     if (problem) refuse(['scan', 'rules', id], problem.message, problem.fix)
     else off[id] = 'off'
   }

@@ -15,7 +15,7 @@ interface Sought {
 
 type Mark = (start: number, end: number) => void
 
-export function textHider(texts: Iterable<string>): (text: string) => string {
+export function createTextHider(texts: Iterable<string>): (text: string) => string {
   const sought: Sought[] = []
   const short: string[] = []
   const long: string[] = []

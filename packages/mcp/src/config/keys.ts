@@ -169,7 +169,7 @@ const FOREIGN_SERVER_KEYS: Readonly<Record<string, string>> = {
   disabledTools: 'deny',
 }
 
-export type OwnKey =
+export type TranslatedKey =
   | { readonly kind: 'known'; readonly name: string; readonly value: unknown; readonly key: Key }
   /** Another client knows what it means, and it cannot be done here. */
   | { readonly kind: 'left' }
@@ -178,7 +178,7 @@ export type OwnKey =
   | { readonly kind: 'unknown' }
 
 /** What a key of a server's entry is here, in whichever client's words it is written. */
-export function ownKey(given: string, value: unknown, { isForeign = true } = {}): OwnKey {
+export function translateKey(given: string, value: unknown, { isForeign = true } = {}): TranslatedKey {
   if (value === null || value === undefined || BOOKKEEPING.has(given)) return { kind: 'silent' }
   // `trust: true` of another client means "do not ask me", which is not said of definitions.
   const isSwitch = given === 'trust' && typeof value === 'boolean'
@@ -225,7 +225,7 @@ export const PROFILE_KEYS: Readonly<Record<string, Key>> = {
 }
 
 /** An example of a value that fits. */
-export function exampleOf(key: Kind): string {
+export function showExample(key: Kind): string {
   switch (key.kind) {
     case 'string':
     case 'path':
@@ -259,7 +259,7 @@ export function exampleOf(key: Kind): string {
 }
 
 /** Why a value does not fit its key, in words, or undefined. */
-export function misfit(value: unknown, key: Kind): string | undefined {
+export function describeMisfit(value: unknown, key: Kind): string | undefined {
   switch (key.kind) {
     case 'string':
     case 'path':

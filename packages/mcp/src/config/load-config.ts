@@ -10,16 +10,23 @@ import { type ConfigDocument, pathText, problemIn, readDocument } from './docume
 import {
   applyProfile,
   type HostTools,
-  hostToolsOf,
   type Profile,
-  profilesOf,
-  scanSettingsOf,
+  readHostTools,
+  readProfiles,
+  readScanSettings,
 } from './file-settings.js'
+import {
+  CONTAINER_KEYS,
+  describeMisplacedServer,
+  findMisplacedServers,
+  findTables,
+  looksLikeServer,
+  readPath,
+} from './find-servers.js'
 import { FILE_KEYS, REACHED_KEYS } from './keys.js'
 import { readEntry } from './read-entry.js'
 import type { ServerConfig } from './server-config.js'
-import { elsewhere, isServer, outsideTable, PLACES, tablesIn, valueAt } from './tables.js'
-import { dialectOf, withCommonVariables } from './variables.js'
+import { detectDialect, withCommonVariables } from './variables.js'
 
 export interface Config {
   /** In order of name. Servers with an error are not among them. */
@@ -145,9 +152,9 @@ export function loadConfig(options: LoadOptions): Config {
         entries.set(raw.name, { raw, fields, refused, isBroken })
       }
     }
-    Object.assign(profiles, profilesOf(document, problems))
-    Object.assign(rules, scanSettingsOf(document, foreign, problems))
-    for (const name of hostToolsOf(document, foreign, problems).defer) defer.add(name)
+    Object.assign(profiles, readProfiles(document, problems))
+    Object.assign(rules, readScanSettings(document, foreign, problems))
+    for (const name of readHostTools(document, foreign, problems).defer) defer.add(name)
   }
 
   const servers: ServerConfig[] = []
@@ -203,11 +210,11 @@ function checkFileKeys(document: ConfigDocument, foreign: boolean, problems: Con
   for (const key of keys) {
     if ((FILE_KEYS as readonly string[]).includes(key)) continue
     const [suggestion] = nearest(key, FILE_KEYS, 1)
-    if (foreign && PLACES.includes(key)) continue
+    if (foreign && CONTAINER_KEYS.includes(key)) continue
     // In a file of another client, only a likely typing error is worth a warning.
     if (foreign && (suggestion === undefined || keys.includes(suggestion))) continue
-    if (!foreign && isServer(document.value?.[key])) {
-      problems.push(outsideTable(document, key))
+    if (!foreign && looksLikeServer(document.value?.[key])) {
+      problems.push(describeMisplacedServer(document, key))
       continue
     }
     problems.push({
@@ -237,9 +244,9 @@ function* entriesOf(
   problems: ConfigProblem[],
 ): Generator<RawEntry> {
   const { value: whole = {}, file } = document
-  const dialect = foreign ? dialectOf(file) : 'common'
-  for (const { path, folder } of tablesIn(whole, { file, workspaceFolder, foreign })) {
-    const value = valueAt(whole, path)
+  const dialect = foreign ? detectDialect(file) : 'common'
+  for (const { path, folder } of findTables(whole, { file, workspaceFolder, foreign })) {
+    const value = readPath(whole, path)
     if (value === undefined) continue
     if (!isRecord(value)) {
       problems.push(
@@ -256,7 +263,7 @@ function* entriesOf(
       else yield raw
     }
   }
-  if (foreign) problems.push(...elsewhere(document, workspaceFolder))
+  if (foreign) problems.push(...findMisplacedServers(document, workspaceFolder))
 }
 
 function nameProblem(name: string): string | undefined {

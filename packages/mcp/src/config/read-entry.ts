@@ -5,9 +5,9 @@ import { existsSync } from 'node:fs'
 import { canonicalJson, defined, isRecord } from '@toolwell/core/internal'
 import type { Fields, RawEntry } from './check-entry.js'
 import type { ConfigProblem } from './document.js'
-import { createEntryReader, type EntryReader, sentVariables } from './entry-reader.js'
+import { createEntryReader, type EntryReader, findSentVariables } from './entry-reader.js'
 import { readEndpoint } from './read-endpoint.js'
-import { commandsOf, hasReference } from './references.js'
+import { findCommandsToApprove, hasReference } from './references.js'
 import {
   DEFAULTS,
   type InWorkspace,
@@ -63,7 +63,7 @@ export function readEntry(
     share: (fields.share as Share | undefined) ?? 'all',
     workspace: readWorkspace(raw, fields, given, refused),
     oauth,
-    commands: commandsOf(endpoint, sentVariables(fields, scope), raw),
+    commands: findCommandsToApprove(endpoint, findSentVariables(fields, scope), raw),
     secrets: [
       ...reader.secrets,
       ...Object.values(endpoint.type === 'stdio' ? endpoint.env : endpoint.headers),
@@ -144,7 +144,7 @@ function readWorkspace(
       if (!endpoint) throw new Error('an entry without a command or url is no server')
       return {
         endpoint,
-        commands: commandsOf(endpoint, sentVariables(fields, scope), raw),
+        commands: findCommandsToApprove(endpoint, findSentVariables(fields, scope), raw),
         secrets: [
           ...reader.secrets,
           ...Object.values(endpoint.type === 'stdio' ? endpoint.env : endpoint.headers),

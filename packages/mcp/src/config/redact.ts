@@ -2,9 +2,9 @@
 
 import { existsSync } from 'node:fs'
 import { basename, dirname, relative, resolve } from 'node:path'
-import { SHORTEST_SECRET, textHider } from './hide-texts.js'
+import { createTextHider, SHORTEST_SECRET } from './hide-texts.js'
 import { hasReference } from './references.js'
-import { isCommon, isPlace, isSecretName, isSentence, namedWord, partsOf } from './secret-parts.js'
+import { findSecretParts, isCommon, isPlace, isSecretName, isSentence, namedWord } from './secret-parts.js'
 import type { ServerConfig } from './server-config.js'
 import { HIDDEN, isHarmless, isOpaque, isPath, SCHEME, showPath, showUrl, showWords } from './show-word.js'
 import { isAbsolutePath } from './translate-entry.js'
@@ -15,30 +15,34 @@ const ORDINARY_NAME = /^[\w.-]+(?:\/[\w.-]+)*$/
 type Secretive = Pick<ServerConfig, 'secrets' | 'endpoint'> & Partial<Pick<ServerConfig, 'name'>>
 
 /** A function that takes the server's secrets out of a text. Call it before a text is cut: half a secret is one too. */
-export function redactor(server: Secretive): (text: string) => string {
+export function createRedactor(server: Secretive): (text: string) => string {
   const { whole, named, others } = secretsOf(server)
-  const hide = textHider([...whole, ...named, ...others.filter((part) => !isWord(part) || isOpaque(part))])
+  const hide = createTextHider([
+    ...whole,
+    ...named,
+    ...others.filter((part) => !isWord(part) || isOpaque(part)),
+  ])
   // In this order: an address that is half hidden no longer holds the whole secret.
   return (text) => redactUrls(hide(text))
 }
 
 /** An endpoint as it may be shown: names of variables and headers, no value. */
 export function showEndpoint(endpoint: ServerConfig['endpoint'], secrets: readonly string[] = []): string {
-  return textHider([...secrets, ...valuesOf(endpoint)].flatMap(wordsOf))(shownOf(endpoint))
+  return createTextHider([...secrets, ...valuesOf(endpoint)].flatMap(wordsOf))(shownOf(endpoint))
 }
 
 export interface DefinitionRedactor {
   /** Takes secrets out of what a server says of itself. `names`: of its tools, which are shown anyway. */
   hide(text: string, names?: ReadonlySet<string>): string
   /** A name cannot be changed: whether it holds what only a secret looks like. */
-  isTold(name: string): boolean
+  holdsSecret(name: string): boolean
 }
 
 /**
  * A word of the config may be a word of a description too, so only values that cannot be a word are taken out, and those
  * that are called a key, a password or the like.
  */
-export function definitionRedactor(server: Secretive): DefinitionRedactor {
+export function createDefinitionRedactor(server: Secretive): DefinitionRedactor {
   const { whole, named: all, others: parts } = secretsOf(server)
   // The password of the database called postgres is often postgres.
   const shown = shownOf(server.endpoint)
@@ -49,21 +53,22 @@ export function definitionRedactor(server: Secretive): DefinitionRedactor {
     /^[A-Za-z_-]+$/.test(value) || (/^[A-Za-z][\w-]*$/.test(value) && !isOpaque(value))
   const sure = others.filter((value) => (isOpaque(value) || value.length >= 8) && !mayBeName(value))
   const longNames = others.filter((value) => value.length >= 8 && mayBeName(value))
-  const hideAll = textHider([...named, ...sure, ...longNames])
-  const hideSure = textHider([...sure, ...named.filter((value) => !isWord(value))])
+  const hideAll = createTextHider([...named, ...sure, ...longNames])
+  const hideSure = createTextHider([...sure, ...named.filter((value) => !isWord(value))])
   /** For the tools of a list, whose names stay. */
   const besides = new WeakMap<ReadonlySet<string>, (text: string) => string>()
   const hideBeside = (names: ReadonlySet<string>) => {
     const known = besides.get(names)
     if (known) return known
     const unnamed = longNames.filter((value) => !names.has(value))
-    const made = unnamed.length === longNames.length ? hideAll : textHider([...named, ...sure, ...unnamed])
+    const made =
+      unnamed.length === longNames.length ? hideAll : createTextHider([...named, ...sure, ...unnamed])
     besides.set(names, made)
     return made
   }
   return {
     hide: (text, names) => (names ? hideBeside(names) : hideAll)(text),
-    isTold: (name) =>
+    holdsSecret: (name) =>
       named.includes(name) ||
       hideSure(name) !== name ||
       // An address, a header, a setting: no tool that a config asks for is called like that.
@@ -72,8 +77,8 @@ export function definitionRedactor(server: Secretive): DefinitionRedactor {
 }
 
 /** What of a server's start is remembered or pinned must not hold what came out of a variable. */
-function startRedactor({ secrets }: Pick<ServerConfig, 'secrets'>): (text: string) => string {
-  return textHider(secrets.filter((value) => !isWord(value)).flatMap(wordsOf))
+function createStartRedactor({ secrets }: Pick<ServerConfig, 'secrets'>): (text: string) => string {
+  return createTextHider(secrets.filter((value) => !isWord(value)).flatMap(wordsOf))
 }
 
 interface Secrets {
@@ -104,7 +109,7 @@ function secretsOf({ name: shown, secrets, endpoint }: Secretive): Secrets {
     // Where it leads is no secret, whatever it is called.
     if (isHarmless(value, cwd)) continue
     // What a reference stands for is known when the server is started.
-    const inner = hasReference(value) ? [] : partsOf(value, isNamed, cwd)
+    const inner = hasReference(value) ? [] : findSecretParts(value, isNamed, cwd)
     const isPlain = (part: string) =>
       part.length < SHORTEST_SECRET || isKnown(part) || (part !== value && isSentence(part))
     const parts = [...inner].filter(([part, isSecret]) => !(isSecret ? isHarmless(part, cwd) : isPlain(part)))
@@ -182,8 +187,8 @@ function redactUrls(text: string): string {
 
 // How a server is started or reached, as it is remembered and pinned: program, package and version, switches, address. No secret, and the same in another folder or on another machine.
 
-export function startOf(server: Pick<ServerConfig, 'endpoint' | 'file' | 'secrets'>): string {
-  return startRedactor(server)(shownStart(server))
+export function describeStart(server: Pick<ServerConfig, 'endpoint' | 'file' | 'secrets'>): string {
+  return createStartRedactor(server)(shownStart(server))
 }
 
 function shownStart({ endpoint, file }: Pick<ServerConfig, 'endpoint' | 'file'>): string {

@@ -33,7 +33,7 @@ export function hasReference(text: string): boolean {
  * that go to an address as `${env:NAME}`. Nothing of an entry that is the user's own; a file of the entry's folder is as much its
  * author's as the entry is.
  */
-export function commandsOf(
+export function findCommandsToApprove(
   endpoint: ServerConfig['endpoint'],
   sent: readonly string[],
   { isOwn, isPatched, folder }: Pick<RawEntry, 'isOwn' | 'isPatched' | 'folder'>,

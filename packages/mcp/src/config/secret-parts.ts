@@ -18,7 +18,7 @@ export const isPlace = (text: string) => /^(?:~?[\\/]|\.{1,2}[\\/]|[A-Za-z]:[\\/
 type Take = (text: string, isNamed: boolean) => void
 
 /** The value itself is one of them. Paths start at `cwd`; as far as one exists, nothing of it is a part. */
-export function partsOf(value: string, isNamed: boolean, cwd: string): SecretParts {
+export function findSecretParts(value: string, isNamed: boolean, cwd: string): SecretParts {
   const found = new Map<string, boolean>()
   const visit = (text: string, isSecret: boolean, depth: number): void => {
     const known = found.get(text)

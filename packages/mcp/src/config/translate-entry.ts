@@ -1,13 +1,13 @@
 /** An entry of another client with our keys, for a file in another folder. Values are kept as they are. */
 import { basename, dirname, isAbsolute, resolve } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
-import { FOREIGN_OAUTH_KEYS, ownKey, SERVER_KEYS } from './keys.js'
+import { FOREIGN_OAUTH_KEYS, SERVER_KEYS, translateKey } from './keys.js'
 import { absoluteReference } from './references.js'
 
 export interface Translated {
   readonly entry: Record<string, unknown>
   /** Keys that mean nothing here. */
-  readonly left: readonly string[]
+  readonly skipped: readonly string[]
 }
 
 /** `folder`: what relative paths of the entry start from. */
@@ -15,7 +15,7 @@ export function translateEntry(value: Readonly<Record<string, unknown>>, folder:
   const entry: Record<string, unknown> = {}
   const left: string[] = []
   for (const [given, each] of Object.entries(absoluteFiles(value, folder))) {
-    const own = ownKey(given, each)
+    const own = translateKey(given, each)
     if (own.kind === 'silent') continue
     // Some clients say here whether there is a login at all, which the server says by itself.
     if (own.kind !== 'known' || (own.name === 'oauth' && typeof each === 'boolean')) left.push(given)
@@ -35,7 +35,7 @@ export function translateEntry(value: Readonly<Record<string, unknown>>, folder:
     if (typeof path === 'string' && !isAbsolutePath(path) && !path.startsWith('${'))
       entry[key] = resolve(folder, path)
   }
-  return { entry, left }
+  return { entry, skipped: left }
 }
 
 /** What is said of a login, without what only its client knows: in our own file an unknown key is an error. */
@@ -68,7 +68,7 @@ const CLIENT_FOLDERS: ReadonlySet<string> = new Set(
 )
 
 /** What relative paths of a file's entries start from. */
-export function entryFolder(file: string): string {
+export function findEntryFolder(file: string): string {
   // Continue has a folder of files below its own.
   const folder = dirname(file).replace(/(?<=[\\/]\.continue)[\\/]mcpServers$/, '')
   return CLIENT_FOLDERS.has(basename(folder)) ? dirname(folder) : folder

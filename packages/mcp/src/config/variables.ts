@@ -28,7 +28,7 @@ const NAME = /^[A-Za-z_]\w*$/
 const PUBLIC = new Set(['HOME', 'USER', 'LOGNAME', 'PWD', 'TMPDIR', 'SHELL', 'LANG', 'PATH'])
 
 /** What is expanded is not expanded again: a value may hold `${…}` of its own. */
-export function expand(text: string, scope: VariableScope): Expanded {
+export function expandVariables(text: string, scope: VariableScope): Expanded {
   const secrets: string[] = []
   const variables: string[] = []
   const problems = new Map<string, string>()
@@ -123,7 +123,7 @@ const TRANSLATIONS: Readonly<Record<VariableDialect, (text: string) => string>> 
 }
 
 /** How variables are written in a file of another client, by the folder that it lies in. */
-export function dialectOf(file: string): VariableDialect {
+export function detectDialect(file: string): VariableDialect {
   return ['.gemini', '.qwen', '.copilot'].includes(basename(dirname(file))) ? 'shell' : 'common'
 }
 

@@ -3,17 +3,17 @@ import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { Catalogue } from '@toolwell/core'
 import { assertKnownKeys, defined, invalid, isRecord } from '@toolwell/core/internal'
 import { diskLogins } from '../auth/login-store.js'
-import { storedAuth } from '../auth/stored-auth.js'
+import { createStoredAuth } from '../auth/stored-auth.js'
 import type { Config } from '../config/load-config.js'
 import type { ServerConfig } from '../config/server-config.js'
 import { isOffered } from '../config/server-config.js'
 import { diskCache } from '../definition/disk-cache.js'
 import type { ServerDefinition } from '../definition/server-definition.js'
-import { carefulCache } from '../definition/usable-tools.js'
+import { catchCacheErrors } from '../definition/usable-tools.js'
 import type { ServerWarning } from '../definition/warning.js'
 import { createGuard } from '../trust/guard.js'
 import { diskFirstUse } from '../trust/lock/disk-first-use.js'
-import { carefulFirstUse } from '../trust/lock/first-use.js'
+import { catchFirstUseErrors } from '../trust/lock/first-use.js'
 import { assertCaller, type Caller } from '../upstream/caller.js'
 import type { CallOptions } from '../upstream/connection.js'
 import { McpFailure } from '../upstream/failures.js'
@@ -26,7 +26,7 @@ import { createWatchdog } from '../upstream/watchdog.js'
 import { createLane, Fleet } from './fleet.js'
 import { type ConnectOptions, readOptions } from './options.js'
 import { createPublisher } from './publish.js'
-import { reportOf, type ServerReport } from './report.js'
+import { createReport, type ServerReport } from './report.js'
 import type { RunTool } from './source-tools.js'
 import type { UpdatedConfig, UpdateReport } from './update.js'
 
@@ -91,11 +91,11 @@ export function connectServers(
   config: Connected,
   options: ConnectOptions = {},
 ): Servers {
-  return connectSharing(undefined, catalogue, config, options)
+  return connectWithSharedProcesses(undefined, catalogue, config, options)
 }
 
 /** The same beside others: local servers that are the same in every folder run once for all who have the same `processes`. */
-export function connectSharing(
+export function connectWithSharedProcesses(
   processes: SharedProcesses | undefined,
   catalogue: Catalogue,
   config: Connected,
@@ -114,13 +114,14 @@ export function connectSharing(
   const warn = (server: string, warning: ServerWarning) => emit({ kind: 'warning', server, ...warning })
   const warnOf = (server: string) => (warning: ServerWarning) => warn(server, warning)
   // A cache that fails must not cost a listing.
-  const cache = carefulCache(given.cache ?? diskCache({ onWarning: warnOf('') }), warnOf(''))
+  const cache = catchCacheErrors(given.cache ?? diskCache({ onWarning: warnOf('') }), warnOf(''))
   const logins = given.logins ?? diskLogins({ onWarning: warnOf('') })
   const authOf =
     given.auth ??
-    ((server: ServerConfig) => storedAuth(server, { store: logins, now, onWarning: warnOf(server.name) }))
+    ((server: ServerConfig) =>
+      createStoredAuth(server, { store: logins, now, onWarning: warnOf(server.name) }))
   const rules = { ...('servers' in config ? config.scan?.rules : {}), ...given.rules }
-  const firstUse = carefulFirstUse(given.firstUse ?? diskFirstUse({ onWarning: warnOf('') }), warnOf(''))
+  const firstUse = catchFirstUseErrors(given.firstUse ?? diskFirstUse({ onWarning: warnOf('') }), warnOf(''))
   const guard = createGuard({ firstUse, lock, scan, rules, review: given.review, compared: cache })
   const watchdog = processes?.watchdog ?? createWatchdog()
 
@@ -196,7 +197,7 @@ export function connectSharing(
   return {
     inspect() {
       fleet.lookAgain()
-      return fleet.upstreams.map((upstream) => reportOf(upstream, guard.by(upstream.server.name)))
+      return fleet.upstreams.map((upstream) => createReport(upstream, guard.trustedBy(upstream.server.name)))
     },
     definition: (server) => fleet.find(server).definition,
     async call(server, tool, input, callOptions = {}) {

@@ -79,7 +79,7 @@ export class Fleet {
   lookAgain(): void {
     if (this.#closing) return
     for (const upstream of this.upstreams)
-      if (upstream.known.lookAgain()) upstream.refresh().catch(() => undefined)
+      if (upstream.known.reviewIfStale()) upstream.refresh().catch(() => undefined)
   }
 
   /** Stops every server. Idempotent. */
@@ -182,7 +182,7 @@ export class Fleet {
       .then(() => this.#options.guard.compare(isOver))
       .then(({ changed, noted }) => {
         for (const name of changed) if (!isOver()) this.#upstreams.get(name)?.known.reviewAgain()
-        for (const name of noted) if (!isOver()) this.#upstreams.get(name)?.known.keepAgain()
+        for (const name of noted) if (!isOver()) this.#upstreams.get(name)?.known.saveAgain()
       })
       .finally(() => {
         this.#comparing = undefined

@@ -2,24 +2,24 @@
 import type { Catalogue, SourceState, SourceUpdate } from '@toolwell/core'
 import { defined, quote } from '@toolwell/core/internal'
 import type { ServerConfig } from '../config/server-config.js'
+import { insertFolderInDefinition } from '../definition/clean-definition.js'
 import type { ServerDefinition } from '../definition/server-definition.js'
 import { describeUnusable } from '../definition/usable-tools.js'
 import type { ServerWarning } from '../definition/warning.js'
-import { definitionIn } from '../definition/without-folder.js'
 import type { Review } from '../trust/review.js'
 import { loginAdvice } from '../upstream/failures.js'
 import type { Upstream } from '../upstream/upstream.js'
-import { unusableIn } from './report.js'
+import { listUnusable } from './report.js'
 import { describeServer, type RunTool, toTools } from './source-tools.js'
 
 /** A server that is not running can be used all the same, as long as its tools are known. */
-export function sourceState({ state, definition }: Pick<Upstream, 'state' | 'definition'>): SourceState {
+export function toSourceState({ state, definition }: Pick<Upstream, 'state' | 'definition'>): SourceState {
   if (state === 'disabled' || state === 'needs-login' || state === 'failed') return state
   return definition ? 'ready' : 'connecting'
 }
 
 /** What the user can do about a source in this state; empty where there is nothing to do. */
-export function sourceAdvice(server: ServerConfig, state: SourceState): string {
+export function adviseSource(server: ServerConfig, state: SourceState): string {
   return state === 'needs-login' ? loginAdvice(server) : ''
 }
 
@@ -29,10 +29,10 @@ function sourceReason({ reason }: Pick<Upstream, 'reason'>, state: SourceState):
 }
 
 /** `folder`: of all who read it; without one, definitions name `${workspaceFolder}`. */
-export function sourceUpdate(upstream: Upstream, run: RunTool, folder?: string): SourceUpdate {
+export function createSourceUpdate(upstream: Upstream, run: RunTool, folder?: string): SourceUpdate {
   const { server, review, definition: known } = upstream
-  const definition = known && folder !== undefined ? definitionIn(known, folder) : known
-  const state = sourceState(upstream)
+  const definition = known && folder !== undefined ? insertFolderInDefinition(known, folder) : known
+  const state = toSourceState(upstream)
   const tools = definition ? toTools(server, definition, run) : []
   // What is held back says nothing to a model, not even what it is.
   const isSpoken = definition !== undefined && review.server === undefined
@@ -52,8 +52,8 @@ export function sourceUpdate(upstream: Upstream, run: RunTool, folder?: string):
     description,
     state,
     reason: sourceReason(upstream, state),
-    advice: sourceAdvice(server, state),
-    unusable: unusableIn(server, definition).flatMap(({ name, reason }) =>
+    advice: adviseSource(server, state),
+    unusable: listUnusable(server, definition).flatMap(({ name, reason }) =>
       // Of what is listed twice, one is there.
       name === undefined || tools.some((tool) => tool.name === name) ? [] : [{ name, problem: reason }],
     ),
@@ -92,16 +92,16 @@ export function createPublisher({ catalogue, runOn, hasFolders, warn, wake }: Pu
       const isAwaited =
         !definition && (catalogue.sources.get(server.name)?.ids.size ?? 0) > 0 && server.enabled
       if (isSame || isAwaited) {
-        const state = isAwaited && upstream.state === 'connecting' ? 'ready' : sourceState(upstream)
+        const state = isAwaited && upstream.state === 'connecting' ? 'ready' : toSourceState(upstream)
         catalogue.setState(server.name, state, {
-          advice: sourceAdvice(server, state),
+          advice: adviseSource(server, state),
           tentative: upstream.isTentative,
           reason: sourceReason(upstream, state),
         })
         return false
       }
       if (definition) published.set(server.name, { definition, review })
-      const unusable = unusableIn(server, definition)
+      const unusable = listUnusable(server, definition)
       if (unusable.length > 0)
         warn(server.name, { code: 'entries-unusable', text: describeUnusable(unusable) })
       const unknown = definition ? unlisted(server, definition) : []
@@ -112,7 +112,7 @@ export function createPublisher({ catalogue, runOn, hasFolders, warn, wake }: Pu
           fix: 'Correct the names in `examples` and `insteadOf`.',
         })
       catalogue.setSource(server.name, {
-        ...sourceUpdate(upstream, runOn(server.name), hasFolders ? undefined : server.workspace.folder),
+        ...createSourceUpdate(upstream, runOn(server.name), hasFolders ? undefined : server.workspace.folder),
         wake: () => wake(server.name),
       })
       return true

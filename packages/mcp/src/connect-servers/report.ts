@@ -8,7 +8,7 @@ import type { ServerWarning } from '../definition/warning.js'
 import type { ReviewFinding } from '../trust/review.js'
 import type { ServerState } from '../upstream/server-state.js'
 import type { Upstream } from '../upstream/upstream.js'
-import { alwaysSent, describeServer } from './source-tools.js'
+import { chooseAlwaysLoaded, describeServer } from './source-tools.js'
 
 export interface ServerReport {
   readonly name: string
@@ -53,7 +53,7 @@ export interface RunningServer {
   readonly busy: number
 }
 
-export function reportOf(upstream: Upstream, trusted: ServerReport['trusted']): ServerReport {
+export function createReport(upstream: Upstream, trusted: ServerReport['trusted']): ServerReport {
   const { server, definition, review } = upstream
   const denied = deniedIn(server, definition)
   const tools = new Set(definition?.tools.map(({ name }) => name).filter((name) => !denied.has(name)))
@@ -68,8 +68,8 @@ export function reportOf(upstream: Upstream, trusted: ServerReport['trusted']): 
     info: info && { name: info.name, version: info.version },
     tools: [...tools].sort(),
     denied: [...denied].sort(),
-    unusable: unusableIn(server, definition),
-    beyondSurface: definition ? alwaysSent(server, definition).beyond : [],
+    unusable: listUnusable(server, definition),
+    beyondSurface: definition ? chooseAlwaysLoaded(server, definition).beyond : [],
     quarantined: review.quarantined,
     findings: review.findings,
     warnings: review.warnings ?? [],
@@ -89,7 +89,10 @@ export function reportOf(upstream: Upstream, trusted: ServerReport['trusted']): 
 }
 
 /** What the config excludes is not reported as unusable. */
-export function unusableIn(server: ServerConfig, definition: ServerDefinition | undefined): UnusableEntry[] {
+export function listUnusable(
+  server: ServerConfig,
+  definition: ServerDefinition | undefined,
+): UnusableEntry[] {
   return (definition?.unusable ?? []).filter(({ name }) => name === undefined || isOffered(name, server))
 }
 

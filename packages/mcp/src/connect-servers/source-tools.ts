@@ -5,9 +5,9 @@ import { type ExecuteContext, estimate, type Tool, type ToolAnnotations } from '
 import { fitWire, isRecord, matchesGlob, tellingLine, wireNameOf } from '@toolwell/core/internal'
 import { mcpResult, type ToolResult, toolResult } from '@toolwell/core/result'
 import { isOffered, type ServerConfig } from '../config/server-config.js'
+import { insertFolderInDefinition } from '../definition/clean-definition.js'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
-import { validatedLike } from '../definition/stored-definition.js'
-import { definitionIn } from '../definition/without-folder.js'
+import { copyValidation } from '../definition/stored-definition.js'
 
 export type RunTool = (
   tool: string,
@@ -18,7 +18,7 @@ export type RunTool = (
 /** In order of name, so that a server that shuffles its list changes nothing. */
 export function toTools(server: ServerConfig, definition: ServerDefinition, run: RunTool): Tool[] {
   const { info } = definition
-  const { names: sent } = alwaysSent(server, definition)
+  const { names: sent } = chooseAlwaysLoaded(server, definition)
   const words = [server.name, info?.title, info?.name]
   return definition.tools
     .filter(({ name }) => isOffered(name, server))
@@ -43,7 +43,7 @@ function toTool(
   const believed = server.trust !== 'none'
   const examples = Object.hasOwn(server.examples, name) ? server.examples[name] : undefined
   const insteadOf = Object.hasOwn(server.insteadOf, name) ? server.insteadOf[name] : undefined
-  return validatedLike(
+  return copyValidation(
     new SourceTool(tool, {
       name,
       description: typeof description === 'string' ? description : '',
@@ -104,7 +104,7 @@ function resultOf(result: CallToolResult, name: string): ToolResult {
 
 // Which tools of a server are always sent: those the config names, those the server marks where the config believes it, and no more than fit.
 
-export interface AlwaysSent {
+export interface AlwaysLoaded {
   readonly names: ReadonlySet<string>
   /** Would be sent too, but take more than the server may put into every request. They are deferred. */
   readonly beyond: readonly string[]
@@ -113,11 +113,11 @@ export interface AlwaysSent {
 /** Stands for the folder that a caller reads in the place of the variable: the one of each has another length. */
 const LONG_FOLDER = `/${'folder/'.repeat(20)}`
 
-const NONE: AlwaysSent = { names: new Set(), beyond: [] }
+const NONE: AlwaysLoaded = { names: new Set(), beyond: [] }
 
 /** What the config names comes first, then what the server marks; in order of name, so that a shuffled list changes nothing. */
-export function alwaysSent(server: ServerConfig, definition: ServerDefinition): AlwaysSent {
-  const { tools } = definitionIn(definition, LONG_FOLDER)
+export function chooseAlwaysLoaded(server: ServerConfig, definition: ServerDefinition): AlwaysLoaded {
+  const { tools } = insertFolderInDefinition(definition, LONG_FOLDER)
   const isNamed = ({ name }: McpTool) =>
     !server.lazy || server.alwaysLoad.some((pattern) => matchesGlob(pattern, name))
   const isMarked = ({ _meta: meta }: McpTool) => server.marks && meta?.['anthropic/alwaysLoad'] === true

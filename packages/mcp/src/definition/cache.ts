@@ -4,7 +4,7 @@ import type { SourceUpdate } from '@toolwell/core'
 import { canonicalJson } from '@toolwell/core/internal'
 import type { ServerConfig } from '../config/server-config.js'
 import type { ServerDefinition } from './server-definition.js'
-import { digestOf } from './stored-definition.js'
+import { sha256 } from './stored-definition.js'
 
 /** After this long, a server that spoke the older protocol is asked again. */
 const LEGACY_HOLDS = 7 * 86_400_000
@@ -80,7 +80,7 @@ export function entryFingerprint({ name, endpoint, workspace }: Identified, aske
   return keyOf({ name, written: workspace.written, reached, asked })
 }
 
-const keyOf = (parts: object) => digestOf(canonicalJson(parts)).slice(0, 32)
+const keyOf = (parts: object) => sha256(canonicalJson(parts)).slice(0, 32)
 
 /** Stands where the folder of a project would. */
 const NO_FOLDER = '/toolwell-no-folder'

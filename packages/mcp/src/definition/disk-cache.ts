@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import type { ServerConfig } from '../config/server-config.js'
 import { type DefinitionCache, entryFingerprint, type FailedListing, serverFingerprint } from './cache.js'
 import type { ServerDefinition } from './server-definition.js'
-import { decodeDefinition, digestOf, encodeDefinition } from './stored-definition.js'
-import { createCacheFiles, userFolder } from './user-files.js'
+import { decodeDefinition, encodeDefinition, sha256 } from './stored-definition.js'
+import { createUserFiles, userFolder } from './user-files.js'
 import type { WarningListener } from './warning.js'
 
 export interface CacheOptions {
@@ -21,7 +21,7 @@ export function defaultCacheFolder(env?: Readonly<Record<string, string | undefi
 
 /** Nothing here throws: a cache that cannot be used is a warning and a slower start. */
 export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOptions = {}): DefinitionCache {
-  const files = createCacheFiles(folder, (warning) => onWarning?.(warning))
+  const files = createUserFiles(folder, (warning) => onWarning?.(warning))
   /** Made once for each server: a start asks for it several times. */
   const fingerprints = new WeakMap<ServerConfig, Map<string, string>>()
   const fingerprintOf = (server: ServerConfig, asked = '') => {
@@ -61,7 +61,7 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
       if (opened === undefined) return undefined
       const { file, read } = opened
       if (typeof read === 'string') {
-        files.setAside(file, read)
+        files.renameDamaged(file, read)
         return undefined
       }
       const { digest, ...cached } = read
@@ -82,7 +82,7 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
     },
     write(server, definition, asked, now = Date.now(), notes) {
       files.remove(failureOf(fileOf(server, asked)))
-      const digest = digestOf(JSON.stringify(definition))
+      const digest = sha256(JSON.stringify(definition))
       digests.set(definition, digest)
       const fingerprint = fingerprintOf(server, asked)
       files.put(
@@ -107,8 +107,8 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
     kept(server, definition, use, asked) {
       // Called at every change of a server, but needed only at a request: hashes are made late.
       const place = (part: Part) => {
-        const digest = digests.get(definition) ?? digestOf(JSON.stringify(definition))
-        const key = digestOf(JSON.stringify([fingerprintOf(server, asked), digest, use]))
+        const digest = digests.get(definition) ?? sha256(JSON.stringify(definition))
+        const key = sha256(JSON.stringify([fingerprintOf(server, asked), digest, use]))
         return { file: partOf(fileOf(server, asked), part), key }
       }
       const stored = (part: Part) => ({
@@ -153,10 +153,10 @@ function failureOf(file: string): string {
 
 /** Begins with two hashes of 32 bytes: one names the definition and its use, one shows damage. */
 function encodePart(bytes: Uint8Array, key: string): Uint8Array {
-  return Buffer.concat([Buffer.from(key + digestOf(bytes), 'hex'), bytes])
+  return Buffer.concat([Buffer.from(key + sha256(bytes), 'hex'), bytes])
 }
 
 function decodePart(content: Buffer, key: string): Uint8Array | undefined {
   const bytes = content.subarray(64)
-  return content.toString('hex', 0, 64) === key + digestOf(bytes) ? bytes : undefined
+  return content.toString('hex', 0, 64) === key + sha256(bytes) ? bytes : undefined
 }

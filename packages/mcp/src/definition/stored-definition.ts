@@ -50,7 +50,7 @@ export function encodeDefinition(fingerprint: string, stored: StoredDefinition):
   const parts = { fingerprint, savedAt, digest, definition: { ...definition, tools }, spans, notes }
   const body = JSON.stringify(parts)
   const rest = Buffer.concat([Buffer.from(`${body}}\n`), ...lines])
-  return Buffer.concat([Buffer.from(`{"toolwell":${FORMAT},"check":"${digestOf(rest)}","body":`), rest])
+  return Buffer.concat([Buffer.from(`{"toolwell":${FORMAT},"check":"${sha256(rest)}","body":`), rest])
 }
 
 /** The content, or in words why it is none. */
@@ -64,7 +64,7 @@ export function decodeDefinition(content: Buffer, fingerprint: string): StoredDe
   const rest = content.subarray(head.length)
   const lineEnd = rest.indexOf('\n')
   // All bytes are checked now, so that schemas that are read later are known to be undamaged.
-  if (check !== digestOf(rest) || lineEnd < 1) return 'is damaged'
+  if (check !== sha256(rest) || lineEnd < 1) return 'is damaged'
   // Without the brace that closes the head.
   const value = JSON.parse(rest.toString('utf8', 0, lineEnd - 1)) as StoredDefinition & {
     readonly fingerprint: unknown
@@ -130,12 +130,12 @@ function weakly(value: unknown): WeakRef<object> | undefined {
 }
 
 /** Marks a tool as valid that is made from a valid one. */
-export function validatedLike<T extends object>(made: T, origin: object): T {
+export function copyValidation<T extends object>(made: T, origin: object): T {
   return isValidated(origin) ? markValidated(made) : made
 }
 
 /** The platform's own hash, because a start reads every file and must be fast. */
-export function digestOf(content: string | Uint8Array): string {
+export function sha256(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex')
 }
 

@@ -7,7 +7,10 @@ import type { McpTool, UnusableEntry } from './server-definition.js'
 import type { WarningListener } from './warning.js'
 
 /** Of a tool that is listed twice, the first counts. Where the two differ both stay: a review holds the name back. */
-export function usableTools(entries: readonly unknown[]): { tools: McpTool[]; unusable: UnusableEntry[] } {
+export function splitUsableTools(entries: readonly unknown[]): {
+  tools: McpTool[]
+  unusable: UnusableEntry[]
+} {
   const tools: McpTool[] = []
   const unusable: UnusableEntry[] = []
   const first = new Map<string, McpTool>()
@@ -84,7 +87,7 @@ function nameOf(entry: unknown): { name?: string } {
 /** Checks a definition that came into the cache by other means than listing. */
 function withUsableTools(cached: CachedDefinition): CachedDefinition {
   if (cached.definition.unusable) return cached
-  return { ...cached, definition: { ...cached.definition, ...usableTools(cached.definition.tools) } }
+  return { ...cached, definition: { ...cached.definition, ...splitUsableTools(cached.definition.tools) } }
 }
 
 /** Whether all of these can be used as tools. */
@@ -104,7 +107,7 @@ export function describeUnusable(unusable: readonly UnusableEntry[]): string {
 
 // A cache that never fails: an error in it, or a value that is not a definition, costs a warning and a listing.
 
-export function carefulCache(cache: DefinitionCache, warn: WarningListener): DefinitionCache {
+export function catchCacheErrors(cache: DefinitionCache, warn: WarningListener): DefinitionCache {
   const attempt = <T>(what: string, work: () => T): T | undefined => {
     try {
       return work()

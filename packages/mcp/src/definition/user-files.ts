@@ -7,16 +7,16 @@ import { defined } from '@toolwell/core/internal'
 import { makeFolder } from '@toolwell/core/internal/node'
 import type { ServerWarning, WarningListener } from './warning.js'
 
-export interface CacheFiles {
+export interface UserFiles {
   get(file: string): Buffer | undefined
   /** Writes the whole file or nothing. Only the first failure is reported. */
   put(file: string, content: string | Uint8Array): void
   remove(file: string): void
   /** A file that cannot be used makes room for one that can. `then`: what that means, in a clause. */
-  setAside(file: string, why: string, then?: string, told?: Pick<ServerWarning, 'code' | 'fix'>): void
+  renameDamaged(file: string, why: string, then?: string, told?: Pick<ServerWarning, 'code' | 'fix'>): void
 }
 
-export function createCacheFiles(folder: string, warn: WarningListener): CacheFiles {
+export function createUserFiles(folder: string, warn: WarningListener): UserFiles {
   let isUnwritable = false
   const remove = (file: string) => {
     try {
@@ -25,7 +25,7 @@ export function createCacheFiles(folder: string, warn: WarningListener): CacheFi
       // It was never written, or the folder is a file.
     }
   }
-  const setAside: CacheFiles['setAside'] = (
+  const setAside: UserFiles['renameDamaged'] = (
     file,
     why,
     then = 'the server will be asked again',
@@ -71,7 +71,7 @@ export function createCacheFiles(folder: string, warn: WarningListener): CacheFi
       }
     },
     remove,
-    setAside,
+    renameDamaged: setAside,
   }
 }
 

@@ -1,27 +1,27 @@
 /** The review that connected servers get by default: the scan, the lock beside the config, and first use where there is none. */
 
 import { defined } from '@toolwell/core/internal'
-import { startOf } from '../config/redact.js'
+import { describeStart } from '../config/redact.js'
 import type { ServerConfig } from '../config/server-config.js'
 import { isOffered } from '../config/server-config.js'
+import { markFolderUse, matchPrevious } from '../definition/clean-definition.js'
 import { definitionHash, type ServerDefinition } from '../definition/server-definition.js'
-import { asBefore, marked } from '../definition/without-folder.js'
 import { approveCommand } from './lock/compare-first-use.js'
 import { createReview, type Decision, type ServerDecision } from './lock/create-review.js'
 import { type Compared, createExaminations, type ExaminationOptions } from './lock/examinations.js'
 import {
   type FirstUse,
   type FirstUseStore,
-  leaning,
+  hasRecord,
+  linkToListing,
   ownTool,
-  scopeOf,
-  standing,
+  trustScope,
+  unlinkFromListing,
   waitingCommands,
-  wasMet,
 } from './lock/first-use.js'
 import type { ListedServer } from './lock/lock.js'
 import { createLocks, type LockState } from './lock/lock-file.js'
-import { areSettled, hasNoFindings, type Prints, type ReviewNotes } from './lock/notes.js'
+import { areSettled, hasNoFindings, type Prints, type ReviewNotes } from './lock/review-notes.js'
 import {
   combineReviews,
   NOTHING_FOUND,
@@ -30,7 +30,7 @@ import {
   type ReviewFinding,
   type ReviewRequest,
 } from './review.js'
-import { type Finding, type RuleSettings, readable, scanStamp } from './scan/rules.js'
+import { type Finding, type RuleSettings, scanStamp, showTags } from './scan/rules.js'
 
 export interface GuardOptions {
   readonly firstUse: FirstUseStore
@@ -47,12 +47,12 @@ export interface GuardOptions {
 
 export interface Guard {
   /** A cached definition: its names count from now on. True where its notes make it known already. */
-  meet(server: ServerConfig, definition: ServerDefinition, notes: unknown): boolean
+  register(server: ServerConfig, definition: ServerDefinition, notes: unknown): boolean
   /** Does what takes long before the review, a little at a time. */
   prepare(server: ServerConfig, definition: ServerDefinition): Promise<void>
   review(request: ReviewRequest): Review
   /** Why the tools of a server are let through. */
-  by(server: string): ServerDecision['by']
+  trustedBy(server: string): ServerDecision['by']
   /** To be kept with this definition. */
   notes(server: ServerConfig, definition: ServerDefinition): ReviewNotes | undefined
   /** Servers that have to be reviewed again because of what is known of others by now. */
@@ -111,7 +111,7 @@ export function createGuard(options: GuardOptions): Guard {
 
   /** Of what is settled, all may be used; what was found of it is in its notes. */
   const asNoted = (server: ServerConfig, listed: ListedServer): ServerDecision => {
-    const prints = examinations.meet(listed)
+    const prints = examinations.register(listed)
     const decide = (print: string): Decision => ({
       allowed: true,
       findings: examinations.known(server.name, print),
@@ -139,11 +139,11 @@ export function createGuard(options: GuardOptions): Guard {
       by.set(server.name, 'first-use')
       return before.isPlain ? NOTHING_FOUND : toReview(asNoted(server, listed))
     }
-    const prints = examinations.meet(listed)
+    const prints = examinations.register(listed)
     const last = met.get(server.name)
     const isKnown = last?.definition === definition && last.stamp === grounds.stamp
     const record = isKnown ? last.before : state ? undefined : recall(server)
-    const seenBefore = wasMet(record) ? record : undefined
+    const seenBefore = hasRecord(record) ? record : undefined
     const { decision, remember } = review.judge({
       server: listed,
       prints,
@@ -154,7 +154,7 @@ export function createGuard(options: GuardOptions): Guard {
       remembered: state ? undefined : seenBefore,
     })
     by.set(server.name, decision.by)
-    const lean = (seen: FirstUse) => leaning(seen, listed, prints.tools)
+    const lean = (seen: FirstUse) => linkToListing(seen, listed, prints.tools)
     if (remember) {
       const { need, folder } = server.workspace
       const seen = {
@@ -166,7 +166,7 @@ export function createGuard(options: GuardOptions): Guard {
         ...remember,
       }
       remembered.set(server.name, lean(seen))
-      firstUse.write(server, standing(seen))
+      firstUse.write(server, unlinkFromListing(seen))
     } else if (record) remembered.set(server.name, lean(record))
     // Also where nothing was written: reading may have moved it.
     const stamp = state ? '' : firstUse.stamp(server)
@@ -179,13 +179,13 @@ export function createGuard(options: GuardOptions): Guard {
   }
 
   return {
-    meet(server, definition, notes) {
+    register(server, definition, notes) {
       const listed = listedOf(server, definition)
-      const isSettledBefore = scan && areSettled(notes, stamp, scopeOf(server))
+      const isSettledBefore = scan && areSettled(notes, stamp, trustScope(server))
       const isPlain = isSettledBefore && hasNoFindings(notes)
-      if (isPlain) examinations.meetQuietly(listed, notes)
-      else examinations.meet(listed, notes)
-      const isNoted = examinations.isNoted(server.name)
+      if (isPlain) examinations.registerLazily(listed, notes)
+      else examinations.register(listed, notes)
+      const isNoted = examinations.hasNotes(server.name)
       if (isSettledBefore && isNoted) settled.set(server.name, { definition, isPlain })
       return !scan || isNoted
     },
@@ -198,15 +198,15 @@ export function createGuard(options: GuardOptions): Guard {
       await examinations.prepare(listedOf(server, definition), (tool, print) => !isApproved(tool, print))
     },
     review: combineReviews(reviewer, ...(own ? [own] : [])),
-    by: (server) => by.get(server) ?? 'nothing',
+    trustedBy: (server) => by.get(server) ?? 'nothing',
     notes(server, definition) {
-      examinations.meet(listedOf(server, definition))
+      examinations.register(listedOf(server, definition))
       const notes = examinations.notesOf(server.name)
       const before = settled.get(server.name)?.definition
       const isKept =
         before !== undefined &&
         (before === definition || definitionHash(before) === definitionHash(definition))
-      return notes && isKept ? { ...notes, settledFor: scopeOf(server) } : notes
+      return notes && isKept ? { ...notes, settledFor: trustScope(server) } : notes
     },
     async compare(isOver) {
       const compared = await examinations.compare(isOver)
@@ -221,12 +221,12 @@ export function createGuard(options: GuardOptions): Guard {
       if (!known) return definition
       const first = record?.folder ?? server.workspace.folder
       const { instructions } = definition
-      return marked({
+      return markFolderUse({
         ...definition,
-        instructions: asBefore(instructions, folder, known.instructions, first) ?? instructions,
+        instructions: matchPrevious(instructions, folder, known.instructions, first) ?? instructions,
         tools: definition.tools.map((tool) => {
           const before = ownTool(known.tools, tool.name)?.definition
-          return (before && asBefore(tool, folder, before, first)) ?? tool
+          return (before && matchPrevious(tool, folder, before, first)) ?? tool
         }),
       })
     },
@@ -284,7 +284,7 @@ function asListed(
   return {
     name: server.name,
     get start() {
-      start ??= startOf(server)
+      start ??= describeStart(server)
       return start
     },
     instructions,
@@ -311,6 +311,6 @@ function toFinding({ rule, severity, where, why, excerpt, fix }: Finding, tool?:
     rule,
     where,
     fix,
-    detail: `${rule} in ${place}: ${why}${excerpt === '""' ? '' : `: ${readable(excerpt)}`}. ${fix}`,
+    detail: `${rule} in ${place}: ${why}${excerpt === '""' ? '' : `: ${showTags(excerpt)}`}. ${fix}`,
   }
 }

@@ -6,10 +6,10 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
 import type { ServerConfig } from '../config/server-config.js'
-import { digestOf } from '../definition/stored-definition.js'
-import { createCacheFiles, userFolder } from '../definition/user-files.js'
+import { sha256 } from '../definition/stored-definition.js'
+import { createUserFiles, userFolder } from '../definition/user-files.js'
 import type { WarningListener } from '../definition/warning.js'
-import { record, scopeOf } from './lock/first-use.js'
+import { createRecord, trustScope } from './lock/first-use.js'
 
 /** Fingerprints by the names of tools. */
 export type ReadOnlyTools = Readonly<Record<string, string>>
@@ -37,7 +37,7 @@ export function diskReadOnly({
   folder = defaultReadOnlyFolder(),
   onWarning = () => undefined,
 }: ReadOnlyOptions = {}): ReadOnlyStore {
-  const files = createCacheFiles(folder, (warning) =>
+  const files = createUserFiles(folder, (warning) =>
     onWarning(
       warning.code === 'cache-unwritable'
         ? { ...warning, text: `approvals cannot be kept in ${folder}`, fix: 'Make the folder writable' }
@@ -45,10 +45,10 @@ export function diskReadOnly({
     ),
   )
   const fileOf = (server: ServerConfig) => {
-    const key = JSON.stringify([scopeOf(server), server.name])
+    const key = JSON.stringify([trustScope(server), server.name])
     return join(
       folder,
-      `${server.name.replace(/[^\w-]+/g, '_').slice(0, 40)}-${digestOf(key).slice(0, 32)}.json`,
+      `${server.name.replace(/[^\w-]+/g, '_').slice(0, 40)}-${sha256(key).slice(0, 32)}.json`,
     )
   }
   return {
@@ -57,7 +57,7 @@ export function diskReadOnly({
     write(server, tools) {
       if (Object.keys(tools).length === 0) files.remove(fileOf(server))
       else {
-        const stored = { toolwell: FORMAT, scope: scopeOf(server), name: server.name, tools }
+        const stored = { toolwell: FORMAT, scope: trustScope(server), name: server.name, tools }
         files.put(fileOf(server), `${JSON.stringify(stored, null, 1)}\n`)
       }
     },
@@ -76,9 +76,9 @@ export function diskReadOnly({
 export function memoryReadOnly(): ReadOnlyStore {
   const kept = new Map<string, { readonly tools: ReadOnlyTools; readonly stamp: string }>()
   let writes = 0
-  const keyOf = (server: ServerConfig) => JSON.stringify([scopeOf(server), server.name])
+  const keyOf = (server: ServerConfig) => JSON.stringify([trustScope(server), server.name])
   return {
-    read: (server) => kept.get(keyOf(server))?.tools ?? record([]),
+    read: (server) => kept.get(keyOf(server))?.tools ?? createRecord([]),
     write: (server, tools) => void kept.set(keyOf(server), { tools, stamp: String(++writes) }),
     stamp: (server) => kept.get(keyOf(server))?.stamp ?? '',
   }
@@ -87,13 +87,13 @@ export function memoryReadOnly(): ReadOnlyStore {
 function decoded(text: string | undefined): ReadOnlyTools {
   try {
     const value: unknown = JSON.parse(text ?? '')
-    if (!isRecord(value) || value.toolwell !== FORMAT || !isRecord(value.tools)) return record([])
-    return record(
+    if (!isRecord(value) || value.toolwell !== FORMAT || !isRecord(value.tools)) return createRecord([])
+    return createRecord(
       Object.entries(value.tools).flatMap(([name, print]) =>
         typeof print === 'string' ? [[name, print] as const] : [],
       ),
     )
   } catch {
-    return record([])
+    return createRecord([])
   }
 }

@@ -10,16 +10,16 @@ import { userFolder } from '../definition/user-files.js'
 
 export interface TrustedProjects {
   /** The content of a file that was trusted as it is; undefined where it was not, or is another one by now. */
-  textOf(path: string): string | undefined
+  readTrusted(path: string): string | undefined
   /** From now on, as it is now. False where it cannot be read. */
   add(path: string): boolean
   /** A file as it is now, with what the user has said of it; undefined where it cannot be read. */
-  look(path: string): LookedAt | undefined
+  read(path: string): ProjectFile | undefined
   /** What the user has said of what was looked at. */
-  remember(file: LookedAt, isTrusted: boolean): void
+  remember(file: ProjectFile, isTrusted: boolean): void
 }
 
-export interface LookedAt {
+export interface ProjectFile {
   readonly path: string
   readonly text: string
   readonly hash: string
@@ -44,7 +44,7 @@ export function trustedProjects(
   folder: string,
   prepare: (folder: string) => void = (path) => makeFolder(path, 0o700),
 ): TrustedProjects {
-  const look = (path: string): LookedAt | undefined => {
+  const look = (path: string): ProjectFile | undefined => {
     const content = contentOf(path)
     if (!content) return undefined
     const hash = hashOf(content)
@@ -54,7 +54,7 @@ export function trustedProjects(
     // What was compared is what is used: a file may change between two looks.
     return { path, text: content.toString('utf8'), hash, isTrusted, hasChanged }
   }
-  const remember = ({ path, hash }: LookedAt, isTrusted: boolean) => {
+  const remember = ({ path, hash }: ProjectFile, isTrusted: boolean) => {
     prepare(folder)
     const draft = `${fileIn(folder)}.${process.pid}`
     const answers = { ...read(folder), [path]: isTrusted ? hash : REFUSED + hash }
@@ -62,9 +62,9 @@ export function trustedProjects(
     renameSync(draft, fileIn(folder))
   }
   return {
-    look,
+    read: look,
     remember,
-    textOf(path) {
+    readTrusted(path) {
       const file = look(path)
       return file?.isTrusted ? file.text : undefined
     },

@@ -111,7 +111,7 @@ export function assertCaller(caller: Caller, path = 'caller'): void {
 }
 
 /** What a server is told that it may ask: what the caller can do, and has a handler for. */
-export function capabilitiesOf({ handlers = {}, capabilities }: Caller): CallerCapabilities {
+export function readCapabilities({ handlers = {}, capabilities }: Caller): CallerCapabilities {
   const { elicit, sample, roots } = handlers
   const { elicitation, sampling, roots: changing } = capabilities ?? DEFAULT_CAPABILITIES
   const has = (value: unknown) => (value === undefined ? undefined : {})

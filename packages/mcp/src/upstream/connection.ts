@@ -17,12 +17,19 @@ import { defined } from '@toolwell/core/internal'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
 import { wantsHeaders } from '../definition/server-definition.js'
 import { type Caller, type CallerCapabilities, isLoudEnough, type LogMessage } from './caller.js'
-import { brokenOff, ConnectionLost, lostOr } from './failures.js'
+import { ConnectionLost, classifyError, createBrokenOffAnswer } from './failures.js'
+import {
+  answerQuestions,
+  createAttribution,
+  createFlood,
+  FLOOD,
+  forwardLog,
+  readLogMessage,
+} from './incoming.js'
 import { listTools } from './list-tools.js'
 import { type OpenOptions, openClient } from './open-client.js'
 import { ProgramFailure } from './process-failure.js'
 import { ProcessTransport } from './process-transport.js'
-import { answerQuestions, createAttribution, createFlood, FLOOD, loggedIn, passLog } from './questions.js'
 
 /** A call that shows progress may take this many times its timeout in all. */
 const MOST_EXTENSIONS = 20
@@ -98,7 +105,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
       finish(reason)
       void client.close().catch(() => undefined)
     },
-    (line) => passLog(line, attribution.current(), hide),
+    (line) => forwardLog(line, attribution.current(), hide),
   )
   let level: LoggingLevel | undefined
   /** In the older protocol the level is that of the connection: the most talkative that a caller on it has asked for. */
@@ -176,7 +183,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
         return await attribution.during(caller, canAsk || handlers?.log !== undefined, work)
       } catch (error) {
         // A caller that has left says nothing of the server, whatever reason its signal gives.
-        throw signal?.aborted ? error : lostOr(error, isClosed, end ?? epitaph())
+        throw signal?.aborted ? error : classifyError(error, isClosed, end ?? epitaph())
       } finally {
         busy--
       }
@@ -259,7 +266,7 @@ function guard(
     readings.set(id, reading)
     return {
       requestSignal: reading.signal,
-      onRequestStreamEnd: () => readings.has(id) && transport.onmessage?.(brokenOff(id)),
+      onRequestStreamEnd: () => readings.has(id) && transport.onmessage?.(createBrokenOffAnswer(id)),
       ...defined({ ...options }),
     }
   }
@@ -284,7 +291,7 @@ function guard(
     isDrowned = flood.came(watched.size > 0 && watched.has(progressOf(message) ?? ''))
     if (isDrowned) return drown(FLOOD)
     // Here and not in the SDK, which may come to it only when the call is over.
-    const line = loggedIn(message)
+    const line = readLogMessage(message)
     if (line) return log(line)
     const isAnswer = contexts.size + readings.size + watched.size > 0 && isJSONRPCResponse(message)
     const id = isAnswer ? message.id : undefined

@@ -9,11 +9,11 @@ import {
   SdkErrorCode,
 } from '@modelcontextprotocol/client'
 import { hasOwnCredentials, type ServerConfig } from '../config/server-config.js'
-import { hidden } from '../definition/without-folder.js'
-import { statusLine, statusOf } from './http-answers.js'
+import { hideInValue } from '../definition/clean-definition.js'
+import { describeStatus, readStatus } from './http-answers.js'
 import { asksForMore, needsLogin } from './open-client.js'
 import { ProgramFailure } from './process-failure.js'
-import { explained, Unreachable } from './unreachable.js'
+import { explainError, Unreachable } from './unreachable.js'
 
 const MAY_HAVE_RUN = 'It is not known whether it did its work; check before you call it again'
 
@@ -48,7 +48,7 @@ export function createFailures(server: ServerConfig, hide: (text: string) => str
     return make('needs-login', `${name} asks for a login${more}: ${loginAdvice(server)}`, cause)
   }
   const answer = (error: unknown) => {
-    const status = statusLine(error, hide)
+    const status = describeStatus(error, hide)
     return status === undefined ? undefined : `it answered with ${status}`
   }
   return {
@@ -76,15 +76,15 @@ export function createFailures(server: ServerConfig, hide: (text: string) => str
           `${name} did not answer ${tool} within ${seconds(timeout)}; it was told to stop. Increase "timeout" in the config if it needs longer`,
           error,
         )
-      const status = statusLine(error, hide)
+      const status = describeStatus(error, hide)
       // Whatever stands before the server may say so, too, while the server is at work.
-      if (status !== undefined && (statusOf(error) ?? 0) >= 500)
+      if (status !== undefined && (readStatus(error) ?? 0) >= 500)
         return make('lost', `${name} answered ${tool} with ${status}. ${MAY_HAVE_RUN}`, error)
       if (status !== undefined) return make('error', `${name} refused ${tool}: ${answer(error)}`, error)
       const isRefusal = error instanceof ProtocolError && error.code !== ProtocolErrorCode.InternalError
       const verb = isRefusal ? 'refused' : 'could not run'
       const { endpoint } = server
-      const why = endpoint.type === 'stdio' ? error : explained(error, endpoint, { hide })
+      const why = endpoint.type === 'stdio' ? error : explainError(error, endpoint, { hide })
       return make('error', `${name} ${verb} ${tool}: ${messageOf(why, hide)}`, error)
     },
   }
@@ -93,7 +93,7 @@ export function createFailures(server: ServerConfig, hide: (text: string) => str
 /** What the server itself answered, for callers that pass it on. */
 function answered(cause: unknown, hide: (text: string) => string): { code?: number; data?: unknown } {
   if (!(cause instanceof ProtocolError)) return {}
-  return { code: cause.code, data: hidden(cause.data, hide) }
+  return { code: cause.code, data: hideInValue(cause.data, hide) }
 }
 
 /** What a program printed before we gave up on it. */
@@ -206,7 +206,7 @@ export class AnswerLost extends ConnectionLost {
 }
 
 /** In the place of an answer that broke off. It is known by its data, which no server can send. */
-export function brokenOff(id: RequestId): JSONRPCErrorResponse {
+export function createBrokenOffAnswer(id: RequestId): JSONRPCErrorResponse {
   const error = { code: ProtocolErrorCode.InternalError, message: 'the answer broke off', data: BROKEN_OFF }
   return { jsonrpc: '2.0', id, error }
 }
@@ -214,7 +214,7 @@ export function brokenOff(id: RequestId): JSONRPCErrorResponse {
 const BROKEN_OFF = Object.freeze({})
 
 /** Tells an answer with an error from a connection that is gone. */
-export function lostOr(error: unknown, isClosed: boolean, epitaph: string | undefined): unknown {
+export function classifyError(error: unknown, isClosed: boolean, epitaph: string | undefined): unknown {
   if (error instanceof ProtocolError && error.data === BROKEN_OFF) return new AnswerLost({ cause: error })
   if (error instanceof ProtocolError || needsLogin(error)) return error
   const code = error instanceof SdkError ? error.code : undefined
@@ -235,7 +235,7 @@ export function lostOr(error: unknown, isClosed: boolean, epitaph: string | unde
 
 /** The server does not know our session any more, and has not run the call. Some say so only in the message. */
 function isForgotten(error: unknown): boolean {
-  const status = statusOf(error)
+  const status = readStatus(error)
   return status === 404 || (status === 400 && error instanceof Error && /session/i.test(error.message))
 }
 

@@ -4,7 +4,7 @@ import { type FetchLike, ProtocolErrorCode, SdkHttpError } from '@modelcontextpr
 import { isRecord } from '@toolwell/core/internal'
 import { MOST_BYTES, TOO_LONG } from './line-reader.js'
 
-export function limited(inner: FetchLike): FetchLike {
+export function limitAnswers(inner: FetchLike): FetchLike {
   return async (address, init) => {
     const response = await inner(address, init)
     const { body, headers } = response
@@ -125,7 +125,7 @@ const POSTING = /^Error POSTing to endpoint(?: \(HTTP (\d+)\))?:? ?(.*)$/s
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : '')
 
-export function statusOf(error: unknown): number | undefined {
+export function readStatus(error: unknown): number | undefined {
   if (!(error instanceof SdkHttpError)) {
     const [, told] = POSTING.exec(messageOf(error)) ?? []
     return told === undefined ? undefined : Number(told)
@@ -135,15 +135,15 @@ export function statusOf(error: unknown): number | undefined {
 }
 
 /** `status 500 ("out of memory")`. Undefined where the error is another one. Secrets are taken out before the text is cut. */
-export function statusLine(error: unknown, hide: (text: string) => string): string | undefined {
-  const status = statusOf(error)
+export function describeStatus(error: unknown, hide: (text: string) => string): string | undefined {
+  const status = readStatus(error)
   if (status === undefined) return undefined
-  const head = quoted(hide(headOf(error)))
+  const head = quoted(hide(readAnswerText(error)))
   return `status ${status}${head === '' ? '' : ` (${head.slice(2)})`}`
 }
 
 /** The text of the answer on one line; empty where it is a web page. Of an error of the protocol, what it says. */
-export function headOf(error: unknown): string {
+export function readAnswerText(error: unknown): string {
   const [, , text = ''] = POSTING.exec(messageOf(error)) ?? []
   const line = (messageIn(text) ?? text).replace(/[\p{C}\s]+/gu, ' ').trim()
   return line.startsWith('<') || line === 'null' ? '' : line

@@ -58,7 +58,7 @@ export class KnownDefinition {
     this.#asked = server.enabled ? capabilityKey(asked) : ''
     if (!server.enabled) return
     this.#cached = cache.read(server, this.#asked)
-    if (this.#cached) this.#isNoted = guard.meet(server, this.#cached.definition, this.#cached.notes)
+    if (this.#cached) this.#isNoted = guard.register(server, this.#cached.definition, this.#cached.notes)
   }
 
   /** Why an earlier program could not list it, where nothing else is known of it. */
@@ -127,7 +127,7 @@ export class KnownDefinition {
   }
 
   /** Reviews what is cached, a little at a time, and takes it into use. */
-  async beginSlowly(isOver: () => boolean): Promise<void> {
+  async beginInSlices(isOver: () => boolean): Promise<void> {
     const cached = this.#cached
     if (!cached) return
     await this.#options.guard.prepare(this.#options.server, cached.definition)
@@ -156,11 +156,11 @@ export class KnownDefinition {
   reviewAgain(): void {
     if (!this.definition) return
     this.#adopt(this.definition, true)
-    this.keepAgain()
+    this.saveAgain()
   }
 
   /** Writes the cached copy again: its notes have changed. */
-  keepAgain(): void {
+  saveAgain(): void {
     if (this.definition && this.#cached) this.#store(this.definition, this.#cached.savedAt)
   }
 
@@ -168,7 +168,7 @@ export class KnownDefinition {
    * Reviews what is in use where its lock has changed: an approval needs no restart, and a stricter lock counts at once. True
    * where something of it is held back then: what was approved may be what the server lists by now.
    */
-  lookAgain(): boolean {
+  reviewIfStale(): boolean {
     const { guard, server } = this.#options
     if (!this.definition || !guard.isStale(server)) return false
     this.reviewAgain()
@@ -216,7 +216,7 @@ function merged(known: ServerDefinition, listed: ServerDefinition, extent: Exten
 
 // The tool that a call is for, if it may be called now; and whether a lost call of it may be repeated.
 
-export function usableTool(
+export function findUsableTool(
   name: string,
   server: ServerConfig,
   known: Pick<KnownDefinition, 'definition' | 'review' | 'tool'>,

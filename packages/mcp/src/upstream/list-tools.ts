@@ -1,7 +1,7 @@
 /** Lists the tools of a server page by page. An entry that is not a tool does not affect the others. */
 import type { Client, StandardSchemaV1 } from '@modelcontextprotocol/client'
 import type { ServerDefinition } from '../definition/server-definition.js'
-import { usableTools } from '../definition/usable-tools.js'
+import { splitUsableTools } from '../definition/usable-tools.js'
 
 /** Tools beyond this number are not read. */
 const MOST_TOOLS = 20_000
@@ -51,7 +51,7 @@ export async function listTools(
     cursors.add(next)
     cursor = next
   }
-  const { tools, unusable } = usableTools(entries.slice(0, MOST_TOOLS))
+  const { tools, unusable } = splitUsableTools(entries.slice(0, MOST_TOOLS))
   if (entries.length > MOST_TOOLS)
     unusable.push({
       entry: MOST_TOOLS + 1,

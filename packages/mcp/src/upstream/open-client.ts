@@ -18,12 +18,13 @@ import {
 } from '@modelcontextprotocol/client'
 import { defined } from '@toolwell/core/internal'
 import type { HttpEndpoint, ServerConfig } from '../config/server-config.js'
-import { limited, statusOf } from './http-answers.js'
+import { limitAnswers, readStatus } from './http-answers.js'
 import { ProgramFailure } from './process-failure.js'
 import { ProcessTransport } from './process-transport.js'
+import { abortable } from './retries.js'
 import type { ServerLog } from './server-log.js'
-import { explained, observe } from './unreachable.js'
-import { abortable, type Watchdog } from './watchdog.js'
+import { explainError, observeFetch } from './unreachable.js'
+import type { Watchdog } from './watchdog.js'
 
 /** A server on a pipe that does not answer within this time speaks the older protocol. */
 const PROBE_TIMEOUT = 4000
@@ -92,7 +93,10 @@ async function openAs(options: OpenOptions): Promise<OpenClient> {
       return await attempt(options, start(), 'legacy')
     }
   }
-  const observer = observe(limited(options.auth?.fetch ?? fetch), endpoint.type === 'sse' ? 'sse' : 'http')
+  const observer = observeFetch(
+    limitAnswers(options.auth?.fetch ?? fetch),
+    endpoint.type === 'sse' ? 'sse' : 'http',
+  )
   try {
     const opened = await openRemote(options, endpoint, observer.fetch)
     observer.stop()
@@ -100,7 +104,7 @@ async function openAs(options: OpenOptions): Promise<OpenClient> {
   } catch (error) {
     if (options.signal.aborted || needsLogin(error)) throw error
     const { hide } = options
-    throw explained(error, endpoint, { hide, seen: observer.seen(), failure: observer.failure() })
+    throw explainError(error, endpoint, { hide, seen: observer.seen(), failure: observer.failure() })
   }
 }
 
@@ -117,7 +121,7 @@ async function openRemote(
     try {
       return await attempt(
         options,
-        sse(endpoint, options.auth, limited(options.auth?.fetch ?? fetch)),
+        sse(endpoint, options.auth, limitAnswers(options.auth?.fetch ?? fetch)),
         'legacy',
       )
     } catch {
@@ -131,7 +135,7 @@ export function needsLogin(error: unknown): boolean {
   if (error instanceof UnauthorizedError || asksForMore(error)) return true
   return (
     error instanceof SdkHttpError &&
-    (error.code === SdkErrorCode.ClientHttpAuthentication || statusOf(error) === 401)
+    (error.code === SdkErrorCode.ClientHttpAuthentication || readStatus(error) === 401)
   )
 }
 
@@ -225,7 +229,7 @@ function speaksOnlyNewer(error: unknown): boolean {
 }
 
 function speaksNoStreamableHttp(error: unknown): boolean {
-  const status = statusOf(error)
+  const status = readStatus(error)
   return status !== undefined && status >= 400 && status < 500 && status !== 401 && status !== 403
 }
 

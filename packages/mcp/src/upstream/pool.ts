@@ -1,7 +1,7 @@
 /** The running connections of one server: each opened once however many wait for it, and closed when nobody has used it for a while. */
 
+import type { Place } from './choose-place.js'
 import type { Connection } from './connection.js'
-import type { Place } from './place.js'
 import type { LossReason } from './server-state.js'
 
 export interface PoolOptions {

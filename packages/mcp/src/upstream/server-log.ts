@@ -3,7 +3,7 @@ import { appendFileSync, renameSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '@toolwell/core/internal/node'
 import type { ServerConfig } from '../config/server-config.js'
-import { digestOf } from '../definition/stored-definition.js'
+import { sha256 } from '../definition/stored-definition.js'
 import { userFolder } from '../definition/user-files.js'
 
 /** One file is at most this long; the one before it is kept. */
@@ -18,9 +18,12 @@ export function defaultLogFolder(env?: Readonly<Record<string, string | undefine
 }
 
 /** By the config it stands in and its name, as first use is remembered. */
-export function logFileOf({ name, file = '' }: Pick<ServerConfig, 'name' | 'file'>, folder: string): string {
+export function findLogFile(
+  { name, file = '' }: Pick<ServerConfig, 'name' | 'file'>,
+  folder: string,
+): string {
   const readable = name.replace(/[^\w-]+/g, '_').slice(0, 40)
-  return join(folder, `${readable}-${digestOf(JSON.stringify([file, name])).slice(0, 16)}.log`)
+  return join(folder, `${readable}-${sha256(JSON.stringify([file, name])).slice(0, 16)}.log`)
 }
 
 export interface ServerLog {

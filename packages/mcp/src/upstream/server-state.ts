@@ -3,7 +3,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { ServerWarning } from '../definition/warning.js'
 import type { Caller } from './caller.js'
-import type { Place } from './place.js'
+import type { Place } from './choose-place.js'
 
 export type ServerState =
   /** Known from the cache, not started. */
@@ -79,7 +79,7 @@ export class LostState {
   }
 
   /** The answer to the first call since, with the news at its end: programs read the first part. */
-  tell(server: string, { key }: Place, result: CallToolResult): CallToolResult {
+  announce(server: string, { key }: Place, result: CallToolResult): CallToolResult {
     const reason = this.#lost.get(key)
     if (reason === undefined) return result
     this.#lost.delete(key)

@@ -7,10 +7,11 @@ import type { CallToolResult } from '@modelcontextprotocol/client'
 import { canonicalJson } from '@toolwell/core/internal'
 import type { ServerConfig } from '../config/server-config.js'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
+import type { Place } from './choose-place.js'
 import type { CallOptions, Connection } from './connection.js'
 import { AnswerLost, ConnectionLost } from './failures.js'
-import type { Place } from './place.js'
-import { abortable, createWatchdog, type Watchdog } from './watchdog.js'
+import { abortable } from './retries.js'
+import { createWatchdog, type Watchdog } from './watchdog.js'
 
 /** Whoever starts a process, or comes to one. */
 export interface ProcessUser {

@@ -3,7 +3,7 @@
 import { type FetchLike, ProtocolError, SdkErrorCode } from '@modelcontextprotocol/client'
 import { defined } from '@toolwell/core/internal'
 import type { HttpEndpoint } from '../config/server-config.js'
-import { headOf, quoted } from './http-answers.js'
+import { quoted, readAnswerText } from './http-answers.js'
 
 /** The last thing that a server answered while it was being opened. */
 export interface Seen {
@@ -25,7 +25,7 @@ export interface Observer {
 }
 
 /** Observes the answers to messages, and not the requests of a login. */
-export function observe(inner: FetchLike, type: 'http' | 'sse'): Observer {
+export function observeFetch(inner: FetchLike, type: 'http' | 'sse'): Observer {
   const visited = new Set<string>()
   let seen: Seen | undefined
   let failure: unknown
@@ -78,7 +78,7 @@ export class Unreachable extends Error {
 type Explained = readonly [why: string, fix: string]
 
 /** The error itself where nothing better can be said. */
-export function explained(
+export function explainError(
   error: unknown,
   endpoint: HttpEndpoint,
   {
@@ -100,7 +100,7 @@ export function explained(
   const [why, fix] =
     ofNetwork(error, address) ??
     ofNetwork(failure, address) ??
-    (seen && ofAnswer(seen, hide(headOf(error)), endpoint)) ??
+    (seen && ofAnswer(seen, hide(readAnswerText(error)), endpoint)) ??
     []
   return why === undefined || fix === undefined ? error : new Unreachable(why, fix, error)
 }

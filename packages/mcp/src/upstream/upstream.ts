@@ -6,25 +6,23 @@ import type { McpTool, ServerDefinition } from '../definition/server-definition.
 import type { Guard } from '../trust/guard.js'
 import type { Review } from '../trust/review.js'
 import type { Caller } from './caller.js'
+import { chooseIdleTimeout, choosePlace, type Place } from './choose-place.js'
 import type { CallOptions, Connection } from './connection.js'
 import type { McpFailure } from './failures.js'
 import { AnswerLost, ConnectionLost, createFailures, type Failures } from './failures.js'
 import {
   type Extent,
+  findUsableTool,
   isRepeatable,
   KnownDefinition,
   type RecalledFailure,
-  usableTool,
 } from './known-definition.js'
-import { LoginNeed } from './login-need.js'
 import { asksForMore, needsLogin } from './open-client.js'
-import { idleIn, type Place, placeOf } from './place.js'
 import type { Breaker } from './pool.js'
 import { Pool, type Running } from './pool.js'
-import { Relisting } from './relisting.js'
+import { abortable, LoginNeed, Relisting, SingleTimer } from './retries.js'
 import type { LostState, ServerEvent, ServerState } from './server-state.js'
-import { Starts, type StartsOptions } from './starts.js'
-import { abortable, Later } from './watchdog.js'
+import { ServerStarter, type StarterOptions } from './start-server.js'
 
 /** A call waits this long for a server that rests after a failure; for longer rests it is answered at once. */
 const PATIENCE = 2000
@@ -33,7 +31,7 @@ const PATIENCE = 2000
 const FIRST_RETRY = 1000
 const MOST_RETRIES = 10
 
-export interface UpstreamOptions extends StartsOptions {
+export interface UpstreamOptions extends StarterOptions {
   readonly cache: DefinitionCache
   readonly guard: Guard
   /** Who lists: a server may offer other tools to a caller that can be asked more. */
@@ -70,7 +68,7 @@ export class Upstream {
   readonly #connectTimeout: number
   /** Where whoever lists is. */
   readonly #home: Place
-  readonly #starts: Starts
+  readonly #starts: ServerStarter
   /** Of folders other than that one. */
   readonly #reasonsElsewhere = new Map<string, string>()
   readonly #login = new LoginNeed(
@@ -86,7 +84,7 @@ export class Upstream {
   #underWay = 0
   #isRetired = false
   /** When it has rested, is started or is listed again. */
-  readonly #later = new Later()
+  readonly #later = new SingleTimer()
   /** It is listed again although nobody asks: nobody waits for it either. */
   #isRetrying = false
   #retries = 0
@@ -96,11 +94,11 @@ export class Upstream {
     this.server = options.server
     this.#options = options
     this.#connectTimeout = options.server.startTimeout ?? options.connectTimeout
-    this.#home = placeOf(options.server, options.lister, false)
-    this.#starts = new Starts(options)
+    this.#home = choosePlace(options.server, options.lister, false)
+    this.#starts = new ServerStarter(options)
     this.#failures = createFailures(options.server, (text) => this.#starts.hide(text))
     this.#pool = new Pool({
-      idle: ({ folder }) => idleIn(folder, this.server, this.#home),
+      idle: ({ folder }) => chooseIdleTimeout(folder, this.server, this.#home),
       now: options.now,
       random: options.random,
       onChange: () => this.#announce(),
@@ -140,7 +138,7 @@ export class Upstream {
 
   /** Reviews what is cached, a little at a time, and takes it into use. */
   beginSlowly(): Promise<void> {
-    return this.known.beginSlowly(() => this.#pool.closing.aborted)
+    return this.known.beginInSlices(() => this.#pool.closing.aborted)
   }
 
   get state(): ServerState {
@@ -196,7 +194,7 @@ export class Upstream {
 
   async #refresh(caller: Caller): Promise<void> {
     if (!this.server.enabled || this.#pool.closing.aborted) return
-    const place = placeOf(this.server, caller, false)
+    const place = choosePlace(this.server, caller, false)
     let isListed = false
     const connection = await this.#pool.acquire(place, () => {
       isListed = true
@@ -228,14 +226,14 @@ export class Upstream {
 
   async #call(name: string, input: Record<string, unknown>, options: CallOptions): Promise<CallToolResult> {
     const { signal, caller = {} } = options
-    const isStale = this.known.lookAgain() || (this.#refreshing && this.known.holds(name))
+    const isStale = this.known.reviewIfStale() || (this.#refreshing && this.known.holds(name))
     if (isStale) await this.#giveUp(this.refresh(), signal).catch(() => undefined)
     // What is not known and cannot be under way is not worth starting a server for.
     if (!this.#relisting.due) this.#usable(name)
     // Whether it speaks both protocols shows when it is listed.
     if (caller.era === 'legacy' && !this.definition) await this.#giveUp(this.refresh(), signal)
     const speaksBoth = this.definition?.era === 'modern' && !this.#isOnlyModern
-    const place = placeOf(this.server, caller, speaksBoth)
+    const place = choosePlace(this.server, caller, speaksBoth)
     for (let attempt = 0; ; attempt++) {
       const connection = await this.#acquire(place, caller, signal)
       try {
@@ -250,7 +248,7 @@ export class Upstream {
         const result = await connection.call(tool, input, options)
         this.#worked(place)
         this.#setLogin(undefined)
-        return this.#options.lost.tell(this.server.name, place, result)
+        return this.#options.lost.announce(this.server.name, place, result)
       } catch (error) {
         const lost = error instanceof ConnectionLost
         if (lost && !(error instanceof AnswerLost)) this.#pool.drop(place, connection)
@@ -271,7 +269,7 @@ export class Upstream {
 
   /** Tells the server that this caller has other roots now. */
   async rootsChanged(caller: Caller): Promise<void> {
-    const places = [false, true].map((speaksBoth) => placeOf(this.server, caller, speaksBoth).key)
+    const places = [false, true].map((speaksBoth) => choosePlace(this.server, caller, speaksBoth).key)
     for (const key of new Set(places)) await this.#pool.find({ key })?.rootsChanged()
   }
 
@@ -297,7 +295,7 @@ export class Upstream {
   /** The tool as it is now, if it may be called now. */
   #usable(name: string): McpTool {
     if (this.#pool.closing.aborted) throw this.#pool.closing.reason
-    return usableTool(name, this.server, this.known, this.#failures)
+    return findUsableTool(name, this.server, this.known, this.#failures)
   }
 
   async #acquire(place: Place, caller: Caller, signal: AbortSignal | undefined): Promise<Connection> {
@@ -410,7 +408,7 @@ export class Upstream {
   /** A server that is to be kept running is started again by itself. */
   #revive(): void {
     if (this.server.lazy || this.#isRetired || this.#pool.closing.aborted || this.#login.isNeeded) return
-    this.#later.in(this.#breaker.remaining(), () => void this.refresh().catch(() => undefined))
+    this.#later.start(this.#breaker.remaining(), () => void this.refresh().catch(() => undefined))
   }
 
   /**
@@ -420,9 +418,9 @@ export class Upstream {
   lookLater(): void {
     if (!this.server.lazy || this.#isRetired || this.#pool.closing.aborted) return
     const rest = this.#breaker.remaining()
-    if (this.definition) this.#later.in(rest + 1, () => this.#announce())
+    if (this.definition) this.#later.start(rest + 1, () => this.#announce())
     else if (this.#retries < MOST_RETRIES)
-      this.#later.in(Math.max(rest, FIRST_RETRY), () => {
+      this.#later.start(Math.max(rest, FIRST_RETRY), () => {
         this.#options.inTurn(async () => {
           if (this.definition || this.#refreshing || this.#pool.isOpening) return
           this.#retries++

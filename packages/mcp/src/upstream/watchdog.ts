@@ -67,34 +67,3 @@ export function createWatchdog(): Watchdog {
     },
   }
 }
-
-/** Work that somebody may stop waiting for. The work itself goes on. */
-
-export function abortable<T>(
-  work: Promise<T>,
-  signal: AbortSignal | undefined,
-  reason: () => Error = () => new Error('cancelled'),
-): Promise<T> {
-  if (!signal) return work
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(reason())
-    if (signal.aborted) return stop()
-    signal.addEventListener('abort', stop, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  })
-}
-
-/** One piece of work for later. A new one takes the place of the last, and none keeps a program alive. */
-export class Later {
-  #timer: NodeJS.Timeout | undefined
-
-  in(milliseconds: number, work: () => void): void {
-    this.clear()
-    this.#timer = setTimeout(work, milliseconds)
-    this.#timer.unref()
-  }
-
-  clear(): void {
-    clearTimeout(this.#timer)
-  }
-}

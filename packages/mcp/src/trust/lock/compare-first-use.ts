@@ -2,8 +2,8 @@
 
 import type { ServerWarning, WarningCode } from '../../definition/warning.js'
 import type { Finding } from '../scan/rules.js'
-import type { Decision, HoldReason, ReviewSubject } from './create-review.js'
-import { type FirstUse, NOTHING_SEEN, ownTool, record, seenTool } from './first-use.js'
+import type { Decision, QuarantineReason, ReviewSubject } from './create-review.js'
+import { createRecord, type FirstUse, NOTHING_SEEN, ownTool, seenTool } from './first-use.js'
 import { namedTools } from './lock.js'
 
 /** Only a person changes a pin; what is merely remembered is told once and remembered anew. */
@@ -70,7 +70,7 @@ export function compareWithFirstUse(
   const before = remembered ?? { ...NOTHING_SEEN, instructions }
   return {
     warnings,
-    remember: { ...before, start: start || before.start, tools: record([...kept, ...added]) },
+    remember: { ...before, start: start || before.start, tools: createRecord([...kept, ...added]) },
   }
 }
 
@@ -81,8 +81,8 @@ function truncated(names: readonly string[]): string {
 
 // Why something is held back, in words for whoever has to decide: the cause, and the command or the entry that settles it.
 
-export function hold(
-  kind: HoldReason,
+export function quarantine(
+  kind: QuarantineReason,
   server: string,
   tool: string | undefined,
   why: string,
@@ -114,7 +114,7 @@ export function keepOut(server: string, tool?: string): string {
 export const visibleName = (name: string) =>
   /^[\w.@/-]{1,80}$/.test(name) ? name : JSON.stringify(name.slice(0, 80).replace(/[^\u0020-\u007e]/g, '?'))
 
-export const show = (server: string, tool: string) => `${visibleName(server)}/${visibleName(tool)}`
+export const showTool = (server: string, tool: string) => `${visibleName(server)}/${visibleName(tool)}`
 
 /** What is not plain is left to a star, which the command takes for any characters. */
 export function approveCommand(server: string, tool?: string): string {

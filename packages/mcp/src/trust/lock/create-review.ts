@@ -7,14 +7,14 @@ import type { Trust } from '../../config/server-config.js'
 import { fingerprint } from '../../definition/fingerprint.js'
 import type { ServerWarning } from '../../definition/warning.js'
 import type { Finding } from '../scan/rules.js'
-import { compareWithFirstUse, hold, show, startWarning, visibleName } from './compare-first-use.js'
+import { compareWithFirstUse, quarantine, showTool, startWarning, visibleName } from './compare-first-use.js'
 import type { Examinations } from './examinations.js'
 import { type FirstUse, ownTool } from './first-use.js'
 import { type ListedServer, type Lock, namedTools } from './lock.js'
 import type { LockState } from './lock-file.js'
-import type { Prints } from './notes.js'
+import type { Prints } from './review-notes.js'
 
-export type HoldReason =
+export type QuarantineReason =
   /** Not in the lock. */
   | 'new'
   /** Not what the lock holds, or not what was first seen. */
@@ -34,7 +34,7 @@ export type Decision =
   | { readonly allowed: true; readonly findings: readonly Finding[] }
   | {
       readonly allowed: false
-      readonly kind: HoldReason
+      readonly kind: QuarantineReason
       /** One sentence, with the command that approves. */
       readonly reason: string
       readonly findings: readonly Finding[]
@@ -90,12 +90,13 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
     if (approved === print && !unsteady.has(key))
       return { allowed: true, findings: examinations.known(server, print) }
     const findings = examinations.findingsOf(server, tool, print)
-    const shown = show(server, name)
-    if (approved === undefined) return hold('new', server, name, `${shown} is not in toolwell.lock`, findings)
+    const shown = showTool(server, name)
+    if (approved === undefined)
+      return quarantine('new', server, name, `${shown} is not in toolwell.lock`, findings)
     if (approved === print)
-      return hold('unsteady', server, name, `${shown} changed and changed back`, findings)
+      return quarantine('unsteady', server, name, `${shown} changed and changed back`, findings)
     if (!subject.isFromCache) unsteady.add(key)
-    return hold('changed', server, name, `${shown} is not what toolwell.lock holds`, findings)
+    return quarantine('changed', server, name, `${shown} is not what toolwell.lock holds`, findings)
   }
 
   /** As SSH does it: what is met is remembered, and what is not what it was waits for a person. */
@@ -112,13 +113,19 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
       return { allowed: true, findings: examinations.known(server.name, print) }
     if (trust === 'full' || trust === 'follow') return byScan(subject, name, tool, print)
     const findings = () => examinations.findingsOf(server.name, tool, print)
-    const shown = show(server.name, name)
+    const shown = showTool(server.name, name)
     if (seen && seen.fingerprint !== print)
-      return hold('changed', server.name, name, `${shown} is not what it was when first seen`, findings())
+      return quarantine(
+        'changed',
+        server.name,
+        name,
+        `${shown} is not what it was when first seen`,
+        findings(),
+      )
     if (trust === 'none')
-      return hold('untrusted', server.name, name, `${shown} has not been approved`, findings())
+      return quarantine('untrusted', server.name, name, `${shown} has not been approved`, findings())
     if (!seen && isFull)
-      return hold(
+      return quarantine(
         'new',
         server.name,
         name,
@@ -137,7 +144,7 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
     const findings = examinations.findingsOf(server, tool, print)
     if (findings.length === 0) return IN_ORDER
     return isHard(findings) && trust !== 'full'
-      ? hold('findings', server, name, `${show(server, name)} ${whatItDoes(findings)}`, findings)
+      ? quarantine('findings', server, name, `${showTool(server, name)} ${whatItDoes(findings)}`, findings)
       : { allowed: true, findings }
   }
 
@@ -153,7 +160,7 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
     if (subject.lock?.problem !== undefined)
       return { allowed: false, kind: 'lock-broken', reason: subject.lock.problem, findings }
     if (locked)
-      return hold(
+      return quarantine(
         'changed',
         name,
         undefined,
@@ -164,7 +171,7 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
     const isCautious = trust === 'first-use' || trust === 'none'
     if (seen?.isApproved && seen.instructions === instructions) return { allowed: true, findings }
     if (seen && seen.instructions !== instructions && isCautious)
-      return hold(
+      return quarantine(
         'changed',
         name,
         undefined,
@@ -172,7 +179,7 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
         findings,
       )
     if (trust === 'none')
-      return hold(
+      return quarantine(
         'untrusted',
         name,
         undefined,
@@ -180,9 +187,9 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
         findings,
       )
     if (lock && trust !== 'full')
-      return hold('new', name, undefined, `${called} is not in toolwell.lock`, findings)
+      return quarantine('new', name, undefined, `${called} is not in toolwell.lock`, findings)
     if (isHard(findings) && trust !== 'full')
-      return hold('findings', name, undefined, `the instructions of ${called} look poisoned`, findings)
+      return quarantine('findings', name, undefined, `the instructions of ${called} look poisoned`, findings)
     return { allowed: true, findings }
   }
 
@@ -203,7 +210,7 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
         tools.set(
           name,
           prints.twice.has(name)
-            ? hold(
+            ? quarantine(
                 'duplicate',
                 server.name,
                 name,

@@ -2,12 +2,12 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
-import { startOf } from '../../config/redact.js'
+import { describeStart } from '../../config/redact.js'
 import type { ServerConfig } from '../../config/server-config.js'
-import { digestOf } from '../../definition/stored-definition.js'
-import { createCacheFiles, userFolder } from '../../definition/user-files.js'
+import { sha256 } from '../../definition/stored-definition.js'
+import { createUserFiles, userFolder } from '../../definition/user-files.js'
 import type { WarningListener } from '../../definition/warning.js'
-import { type FirstUse, type FirstUseStore, record, type SeenTool, scopeOf } from './first-use.js'
+import { createRecord, type FirstUse, type FirstUseStore, type SeenTool, trustScope } from './first-use.js'
 
 const FORMAT = 1
 
@@ -26,7 +26,7 @@ export function diskFirstUse({
   folder = defaultFirstUseFolder(),
   onWarning,
 }: FirstUseOptions = {}): FirstUseStore {
-  const files = createCacheFiles(folder, (warning) =>
+  const files = createUserFiles(folder, (warning) =>
     onWarning?.(
       warning.code === 'cache-unwritable'
         ? {
@@ -43,7 +43,7 @@ export function diskFirstUse({
   const fileOf = (server: ServerConfig) => {
     const known = paths.get(server)
     if (known !== undefined) return known
-    const own = digestOf(JSON.stringify([scopeOf(server), server.name])).slice(0, 32)
+    const own = sha256(JSON.stringify([trustScope(server), server.name])).slice(0, 32)
     const path = join(folder, `${prefixOf(server)}${own}.json`)
     paths.set(server, path)
     return path
@@ -53,13 +53,13 @@ export function diskFirstUse({
     return text === undefined ? undefined : decoded(text)
   }
   const put = (server: ServerConfig, seen: FirstUse) => {
-    const stored = { toolwell: FORMAT, scope: scopeOf(server), name: server.name, ...seen }
+    const stored = { toolwell: FORMAT, scope: trustScope(server), name: server.name, ...seen }
     files.put(fileOf(server), `${JSON.stringify(stored, null, 1)}\n`)
   }
   /** The folder of the config was moved: its record is the one whose config is gone and that was started the same way, but for the version. */
   const takeOver = (server: ServerConfig) => {
     if (server.file === undefined || !existsSync(folder)) return
-    const start = startOf(server)
+    const start = describeStart(server)
     const found: { readonly file: string; readonly seen: FirstUse }[] = []
     for (const name of readdirSync(folder)) {
       if (!name.startsWith(prefixOf(server)) || !name.endsWith('.json')) continue
@@ -82,7 +82,7 @@ export function diskFirstUse({
       if (!existsSync(file)) return undefined
       const stored = open(file)
       if (stored) return stored.seen
-      files.setAside(
+      files.renameDamaged(
         file,
         'is damaged',
         `it is not known whether ${server.name} has changed since it was first seen`,
@@ -129,7 +129,7 @@ function decoded(text: string): Stored | undefined {
       start,
       instructions,
       ...(isApproved === true ? { isApproved } : {}),
-      tools: record(Object.entries(tools as Record<string, SeenTool>)),
+      tools: createRecord(Object.entries(tools as Record<string, SeenTool>)),
       ...(typeof folder === 'string' ? { folder } : {}),
       ...(Array.isArray(commands) ? { commands: commands.map(String) } : {}),
       ...(typeof commandsFor === 'string' ? { commandsFor } : {}),

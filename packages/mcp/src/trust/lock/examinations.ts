@@ -1,22 +1,29 @@
 /** What the scan says of every definition in use: each is scanned once, and again only where names of other servers matter to it. */
 import type { DefinitionCache } from '../../definition/cache.js'
-import { digestOf } from '../../definition/stored-definition.js'
+import { sha256 } from '../../definition/stored-definition.js'
 import type { Finding } from '../scan/rules.js'
 import { type RuleSettings, scanStamp } from '../scan/rules.js'
 import { createScanner, type Examination, type Scanner } from '../scan/scan.js'
 import { type ListedServer, namedTools } from './lock.js'
-import { foundIn, type Prints, printsOf, type ReviewNotes, readNotes, writeNotes } from './notes.js'
+import {
+  fingerprintListing,
+  type Prints,
+  type ReviewNotes,
+  readNotes,
+  summariseNotes,
+  writeNotes,
+} from './review-notes.js'
 
 /** Milliseconds of work in one piece: a large server must not stop the others. */
 const SLICE = 20
 
 export interface Examinations {
   /** From now on the names of these tools count. Gives the fingerprints, from the notes where these hold. */
-  meet(server: ListedServer, notes?: unknown): Prints
+  register(server: ListedServer, notes?: unknown): Prints
   /** The same for a server of which there is nothing to tell: its notes are read when they are wanted. */
-  meetQuietly(server: ListedServer, notes: unknown): void
+  registerLazily(server: ListedServer, notes: unknown): void
   /** Whether the notes that came with a server spare the scan. */
-  isNoted(server: string): boolean
+  hasNotes(server: string): boolean
   /** Scans now if it has not been done. */
   findingsOf(server: string, definition: unknown, print: string): readonly Finding[]
   /** Only what is known already. */
@@ -102,7 +109,7 @@ export function createExaminations({
     if (isSame && before.prints) return before.prints
     const notes = isSame ? before.notes : given
     const noted = readNotes(notes, stamp)
-    const prints = noted?.prints ?? printsOf(server)
+    const prints = noted?.prints ?? fingerprintListing(server)
     if (!isSame) takeNames(server)
     met.set(server.name, { server, prints, notes: noted && notes })
     // What is no longer listed is forgotten, or a server that changes all the time would fill the memory.
@@ -113,12 +120,12 @@ export function createExaminations({
   }
 
   return {
-    meet,
-    meetQuietly(server, notes) {
+    register: meet,
+    registerLazily(server, notes) {
       takeNames(server)
       met.set(server.name, { server, notes })
     },
-    isNoted: (server) => met.get(server)?.notes !== undefined,
+    hasNotes: (server) => met.get(server)?.notes !== undefined,
     findingsOf: (server, definition, print) => examine(server, definition, print).findings,
     known: (server, print) => resultsOf(server).get(print)?.findings ?? [],
     async prepare(server, isWanted) {
@@ -181,8 +188,8 @@ export function createExaminations({
 /** Names all that a comparison depends on, and what was found, where all of it is in notes. */
 function keyOf(met: readonly Met[], stamp: string): string | undefined {
   if (met.some(({ notes }) => notes === undefined)) return undefined
-  const found = met.map(({ server, notes }) => [server.name, foundIn(notes as ReviewNotes)] as const)
-  return digestOf(JSON.stringify([stamp, ...found.sort(([one], [other]) => (one < other ? -1 : 1))]))
+  const found = met.map(({ server, notes }) => [server.name, summariseNotes(notes as ReviewNotes)] as const)
+  return sha256(JSON.stringify([stamp, ...found.sort(([one], [other]) => (one < other ? -1 : 1))]))
 }
 
 /** Lets others work when this has worked for a while. */

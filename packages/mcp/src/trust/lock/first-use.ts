@@ -36,14 +36,14 @@ export interface FirstUseStore {
 }
 
 /** Whose server it is: one of the same name in another config is another one. How it is started has no part in it. */
-export function scopeOf({ file }: Pick<ServerConfig, 'file'>): string {
+export function trustScope({ file }: Pick<ServerConfig, 'file'>): string {
   return file ?? `program ${process.argv[1] ?? ''}`
 }
 
 export const NOTHING_SEEN: FirstUse = { start: '', instructions: '', tools: {} }
 
 /** A record may hold no more than that its commands may be run. */
-export function wasMet(seen: FirstUse | undefined): seen is FirstUse {
+export function hasRecord(seen: FirstUse | undefined): seen is FirstUse {
   return (
     seen !== undefined &&
     (seen.start !== '' || seen.isApproved === true || Object.keys(seen.tools).length > 0)
@@ -83,30 +83,37 @@ class ListedTool implements SeenTool {
 }
 
 /** The same record for as long as the program runs: held whole, it would take as much memory as the list does. */
-export function leaning(seen: FirstUse, listed: ListedServer, prints: ReadonlyMap<string, string>): FirstUse {
+export function linkToListing(
+  seen: FirstUse,
+  listed: ListedServer,
+  prints: ReadonlyMap<string, string>,
+): FirstUse {
   const now = namedTools(listed)
   const lean = (name: string, tool: SeenTool) =>
     prints.get(name) === tool.fingerprint ? new ListedTool(tool, now.get(name)) : tool
   return {
     ...seen,
-    tools: record(Object.entries(seen.tools).map(([name, tool]) => [name, lean(name, tool)])),
+    tools: createRecord(Object.entries(seen.tools).map(([name, tool]) => [name, lean(name, tool)])),
   }
 }
 
 /** The same record to be kept: it leans on nothing. */
-export function standing(seen: FirstUse): FirstUse {
+export function unlinkFromListing(seen: FirstUse): FirstUse {
   const stand = ({ fingerprint: print, definition, isApproved }: SeenTool): SeenTool => ({
     fingerprint: print,
     definition,
     ...(isApproved ? { isApproved } : {}),
   })
-  return { ...seen, tools: record(Object.entries(seen.tools).map(([name, tool]) => [name, stand(tool)])) }
+  return {
+    ...seen,
+    tools: createRecord(Object.entries(seen.tools).map(([name, tool]) => [name, stand(tool)])),
+  }
 }
 
 /** The record with the server, or one of its tools, as it is now: approved by a person. */
 export function approveSeen(given: FirstUse | undefined, listed: ListedServer, tool?: string): FirstUse {
   const { start = '', instructions = '' } = listed
-  const isMet: boolean = wasMet(given)
+  const isMet: boolean = hasRecord(given)
   const before = { ...NOTHING_SEEN, ...given, ...(isMet ? {} : { start, instructions }) }
   const now = namedTools(listed)
   const approved = (name: string): SeenTool => ({ ...seenTool(now.get(name)), isApproved: true })
@@ -116,10 +123,10 @@ export function approveSeen(given: FirstUse | undefined, listed: ListedServer, t
       start: listed.start ?? before.start,
       instructions: listed.instructions ?? '',
       isApproved: true,
-      tools: record([...now.keys()].map((name) => [name, approved(name)])),
+      tools: createRecord([...now.keys()].map((name) => [name, approved(name)])),
     }
   const kept = Object.entries(before.tools).filter(([name]) => name !== tool)
-  return { ...before, tools: record(now.has(tool) ? [...kept, [tool, approved(tool)]] : kept) }
+  return { ...before, tools: createRecord(now.has(tool) ? [...kept, [tool, approved(tool)]] : kept) }
 }
 
 /** The record with the instructions, and how the server is started, as they are now; its tools stay as they were. */
@@ -136,14 +143,14 @@ export function approveSeenServer(before: FirstUse = NOTHING_SEEN, listed: Liste
 export function asLock(records: readonly (readonly [server: string, seen: FirstUse])[]): Lock {
   return {
     ...EMPTY_LOCK,
-    servers: record(
+    servers: createRecord(
       records.map(([name, { start, instructions, tools }]) => [
         name,
         {
           fingerprint: '',
           start,
           instructions,
-          tools: record(
+          tools: createRecord(
             Object.entries(tools).map(([tool, { fingerprint: print, definition }]) => [
               tool,
               { fingerprint: print, definition },
@@ -156,7 +163,7 @@ export function asLock(records: readonly (readonly [server: string, seen: FirstU
 }
 
 /** An object without a prototype: a tool may be called `__proto__`. */
-export function record<T>(entries: readonly (readonly [string, T])[]): Record<string, T> {
+export function createRecord<T>(entries: readonly (readonly [string, T])[]): Record<string, T> {
   const made = Object.create(null) as Record<string, T>
   for (const [key, value] of entries) made[key] = value
   return made
@@ -168,7 +175,7 @@ export function ownTool<T>(tools: Readonly<Record<string, T>> | undefined, name:
 
 // A store that never fails: an error in it costs a warning, and the memory of that server.
 
-export function carefulFirstUse(store: FirstUseStore, warn: WarningListener): FirstUseStore {
+export function catchFirstUseErrors(store: FirstUseStore, warn: WarningListener): FirstUseStore {
   const attempt = <T>(what: string, work: () => T): T | undefined => {
     try {
       return work()
@@ -199,7 +206,7 @@ export function memoryFirstUse(): FirstUseStore {
   /** Made once for each server: every call looks at its record. */
   const keys = new WeakMap<ServerConfig, string>()
   const keyOf = (server: ServerConfig) => {
-    const key = keys.get(server) ?? JSON.stringify([scopeOf(server), server.name])
+    const key = keys.get(server) ?? JSON.stringify([trustScope(server), server.name])
     keys.set(server, key)
     return key
   }

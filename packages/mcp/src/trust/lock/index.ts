@@ -21,4 +21,4 @@ export {
   LockError,
   type LockErrorCode,
 } from './lock.js'
-export { LOCK_FILE, lockFileOf, readLock, writeLock } from './lock-file.js'
+export { findLockFile, LOCK_FILE, readLock, writeLock } from './lock-file.js'

@@ -167,7 +167,7 @@ export interface Locks {
 }
 
 /** Where the lock of a server is, if it has one. */
-export function lockFileOf({ file }: Pick<ServerConfig, 'file'>): string | undefined {
+export function findLockFile({ file }: Pick<ServerConfig, 'file'>): string | undefined {
   return file === undefined ? undefined : lockBeside(file)
 }
 

@@ -173,13 +173,13 @@ function record<T>(entries: readonly (readonly [string, T])[]): Record<string, T
 export function namedTools({ tools }: ListedServer): Map<string, unknown> {
   const named = new Map<string, unknown>()
   for (const tool of tools) {
-    const name = nameOf(tool)
+    const name = readToolName(tool)
     if (name !== undefined && !named.has(name)) named.set(name, tool)
   }
   return named
 }
 
-export function nameOf(tool: unknown): string | undefined {
+export function readToolName(tool: unknown): string | undefined {
   const name = isRecord(tool) ? tool.name : undefined
   return typeof name === 'string' ? name : undefined
 }

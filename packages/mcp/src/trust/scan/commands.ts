@@ -1,6 +1,6 @@
 /** Shell commands that open or destroy a machine. */
 
-import { type Finding, finding } from './rules.js'
+import { createFinding, type Finding } from './rules.js'
 
 const COMMANDS: readonly (readonly [what: string, pattern: RegExp])[] = [
   [
@@ -23,15 +23,15 @@ const COMMANDS: readonly (readonly [what: string, pattern: RegExp])[] = [
 ]
 
 /** What the first dangerous command in the text does. */
-function commandIn(text: string): string | undefined {
+function describeCommand(text: string): string | undefined {
   return COMMANDS.find(([, pattern]) => pattern.test(text))?.[0]
 }
 
 export function findCommands(where: string, text: string): Finding[] {
-  const what = commandIn(text)
+  const what = describeCommand(text)
   return what === undefined
     ? []
-    : [finding('dangerous-command', 'soft', where, text, `holds a command that ${what}`)]
+    : [createFinding('dangerous-command', 'soft', where, text, `holds a command that ${what}`)]
 }
 
 // Whether a text gives orders, asked of what is hidden or posing: there a rough answer is good enough.
@@ -49,11 +49,11 @@ const FORCE = /\b(?:you|your|must|always|never|required|shall|ai|llm|assistant|m
 /** A verb of an order and something that is worth an order. */
 export function isOrder(text: string): boolean {
   if (VERB.test(text) && OBJECT.test(text)) return true
-  return commandIn(text) !== undefined || (!/\s/.test(text) && isRunTogether(text))
+  return describeCommand(text) !== undefined || (!/\s/.test(text) && isRunTogether(text))
 }
 
 /** Speaks to a reader who is to act. */
-export function addresses(text: string): boolean {
+export function addressesReader(text: string): boolean {
   return FORCE.test(text) || VERB.test(text)
 }
 
@@ -73,7 +73,7 @@ const QUOTED =
   /"[^"\n]{1,400}"|“[^”\n]{1,400}”|„[^“”\n]{1,400}[“”]|`[^`\n]{1,400}`|«[^»\n]{1,400}»|「[^」\n]{1,400}」|(?<![^\s(:])'[^'\n]{1,400}'(?![^\s.,;:!?)])/g
 
 /** Says of a range whether it lies within quotation marks. */
-export function quotesIn(text: string): (start: number, end: number) => boolean {
+export function createQuoteFinder(text: string): (start: number, end: number) => boolean {
   const spans = [...text.matchAll(QUOTED)].map(({ index, 0: span }) => [index, index + span.length] as const)
   return (start, end) => {
     let low = 0

@@ -2,7 +2,7 @@
 
 import { isOrder, MARKERS } from './commands.js'
 import { isMixedScript, latinised, unleeted } from './fold.js'
-import { type Finding, finding } from './rules.js'
+import { createFinding, type Finding } from './rules.js'
 
 const MOST_BLOBS = 40
 const MOST_CHARACTERS = 20_000
@@ -35,9 +35,11 @@ export function findEncoded(where: string, text: string): Finding[] {
   for (const [kind, blob, decoded] of decodings(text)) {
     const excerpt = `${blob.slice(0, 40)} → ${decoded.slice(0, 100)}`
     if (isOrder(decoded))
-      return [finding('encoded-payload', 'hard', where, excerpt, `hides orders to the model as ${kind}`)]
+      return [
+        createFinding('encoded-payload', 'hard', where, excerpt, `hides orders to the model as ${kind}`),
+      ]
     if (isProse(decoded))
-      soft ??= finding('encoded-payload', 'soft', where, excerpt, `hides readable text as ${kind}`)
+      soft ??= createFinding('encoded-payload', 'soft', where, excerpt, `hides readable text as ${kind}`)
   }
   const disguised = findDisguised(where, text)
   return disguised ? [disguised] : soft ? [soft] : []
@@ -96,10 +98,10 @@ function findDisguised(where: string, text: string): Finding | undefined {
   for (const [number, words] of revealed.entries())
     if (words.size >= 2) {
       const why = `hides words of an order (${[...words].slice(0, 4).join(', ')}) as ${DISGUISES[number]?.[0]}`
-      return finding('encoded-payload', 'hard', where, text, why)
+      return createFinding('encoded-payload', 'hard', where, text, why)
     }
   return styled >= 3 && !CJK.test(text)
-    ? finding(
+    ? createFinding(
         'encoded-payload',
         'soft',
         where,

@@ -20,13 +20,13 @@ const LEET: Readonly<Record<string, string>> = Object.fromEntries(
 const INVISIBLE = /(?![\t\n\r])[\p{Cc}\p{Default_Ignorable_Code_Point}\u2800\uFFF9-\uFFFB]/gu
 
 /** NFKC, without what cannot be seen, with entities decoded; case and accents stay. */
-export function unveil(text: string): string {
+export function revealText(text: string): string {
   const visible = text.toWellFormed().replace(INVISIBLE, '').normalize('NFKC')
   return visible.includes('&') ? decodeEntities(visible) : visible
 }
 
 /** Long runs of blanks cut to a few: no pattern may have to walk through them again and again. */
-export function squeezed(text: string): string {
+export function squeezeBlanks(text: string): string {
   return text.replace(/\s{5,}/g, (run) => {
     const lines = run.split('\n').length - 1
     return `${'\n'.repeat(Math.min(2, lines))}${run.endsWith(' ') || lines === 0 ? '    ' : ''}`
@@ -101,7 +101,7 @@ export function unleeted(word: string): string | undefined {
 
 /** The skeleton by which look-alike names are compared. */
 export function skeleton(name: string): string {
-  const folded = fold(unveil(name)).replace(/[\s_.\-/]+/g, '')
+  const folded = fold(revealText(name)).replace(/[\s_.\-/]+/g, '')
   const latin = [...folded].map((character) => LOOKALIKE[character] ?? character).join('')
   return latin
     .replace(/[01]/g, (digit) => (digit === '0' ? 'o' : 'l'))

@@ -1,5 +1,5 @@
 /** Characters a reader does not see, and control sequences a terminal obeys. */
-import { type Finding, finding } from './rules.js'
+import { createFinding, type Finding } from './rules.js'
 
 /** Emoji, joiners' neighbours, and scripts that need joiners or marks of direction. */
 const EMOJI = /\p{Extended_Pictographic}|[\u{1F1E6}-\u{1F1FF}\u{1F3FB}-\u{1F3FF}\uFE0F\u20E3#*0-9©®]/u
@@ -43,7 +43,7 @@ export function findHidden(where: string, text: string): Finding[] {
   const findings: Finding[] = []
   if (ANSI.test(text))
     findings.push(
-      finding(
+      createFinding(
         'terminal-escape',
         'hard',
         where,
@@ -53,7 +53,7 @@ export function findHidden(where: string, text: string): Finding[] {
     )
   else if (SPELLED_ANSI.test(text))
     findings.push(
-      finding(
+      createFinding(
         'terminal-escape',
         'soft',
         where,
@@ -77,7 +77,7 @@ export function findHidden(where: string, text: string): Finding[] {
     const isHard = count >= MANY[kind] || (inWord > 0 && (kind === 'zero-width' || kind === 'filler'))
     if (kind === 'control' && ANSI.test(text)) continue
     findings.push(
-      finding(
+      createFinding(
         'hidden-unicode',
         isHard ? 'hard' : 'soft',
         where,

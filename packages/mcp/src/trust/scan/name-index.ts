@@ -1,7 +1,7 @@
 /** What a scan knows of all servers together: whose tool bears which name. Grows as servers become known. */
 
 import { FOREIGN_LETTERS, isMixedScript, latinised, oddness, skeleton } from './fold.js'
-import { type Finding, finding } from './rules.js'
+import { createFinding, type Finding } from './rules.js'
 
 export interface ScannedServer {
   readonly name: string
@@ -121,7 +121,7 @@ export function createNameIndex(servers: readonly ScannedServer[]): NameIndex {
 }
 
 /** The same index, which writes down what it is asked. Words that could be no tool's name are not worth a line. */
-export function recording(index: NameIndex, asked: Map<Ask, string>): NameIndex {
+export function recordQuestions(index: NameIndex, asked: Map<Ask, string>): NameIndex {
   const note = (server: string, ask: Ask) => asked.set(ask, index.answer(server, ask))
   return {
     ...index,
@@ -178,14 +178,20 @@ export function findLookalikeNames(
       !/\s/.test(name))
   if (isMixed)
     return [
-      finding('lookalike-name', 'hard', where, name, 'mixes letters of several scripts that look alike'),
+      createFinding(
+        'lookalike-name',
+        'hard',
+        where,
+        name,
+        'mixes letters of several scripts that look alike',
+      ),
     ]
   if (/[^\u0020-\u007e]/.test(name) && name.normalize('NFKC') !== name.normalize('NFC'))
-    return [finding('lookalike-name', 'hard', where, name, 'uses letters that look like plain ones')]
+    return [createFinding('lookalike-name', 'hard', where, name, 'uses letters that look like plain ones')]
   const twin = server === undefined ? undefined : index.lookalike(server, name)
   if (!twin) return []
   const why = `looks like ${shown(twin.name)} of ${shown(twin.server)}`
-  return [finding('lookalike-name', twin.isOld ? 'soft' : 'hard', where, name, why)]
+  return [createFinding('lookalike-name', twin.isOld ? 'soft' : 'hard', where, name, why)]
 }
 
 const shown = (name: string) => JSON.stringify(name.slice(0, 60).replace(/[^\u0020-\u007e]/g, '?'))
@@ -208,7 +214,9 @@ export function findForeignTools(server: string, where: string, text: string, in
     if (!index.isForeign(server, name)) continue
     const around = text.slice(Math.max(0, at - 60), at + 100)
     if (!ABOUT_USE.test(text.slice(Math.max(0, at - 30), at + word.length + 30))) continue
-    return [finding('shadowing', 'soft', where, around, `speaks about ${name}, a tool of another server`)]
+    return [
+      createFinding('shadowing', 'soft', where, around, `speaks about ${name}, a tool of another server`),
+    ]
   }
   return []
 }
@@ -220,5 +228,5 @@ export function findClone(server: string, definition: unknown, index: NameIndex)
   const owner = index.cloneOf(server, name, description)
   if (owner === undefined) return []
   const why = `has the name and the description of a tool of ${JSON.stringify(owner.slice(0, 60))}`
-  return [finding('shadowing', 'soft', 'name', name, why)]
+  return [createFinding('shadowing', 'soft', 'name', name, why)]
 }

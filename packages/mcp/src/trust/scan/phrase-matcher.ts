@@ -123,7 +123,7 @@ function compile(): Index {
   }
   const addFiller = (alternative: string, slot: number) => {
     const isStem = alternative.endsWith('*')
-    const row = tokensOf(alternative.replace(/\*$/, '').replaceAll('_', ' ')).map(({ word }) => word)
+    const row = tokenise(alternative.replace(/\*$/, '').replaceAll('_', ' ')).map(({ word }) => word)
     const last = /^<\w+>$/.test(alternative) ? alternative : (row.at(-1) ?? '')
     const before = /^<\w+>$/.test(alternative) ? [] : row.slice(0, -1)
     const map = isStem ? stems : exact
@@ -197,7 +197,7 @@ const ACCOUNT = /^(?:[A-Z]{2}\d{2}[A-Z0-9]{11,30}|0x[0-9a-fA-F]{40}|bc1[a-z0-9]{
 /** No path or address is longer. */
 const LONGEST = 200
 
-export function tokensOf(text: string): Token[] {
+export function tokenise(text: string): Token[] {
   const tokens: Token[] = []
   let opens = true
   const add = (word: string, from: number, to: number) => {

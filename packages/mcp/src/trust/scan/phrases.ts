@@ -1,11 +1,11 @@
 /** Orders to a model in plain words, by the phrase families. */
 
-import { quotesIn } from './commands.js'
-import { squeezed, unveil } from './fold.js'
+import { createQuoteFinder } from './commands.js'
+import { revealText, squeezeBlanks } from './fold.js'
 import { families } from './phrase-families.js'
-import { matchPhrases, type PhraseMatch, type Token, tokensOf } from './phrase-matcher.js'
+import { matchPhrases, type PhraseMatch, type Token, tokenise } from './phrase-matcher.js'
 import type { Severity } from './rules.js'
-import { type Finding, finding } from './rules.js'
+import { createFinding, type Finding } from './rules.js'
 
 /** Whole texts about attacks name them for good reason. */
 const ABOUT_ATTACKS =
@@ -31,11 +31,11 @@ const NEGATIONS = new Set(
 const REACH = 6
 
 export function findPhrases(where: string, raw: string): Finding[] {
-  const text = squeezed(unveil(raw))
-  const tokens = tokensOf(text)
+  const text = squeezeBlanks(revealText(raw))
+  const tokens = tokenise(text)
   const matches = matchPhrases(tokens)
   if (matches.length === 0) return []
-  const isQuoted = quotesIn(text)
+  const isQuoted = createQuoteFinder(text)
   const isAboutAttacks = ABOUT_ATTACKS.test(text)
   const best = new Map<string, { readonly severity: Severity; readonly match: PhraseMatch }>()
   for (const match of matches) {
@@ -53,7 +53,7 @@ export function findPhrases(where: string, raw: string): Finding[] {
   return families.flatMap(({ id, why }) => {
     const found = best.get(id)
     if (!found) return []
-    return [finding(id, found.severity, where, sentenceAround(text, tokens, found.match), why)]
+    return [createFinding(id, found.severity, where, sentenceAround(text, tokens, found.match), why)]
   })
 }
 

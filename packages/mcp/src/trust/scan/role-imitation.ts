@@ -1,7 +1,7 @@
 /** Text that poses as something else than a description: a system message, another turn of the chat, its own end. */
 
-import { addresses, isOrder, quotesIn } from './commands.js'
-import { type Finding, finding } from './rules.js'
+import { addressesReader, createQuoteFinder, isOrder } from './commands.js'
+import { createFinding, type Finding } from './rules.js'
 
 const ROLE = '(?:system|assistant|developer|admin(?:istrator)?|operator|ai|llm|agent|model|系统|助手|система)'
 const SUFFIX =
@@ -32,14 +32,14 @@ const IMITATIONS: readonly Imitation[] = [
   {
     why: 'marks text with the tag of another role',
     pattern: new RegExp(`<\\s{0,3}(${ROLE}${SUFFIX}?)\\s{0,3}>(?=[^<]{4,2000}<\\s{0,3}/\\s{0,3}\\1)`, 'iu'),
-    needs: addresses,
+    needs: addressesReader,
   },
   {
     why: 'closes a structure that it did not open',
     pattern:
       /<\s{0,3}\/\s{0,3}(?:tool[-_ ]?(?:description|result|response|definition)s?|description|tools?|function(?:s|_results?|_calls?)?)\s{0,3}>/i,
     needs: (after, match) =>
-      !match.input.slice(0, match.index).includes(`<${match[0].slice(2)}`) && addresses(after),
+      !match.input.slice(0, match.index).includes(`<${match[0].slice(2)}`) && addressesReader(after),
   },
   {
     why: 'heads a paragraph as if it came from the system',
@@ -47,7 +47,7 @@ const IMITATIONS: readonly Imitation[] = [
       `(?:\\[\\[?|\\{\\{|【|\\(\\(|===+|---+|###+|%%\\[)\\s{0,3}${ROLE}${SUFFIX}?\\s{0,3}(?:\\]\\]?|\\}\\}|】|\\)\\)|===+|---+|###+|:|\\n)`,
       'iu',
     ),
-    needs: addresses,
+    needs: addressesReader,
     isHeading: true,
   },
   {
@@ -71,7 +71,7 @@ const IMITATIONS: readonly Imitation[] = [
     why: 'holds a message of another role as JSON',
     pattern: /["']role["']\s{0,3}:\s{0,3}["'](?:system|developer|assistant)["']/i,
     needs: (after, match) =>
-      addresses(after) &&
+      addressesReader(after) &&
       !/\b(?:messages|examples?|e\.g|format|array|like|such as|openai|chat)\b/i.test(
         match.input.slice(Math.max(0, match.index - 200), match.index),
       ),
@@ -80,7 +80,7 @@ const IMITATIONS: readonly Imitation[] = [
     why: 'pretends that the description ends',
     pattern:
       /(?:^|\n)[\s\-=#*_[\]]{0,20}END OF (?:THE )?(?:TOOL |SYSTEM )?(?:DESCRIPTION|INSTRUCTIONS?|PROMPT|CONTEXT|LIST|DEFINITION)S?\b/i,
-    needs: addresses,
+    needs: addressesReader,
   },
   {
     why: 'holds the headings of a prompt template',
@@ -92,7 +92,7 @@ const IMITATIONS: readonly Imitation[] = [
     why: 'hides a message to the model in a comment',
     pattern:
       /(?:<!--|\[(?:\/\/|comment)\]:\s{0,3}#?\s{0,3}[("'])\s{0,5}(?:(?:the )?(?:assistant|system|llm|ai|agents?|models?|hidden|instructions?)\b)/i,
-    needs: addresses,
+    needs: addressesReader,
   },
 ]
 
@@ -104,7 +104,7 @@ const MOST_MATCHES = 20
 
 /** The first that is hard, or else the first. */
 export function findRoleImitation(where: string, text: string): Finding[] {
-  const isQuoted = quotesIn(text)
+  const isQuoted = createQuoteFinder(text)
   let soft: Finding | undefined
   for (const { why, pattern, needs, isHeading } of IMITATIONS) {
     if (!pattern.test(text)) continue
@@ -121,8 +121,8 @@ export function findRoleImitation(where: string, text: string): Finding[] {
         isHeading && (COMMON.test(match[0]) || !COMMANDS.test(firstSentence(text.slice(end, end + 300))))
       const isSpokenAbout = isAbout || isOpen || isHonest || isQuoted(match.index, end)
       const shown = text.slice(match.index, match.index + 120).trim()
-      if (!isSpokenAbout) return [finding('role-imitation', 'hard', where, shown, why)]
-      soft ??= finding('role-imitation', 'soft', where, shown, why)
+      if (!isSpokenAbout) return [createFinding('role-imitation', 'hard', where, shown, why)]
+      soft ??= createFinding('role-imitation', 'soft', where, shown, why)
     }
   }
   return soft ? [soft] : []
@@ -132,7 +132,7 @@ const firstSentence = (text: string) => text.trim().split(/[.!?\n]/, 1)[0] ?? ''
 
 function speaksAsRole(after: string, role: string): boolean {
   const line = after.slice(0, after.search(/\n|$/))
-  return addresses(line) || /\bSYSTEM\b/.test(role) || /\b(?:user|operator|rules)\b/i.test(line)
+  return addressesReader(line) || /\bSYSTEM\b/.test(role) || /\b(?:user|operator|rules)\b/i.test(line)
 }
 
 // Markup that a plain description has no use for: it claims weight, is not shown, or sends data when it is rendered.
@@ -157,14 +157,14 @@ const CHECKS: readonly (readonly [pattern: RegExp, why: string])[] = [
 ]
 
 export function findMarkup(where: string, text: string): Finding[] {
-  const isQuoted = quotesIn(text)
+  const isQuoted = createQuoteFinder(text)
   const report = (match: RegExpExecArray, why: string) => [
-    finding('markup', 'soft', where, text.slice(match.index, match.index + 120), why),
+    createFinding('markup', 'soft', where, text.slice(match.index, match.index + 120), why),
   ]
   const tag = WEIGHTY.exec(text)
   if (
     tag &&
-    addresses(text.slice(tag.index + (tag[1] ?? '').length + 2, tag.index + 600)) &&
+    addressesReader(text.slice(tag.index + (tag[1] ?? '').length + 2, tag.index + 600)) &&
     !isQuoted(tag.index, tag.index + 2)
   )
     return report(

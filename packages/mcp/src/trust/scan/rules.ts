@@ -87,7 +87,7 @@ export type RuleSettings = Readonly<Partial<Record<Rule, 'off'>>>
 const SWITCHABLE = Object.keys(SCAN_RULES).filter((id) => id !== 'not-scanned')
 
 /** What is wrong with one setting, and how to correct it. Undefined: nothing. */
-export function ruleProblem(
+export function checkRuleSetting(
   id: string,
   value: unknown,
 ): { readonly message: string; readonly fix: string } | undefined {
@@ -112,7 +112,7 @@ export function assertRules(options: { readonly rules?: RuleSettings }, where: s
   const rules: unknown = options.rules ?? {}
   if (!isRecord(rules)) throw invalid('rules', `${where}.rules must be an object: { "rule-id": "off" }.`)
   for (const [id, value] of Object.entries(rules)) {
-    const problem = ruleProblem(id, value)
+    const problem = checkRuleSetting(id, value)
     if (problem) throw invalid(`rules.${id}`, `${problem.message}. ${problem.fix}.`)
   }
   return rules as RuleSettings
@@ -139,25 +139,25 @@ export interface Finding {
   readonly fix: string
 }
 
-export function finding(
+export function createFinding(
   rule: Rule,
   severity: Severity,
   where: string,
   excerpt: string,
   why: string,
 ): Finding {
-  return { rule, severity, where, excerpt: excerptOf(excerpt), why, fix: SCAN_RULES[rule].fix }
+  return { rule, severity, where, excerpt: createExcerpt(excerpt), why, fix: SCAN_RULES[rule].fix }
 }
 
 /** Every character outside printable ASCII that could deceive is an escape; what reads as a letter stays. */
-export function excerptOf(text: string, limit = 160): string {
+export function createExcerpt(text: string, limit = 160): string {
   const characters = [...text.slice(0, limit * 2 + 2)]
   const cut = characters.length > limit ? `${characters.slice(0, limit - 1).join('')}…` : characters.join('')
   return safeJson(cut.toWellFormed()).replace(/[\p{Cf}\p{Co}\p{Cn}\p{Mn}\u2800\u3000]/gu, escaped)
 }
 
 /** An excerpt for people: a tag looks like one. Everything else stays escaped. */
-export function readable(excerpt: string): string {
+export function showTags(excerpt: string): string {
   return excerpt.replace(/\\\\|\\u003([ce])/g, (whole, sign) =>
     sign === 'c' ? '<' : sign === 'e' ? '>' : whole,
   )

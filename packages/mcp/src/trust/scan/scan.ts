@@ -6,7 +6,7 @@
 import { findCommands } from './commands.js'
 import { findEncoded } from './encoded.js'
 import { collectFields, type Field } from './fields.js'
-import { squeezed, unveil } from './fold.js'
+import { revealText, squeezeBlanks } from './fold.js'
 import { findHidden } from './hidden.js'
 import {
   type Ask,
@@ -15,13 +15,13 @@ import {
   findForeignTools,
   findLookalikeNames,
   type NameIndex,
-  recording,
+  recordQuestions,
   type ScannedServer,
 } from './name-index.js'
 import { findPhrases } from './phrases.js'
 import { findMarkup, findRoleImitation } from './role-imitation.js'
 import type { RuleSettings } from './rules.js'
-import { assertRules, type Finding, finding } from './rules.js'
+import { assertRules, createFinding, type Finding } from './rules.js'
 import { findSecrets } from './secrets.js'
 import { findStuffing } from './stuffing.js'
 
@@ -67,7 +67,7 @@ export function createScanner(servers: readonly ScannedServer[] = [], options: S
   const clean = createClean()
   const examine = (server: string, definition: unknown): Examination => {
     const asks = new Map<Ask, string>()
-    const all = scanDefinition(server, definition, recording(index, asks), clean)
+    const all = scanDefinition(server, definition, recordQuestions(index, asks), clean)
     return { findings: inOrder(all.filter(({ rule }) => rules[rule] !== 'off')), asks }
   }
   return {
@@ -100,14 +100,16 @@ const MAY_HIDE = /[^\t\n\r -~]|\\/
 
 function scanDefinition(server: string, definition: unknown, index: NameIndex, clean: Clean): Finding[] {
   const { fields, unread } = collectFields(definition)
-  const findings: Finding[] = unread.map(({ where, why }) => finding('not-scanned', 'hard', where, '', why))
+  const findings: Finding[] = unread.map(({ where, why }) =>
+    createFinding('not-scanned', 'hard', where, '', why),
+  )
   const guard = (where: string, check: () => readonly Finding[]) => {
     try {
       findings.push(...check())
     } catch (error) {
       // What cannot be judged is not let through, and does not hide what the other checks find.
       const why = `a check failed: ${error instanceof Error ? error.message : 'unknown'}`
-      findings.push(finding('not-scanned', 'hard', where, '', why))
+      findings.push(createFinding('not-scanned', 'hard', where, '', why))
     }
   }
   for (const field of fields) guard(field.where, () => scanField(field, server, index, clean))
@@ -143,7 +145,7 @@ function scanField({ where, kind, text }: Field, server: string, index: NameInde
   if (isName) findings.push(...findLookalikeNames(kind === 'name' ? server : undefined, where, text, index))
   if (text.length < SHORTEST || (!isOwn && clean.has(kind, text))) return findings
   const before = findings.length
-  const plain = squeezed(unveil(text))
+  const plain = squeezeBlanks(revealText(text))
   findings.push(
     ...findEncoded(where, text),
     ...findRoleImitation(where, plain),

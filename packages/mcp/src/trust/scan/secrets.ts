@@ -1,5 +1,5 @@
 /** Keys in well-known formats. What is plainly a placeholder does not count. */
-import { type Finding, finding } from './rules.js'
+import { createFinding, type Finding } from './rules.js'
 
 const FORMATS: readonly (readonly [string, RegExp])[] = [
   ['an AWS access key', /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b/],
@@ -51,7 +51,9 @@ export function findSecrets(where: string, text: string): Finding[] {
   for (const [name, format] of FORMATS) {
     const match = format.exec(text)
     if (match && isRandom(match[0]))
-      return [finding('embedded-secret', 'soft', where, masked(match[0]), `holds what looks like ${name}`)]
+      return [
+        createFinding('embedded-secret', 'soft', where, masked(match[0]), `holds what looks like ${name}`),
+      ]
   }
   for (const [name, format] of LOOSE) {
     const match = format.exec(text)
@@ -63,7 +65,7 @@ export function findSecrets(where: string, text: string): Finding[] {
       /[A-Za-z]/.test(value) &&
       !/^(?:https?|\w+[._-]\w+[._-]\w+$)/.test(value)
     )
-      return [finding('embedded-secret', 'soft', where, masked(value), `holds what looks like ${name}`)]
+      return [createFinding('embedded-secret', 'soft', where, masked(value), `holds what looks like ${name}`)]
   }
   return []
 }

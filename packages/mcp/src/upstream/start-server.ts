@@ -1,23 +1,23 @@
 /** Starts or reaches one server for a place, with everything that is known only then: its folder, and what comes out of references. */
 import { existsSync } from 'node:fs'
-import { definitionRedactor, redactor } from '../config/redact.js'
+import { createDefinitionRedactor, createRedactor } from '../config/redact.js'
 import { resolveReferences } from '../config/references.js'
 import type { ServerConfig } from '../config/server-config.js'
-import { entryFolder } from '../config/translate-entry.js'
+import { findEntryFolder } from '../config/translate-entry.js'
+import { removeFolder, removeSecrets } from '../definition/clean-definition.js'
 import type { ServerDefinition } from '../definition/server-definition.js'
-import { withoutFolder, withoutSecrets } from '../definition/without-folder.js'
 import type { Guard } from '../trust/guard.js'
 import type { Caller } from './caller.js'
+import { type Place, resolveServerIn } from './choose-place.js'
 import { type Connection, openConnection } from './connection.js'
 import type { Failures } from './failures.js'
 import type { ServerAuth } from './open-client.js'
 import { VERSION } from './open-client.js'
-import { type Place, serverIn } from './place.js'
-import { createServerLog, logFileOf } from './server-log.js'
+import { createServerLog, findLogFile } from './server-log.js'
 import { type OpenProcess, processKey, type SharedProcesses } from './shared-processes.js'
 import type { Watchdog } from './watchdog.js'
 
-export interface StartsOptions {
+export interface StarterOptions {
   readonly server: ServerConfig
   readonly watchdog: Watchdog
   /** Where a process may be one that others have, too. Undefined: all are its own. */
@@ -41,13 +41,13 @@ export interface StartRequest {
   readonly onListChanged: () => void
 }
 
-export class Starts {
-  readonly #options: StartsOptions
+export class ServerStarter {
+  readonly #options: StarterOptions
   /** By folder: the server of the last start. */
   readonly #started = new Map<string, ServerConfig>()
   readonly #redactors = new WeakMap<ServerConfig, (text: string) => string>()
 
-  constructor(options: StartsOptions) {
+  constructor(options: StarterOptions) {
     this.#options = options
   }
 
@@ -60,7 +60,7 @@ export class Starts {
 
   /** Made once for each start: a server that fails says much. */
   #redactorOf(server: ServerConfig): (text: string) => string {
-    const known = this.#redactors.get(server) ?? redactor(server)
+    const known = this.#redactors.get(server) ?? createRedactor(server)
     this.#redactors.set(server, known)
     return known
   }
@@ -68,15 +68,15 @@ export class Starts {
   /** What a server repeats of its config, and the folder that it runs in, are taken out before anything else sees it. */
   clean(listed: ServerDefinition, { folder }: Place): ServerDefinition {
     const { server, guard } = this.#options
-    const redactor = definitionRedactor(this.#started.get(folder) ?? server)
-    const clean = withoutSecrets(withoutFolder(listed, folder), redactor)
+    const redactor = createDefinitionRedactor(this.#started.get(folder) ?? server)
+    const clean = removeSecrets(removeFolder(listed, folder), redactor)
     return folder === '' ? clean : guard.recognise(server, clean, folder)
   }
 
   /** The server in the folder of a place. Throws where the config cannot be read for it: then nothing has been tried. */
   serverFor({ folder }: Place, failures: Failures): ServerConfig {
     const { server } = this.#options
-    const written = serverIn(server, folder)
+    const written = resolveServerIn(server, folder)
     if (!('problem' in written)) return written
     throw failures.make(
       'unavailable',
@@ -107,7 +107,10 @@ export class Starts {
         auth,
         hide: (text) => this.hide(text),
         // Secrets that come out of references are known by now.
-        log: logs === undefined ? undefined : createServerLog(logFileOf(server, logs), redactor(server), now),
+        log:
+          logs === undefined
+            ? undefined
+            : createServerLog(findLogFile(server, logs), createRedactor(server), now),
       })
     }
     const user = {
@@ -122,6 +125,6 @@ export class Starts {
 
 /** Where commands of a config run: beside its file. A config may also be a text without one. */
 function commandFolder({ file }: ServerConfig): string {
-  const beside = file === undefined ? '' : entryFolder(file)
+  const beside = file === undefined ? '' : findEntryFolder(file)
   return existsSync(beside) ? beside : process.cwd()
 }

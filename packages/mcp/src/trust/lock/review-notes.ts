@@ -5,7 +5,7 @@ import { fingerprint } from '../../definition/fingerprint.js'
 import type { Ask } from '../scan/name-index.js'
 import type { Finding } from '../scan/rules.js'
 import type { Examination } from '../scan/scan.js'
-import { type ListedServer, nameOf } from './lock.js'
+import { type ListedServer, readToolName } from './lock.js'
 
 /** Fingerprints of one listing. */
 export interface Prints {
@@ -35,11 +35,11 @@ export interface ReviewNotes {
   readonly tools: readonly (readonly [name: string, note: Note])[]
 }
 
-export function printsOf(server: ListedServer): Prints {
+export function fingerprintListing(server: ListedServer): Prints {
   const tools = new Map<string, string>()
   const twice = new Set<string>()
   for (const tool of server.tools) {
-    const name = nameOf(tool)
+    const name = readToolName(tool)
     if (name === undefined) continue
     const print = fingerprint(tool)
     const known = tools.get(name)
@@ -103,7 +103,7 @@ export function hasNoFindings(notes: unknown): boolean {
 }
 
 /** What is noted of definitions, without the questions that led to it: their answers depend on which other servers there are. */
-export function foundIn({ instructions, tools }: ReviewNotes): unknown {
+export function summariseNotes({ instructions, tools }: ReviewNotes): unknown {
   const found = (note: Note) =>
     typeof note === 'string' ? note : [note.print, note.twice ?? false, note.findings ?? null]
   return [found(instructions), tools.map(([name, note]) => [name, found(note)])]

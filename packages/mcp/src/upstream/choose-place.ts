@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { defined } from '@toolwell/core/internal'
 import { DEFAULTS, type ServerConfig } from '../config/server-config.js'
-import { type Caller, type CallerCapabilities, capabilitiesOf, capabilityKey } from './caller.js'
+import { type Caller, type CallerCapabilities, capabilityKey, readCapabilities } from './caller.js'
 
 export interface Place {
   /** Callers of the same key share a connection. */
@@ -19,9 +19,9 @@ export interface Place {
 }
 
 /** `speaksBoth`: the server is known to speak the newer protocol, and may speak the older one. */
-export function placeOf(server: ServerConfig, caller: Caller, speaksBoth: boolean): Place {
+export function choosePlace(server: ServerConfig, caller: Caller, speaksBoth: boolean): Place {
   const { share, workspace } = server
-  const { roots, ...others } = capabilitiesOf(caller)
+  const { roots, ...others } = readCapabilities(caller)
   // What does not depend on a folder is not told of any.
   const capabilities: CallerCapabilities =
     workspace.isStated && workspace.need === 'none' ? others : { ...others, ...defined({ roots }) }
@@ -47,7 +47,10 @@ export function placeOf(server: ServerConfig, caller: Caller, speaksBoth: boolea
 }
 
 /** The server as it is started in a folder; or why it cannot be. */
-export function serverIn(server: ServerConfig, folder: string): ServerConfig | { readonly problem: string } {
+export function resolveServerIn(
+  server: ServerConfig,
+  folder: string,
+): ServerConfig | { readonly problem: string } {
   const { workspace } = server
   if (folder === '' || folder === resolve(workspace.folder) || workspace.need === 'none') return server
   if (!isFolder(folder))
@@ -58,7 +61,11 @@ export function serverIn(server: ServerConfig, folder: string): ServerConfig | {
 }
 
 /** What is kept running is kept where it is listed: folders come and go. */
-export function idleIn(folder: string, { lazy, idle }: ServerConfig, home: Pick<Place, 'folder'>): number {
+export function chooseIdleTimeout(
+  folder: string,
+  { lazy, idle }: ServerConfig,
+  home: Pick<Place, 'folder'>,
+): number {
   return lazy || folder === home.folder ? idle : DEFAULTS.idle
 }
 

@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
 import type { ConfigProblem } from './document.js'
 import { type ConfigDocument, pathText, problemIn } from './document.js'
-import { entryFolder } from './translate-entry.js'
+import { findEntryFolder } from './translate-entry.js'
 
 type Value = Readonly<Record<string, unknown>>
 
@@ -16,14 +16,14 @@ export interface Table {
 }
 
 /** Keys of clients' files that may have servers within. */
-export const PLACES: readonly string[] = ['mcp', 'projects']
+export const CONTAINER_KEYS: readonly string[] = ['mcp', 'projects']
 
 /** The weaker first. */
-export function tablesIn(
+export function findTables(
   value: Value,
   place: { readonly file: string; readonly workspaceFolder: string; readonly foreign: boolean },
 ): Table[] {
-  const folder = place.foreign ? entryFolder(place.file) : dirname(place.file)
+  const folder = place.foreign ? findEntryFolder(place.file) : dirname(place.file)
   const common = [['servers'], ['mcpServers']].map((path) => ({ path, folder }))
   if (!place.foreign) return common
   return [
@@ -32,13 +32,13 @@ export function tablesIn(
     ...common,
     // What Claude Code keeps for one folder alone.
     ...sameFolders(place.workspaceFolder)
-      .filter((each) => valueAt(value, ['projects', each]) !== undefined)
+      .filter((each) => readPath(value, ['projects', each]) !== undefined)
       .slice(0, 1)
       .map((each) => ({ path: ['projects', each, 'mcpServers'], folder: place.workspaceFolder })),
   ]
 }
 
-export function valueAt(value: unknown, path: readonly string[]): unknown {
+export function readPath(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (inner, key) => (isRecord(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
     value,
@@ -46,12 +46,12 @@ export function valueAt(value: unknown, path: readonly string[]): unknown {
 }
 
 /** Whether this is what stands under the name of a server. */
-export function isServer(value: unknown): boolean {
+export function looksLikeServer(value: unknown): boolean {
   return isRecord(value) && (typeof value.command === 'string' || typeof value.url === 'string')
 }
 
 /** A server that stands at the top of a file. */
-export function outsideTable(document: ConfigDocument, name: string): ConfigProblem {
+export function describeMisplacedServer(document: ConfigDocument, name: string): ConfigProblem {
   const quoted = JSON.stringify(name)
   return problemIn(
     document,
@@ -62,16 +62,17 @@ export function outsideTable(document: ConfigDocument, name: string): ConfigProb
 }
 
 /** Servers that stand where they are not read from here, if those are all there are. */
-export function elsewhere(document: ConfigDocument, workspaceFolder: string): ConfigProblem[] {
+export function findMisplacedServers(document: ConfigDocument, workspaceFolder: string): ConfigProblem[] {
   const { file, value = {}, lineOf } = document
-  const hasOwn = tablesIn(value, { file, workspaceFolder, foreign: true }).some(({ path }) => {
-    const table = valueAt(value, path)
+  const hasOwn = findTables(value, { file, workspaceFolder, foreign: true }).some(({ path }) => {
+    const table = readPath(value, path)
     return isRecord(table) && Object.keys(table).length > 0
   })
   if (hasOwn) return []
   // Among other settings, what looks like a server may be something else.
   const keys = Object.keys(value).filter((key) => key !== '$schema')
-  if (keys.every((key) => isServer(value[key]))) return keys.map((key) => outsideTable(document, key))
+  if (keys.every((key) => looksLikeServer(value[key])))
+    return keys.map((key) => describeMisplacedServer(document, key))
   const told = (path: readonly string[], message: string, fix: string): ConfigProblem[] => [
     { file, path: pathText(path), line: lineOf(path), message, fix, severity: 'error' },
   ]
@@ -88,7 +89,7 @@ export function elsewhere(document: ConfigDocument, workspaceFolder: string): Co
       'Take them over with: toolwell import --from zed',
     )
   const folders = Object.entries(isRecord(value.projects) ? value.projects : {})
-    .filter(([, each]) => Object.keys(Object(valueAt(each, ['mcpServers']))).length > 0)
+    .filter(([, each]) => Object.keys(Object(readPath(each, ['mcpServers']))).length > 0)
     .map(([folder]) => folder)
   if (folders.length === 0) return []
   const shown = folders

@@ -8,7 +8,7 @@ import {
   ProtocolError,
 } from '@modelcontextprotocol/client'
 import { defined, isRecord } from '@toolwell/core/internal'
-import { hidden } from '../definition/without-folder.js'
+import { hideInValue } from '../definition/clean-definition.js'
 import {
   type Caller,
   type CallerCapabilities,
@@ -48,7 +48,7 @@ export function answerQuestions(
 }
 
 /** What a message logs, or undefined where it is another one. */
-export function loggedIn(message: JSONRPCMessage): LogMessage | undefined {
+export function readLogMessage(message: JSONRPCMessage): LogMessage | undefined {
   if (!('method' in message) || message.method !== 'notifications/message') return undefined
   const { level, logger, data } = isRecord(message.params) ? message.params : {}
   if (!isLogLevel(level)) return undefined
@@ -56,7 +56,7 @@ export function loggedIn(message: JSONRPCMessage): LogMessage | undefined {
 }
 
 /** To the caller that it belongs to, without secrets; nobody reads the log of another. A handler that throws has no say in the call. */
-export function passLog(
+export function forwardLog(
   { data, ...line }: LogMessage,
   caller: Caller | undefined,
   hide: (text: string) => string,
@@ -64,7 +64,7 @@ export function passLog(
   const { handlers, logLevel } = caller ?? {}
   if (!handlers?.log || !isLoudEnough(line.level, logLevel)) return
   try {
-    handlers.log({ ...line, data: hidden(data, hide) })
+    handlers.log({ ...line, data: hideInValue(data, hide) })
   } catch {
     // It was told.
   }

@@ -15,18 +15,18 @@ import type { McpTool, ServerDefinition, UnusableEntry } from './server-definiti
 
 const VARIABLE = '${workspaceFolder}'
 
-export function withoutFolder(listed: ServerDefinition, folder: string): ServerDefinition {
+export function removeFolder(listed: ServerDefinition, folder: string): ServerDefinition {
   const forms = formsOf(folder)
   // Nearly always: no folder is named, and nothing is copied.
   if (!names(listed, [...forms, VARIABLE])) return listed
   const replace = replacer(forms.map((form) => (holdsHome(form) ? itself(form) : escaped(form))))
   // Names of tools are what is called, and stay.
   const tools = listed.tools.map((tool): McpTool => ({ ...mapped(tool, replace), name: tool.name }))
-  return marked({ ...mapped({ ...listed, tools: [] }, replace), tools })
+  return markFolderUse({ ...mapped({ ...listed, tools: [] }, replace), tools })
 }
 
 /** With a note of whether it names the folder, so that nobody has to look for it later. */
-export function marked({ namesFolder: _, ...definition }: ServerDefinition): ServerDefinition {
+export function markFolderUse({ namesFolder: _, ...definition }: ServerDefinition): ServerDefinition {
   return names(definition, [VARIABLE]) ? { ...definition, namesFolder: true } : definition
 }
 
@@ -34,27 +34,27 @@ export function marked({ namesFolder: _, ...definition }: ServerDefinition): Ser
  * What is listed `now` in one folder, in the words of what was listed `before` in another, where it is the same but for these two:
  * a path below one of them may have been taken for the project's, and be the server's own. Undefined where it is something else.
  */
-export function asBefore<T>(now: T, folder: string, before: unknown, first: string): T | undefined {
+export function matchPrevious<T>(now: T, folder: string, before: unknown, first: string): T | undefined {
   const forms = [folder, first].flatMap(formsOf)
   if (!names([now, before], [...forms, VARIABLE])) return undefined
   const replace = replacer(forms.map(escaped))
-  const whole = [inFolder<unknown>(now, folder), inFolder(before, first)]
+  const whole = [insertFolder<unknown>(now, folder), insertFolder(before, first)]
   const [one, other] = whole.map((each) => fingerprint(mapped(each, replace)))
   return one === other ? (inWordsOf(now, before) as T) : undefined
 }
 
 /** The same with a folder in its place: for whoever works there. */
-export function inFolder<T>(value: T, folder: string): T {
+export function insertFolder<T>(value: T, folder: string): T {
   return mapped(value, (text) => text.replaceAll(VARIABLE, () => folder))
 }
 
 /** The definition for whoever works in a folder: its tools are only read where they name one. */
-export function definitionIn(definition: ServerDefinition, folder: string): ServerDefinition {
-  return definition.namesFolder ? inFolder(definition, folder) : definition
+export function insertFolderInDefinition(definition: ServerDefinition, folder: string): ServerDefinition {
+  return definition.namesFolder ? insertFolder(definition, folder) : definition
 }
 
 /** What somebody who works in a folder has written, as definitions name it. Undefined where that could not be turned back. */
-export function outOfFolder<T>(value: T, folder: string): T | undefined {
+export function replaceFolder<T>(value: T, folder: string): T | undefined {
   return names(value, [VARIABLE]) ? undefined : mapped(value, replacer([escaped(folder)]))
 }
 
@@ -122,11 +122,11 @@ function realOf(folder: string): string {
 // A definition in which a server repeats none of its secrets: neither a model nor a file is told them.
 
 /** Names of tools and keys are what is called, and stay; a tool that has a secret there is left out. */
-export function withoutSecrets(listed: ServerDefinition, redactor: DefinitionRedactor): ServerDefinition {
+export function removeSecrets(listed: ServerDefinition, redactor: DefinitionRedactor): ServerDefinition {
   const text = JSON.stringify(listed)
   // Nearly always: nothing is repeated, and nothing is copied.
   if (redactor.hide(text) === text) return listed
-  const isLeftOut = (tool: McpTool) => redactor.isTold(tool.name) || hasKey(tool, redactor.isTold)
+  const isLeftOut = (tool: McpTool) => redactor.holdsSecret(tool.name) || hasKey(tool, redactor.holdsSecret)
   const leftOut = new Set(listed.tools.filter(isLeftOut))
   const names = new Set(listed.tools.flatMap((tool) => (leftOut.has(tool) ? [] : [tool.name])))
   const hide = (told: string) => redactor.hide(told, names)
@@ -135,7 +135,7 @@ export function withoutSecrets(listed: ServerDefinition, redactor: DefinitionRed
     if (Array.isArray(value)) return value.map(clean)
     if (!isRecord(value)) return value
     return Object.fromEntries(
-      Object.entries(value).map(([key, each]) => [redactor.isTold(key) ? hide(key) : key, clean(each)]),
+      Object.entries(value).map(([key, each]) => [redactor.holdsSecret(key) ? hide(key) : key, clean(each)]),
     )
   }
   const tools: McpTool[] = []
@@ -145,7 +145,7 @@ export function withoutSecrets(listed: ServerDefinition, redactor: DefinitionRed
       unusable.push({
         entry: index + 1,
         // Not in part either: what is around a secret may belong to it.
-        name: redactor.isTold(tool.name) ? HIDDEN : hide(tool.name),
+        name: redactor.holdsSecret(tool.name) ? HIDDEN : hide(tool.name),
         reason: 'has a value of its config in a name, and is left out',
       })
     else tools.push({ ...(clean(tool) as McpTool), name: tool.name })
@@ -158,9 +158,9 @@ function hasKey(value: unknown, isTold: (key: string) => boolean): boolean {
 }
 
 /** Every string of a value without secrets, however deep. */
-export function hidden(value: unknown, hide: (text: string) => string): unknown {
+export function hideInValue(value: unknown, hide: (text: string) => string): unknown {
   if (typeof value === 'string') return hide(value)
-  if (Array.isArray(value)) return value.map((each) => hidden(each, hide))
+  if (Array.isArray(value)) return value.map((each) => hideInValue(each, hide))
   if (!isRecord(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, hidden(each, hide)]))
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, hideInValue(each, hide)]))
 }
