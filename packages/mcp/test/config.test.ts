@@ -262,12 +262,12 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     [
       'a password in a url',
       '{ "mcpServers": { "a": { "url": "https://ada:${PASSWORD}@example.com/mcp" } } }',
-      '/project/toolwell.json:1 mcpServers.a.url: the url holds a user name or password. Write it without, and put them into "headers": { "Authorization": "Basic ${NAME_OF_A_VARIABLE}" }.',
+      '/project/toolwell.json:1 mcpServers.a.url: the url contains a user name or password. Remove them from the url and write "headers": { "Authorization": "Basic ${NAME_OF_A_VARIABLE}" }.',
     ],
     [
       'a Windows path with single backslashes',
       '{ "mcpServers": { "a": { "command": "C:\\tools\\node.exe" } } }',
-      '/project/toolwell.json:1 mcpServers.a.command: command holds a line break, tab or the like. In JSON a backslash is written twice: "C:\\\\tools\\\\run.exe".',
+      '/project/toolwell.json:1 mcpServers.a.command: command contains a line break, a tab or another control character. In JSON, write each backslash twice: "C:\\\\tools\\\\run.exe".',
     ],
     [
       'a backslash that means nothing',
@@ -292,7 +292,7 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     [
       'a question an editor would ask',
       '{ "servers": { "a": { "command": "x", "env": { "K": "${input:api-key}" } } } }',
-      '/project/toolwell.json:1 servers.a.env.K: ${input:api-key} asks the user of an editor, which cannot be done here. Put the value into an environment variable and write ${env:API_KEY}.',
+      '/project/toolwell.json:1 servers.a.env.K: ${input:api-key} asks the user of an editor, which is not possible here. Put the value into an environment variable and write ${env:API_KEY}.',
     ],
     [
       'a wrong type',
@@ -332,7 +332,7 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     [
       'our own name',
       '{ "mcpServers": { "toolwell": { "command": "x" } } }',
-      '/project/toolwell.json:1 mcpServers.toolwell: "toolwell" is the name of the meta-tools. Rename it.',
+      '/project/toolwell.json:1 mcpServers.toolwell: the name "toolwell" is reserved for the search and load tools. Rename it.',
     ],
   ])('%s', (_, text, message) => {
     const errors = errorsOf(load(text, { env: { PASSWORD: 'p4ssw0rd' } }))
@@ -345,8 +345,8 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     const config = load({ x: { command: 'npx', args: ['a'] }, y: { url: 'https://example.com' } }, { name })
     expect(config.servers).toEqual([])
     expect(errorsOf(config)).toEqual([
-      `/project/${name}:1 x: the server "x" stands outside of "mcpServers". Put it within: { "mcpServers": { "x": … } }.`,
-      `/project/${name}:1 y: the server "y" stands outside of "mcpServers". Put it within: { "mcpServers": { "y": … } }.`,
+      `/project/${name}:1 x: the server "x" is outside of "mcpServers". Move it into "mcpServers": { "mcpServers": { "x": … } }.`,
+      `/project/${name}:1 y: the server "y" is outside of "mcpServers". Move it into "mcpServers": { "mcpServers": { "y": … } }.`,
     ])
   })
 
@@ -749,7 +749,7 @@ describe('a file that holds servers in a place of its own', () => {
     )
     expect(servers).toEqual([])
     expect(problems.map(describeProblem)).toEqual([
-      '/project/.claude.json:1 projects: its servers are for other folders than "/other": "/workspace", "/elsewhere". Run this in one of them, or write the servers into toolwell.json.',
+      '/project/.claude.json:1 projects: the servers are for other folders than "/other": "/workspace", "/elsewhere". Run the command in one of these folders, or write the servers into toolwell.json.',
     ])
   })
 
@@ -767,7 +767,7 @@ describe('a file that holds servers in a place of its own', () => {
     const folder = temporary()
     writeFileSync(join(folder, 'config.toml'), '[mcp_servers.a]\ncommand = "x"\n')
     expect(errorsOf(loadConfig({ files: [join(folder, 'config.toml')] }))).toEqual([
-      `${join(folder, 'config.toml')}: this is TOML. Take its servers over with: toolwell import --from codex.`,
+      `${join(folder, 'config.toml')}: this is TOML. Import its servers with: toolwell import --from codex.`,
     ])
   })
 })

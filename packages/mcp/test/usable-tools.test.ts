@@ -40,7 +40,9 @@ it('reads no more of one server than 16 MB', () => {
   // What still fits is still read.
   expect(tools.at(-1)?.name).toBe('small')
   expect(unusable.length).toBe(101 - tools.length)
-  expect(unusable[0]?.reason).toBe('is left out: all before it take 16 MB, and no more is read of one server')
+  expect(unusable[0]?.reason).toBe(
+    'is skipped: the entries before it take 16 MB, which is the limit of one server',
+  )
 })
 
 it('tells the catalogue of what cannot be used, and not of what is listed twice', async () => {

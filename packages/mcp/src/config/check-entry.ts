@@ -1,4 +1,4 @@
-/** One entry of `mcpServers` against the table of keys: which of its values fit, under our own names. */
+/** Checks one entry of `mcpServers` against the table of keys. */
 
 import { isRecord, nearest } from '@toolwell/core/internal'
 import { type ConfigDocument, type ConfigProblem, type Path, pathText } from './document.js'
@@ -14,9 +14,9 @@ import {
 export type Fields = Readonly<Record<string, unknown>>
 
 export interface CheckedEntry {
-  /** Under our own names. */
+  /** Valid values, under Toolwell's names. */
   readonly fields: Fields
-  /** Keys whose value, or whose spelling, is wrong. */
+  /** Keys with a wrong value or a wrong spelling. */
   readonly refused: ReadonlySet<string>
   readonly problems: readonly ConfigProblem[]
 }
@@ -74,7 +74,7 @@ export function checkEntry(raw: RawEntry): CheckedEntry {
   for (const [given, value] of Object.entries(raw.value)) {
     const own = translateKey(given, value, { isForeign: raw.foreign })
     if (own.kind === 'known') {
-      // Some clients say here whether there is a login at all, which the server says by itself.
+      // Some clients switch logins on or off here. The server says by itself if it needs one.
       const isSwitch = own.name === 'oauth' && typeof value === 'boolean'
       if (!isSwitch || !raw.foreign) take(fields, [given], own.name, own.value, own.key)
     } else if (own.kind === 'unknown') unknown([given], given, Object.keys(SERVER_KEYS))
@@ -82,9 +82,7 @@ export function checkEntry(raw: RawEntry): CheckedEntry {
   return { fields, refused, problems }
 }
 
-// An entry of a config file as it is written, and where that is.
-
-/** An entry as it is written in a file, and where. */
+/** An entry as written in a file, with its location. */
 export interface RawEntry {
   readonly name: string
   readonly document: ConfigDocument
@@ -92,11 +90,11 @@ export interface RawEntry {
   readonly value: unknown
   /** Relative paths start here. */
   readonly folder: string
-  /** A server of it that serves all projects runs here: beside its file, or at home where that is the user's own. */
+  /** A server that serves all projects runs here: the folder of the file, or the home folder for the user's own file. */
   readonly sharedFolder: string
-  /** In the user's own file: nobody else wrote it. */
+  /** From the user's own file. */
   readonly isOwn: boolean
-  /** Another file has changed how the server is started or reached. */
+  /** Another file changed how the server is started or reached. */
   readonly isPatched: boolean
   /** A file of another client: unknown keys in it are not refused. */
   readonly foreign: boolean

@@ -1,4 +1,4 @@
-/** Reads the values of one entry: variables expanded, paths and times checked, problems and secrets collected on the way. */
+/** Reads the values of one entry: expands variables, checks paths and durations, collects problems and secrets. */
 
 import { isRecord } from '@toolwell/core/internal'
 import { type Fields, problemAt, type RawEntry } from './check-entry.js'
@@ -10,13 +10,13 @@ export interface EntryReader {
   readonly raw: RawEntry
   readonly fields: Fields
   readonly scope: VariableScope
-  /** What is wrong so far. */
+  /** Problems so far. */
   readonly problems: readonly ConfigProblem[]
-  /** What came out of the environment so far. */
+  /** Values from the environment so far. */
   readonly secrets: readonly string[]
   report(path: Path, message: string, fix: string, severity?: ConfigProblem['severity']): void
   text(value: unknown, ...path: Path): string
-  /** An object of texts; empty where the key is missing. */
+  /** An object of strings; empty if the key is missing. */
   texts(key: string): Record<string, string>
   path(key: 'command' | 'cwd' | 'envFile'): string
   /** In milliseconds. */
@@ -52,8 +52,8 @@ export function createEntryReader(raw: RawEntry, fields: Fields, scope: Variable
       if (/[\u0000-\u001f]/.test(read))
         report(
           [key],
-          `${key} holds a line break, tab or the like`,
-          'In JSON a backslash is written twice: "C:\\\\tools\\\\run.exe"',
+          `${key} contains a line break, a tab or another control character`,
+          'In JSON, write each backslash twice: "C:\\\\tools\\\\run.exe"',
         )
       return read
     },
@@ -65,11 +65,11 @@ export function createEntryReader(raw: RawEntry, fields: Fields, scope: Variable
       if (read === undefined)
         report(
           [key],
-          `${key} must be a time above 0`,
+          `${key} must be a duration above 0`,
           'Write milliseconds, or a string such as "30s" or "5m"',
         )
       else if (typeof value === 'number' && value < 1000) {
-        // Some clients count in seconds.
+        // Some clients write seconds.
         if (raw.foreign) {
           report([key], `${key} ${value} is read as seconds`, `Write "${value}s" to be clear`, 'warning')
           return value * 1000
@@ -81,14 +81,12 @@ export function createEntryReader(raw: RawEntry, fields: Fields, scope: Variable
   }
 }
 
-/** Times in a config: milliseconds, or a number with a unit. */
-
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
-/** The longest time that a timer of the platform can hold. */
+/** Longest timer of the platform. */
 export const LONGEST = 2 ** 31 - 1
 
-/** Milliseconds, or undefined where the value is no time. */
+/** Reads milliseconds, or a number with a unit such as "30s". Undefined if the value is not a duration. */
 export function readDuration(value: unknown): number | undefined {
   if (typeof value === 'number')
     return Number.isFinite(value) && value > 0 ? Math.min(value, LONGEST) : undefined
@@ -100,18 +98,16 @@ export function readDuration(value: unknown): number | undefined {
     : Math.min(Number(amount) * factor, LONGEST)
 }
 
-// Variables of the environment that an entry sends to an address. A program that it starts could read them all anyway.
-
+/** Finds environment variables that an entry sends to a remote address. Local programs can read the environment anyway. */
 export function findSentVariables({ url, headers, oauth }: Fields, scope: VariableScope): string[] {
   if (url === undefined) return []
   const texts = [url, ...[headers, oauth].flatMap((each) => (isRecord(each) ? Object.values(each) : []))]
   return [...new Set(texts.flatMap((text) => expandVariables(String(text), scope).variables))]
 }
 
-/** Reads NAME=value lines, as editors and shells keep them beside a project. Other lines are ignored. */
-
 const LINE = /^\s*(?:export\s+)?([A-Za-z_][\w.-]*)\s*=\s*(.*?)\s*$/
 
+/** Reads NAME=value lines and ignores all others. */
 export function readEnvFile(text: string): Record<string, string> {
   const found = Object.create(null) as Record<string, string>
   for (const line of text.replace(/^\ufeff/, '').split(/\r?\n/)) {
@@ -121,7 +117,7 @@ export function readEnvFile(text: string): Record<string, string> {
   return found
 }
 
-/** In quotes everything counts; without, a comment ends the value. */
+/** A value without quotes ends at a comment. */
 function plainValue(text: string): string {
   const [, quote, inner = ''] = /^(["'])(.*)\1(?:\s+#.*)?$/.exec(text) ?? []
   if (quote === undefined) return text.replace(/(?:^|\s+)#.*$/, '')

@@ -1,4 +1,4 @@
-/** Profiles: named selections of servers and tools. */
+/** Reads the settings of a config file besides its servers: profiles, `hostTools` and `scan`. */
 
 import { isRecord, matchesGlob, nearest } from '@toolwell/core/internal'
 import { checkRuleSetting, type RuleSettings } from '../trust/scan/rules.js'
@@ -12,7 +12,7 @@ export interface Profile {
   readonly deny?: readonly string[]
 }
 
-/** The profiles of one file. What is wrong with one is added to the problems, and the profile left out. */
+/** Reads the profiles of one file. Adds problems and skips the profile that has one. */
 export function readProfiles(document: ConfigDocument, problems: ConfigProblem[]): Record<string, Profile> {
   const profiles: Record<string, Profile> = {}
   const given = document.value?.profiles
@@ -59,17 +59,17 @@ export function readProfiles(document: ConfigDocument, problems: ConfigProblem[]
   return profiles
 }
 
-/** A name is one part of the gateway's address, and not one that means something else there: a client would get more than its profile. */
+/** The name becomes a path segment of the gateway's address, so names with another meaning there are refused. */
 function nameProblem(name: string): string | undefined {
   if (name.trim() === '') return 'a profile needs a name'
-  if (name === 'all') return 'no profile can be called "all": the gateway shows every tool there'
+  if (name === 'all') return 'no profile can be called "all": the gateway uses this path for every tool'
   if (name === '.' || name === '..')
-    return `no profile can be called ${JSON.stringify(name)}: at the end of an address that is another one`
-  if (/[/\\]/.test(name)) return 'the name of a profile cannot have a slash: it is one part of an address'
+    return `no profile can be called ${JSON.stringify(name)}: in an address this means another path`
+  if (/[/\\]/.test(name)) return 'the name of a profile cannot contain a slash: it becomes part of an address'
   return undefined
 }
 
-/** The servers of a profile, with what it allows and denies. All of them where no profile is asked for. */
+/** Selects the servers of a profile and applies its `allow` and `deny`. Without a profile, all servers. */
 export function applyProfile(
   servers: readonly ServerConfig[],
   profiles: Readonly<Record<string, Profile>>,
@@ -91,7 +91,7 @@ export function applyProfile(
         suggestion === undefined ? `Known profiles: ${known}` : `Did you mean ${JSON.stringify(suggestion)}?`,
       severity: 'error',
     })
-    // No servers at all is safer than more than were asked for.
+    // No servers are safer than too many.
     return []
   }
   return selectByProfile(servers, profile)
@@ -107,7 +107,7 @@ export function selectByProfile(servers: readonly ServerConfig[], profile: Profi
     }))
 }
 
-/** `server/tool` is about one server; a pattern without a slash is about all. */
+/** Patterns for one server: `server/tool` applies to that server, a pattern without a slash to all. */
 function ofServer(server: string, patterns: readonly string[]): string[] {
   return patterns.flatMap((pattern) => {
     const slash = pattern.indexOf('/')
@@ -116,14 +116,12 @@ function ofServer(server: string, patterns: readonly string[]): string[] {
   })
 }
 
-// Reads `hostTools` of a config file: which of the agent's own tools are deferred.
-
 export interface HostTools {
-  /** Names or patterns of the agent's own tools. */
+  /** Names or patterns of the agent's own tools that are deferred. */
   readonly defer: readonly string[]
 }
 
-/** What is wrong is in `problems`; the rest is used. */
+/** Reads `hostTools`. Adds what is wrong to `problems` and uses the rest. */
 export function readHostTools(
   document: ConfigDocument,
   foreign: boolean,
@@ -158,11 +156,9 @@ export function readHostTools(
   return { defer }
 }
 
-// Reads `scan` of a config file: which rules of the scan are switched off.
-
 const KEYS = ['rules']
 
-/** What is wrong is in `problems`; the rest is used. */
+/** Reads `scan`: the rules that are switched off. Adds what is wrong to `problems` and uses the rest. */
 export function readScanSettings(
   document: ConfigDocument,
   foreign: boolean,

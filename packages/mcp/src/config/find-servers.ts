@@ -1,4 +1,4 @@
-/** Where the servers are in a config file of each client. */
+/** Finds the server tables in config files of all clients. */
 
 import { realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -11,14 +11,14 @@ type Value = Readonly<Record<string, unknown>>
 
 export interface Table {
   readonly path: readonly string[]
-  /** Relative paths of its entries start here. */
+  /** Relative paths of the entries start here. */
   readonly folder: string
 }
 
-/** Keys of clients' files that may have servers within. */
+/** Keys of other clients that may contain servers. */
 export const CONTAINER_KEYS: readonly string[] = ['mcp', 'projects']
 
-/** The weaker first. */
+/** Weakest first. */
 export function findTables(
   value: Value,
   place: { readonly file: string; readonly workspaceFolder: string; readonly foreign: boolean },
@@ -30,7 +30,7 @@ export function findTables(
     // Settings of VS Code.
     { path: ['mcp', 'servers'], folder },
     ...common,
-    // What Claude Code keeps for one folder alone.
+    // Project entries of Claude Code.
     ...sameFolders(place.workspaceFolder)
       .filter((each) => readPath(value, ['projects', each]) !== undefined)
       .slice(0, 1)
@@ -45,23 +45,22 @@ export function readPath(value: unknown, path: readonly string[]): unknown {
   )
 }
 
-/** Whether this is what stands under the name of a server. */
 export function looksLikeServer(value: unknown): boolean {
   return isRecord(value) && (typeof value.command === 'string' || typeof value.url === 'string')
 }
 
-/** A server that stands at the top of a file. */
+/** Describes a server at the top level of a file. */
 export function describeMisplacedServer(document: ConfigDocument, name: string): ConfigProblem {
   const quoted = JSON.stringify(name)
   return problemIn(
     document,
     [name],
-    `the server ${quoted} stands outside of "mcpServers"`,
-    `Put it within: { "mcpServers": { ${quoted}: … } }`,
+    `the server ${quoted} is outside of "mcpServers"`,
+    `Move it into "mcpServers": { "mcpServers": { ${quoted}: … } }`,
   )
 }
 
-/** Servers that stand where they are not read from here, if those are all there are. */
+/** Reports servers in places that are not read, if there are no others. */
 export function findMisplacedServers(document: ConfigDocument, workspaceFolder: string): ConfigProblem[] {
   const { file, value = {}, lineOf } = document
   const hasOwn = findTables(value, { file, workspaceFolder, foreign: true }).some(({ path }) => {
@@ -69,24 +68,24 @@ export function findMisplacedServers(document: ConfigDocument, workspaceFolder: 
     return isRecord(table) && Object.keys(table).length > 0
   })
   if (hasOwn) return []
-  // Among other settings, what looks like a server may be something else.
+  // Only if all keys look like servers: among other settings, a key that looks like a server may be something else.
   const keys = Object.keys(value).filter((key) => key !== '$schema')
   if (keys.every((key) => looksLikeServer(value[key])))
     return keys.map((key) => describeMisplacedServer(document, key))
-  const told = (path: readonly string[], message: string, fix: string): ConfigProblem[] => [
+  const report = (path: readonly string[], message: string, fix: string): ConfigProblem[] => [
     { file, path: pathText(path), line: lineOf(path), message, fix, severity: 'error' },
   ]
   if (isRecord(value.mcp) && Object.values(value.mcp).some((each) => isRecord(each) && 'type' in each))
-    return told(
+    return report(
       ['mcp'],
-      'these are servers as opencode writes them',
-      'Take them over with: toolwell import --from opencode',
+      'these servers are in the format of opencode',
+      'Import them with: toolwell import --from opencode',
     )
   if (isRecord(value.context_servers) && Object.keys(value.context_servers).length > 0)
-    return told(
+    return report(
       ['context_servers'],
-      'these are servers as Zed writes them',
-      'Take them over with: toolwell import --from zed',
+      'these servers are in the format of Zed',
+      'Import them with: toolwell import --from zed',
     )
   const folders = Object.entries(isRecord(value.projects) ? value.projects : {})
     .filter(([, each]) => Object.keys(Object(readPath(each, ['mcpServers']))).length > 0)
@@ -96,14 +95,14 @@ export function findMisplacedServers(document: ConfigDocument, workspaceFolder: 
     .slice(0, 3)
     .map((folder) => JSON.stringify(folder))
     .join(', ')
-  return told(
+  return report(
     ['projects'],
-    `its servers are for other folders than ${JSON.stringify(workspaceFolder)}: ${shown}${folders.length > 3 ? ` and ${folders.length - 3} more` : ''}`,
-    'Run this in one of them, or write the servers into toolwell.json',
+    `the servers are for other folders than ${JSON.stringify(workspaceFolder)}: ${shown}${folders.length > 3 ? ` and ${folders.length - 3} more` : ''}`,
+    'Run the command in one of these folders, or write the servers into toolwell.json',
   )
 }
 
-/** The folder by its given name, and by its real path. */
+/** The given path and the real path of a folder. */
 function sameFolders(folder: string): string[] {
   try {
     return [...new Set([folder, realpathSync(folder)])]

@@ -1,4 +1,4 @@
-/** One checked entry of `mcpServers` as a server: variables expanded, paths made absolute, defaults filled in. */
+/** Turns a checked entry of `mcpServers` into a server: expands variables, makes paths absolute, fills in defaults. */
 
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -20,12 +20,12 @@ import {
 import type { VariableScope } from './variables.js'
 
 export interface ReadEntry {
-  /** As far as it can be read. Where a problem is an error, it cannot be started. */
+  /** As far as it can be read. It cannot be started if a problem is an error. */
   readonly server: ServerConfig | undefined
   readonly problems: readonly ConfigProblem[]
 }
 
-/** `refused`: what is missing in `fields` because it was wrong, which has been said. */
+/** `refused`: keys that are missing in `fields` because they were wrong, which is already reported. */
 export function readEntry(
   raw: RawEntry,
   fields: Fields,
@@ -79,7 +79,7 @@ function readOAuth({ fields, report, text }: EntryReader): OAuthSettings | undef
     if (typeof value === 'string' && hasReference(value))
       report(
         ['oauth', key],
-        'a login is not started by a ${file:…} or ${cmd:…}',
+        'logins do not support ${file:…} and ${cmd:…}',
         'Write ${env:NAME} and set the variable',
       )
   const { clientId, clientSecret, scopes, callbackPort } = fields.oauth as Fields
@@ -95,24 +95,22 @@ function words(text: string): string[] {
   return text.split(/\s+/).filter((word) => word !== '')
 }
 
-/** People write numbers too. */
+/** Values may be numbers, too. */
 function textsOf(given: unknown): Record<string, string> {
   return isRecord(given)
     ? Object.fromEntries(Object.entries(given).map(([name, text]) => [name, String(text)]))
     : {}
 }
 
-// Whether a server of a config depends on the folder of a project, and how it is started for another one.
-
-/** What decides how a server is started or reached. */
+/** Keys that decide how a server is started or reached. */
 const REACHED = ['type', 'command', 'args', 'env', 'envFile', 'cwd', 'url', 'headers', 'oauth'] as const
 
 /**
- * What `${workspaceFolder}` and a `cwd` that is left out mean. Where the entry says that one server serves all projects, they mean
- * none of these: it would depend on who came first.
+ * The folder for `${workspaceFolder}` and a missing `cwd`. A server for all projects gets the shared folder, so that it does not
+ * depend on the first project that uses it.
  */
 function scopeFor(raw: RawEntry, fields: Fields, scope: VariableScope): VariableScope {
-  // A config may be a text without a file.
+  // The config may be a text without a file.
   if (fields.workspace !== false || !existsSync(raw.sharedFolder)) return scope
   return { ...scope, workspaceFolder: raw.sharedFolder }
 }
@@ -129,7 +127,7 @@ function readWorkspace(
   const stated = fields.workspace as boolean | undefined
   return {
     folder: scope.workspaceFolder,
-    // Whatever starts in the folder may read it.
+    // A program that starts in the folder may read it.
     need: (stated ?? !isFixed) ? 'each' : 'none',
     isStated: stated !== undefined,
     written: digestOf(canonicalJson([raw.folder, reached])),
@@ -141,7 +139,7 @@ function readWorkspace(
         scopeFor(raw, fields, { ...scope, workspaceFolder: folder }),
       )
       const endpoint = readEndpoint(reader, refused)
-      if (!endpoint) throw new Error('an entry without a command or url is no server')
+      if (!endpoint) throw new Error('an entry without a command or url is not a server')
       return {
         endpoint,
         commands: findCommandsToApprove(endpoint, findSentVariables(fields, scope), raw),

@@ -1,7 +1,7 @@
 /**
- * A definition in which a server does not name the folder that it runs in, but `${workspaceFolder}`: what is compared, remembered,
- * pinned and cached is the same in every project. Whoever reads it gets the folder of its own, also where the server wrote the
- * variable itself: what a model reads is made of what was let through and of that folder, and of nothing else.
+ * Removes the folder and secrets from definitions. The folder becomes `${workspaceFolder}`, so that definitions are compared,
+ * pinned and cached in the same form for every project. Readers get their own folder in its place, even if the server wrote the
+ * variable itself.
  */
 
 import { realpathSync } from 'node:fs'
@@ -17,22 +17,22 @@ const VARIABLE = '${workspaceFolder}'
 
 export function removeFolder(listed: ServerDefinition, folder: string): ServerDefinition {
   const forms = formsOf(folder)
-  // Nearly always: no folder is named, and nothing is copied.
+  // Fast path: most definitions do not contain the folder.
   if (!names(listed, [...forms, VARIABLE])) return listed
   const replace = replacer(forms.map((form) => (holdsHome(form) ? itself(form) : escaped(form))))
-  // Names of tools are what is called, and stay.
+  // Tool names are needed for calls and do not change.
   const tools = listed.tools.map((tool): McpTool => ({ ...mapped(tool, replace), name: tool.name }))
   return markFolderUse({ ...mapped({ ...listed, tools: [] }, replace), tools })
 }
 
-/** With a note of whether it names the folder, so that nobody has to look for it later. */
+/** Sets `namesFolder`, so that nobody has to search for the variable later. */
 export function markFolderUse({ namesFolder: _, ...definition }: ServerDefinition): ServerDefinition {
   return names(definition, [VARIABLE]) ? { ...definition, namesFolder: true } : definition
 }
 
 /**
- * What is listed `now` in one folder, in the words of what was listed `before` in another, where it is the same but for these two:
- * a path below one of them may have been taken for the project's, and be the server's own. Undefined where it is something else.
+ * If `now` (listed in `folder`) and `before` (listed in `first`) differ only in these folders, returns `now` with the texts of
+ * `before`. A path below a folder may have been replaced by mistake. Undefined if there are other differences.
  */
 export function matchPrevious<T>(now: T, folder: string, before: unknown, first: string): T | undefined {
   const forms = [folder, first].flatMap(formsOf)
@@ -43,17 +43,17 @@ export function matchPrevious<T>(now: T, folder: string, before: unknown, first:
   return one === other ? (inWordsOf(now, before) as T) : undefined
 }
 
-/** The same with a folder in its place: for whoever works there. */
+/** Replaces the variable by a folder. */
 export function insertFolder<T>(value: T, folder: string): T {
   return mapped(value, (text) => text.replaceAll(VARIABLE, () => folder))
 }
 
-/** The definition for whoever works in a folder: its tools are only read where they name one. */
+/** Replaces the variable by a folder. Reads the tools only if the definition contains the variable. */
 export function insertFolderInDefinition(definition: ServerDefinition, folder: string): ServerDefinition {
   return definition.namesFolder ? insertFolder(definition, folder) : definition
 }
 
-/** What somebody who works in a folder has written, as definitions name it. Undefined where that could not be turned back. */
+/** Replaces a folder by the variable. Undefined if the value already contains the variable, so that this could not be undone. */
 export function replaceFolder<T>(value: T, folder: string): T | undefined {
   return names(value, [VARIABLE]) ? undefined : mapped(value, replacer([escaped(folder)]))
 }
@@ -63,7 +63,7 @@ function names(value: unknown, forms: readonly string[]): boolean {
   return forms.some((form) => text.includes(JSON.stringify(form).slice(1, -1)))
 }
 
-/** Every string of it, however deep; the keys stay. */
+/** Replaces every string of a value, at any depth. Keys do not change. */
 function mapped<T>(value: T, replace: (text: string) => string): T {
   const map = (part: unknown): unknown => {
     if (typeof part === 'string') return replace(part)
@@ -74,14 +74,14 @@ function mapped<T>(value: T, replace: (text: string) => string): T {
   return map(value) as T
 }
 
-/** In the order of `now`: it has the same members. */
+/** Takes the texts of `before` in the order of `now`, which has the same members. */
 function inWordsOf(now: unknown, before: unknown): unknown {
   if (Array.isArray(now) && Array.isArray(before)) return now.map((each, at) => inWordsOf(each, before[at]))
   if (!isRecord(now) || !isRecord(before)) return before
   return Object.fromEntries(Object.entries(now).map(([key, each]) => [key, inWordsOf(each, before[key])]))
 }
 
-/** Whole names in a path: not with `/mnt` before them, `-old` or `.bak` behind. A full stop ends a sentence. */
+/** Matches whole path segments: not after `/mnt`, and not before `-old` or `.bak`. A full stop may follow. */
 function replacer(patterns: readonly string[]): (text: string) => string {
   if (patterns.length === 0) return (text) => text
   const longest = [...new Set(patterns)].sort((a, b) => b.length - a.length)
@@ -94,15 +94,15 @@ function replacer(patterns: readonly string[]): (text: string) => string {
 
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 
-/** And nothing below it. */
+/** Matches the folder itself, but nothing below it. */
 const itself = (form: string) => `${escaped(form)}(?![\\\\/][^\\s])`
 
-/** What is below the user's own folder belongs to the user, not to a project. */
+/** Paths below the home folder belong to the user, not to a project. */
 function holdsHome(folder: string): boolean {
   return !relative(folder, homedir()).startsWith('..')
 }
 
-/** As given and as it really is, in the ways that paths and addresses are written. A root is no project: everything is below it. */
+/** The given path and the real path, also with slashes and URL-encoded. Root folders are skipped, because everything is below them. */
 function formsOf(folder: string): string[] {
   if (folder === '') return []
   const given = resolve(folder)
@@ -119,17 +119,15 @@ function realOf(folder: string): string {
   }
 }
 
-// A definition in which a server repeats none of its secrets: neither a model nor a file is told them.
-
-/** Names of tools and keys are what is called, and stay; a tool that has a secret there is left out. */
+/** Hides secrets that a server repeats. Tool names and keys cannot change, so a tool with a secret in a name is skipped. */
 export function removeSecrets(listed: ServerDefinition, redactor: DefinitionRedactor): ServerDefinition {
   const text = JSON.stringify(listed)
-  // Nearly always: nothing is repeated, and nothing is copied.
+  // Fast path: most definitions contain no secret.
   if (redactor.hide(text) === text) return listed
-  const isLeftOut = (tool: McpTool) => redactor.holdsSecret(tool.name) || hasKey(tool, redactor.holdsSecret)
-  const leftOut = new Set(listed.tools.filter(isLeftOut))
-  const names = new Set(listed.tools.flatMap((tool) => (leftOut.has(tool) ? [] : [tool.name])))
-  const hide = (told: string) => redactor.hide(told, names)
+  const isSkipped = (tool: McpTool) => redactor.holdsSecret(tool.name) || hasKey(tool, redactor.holdsSecret)
+  const skipped = new Set(listed.tools.filter(isSkipped))
+  const names = new Set(listed.tools.flatMap((tool) => (skipped.has(tool) ? [] : [tool.name])))
+  const hide = (value: string) => redactor.hide(value, names)
   const clean = (value: unknown): unknown => {
     if (typeof value === 'string') return hide(value)
     if (Array.isArray(value)) return value.map(clean)
@@ -141,23 +139,25 @@ export function removeSecrets(listed: ServerDefinition, redactor: DefinitionReda
   const tools: McpTool[] = []
   const unusable: UnusableEntry[] = (listed.unusable ?? []).map((entry) => clean(entry) as UnusableEntry)
   for (const [index, tool] of listed.tools.entries())
-    if (leftOut.has(tool))
+    if (skipped.has(tool))
       unusable.push({
         entry: index + 1,
-        // Not in part either: what is around a secret may belong to it.
+        // Hide the whole name: the text around a secret may belong to it.
         name: redactor.holdsSecret(tool.name) ? HIDDEN : hide(tool.name),
-        reason: 'has a value of its config in a name, and is left out',
+        reason: 'has a value of its config in a name, and is skipped',
       })
     else tools.push({ ...(clean(tool) as McpTool), name: tool.name })
   return { ...(clean({ ...listed, tools: [] }) as ServerDefinition), tools, unusable }
 }
 
-function hasKey(value: unknown, isTold: (key: string) => boolean): boolean {
-  if (Array.isArray(value)) return value.some((each) => hasKey(each, isTold))
-  return isRecord(value) && Object.entries(value).some(([key, each]) => isTold(key) || hasKey(each, isTold))
+function hasKey(value: unknown, isSecret: (key: string) => boolean): boolean {
+  if (Array.isArray(value)) return value.some((each) => hasKey(each, isSecret))
+  return (
+    isRecord(value) && Object.entries(value).some(([key, each]) => isSecret(key) || hasKey(each, isSecret))
+  )
 }
 
-/** Every string of a value without secrets, however deep. */
+/** Hides secrets in every string of a value, at any depth. */
 export function hideInValue(value: unknown, hide: (text: string) => string): unknown {
   if (typeof value === 'string') return hide(value)
   if (Array.isArray(value)) return value.map((each) => hideInValue(each, hide))

@@ -1,4 +1,4 @@
-/** The files of a cache. Nothing here throws: a file that cannot be used is a warning and a slower start. */
+/** Reads and writes small files in the user's folders. Never throws: a file that cannot be used is a warning. */
 
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -12,8 +12,8 @@ export interface UserFiles {
   /** Writes the whole file or nothing. Only the first failure is reported. */
   put(file: string, content: string | Uint8Array): void
   remove(file: string): void
-  /** A file that cannot be used makes room for one that can. `then`: what that means, in a clause. */
-  renameDamaged(file: string, why: string, then?: string, told?: Pick<ServerWarning, 'code' | 'fix'>): void
+  /** Renames a file that cannot be used. `then`: the consequence, as a clause. */
+  renameDamaged(file: string, why: string, then?: string, warning?: Pick<ServerWarning, 'code' | 'fix'>): void
 }
 
 export function createUserFiles(folder: string, warn: WarningListener): UserFiles {
@@ -22,7 +22,7 @@ export function createUserFiles(folder: string, warn: WarningListener): UserFile
     try {
       rmSync(file, { force: true, recursive: true })
     } catch {
-      // It was never written, or the folder is a file.
+      // The file was never written, or the folder is a file.
     }
   }
   const setAside: UserFiles['renameDamaged'] = (
@@ -31,12 +31,13 @@ export function createUserFiles(folder: string, warn: WarningListener): UserFile
     then = 'the server will be asked again',
     { code, fix } = { code: 'cache-damaged' },
   ) => {
-    const tell = (what: string) => warn({ code, text: `${file} ${why}; ${what}${then}`, ...defined({ fix }) })
+    const report = (what: string) =>
+      warn({ code, text: `${file} ${why}; ${what}${then}`, ...defined({ fix }) })
     try {
       renameSync(file, `${file}.unreadable`)
-      tell(`it was set aside as ${file}.unreadable, and `)
+      report(`it was renamed to ${file}.unreadable, and `)
     } catch {
-      tell('')
+      report('')
     }
   }
   return {
@@ -54,7 +55,7 @@ export function createUserFiles(folder: string, warn: WarningListener): UserFile
     put(file, content) {
       const temporary = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`
       try {
-        // Definitions are not secret, but a private list is for its owner alone.
+        // Definitions are not secret, but a private list is only for its owner.
         makeFolder(dirname(file), 0o700)
         writeFileSync(temporary, content, { mode: 0o600 })
         renameSync(temporary, file)
@@ -64,8 +65,8 @@ export function createUserFiles(folder: string, warn: WarningListener): UserFile
         if (!isUnwritable)
           warn({
             code: 'cache-unwritable',
-            text: `definitions cannot be kept in ${folder} (${code}); every start will list every server`,
-            fix: 'Make the folder writable, or name another one',
+            text: `definitions cannot be stored in ${folder} (${code}); every start will list every server`,
+            fix: 'Make the folder writable, or choose another one',
           })
         isUnwritable = true
       }
@@ -74,8 +75,6 @@ export function createUserFiles(folder: string, warn: WarningListener): UserFile
     renameDamaged: setAside,
   }
 }
-
-// Where programs of this user keep their files, by the rules of the system.
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -86,6 +85,7 @@ const PLACES = {
   logs: { variable: 'XDG_STATE_HOME', mac: ['Library', 'Logs'], other: ['.local', 'state'] },
 } as const
 
+/** Returns the folder for files of this user, by the conventions of the platform. */
 export function userFolder(kind: keyof typeof PLACES, name: string, env: Env = process.env): string {
   const { variable, mac, other } = PLACES[kind]
   const base =
