@@ -72,9 +72,9 @@ describe('a cache', () => {
 describe('a store of first use', () => {
   it.each<[string, object, RegExp]>([
     ['that remembers nothing', { read: fail }, /failed to read one: boom/],
-    ['that remembers something else', { read: () => ({}) }, /not a record of first use/],
+    ['that remembers something else', { read: () => ({}) }, /returned an invalid record/],
     ['that cannot remember', { write: fail }, /failed to remember one: boom/],
-    ['that cannot be looked at', { stamp: fail }, /failed to look at one: boom/],
+    ['that cannot be looked at', { stamp: fail }, /failed to check one: boom/],
   ])('%s costs a warning at most', async (_, broken, warning) => {
     const run = await setup([oddServer('one')], { firstUse: { ...memoryFirstUse(), ...broken } })
     expect(run.report('one')).toMatchObject({ state: 'cached', trusted: 'first-use' })

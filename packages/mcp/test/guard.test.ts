@@ -660,7 +660,7 @@ describe('without a lock', () => {
       {
         code: 'first-use-damaged',
         text: expect.stringMatching(
-          /is damaged; it was renamed .*it is not known whether odd has changed since it was first seen$/,
+          /is damaged; it was renamed .*changes of odd since it was first seen cannot be noticed$/,
         ),
         fix: expect.stringContaining('toolwell lock'),
       },

@@ -1,4 +1,4 @@
-/** What all steps of one login share: whose it is, where it is kept, and when to stop. */
+/** First steps of a login: shared state, the server's challenge, the authorization server, and the provider for the SDK. */
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -20,7 +20,7 @@ import { createLoginFailures, type LoginFailures } from './login-error.js'
 import type { Login, LoginStore } from './login-store.js'
 import { createBoundedFetch } from './stored-auth.js'
 
-/** For each question to a server, in milliseconds. */
+/** Milliseconds for each request to a server. */
 const ANSWER_TIMEOUT = 30_000
 
 export interface LoginAttempt {
@@ -29,11 +29,11 @@ export interface LoginAttempt {
   readonly url: string
   readonly oauth: OAuthSettings | undefined
   readonly store: LoginStore
-  /** What an earlier login has left. */
+  /** The stored login, if any. */
   readonly known: Login
   /** Aborted when the caller gives up, and at the end. */
   readonly stop: AbortSignal
-  /** Asks a server, within its time and until `stop`. */
+  /** Sends a request with a timeout, and until `stop`. */
   readonly fetch: FetchLike
   readonly failures: LoginFailures
 }
@@ -60,12 +60,11 @@ export function createAttempt(
   }
 }
 
-// What the SDK asks and tells during one login. Nothing is written down before the end.
-
+/** State of one login while the SDK works on it. Nothing is stored before the end. */
 export interface Draft {
   readonly provider: OAuthClientProvider
   readonly state: string
-  /** The client was registered for an earlier login, and may have been forgotten since. */
+  /** The client was registered for an earlier login. The server may have forgotten it. */
   readonly isReused: boolean
   address(): URL | undefined
   requestedScope(): string | undefined
@@ -101,7 +100,7 @@ export function createDraft(
       redirect_uris: [redirectUrl],
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
-      // A program on a user's machine has no secret of its own, but some servers insist on giving it one.
+      // A local program has no client secret, but some servers insist on one.
       token_endpoint_auth_method: !methods || methods.includes('none') ? 'none' : (methods[0] ?? 'none'),
     },
     state: () => state,
@@ -109,7 +108,7 @@ export function createDraft(
     saveClientInformation: (made) => {
       client = made
     },
-    // Asked for anew, whatever there was.
+    // Always request new tokens.
     tokens: () => undefined,
     saveTokens: () => undefined,
     redirectToAuthorization: (to) => {
@@ -140,15 +139,13 @@ export function createDraft(
   }
 }
 
-// The first half of a login: whether the server wants one, and who gives it.
-
-/** What a server answers to a stranger. */
+/** Answer of a server to a request without credentials. */
 export interface Challenge {
   readonly resourceMetadataUrl?: URL
   readonly scope?: string
 }
 
-/** Reaches the server without credentials: its answer says what it wants. Undefined where it lets everybody in. */
+/** Calls the server without credentials to find out which login it wants. Undefined if it needs none. */
 export async function askForChallenge({
   server,
   stop,
@@ -198,12 +195,10 @@ export async function discoverAuthorization(
     ...defined({ resourceMetadataUrl }),
     fetchFn: fetch,
   }).catch((error: unknown) => {
-    throw (
-      failures.ifCancelled(error) ?? failures.refused('says where to log in, but that cannot be used', error)
-    )
+    throw failures.ifCancelled(error) ?? failures.refused('names a login server that cannot be used', error)
   })
-  // Some let everybody in and ask later, at the first call.
+  // Some servers accept connections without a login and ask at the first call.
   if (!challenge && !known.wanted && !found.resourceMetadata && !found.authorizationServerMetadata)
-    throw failures.make('not-needed', `${name} asks for no login.`, 'It can be used as it is.')
+    throw failures.make('not-needed', `${name} needs no login.`, 'Use it without one.')
   return { ...found, ...defined({ resourceMetadataUrl: resourceMetadataUrl?.href }) }
 }

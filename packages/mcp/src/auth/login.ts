@@ -1,4 +1,4 @@
-/** One login, from the question whether the server wants one to tokens on disk. The protocol is the SDK's. */
+/** Logs in to one server, from its challenge to stored tokens. The SDK implements the protocol. */
 
 import { exchangeAuthorization, type StoredOAuthTokens } from '@modelcontextprotocol/client'
 import { defined } from '@toolwell/core/internal'
@@ -19,29 +19,29 @@ import { readExpiry } from './stored-auth.js'
 const DEFAULT_TIMEOUT = 300_000
 
 export interface LoginOptions {
-  /** Gets the address that the user has to open. */
+  /** Called with the address that the user must open. */
   readonly onAddress: (address: URL) => void | Promise<void>
-  /** Where tokens are kept. Default: files that only the user can read. */
+  /** Storage of tokens. Default: files that only the user can read. */
   readonly store?: LoginStore
   /** Milliseconds to wait for the user. Default: five minutes. */
   readonly timeout?: number
   readonly signal?: AbortSignal
-  /** Somebody came with an answer that belongs to another login. It was refused. */
+  /** Called when an answer to another login was refused. */
   readonly onStray?: () => void
 }
 
 export interface LoginResult {
   readonly server: string
-  /** Who gave the tokens. */
+  /** Issuer of the tokens. */
   readonly issuer: string
   readonly scopes: readonly string[]
-  /** When the access token ends, in milliseconds since the epoch. */
+  /** Expiry of the access token, in milliseconds since the epoch. */
   readonly expiresAt: number | undefined
-  /** It is renewed without the user. */
+  /** Can be renewed without the user. */
   readonly renewable: boolean
 }
 
-/** Throws `LoginError`. A login that fails leaves the one before as it was. */
+/** Throws `LoginError`. A failed login does not change the stored one. */
 export async function login(server: ServerConfig, options: LoginOptions): Promise<LoginResult> {
   const { store = diskLogins(), timeout = DEFAULT_TIMEOUT, signal, onAddress, onStray } = options
   const url = remoteUrl(server, signal)
@@ -62,15 +62,15 @@ export async function login(server: ServerConfig, options: LoginOptions): Promis
   }
 }
 
-/** Where the server is; refused where there is nothing to log in to. */
+/** Returns the address of the server. Throws if it has no login. */
 function remoteUrl(server: ServerConfig, signal: AbortSignal | undefined): string {
   const { name, endpoint } = server
   const failures = createLoginFailures(server, signal)
   if (endpoint.type === 'stdio')
     throw failures.make(
       'not-remote',
-      `${name} is a program on this machine; there is nothing to log in to.`,
-      'If it needs a key, give it one in "env" of its config.',
+      `${name} is a local program and has no login.`,
+      'If it needs a key, set it in "env" of its config.',
     )
   if (hasOwnCredentials(server))
     throw failures.make(
@@ -81,7 +81,7 @@ function remoteUrl(server: ServerConfig, signal: AbortSignal | undefined): strin
   return endpoint.url
 }
 
-/** Whether tokens can be kept: better asked now than after the user has agreed to everything. */
+/** Checks that tokens can be stored, before the user is asked. */
 async function checkStore({ server, store, failures }: LoginAttempt): Promise<void> {
   try {
     await store.exclusively(server, async () => undefined)
@@ -112,13 +112,13 @@ function resultOf(server: string, { tokens, expiresAt }: FreshLogin): LoginResul
   }
 }
 
-/** The user reads in the browser how it ended. */
+/** Runs the work and shows its result in the browser. */
 async function shownTo<T>(answer: Answer, server: string, work: () => Promise<T>): Promise<T> {
   try {
     const result = await work()
     await answer.show({
       title: 'Logged in',
-      text: `${server} can be used now. You can close this window.`,
+      text: `You can use ${server} now. You can close this window.`,
     })
     return result
   } catch (error) {
@@ -128,9 +128,7 @@ async function shownTo<T>(answer: Answer, server: string, work: () => Promise<T>
   }
 }
 
-// The end of a login: the answer of the user becomes tokens, and these are kept.
-
-/** The code that the user's consent gave. */
+/** Reads the authorization code of the user's consent. */
 function codeFrom(parameters: URLSearchParams, { name, failures }: LoginAttempt): string {
   const code = parameters.get('code')
   if (code && !parameters.has('error')) return code
@@ -140,8 +138,8 @@ function codeFrom(parameters: URLSearchParams, { name, failures }: LoginAttempt)
   const isDenial = parameters.get('error') === 'access_denied'
   throw failures.make(
     'denied',
-    isDenial ? `The login to ${name} was denied: ${why}.` : `There was no login to ${name}: ${why}.`,
-    'Run it again and agree, or ask whoever runs the server.',
+    isDenial ? `The login to ${name} was denied: ${why}.` : `The login to ${name} failed: ${why}.`,
+    'Run it again and agree, or ask the operator of the server.',
   )
 }
 

@@ -1,4 +1,4 @@
-/** The end of a login: told to the authorization server where it wants to know, and deleted here in any case. */
+/** Logs out: deletes the login here, and revokes the tokens if the authorization server supports it. */
 import { assertSecureTokenEndpoint, selectClientAuthMethod } from '@modelcontextprotocol/client'
 import type { ServerConfig } from '../config/server-config.js'
 import { diskLogins, type Login, type LoginStore } from './login-store.js'
@@ -10,7 +10,7 @@ export interface LogoutResult {
   readonly server: string
   /** There was a login. */
   readonly found: boolean
-  /** `not-offered`: the tokens end by themselves. `failed`: so they do, and `detail` says what went wrong. */
+  /** `not-offered`: the server does not revoke tokens, they expire. `failed`: see `detail`; the tokens expire, too. */
   readonly revoked: 'revoked' | 'not-offered' | 'failed'
   readonly detail: string
 }
@@ -20,14 +20,14 @@ export async function logout(
   { store = diskLogins() }: { readonly store?: LoginStore } = {},
 ): Promise<LogoutResult> {
   const login = store.read(server)
-  // What cannot be read is not left behind either.
+  // Also delete a login that cannot be read.
   if (!login) {
     store.forget(server)
     return { server: server.name, found: false, revoked: 'not-offered', detail: '' }
   }
   return store.exclusively(server, async () => {
     const newest = store.read(server) ?? login
-    // First here: whatever the other side does, this machine has no login any more.
+    // Delete the login first, whatever the server answers.
     store.forget(server)
     const outcome = await revoke(newest)
     return { server: server.name, found: newest.tokens !== undefined, ...outcome }

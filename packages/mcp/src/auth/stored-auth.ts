@@ -1,4 +1,4 @@
-/** The login of a server as a running program uses it: looked at for every request, renewed once for all who wait. */
+/** Uses the stored login of a server: checked for every request, renewed once for all waiting requests. */
 
 import {
   computeScopeUnion,
@@ -15,9 +15,9 @@ import type { WarningListener } from '../definition/warning.js'
 import type { ServerAuth } from '../upstream/open-client.js'
 import type { Login, LoginStore } from './login-store.js'
 
-/** An authorization server that has not answered by then is down. */
+/** Milliseconds for a renewal request. */
 const RENEWAL_TIMEOUT = 20_000
-/** Milliseconds between looks for a login by another program. */
+/** Milliseconds between checks for a login by another program. */
 const LOOK_EVERY = 500
 
 export interface StoredAuthOptions {
@@ -26,7 +26,7 @@ export interface StoredAuthOptions {
   readonly onWarning?: WarningListener
 }
 
-/** The authorization server will not renew this login, whoever asks. */
+/** Errors after which the authorization server will never renew this login. */
 const REFUSALS: readonly string[] = [
   OAuthErrorCode.InvalidGrant,
   OAuthErrorCode.InvalidClient,
@@ -87,12 +87,12 @@ export function createStoredAuth(
   }
 }
 
-/** As they are: a copy costs as much as the rest of it. */
+/** Avoids a copy, which would cost as much as the rest. */
 function headersOf(init: RequestInit = {}): Headers {
   return init.headers instanceof Headers ? init.headers : new Headers(init.headers)
 }
 
-/** Another request has renewed it, or somebody has logged in, since the request with that token was sent. */
+/** Was the login renewed since a request with that token was sent? */
 function isNewer(
   { tokens, expiresAt = Number.POSITIVE_INFINITY }: Login,
   sent: string | undefined,
@@ -126,14 +126,14 @@ async function renew(held: OpenLogin, sent: string | undefined, now: () => numbe
     })
   } catch (error) {
     if (!(error instanceof OAuthError) || !REFUSALS.includes(error.code))
-      throw new Error('its login could not be renewed', { cause: error })
+      throw new Error('the login could not be renewed', { cause: error })
     const { tokens: _, expiresAt: __, client: known, ...rest } = login
     held.save(error.code === OAuthErrorCode.InvalidGrant && known ? { ...rest, client: known } : rest)
     throw new UnauthorizedError('the login has ended')
   }
 }
 
-/** The server wants more than was granted; the next login will ask for it. */
+/** Stores scopes that the server wants in addition. The next login requests them. */
 function want(held: OpenLogin, scope: string): Promise<void> {
   return held
     .runExclusively(async () => {
@@ -144,16 +144,15 @@ function want(held: OpenLogin, scope: string): Promise<void> {
     .catch(() => undefined)
 }
 
-// The login of one server as a running program holds it: from its file, or from memory where the file cannot be written.
-
+/** The login of one server in a running program: from its file, or from memory if the file cannot be written. */
 interface OpenLogin {
   read(): Login | undefined
   save(login: Login): void
-  /** Does the work while no other process does its own on this login. */
+  /** Runs the work while no other process works on this login. */
   runExclusively(work: () => Promise<void>): Promise<void>
-  /** Whether the file is another one than when it was last looked at. */
+  /** Has the file changed since the last check? */
   hasChanged(): boolean
-  /** Takes every secret of the login out of a text, those of earlier tokens too. */
+  /** Hides all secrets of the login in a text, including earlier tokens. */
   hide(text: string): string
 }
 
@@ -162,14 +161,14 @@ function openLogin(
   store: LoginStore,
   onWarning: WarningListener | undefined,
 ): OpenLogin {
-  /** What could not be written, as long as the file is the one it should have replaced. */
+  /** A login that could not be written. Used until the file changes. */
   let unwritten: { readonly login: Login; readonly stamp: string } | undefined
   let seen = ''
-  /** What was read last, as long as the file is the same. */
+  /** The login that was read last. Used until the file changes. */
   let known: { readonly login: Login | undefined; readonly stamp: string } | undefined
   const secrets = new Set<string>()
   const read = (): Login | undefined => {
-    // Before it is read: what is written in between shows the next time.
+    // Before reading: a write in between is noticed the next time.
     seen = store.stamp(server)
     if (unwritten?.stamp === seen) return unwritten.login
     if (known?.stamp !== seen) {
@@ -188,7 +187,7 @@ function openLogin(
         if (!unwritten)
           onWarning?.({
             code: 'login-not-kept',
-            text: `the renewed login of ${server.name} could not be kept (${codeOf(error)}); it holds as long as this program runs`,
+            text: `the renewed login of ${server.name} could not be stored (${codeOf(error)}); it works only while this program runs`,
           })
         unwritten = { login, stamp: store.stamp(server) }
         for (const secret of secretsOf(login)) secrets.add(secret)
@@ -203,7 +202,7 @@ function openLogin(
           return work()
         })
       } catch (error) {
-        // Where the folder cannot be locked, it cannot be written either: then no other process renews.
+        // A folder that cannot be locked cannot be written either, so no other process renews the login.
         if (entered || !['EACCES', 'EPERM', 'EROFS'].includes(codeOf(error))) throw error
         await work()
       }

@@ -1,4 +1,4 @@
-/** The review that connected servers get by default: the scan, the lock beside the config, and first use where there is none. */
+/** The default review of connected servers: the scan, the lock next to the config, or first use if there is no lock. */
 
 import { defined } from '@toolwell/core/internal'
 import { describeStart } from '../config/redact.js'
@@ -34,38 +34,38 @@ import { type Finding, type RuleSettings, scanStamp, showTags } from './scan/rul
 
 export interface GuardOptions {
   readonly firstUse: FirstUseStore
-  /** The lock for all servers; `false` for none. Default: the one beside the config of each. */
+  /** One lock for all servers; `false`: none. Default: the lock next to each config. */
   readonly lock: string | false | undefined
   readonly scan: boolean
-  /** Rules of the scan that are switched off. */
+  /** Scan rules that are switched off. */
   readonly rules?: RuleSettings
-  /** Asked as well. */
+  /** Additional reviewer of the host. */
   readonly review: Reviewer | undefined
-  /** Comparisons of names that need not be made again. */
+  /** Stored comparisons, which can be skipped. */
   readonly compared?: ExaminationOptions['compared']
 }
 
 export interface Guard {
-  /** A cached definition: its names count from now on. True where its notes make it known already. */
+  /** Adds the names of a cached definition. True if its notes make a scan unnecessary. */
   register(server: ServerConfig, definition: ServerDefinition, notes: unknown): boolean
-  /** Does what takes long before the review, a little at a time. */
+  /** Scans before the review, in short slices. */
   prepare(server: ServerConfig, definition: ServerDefinition): Promise<void>
   review(request: ReviewRequest): Review
-  /** Why the tools of a server are let through. */
+  /** Why the tools of a server are trusted. */
   trustedBy(server: string): ServerDecision['by']
-  /** To be kept with this definition. */
+  /** Notes to store with this definition. */
   notes(server: ServerConfig, definition: ServerDefinition): ReviewNotes | undefined
-  /** Servers that have to be reviewed again because of what is known of others by now. */
+  /** Compares names of all servers. Returns servers that must be reviewed again. */
   compare(isOver: () => boolean): Promise<Compared>
-  /** What is remembered or pinned of it, where it lists the same but for the folder. */
+  /** Returns the remembered or pinned definition if the listed one differs only in the folder. */
   recognise(server: ServerConfig, definition: ServerDefinition, folder: string): ServerDefinition
-  /** Why what its entry refers to may not be run, read or sent yet, or undefined. */
+  /** Why references of the entry may not be run, read or sent yet. Undefined if they may. */
   waitingCommand(server: ServerConfig): string | undefined
-  /** What has been approved of it has changed since it was reviewed. Costs a look at the file. */
+  /** Did its lock or record change since the review? Checks the file. */
   isStale(server: ServerConfig): boolean
-  /** A server is gone: its names count no longer. */
+  /** Removes a server and its names. */
   forget(server: string): void
-  /** Reads the locks again, whatever they look like. */
+  /** Forces the locks to be read again. */
   reset(): void
 }
 
@@ -75,17 +75,17 @@ export function createGuard(options: GuardOptions): Guard {
   const stamp = scanStamp(rules)
   const review = createReview(examinations)
   const locks = createLocks(lock)
-  /** What was remembered before a definition was seen: it may be reviewed again because of another server, and is still new then. */
+  /** The record before a definition was seen: in a second review because of another server, the definition is still new. */
   const met = new Map<
     string,
     { readonly definition: ServerDefinition; readonly before: FirstUse | undefined; readonly stamp: string }
   >()
-  /** A record that vanishes while the program runs, with a folder that is moved say, is not forgotten by it. */
+  /** Records in memory, in case a file vanishes while the program runs. */
   const remembered = new Map<string, FirstUse>()
   const recall = (server: ServerConfig) => firstUse.read(server) ?? remembered.get(server.name)
   const lockedTool = (server: ServerConfig, state: LockState, tool: string) =>
     ownTool(ownTool(state.lock?.servers, server.name)?.tools, tool)
-  /** What was let through in this program is known `now`: others may be listed that are as new. */
+  /** `now`: trusted only since this program started, like other new tools. */
   const known = (server: ServerConfig, tool: string) => {
     const state = locks.of(server)
     if (state) return lockedTool(server, state, tool) ? 'before' : undefined
@@ -96,9 +96,9 @@ export function createGuard(options: GuardOptions): Guard {
   const listedOf = (server: ServerConfig, definition: ServerDefinition) =>
     asListed(server, definition, (tool) => known(server, tool))
   const by = new Map<string, ServerDecision['by']>()
-  /** Definitions that are as first seen, and in which nothing was found that holds back: most of them, at every start. */
+  /** Unchanged definitions without hard findings. At most starts, these are nearly all. */
   const settled = new Map<string, { readonly definition: ServerDefinition; readonly isPlain: boolean }>()
-  /** What each was judged by: its lock, or what was first seen of it. */
+  /** The lock or first-use record of each decision. */
   const judgedBy = new Map<string, { readonly lock: LockState | undefined; readonly stamp: string }>()
   const groundsOf = (server: ServerConfig) => {
     const state = locks.of(server)
@@ -109,7 +109,7 @@ export function createGuard(options: GuardOptions): Guard {
     return last === undefined || (last.lock === grounds.lock && last.stamp === grounds.stamp)
   }
 
-  /** Of what is settled, all may be used; what was found of it is in its notes. */
+  /** Allows all tools of a settled definition, with the findings from its notes. */
   const asNoted = (server: ServerConfig, listed: ListedServer): ServerDecision => {
     const prints = examinations.register(listed)
     const decide = (print: string): Decision => ({
@@ -129,10 +129,10 @@ export function createGuard(options: GuardOptions): Guard {
     const listed = listedOf(server, definition)
     const grounds = groundsOf(server)
     const { lock: state } = grounds
-    // Whoever writes a lock has looked at it, and decided.
+    // A new lock or record is a new decision of the user.
     if (!isSame(server, grounds)) review.reset(server.name)
     judgedBy.set(server.name, grounds)
-    // What was judged in this program is judged again: it may have been reported as new.
+    // Judge again what was judged in this program: it may have been reported as new.
     const before = settled.get(server.name)
     const isSettledBefore = before?.definition === definition && !met.has(server.name)
     if (isSettledBefore && !state && server.trust === 'first-use' && grounds.stamp !== '') {
@@ -168,7 +168,7 @@ export function createGuard(options: GuardOptions): Guard {
       remembered.set(server.name, lean(seen))
       firstUse.write(server, unlinkFromListing(seen))
     } else if (record) remembered.set(server.name, lean(record))
-    // Also where nothing was written: reading may have moved it.
+    // Also if nothing was written: reading may have moved the file.
     const stamp = state ? '' : firstUse.stamp(server)
     judgedBy.set(server.name, { lock: state, stamp })
     met.set(server.name, { definition, before: record && lean(record), stamp })
@@ -191,7 +191,7 @@ export function createGuard(options: GuardOptions): Guard {
     },
     async prepare(server, definition) {
       if (!scan) return
-      // What someone has looked at and approved is not scanned.
+      // Approved tools are not scanned.
       const approved = locks.of(server)?.lock?.servers[server.name]?.tools
       const isApproved = (tool: string, print: string) =>
         approved !== undefined && Object.hasOwn(approved, tool) && approved[tool]?.fingerprint === print
@@ -233,7 +233,7 @@ export function createGuard(options: GuardOptions): Guard {
     waitingCommand(server) {
       if (server.commands.length === 0) return undefined
       if (waitingCommands(server, firstUse.read(server)).length === 0) return undefined
-      return `the entry of ${server.name} runs a command, reads a file or sends a variable of your environment, and is not in your own config file: see it, and approve it, with: ${approveCommand(server.name)}`
+      return `the entry of ${server.name} runs a command, reads a file or sends an environment variable, and is not in your own config file. Look at it and approve it with: ${approveCommand(server.name)}`
     },
     forget(server) {
       met.delete(server)
@@ -251,7 +251,7 @@ export function createGuard(options: GuardOptions): Guard {
   }
 }
 
-/** Whether the next start can skip the review: everything was let through on first use, and nothing was found that weighs. */
+/** Can the next start skip the review? True if everything was trusted on first use, without hard findings. */
 function isSettled(
   { by, server, tools }: ServerDecision,
   prints: Prints,
@@ -261,7 +261,7 @@ function isSettled(
     allowed && findings.every(({ severity }) => severity === 'soft')
   if (by !== 'first-use' || !isLight(server) || ![...tools.values()].every(isLight)) return false
   if (remembered === undefined || !server.allowed) return false
-  // What the config keeps out was not judged, and may be let in later. Removed tools are reported until the rest is pinned.
+  // Denied tools were not judged, and may be allowed later. Removed tools are reported until the user approves.
   if (tools.size < prints.tools.size) return false
   if (Object.keys(remembered.tools).some((name) => !prints.tools.has(name))) return false
   return [...prints.tools].every(
@@ -269,12 +269,12 @@ function isSettled(
   )
 }
 
-/** Nothing at all was found. */
+/** No findings at all. */
 function isPlain({ server, tools }: ServerDecision): boolean {
   return [server, ...tools.values()].every(({ findings }) => findings.length === 0)
 }
 
-/** How it is started is looked at by few: it takes a look at files. */
+/** Computes `start` on demand, because it checks files. */
 function asListed(
   server: ServerConfig,
   { instructions, tools }: ServerDefinition,

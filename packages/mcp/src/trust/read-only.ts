@@ -1,7 +1,4 @@
-/**
- * Tools that a person holds to change nothing, each as it was when they said so: by its fingerprint, so that a tool that has
- * changed since is like any other. What a server says of its own tools is no part of it.
- */
+/** Stores which tools the user has approved as read-only, by fingerprint: a changed tool loses the approval. Claims of the server do not count. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
@@ -17,7 +14,7 @@ export type ReadOnlyTools = Readonly<Record<string, string>>
 export interface ReadOnlyStore {
   read(server: ServerConfig): ReadOnlyTools
   write(server: ServerConfig, tools: ReadOnlyTools): void
-  /** Another text when what is kept is another; empty where nothing is. Costs a look at the file. */
+  /** Changes whenever the stored value changes; empty if there is none. Checks the file. */
   stamp(server: ServerConfig): string
 }
 
@@ -29,7 +26,7 @@ export function defaultReadOnlyFolder(env?: Readonly<Record<string, string | und
 
 export interface ReadOnlyOptions {
   readonly folder?: string
-  /** Told what could not be read or written. */
+  /** Called for files that could not be read or written. */
   readonly onWarning?: WarningListener
 }
 
@@ -40,7 +37,7 @@ export function diskReadOnly({
   const files = createUserFiles(folder, (warning) =>
     onWarning(
       warning.code === 'cache-unwritable'
-        ? { ...warning, text: `approvals cannot be kept in ${folder}`, fix: 'Make the folder writable' }
+        ? { ...warning, text: `approvals cannot be stored in ${folder}`, fix: 'Make the folder writable' }
         : warning,
     ),
   )
@@ -52,7 +49,7 @@ export function diskReadOnly({
     )
   }
   return {
-    // What cannot be read approves nothing.
+    // A file that cannot be read approves nothing.
     read: (server) => decoded(files.get(fileOf(server))?.toString('utf8')),
     write(server, tools) {
       if (Object.keys(tools).length === 0) files.remove(fileOf(server))
@@ -72,7 +69,7 @@ export function diskReadOnly({
   }
 }
 
-/** For programs that want no files. */
+/** Creates a store in memory, for programs without files. */
 export function memoryReadOnly(): ReadOnlyStore {
   const kept = new Map<string, { readonly tools: ReadOnlyTools; readonly stamp: string }>()
   let writes = 0

@@ -149,7 +149,7 @@ describe('without a lock', () => {
       expect([round, kind(tools.get('add')), kind(tools.get('sub'))]).toEqual([round, 'changed', 'allowed'])
       expect(tools.get('add')).toMatchObject({
         reason:
-          'math/add is not what it was when first seen. See what differs, and approve it, with: toolwell approve math/add',
+          'math/add has changed since it was first seen. Look at the differences and approve them with: toolwell approve math/add',
       })
     }
     expect(kind(review.list(math(A)).tools.get('add'))).toBe('allowed')
@@ -195,7 +195,7 @@ describe('without a lock', () => {
     expect(moved.warnings).toEqual([
       expect.objectContaining({
         code: 'start-changed',
-        text: 'how math is started has changed: it was "npx sums@1", and is "npx sums@2"',
+        text: 'the start of math has changed from "npx sums@1" to "npx sums@2"',
       }),
     ])
     expect(kind(moved.tools.get('add'))).toBe('changed')

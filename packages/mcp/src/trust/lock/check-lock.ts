@@ -1,4 +1,4 @@
-/** What differs between a lock and the servers as they are now, field by field. */
+/** Compares a lock with the current servers, field by field, and renders the differences. */
 
 import { canonicalJson, defined, isRecord } from '@toolwell/core/internal'
 import { type Json, normalised } from '../../definition/fingerprint.js'
@@ -6,9 +6,9 @@ import type { Finding } from '../scan/rules.js'
 import { type ListedServer, type Lock, namedTools } from './lock.js'
 
 export interface FieldChange {
-  /** A JSON path within the definition: `inputSchema.properties.path.description`. */
+  /** JSON path within the definition: `inputSchema.properties.path.description`. */
   readonly path: string
-  /** Undefined: the field was not there. */
+  /** Undefined: the field did not exist. */
   readonly before?: Json
   readonly after?: Json
 }
@@ -22,11 +22,11 @@ export interface LockChange {
 }
 
 export interface CheckOptions {
-  /** Servers that could not be listed: of these nothing is said. */
+  /** Servers that could not be listed. They are not compared. */
   readonly unlisted?: readonly string[]
 }
 
-/** Empty when nothing differs. In order of server, then tool. */
+/** Returns the changes, sorted by server and tool. */
 export function checkLock(
   lock: Lock,
   servers: readonly ListedServer[],
@@ -71,7 +71,7 @@ function compareServer(lock: Lock, server: string, listed: ListedServer | undefi
   return changes
 }
 
-/** The smallest parts that differ. Lists are compared item by item, because their order may mean something. */
+/** Finds the smallest parts that differ. Lists are compared item by item, because their order may matter. */
 export function compareFields(before: Json | undefined, after: Json | undefined): FieldChange[] {
   const found: FieldChange[] = []
   const walk = (one: Json | undefined, other: Json | undefined, path: string): void => {
@@ -99,18 +99,16 @@ function join(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`
 }
 
-// Changes as text for a person who has to decide. Nothing in it is invisible, and nothing can move the cursor.
-
 export type DiffPart = 'added' | 'removed' | 'heading' | 'note'
 
 export interface RenderOptions {
-  /** Colours a line; this module has none. */
+  /** Colours a line. Default: no colours. */
   readonly style?: (part: DiffPart, text: string) => string
-  /** What a scan said of a tool, or of a server where `tool` is undefined. */
+  /** Findings of a tool, or of a server if `tool` is undefined. */
   readonly findings?: (server: string, tool: string | undefined) => readonly Finding[]
 }
 
-/** Empty for no changes. Whatever was added or changed is in it, however long: nobody approves what was not shown. */
+/** Renders changes as text without invisible characters. Shows all of them, however long: nobody should approve unseen text. */
 export function renderLockDiff(changes: readonly LockChange[], options: RenderOptions = {}): string {
   const { style = (_, text) => text, findings = () => [] } = options
   const output: string[] = []
@@ -138,12 +136,12 @@ function renderField(
 ): string[] {
   let old = before === undefined ? [] : linesOf(before)
   let young = after === undefined ? [] : linesOf(after)
-  // 5 and "5", or a line that ends where a long one is folded: alike as text, not as JSON.
+  // 5 and "5" look the same as text, but not as JSON.
   if (old.join('\n') === young.join('\n')) {
     old = wrap(visible(JSON.stringify(before)))
     young = wrap(visible(JSON.stringify(after)))
   }
-  // Equal lines around the change are not shown again.
+  // Skip equal lines around the change.
   let start = 0
   while (start < old.length && start < young.length && old[start] === young[start]) start++
   let end = 0
@@ -167,7 +165,7 @@ function wrap(line: string): string[] {
   const parts: string[] = []
   for (let rest = line; rest !== ''; ) {
     const space = rest.length <= WIDTH ? rest.length : rest.lastIndexOf(' ', WIDTH)
-    // The space begins the next line, so that one more or less can be seen.
+    // The space begins the next line, so that additional spaces can be seen.
     const length = space > WIDTH / 2 ? space : WIDTH
     parts.push(rest.slice(0, length))
     rest = rest.slice(length)
@@ -175,10 +173,10 @@ function wrap(line: string): string[] {
   return parts
 }
 
-/** Controls, zero-width and bidirectional marks, tags, selectors, private use, odd spaces: by their number. So is the bracket around numbers, or a text could imitate one. */
+/** Control characters, zero-width and bidirectional marks, tags, selectors, private use, unusual spaces; also the bracket of our notation. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Cn}\p{Default_Ignorable_Code_Point}\u2800\u27e8]|(?! )\p{Z}/gu
 
-/** Every character that cannot be seen as `⟨U+200B⟩`. */
+/** Shows invisible characters as `⟨U+200B⟩`. */
 export function visible(text: string): string {
   return text.replace(UNSEEN, (character) => {
     const code = character.codePointAt(0) ?? 0

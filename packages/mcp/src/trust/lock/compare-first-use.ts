@@ -1,4 +1,4 @@
-/** Compares a listing with what was first seen of the server: what to tell, and what to remember. */
+/** Compares a listing with the first-use record: creates warnings and the new record. Also the texts of quarantine reasons. */
 
 import type { ServerWarning, WarningCode } from '../../definition/warning.js'
 import type { Finding } from '../scan/rules.js'
@@ -6,19 +6,19 @@ import type { Decision, QuarantineReason, ReviewSubject } from './create-review.
 import { createRecord, type FirstUse, NOTHING_SEEN, ownTool, seenTool } from './first-use.js'
 import { namedTools } from './lock.js'
 
-/** Only a person changes a pin; what is merely remembered is told once and remembered anew. */
+/** Warns about a changed start command. A person must approve it if it is pinned; otherwise the new one is remembered. */
 export function startWarning({ server }: ReviewSubject, before: string, isPinned: boolean): ServerWarning[] {
   const { start = '', name } = server
   if (before === '' || start === '' || before === start) return []
-  const text = `how ${visibleName(name)} is started has changed: it was ${JSON.stringify(before)}, and is ${JSON.stringify(start)}`
+  const text = `the start of ${visibleName(name)} has changed from ${JSON.stringify(before)} to ${JSON.stringify(start)}`
   return [
     isPinned
       ? { code: 'start-changed', text, fix: `If you changed it, approve it with: ${approveCommand(name)}` }
-      : { code: 'start-changed', text, fix: 'If you did not change it, look at its entry in the config' },
+      : { code: 'start-changed', text, fix: 'If you did not change it, check its entry in the config' },
   ]
 }
 
-/** Compares with what was first seen, and remembers what is new. Only what was let through is remembered. */
+/** Compares with the first-use record and adds new tools to it. Quarantined tools are not added. */
 export function compareWithFirstUse(
   { server, prints, remembered, trust, offers = () => true }: ReviewSubject,
   decisions: ReadonlyMap<string, Decision>,
@@ -27,18 +27,22 @@ export function compareWithFirstUse(
   const { instructions = '', start = '', name: own } = server
   const warn = (code: WarningCode, text: string, fix: string) => warnings.push({ code, text, fix })
   const called = visibleName(own)
-  const look = `See what differs, and approve it, with: ${approveCommand(own)}`
+  const look = `Look at the differences and approve them with: ${approveCommand(own)}`
   const allowed = [...prints.tools].filter(([name]) => decisions.get(name)?.allowed)
   const first = (name: string) => ownTool(remembered?.tools, name)?.fingerprint
   const fresh = allowed.filter(([name]) => first(name) === undefined).map(([name]) => name)
   const changed = allowed.filter(([name, print]) => (first(name) ?? print) !== print).map(([name]) => name)
-  // Where changes are followed; otherwise they are held back, and the reason says so.
+  // Only with `follow`. Otherwise changes are quarantined, and the reason says so.
   if (trust === 'follow' && remembered && remembered.instructions !== instructions)
-    warn('instructions-changed', `the instructions of ${called} are not what they were when first seen`, look)
+    warn(
+      'instructions-changed',
+      `the instructions of ${called} have changed since they were first seen`,
+      look,
+    )
   if (changed.length > 0)
     warn(
       'tools-changed',
-      `${truncated(changed)} of ${called} ${changed.length === 1 ? 'is' : 'are'} not what ${changed.length === 1 ? 'it was' : 'they were'} when first seen`,
+      `${truncated(changed)} of ${called} ${changed.length === 1 ? 'has changed since it was' : 'have changed since they were'} first seen`,
       look,
     )
   const left = Object.keys(remembered?.tools ?? {}).filter(
@@ -55,8 +59,8 @@ export function compareWithFirstUse(
   if (remembered && fresh.length > 0)
     warn(
       'tools-added',
-      `${truncated(fresh)} of ${called} joined after it was first seen`,
-      'Pin it, so that what joins later waits for you, with: toolwell lock',
+      `${truncated(fresh)} of ${called} ${fresh.length === 1 ? 'is' : 'are'} new since it was first seen`,
+      'To approve new tools yourself, pin the server with: toolwell lock',
     )
   else if (fresh.length > 0)
     warn(
@@ -79,8 +83,7 @@ function truncated(names: readonly string[]): string {
   return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown
 }
 
-// Why something is held back, in words for whoever has to decide: the cause, and the command or the entry that settles it.
-
+/** Creates a quarantine decision with its reason and the command or config entry that resolves it. */
 export function quarantine(
   kind: QuarantineReason,
   server: string,
@@ -94,15 +97,15 @@ export function quarantine(
       ? `The scan found ${hard.join(', ')}: do not approve it. ${keepOut(server, tool)}`
       : kind === 'duplicate'
         ? `Ask the author to fix it. ${keepOut(server, tool)}`
-        : `See what differs, and approve it, with: ${approveCommand(server, tool)}`
+        : `Look at the differences and approve them with: ${approveCommand(server, tool)}`
   return { allowed: false, kind, reason: `${why}. ${advice}`, findings }
 }
 
-/** What to do about a tool, or a server, that should not be used. */
+/** Advice to exclude a tool or a server. */
 export function keepOut(server: string, tool?: string): string {
   const entry = `in the entry of ${visibleName(server)}`
   if (tool === undefined) return `Keep it out: "enabled": false ${entry}.`
-  // The whole name, with what cannot be seen as escapes: a star would keep out innocent tools too.
+  // The whole name with escapes: a star would exclude other tools, too.
   const pattern = JSON.stringify(tool.length > 300 ? `${tool.slice(0, 300)}*` : tool).replace(
     /[^\u0020-\u007e]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -110,13 +113,13 @@ export function keepOut(server: string, tool?: string): string {
   return `Keep it out: "deny": [${pattern}] ${entry}.`
 }
 
-/** Names come from servers: shown so that they can neither hide nor run anything. */
+/** Shows a name of a server so that it can neither hide nor run anything. */
 export const visibleName = (name: string) =>
   /^[\w.@/-]{1,80}$/.test(name) ? name : JSON.stringify(name.slice(0, 80).replace(/[^\u0020-\u007e]/g, '?'))
 
 export const showTool = (server: string, tool: string) => `${visibleName(server)}/${visibleName(tool)}`
 
-/** What is not plain is left to a star, which the command takes for any characters. */
+/** Unusual characters become a star, which matches any characters. */
 export function approveCommand(server: string, tool?: string): string {
   const target = tool === undefined ? server : `${server}/${tool}`
   return `toolwell approve ${/^[\w.@/-]+$/.test(target) ? target : `'${target.replaceAll("'", "'\\''").replace(/[^\u0020-\u007e]+/g, '*')}'`}`

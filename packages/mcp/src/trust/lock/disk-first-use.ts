@@ -1,4 +1,4 @@
-/** What was first seen, on disk: in the user's folder for data, because a cache may be deleted at any time. */
+/** Stores first-use records in the user's data folder, because a cache may be deleted at any time. */
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
@@ -12,9 +12,9 @@ import { createRecord, type FirstUse, type FirstUseStore, type SeenTool, trustSc
 const FORMAT = 1
 
 export interface FirstUseOptions {
-  /** Default: `toolwell/first-use` in the user's folder for data. */
+  /** Default: `toolwell/first-use` in the user's data folder. */
   readonly folder?: string
-  /** Told what could not be read or written. The work goes on. */
+  /** Called for files that could not be read or written. */
   readonly onWarning?: WarningListener
 }
 
@@ -31,14 +31,14 @@ export function diskFirstUse({
       warning.code === 'cache-unwritable'
         ? {
             code: 'first-use-unwritable',
-            text: `what servers were when first seen cannot be kept in ${folder}; changes cannot be noticed`,
+            text: `first-use records cannot be stored in ${folder}; changes will not be noticed`,
             fix: 'Make the folder writable, or pin the servers with: toolwell lock',
           }
         : warning,
     ),
   )
   const prefixOf = ({ name }: ServerConfig) => `${name.replace(/[^\w-]+/g, '_').slice(0, 40)}-`
-  /** Made once for each server: every call looks at its file. */
+  /** Computed once per server: every call checks the file. */
   const paths = new WeakMap<ServerConfig, string>()
   const fileOf = (server: ServerConfig) => {
     const known = paths.get(server)
@@ -56,7 +56,7 @@ export function diskFirstUse({
     const stored = { toolwell: FORMAT, scope: trustScope(server), name: server.name, ...seen }
     files.put(fileOf(server), `${JSON.stringify(stored, null, 1)}\n`)
   }
-  /** The folder of the config was moved: its record is the one whose config is gone and that was started the same way, but for the version. */
+  /** Finds the record after the config folder was moved: its config file is gone, and it was started in the same way, except for the version. */
   const takeOver = (server: ServerConfig) => {
     if (server.file === undefined || !existsSync(folder)) return
     const start = describeStart(server)
@@ -71,7 +71,7 @@ export function diskFirstUse({
     }
     const own = found.find(({ seen }) => seen.start === start) ?? found[0]
     if (!own) return
-    // Under its new config: a program that still runs with the old one must not take it back.
+    // Store under the new config, so that a program with the old one does not take it back.
     put(server, own.seen)
     files.remove(own.file)
   }
@@ -85,10 +85,10 @@ export function diskFirstUse({
       files.renameDamaged(
         file,
         'is damaged',
-        `it is not known whether ${server.name} has changed since it was first seen`,
+        `changes of ${server.name} since it was first seen cannot be noticed`,
         {
           code: 'first-use-damaged',
-          fix: 'Look at the server with toolwell inspect, and pin it with toolwell lock',
+          fix: 'Check the server with toolwell inspect, and pin it with toolwell lock',
         },
       )
       return undefined

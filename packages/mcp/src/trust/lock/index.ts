@@ -1,4 +1,4 @@
-/** Pinning definitions: the lock, what differs from it, and how that is shown. */
+/** Entry point for pinned definitions: locks, differences, and their rendering. */
 export {
   type CheckOptions,
   checkLock,
