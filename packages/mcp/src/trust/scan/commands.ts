@@ -1,4 +1,4 @@
-/** Shell commands that open or destroy a machine. */
+/** Detects dangerous shell commands, orders to a reader, and quoted text. */
 
 import { createFinding, type Finding } from './rules.js'
 
@@ -16,13 +16,13 @@ const COMMANDS: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['opens a shell to the outside', /\b(?:nc|ncat|netcat)\b[^\n]{0,60}\s-e\b|\/dev\/tcp\/\d/i],
   ['runs an encoded command', /\bbase64\s{1,3}(?:-d|--decode)\b[^\n]{0,60}\|\s{0,5}(?:ba|z)?sh\b/i],
   [
-    'stays on the machine',
+    'installs itself permanently',
     /(?:>>?|append|add)[^\n]{0,40}(?:authorized_keys|\.bashrc|\.zshrc)\b|\bcrontab\s{1,3}-e\b/i,
   ],
-  ['takes protection away', /\bchmod\s{1,3}(?:-r\s{1,3})?0?777\s{1,3}[~/]/i],
+  ['removes protection', /\bchmod\s{1,3}(?:-r\s{1,3})?0?777\s{1,3}[~/]/i],
 ]
 
-/** What the first dangerous command in the text does. */
+/** Describes the first dangerous command in the text. */
 function describeCommand(text: string): string | undefined {
   return COMMANDS.find(([, pattern]) => pattern.test(text))?.[0]
 }
@@ -31,10 +31,8 @@ export function findCommands(where: string, text: string): Finding[] {
   const what = describeCommand(text)
   return what === undefined
     ? []
-    : [createFinding('dangerous-command', 'soft', where, text, `holds a command that ${what}`)]
+    : [createFinding('dangerous-command', 'soft', where, text, `contains a command that ${what}`)]
 }
-
-// Whether a text gives orders, asked of what is hidden or posing: there a rough answer is good enough.
 
 const VERBS =
   'ignore disregard forget override bypass tell inform mention reveal send forward upload mail email post transmit read open fetch retrieve collect copy include attach append pass put add insert hand give share export run execute call invoke delete remove obey follow dump print prepend grant take keep'
@@ -46,33 +44,31 @@ const VERB = words(VERBS)
 const OBJECT = words(OBJECTS)
 const FORCE = /\b(?:you|your|must|always|never|required|shall|ai|llm|assistant|model|agents?)\b/i
 
-/** A verb of an order and something that is worth an order. */
+/** Does the text give an order? A rough check, which is good enough for hidden or imitating text. */
 export function isOrder(text: string): boolean {
   if (VERB.test(text) && OBJECT.test(text)) return true
   return describeCommand(text) !== undefined || (!/\s/.test(text) && isRunTogether(text))
 }
 
-/** Speaks to a reader who is to act. */
+/** Does the text ask a reader to act? */
 export function addressesReader(text: string): boolean {
   return FORCE.test(text) || VERB.test(text)
 }
 
-/** Words that orders are made of and that are long enough to be known in disguise. */
+/** Words of orders that are long enough to be recognised in disguise. */
 export const MARKERS: readonly string[] = `${VERBS} ${OBJECTS}`.split(' ').filter((word) => word.length > 3)
 
-/** The same without spaces: two such words of which one is no verb. */
+/** An order without spaces: contains a verb and an object. */
 function isRunTogether(text: string): boolean {
   const lower = text.slice(0, 400).toLowerCase()
   const has = (list: string) => list.split(' ').some((word) => word.length > 3 && lower.includes(word))
   return has(VERBS) && has(OBJECTS)
 }
 
-/** Which parts of a text stand in quotation marks: a quoted order is spoken about, not given. */
-
 const QUOTED =
   /"[^"\n]{1,400}"|“[^”\n]{1,400}”|„[^“”\n]{1,400}[“”]|`[^`\n]{1,400}`|«[^»\n]{1,400}»|「[^」\n]{1,400}」|(?<![^\s(:])'[^'\n]{1,400}'(?![^\s.,;:!?)])/g
 
-/** Says of a range whether it lies within quotation marks. */
+/** Creates a function that says if a range is within quotation marks. A quoted order is mentioned, not given. */
 export function createQuoteFinder(text: string): (start: number, end: number) => boolean {
   const spans = [...text.matchAll(QUOTED)].map(({ index, 0: span }) => [index, index + span.length] as const)
   return (start, end) => {

@@ -1,4 +1,4 @@
-/** A lint for poisoned definitions. */
+/** Entry point for the scan for poisoned definitions. */
 
 export type { ScannedServer } from './name-index.js'
 export type { Finding } from './rules.js'

@@ -1,4 +1,4 @@
-/** Text made for a ranking or for a bored reader: far too long, the same word again and again, or pushed out of sight. */
+/** Finds stuffed text: far too long, full of repetitions, or hidden by blank space. */
 import { createFinding, type Finding } from './rules.js'
 
 const LONG = 20_000
@@ -10,15 +10,9 @@ export function findStuffing(where: string, text: string, isOwn: boolean): Findi
   const gap = hiddenGap(text)
   if (gap !== undefined)
     findings.push(
-      createFinding(
-        'stuffing',
-        'soft',
-        where,
-        text.slice(gap, gap + 120),
-        'pushes text out of sight with blank space',
-      ),
+      createFinding('stuffing', 'soft', where, text.slice(gap, gap + 120), 'hides text behind blank space'),
     )
-  // Parameters list what they accept; a tool has no reason to.
+  // Parameters may list many values; a tool has no reason to.
   if (!isOwn) return findings
   const words =
     text
@@ -47,7 +41,7 @@ export function findStuffing(where: string, text: string, isOwn: boolean): Findi
   return findings
 }
 
-/** Where text goes on after a screen or a line of nothing. */
+/** Position of text after a screen or a line of blanks. */
 function hiddenGap(text: string): number | undefined {
   let spaces = 0
   let lines = 0
