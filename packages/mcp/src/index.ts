@@ -1,4 +1,4 @@
-/** The public API of this package: config files to servers, servers to sources of a catalogue. */
+/** Public API: reads config files, and connects servers as sources of a catalogue. */
 export { type LoginOptions, type LoginResult, login } from './auth/login.js'
 export { LoginError, type LoginErrorCode } from './auth/login-error.js'
 export {

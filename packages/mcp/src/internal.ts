@@ -1,4 +1,4 @@
-/** What the other packages of this workspace need besides the public API. Not for hosts: it may change with any release. */
+/** Internal API for other packages of this repository. It may change with any release. */
 export { defaultLoginFolder } from './auth/login-store.js'
 export { type ConfigDocument, readDocument } from './config/document.js'
 export { readDuration } from './config/entry-reader.js'

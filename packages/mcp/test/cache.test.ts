@@ -553,7 +553,7 @@ it('examples in a config for tools that a server does not list are a warning', a
     kind: 'warning',
     server: 'one',
     code: 'tools-unknown',
-    text: 'its config speaks of tools that it does not list: "nosuch"',
+    text: 'its config names tools that it does not list: "nosuch"',
     fix: 'Correct the names in `examples` and `insteadOf`.',
   })
 })

@@ -128,7 +128,7 @@ async function shownTo<T>(answer: Answer, server: string, work: () => Promise<T>
   }
 }
 
-/** Reads the authorization code of the user's consent. */
+/** Reads the authorization code. */
 function codeFrom(parameters: URLSearchParams, { name, failures }: LoginAttempt): string {
   const code = parameters.get('code')
   if (code && !parameters.has('error')) return code

@@ -59,7 +59,7 @@ export function readProfiles(document: ConfigDocument, problems: ConfigProblem[]
   return profiles
 }
 
-/** The name becomes a path segment of the gateway's address, so names with another meaning there are refused. */
+/** The gateway uses the name as a path segment, so names with another meaning there are refused. */
 function nameProblem(name: string): string | undefined {
   if (name.trim() === '') return 'a profile needs a name'
   if (name === 'all') return 'no profile can be called "all": the gateway uses this path for every tool'
@@ -117,7 +117,7 @@ function ofServer(server: string, patterns: readonly string[]): string[] {
 }
 
 export interface HostTools {
-  /** Names or patterns of the agent's own tools that are deferred. */
+  /** Names or patterns of own tools that the agent defers. */
   readonly defer: readonly string[]
 }
 

@@ -60,7 +60,7 @@ export function describeMisplacedServer(document: ConfigDocument, name: string):
   )
 }
 
-/** Reports servers in places that are not read, if there are no others. */
+/** Reports servers in places that are not read, unless the file has others. */
 export function findMisplacedServers(document: ConfigDocument, workspaceFolder: string): ConfigProblem[] {
   const { file, value = {}, lineOf } = document
   const hasOwn = findTables(value, { file, workspaceFolder, foreign: true }).some(({ path }) => {

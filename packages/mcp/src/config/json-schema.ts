@@ -77,7 +77,7 @@ const DURATIONS = [
   { type: 'string', pattern: '^\\s*(?=[\\d.]*[1-9])\\d+(\\.\\d+)?\\s*(ms|s|m|h)\\s*$' },
 ]
 
-/** An http or https address without credentials, or one that begins with a variable. */
+/** An http or https address without credentials, or a text that begins with a variable. */
 const ADDRESS = '^\\s*(?:[hH][tT][tT][pP][sS]?://[^/?#@]+(?:[/?#]|$)|\\$\\{)'
 
 function valueSchema(key: Key): Schema {

@@ -57,7 +57,7 @@ const REACHED: Readonly<Record<string, Key>> = {
         about: 'Registered client, or the https address of its metadata document.',
       },
       clientSecret: { kind: 'string', about: 'Secret of the client: "${NAME_OF_A_VARIABLE}".' },
-      scopes: { kind: 'words', about: 'Scopes to request instead of the ones that the server names.' },
+      scopes: { kind: 'words', about: 'Scopes to request instead of the scopes that the server names.' },
       callbackPort: {
         kind: 'port',
         about: 'Port of the registered redirect address http://127.0.0.1:PORT/callback.',
@@ -142,7 +142,7 @@ const TREATED: Readonly<Record<string, Key>> = {
     kind: 'choice',
     values: ['all', 'workspace', 'client', 'conversation'],
     about:
-      'Who shares one running server. all (default): everyone, or everyone in one folder if the server may depend on the folder. workspace: everyone in one folder. client: one client. conversation: one conversation.',
+      'Users of one running server. all (default): everyone, or everyone in one folder if the server may depend on the folder. workspace: everyone in one folder. client: one client. conversation: one conversation.',
   },
   workspace: {
     kind: 'boolean',

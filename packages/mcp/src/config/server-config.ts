@@ -30,7 +30,7 @@ export interface ServerWorkspace {
   readonly isStated: boolean
   /** Hash of the entry and its folder, before `${workspaceFolder}` is replaced. Equal servers have equal hashes in every folder. */
   readonly written: string
-  /** Hash of the keys that say how the server is reached, independent of the config's folder. Empty for servers defined in code. */
+  /** Hash of the keys that say how the server is reached, independent of the config folder. Empty for servers defined in code. */
   readonly entry: string
   /** Returns the endpoint for another folder. */
   readonly in: (folder: string) => InWorkspace
@@ -89,7 +89,7 @@ export interface ServerConfig {
   readonly oauth: OAuthSettings | undefined
   /**
    * References that need approval, because the entry is not in the user's own file: commands of `${cmd:…}`, each `${file:PATH}`
-   * outside of the entry's folder, each `${env:NAME}` that is sent to an address.
+   * outside of that folder, each `${env:NAME}` that is sent to an address.
    */
   readonly commands: readonly string[]
   /** Strings that must not be shown: values from variables, the environment and headers. */

@@ -1,4 +1,4 @@
-/** Turns what a server lists into tools of the catalogue: deferred, with a hint for the index, and a way to run them. */
+/** Turns listed tools into tools of the catalogue, and chooses which of them are always loaded. */
 
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { type ExecuteContext, estimate, type Tool, type ToolAnnotations } from '@toolwell/core'
@@ -15,7 +15,7 @@ export type RunTool = (
   context: ExecuteContext,
 ) => Promise<CallToolResult>
 
-/** In order of name, so that a server that shuffles its list changes nothing. */
+/** Sorted by name, so that the order of the list does not matter. */
 export function toTools(server: ServerConfig, definition: ServerDefinition, run: RunTool): Tool[] {
   const { info } = definition
   const { names: sent } = chooseAlwaysLoaded(server, definition)
@@ -26,7 +26,7 @@ export function toTools(server: ServerConfig, definition: ServerDefinition, run:
     .map((tool) => toTool(server, words, tool, sent.has(tool.name), run))
 }
 
-/** What a model reads of a server: words of the config, or of the instructions, which are scanned and locked. */
+/** Description of a server for a model: from the config, or from the instructions, which are scanned and locked. */
 export function describeServer(server: ServerConfig, { instructions }: ServerDefinition): string {
   return server.description || tellingLine(instructions, 200)
 }
@@ -39,7 +39,7 @@ function toTool(
   run: RunTool,
 ): Tool {
   const { name, title, description, annotations } = tool
-  // Annotations are claims of the server.
+  // Annotations are only claims of the server.
   const believed = server.trust !== 'none'
   const examples = Object.hasOwn(server.examples, name) ? server.examples[name] : undefined
   const insteadOf = Object.hasOwn(server.insteadOf, name) ? server.insteadOf[name] : undefined
@@ -49,7 +49,7 @@ function toTool(
       description: typeof description === 'string' ? description : '',
       source: server.name,
       searchHint: searchHint(words, server.marks ? tool : undefined),
-      // A start makes thousands: without a helper that copies.
+      // No copying helper here: a start creates thousands of tools.
       ...(typeof title === 'string' && { title }),
       ...(believed && isRecord(annotations) && { annotations: annotations as ToolAnnotations }),
       ...(isSent && (server.lazy ? { alwaysLoad: true } : { defer: false })),
@@ -61,7 +61,7 @@ function toTool(
   )
 }
 
-/** A tool that reads its schemas from the listed tool on demand: they may still be in a file. */
+/** A tool that reads its schemas from the listed tool on demand, because they may not be parsed yet. */
 class SourceTool {
   readonly #listed: McpTool
 
@@ -89,33 +89,34 @@ class SourceTool {
   }
 }
 
-/** Words for the index that are nowhere else in the tool: what the server calls itself, and its own hint where that counts. */
+/** Words for the index that are not in the tool: the names of the server, and its search hint if the config uses marks. */
 function searchHint(words: readonly unknown[], marked: McpTool | undefined): string {
   const all = [...words, marked?._meta?.['anthropic/searchHint']]
   return [...new Set(all.filter((word) => typeof word === 'string' && word !== ''))].join(' ').slice(0, 400)
 }
 
-/** A result that says it is an error, and nothing else, is given words. */
+/** Adds a text to an error result without content. */
 function resultOf(result: CallToolResult, name: string): ToolResult {
   const read = mcpResult(result)
   if (!read.isError || read.parts.length > 0) return read
-  return toolResult([{ type: 'text', text: `${name} failed and did not say why` }], { isError: true })
+  return toolResult([{ type: 'text', text: `${name} failed without an error message` }], { isError: true })
 }
-
-// Which tools of a server are always sent: those the config names, those the server marks where the config believes it, and no more than fit.
 
 export interface AlwaysLoaded {
   readonly names: ReadonlySet<string>
-  /** Would be sent too, but take more than the server may put into every request. They are deferred. */
+  /** Deferred, because they exceed the token limit of the server. */
   readonly beyond: readonly string[]
 }
 
-/** Stands for the folder that a caller reads in the place of the variable: the one of each has another length. */
+/** Placeholder for the caller's folder, whose length differs between callers. */
 const LONG_FOLDER = `/${'folder/'.repeat(20)}`
 
 const NONE: AlwaysLoaded = { names: new Set(), beyond: [] }
 
-/** What the config names comes first, then what the server marks; in order of name, so that a shuffled list changes nothing. */
+/**
+ * Chooses always-loaded tools within the token limit: first those named in the config, then those marked by the server. Sorted by
+ * name, so that the order of the list does not matter.
+ */
 export function chooseAlwaysLoaded(server: ServerConfig, definition: ServerDefinition): AlwaysLoaded {
   const { tools } = insertFolderInDefinition(definition, LONG_FOLDER)
   const isNamed = ({ name }: McpTool) =>
@@ -130,7 +131,7 @@ export function chooseAlwaysLoaded(server: ServerConfig, definition: ServerDefin
   const beyond: string[] = []
   let left = server.surfaceTokens
   for (const tool of inOrder) {
-    // Most of what does not fit does not in any form.
+    // Fast path: most tools that are too large are so in any form.
     const cost = sizeOf(tool) > left ? Number.POSITIVE_INFINITY : costOf(server.name, tool)
     if (cost > left) beyond.push(tool.name)
     else {
@@ -145,7 +146,7 @@ const sizeOf = (value: unknown) => estimate.count(JSON.stringify(value))
 
 const WIRES = ['anthropic', 'openai-chat', 'openai-responses', 'google']
 
-/** Tokens in the longest form that a model may read: made fit for any wire, or as a gateway passes it on. */
+/** Tokens of the longest form that a model may read: normalised for any wire, or forwarded by a gateway. */
 function costOf(server: string, listed: McpTool): number {
   const { inputSchema, _meta: meta } = listed
   const description = typeof listed.description === 'string' ? listed.description : ''
@@ -156,6 +157,6 @@ function costOf(server: string, listed: McpTool): number {
     const inner = { name, description: fit.description, parameters: fit.inputSchema, strict: false }
     return sizeOf({ type: 'function', function: inner })
   })
-  // A gateway marks it for clients that defer tools by themselves.
+  // A gateway marks the tool for clients that defer tools themselves.
   return Math.max(...sent, sizeOf({ ...listed, name, _meta: { ...meta, 'anthropic/alwaysLoad': true } }))
 }

@@ -27,7 +27,7 @@ export interface FailedListing {
   readonly reason: string
 }
 
-/** `asked`: key of the client's capabilities, because a server may list other tools for a client that can do more. */
+/** `asked`: key of our capabilities, because a server may list other tools for a client that can do more. */
 export interface DefinitionCache {
   /** If nothing is stored for the server in its folder, returns the last definition of the same entry in another folder. */
   read(server: ServerConfig, asked?: string): CachedDefinition | undefined

@@ -1,4 +1,4 @@
-/** What went wrong with a server or a call, in words that say what to do, without anything secret. */
+/** Errors of servers and calls. Messages say what to do and contain no secrets. */
 
 import {
   type JSONRPCErrorResponse,
@@ -15,22 +15,22 @@ import { asksForMore, needsLogin } from './open-client.js'
 import { ProgramFailure } from './process-failure.js'
 import { explainError, Unreachable } from './unreachable.js'
 
-const MAY_HAVE_RUN = 'It is not known whether it did its work; check before you call it again'
+const MAY_HAVE_RUN = 'The call may have taken effect; check before you call it again'
 
 export interface Failures {
   make(kind: FailureKind, message: string, cause?: unknown): McpFailure
   /** The server could not be started, reached or listed. */
   ofOpening(error: unknown, late: number | undefined): McpFailure
-  /** A call did not give a result. */
+  /** A call failed without a result. */
   ofCall(error: unknown, tool: string, cancelled: boolean): McpFailure
 }
 
-/** A name as it is written on a command line. */
+/** Quotes a name for a command line. */
 export function quoted(name: string): string {
   return /^[\w.@:/-]+$/.test(name) ? name : JSON.stringify(name)
 }
 
-/** What the user can do about a server that wants a login. A model may read it: it holds nothing that the server says. */
+/** Advice about a missing login. Contains no text of the server, because a model may read it. */
 export function loginAdvice(server: Pick<ServerConfig, 'name' | 'endpoint'>): string {
   const name = quoted(server.name)
   return hasOwnCredentials(server)
@@ -59,7 +59,7 @@ export function createFailures(server: ServerConfig, hide: (text: string) => str
       const why =
         late === undefined
           ? messageOf(error, hide)
-          : `it was not ready within ${seconds(late)}${lastWords(error)}; check that it is an MCP server and can be reached, or give it more time`
+          : `it was not ready within ${seconds(late)}${lastWords(error)}; check that it is an MCP server and can be reached, or increase "startTimeout" in its config`
       return make('unavailable', `${name} cannot be used: ${why}`, error)
     },
     ofCall(error, tool, cancelled) {
@@ -73,11 +73,11 @@ export function createFailures(server: ServerConfig, hide: (text: string) => str
       if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
         return make(
           'timeout',
-          `${name} did not answer ${tool} within ${seconds(timeout)}; it was told to stop. Increase "timeout" in the config if it needs longer`,
+          `${name} did not answer ${tool} within ${seconds(timeout)}, and the call was cancelled. Increase "timeout" in the config if it needs longer`,
           error,
         )
       const status = describeStatus(error, hide)
-      // Whatever stands before the server may say so, too, while the server is at work.
+      // A proxy may send this status while the server is still working.
       if (status !== undefined && (readStatus(error) ?? 0) >= 500)
         return make('lost', `${name} answered ${tool} with ${status}. ${MAY_HAVE_RUN}`, error)
       if (status !== undefined) return make('error', `${name} refused ${tool}: ${answer(error)}`, error)
@@ -90,13 +90,13 @@ export function createFailures(server: ServerConfig, hide: (text: string) => str
   }
 }
 
-/** What the server itself answered, for callers that pass it on. */
+/** The server's own answer, for callers that forward it. */
 function answered(cause: unknown, hide: (text: string) => string): { code?: number; data?: unknown } {
   if (!(cause instanceof ProtocolError)) return {}
   return { code: cause.code, data: hideInValue(cause.data, hide) }
 }
 
-/** What a program printed before we gave up on it. */
+/** The last output of a program. */
 function lastWords(error: unknown): string {
   const words = error instanceof ProgramFailure ? error.message : ''
   return words === '' ? '' : `, and said: ${words}`
@@ -106,16 +106,16 @@ function seconds(milliseconds: number): string {
   return milliseconds < 1000 ? `${milliseconds} ms` : `${Math.round(milliseconds / 1000)} s`
 }
 
-/** A server may answer with a whole page. */
+/** Limit for servers that answer with a whole page. */
 const MOST_CHARACTERS = 500
 
-/** Secrets are taken out before the text is cut. */
+/** Hides secrets before cutting the text. */
 function messageOf(error: unknown, hide: (text: string) => string): string {
   const message = hide(whole(error)).replace(/\s+/g, ' ').trim()
   return message.length > MOST_CHARACTERS ? `${message.slice(0, MOST_CHARACTERS - 1)}…` : message
 }
 
-/** `fetch failed` says nothing, so the causes are added. */
+/** Adds the causes, because `fetch failed` alone says nothing. */
 function whole(error: unknown): string {
   if (error instanceof Unreachable) return `${error.message}; ${error.fix}`
   if (error instanceof ProgramFailure) return error.message
@@ -123,24 +123,22 @@ function whole(error: unknown): string {
   const said: string[] = []
   for (let at: unknown = error; at instanceof Error && said.length < 8; at = at.cause) {
     const { message } = at
-    // Some tell their cause themselves.
+    // Some messages already include their cause.
     if (!said.some((other) => other.includes(message))) said.push(message)
   }
   return said.join(': ')
 }
 
-/** Why something about a server did not work. Every one of them says what to do next. */
-
 export type FailureKind =
   /** The server could not be started or reached. */
   | 'unavailable'
-  /** It failed again and again, and is left alone for a while. */
+  /** It failed repeatedly, and is not tried again for a while. */
   | 'resting'
   /** It wants a login. */
   | 'needs-login'
   /** It is switched off. */
   | 'disabled'
-  /** The tool's definition is not approved, or has changed. */
+  /** The tool is not approved, or has changed. */
   | 'quarantined'
   /** The server has no such tool. */
   | 'unknown-tool'
@@ -148,7 +146,7 @@ export type FailureKind =
   | 'timeout'
   /** The caller gave up. */
   | 'cancelled'
-  /** The connection, or the answer, was lost while the tool ran: nobody knows whether it did its work. */
+  /** The connection or the answer was lost while the tool ran: the call may have taken effect. */
   | 'lost'
   /** The tool, or the protocol, answered with an error. */
   | 'error'
@@ -160,9 +158,9 @@ const brand = Symbol.for('toolwell.mcp.failure')
 export class McpFailure extends Error {
   readonly kind: FailureKind
   readonly server: string
-  /** Where the server answered with an error of the protocol: its code. */
+  /** Code of a protocol error from the server. */
   readonly code: number | undefined
-  /** And what it sent with it, without secrets. */
+  /** Data of that protocol error, without secrets. */
   readonly data: unknown
   readonly [brand] = true
 
@@ -185,9 +183,7 @@ export class McpFailure extends Error {
   }
 }
 
-// Whether a connection is gone, and whether the server can have seen the call that was on it.
-
-/** A call that the connection did not survive. `sent` is false where the server cannot have seen it. */
+/** The connection was lost during a call. `sent`: the server may have received the call. */
 export class ConnectionLost extends Error {
   readonly sent: boolean
   constructor(message: string, sent: boolean, options: { cause?: unknown } = {}) {
@@ -197,23 +193,27 @@ export class ConnectionLost extends Error {
   }
 }
 
-/** The call has lost its answer, and the connection goes on: over HTTP, every answer comes by itself. */
+/** The answer to a call was lost, but the connection still works: over HTTP, every answer has its own stream. */
 export class AnswerLost extends ConnectionLost {
   constructor(options: { cause?: unknown } = {}) {
-    super('its answer broke off', true, options)
+    super('its answer was interrupted', true, options)
     this.name = 'AnswerLost'
   }
 }
 
-/** In the place of an answer that broke off. It is known by its data, which no server can send. */
+/** Replaces an interrupted answer. Recognised by its data object, which no server can send. */
 export function createBrokenOffAnswer(id: RequestId): JSONRPCErrorResponse {
-  const error = { code: ProtocolErrorCode.InternalError, message: 'the answer broke off', data: BROKEN_OFF }
+  const error = {
+    code: ProtocolErrorCode.InternalError,
+    message: 'the answer was interrupted',
+    data: BROKEN_OFF,
+  }
   return { jsonrpc: '2.0', id, error }
 }
 
 const BROKEN_OFF = Object.freeze({})
 
-/** Tells an answer with an error from a connection that is gone. */
+/** Distinguishes an error answer from a lost connection. */
 export function classifyError(error: unknown, isClosed: boolean, epitaph: string | undefined): unknown {
   if (error instanceof ProtocolError && error.data === BROKEN_OFF) return new AnswerLost({ cause: error })
   if (error instanceof ProtocolError || needsLogin(error)) return error
@@ -233,13 +233,13 @@ export function classifyError(error: unknown, isClosed: boolean, epitaph: string
   return error
 }
 
-/** The server does not know our session any more, and has not run the call. Some say so only in the message. */
+/** The server forgot our session and did not run the call. Some servers say so only in the message. */
 function isForgotten(error: unknown): boolean {
   const status = readStatus(error)
   return status === 404 || (status === 400 && error instanceof Error && /session/i.test(error.message))
 }
 
-/** Nothing listened at the address: the call was not delivered. */
+/** Nothing listens at the address: the call was not delivered. */
 function isRefused(error: unknown): boolean {
   return causes(error).some(({ code }) => code === 'ECONNREFUSED' || code === 'ENOTFOUND')
 }
@@ -251,7 +251,7 @@ function isNetwork(error: unknown): boolean {
   )
 }
 
-/** The error, what caused it, and so on; of several tries at once, every one. */
+/** The error and all its causes, including those of parallel attempts. */
 function causes(error: unknown, depth = 0): { code?: unknown; name?: unknown }[] {
   if (typeof error !== 'object' || error === null || depth > 5) return []
   const { cause, errors } = error as { cause?: unknown; errors?: unknown }

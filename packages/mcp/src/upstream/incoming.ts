@@ -1,4 +1,4 @@
-/** Questions of a server, passed to the caller whose call caused them; and what it logs. */
+/** Messages from a server: forwards questions and logs to the right caller, and detects floods. */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import {
@@ -18,7 +18,7 @@ import {
   type LogMessage,
 } from './caller.js'
 
-/** Only what was announced is answered. */
+/** Answers questions for which a capability was announced. */
 export function answerQuestions(
   client: Client,
   current: () => Caller | undefined,
@@ -29,7 +29,7 @@ export function answerQuestions(
     if (handler) return handler as NonNullable<CallerHandlers[K]>
     throw new ProtocolError(
       -32603,
-      'This cannot be answered: it is not clear whose call it belongs to. Calls of several clients are under way on one connection.',
+      'This cannot be answered: several clients have calls on this connection, and it is not clear to which call the question belongs.',
     )
   }
   if (elicitation)
@@ -47,7 +47,7 @@ export function answerQuestions(
     )
 }
 
-/** What a message logs, or undefined where it is another one. */
+/** Reads a log message. Undefined for other messages. */
 export function readLogMessage(message: JSONRPCMessage): LogMessage | undefined {
   if (!('method' in message) || message.method !== 'notifications/message') return undefined
   const { level, logger, data } = isRecord(message.params) ? message.params : {}
@@ -55,7 +55,7 @@ export function readLogMessage(message: JSONRPCMessage): LogMessage | undefined 
   return { level, data, ...defined({ logger: typeof logger === 'string' ? logger : undefined }) }
 }
 
-/** To the caller that it belongs to, without secrets; nobody reads the log of another. A handler that throws has no say in the call. */
+/** Forwards a log message without secrets to its caller only. Ignores errors of the handler. */
 export function forwardLog(
   { data, ...line }: LogMessage,
   caller: Caller | undefined,
@@ -66,24 +66,22 @@ export function forwardLog(
   try {
     handlers.log({ ...line, data: hideInValue(data, hide) })
   } catch {
-    // It was told.
+    // The handler is not part of the call.
   }
 }
 
-// Finds the caller that a server's question or word is meant for, or nobody.
-
 export interface Attribution {
-  /** Does the work as this caller. `isAsked`: something may come back that belongs to this very call. */
+  /** Runs the work as this caller. `isAsked`: the server may send questions or logs for this call. */
   during<T>(caller: Caller, isAsked: boolean, work: () => Promise<T>): Promise<T>
-  /** Does the work for no caller: what outlives a call must not be taken for part of it. */
+  /** Runs the work for no caller, because it may outlive a call. */
   apart<T>(work: () => T): T
   current(): Caller | undefined
 }
 
 /**
- * Where the question comes with the call (a stream of its own, an answer that asks), the call is known. On a pipe that
- * carries everything, it is the caller's whose calls are under way, if they are all of one; the owner's if the whole
- * connection is one caller's; otherwise no caller's, because a guess could show one user what is meant for another.
+ * Finds the caller of a server's question or log. On a separate stream, the call is known. On a shared pipe, it is the caller of
+ * all current calls if there is only one, or the owner of the connection. Otherwise nobody: a wrong guess could leak data to
+ * another user.
  */
 export function createAttribution(owner: Caller | undefined): Attribution {
   const storage = new AsyncLocalStorage<Caller>()
@@ -93,7 +91,7 @@ export function createAttribution(owner: Caller | undefined): Attribution {
       const key = Symbol()
       underWay.set(key, caller)
       try {
-        // Tracking costs a fifth of a call, and is needed only where something can come back.
+        // Tracking adds 20 % to a call, and is needed only if the server may send something.
         return await (isAsked ? storage.run(caller, work) : work())
       } finally {
         underWay.delete(key)
@@ -110,26 +108,24 @@ export function createAttribution(owner: Caller | undefined): Attribution {
   }
 }
 
-// Tells a server that floods us from one that has much to say: by how many messages come in how short a time, not by how many in all.
-
-/** Messages a second that nobody asked for, for as long as the server likes. Reading so many takes a few hundredths of a processor. */
+/** Unrequested messages per second that are allowed permanently. Reading them takes a few percent of a processor. */
 const RATE = 2000
-/** As many may come at once. */
+/** Unrequested messages that are allowed at once. */
 const BURST = 20_000
-/** A request of ours makes room for its answer, and for what is logged on the way. */
+/** Messages that each of our requests allows in addition: its answer and logs. */
 const PER_REQUEST = 16
-/** The same of progress that a caller has asked for. What is above it counts as if nobody had. */
+/** The same limits for requested progress. Progress beyond them counts as unrequested. */
 const PROGRESS_RATE = 5000
 const PROGRESS_BURST = 50_000
 
 export interface Flood {
-  /** We have sent a request. */
+  /** Call for each request that is sent. */
   sent(): void
-  /** A message has come; `isProgress` of a call that is under way and asked for it. True: it is one too many. */
+  /** Call for each received message. `isProgress`: requested progress of a current call. True if there are too many messages. */
   came(isProgress: boolean): boolean
 }
 
-/** `now` in milliseconds. */
+/** Detects floods by the rate of messages, not by their total. `now` in milliseconds. */
 export function createFlood(now: () => number): Flood {
   const all = createBucket(RATE, BURST, now)
   const progress = createBucket(PROGRESS_RATE, PROGRESS_BURST, now)
@@ -139,9 +135,9 @@ export function createFlood(now: () => number): Flood {
   }
 }
 
-export const FLOOD = `the server sent more than ${RATE} unasked messages a second`
+export const FLOOD = `the server sent more than ${RATE} unrequested messages per second`
 
-/** Runs out at a rate; what is poured in faster fills it. */
+/** A leaky bucket. */
 function createBucket(rate: number, most: number, now: () => number) {
   let level = 0
   let last = now()
@@ -149,7 +145,7 @@ function createBucket(rate: number, most: number, now: () => number) {
     empty(count: number) {
       level = Math.max(0, level - count)
     },
-    /** False where it is full. */
+    /** False if it is full. */
     fill(): boolean {
       const time = now()
       level = Math.max(0, level - ((time - last) * rate) / 1000)

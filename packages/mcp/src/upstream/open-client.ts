@@ -1,4 +1,4 @@
-/** Opens one protocol client to a server, over whatever it speaks, and finds out which era that is. */
+/** Opens one protocol client to a server over any transport, and detects the protocol era. */
 
 import {
   type AuthProvider,
@@ -26,16 +26,16 @@ import type { ServerLog } from './server-log.js'
 import { explainError, observeFetch } from './unreachable.js'
 import type { Watchdog } from './watchdog.js'
 
-/** A server on a pipe that does not answer within this time speaks the older protocol. */
+/** A local server that does not answer the probe within this time uses the older protocol. */
 const PROBE_TIMEOUT = 4000
 
-/** What credentials can do besides authorizing a request. */
+/** Optional hooks of credentials. */
 export interface AuthHooks {
   /** Sends every request to the server. */
   readonly fetch?: FetchLike
-  /** Calls back when there may be new credentials. Returns a function that stops it. */
+  /** Calls `onChange` when there may be new credentials. Returns a function that stops it. */
   watch?(onChange: () => void): () => void
-  /** Takes credentials out of a text. */
+  /** Hides credentials in a text. */
   hide?(text: string): string
 }
 
@@ -46,18 +46,18 @@ export interface OpenOptions {
   readonly version: string
   readonly watchdog: Watchdog
   readonly capabilities: ClientCapabilities
-  /** Known from before: the server need not be asked. */
+  /** Known from an earlier connection, so that no probe is needed. */
   readonly era: 'legacy' | undefined
-  /** The older protocol, for a caller that speaks nothing newer. A server that does not speak it is spoken to as it wants. */
+  /** Prefer the older protocol, for a caller without the newer one. Ignored if the server does not support it. */
   readonly prefersLegacy?: boolean
   readonly auth: ServerAuth | undefined
-  /** Takes the server's secrets out of a text. */
+  /** Hides the server's secrets in a text. */
   readonly hide: (text: string) => string
-  /** Told what a local server writes to standard error. */
+  /** Receives standard error of a local server. */
   readonly log?: ServerLog | undefined
-  /** For the whole of it, in milliseconds. */
+  /** Total milliseconds. */
   readonly timeout: number
-  /** How long a local server may take to say which protocol it speaks. Default 4,000 ms. */
+  /** Milliseconds for the protocol probe of a local server. Default 4,000. */
   readonly probeTimeout?: number
   readonly signal: AbortSignal
   readonly onListChanged: () => void
@@ -88,7 +88,7 @@ async function openAs(options: OpenOptions): Promise<OpenClient> {
     try {
       return await attempt(options, start(), 'auto')
     } catch (error) {
-      // Some older servers end when they are asked something before initialize. They get a fresh start.
+      // Some older servers exit when a request comes before initialize. Start them again.
       if (!isRefusedProbe(error) || options.signal.aborted) throw error
       return await attempt(options, start(), 'legacy')
     }
@@ -125,7 +125,7 @@ async function openRemote(
         'legacy',
       )
     } catch {
-      // The error of the usual protocol says more than that of the old one.
+      // The error of Streamable HTTP says more than the error of SSE.
       throw error
     }
   }
@@ -139,7 +139,7 @@ export function needsLogin(error: unknown): boolean {
   )
 }
 
-/** The login is valid, but does not grant this. */
+/** The login is valid, but lacks a scope. */
 export function asksForMore(error: unknown): error is InsufficientScopeError {
   return error instanceof InsufficientScopeError
 }
@@ -150,7 +150,7 @@ async function attempt(
   era: 'auto' | 'legacy',
 ): Promise<OpenClient> {
   const { capabilities, timeout, probeTimeout = PROBE_TIMEOUT, signal, version } = options
-  // A remote server that is slow to wake up is not an older one.
+  // A slow remote server does not have to be an older one.
   const isProcess = transport instanceof ProcessTransport
   const client = new Client(
     { name: 'toolwell', version },
@@ -164,12 +164,12 @@ async function attempt(
     },
   )
   options.prepare(client)
-  // The SDK does not stop waiting for a process to start when the signal says so.
+  // The SDK does not stop waiting for a process when the signal aborts.
   const stop = () => void transport.close().catch(() => undefined)
   signal.addEventListener('abort', stop, { once: true })
   try {
     signal.throwIfAborted()
-    // An SSE stream that is closed before it has begun leaves its start waiting for ever.
+    // `start` of an SSE stream that is closed too early never resolves.
     await abortable(client.connect(transport, { timeout, signal }), signal, () => asError(signal.reason))
     signal.throwIfAborted()
     return { client, transport }
@@ -214,13 +214,13 @@ function sse(
   }) as Transport
 }
 
-/** The process ended, or the pipe broke, when it was asked which protocol it speaks. */
+/** The process or the pipe ended during the protocol probe. */
 function isRefusedProbe(error: unknown): boolean {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
   return cause instanceof SdkError && cause.code === SdkErrorCode.EraNegotiationFailed
 }
 
-/** It answered, and does not want to be greeted in the older way. */
+/** The server answered, but refused the older protocol. */
 function speaksOnlyNewer(error: unknown): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
     if (at instanceof ProtocolError || speaksNoStreamableHttp(at)) return true
@@ -233,5 +233,5 @@ function speaksNoStreamableHttp(error: unknown): boolean {
   return status !== undefined && status >= 400 && status < 500 && status !== 401 && status !== 403
 }
 
-/** What servers are told about us. The same as in package.json, which a test checks. */
+/** Version that is sent to servers. A test compares it with package.json. */
 export const VERSION = '0.1.0'

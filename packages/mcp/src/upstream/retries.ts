@@ -1,6 +1,6 @@
 /** Waits and retries of one server: abortable waits, a timer, repeated listings, and attempts while a login is missing. */
 
-/** Work that somebody may stop waiting for. The work itself goes on. */
+/** Waits for work until the signal aborts. The work itself continues. */
 export function abortable<T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,
@@ -15,7 +15,7 @@ export function abortable<T>(
   })
 }
 
-/** One piece of work for later. A new one takes the place of the last, and none keeps a program alive. */
+/** A timer for one piece of work. A new one replaces the last. Does not keep the process alive. */
 export class SingleTimer {
   #timer: NodeJS.Timeout | undefined
 
@@ -30,29 +30,28 @@ export class SingleTimer {
   }
 }
 
-// Lists that have to be read again. However often a server says that its list has changed, the listing under way is finished and used, and one more follows it, after a while.
-
-/** Milliseconds between two listings that follow each other. */
+/** Minimum milliseconds between two listings. */
 const LEAST_PAUSE = 1000
 
+/** Lists again after changes. However often a server announces a change, the current listing finishes, and one more follows after a pause. */
 export class Relisting {
   #underWay: Promise<void> | undefined
   #next: Promise<void> | undefined
-  /** By connection: several may have said so meanwhile. */
+  /** Requested listings, by connection. */
   readonly #asked = new Map<object, () => Promise<void>>()
   #last = Number.NEGATIVE_INFINITY
 
-  /** What a call has to wait for, because the list may have changed since its caller saw it. */
+  /** The current listing. A call must wait for it, because the list may have changed since its caller saw it. */
   get underWay(): Promise<void> | undefined {
     return this.#underWay
   }
 
-  /** The same for a call of a tool that is not known: also a listing that is to come. */
+  /** The next or current listing, for a call of an unknown tool. */
   get due(): Promise<void> | undefined {
     return this.#next ?? this.#underWay
   }
 
-  /** `list` must not throw. What is asked for before the next listing begins is part of it. */
+  /** Requests a listing. `list` must not throw. Requests before the next listing starts are combined. */
   ask(connection: object, list: () => Promise<void>): void {
     this.#asked.set(connection, list)
     if (this.#next) return
@@ -83,12 +82,11 @@ export class Relisting {
   }
 }
 
-// Whether a server waits for a login. While it does, somebody may log in elsewhere at any time; and it may have refused one call only, or let everybody in again: it is tried by itself, less and less often.
-
-/** Milliseconds until it is tried again. Each time is twice as long as the last. */
+/** Milliseconds until the next attempt. Each pause is twice as long as the last. */
 const FIRST_TRY = 1000
 const LAST_TRY = 600_000
 
+/** State of a server that needs a login. Watches for a login by another program, and tries the server again, less and less often. */
 export class LoginNeed {
   isNeeded = false
   #isOver = false
@@ -99,10 +97,7 @@ export class LoginNeed {
   readonly #watch: () => (() => void) | undefined
   readonly #tryAgain: () => Promise<void>
 
-  /**
-   * `watch` looks out for new credentials, where there are any to look for; it gives a function that stops it. `tryAgain`
-   * sets what comes of it, and must not throw.
-   */
+  /** `watch` watches for new credentials and returns a function that stops it. `tryAgain` must call `set`, and must not throw. */
   constructor(watch: () => (() => void) | undefined, tryAgain: () => Promise<void>) {
     this.#watch = watch
     this.#tryAgain = tryAgain
@@ -121,13 +116,12 @@ export class LoginNeed {
       this.#tries++
       void this.#tryAgain().then(() => {
         this.#isWaiting = false
-        // Whatever came of it.
         if (this.isNeeded) this.set(true)
       })
     })
   }
 
-  /** Nobody is looked out for any more. */
+  /** Stops watching. */
   end(): void {
     this.#isOver = true
     this.#stop()

@@ -1,4 +1,4 @@
-/** What a server is doing, for search results, `inspect` and events. */
+/** States and events of servers, and notices about lost state. */
 
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { ServerWarning } from '../definition/warning.js'
@@ -12,12 +12,12 @@ export type ServerState =
   | 'connecting'
   /** Running. */
   | 'ready'
-  /** Was running; starts again when it is used. */
+  /** Stopped; starts again when it is used. */
   | 'idle'
   /** Could not be started or reached. */
   | 'failed'
   | 'disabled'
-  /** Held back by a review of its definitions. */
+  /** Quarantined by a review of its definition. */
   | 'quarantined'
   | 'needs-login'
 
@@ -28,7 +28,7 @@ export type ServerEvent =
       readonly state: ServerState
       readonly reason: string
     }
-  /** The list came from the server, not from the cache. */
+  /** The server was listed. */
   | {
       readonly kind: 'server-listed'
       readonly server: string
@@ -42,32 +42,31 @@ export type ServerEvent =
       readonly server: string
       readonly tools: ReadonlyMap<string, string>
     }
-  /** A server that keeps something for its callers was stopped: whoever used it reads so in the next answer. */
+  /** A server lost the state of its callers. Their next results say so. */
   | {
       readonly kind: 'state-lost'
       readonly server: string
       readonly reason: LossReason
-      /** Whose it was; the folder is empty where the server does not depend on one. */
+      /** The owner of the state. `workspace` is empty if the server does not depend on a folder. */
       readonly owner: Pick<Caller, 'client' | 'conversation'>
       readonly workspace: string
     }
-  /** What `update` did. */
+  /** `update` changed a server. */
   | {
       readonly kind: 'server-updated'
       readonly server: string
       readonly change: 'added' | 'changed' | 'removed'
     }
-  /** Something that is worth knowing and stops nothing. `server` is empty where it is about none in particular. */
+  /** A warning. `server` is empty if it is not about one server. */
   | ({ readonly kind: 'warning'; readonly server: string } & ServerWarning)
 
-// Who has used a server that keeps something for them, and has to hear that it is gone.
-
-/** Why what a server kept for its caller is gone: nobody used it for a while, it ended by itself, its config changed. */
+/** Why a server lost its state: it was idle, it ended by itself, or its config changed. */
 export type LossReason = 'idle' | 'ended' | 'changed'
 
-/** More are not remembered: the oldest are forgotten. */
+/** Limit; the oldest are dropped. */
 const MOST_REMEMBERED = 1000
 
+/** Remembers which callers must be notified that their server lost its state. */
 export class LostState {
   readonly #lost = new Map<string, LossReason>()
 
@@ -78,7 +77,7 @@ export class LostState {
     if (this.#lost.size > MOST_REMEMBERED && oldest !== undefined) this.#lost.delete(oldest)
   }
 
-  /** The answer to the first call since, with the news at its end: programs read the first part. */
+  /** Adds a notice to the result of the first call after the loss. At the end, because programs read the first part. */
   announce(server: string, { key }: Place, result: CallToolResult): CallToolResult {
     const reason = this.#lost.get(key)
     if (reason === undefined) return result
@@ -91,7 +90,7 @@ export class LostState {
   }
 }
 
-/** In `_meta` of the first result after the loss, for programs. */
+/** Key in `_meta` of the first result after the loss, for programs. */
 export const STATE_LOST = 'toolwell/state-lost'
 
 function newsOf(server: string, reason: LossReason): string {
@@ -100,5 +99,5 @@ function newsOf(server: string, reason: LossReason): string {
     ended: 'ended by itself',
     changed: 'was changed in the config',
   }[reason]
-  return `[${server} ${why}; it was started again for this call. What it kept from earlier calls (open pages, sessions, variables) is gone.]`
+  return `[${server} ${why}; it was started again for this call. Its state from earlier calls (open pages, sessions, variables) is gone.]`
 }

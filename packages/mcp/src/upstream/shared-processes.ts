@@ -1,6 +1,6 @@
 /**
- * Processes that several sets of servers have in common. Each is started once, and ends when the last set that has it lets go. Only
- * the connection is shared: what a set knows, reviews and allows of a server is its own.
+ * Processes shared by several server sets. Each is started once, and ends when the last set releases it. Only the connection is
+ * shared: definitions, reviews and permissions are separate.
  */
 
 import type { CallToolResult } from '@modelcontextprotocol/client'
@@ -13,23 +13,23 @@ import { AnswerLost, ConnectionLost } from './failures.js'
 import { abortable } from './retries.js'
 import { createWatchdog, type Watchdog } from './watchdog.js'
 
-/** Whoever starts a process, or comes to one. */
+/** A user of a process. */
 export interface ProcessUser {
-  /** It stops waiting. */
+  /** Aborts waiting for the process. */
   readonly signal: AbortSignal
   readonly onListChanged: () => void
-  /** The server with its references resolved: what came out of them is secret. Told before anything is started. */
+  /** Called before the start with the server after its references were resolved. Their values are secret. */
   readonly onResolved: (server: ServerConfig) => void
 }
 
 export type OpenProcess = (user: ProcessUser) => Promise<Connection>
 
 export class SharedProcesses {
-  /** One for all: also for what is not shared. */
+  /** For all processes, including those that are not shared. */
   readonly watchdog: Watchdog = createWatchdog()
   readonly #processes = new Map<string, SharedProcess>()
 
-  /** Gives a connection to a process that runs or is being started; otherwise `start` starts it. To be closed like one's own. */
+  /** Connects to a running or starting process; otherwise calls `start`. The caller must close the connection. */
   open(key: string, user: ProcessUser, start: OpenProcess): Promise<Connection> {
     const known = this.#processes.get(key)
     if (known && !known.isOver) return known.join(user)
@@ -40,15 +40,15 @@ export class SharedProcesses {
     return made.join(user)
   }
 
-  /** Once every set is closed. Idempotent. */
+  /** Call after all sets are closed. Idempotent. */
   close(): void {
     this.watchdog.close()
   }
 }
 
 /**
- * Names the process of a local server that is the same for everyone in every folder; undefined for any other. The file that its
- * entry stands in is part of it: that is what trust is bound to, and the same words in another project are another server.
+ * Key of a local server's process that is the same for everyone in every folder; undefined for other servers. Includes the config
+ * file, because trust depends on it: an equal entry in another project is another server.
  */
 export function processKey(server: ServerConfig, place: Place): string | undefined {
   const { name, file, endpoint, share, timeout, workspace } = server
@@ -72,7 +72,7 @@ class SharedProcess {
     this.#onOver = onOver
   }
 
-  /** Nobody can come to it any more. */
+  /** Nobody can join any more. */
   get isOver(): boolean {
     return this.#isOver || this.#connection?.isClosed === true
   }
@@ -92,7 +92,7 @@ class SharedProcess {
     } catch (error) {
       const isLast = this.#users.size === 1
       await this.#leave(user)
-      // What a program said before it was given up says more than that it was.
+      // The last output of the program says more than the abort reason.
       throw isLast ? await opening.then(() => error).catch((why: unknown) => why) : error
     }
   }
@@ -129,13 +129,13 @@ class SharedProcess {
     for (const lease of this.#users.values()) lease?.end(reason)
   }
 
-  /** It does not work any more, for anyone. */
+  /** Ends the process for all users. */
   async #end(connection: Connection): Promise<void> {
     this.#finish()
     await connection.close()
   }
 
-  /** Where nobody is left, waits until it has ended. */
+  /** After the last user left, waits for the end of the process. */
   async #leave(user: ProcessUser): Promise<void> {
     if (!this.#users.delete(user) || this.#users.size > 0) return
     this.#finish()
@@ -145,12 +145,10 @@ class SharedProcess {
   }
 }
 
-// A connection as one of several has it: closing it leaves it to the others, and takes back only the calls of whoever closes it.
-
-export interface LeaseOptions {
-  /** Whoever had it is gone. Resolves when the connection has ended, where nobody else has it. */
+interface LeaseOptions {
+  /** Releases the lease. If it was the last, resolves when the connection has ended. */
   readonly leave: () => Promise<void>
-  /** The connection does not work any more. */
+  /** Called when the connection is broken. */
   readonly fail: () => Promise<void>
 }
 
@@ -179,7 +177,7 @@ class Lease implements Connection {
     return this.#connection.pid
   }
 
-  /** Of everyone who has it. */
+  /** Calls of all leases. */
   get busy(): number {
     return this.#connection.busy
   }
@@ -214,7 +212,7 @@ class Lease implements Connection {
     } catch (error) {
       const isLost = error instanceof ConnectionLost && !(error instanceof AnswerLost)
       if (isLost) void this.#options.fail().catch(() => undefined)
-      // Taken back by our end, not by whoever called.
+      // Cancelled by closing the lease, not by the caller.
       else if (call.signal.aborted && !signal?.aborted)
         throw new ConnectionLost(CLOSED, true, { cause: error })
       throw error

@@ -1,4 +1,4 @@
-/** Starts or reaches one server for a place, with everything that is known only then: its folder, and what comes out of references. */
+/** Starts or reaches one server for a place: resolves its folder and references, and opens the connection. */
 import { existsSync } from 'node:fs'
 import { createDefinitionRedactor, createRedactor } from '../config/redact.js'
 import { resolveReferences } from '../config/references.js'
@@ -20,21 +20,21 @@ import type { Watchdog } from './watchdog.js'
 export interface StarterOptions {
   readonly server: ServerConfig
   readonly watchdog: Watchdog
-  /** Where a process may be one that others have, too. Undefined: all are its own. */
+  /** Shared processes. Undefined: no process is shared. */
   readonly processes: SharedProcesses | undefined
   readonly guard: Pick<Guard, 'waitingCommand' | 'recognise'>
   readonly auth: ServerAuth | undefined
-  /** Where what local servers write to standard error is kept; undefined: nowhere. */
+  /** Folder for logs of local servers; undefined: no logs. */
   readonly logs: string | undefined
   readonly now: () => number
 }
 
 export interface StartRequest {
   readonly place: Place
-  /** As it is in the folder. */
+  /** The server for the folder of the place. */
   readonly server: ServerConfig
   readonly caller: Caller
-  /** What it is known to speak. */
+  /** Known protocol era. */
   readonly era: 'legacy' | undefined
   readonly timeout: number
   readonly signal: AbortSignal
@@ -51,21 +51,21 @@ export class ServerStarter {
     this.#options = options
   }
 
-  /** Takes every secret of it out of a text, also what came out of references. */
+  /** Hides all secrets of the server in a text, including values of references. */
   hide(text: string): string {
     const { auth, server } = this.#options
     const all = [server, ...this.#started.values()]
     return all.reduce((rest, each) => this.#redactorOf(each)(rest), auth?.hide?.(text) ?? text)
   }
 
-  /** Made once for each start: a server that fails says much. */
+  /** Created once per start. */
   #redactorOf(server: ServerConfig): (text: string) => string {
     const known = this.#redactors.get(server) ?? createRedactor(server)
     this.#redactors.set(server, known)
     return known
   }
 
-  /** What a server repeats of its config, and the folder that it runs in, are taken out before anything else sees it. */
+  /** Removes secrets and the folder from a listed definition, before other code sees it. */
   clean(listed: ServerDefinition, { folder }: Place): ServerDefinition {
     const { server, guard } = this.#options
     const redactor = createDefinitionRedactor(this.#started.get(folder) ?? server)
@@ -73,7 +73,7 @@ export class ServerStarter {
     return folder === '' ? clean : guard.recognise(server, clean, folder)
   }
 
-  /** The server in the folder of a place. Throws where the config cannot be read for it: then nothing has been tried. */
+  /** Returns the server for the folder of a place. Throws if the config cannot be read for it. */
   serverFor({ folder }: Place, failures: Failures): ServerConfig {
     const { server } = this.#options
     const written = resolveServerIn(server, folder)
@@ -106,7 +106,7 @@ export class ServerStarter {
         prefersLegacy: place.era === 'legacy',
         auth,
         hide: (text) => this.hide(text),
-        // Secrets that come out of references are known by now.
+        // The values of references are known now.
         log:
           logs === undefined
             ? undefined
@@ -123,7 +123,7 @@ export class ServerStarter {
   }
 }
 
-/** Where commands of a config run: beside its file. A config may also be a text without one. */
+/** Commands run in the folder of the config file. A config may also be a text without a file. */
 function commandFolder({ file }: ServerConfig): string {
   const beside = file === undefined ? '' : findEntryFolder(file)
   return existsSync(beside) ? beside : process.cwd()

@@ -12,7 +12,7 @@ import { LOCK_VERSION, type Lock, LockError, type LockedServer, type LockedTool 
 
 export const LOCK_FILE = 'toolwell.lock'
 
-/** Undefined if there is no file. Synchronous, because no tool may be found before it is read. */
+/** Undefined if the file is missing. Synchronous, because no tool may be found before it is read. */
 export function readLock(file: string): Lock | undefined {
   let text: string
   try {

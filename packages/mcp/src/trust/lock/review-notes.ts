@@ -91,7 +91,7 @@ export function areSettled(notes: unknown, stamp: string, scope: string): boolea
   return scan === stamp && settledFor === scope
 }
 
-/** Do the notes say that there are no findings? False if they cannot be read. */
+/** Are the notes without findings? False if they cannot be read. */
 export function hasNoFindings(notes: unknown): boolean {
   const isPlain = (note: Note) => typeof note === 'string' || note.findings?.length === 0
   try {

@@ -93,7 +93,7 @@ export function latinised(word: string): string | undefined {
   return result
 }
 
-/** Reads `1gn0r3` as `ignore`. Undefined if no character stands for a letter, or if there are no letters. */
+/** Reads `1gn0r3` as `ignore`. Undefined if no character stands for a letter, or without any letter. */
 export function unleeted(word: string): string | undefined {
   if (!/[a-z]/.test(word) || !/[013457@$!|€+89]/.test(word)) return undefined
   return word.replace(/[013457@$!|€+89]/g, (digit) => LEET[digit] ?? digit)

@@ -1,4 +1,4 @@
-/** Word groups of the scan's phrases, by language. Data only. A language may lack a group. */
+/** Word groups for phrases of the scan, by language. Data only. A language may lack a group. */
 
 export type Language = 'en' | 'de' | 'fr' | 'es' | 'it' | 'pt' | 'nl' | 'ru' | 'zh' | 'ja' | 'ko'
 

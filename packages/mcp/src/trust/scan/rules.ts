@@ -7,7 +7,7 @@ import { type FamilyId, families } from './phrase-families.js'
 export type Severity = 'hard' | 'soft'
 
 export interface RuleEntry {
-  /** Worst severity of the rule's findings. */
+  /** Worst severity of a finding. */
   readonly severity: Severity
   readonly finds: string
   readonly fix: string
