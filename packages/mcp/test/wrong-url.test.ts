@@ -173,7 +173,7 @@ it.each([
 it.each([
   ['ENOTFOUND', /the host 127\.0\.0\.1 is not known \(ENOTFOUND\); check the spelling of "url"/],
   ['EAI_AGAIN', /is not known \(EAI_AGAIN\)/],
-  ['CERT_HAS_EXPIRED', /has expired; tell whoever/],
+  ['CERT_HAS_EXPIRED', /has expired; tell the operator/],
   [
     'DEPTH_ZERO_SELF_SIGNED_CERT',
     /not signed by an authority that this machine trusts .*NODE_EXTRA_CA_CERTS/,
