@@ -317,7 +317,7 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     [
       'a list',
       '[]',
-      '/project/toolwell.json:1: the file does not hold an object. Write { "mcpServers": { } }.',
+      '/project/toolwell.json:1: the file does not contain an object. Write { "mcpServers": { } }.',
     ],
     [
       'a server that is a string',

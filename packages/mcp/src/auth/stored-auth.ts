@@ -49,18 +49,18 @@ export function createStoredAuth(
   { store, now = Date.now, onWarning }: StoredAuthOptions,
 ): ServerAuth | undefined {
   if (server.endpoint.type === 'stdio' || hasOwnCredentials(server)) return undefined
-  const held = openLogin(server, store, onWarning)
+  const stored = openLogin(server, store, onWarning)
   let renewing: Promise<void> | undefined
   const sentWith = new WeakMap<Response, string>()
   return {
-    token: async () => held.read()?.tokens?.access_token,
+    token: async () => stored.read()?.tokens?.access_token,
     async onUnauthorized({ response }) {
       const sent = sentWith.get(response)
-      const login = held.read()
+      const login = stored.read()
       if (!login?.tokens) throw new UnauthorizedError('no login')
       if (isNewer(login, sent, now())) return
-      renewing ??= held
-        .runExclusively(() => renew(held, sent, now))
+      renewing ??= stored
+        .runExclusively(() => renew(stored, sent, now))
         .finally(() => {
           renewing = undefined
         })
@@ -72,18 +72,18 @@ export function createStoredAuth(
       if (sent !== undefined) sentWith.set(response, sent)
       if (response.status === 403) {
         const { error, scope } = extractWWWAuthenticateParams(response)
-        if (error === 'insufficient_scope' && scope) await want(held, scope)
+        if (error === 'insufficient_scope' && scope) await want(stored, scope)
       }
       return response
     },
     watch(onChange) {
       const timer = setInterval(() => {
-        if (held.hasChanged()) onChange()
+        if (stored.hasChanged()) onChange()
       }, LOOK_EVERY)
       timer.unref()
       return () => clearInterval(timer)
     },
-    hide: held.hide,
+    hide: stored.hide,
   }
 }
 
@@ -101,8 +101,8 @@ function isNewer(
   return tokens !== undefined && tokens.access_token !== sent && expiresAt > now
 }
 
-async function renew(held: OpenLogin, sent: string | undefined, now: () => number): Promise<void> {
-  const login = held.read()
+async function renew(stored: OpenLogin, sent: string | undefined, now: () => number): Promise<void> {
+  const login = stored.read()
   if (login && isNewer(login, sent, now())) return
   const { tokens, client, discovery, resource } = login ?? {}
   if (!login || !client || !discovery || !tokens?.refresh_token) throw new UnauthorizedError('no login')
@@ -115,7 +115,7 @@ async function renew(held: OpenLogin, sent: string | undefined, now: () => numbe
     })
     const { expiresAt: _, ...rest } = login
     const scope = renewed.scope ?? tokens.scope
-    held.save({
+    stored.save({
       ...rest,
       tokens: {
         ...renewed,
@@ -128,18 +128,18 @@ async function renew(held: OpenLogin, sent: string | undefined, now: () => numbe
     if (!(error instanceof OAuthError) || !REFUSALS.includes(error.code))
       throw new Error('the login could not be renewed', { cause: error })
     const { tokens: _, expiresAt: __, client: known, ...rest } = login
-    held.save(error.code === OAuthErrorCode.InvalidGrant && known ? { ...rest, client: known } : rest)
+    stored.save(error.code === OAuthErrorCode.InvalidGrant && known ? { ...rest, client: known } : rest)
     throw new UnauthorizedError('the login has ended')
   }
 }
 
 /** Stores scopes that the server wants in addition. The next login requests them. */
-function want(held: OpenLogin, scope: string): Promise<void> {
-  return held
+function want(stored: OpenLogin, scope: string): Promise<void> {
+  return stored
     .runExclusively(async () => {
-      const login = held.read() ?? {}
+      const login = stored.read() ?? {}
       const wanted = computeScopeUnion(login.wanted, login.tokens?.scope, scope)
-      if (wanted !== undefined && wanted !== login.wanted) held.save({ ...login, wanted })
+      if (wanted !== undefined && wanted !== login.wanted) stored.save({ ...login, wanted })
     })
     .catch(() => undefined)
 }

@@ -25,7 +25,7 @@ export function checkEntry(raw: RawEntry): CheckedEntry {
   const problems: ConfigProblem[] = []
   const refused = new Set<string>()
   const report = (path: Path, message: string, fix: string, severity: ConfigProblem['severity'] = 'error') =>
-    problems.push(problemAt(raw, path, message, fix, severity))
+    problems.push(createEntryProblem(raw, path, message, fix, severity))
   if (!isRecord(raw.value)) {
     report([], 'a server must be an object', 'Write { "command": "…" } or { "url": "…" }')
     return { fields: {}, refused: new Set(Object.keys(SERVER_KEYS)), problems }
@@ -100,7 +100,7 @@ export interface RawEntry {
   readonly foreign: boolean
 }
 
-export function problemAt(
+export function createEntryProblem(
   raw: RawEntry,
   path: Path,
   message: string,

@@ -94,7 +94,7 @@ export function readDocument(text: string, file: string, { most = MOST_CHARACTER
     )
   }
   if (root?.type !== 'object')
-    return failed(1, 'the file does not hold an object', 'Write { "mcpServers": { } }')
+    return failed(1, 'the file does not contain an object', 'Write { "mcpServers": { } }')
   const problems = duplicates(root, bare, file)
   return {
     file,
@@ -111,7 +111,12 @@ export function readDocument(text: string, file: string, { most = MOST_CHARACTER
   }
 }
 
-export function problemIn(document: ConfigDocument, path: Path, message: string, fix: string): ConfigProblem {
+export function createProblem(
+  document: ConfigDocument,
+  path: Path,
+  message: string,
+  fix: string,
+): ConfigProblem {
   return {
     file: document.file,
     path: pathText(path),

@@ -1,7 +1,7 @@
 /** Reads the values of one entry: expands variables, checks paths and durations, collects problems and secrets. */
 
 import { isRecord } from '@toolwell/core/internal'
-import { type Fields, problemAt, type RawEntry } from './check-entry.js'
+import { createEntryProblem, type Fields, type RawEntry } from './check-entry.js'
 import type { ConfigProblem, Path } from './document.js'
 import { DEFAULTS } from './server-config.js'
 import { expandVariables, type VariableScope } from './variables.js'
@@ -27,7 +27,7 @@ export function createEntryReader(raw: RawEntry, fields: Fields, scope: Variable
   const problems: ConfigProblem[] = []
   const secrets: string[] = []
   const report: EntryReader['report'] = (path, message, fix, severity = 'error') => {
-    problems.push(problemAt(raw, path, message, fix, severity))
+    problems.push(createEntryProblem(raw, path, message, fix, severity))
   }
   const text: EntryReader['text'] = (value, ...path) => {
     const expanded = expandVariables(String(value), { ...scope, folder: raw.folder })

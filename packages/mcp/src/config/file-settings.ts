@@ -2,7 +2,7 @@
 
 import { isRecord, matchesGlob, nearest } from '@toolwell/core/internal'
 import { checkRuleSetting, type RuleSettings } from '../trust/scan/rules.js'
-import { type ConfigDocument, type ConfigProblem, type Path, pathText, problemIn } from './document.js'
+import { type ConfigDocument, type ConfigProblem, createProblem, type Path, pathText } from './document.js'
 import { describeMisfit, HOST_TOOLS_KEYS, PROFILE_KEYS, showExample } from './keys.js'
 import type { ServerConfig } from './server-config.js'
 
@@ -19,7 +19,12 @@ export function readProfiles(document: ConfigDocument, problems: ConfigProblem[]
   if (given === undefined) return profiles
   if (!isRecord(given)) {
     problems.push(
-      problemIn(document, ['profiles'], 'profiles must be an object', 'Write { "name": { "servers": […] } }'),
+      createProblem(
+        document,
+        ['profiles'],
+        'profiles must be an object',
+        'Write { "name": { "servers": […] } }',
+      ),
     )
     return profiles
   }
@@ -27,11 +32,13 @@ export function readProfiles(document: ConfigDocument, problems: ConfigProblem[]
     const path = ['profiles', name]
     const wrongName = nameProblem(name)
     if (wrongName) {
-      problems.push(problemIn(document, path, wrongName, 'Rename it'))
+      problems.push(createProblem(document, path, wrongName, 'Rename it'))
       continue
     }
     if (!isRecord(value)) {
-      problems.push(problemIn(document, path, 'a profile must be an object', 'Write { "servers": ["name"] }'))
+      problems.push(
+        createProblem(document, path, 'a profile must be an object', 'Write { "servers": ["name"] }'),
+      )
       continue
     }
     const wrong = Object.entries(value).flatMap(([key, each]): ConfigProblem[] => {
@@ -39,7 +46,7 @@ export function readProfiles(document: ConfigDocument, problems: ConfigProblem[]
       const [suggestion] = nearest(key, Object.keys(PROFILE_KEYS), 1)
       if (!known)
         return [
-          problemIn(
+          createProblem(
             document,
             [...path, key],
             `unknown key ${JSON.stringify(key)}`,
@@ -50,7 +57,14 @@ export function readProfiles(document: ConfigDocument, problems: ConfigProblem[]
         ]
       const message = describeMisfit(each, known)
       return message
-        ? [problemIn(document, [...path, key], `${key} ${message}`, `Write "${key}": ${showExample(known)}`)]
+        ? [
+            createProblem(
+              document,
+              [...path, key],
+              `${key} ${message}`,
+              `Write "${key}": ${showExample(known)}`,
+            ),
+          ]
         : []
     })
     problems.push(...wrong)

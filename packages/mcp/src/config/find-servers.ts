@@ -4,7 +4,7 @@ import { realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
 import type { ConfigProblem } from './document.js'
-import { type ConfigDocument, pathText, problemIn } from './document.js'
+import { type ConfigDocument, createProblem, pathText } from './document.js'
 import { findEntryFolder } from './translate-entry.js'
 
 type Value = Readonly<Record<string, unknown>>
@@ -52,7 +52,7 @@ export function looksLikeServer(value: unknown): boolean {
 /** Describes a server at the top level of a file. */
 export function describeMisplacedServer(document: ConfigDocument, name: string): ConfigProblem {
   const quoted = JSON.stringify(name)
-  return problemIn(
+  return createProblem(
     document,
     [name],
     `the server ${quoted} is outside of "mcpServers"`,

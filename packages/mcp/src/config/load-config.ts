@@ -4,9 +4,9 @@ import { homedir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { assertKnownKeys, invalid, isRecord, nearest } from '@toolwell/core/internal'
 import type { RuleSettings } from '../trust/scan/rules.js'
-import { checkEntry, problemAt, type RawEntry } from './check-entry.js'
+import { checkEntry, createEntryProblem, type RawEntry } from './check-entry.js'
 import type { ConfigProblem } from './document.js'
-import { type ConfigDocument, pathText, problemIn, readDocument } from './document.js'
+import { type ConfigDocument, createProblem, pathText, readDocument } from './document.js'
 import {
   applyProfile,
   type HostTools,
@@ -141,7 +141,7 @@ export function loadConfig(options: LoadOptions): Config {
         // Entries for one project are meant to replace the client's general entries.
         if (below && !below.isBroken && !isBroken && raw.path[0] !== 'projects')
           problems.push(
-            problemAt(
+            createEntryProblem(
               raw,
               [],
               `this replaces the server of the same name in ${below.raw.document.file}`,
@@ -250,7 +250,12 @@ function* entriesOf(
     if (value === undefined) continue
     if (!isRecord(value)) {
       problems.push(
-        problemIn(document, path, `${path.at(-1)} must be an object`, 'Write { "name": { "command": "…" } }'),
+        createProblem(
+          document,
+          path,
+          `${path.at(-1)} must be an object`,
+          'Write { "name": { "command": "…" } }',
+        ),
       )
       continue
     }
@@ -259,7 +264,7 @@ function* entriesOf(
       const place = { document, path: [...path, name], folder, sharedFolder: sharedFolder ?? folder }
       const raw = { name, ...place, value: written, foreign, isOwn, isPatched: false }
       const wrong = nameProblem(name)
-      if (wrong) problems.push(problemAt(raw, [], wrong, 'Rename it', 'error'))
+      if (wrong) problems.push(createEntryProblem(raw, [], wrong, 'Rename it', 'error'))
       else yield raw
     }
   }

@@ -56,18 +56,18 @@ export function createDefinitionRedactor(server: Secretive): DefinitionRedactor 
   const hideAll = createTextHider([...named, ...sure, ...longNames])
   const hideSure = createTextHider([...sure, ...named.filter((value) => !isWord(value))])
   /** By tool names, which stay visible. */
-  const besides = new WeakMap<ReadonlySet<string>, (text: string) => string>()
-  const hideBeside = (names: ReadonlySet<string>) => {
-    const known = besides.get(names)
+  const hiders = new WeakMap<ReadonlySet<string>, (text: string) => string>()
+  const hiderFor = (names: ReadonlySet<string>) => {
+    const known = hiders.get(names)
     if (known) return known
     const unnamed = longNames.filter((value) => !names.has(value))
     const made =
       unnamed.length === longNames.length ? hideAll : createTextHider([...named, ...sure, ...unnamed])
-    besides.set(names, made)
+    hiders.set(names, made)
     return made
   }
   return {
-    hide: (text, names) => (names ? hideBeside(names) : hideAll)(text),
+    hide: (text, names) => (names ? hiderFor(names) : hideAll)(text),
     holdsSecret: (name) =>
       named.includes(name) ||
       hideSure(name) !== name ||

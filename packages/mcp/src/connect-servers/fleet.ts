@@ -205,8 +205,6 @@ function mustList({ server, known }: Upstream, isReviewed: boolean): boolean {
   return server.enabled && (isUnknown || !server.lazy || (isExpired && server.endpoint.type !== 'stdio'))
 }
 
-/** Limits: how much work is done at a time, and how long a wait lasts. */
-
 type Lane = <T>(work: () => Promise<T>) => Promise<T>
 
 /** Runs at most `most` jobs at a time, in order. */

@@ -47,7 +47,7 @@ export function choosePlace(server: ServerConfig, caller: Caller, speaksBoth: bo
 }
 
 /** Returns the server for a folder, or the problem that prevents it. */
-export function resolveServerIn(
+export function resolveServer(
   server: ServerConfig,
   folder: string,
 ): ServerConfig | { readonly problem: string } {

@@ -8,7 +8,7 @@ import { removeFolder, removeSecrets } from '../definition/clean-definition.js'
 import type { ServerDefinition } from '../definition/server-definition.js'
 import type { Guard } from '../trust/guard.js'
 import type { Caller } from './caller.js'
-import { type Place, resolveServerIn } from './choose-place.js'
+import { type Place, resolveServer } from './choose-place.js'
 import { type Connection, openConnection } from './connection.js'
 import type { Failures } from './failures.js'
 import type { ServerAuth } from './open-client.js'
@@ -76,7 +76,7 @@ export class ServerStarter {
   /** Returns the server for the folder of a place. Throws if the config cannot be read for it. */
   serverFor({ folder }: Place, failures: Failures): ServerConfig {
     const { server } = this.#options
-    const written = resolveServerIn(server, folder)
+    const written = resolveServer(server, folder)
     if (!('problem' in written)) return written
     throw failures.make(
       'unavailable',
@@ -125,6 +125,6 @@ export class ServerStarter {
 
 /** Commands run in the folder of the config file. A config may also be a text without a file. */
 function commandFolder({ file }: ServerConfig): string {
-  const beside = file === undefined ? '' : findEntryFolder(file)
-  return existsSync(beside) ? beside : process.cwd()
+  const folder = file === undefined ? '' : findEntryFolder(file)
+  return existsSync(folder) ? folder : process.cwd()
 }

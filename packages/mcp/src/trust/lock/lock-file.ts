@@ -166,24 +166,24 @@ export interface Locks {
 
 /** Path of the lock next to the config of a server. */
 export function findLockFile({ file }: Pick<ServerConfig, 'file'>): string | undefined {
-  return file === undefined ? undefined : lockBeside(file)
+  return file === undefined ? undefined : getLockPath(file)
 }
 
-const lockBeside = (config: string) => join(dirname(config), LOCK_FILE)
+const getLockPath = (config: string) => join(dirname(config), LOCK_FILE)
 
 /** `fixed`: this file for all servers; `false`: none. */
 export function createLocks(fixed?: string | false): Locks {
   const known = new Map<string, { readonly stamp: string; readonly state: LockState | undefined }>()
   /** Computed once per config: every call checks its lock. */
   const paths = new Map<string, string>()
-  const beside = (config: string): string => {
-    const path = paths.get(config) ?? lockBeside(config)
+  const lockPath = (config: string): string => {
+    const path = paths.get(config) ?? getLockPath(config)
     paths.set(config, path)
     return path
   }
   return {
     of(server) {
-      const own = server.file === undefined ? undefined : beside(server.file)
+      const own = server.file === undefined ? undefined : lockPath(server.file)
       const file = fixed === false ? undefined : (fixed ?? own)
       if (file === undefined) return undefined
       // Before reading: a write in between is noticed the next time.

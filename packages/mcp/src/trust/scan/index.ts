@@ -1,8 +1,7 @@
 /** Entry point for the scan for poisoned definitions. */
-
 export type { ScannedServer } from './name-index.js'
-export type { Finding } from './rules.js'
 export {
+  type Finding,
   type Rule,
   type RuleEntry,
   type RuleSettings,

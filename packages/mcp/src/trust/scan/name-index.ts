@@ -51,7 +51,7 @@ const isTelling = (name: string) => /[a-z0-9][_\-./ ][a-z]|[a-z][A-Z]/i.test(nam
 const plain = (name: string) => name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '')
 
 /** Returns a possible tool name. Single or short words are rarely tools. */
-export function toolNameIn(word: string): string | undefined {
+export function extractToolName(word: string): string | undefined {
   const bare = word.replace(/\(\)$/, '').replace(/^(?:mcp__)?[\w-]+(?:__|[:/.])(?=\w)/, '')
   return plain(bare).length < 7 || !/[_-]|[a-z][A-Z]/.test(bare) ? undefined : bare
 }
@@ -80,7 +80,7 @@ export function createNameIndex(servers: readonly ScannedServer[]): NameIndex {
   for (const server of servers) add(server)
 
   const isForeign = (server: string, name: string) => {
-    const bare = toolNameIn(name)
+    const bare = extractToolName(name)
     if (bare === undefined) return false
     const found = owners.get(plain(bare)) ?? owners.get(plain(name))
     return found !== undefined && !found.has(server)
@@ -126,7 +126,7 @@ export function recordQuestions(index: NameIndex, asked: Map<Ask, string>): Name
   return {
     ...index,
     isForeign(server, name) {
-      if (toolNameIn(name) !== undefined) note(server, `foreign:${name}`)
+      if (extractToolName(name) !== undefined) note(server, `foreign:${name}`)
       return index.isForeign(server, name)
     },
     lookalike(server, name) {
