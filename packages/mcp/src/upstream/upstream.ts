@@ -68,7 +68,6 @@ export class Upstream {
   /** Place of the listing caller. */
   readonly #home: Place
   readonly #starts: ServerStarter
-  /** Reasons in other folders. */
   readonly #reasonsElsewhere = new Map<string, string>()
   readonly #login = new LoginNeed(
     () => this.#options.auth?.watch?.(() => void this.refresh().catch(() => undefined)),
@@ -154,7 +153,6 @@ export class Upstream {
     return this.definition ? 'cached' : 'connecting'
   }
 
-  /** Open connections with their places. */
   get running(): Running[] {
     return this.#pool.running()
   }
