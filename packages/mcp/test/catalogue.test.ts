@@ -111,7 +111,7 @@ describe('the tools of a server', () => {
     expect(await model.call('odd__echo', {})).toMatch(/quarantined/)
   })
 
-  it('are held back by a review that throws', async () => {
+  it('are quarantined by a review that throws', async () => {
     const { report } = await setup([oddServer('odd')], {
       review: () => {
         throw new Error('out of ideas')

@@ -398,7 +398,7 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     const { problems, servers } = one({ comand: 'x' }, { name: 'mcp.json' })
     expect(servers).toEqual([])
     expect(problems.map(({ severity, message, fix }) => `${severity}: ${message} ${fix}`)).toEqual([
-      'warning: the key "comand" has no meaning here; did you mean "command"? If so, write "command"; if not, nothing needs to be done',
+      'warning: the key "comand" is not supported; did you mean "command"? If so, write "command"; otherwise it is ignored',
       expect.stringContaining('error: the server has neither a command nor a url'),
     ])
   })

@@ -247,7 +247,7 @@ it('values of an entry are taken out of definitions, but not for names of tools 
   ])
 })
 
-it('a tool that is called like a value of its entry, or with one, is left out, and its name is not told', async () => {
+it('a tool that is called like a value of its entry, or with one, is skipped, and its name is hidden', async () => {
   const told: Readonly<Record<string, readonly string[]>> = {
     'Authorization:lumofa_terigo': ['--header', 'Authorization:lumofa_terigo'],
     'api_key=sodira_belanu': ['https://example.com/mcp?api_key=sodira_belanu'],

@@ -25,7 +25,7 @@ export async function listen({ oauth, known, failures }: LoginAttempt): Promise<
       if (port === ports.at(-1))
         throw failures.make(
           'port-taken',
-          `Port ${port} of this machine cannot be listened on (${codeOf(error)}).`,
+          `Cannot listen on port ${port} of this machine (${codeOf(error)}).`,
           'Stop the program that uses the port, or change "callbackPort" in the config.',
           error,
         )
@@ -70,7 +70,7 @@ function registrationFailure(
   error: unknown,
 ) {
   const isUnknown = error instanceof RegistrationRejectedError || /registration/.test(String(error))
-  if (!isUnknown) return failures.refused('cannot be logged in to', error)
+  if (!isUnknown) return failures.refused('rejected the login', error)
   if (!discovery.authorizationServerMetadata && !discovery.resourceMetadata)
     return failures.make(
       'unsupported',

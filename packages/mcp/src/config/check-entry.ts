@@ -55,10 +55,10 @@ export function checkEntry(raw: RawEntry): CheckedEntry {
     if (raw.foreign)
       report(
         path,
-        `the key ${JSON.stringify(given)} has no meaning here${meant}`,
+        `the key ${JSON.stringify(given)} is not supported${meant}`,
         suggestion === undefined
-          ? 'Nothing needs to be done'
-          : `If so, write ${JSON.stringify(suggestion)}; if not, nothing needs to be done`,
+          ? 'It is ignored'
+          : `If so, write ${JSON.stringify(suggestion)}; otherwise it is ignored`,
         'warning',
       )
     else
