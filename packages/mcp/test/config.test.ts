@@ -515,8 +515,8 @@ describe('a profile', () => {
 
   it('selects servers and tools', () => {
     expect(load(text, { profile: 'work' }).servers).toMatchObject([
-      { name: 'git', allow: ['read_*', 'write_x'], within: ['read_*'], deny: ['read_secret'] },
-      { name: 'mail', allow: undefined, within: ['read_*', 'send'], deny: [] },
+      { name: 'git', allow: ['read_*', 'write_x'], allowedByProfile: ['read_*'], deny: ['read_secret'] },
+      { name: 'mail', allow: undefined, allowedByProfile: ['read_*', 'send'], deny: [] },
     ])
   })
 

@@ -8,8 +8,8 @@ function passed(perSecond: number, seconds: number, { isProgress = false, perReq
   const flood = createFlood(() => time)
   for (let count = 0; count < perSecond * seconds; count++) {
     time += 1000 / perSecond
-    if (perRequest > 0 && count % perRequest === 0) flood.sent()
-    if (flood.came(isProgress)) return count
+    if (perRequest > 0 && count % perRequest === 0) flood.countRequest()
+    if (flood.countMessage(isProgress)) return count
   }
   return perSecond * seconds
 }

@@ -1,9 +1,8 @@
+/** Errors of logins. Each says what to do; none contains a token, a code or a secret. */
 import { OAuthError, RegistrationRejectedError } from '@modelcontextprotocol/client'
 import { createRedactor } from '../config/redact.js'
 import type { ServerConfig } from '../config/server-config.js'
 import { Unreachable } from '../upstream/unreachable.js'
-
-/** Errors of logins. Each says what to do; none contains a token, a code or a secret. */
 
 export type LoginErrorCode =
   /** The server is a local program, which has no login. */

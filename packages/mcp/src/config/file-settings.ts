@@ -116,7 +116,7 @@ export function selectByProfile(servers: readonly ServerConfig[], profile: Profi
     .filter((server) => (profile.servers ?? ['*']).some((pattern) => matchesGlob(pattern, server.name)))
     .map((server) => ({
       ...server,
-      within: profile.allow && ofServer(server.name, profile.allow),
+      allowedByProfile: profile.allow && ofServer(server.name, profile.allow),
       deny: [...server.deny, ...ofServer(server.name, profile.deny ?? [])],
     }))
 }

@@ -53,7 +53,7 @@ export function readEntry(
     marks: fields.marks === true,
     surfaceTokens: (fields.surfaceTokens as number | undefined) ?? DEFAULTS.surfaceTokens,
     allow: fields.allow as string[] | undefined,
-    within: undefined,
+    allowedByProfile: undefined,
     deny: (fields.deny as string[] | undefined) ?? [],
     readOnly: (fields.readOnly as string[] | undefined) ?? [],
     timeout,

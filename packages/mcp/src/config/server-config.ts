@@ -73,7 +73,7 @@ export interface ServerConfig {
   /** Undefined: every tool. */
   readonly allow: readonly string[] | undefined
   /** Allowed by the profile: a tool must match this and `allow`. Undefined: every tool. */
-  readonly within: readonly string[] | undefined
+  readonly allowedByProfile: readonly string[] | undefined
   readonly deny: readonly string[]
   /** Patterns of tools that change nothing, in the user's judgement. The gateway runs them through `tool_read`. */
   readonly readOnly: readonly string[]
@@ -138,7 +138,7 @@ export function defineServer(
     marks: false,
     surfaceTokens: DEFAULTS.surfaceTokens,
     allow: undefined,
-    within: undefined,
+    allowedByProfile: undefined,
     deny: [],
     readOnly: [],
     timeout: DEFAULTS.timeout,
@@ -179,8 +179,10 @@ export function hasOwnCredentials({ endpoint }: Pick<ServerConfig, 'endpoint'>):
 /** Does the config offer this tool? `deny` wins. */
 export function isOffered(
   name: string,
-  { allow, within, deny }: Pick<ServerConfig, 'allow' | 'within' | 'deny'>,
+  { allow, allowedByProfile, deny }: Pick<ServerConfig, 'allow' | 'allowedByProfile' | 'deny'>,
 ): boolean {
   const isIn = (patterns: readonly string[]) => patterns.some((pattern) => matchesGlob(pattern, name))
-  return !isIn(deny) && [allow, within].every((patterns) => patterns === undefined || isIn(patterns))
+  return (
+    !isIn(deny) && [allow, allowedByProfile].every((patterns) => patterns === undefined || isIn(patterns))
+  )
 }

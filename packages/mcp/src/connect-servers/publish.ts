@@ -41,7 +41,7 @@ export function createSourceUpdate(upstream: Upstream, run: RunTool, folder?: st
   const use = JSON.stringify([
     description,
     server.allow,
-    server.within,
+    server.allowedByProfile,
     server.deny,
     server.trust,
     server.marks,

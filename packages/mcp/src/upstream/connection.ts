@@ -278,7 +278,7 @@ function guard(
     }
     if (!('method' in message && 'id' in message)) return send(message, options)
     const { id, params } = message
-    flood.sent()
+    flood.countRequest()
     if (params?._meta?.progressToken !== undefined) watched.add(id)
     if (canAsk) contexts.set(id, AsyncLocalStorage.snapshot())
     options?.requestSignal?.addEventListener('abort', () => forget(id), { once: true })
@@ -288,7 +288,7 @@ function guard(
   }
   transport.onmessage = ((message: JSONRPCMessage, extra) => {
     if (isDrowned) return
-    isDrowned = flood.came(watched.size > 0 && watched.has(progressOf(message) ?? ''))
+    isDrowned = flood.countMessage(watched.size > 0 && watched.has(progressOf(message) ?? ''))
     if (isDrowned) return drown(FLOOD)
     // Not in the SDK, which may handle it only after the call.
     const line = readLogMessage(message)

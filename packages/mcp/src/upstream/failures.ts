@@ -136,7 +136,7 @@ export type FailureKind =
   | 'resting'
   /** It wants a login. */
   | 'needs-login'
-  /** It is switched off. */
+  /** It is disabled in the config. */
   | 'disabled'
   /** The tool is not approved, or has changed. */
   | 'quarantined'
@@ -150,7 +150,7 @@ export type FailureKind =
   | 'lost'
   /** The tool, or the protocol, answered with an error. */
   | 'error'
-  /** Everything has been closed. */
+  /** The servers were closed. */
   | 'closed'
 
 const brand = Symbol.for('toolwell.mcp.failure')

@@ -120,9 +120,9 @@ const PROGRESS_BURST = 50_000
 
 export interface Flood {
   /** Call for each request that is sent. */
-  sent(): void
+  countRequest(): void
   /** Call for each received message. `isProgress`: requested progress of a current call. True if there are too many messages. */
-  came(isProgress: boolean): boolean
+  countMessage(isProgress: boolean): boolean
 }
 
 /** Detects floods by the rate of messages, not by their total. `now` in milliseconds. */
@@ -130,8 +130,8 @@ export function createFlood(now: () => number): Flood {
   const all = createBucket(RATE, BURST, now)
   const progress = createBucket(PROGRESS_RATE, PROGRESS_BURST, now)
   return {
-    sent: () => all.empty(PER_REQUEST),
-    came: (isProgress) => !(isProgress && progress.fill()) && !all.fill(),
+    countRequest: () => all.empty(PER_REQUEST),
+    countMessage: (isProgress) => !(isProgress && progress.fill()) && !all.fill(),
   }
 }
 
