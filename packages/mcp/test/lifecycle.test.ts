@@ -264,7 +264,7 @@ describe('a call', () => {
   })
 
   it('of a tool that a profile keeps out is refused: both lists count, whichever is narrower', async () => {
-    const { servers, well } = await setup([odd({}, { allow: ['*c*', 'pid'], within: ['e*', 'p*s'] })])
+    const { servers, well } = await setup([odd({}, { allow: ['*c*', 'pid'], allowedByProfile: ['e*', 'p*s'] })])
     await expect(servers.call('odd', 'pid', {})).rejects.toMatchObject({ kind: 'unknown-tool' })
     expect([...well.catalogue.entries()].map(({ id }) => id)).toEqual(['odd/echo'])
   })
