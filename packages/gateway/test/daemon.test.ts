@@ -302,12 +302,12 @@ describe('projects', () => {
     const projects = trustedProjects(join(folder, 'state'))
     expect(projects.add(path)).toBe(false)
     writeFileSync(path, '{"mcpServers":{}}')
-    expect(projects.textOf(path)).toBeUndefined()
+    expect(projects.readTrusted(path)).toBeUndefined()
     expect(projects.add(path)).toBe(true)
-    expect(projects.textOf(path)).toBe('{"mcpServers":{}}')
-    expect(trustedProjects(join(folder, 'state')).textOf(path)).toBe('{"mcpServers":{}}')
+    expect(projects.readTrusted(path)).toBe('{"mcpServers":{}}')
+    expect(trustedProjects(join(folder, 'state')).readTrusted(path)).toBe('{"mcpServers":{}}')
     writeFileSync(path, '{"mcpServers":{"evil":{"command":"sh"}}}')
-    expect(projects.textOf(path)).toBeUndefined()
+    expect(projects.readTrusted(path)).toBeUndefined()
   })
 
   it('are kept in one place for every client', () => {
@@ -321,18 +321,18 @@ describe('projects', () => {
     writeFileSync(path, '{}')
     const projects = trustedProjects(join(folder, 'state'))
     const answer = (isTrusted: boolean) => {
-      const file = projects.look(path)
+      const file = projects.read(path)
       if (file) projects.remember(file, isTrusted)
-      return projects.look(path)?.isTrusted
+      return projects.read(path)?.isTrusted
     }
-    expect(projects.look(path)?.isTrusted).toBeUndefined()
+    expect(projects.read(path)?.isTrusted).toBeUndefined()
     expect(answer(false)).toBe(false)
-    expect(projects.textOf(path)).toBeUndefined()
+    expect(projects.readTrusted(path)).toBeUndefined()
     expect(answer(true)).toBe(true)
     expect(answer(false)).toBe(false)
     writeFileSync(path, '{ }')
-    expect(projects.look(path)?.isTrusted).toBeUndefined()
-    expect(projects.look(join(folder, 'none.json'))).toBeUndefined()
+    expect(projects.read(path)?.isTrusted).toBeUndefined()
+    expect(projects.read(join(folder, 'none.json'))).toBeUndefined()
   })
 
   it.skipIf(process.platform === 'win32')('are not believed where others may write', () => {
@@ -342,8 +342,8 @@ describe('projects', () => {
     writeFileSync(path, '{}')
     const projects = trustedProjects(state)
     projects.add(path)
-    expect(projects.textOf(path)).toBe('{}')
+    expect(projects.readTrusted(path)).toBe('{}')
     chmodSync(state, 0o777)
-    expect(projects.textOf(path)).toBeUndefined()
+    expect(projects.readTrusted(path)).toBeUndefined()
   })
 })

@@ -290,7 +290,8 @@ it('starts nothing of a trusted project’s file that has changed since', async 
     {},
     {
       files(workspace) {
-        const text = workspace === undefined ? undefined : trusted.textOf(join(workspace, 'toolwell.json'))
+        const text =
+          workspace === undefined ? undefined : trusted.readTrusted(join(workspace, 'toolwell.json'))
         return [{ path: user }, ...(text === undefined ? [] : [{ path, text }])]
       },
     },

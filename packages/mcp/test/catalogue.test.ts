@@ -77,7 +77,7 @@ describe('the tools of a server', () => {
     expect(await model.search('select:odd__echo')).toContain('odd__echo')
     expect(await model.call('odd__echo', { word: 'héllo' })).toBe('{"word":"héllo"}')
     expect(await model.call('odd__fail', {})).toMatch(/it did not work/)
-    expect(await model.call('odd__die', {})).toMatch(/It is not known whether it did its work/)
+    expect(await model.call('odd__die', {})).toMatch(/The call may have taken effect/)
     expect(await model.call('odd__echo', { again: 1 })).toBe('{"again":1}')
   })
 
@@ -111,7 +111,7 @@ describe('the tools of a server', () => {
     expect(await model.call('odd__echo', {})).toMatch(/quarantined/)
   })
 
-  it('are held back by a review that throws', async () => {
+  it('are quarantined by a review that throws', async () => {
     const { report } = await setup([oddServer('odd')], {
       review: () => {
         throw new Error('out of ideas')

@@ -81,7 +81,7 @@ describe.each(settings.map(([harness, delivery]) => [harness.name, delivery, har
   },
 )
 
-it('instructions that are held back say nothing to a model', async () => {
+it('instructions that are quarantined say nothing to a model', async () => {
   const firstUse = memoryFirstUse()
   const server = (instructions: string) => oddServer('odd', { instructions }, {}, 'same')
   const before = await setup([server('Sums.')], { firstUse })

@@ -2,7 +2,7 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Config, type ConfigFile, defaultConfigFiles, describeProblem, loadConfig } from '@toolwell/mcp'
-import { type LookedAt, showEndpoint, type TrustedProjects } from '@toolwell/mcp/internal'
+import { type ProjectFile, showEndpoint, type TrustedProjects } from '@toolwell/mcp/internal'
 
 export interface ConfigFiles {
   /** The user's files, for every folder. */
@@ -44,12 +44,12 @@ export function readConfig(folder: string, projects: TrustedProjects): FolderCon
 export interface ProjectFiles {
   readonly trusted: readonly ConfigFile[]
   /** Not decided for their current content. */
-  readonly undecided: readonly LookedAt[]
-  readonly refused: readonly LookedAt[]
+  readonly undecided: readonly ProjectFile[]
+  readonly refused: readonly ProjectFile[]
 }
 
 function readProjectFiles(paths: readonly string[], projects: TrustedProjects): ProjectFiles {
-  const files = paths.flatMap((path) => projects.look(path) ?? [])
+  const files = paths.flatMap((path) => projects.read(path) ?? [])
   return {
     trusted: files.filter(({ isTrusted }) => isTrusted).map(({ path, text }) => ({ path, text })),
     undecided: files.filter(({ isTrusted }) => isTrusted === undefined),
@@ -62,7 +62,7 @@ const MOST_SHOWN = 12
 const LONGEST = 160
 
 /** One line per server that the file would start or connect to. */
-export function describeServers({ path, text }: LookedAt, folder: string): string {
+export function describeServers({ path, text }: ProjectFile, folder: string): string {
   const { servers } = loadConfig({ files: [{ path, text }], workspaceFolder: folder })
   const lines = servers.map(({ name, endpoint, secrets }) => {
     const line = plain(`${name}: ${showEndpoint(endpoint, secrets)}`)
@@ -79,6 +79,6 @@ const plain = (text: string) => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' 
 /** Trusts the files of the current folder. */
 export const TRUST_COMMAND = 'pi -p "/toolwell trust"'
 
-export function describeUntrusted({ path }: LookedAt): string {
+export function describeUntrusted({ path }: ProjectFile): string {
   return `Toolwell does not use ${plain(path)}: nobody has trusted it. Check the file, then run in its folder: ${TRUST_COMMAND}`
 }

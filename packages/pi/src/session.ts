@@ -4,7 +4,7 @@ import { type Conversation, createToolwell } from '@toolwell/core'
 import { type Framework, type FrameworkTool, framework } from '@toolwell/core/framework'
 import { resultFolder } from '@toolwell/core/stores/results'
 import { connectServers, type Servers } from '@toolwell/mcp'
-import { defaultTrustFolder, type LookedAt, trustedProjects } from '@toolwell/mcp/internal'
+import { defaultTrustFolder, type ProjectFile, trustedProjects } from '@toolwell/mcp/internal'
 import type { ProjectFiles } from './config-files.js'
 import { readConfig } from './config-files.js'
 import { deferOwnTools, withoutBridge } from './own-tools.js'
@@ -43,7 +43,7 @@ export interface Session {
   /** Config files of the folder, trusted or not. */
   readonly project: ProjectFiles
   /** Records the user's decision about a config file and applies it. */
-  decide(file: LookedAt, isTrusted: boolean): void
+  decide(file: ProjectFile, isTrusted: boolean): void
   /** Reads the config files again and returns new problems. If a file cannot be read, its servers stay unchanged. */
   reload(): readonly string[]
   /** Waits for first-time listings, because the first request decides how tools are sent. */

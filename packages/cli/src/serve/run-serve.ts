@@ -112,14 +112,14 @@ function filesOf(config: string | undefined, home: string, { folder, env }: Term
     return {
       files: (workspace: string | undefined): ConfigFile[] => {
         const [own, project] = defaultConfigFiles(workspace ?? folder, env)
-        const text = workspace === undefined || !project ? undefined : trusted.textOf(project.path)
+        const text = workspace === undefined || !project ? undefined : trusted.readTrusted(project.path)
         const used = project && text !== undefined ? { ...project, text } : undefined
         return [own, used].filter((file) => file !== undefined)
       },
       untrusted: (workspace: string): string | undefined => {
         const [own, project] = defaultConfigFiles(workspace, env)
         if (!project || project.path === own?.path || !existsSync(project.path)) return undefined
-        return trusted.textOf(project.path) === undefined ? project.path : undefined
+        return trusted.readTrusted(project.path) === undefined ? project.path : undefined
       },
     }
   }
@@ -130,7 +130,7 @@ function filesOf(config: string | undefined, home: string, { folder, env }: Term
 
 function trusting(home: string): Hints['hasChanged'] {
   const trusted = trustedProjects(home)
-  return (file) => trusted.look(file)?.hasChanged === true
+  return (file) => trusted.read(file)?.hasChanged === true
 }
 
 function ownFile(config: string | undefined, { folder, env }: Terminal): string[] {

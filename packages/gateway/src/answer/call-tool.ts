@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { ProtocolError, ProtocolErrorCode, SERVER_INFO_META_KEY } from '@modelcontextprotocol/server'
 import type { DirectVerdict, Outcome } from '@toolwell/core'
 import { type Caller, McpFailure, type Progress } from '@toolwell/mcp'
-import { inFolder, outOfFolder } from '@toolwell/mcp/internal'
+import { insertFolder, replaceFolder } from '@toolwell/mcp/internal'
 import { WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { prompts, READ_NAME } from '../prompts.js'
 import type { CallToolResult } from '../servers/server-set.js'
@@ -174,13 +174,13 @@ export function callerFolder({ workspace = homedir() }: Caller): string {
 }
 
 /** Replaces `${workspaceFolder}` in definitions with the caller's folder. */
-export function insertFolder<T>(folder: string, { hasFolderNames }: View, value: T): T {
-  return hasFolderNames ? inFolder(value, folder) : value
+export function insertCallerFolder<T>(folder: string, { hasFolderNames }: View, value: T): T {
+  return hasFolderNames ? insertFolder(value, folder) : value
 }
 
 /** The same for text that contains definitions as JSON. */
 function insertFolderInText(folder: string, view: View, text: string): string {
-  return insertFolder(JSON.stringify(folder).slice(1, -1), view, text)
+  return insertCallerFolder(JSON.stringify(folder).slice(1, -1), view, text)
 }
 
 export interface WithoutFolder<T> {
@@ -192,10 +192,10 @@ export interface WithoutFolder<T> {
 
 /** Replaces the caller's folder with `${workspaceFolder}`. */
 function removeFolder<T>(folder: string, { hasFolderNames }: View, value: T): WithoutFolder<T> {
-  const heard = hasFolderNames ? outOfFolder(value, folder) : undefined
+  const heard = hasFolderNames ? replaceFolder(value, folder) : undefined
   return heard === undefined
     ? { value, restore: (input) => input }
-    : { value: heard, restore: (input) => inFolder(input, folder) }
+    : { value: heard, restore: (input) => insertFolder(input, folder) }
 }
 
 /** JSON.stringify is recursive and overflows on deeper results. Many clients fail not far above this depth. */

@@ -9,7 +9,7 @@ import type { Caller } from '@toolwell/mcp'
 import { WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { prompts } from '../prompts.js'
 import type { View } from '../servers/view.js'
-import { type Called, callerFolder, callTool, insertFolder } from './call-tool.js'
+import { type Called, callerFolder, callTool, insertCallerFolder } from './call-tool.js'
 import { PlainServer } from './checked-server.js'
 import { listDispatchTools, listEveryTool } from './list-tools.js'
 
@@ -56,9 +56,9 @@ export function createMcpServer(options: McpServerOptions): Server {
     await view().waitBeforeListing()
     onListed(server, readClientName(server, mcpReq.envelope))
     if (mode === 'dispatch')
-      return { tools: insertFolder(callerFolder(caller), view(), listDispatchTools(view())) }
+      return { tools: insertCallerFolder(callerFolder(caller), view(), listDispatchTools(view())) }
     const page = listEveryTool(view(), params?.cursor)
-    if (page) return { ...page, tools: insertFolder(callerFolder(caller), view(), [...page.tools]) }
+    if (page) return { ...page, tools: insertCallerFolder(callerFolder(caller), view(), [...page.tools]) }
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,
       'The cursor is invalid. Request the first page without a cursor.',

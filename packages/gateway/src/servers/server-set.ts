@@ -16,12 +16,12 @@ import {
   type Servers,
 } from '@toolwell/mcp'
 import {
-  connectSharing,
+  connectWithSharedProcesses,
   diskReadOnly,
-  inProfile,
   isOffered,
   type ReadOnlyStore,
   type SharedProcesses,
+  selectByProfile,
 } from '@toolwell/mcp/internal'
 import { COMMAND } from '../bridge/commands.js'
 import {
@@ -124,7 +124,7 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
     const file = known.get(server)?.file
     return file === own ? undefined : file
   }
-  const servers = connectSharing(processes, catalogue, config, {
+  const servers = connectWithSharedProcesses(processes, catalogue, config, {
     ...connect,
     // Many folders share one catalogue, so no folder is set.
     caller: () => ({}),
@@ -166,7 +166,7 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
       const wanted = profile === undefined ? undefined : config.profiles[profile]
       // Uses the servers in use: a broken entry keeps its previous server.
       const policy =
-        wanted && createProfilePolicy(byName(inProfile([...known.values()], wanted)), wanted.servers)
+        wanted && createProfilePolicy(byName(selectByProfile([...known.values()], wanted)), wanted.servers)
       const view = openView(set, well.direct(dropUndefined({ policy })), isReadOnly)
       views.set(profile, view)
       return view

@@ -1,34 +1,34 @@
-/** Where the calls of a caller run: in which folder, in which era, and who else has the same process. */
+/** Chooses where the calls of a caller run: folder, protocol era, and who shares the process. */
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { dropUndefined } from '@toolwell/core/internal'
 import { DEFAULTS, type ServerConfig } from '../config/server-config.js'
-import { type Caller, type CallerCapabilities, capabilitiesOf, capabilityKey } from './caller.js'
+import { type Caller, type CallerCapabilities, capabilityKey, readCapabilities } from './caller.js'
 
 export interface Place {
-  /** Callers of the same key share a connection. */
+  /** Callers with the same key share a connection. */
   readonly key: string
-  /** The folder of the project; empty where the server is the same for all. */
+  /** The project folder; empty if the server is the same for all. */
   readonly folder: string
-  /** What the server is asked to speak although it knows something newer. */
+  /** Requested protocol, although the server supports a newer one. */
   readonly era: 'legacy' | undefined
-  /** A server learns at the start what it may ask, so callers that answer different questions cannot share. */
+  /** Announced when the server starts, so callers with different capabilities cannot share a connection. */
   readonly capabilities: CallerCapabilities
-  /** Whose it is, as far as that decides who shares it. */
+  /** The client or conversation that owns it, by `share`. */
   readonly owner: Pick<Caller, 'client' | 'conversation'>
 }
 
-/** `speaksBoth`: the server is known to speak the newer protocol, and may speak the older one. */
-export function placeOf(server: ServerConfig, caller: Caller, speaksBoth: boolean): Place {
+/** `speaksBoth`: the server supports the newer protocol, and may support the older one. */
+export function choosePlace(server: ServerConfig, caller: Caller, speaksBoth: boolean): Place {
   const { share, workspace } = server
-  const { roots, ...others } = capabilitiesOf(caller)
-  // What does not depend on a folder is not told of any.
+  const { roots, ...others } = readCapabilities(caller)
+  // A server that does not depend on a folder gets no roots.
   const capabilities: CallerCapabilities =
     workspace.isStated && workspace.need === 'none' ? others : { ...others, ...dropUndefined({ roots }) }
   const needsFolder = workspace.need === 'each' || share === 'workspace' || capabilities.roots !== undefined
   const folder = needsFolder ? resolve(caller.workspace ?? workspace.folder) : ''
   const era = speaksBoth && caller.era === 'legacy' ? 'legacy' : undefined
-  // Roots of a caller that names no folder are its own.
+  // Without a folder, the roots belong to this caller only.
   const isOwn = capabilities.roots !== undefined && caller.workspace === undefined
   const { client = '', conversation = '' } = caller
   const owner: Place['owner'] =
@@ -46,19 +46,26 @@ export function placeOf(server: ServerConfig, caller: Caller, speaksBoth: boolea
   }
 }
 
-/** The server as it is started in a folder; or why it cannot be. */
-export function serverIn(server: ServerConfig, folder: string): ServerConfig | { readonly problem: string } {
+/** Returns the server for a folder, or the problem that prevents it. */
+export function resolveServer(
+  server: ServerConfig,
+  folder: string,
+): ServerConfig | { readonly problem: string } {
   const { workspace } = server
   if (folder === '' || folder === resolve(workspace.folder) || workspace.need === 'none') return server
   if (!isFolder(folder))
-    return { problem: 'there is no such folder. Name the folder of the project as the workspace' }
+    return { problem: 'the folder does not exist. Set `workspace` to the project folder' }
   const { endpoint, commands, secrets, problems } = workspace.in(folder)
   if (problems.length > 0) return { problem: problems.join(' ') }
   return { ...server, endpoint, commands, secrets: [...server.secrets, ...secrets] }
 }
 
-/** What is kept running is kept where it is listed: folders come and go. */
-export function idleIn(folder: string, { lazy, idle }: ServerConfig, home: Pick<Place, 'folder'>): number {
+/** A server with `lazy: false` is kept running only in the folder of its listing. */
+export function chooseIdleTimeout(
+  folder: string,
+  { lazy, idle }: ServerConfig,
+  home: Pick<Place, 'folder'>,
+): number {
   return lazy || folder === home.folder ? idle : DEFAULTS.idle
 }
 

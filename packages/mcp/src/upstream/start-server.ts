@@ -1,83 +1,82 @@
-/** Starts or reaches one server for a place, with everything that is known only then: its folder, and what comes out of references. */
+/** Starts or reaches one server for a place: resolves its folder and references, and opens the connection. */
 import { existsSync } from 'node:fs'
-import { definitionRedactor, redactor } from '../config/redact.js'
+import { createDefinitionRedactor, createRedactor } from '../config/redact.js'
 import { resolveReferences } from '../config/references.js'
 import type { ServerConfig } from '../config/server-config.js'
-import { entryFolder } from '../config/translate-entry.js'
+import { findEntryFolder } from '../config/translate-entry.js'
+import { removeFolder, removeSecrets } from '../definition/clean-definition.js'
 import type { ServerDefinition } from '../definition/server-definition.js'
-import { withoutFolder } from '../definition/without-folder.js'
-import { withoutSecrets } from '../definition/without-secrets.js'
 import type { Guard } from '../trust/guard.js'
 import type { Caller } from './caller.js'
+import { type Place, resolveServer } from './choose-place.js'
 import { type Connection, openConnection } from './connection.js'
 import type { Failures } from './failures.js'
 import type { ServerAuth } from './open-client.js'
-import { type Place, serverIn } from './place.js'
-import { createServerLog, logFileOf } from './server-log.js'
+import { VERSION } from './open-client.js'
+import { createServerLog, findLogFile } from './server-log.js'
 import { type OpenProcess, processKey, type SharedProcesses } from './shared-processes.js'
-import { VERSION } from './version.js'
 import type { Watchdog } from './watchdog.js'
 
-export interface StartsOptions {
+export interface StarterOptions {
   readonly server: ServerConfig
   readonly watchdog: Watchdog
-  /** Where a process may be one that others have, too. Undefined: all are its own. */
+  /** Shared processes. Undefined: no process is shared. */
   readonly processes: SharedProcesses | undefined
   readonly guard: Pick<Guard, 'waitingCommand' | 'recognise'>
   readonly auth: ServerAuth | undefined
-  /** Where what local servers write to standard error is kept; undefined: nowhere. */
+  /** Folder for logs of local servers; undefined: no logs. */
   readonly logs: string | undefined
   readonly now: () => number
 }
 
 export interface StartRequest {
   readonly place: Place
-  /** As it is in the folder. */
+  /** The server for the folder of the place. */
   readonly server: ServerConfig
   readonly caller: Caller
-  /** What it is known to speak. */
+  /** Known protocol era. */
   readonly era: 'legacy' | undefined
   readonly timeout: number
   readonly signal: AbortSignal
   readonly onListChanged: () => void
 }
 
-export class Starts {
-  readonly #options: StartsOptions
+export class ServerStarter {
+  readonly #options: StarterOptions
   /** By folder: the server of the last start. */
   readonly #started = new Map<string, ServerConfig>()
   readonly #redactors = new WeakMap<ServerConfig, (text: string) => string>()
 
-  constructor(options: StartsOptions) {
+  constructor(options: StarterOptions) {
     this.#options = options
   }
 
-  /** Takes every secret of it out of a text, also what came out of references. */
+  /** Hides all secrets of the server in a text, including values of references. */
   hide(text: string): string {
     const { auth, server } = this.#options
     const all = [server, ...this.#started.values()]
     return all.reduce((rest, each) => this.#redactorOf(each)(rest), auth?.hide?.(text) ?? text)
   }
 
-  /** Made once for each start: a server that fails says much. */
+  /** Created once per start. */
   #redactorOf(server: ServerConfig): (text: string) => string {
-    const known = this.#redactors.get(server) ?? redactor(server)
+    const known = this.#redactors.get(server) ?? createRedactor(server)
     this.#redactors.set(server, known)
     return known
   }
 
-  /** What a server repeats of its config, and the folder that it runs in, are taken out before anything else sees it. */
+  /** Removes secrets and the folder from a listed definition, before other code sees it. */
   clean(listed: ServerDefinition, { folder }: Place): ServerDefinition {
     const { server, guard } = this.#options
-    const redactor = definitionRedactor(this.#started.get(folder) ?? server)
-    const clean = withoutSecrets(withoutFolder(listed, folder), redactor)
+    const redactor = createDefinitionRedactor(this.#started.get(folder) ?? server)
+    const clean = removeSecrets(removeFolder(listed, folder), redactor)
     return folder === '' ? clean : guard.recognise(server, clean, folder)
   }
 
-  /** The server in the folder of a place. Throws where the config cannot be read for it: then nothing has been tried. */
+  /** Returns the server for the folder of a place. Throws if the config cannot be read for it. */
   serverFor({ folder }: Place, failures: Failures): ServerConfig {
     const { server } = this.#options
-    const written = serverIn(server, folder)
+    const written = resolveServer(server, folder)
     if (!('problem' in written)) return written
     throw failures.make(
       'unavailable',
@@ -107,8 +106,11 @@ export class Starts {
         prefersLegacy: place.era === 'legacy',
         auth,
         hide: (text) => this.hide(text),
-        // Secrets that come out of references are known by now.
-        log: logs === undefined ? undefined : createServerLog(logFileOf(server, logs), redactor(server), now),
+        // The values of references are known now.
+        log:
+          logs === undefined
+            ? undefined
+            : createServerLog(findLogFile(server, logs), createRedactor(server), now),
       })
     }
     const user = {
@@ -121,8 +123,8 @@ export class Starts {
   }
 }
 
-/** Where commands of a config run: beside its file. A config may also be a text without one. */
+/** Commands run in the folder of the config file. A config may also be a text without a file. */
 function commandFolder({ file }: ServerConfig): string {
-  const beside = file === undefined ? '' : entryFolder(file)
-  return existsSync(beside) ? beside : process.cwd()
+  const folder = file === undefined ? '' : findEntryFolder(file)
+  return existsSync(folder) ? folder : process.cwd()
 }

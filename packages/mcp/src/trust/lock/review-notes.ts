@@ -1,21 +1,21 @@
-/** What a review found out about a definition, in the form that is kept beside it: with these notes a start scans and hashes nothing. */
+/** Notes of a review, stored with the definition. With these notes a start need not scan or hash. */
 
 import { dropUndefined } from '@toolwell/core/internal'
 import { fingerprint } from '../../definition/fingerprint.js'
-import type { Finding } from '../scan/finding.js'
 import type { Ask } from '../scan/name-index.js'
+import type { Finding } from '../scan/rules.js'
 import type { Examination } from '../scan/scan.js'
-import { type ListedServer, nameOf } from './lock.js'
+import { type ListedServer, readToolName } from './lock.js'
 
 /** Fingerprints of one listing. */
 export interface Prints {
   readonly instructions: string
   readonly tools: ReadonlyMap<string, string>
-  /** Names that two tools have which are not the same. */
+  /** Names of two different tools. */
   readonly twice: ReadonlySet<string>
 }
 
-/** Most tools are scanned, and nothing is found: their note is the fingerprint alone. */
+/** Most tools have no findings: their note is only the fingerprint. */
 type Note = string | WholeNote
 
 interface WholeNote {
@@ -27,19 +27,19 @@ interface WholeNote {
 }
 
 export interface ReviewNotes {
-  /** By which rules it was scanned: see `scanStamp`. */
+  /** The rules of the scan: see `scanStamp`. */
   readonly scan: string
-  /** Nothing was found that holds back, and all of it is remembered as first seen in this scope: without a lock there is nothing to decide. */
+  /** Everything is trusted on first use in this scope, without hard findings. Without a lock, nothing is left to decide. */
   readonly settledFor?: string
   readonly instructions: Note
   readonly tools: readonly (readonly [name: string, note: Note])[]
 }
 
-export function printsOf(server: ListedServer): Prints {
+export function fingerprintListing(server: ListedServer): Prints {
   const tools = new Map<string, string>()
   const twice = new Set<string>()
   for (const tool of server.tools) {
-    const name = nameOf(tool)
+    const name = readToolName(tool)
     if (name === undefined) continue
     const print = fingerprint(tool)
     const known = tools.get(name)
@@ -53,7 +53,7 @@ export function instructionsPrint({ instructions = '' }: ListedServer): string {
   return fingerprint({ instructions })
 }
 
-/** Every tool is asked these about its own name; the usual answer is not worth keeping. */
+/** Questions about every tool name with their usual answers, which are not stored. */
 const usual = (name: string): [Ask, string][] => [
   [`lookalike:${name}`, ''],
   [`clone:${name}`, ''],
@@ -85,13 +85,13 @@ export function writeNotes(
   }
 }
 
-/** Whether these notes say that there is nothing to decide. */
+/** Do the notes say that nothing is left to decide? */
 export function areSettled(notes: unknown, stamp: string, scope: string): boolean {
   const { scan, settledFor } = (notes ?? {}) as Partial<ReviewNotes>
   return scan === stamp && settledFor === scope
 }
 
-/** Whether these notes say that there is nothing to tell. What cannot be read is looked at more closely. */
+/** Are the notes without findings? False if they cannot be read. */
 export function hasNoFindings(notes: unknown): boolean {
   const isPlain = (note: Note) => typeof note === 'string' || note.findings?.length === 0
   try {
@@ -102,8 +102,8 @@ export function hasNoFindings(notes: unknown): boolean {
   }
 }
 
-/** What is noted of definitions, without the questions that led to it: their answers depend on which other servers there are. */
-export function foundIn({ instructions, tools }: ReviewNotes): unknown {
+/** The findings of notes, without the questions, whose answers depend on other servers. */
+export function summariseNotes({ instructions, tools }: ReviewNotes): unknown {
   const found = (note: Note) =>
     typeof note === 'string' ? note : [note.print, note.twice ?? false, note.findings ?? null]
   return [found(instructions), tools.map(([name, note]) => [name, found(note)])]
@@ -114,17 +114,17 @@ interface ReadNotes {
   readonly examined: Map<string, Examination>
 }
 
-/** Undefined where they are none, or of another version or other rules of the scan. */
+/** Undefined if the notes are invalid, or from another version or other scan rules. */
 export function readNotes(value: unknown, stamp: string): ReadNotes | undefined {
   try {
     return decoded(value, stamp)
   } catch {
-    // A host's own cache may give back anything.
+    // A host's cache may return anything.
     return undefined
   }
 }
 
-/** Asks are needed only when names are compared. */
+/** Creates `asks` on demand: they are needed only when names are compared. */
 function examinationOf(
   name: string,
   findings: readonly Finding[],
