@@ -5,7 +5,7 @@ import { isLong } from './test/setup/tier.ts'
 
 const packages = new URL('./packages/', import.meta.url)
 
-/** Maps every entry point to its source file, so that stack traces name source lines. `test/pack.test.ts` tests the build. */
+/** Maps every entry point to its source file, so that stack traces name source lines. `test/pack.long.test.ts` tests the build. */
 function mapEntryPoints() {
   return readdirSync(packages).flatMap((folder) => {
     const { name, exports = {} } = JSON.parse(

@@ -1,4 +1,4 @@
-/** What tools cost in a real agent: pi with this extension, beside pi with another one, and beside what other agents send. */
+/** Token cost of tools in a real agent: pi with this extension, pi with another extension, and other agents. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ const STARTS = 7
 const print = (line: string) => process.stdout.write(`${line}\n`)
 const listedServer = fileURLToPath(new URL('./agent/listed-server.mjs', import.meta.url))
 
-/** Three of the ten turns need a tool that nobody has used yet. Few words: the other extension finds whatever holds any of them. */
+/** Three of the ten turns need a new tool. Queries are short, because the other extension matches any of their words. */
 const TASKS: Readonly<Record<number, Task>> = {
   1: { query: 'knowledge graph', server: 'memory', tool: 'read_graph', input: {} },
   4: { query: 'echo', server: 'everything', tool: 'echo', input: { message: 'hello' } },
@@ -57,7 +57,7 @@ interface Row {
   readonly agent: string
   readonly first: Tokens
   readonly tenth: Tokens
-  /** Requests of the ten turns, and tokens of all of them. */
+  /** Requests of the ten turns and their tokens. */
   readonly requests: number
   readonly all: number
 }
@@ -165,7 +165,7 @@ export function refuseAgent({ tools }: AgentFigures): string | undefined {
   return tools === GENERATED ? 'the tools are generated ones' : undefined
 }
 
-/** Writes what docs/guides/pi.md shows of them. */
+/** Writes the figures into docs/guides/pi.md. */
 export async function saveAgent(figures: AgentFigures): Promise<string[]> {
   const file = new URL('../docs/guides/pi.md', import.meta.url)
   writeFileSync(file, fillDocs(readFileSync(file, 'utf8'), figures))
@@ -186,7 +186,7 @@ function fiveServers(folder: string): Servers {
   }
 }
 
-/** Servers of the corpus with so many tools together, each in a file that a small program lists. */
+/** Servers of the corpus with at most `most` tools in total, each listed from a file by a small program. */
 function fromCorpus(tools: readonly Tool[], most: number, folder: string): Servers {
   const servers: Record<string, readonly string[]> = {}
   let left = most
@@ -223,7 +223,7 @@ function tenTurns(agent: Agent, servers: Servers, api: Api = 'openai-completions
   return agent.play(servers, turns, api)
 }
 
-/** How many tools the servers list, as the extension counts them. */
+/** Number of listed tools, as the extension counts them. */
 async function listedTools(servers: Servers): Promise<number> {
   const home = await openHome('openai-completions', [{ text: 'Done.' }], { servers })
   try {
@@ -277,7 +277,7 @@ async function prefixesOn(api: Api, servers: Servers) {
   return { api, requests: prefixes.length, broken }
 }
 
-/** Milliseconds of the processor from the start of pi to its first request, everything cached: medians of runs by turns. */
+/** Processor time in milliseconds from the start of pi to its first request, with everything cached. Medians of alternating runs. */
 async function startTimes(tools: readonly Tool[], folder: string) {
   const cache = join(folder, 'cache')
   const all = [...bySource(tools)]
@@ -299,7 +299,7 @@ async function startTimes(tools: readonly Tool[], folder: string) {
     homes.push({ home, file, watch, times: [] as number[] })
   }
   try {
-    // Twice without a look: the servers are listed, then everything is read once.
+    // Two unmeasured rounds: the first lists the servers, the second reads the cache.
     for (let round = -2; round < STARTS; round++)
       for (const { home, file, watch, times } of homes) {
         await home.run(['-p', 'Hello.'], { extensions: [watch] })

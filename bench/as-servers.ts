@@ -1,4 +1,4 @@
-/** The tools of a corpus as servers that have been listed. */
+/** Turns the tools of a corpus into listed servers. */
 import type { Tool } from '@toolwell/core'
 import type { ServerDefinition } from '@toolwell/mcp'
 
@@ -21,20 +21,20 @@ export function definitionOf(
   }
 }
 
-/** The tools by server; generated ones, which have few servers, are dealt out to as many. */
+/** Tools by server. Generated tools, which have few servers, are spread over `count` servers. */
 export function bySource(tools: readonly Tool[], count: number): Map<string, Tool[]> {
   const isReal = new Set(tools.map(({ source }) => source)).size >= count
   if (!isReal) return dealtOut(tools, count)
   const groups = new Map<string, Tool[]>()
   for (const tool of tools) {
-    // As a config would name it: the joint stands for a slash of the package, which file names cannot hold.
+    // As a config would name it: `__` replaces the slash of the package name, which file names cannot contain.
     const name = (tool.source ?? '').replaceAll('__', '-')
     groups.set(name, [...(groups.get(name) ?? []), tool])
   }
   return groups
 }
 
-/** One after the other to so many servers of the same size, none with two of one name. */
+/** Spreads tools over `count` servers of equal size. No server gets two tools with one name. */
 export function dealtOut(tools: readonly Tool[], count: number): Map<string, Tool[]> {
   const groups = new Map<string, Tool[]>()
   for (const [index, tool] of tools.entries()) {

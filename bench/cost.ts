@@ -1,4 +1,4 @@
-/** What does each way of sending tools cost over a whole conversation, by each provider's cache rule and prices? */
+/** Cost of each way to send tools over a whole conversation, by the cache rules and prices of each provider. */
 import { writeFile } from 'node:fs/promises'
 import { loadTokenizer } from '@toolwell/core'
 import { drawChart } from './cost/chart.ts'

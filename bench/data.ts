@@ -1,4 +1,4 @@
-/** Tools for benchmarks: real definitions where the data folder is in place, generated ones where it is not. */
+/** Tools for benchmarks: real definitions if the data folder exists, otherwise generated ones. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JsonSchema, Tool } from '@toolwell/core'
@@ -8,7 +8,7 @@ export interface Corpus {
   readonly origin: string
 }
 
-/** The origin of tools that are not real. */
+/** Origin of generated tools. */
 export const GENERATED = 'generated'
 
 /** `tools/list` results, one file per server, in DIR/mcp-catalog. */
@@ -46,7 +46,7 @@ interface ListedTool {
   readonly annotations?: Tool['annotations']
 }
 
-/** `size` tools: the corpus from its start, then again with the words of each name and description turned. */
+/** `size` tools: the corpus, repeated with rotated words in names and descriptions. */
 export function atSize(tools: readonly Tool[], size: number): Tool[] {
   return Array.from({ length: size }, (_, index) => {
     const tool = tools[index % tools.length] as Tool
@@ -72,7 +72,7 @@ const NOUNS = [
   'bucket',
 ]
 
-/** Servers describe themselves tersely, at length, or in between. So do these, by turns: some 400 tokens a tool, as real ones have. */
+/** Servers with terse, medium and long descriptions, as real ones: about 400 tokens per tool. */
 const SERVERS = [
   { fields: 2, spread: 3, words: 1 },
   { fields: 7, spread: 9, words: 4 },

@@ -1,4 +1,4 @@
-/** What the gateway costs: per call beside bare proxies and other gateways, at the start, in memory, with many clients. */
+/** Cost of the gateway: per call compared with bare proxies and other gateways, at the start, in memory, with many clients. */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -75,7 +75,7 @@ interface Path {
   call(n: number): Promise<unknown>
 }
 
-/** The same calls over each path, round by round in turn: a busy moment of the machine falls on all alike. */
+/** The same calls over each path in alternating rounds, so that other load affects all equally. */
 async function measured(paths: readonly Path[], rounds: number, calls: number) {
   const rows = paths.map(({ name }) => ({ name, times: [] as number[], cpu: 0 }))
   for (const path of paths) for (let n = 0; n < 20; n++) await path.call(n)
@@ -204,7 +204,7 @@ async function benchCalls(folder: string) {
   }
 }
 
-/** Other gateways in front of the same server, where they are installed: as they are by default, and one without its log, too. */
+/** Other installed gateways in front of the same server, with their defaults; one of them also without its log. */
 async function startPeers(
   stops: (() => Promise<unknown>)[],
   open: (url: string, isModern: boolean) => Promise<Client>,
@@ -247,12 +247,12 @@ async function startPeers(
 }
 
 /**
- * Calls of each client of the crowd before any is measured: until then connections are made, of which a busy Node accepts one in
- * each turn of its loop, and code is compiled.
+ * Unmeasured calls of each client. Meanwhile connections open, of which a busy Node accepts one per turn of its loop, and code is
+ * compiled.
  */
 const WARM = 30
 
-/** A hundred clients at once: every call is answered once, with its own answer. */
+/** A hundred clients at once: every call gets exactly one answer, its own. */
 async function benchCrowd(folder: string) {
   const gateway = await startGateway(folder, 'crowd', {
     mcpServers: { local: { ...RUNNING, cwd: folder } },
@@ -276,7 +276,7 @@ async function benchCrowd(folder: string) {
     const times: number[] = []
     let answered = 0
     let wrong = 0
-    // Each goes on at its own pace, so that no burst is measured that only the bench makes.
+    // Each client has its own pace, so that the bench does not create bursts.
     await Promise.all(
       clients.map(async (client, index) => {
         for (let n = 0; n < WARM + 100; n++) {
@@ -288,7 +288,7 @@ async function benchCrowd(folder: string) {
         }
       }),
     )
-    // Those of the other era have a process of their own where the server speaks both.
+    // Clients of the other protocol generation get a separate process if the server speaks both.
     const [, other] = clients
     const counts = [
       Number(await call(counter, 'count', 0)),
@@ -329,7 +329,7 @@ async function status(state: string): Promise<GatewayReport> {
   return (await askDaemon(found, 'GET', '/status')) as GatewayReport
 }
 
-/** Twelve stdio clients in one project, five servers: processes, the memory of a bridge, and the end of it. */
+/** Twelve stdio clients in one project with five servers: processes, memory of a bridge, and the end. */
 async function benchClients(folder: string) {
   const names = ['a', 'b', 'c', 'd', 'e']
   const gateway = await startGateway(folder, 'clients', {
@@ -358,7 +358,9 @@ async function benchClients(folder: string) {
       await client.listTools()
     }
     const pids = async () =>
-      (await status(gateway.state)).halls.flatMap(({ servers }) => servers.flatMap((server) => server.pids))
+      (await status(gateway.state)).serverSets.flatMap(({ servers }) =>
+        servers.flatMap((server) => server.pids),
+      )
     await Promise.all(
       clients.flatMap((client) =>
         names.map((name) =>
@@ -394,9 +396,9 @@ async function benchClients(folder: string) {
   }
 }
 
-/** As a bridge starts it: from the start to an answered list, every definition cached; then a hundred thousand searches and calls. */
+/** From the start, as a bridge does it, to an answered list with a full cache; then a hundred thousand searches and calls. */
 async function benchStart(corpus: readonly Tool[], folder: string) {
-  // Each as a user of its own: what was reviewed under one config is reviewed again under another.
+  // A separate user for each, because every config is reviewed again.
   const homeOf = (count: number) => join(folder, 'start', String(count))
   const groups = dealtOut(atSize(corpus, 2500), Math.max(...COUNTS))
   const names = [...groups.keys()]
@@ -413,7 +415,7 @@ async function benchStart(corpus: readonly Tool[], folder: string) {
     const config = loadConfig({ files: [join(home, `${count}.json`)], env: {} })
     for (const server of config.servers)
       cache.write(server, definitionOf(groups.get(server.name) ?? [], { name: 'bench', version: '1' }))
-    // What is cached has been reviewed, as every list is before it is kept.
+    // Cached definitions count as reviewed, as after a real listing.
     const reviewing = connectServers(createToolwell().catalogue, config, { cache, firstUse, logs: false })
     await reviewing.settled(600_000)
     await reviewing.close()
@@ -457,7 +459,7 @@ async function benchStart(corpus: readonly Tool[], folder: string) {
     )
   const [few, , many] = rows
   const each = ((many?.cpu ?? 0) - (few?.cpu ?? 0)) / ((many?.servers ?? 1) - (few?.servers ?? 0))
-  // The first search of all makes the index, and leaves garbage; later starts read it.
+  // The very first search builds the index and leaves garbage; later starts read the index.
   const most = Math.max(...COUNTS)
   const serve = [program, homeOf(most), String(most), 'serve']
   const firstRss = await searchedRss([...DAEMON_FLAGS, ...serve])

@@ -1,4 +1,4 @@
-/** What does an embedder add that needs no network? The words alone against words and meaning, with the package of examples/embeddings. */
+/** Gain of an offline embedder: search by words against words and meaning, with the package of examples/embeddings. */
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { createLexicalSearcher, type Searcher } from '@toolwell/core'
@@ -10,7 +10,7 @@ import type { BenchOptions } from './run.ts'
 
 type Embed = HybridOptions['embed']
 
-/** Every tool is embedded, and each takes some tens of milliseconds: larger catalogues are left out. */
+/** Embedding a tool takes tens of milliseconds, so larger catalogues are skipped. */
 const MOST_TOOLS = 1000
 const FOLDER = new URL('../examples/embeddings/package.json', import.meta.url)
 
@@ -49,7 +49,7 @@ export async function benchHybrid({ data, split }: BenchOptions): Promise<Hybrid
 }
 
 export function refuseHybrid({ rows }: HybridFigures): string | undefined {
-  return rows.length === 0 ? 'there are no datasets; see bench/README.md' : undefined
+  return rows.length === 0 ? 'datasets are missing; see bench/README.md' : undefined
 }
 
 async function ndcgOf(searcher: Searcher, { tools, queries }: Dataset) {
@@ -70,7 +70,7 @@ async function ndcgOf(searcher: Searcher, { tools, queries }: Dataset) {
   return { queries: asked.length, lexical: round(meanOf(figures).ndcg10) }
 }
 
-/** It is in no lockfile of ours; texts that several datasets share are embedded once. */
+/** Not in our lockfile. Texts shared by several datasets are embedded once. */
 async function loadEmbedder(): Promise<Embed> {
   const { resolve } = createRequire(FOLDER)
   const load = async (name: string) => {

@@ -1,4 +1,4 @@
-/** JSON for people and diffs: what fits on a line stands on one. */
+/** JSON for people and diffs: short values on one line. */
 
 const WIDTH = 140
 

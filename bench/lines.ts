@@ -1,4 +1,4 @@
-/** Figures that have a limit: printed, and an exit code where one misses it. */
+/** Prints figures with limits and sets the exit code if one is missed. */
 
 export interface Line {
   readonly what: string

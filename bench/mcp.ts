@@ -1,4 +1,4 @@
-/** What servers cost: until the catalogue can be searched, until they are listed, in memory, and per call. */
+/** Cost of servers: time until the catalogue can be searched and until they are listed, memory, and time per call. */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -66,7 +66,7 @@ export async function benchMcp({ data }: BenchOptions): Promise<object> {
       atMost('processes started for it', Math.max(...start.map(({ started }) => started)), 0),
       atMost('a call through the source against the bare client', call.ratio, 1.1),
       atMost(
-        'healthy servers beside dead, mute and flapping ones against beside others that are well',
+        'call of a healthy server among troubled ones, compared with among healthy ones',
         trouble.ratio,
         1.1,
       ),
@@ -78,7 +78,7 @@ export async function benchMcp({ data }: BenchOptions): Promise<object> {
       atMost('calls lost or run twice by a new config', reload.lost + reload.doubled, 0),
       atMost('untouched servers that a new config starts again', reload.restarted, 0),
       atMost('seconds of the processor to list a hostile server and search it', hostile.searched / 1000, 2),
-      atMost('tools of it beyond a bound that are not left out', 2 - hostile.unusable.length, 0),
+      atMost('tools of it above a limit that are not skipped', 2 - hostile.unusable.length, 0),
     ]
     printLines(lines)
     return { tools: origin, start, listing, memory, call, trouble, reload, hostile, lines }
@@ -87,7 +87,7 @@ export async function benchMcp({ data }: BenchOptions): Promise<object> {
   }
 }
 
-/** From the start of a process to an answered search, every definition in the cache. */
+/** From process start to an answered search, with a full cache. */
 async function benchStart(corpus: readonly Tool[], folder: string) {
   const groups = bySource(corpus, Math.max(...COUNTS))
   const script = fileURLToPath(new URL('./mcp/start.mjs', import.meta.url))
@@ -96,7 +96,7 @@ async function benchStart(corpus: readonly Tool[], folder: string) {
   for (const [name, tools] of groups)
     cache.write(defineServer(name, { command: 'not-started', cwd: '/' }), definitionOf(tools))
   const names = [...groups.keys()]
-  // A warm cache has been reviewed, as every list is before it is kept.
+  // Marks the cache as reviewed, as after a real listing.
   const file = `${folder}/toolwell.json`
   const config = names.map((name) => defineServer(name, { command: 'not-started', cwd: '/' }, { file }))
   const reviewing = connectServers(createToolwell().catalogue, config, { cache, firstUse, logs: false })
@@ -114,11 +114,11 @@ async function benchStart(corpus: readonly Tool[], folder: string) {
       tools: number
     }
   }
-  // The first search of all: what it makes of the tools is kept for the starts that are measured.
+  // The very first search builds the index for the measured starts.
   const unindexed = COUNTS.map(once)
   print('from the start of the process to an answered search, warm cache')
   print(' servers   tools     filled   answered   processes   without a kept index')
-  // Taken in turn, so that a busy moment of the machine falls on all alike.
+  // In turn, so that other load affects all equally.
   const runs = Array.from({ length: STARTS }, () => COUNTS.map(once))
   return COUNTS.map((servers, index) => {
     const own = runs.flatMap((run) => run[index] ?? [])
@@ -126,12 +126,12 @@ async function benchStart(corpus: readonly Tool[], folder: string) {
     const row = {
       servers,
       tools: first?.tools ?? 0,
-      /** Every tool is in the catalogue. */
+      /** When every tool is in the catalogue. */
       filledMilliseconds: median(own.map(({ filled }) => filled)),
-      /** The first search is answered: what it found had to be indexed before. */
+      /** When the first search is answered, including the index. */
       milliseconds: median(own.map(({ milliseconds }) => milliseconds)),
       started: Math.max(...own.map(({ started }) => started)),
-      /** The same, once, where no index had been kept yet. */
+      /** The same without a stored index, once. */
       unindexedMilliseconds: unindexed[index]?.milliseconds ?? Number.NaN,
     }
     print(
@@ -141,7 +141,7 @@ async function benchStart(corpus: readonly Tool[], folder: string) {
   })
 }
 
-/** One word of 5 MB, a schema that is nested 10,000 deep, and 5,000 tools, all of one server that nobody has met. */
+/** A new server with one word of 5 MB, a schema nested 10,000 deep, and 5,000 tools. */
 function benchHostile(folder: string) {
   const place = join(folder, 'hostile')
   mkdirSync(place)
@@ -164,13 +164,13 @@ function benchHostile(folder: string) {
   )
   const deep = `${'{"type":"object","properties":{"a":'.repeat(10_000)}{}${'}}'.repeat(10_000)}`
   const list = join(place, 'list.json')
-  // No program here could write it as JSON.
+  // Too deep for JSON.stringify.
   writeFileSync(
     list,
     `[${JSON.stringify(tool('word', 'a'.repeat(5 * 1024 * 1024)))},{"name":"deep","inputSchema":${deep}},${JSON.stringify(many).slice(1)}`,
   )
   const script = fileURLToPath(new URL('./mcp/hostile.mjs', import.meta.url))
-  // The processor's time of a busy machine is longer than it need be, and never shorter.
+  // Best of three: other load only makes processor time longer.
   const runs = Array.from({ length: 3 }, (_, run) => {
     const own = join(place, String(run))
     const { stdout, stderr } = spawnSync(process.execPath, [script, own, odd, list], { encoding: 'utf8' })
@@ -184,12 +184,12 @@ function benchHostile(folder: string) {
   })
   const best = runs.reduce((one, other) => (other.searched < one.searched ? other : one))
   print(
-    `\na hostile server: ${best.listed.toFixed(0)} ms of the processor until it is listed, ${best.searched.toFixed(0)} until it is searched, ${best.tools} tools; left out: ${best.unusable.join('; ')}`,
+    `\na hostile server: ${best.listed.toFixed(0)} ms of processor time until it is listed, ${best.searched.toFixed(0)} until it is searched, ${best.tools} tools; skipped: ${best.unusable.join('; ')}`,
   )
   return best
 }
 
-/** Ten real servers from npm, nothing known of them. */
+/** Ten real servers from npm, without a cache. */
 async function benchListing(folder: string) {
   const real = (name: string, index: number): ServerConfig => {
     const manifest = require.resolve(`@modelcontextprotocol/server-${name}/package.json`)
@@ -233,7 +233,7 @@ async function benchMemory(corpus: readonly Tool[]) {
   const groups = bySource(atSize(corpus, size), 71)
   const config = [...groups].map(([name, tools]) => {
     const server = defineServer(name, { command: 'not-started' })
-    // What a file gives: no object is shared with the corpus.
+    // Parsed from JSON, so that no object is shared with the corpus.
     cache.write(server, JSON.parse(JSON.stringify(definitionOf(tools))))
     return server
   })
@@ -255,7 +255,7 @@ async function benchMemory(corpus: readonly Tool[]) {
   return { tools, servers: config.length, kilobytes }
 }
 
-/** The same server behind the SDK's own client and behind ours, call by call in turn. */
+/** The same server behind the SDK's client and behind ours, alternating calls. */
 async function benchCall() {
   const args = [odd, '{}', 'bench']
   const bare = new Client({ name: 'bench', version: '1' })
@@ -277,7 +277,7 @@ async function benchCall() {
   }
   const callBare = () => bare.callTool({ name: 'echo', arguments: input })
   const callSource = () => through?.(input, { callId: 'bench' })
-  // By turns, and each first as often as the other; a round in which the machine was busy counts as one of many.
+  // Alternates, with each first equally often, so that load affects single rounds only.
   const round = async () => {
     const times = { bare: [] as number[], source: [] as number[] }
     for (let call = 0; call < CALLS / ROUNDS; call++) {
@@ -305,7 +305,7 @@ async function benchCall() {
   }
 }
 
-/** The latency of healthy servers alone, and beside as many that are dead, mute or dying. Rounds in turn. */
+/** Latency of healthy servers alone, and with as many dead, mute or dying ones. Alternating rounds. */
 async function benchTrouble() {
   const server = (name: string, manners: object) =>
     defineServer(name, { command: process.execPath, args: [odd, JSON.stringify(manners), 'bench'] })
@@ -315,7 +315,7 @@ async function benchTrouble() {
     server('mute', { mute: true, ignoresProbe: true }),
     server('flapping', { diesEvery: 50 }),
   ]
-  // As many that are well, and called as often: what is measured is their trouble, not their traffic.
+  // The same number of healthy servers with the same calls, so that only the trouble differs.
   const calm = troubled.map((_, index) => server(`calm${index}`, {}))
   const open = async (config: readonly ServerConfig[]) => {
     const servers = connectServers(createToolwell().catalogue, config, {
@@ -357,9 +357,9 @@ async function benchTrouble() {
   const aloneMicroseconds = median(rounds.map((round) => round.alone))
   const besideMicroseconds = median(rounds.map((round) => round.beside))
   print(
-    `\nhealthy servers: ${aloneMicroseconds.toFixed(0)} µs a call beside others that are well, ${besideMicroseconds.toFixed(0)} µs beside troubled ones`,
+    `\nhealthy servers: ${aloneMicroseconds.toFixed(0)} µs per call among healthy ones, ${besideMicroseconds.toFixed(0)} µs among troubled ones`,
   )
-  // Of neighbouring rounds: what else the machine does falls on both.
+  // Compares neighbouring rounds, so that other load affects both.
   const ratio = median(rounds.map((round) => round.beside / round.alone))
   return { aloneMicroseconds, besideMicroseconds, ratio }
 }

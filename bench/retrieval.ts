@@ -1,4 +1,4 @@
-/** Does a search find the right tool, and how does it compare with what a user would pick instead? */
+/** Does a search find the right tool, and how does it compare with other engines? */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,9 +21,9 @@ import { toolwell } from './retrieval/toolwell.ts'
 import type { BenchOptions } from './run.ts'
 
 const SAMPLE_DATA = 'bench/sample'
-/** Catalogues of so many tools are large enough to compare speed on. */
+/** Catalogue size from which speed is compared. */
 const LARGE = 2000
-/** What a gateway publishes for its own search on its own golden set. */
+/** Published figure of a gateway for its search on its golden set. */
 const PUBLISHED_GATEWAY_R5 = 0.681
 
 interface Row extends Figures {
@@ -59,16 +59,16 @@ export interface RetrievalResult {
     readonly ratio: number
   }
   readonly cutOff: CutOffFigures
-  /** Through conversations, by dataset and delivery; with `+cat`, among the tools of 51 more servers. */
+  /** Through conversations, by dataset and delivery. `+cat` adds the tools of 51 servers. */
   readonly callable: readonly CallableRow[]
-  /** What an answer costs on the real catalogue. */
+  /** Cost of an answer on the real catalogue. */
   readonly answers?: readonly CatalogueRow[]
   readonly honesty?: HonestyFigures
-  /** A few words, on the real catalogue. */
+  /** Short queries on the real catalogue. */
   readonly newcomer?: readonly NewcomerFigures[]
   readonly learning: LearningFigures
   readonly hostile: HostileFigures
-  /** Ours and FTS5 in turn, on the large catalogues. */
+  /** Toolwell and FTS5 in turn, on the large catalogues. */
   readonly speed: Readonly<Record<string, Speed>>
   readonly lines: readonly Line[]
 }
@@ -92,7 +92,7 @@ export async function benchRetrieval({ data, split }: BenchOptions): Promise<Ret
   const engines: EngineResult[] = []
   let ours: readonly (readonly string[])[] | undefined
   const routed = datasets.find(({ name }) => name === 'livemcp-agent-any')
-  // First: what the others leave behind is no part of it.
+  // Measured first, before other engines leave garbage.
   const speed: Record<string, Speed> = {}
   for (const dataset of datasets.filter(({ tools }) => tools.length >= LARGE)) {
     progress(`speed on ${dataset.name}`)
@@ -189,7 +189,7 @@ export async function benchRetrieval({ data, split }: BenchOptions): Promise<Ret
       `  "nothing clearly does this" below ${line}: absent ${told}, wrongly ${wrongly}, short ${wronglyShort}`,
     )
   print(
-    `Hostile tools: one stands before the right tool in ${hostile.overtaken} of the queries, ${hostile.worst} in the worst dataset.`,
+    `Hostile tools: one ranks above the right tool in ${hostile.overtaken} of the queries, ${hostile.worst} in the worst dataset.`,
   )
   for (const [name, { p50Milliseconds, otherP50Milliseconds, p50Ratio }] of Object.entries(speed))
     print(`Speed on ${name}: p50 ${p50Milliseconds} ms, FTS5 ${otherP50Milliseconds} ms, ratio ${p50Ratio}`)
@@ -209,7 +209,7 @@ export async function saveRetrieval(figures: RetrievalResult): Promise<string[]>
   return ['docs/images/retrieval.svg', ...(await writeSearchDocs({ retrieval: figures }))]
 }
 
-/** The mean nDCG of the datasets that share a catalogue, before and after many unrelated tools join it. */
+/** Mean nDCG of the datasets that share a catalogue, before and after many unrelated tools join it. */
 async function measureDistractors(datasets: readonly Dataset[], data: string) {
   const extra = await loadTools(join(data, 'livemcp-cat', 'distractors.jsonl'))
   const chosen = datasets.filter(({ name }) => name.startsWith('livemcp'))
@@ -223,7 +223,7 @@ async function measureDistractors(datasets: readonly Dataset[], data: string) {
   return { tools: extra.length, before: round(before), after: round(after), lost: round(1 - after / before) }
 }
 
-/** The source recorded what an embedding router answered to the same queries. */
+/** Compares with the answers of an embedding router, which the source recorded. */
 function compareWithRouter({ queries, tools }: Dataset, rankings: readonly (readonly string[])[]) {
   const known = new Set(tools.map(({ id }) => id))
   let router = 0
@@ -259,7 +259,7 @@ function verdicts({
   const { lines, add } = createLines()
   if (ours && other) {
     add('mean nDCG@10 against FTS5', ours.mean.ndcg10 / other.mean.ndcg10, { floor: 1.09, goal: 1.12 })
-    // What it was before anything was learned from use.
+    // The figure before anything was learned from use.
     add('mean nDCG@10', ours.mean.ndcg10, { floor: 0.668, goal: 0.7 })
     const golden = ours.datasets['mcpproxy-golden']?.r5
     add(`mcpproxy-golden R@5 (published ${PUBLISHED_GATEWAY_R5})`, golden, { floor: 0.8, goal: 0.9 })
@@ -278,7 +278,7 @@ function verdicts({
   return lines
 }
 
-/** What has to hold: right tool among three, wrongly called unclear, rightly called so. */
+/** Floors: right tool among three, wrongly called unclear, rightly called unclear. */
 const newcomerFloors: Readonly<Record<NewcomerFigures['queries'], readonly [number, number, number]>> = {
   ordinary: [0.85, 0.15, 0.85],
   everyday: [0.85, 0.15, 0.85],
@@ -311,7 +311,7 @@ function addLearning(add: ReturnType<typeof createLines>['add'], learning: Learn
   add('nDCG@10 with one use in ten wrong, against none', wrong.ndcg10 / cold.ndcg10, { floor: 1, goal: 1.04 })
   const worst = Math.min(...learning.rows.map((row) => row.three.ndcg10 / row.cold.ndcg10))
   add('nDCG@10 with three uses, the worst dataset', worst, { floor: 0.99, goal: 1 })
-  add('queries in which a farmed tool stands before the right one', farmed, {
+  add('queries in which a farmed tool ranks above the right one', farmed, {
     floor: 0.01,
     goal: 0.005,
     atMost: true,
@@ -368,7 +368,7 @@ function tradeLine(line: number, { right, nothingWithoutTools, nothingOffTopic }
   return `  ${line.toFixed(2)}  right tool ${right.toFixed(3)}  nothing: without the tools ${nothingWithoutTools.toFixed(3)}, off topic ${nothingOffTopic.toFixed(3)}`
 }
 
-/** What is being measured, on one line of the terminal that is overwritten. */
+/** Shows the current step on one line, which is overwritten. */
 function progress(what = ''): void {
   if (process.stderr.isTTY) process.stderr.write(`\r${what.padEnd(60)}\r`)
   else if (what !== '') process.stderr.write(`  ${what}\n`)

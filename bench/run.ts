@@ -1,4 +1,7 @@
-/** `npm run bench -- <name> [--data DIR] [--split NAME] [--save] [--json]`: one file per question; the table goes to the terminal and, with --save, the figures to bench/results. */
+/**
+ * `npm run bench -- <name> [--data DIR] [--split NAME] [--save] [--json]`: one file per question. Prints a table; `--save` writes
+ * the figures to bench/results.
+ */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { resolve } from 'node:path'
@@ -17,20 +20,20 @@ import { benchSurface } from './surface.ts'
 import { benchTuning, refuseTuning } from './tuning.ts'
 
 export interface BenchOptions {
-  /** The data folder, or undefined where there is none. */
+  /** The data folder, if there is one. */
   readonly data: string | undefined
-  /** Which queries of each dataset: reads queries.<split>.jsonl. Left out: queries.jsonl. */
+  /** Reads queries.<split>.jsonl of each dataset. Default: queries.jsonl. */
   readonly split?: string | undefined
 }
 
 interface Bench<Figures extends object> {
   readonly about: string
-  /** Its figures are times, so they are those of a machine. */
+  /** The figures are times and depend on the machine. */
   readonly isTimed: boolean
   run(options: BenchOptions): Promise<Figures>
-  /** Why these figures are not to replace the committed ones. */
+  /** Why these figures must not replace the committed ones. */
   refusal?(figures: Figures): string | undefined
-  /** Writes what else is made from the figures, and gives the names of the files. */
+  /** Writes other files made from the figures and returns their names. */
   save?(figures: Figures): Promise<string[]>
 }
 
@@ -38,43 +41,43 @@ const defineBench = <Figures extends object>(bench: Bench<Figures>): Bench<objec
 
 const benches: Readonly<Record<string, Bench<object>>> = {
   surface: defineBench({
-    about: 'what a request costs as the catalogue and the set of loaded tools grow',
+    about: 'cost of a request as the catalogue and the set of loaded tools grow',
     isTimed: true,
     run: benchSurface,
   }),
   bundle: defineBench({
-    about: 'what a bundle holds of the core and one wire, at the start and later',
+    about: 'size of core and one wire in a bundle, at the start and later',
     isTimed: false,
     run: benchBundle,
     refusal: refuseBundle,
   }),
   mcp: defineBench({
-    about: 'what servers cost: until they can be searched, until they are listed, in memory, per call',
+    about: 'cost of servers: time until searchable, time until listed, memory, time per call',
     isTimed: true,
     run: benchMcp,
   }),
   gateway: defineBench({
     about:
-      'what the gateway costs: per call beside other proxies, at the start, in memory, with many clients',
+      'cost of the gateway: per call compared with other proxies, at the start, in memory, with many clients',
     isTimed: true,
     run: benchGateway,
   }),
   agent: defineBench({
-    about: 'what tools cost in a real agent: pi with this extension, with another, and beside other agents',
+    about: 'cost of tools in a real agent: pi with this extension, pi with another one, and other agents',
     isTimed: true,
     run: benchAgent,
     refusal: refuseAgent,
     save: saveAgent,
   }),
   cost: defineBench({
-    about: 'what a conversation costs with each delivery, by the prices and cache rules of each provider',
+    about: 'cost of a conversation with each delivery, by the prices and cache rules of each provider',
     isTimed: false,
     run: benchCost,
     refusal: refuseCost,
     save: saveCost,
   }),
   retrieval: defineBench({
-    about: 'whether a search finds the right tool, against other engines in the same run',
+    about: 'does a search find the right tool, compared with other engines',
     isTimed: true,
     run: benchRetrieval,
     refusal: refuseRetrieval,
@@ -88,13 +91,13 @@ const benches: Readonly<Record<string, Bench<object>>> = {
     save: saveScale,
   }),
   tuning: defineBench({
-    about: 'whether the weights of the ranking carry to data they were not chosen on',
+    about: 'do the ranking weights carry over to new data',
     isTimed: false,
     run: benchTuning,
     refusal: refuseTuning,
   }),
   hybrid: defineBench({
-    about: 'what an embedder adds that needs no network (npm install --prefix examples/embeddings, once)',
+    about: 'gain of an offline embedder (first run npm install --prefix examples/embeddings)',
     isTimed: false,
     run: benchHybrid,
     refusal: refuseHybrid,
@@ -106,7 +109,7 @@ const benches: Readonly<Record<string, Bench<object>>> = {
     run: benchDurable,
   }),
   scan: defineBench({
-    about: 'what the poisoning scan finds in labelled definitions and in real ones, and how long it takes',
+    about: 'findings of the poisoning scan in labelled and real definitions, and its time',
     isTimed: true,
     run: benchScan,
     refusal: refuseScan,
@@ -131,16 +134,16 @@ if (!bench || isHelp || unknown.length > 0 || isIncomplete) {
     unknown.length > 0
       ? `Unknown: ${unknown.join(' ')}\n\n`
       : name && name !== '--help' && !bench
-        ? `There is no bench named ${name}.\n\n`
+        ? `Unknown bench: ${name}.\n\n`
         : ''
   process.stderr.write(
     `${problem}Usage: npm run bench -- <name> [--data DIR] [--split NAME] [--save] [--json]
 
 ${list.join('\n')}
 
-  --data DIR    where real tools are read from; else TOOLWELL_BENCH_DATA, else bench/data; see bench/README.md
+  --data DIR    folder of real tools (default: TOOLWELL_BENCH_DATA, then bench/data); see bench/README.md
   --split NAME  reads queries.NAME.jsonl instead of queries.jsonl (retrieval)
-  --save        writes bench/results/<name>.json, and what the docs show of it
+  --save        writes bench/results/<name>.json and the parts of the docs that show it
   --json        figures as JSON on standard output, the table on standard error: npm run -s bench -- cost --json
 `,
   )

@@ -16,7 +16,7 @@ const SIZES = [1_000, 10_000, 100_000, 1_000_000]
 const LARGEST: Readonly<Record<string, number>> = { 'sqlite-fts5': 1_000_000, minisearch: 100_000 }
 const QUERIES = 100
 const ROUNDS = 2
-/** From this size on a peer takes seconds for a query: fewer are asked, once. */
+/** From this size on, peers need seconds per query, so fewer queries are asked once. */
 const HUGE = 1_000_000
 const QUERIES_OF_HUGE = 25
 const SERVER = 50
@@ -29,7 +29,7 @@ interface Row {
   readonly reindexShare: number
   readonly p50Milliseconds: number
   readonly p95Milliseconds: number
-  /** Absent where the engine keeps its index outside of JavaScript. */
+  /** Absent if the engine keeps its index outside JavaScript. */
   readonly memoryMegabytes?: number
 }
 
@@ -88,7 +88,7 @@ async function measureAt(
     const started = performance.now()
     const index = await engine.build(tools)
     const buildMilliseconds = performance.now() - started
-    // What building left on the stack is gone by the next turn of the event loop.
+    // Frees the stack of the build before memory is read.
     await new Promise((done) => setImmediate(done))
     const memoryMegabytes = memory() - before
     const replaced = Array.from({ length: 5 }, () => {
@@ -100,7 +100,7 @@ async function measureAt(
   }
   const isHuge = tools.length >= HUGE
   const asked = isHuge ? queries.slice(0, QUERIES_OF_HUGE) : queries
-  // In turn, so that whatever else the machine does slows all alike. The first round warms.
+  // In turn, so that other load affects all equally. The first round warms up.
   for (let round = 0; round <= (isHuge ? 1 : ROUNDS); round += 1)
     for (const query of round === 0 ? asked.slice(0, isHuge ? 5 : 20) : asked)
       for (const { index, times } of sides) {
@@ -157,7 +157,7 @@ function verdicts(rows: readonly Row[]): readonly Line[] {
   return lines
 }
 
-/** Queries an agent wrote, where the data is in place. */
+/** Queries that an agent wrote, if the data is available. */
 async function queriesFor(data: string | undefined): Promise<string[]> {
   const datasets = data === undefined ? [] : await loadDatasets(data)
   const written = datasets
@@ -169,7 +169,7 @@ async function queriesFor(data: string | undefined): Promise<string[]> {
 }
 
 function benchTool({ name, description, inputSchema, source = '' }: Tool): BenchTool {
-  // Joined, so that the string is whole: an engine that reads it first would be charged for putting it together.
+  // Joins the string in advance, so that no engine is charged for it.
   return {
     id: [source, name].join('/'),
     name,

@@ -1,4 +1,4 @@
-/** What the poisoning scan finds: by technique in labelled definitions, in real ones where the data folder is in place, and in what time. */
+/** Results of the poisoning scan: by technique in labelled definitions, in real ones if the data folder exists, and its time. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ScannedServer } from '../packages/mcp/src/trust/scan/name-index.ts'
@@ -14,7 +14,7 @@ import {
 import { isHard, scanSample } from '../packages/mcp/test/scan/support.ts'
 import { GENERATED } from './data.ts'
 
-/** Of each technique that shows in the text itself. */
+/** For each technique that shows in the text itself. */
 const LEAST_STRUCTURAL = 0.95
 const MOST_SOFT = 0.01
 
@@ -22,7 +22,7 @@ interface Counts {
   readonly count: number
   /** With any finding. */
   readonly found: number
-  /** With a hard one. */
+  /** With a hard finding. */
   readonly held: number
 }
 
@@ -30,15 +30,15 @@ export interface ScanFigures {
   readonly attacks: Counts & { readonly recall: number }
   readonly byTechnique: Readonly<Record<string, Counts>>
   readonly byFile: Readonly<Record<string, Counts>>
-  /** Attacks whose technique shows in the text itself, and attacks in plain words. */
+  /** Attacks whose technique shows in the text, and attacks in plain words. */
   readonly structural: Counts
   readonly language: Counts
-  /** Never used to write a rule, and not among the above. */
+  /** Samples never used to write a rule. */
   readonly untouched: { readonly attacks: Counts; readonly benign: Counts }
   /** Harmless definitions that look like attacks, by batch. */
   readonly lookalikes: Readonly<Record<string, Counts>>
   readonly benign: Counts
-  /** Attacks among all samples with a finding, and among those held back. */
+  /** Share of attacks among samples with a finding, and among quarantined ones. */
   readonly precision: { readonly found: number; readonly held: number }
   readonly real:
     | {
@@ -138,7 +138,7 @@ async function realServers(data: string | undefined): Promise<ScannedServer[] | 
 }
 
 function scanReal(servers: readonly ScannedServer[]): Pick<ScanFigures, 'real' | 'msPerThousandTools'> {
-  // Processor time: what else the machine does is not the scan's.
+  // Processor time, so that other load does not count.
   const started = process.cpuUsage()
   const reports = scanServers(servers)
   const { user, system } = process.cpuUsage(started)
@@ -187,7 +187,7 @@ function table({
     line('untouched harmless', untouched.benign),
     ...Object.entries(lookalikes).map(([name, counts]) => line(name, counts)),
     '',
-    `precision: ${precision.found} of what is found, ${precision.held} of what is held back`,
+    `precision: ${precision.found} of findings, ${precision.held} of quarantined samples`,
     ...(real
       ? [
           `real tools: ${real.tools}, hard ${real.hard}, soft ${real.soft} (${((100 * real.soft) / real.tools).toFixed(2)} %)`,

@@ -1,4 +1,4 @@
-/** Do the weights of the ranking carry to data they were not chosen on? Leave one source out, choose on the rest, measure on it. */
+/** Do the ranking weights carry over to new data? Leaves one source out, chooses on the rest, measures on it. */
 import { createTunedSearcher } from '../packages/core/src/search/lexical.ts'
 import { defaultTuning, type FieldName, type Tuning } from '../packages/core/src/search/tuning.ts'
 import { type Dataset, familyOf, loadDatasets } from './retrieval/datasets.ts'
@@ -6,7 +6,7 @@ import { figuresOf } from './retrieval/metrics.ts'
 import { documentFor } from './retrieval/toolwell.ts'
 import type { BenchOptions } from './run.ts'
 
-/** Queries per dataset, taken evenly. */
+/** Queries per dataset, evenly spread. */
 const SAMPLE = 200
 const FACTORS = [0.5, 0.75, 1.5, 2]
 const FIELDS: readonly FieldName[] = [
@@ -19,7 +19,7 @@ const FIELDS: readonly FieldName[] = [
   'server description',
 ]
 const OTHERS = ['action', 'topic', 'synonym', 'pair', 'clause'] as const
-/** Where the search starts: one weight for all fields, no concepts, no pairs, no clauses. */
+/** Start of the search for weights: equal weights, no concepts, no pairs, no clauses. */
 const NEUTRAL: Tuning = {
   fields: Object.fromEntries(Object.keys(defaultTuning.fields).map((name) => [name, 1])) as Tuning['fields'],
   action: 0,
@@ -37,7 +37,7 @@ interface Tried {
 export interface TuningFigures {
   readonly sample: number
   readonly tried: number
-  /** Mean nDCG@10 of neutral weights, of the default, and of the weights chosen for each source without looking at it. */
+  /** Mean nDCG@10 of neutral weights, of the default, and of weights chosen for each source without it. */
   readonly neutral: number
   readonly chosenOnAll: number
   readonly skipped: number
@@ -53,7 +53,7 @@ export interface TuningFigures {
       }
     >
   >
-  /** What each single change to the default does to the mean: a flat top means that no weight is balanced on a point. */
+  /** Effect of each single change of the default on the mean. If it is flat, no weight is critical. */
   readonly changes: Readonly<Record<string, number>>
 }
 
@@ -132,7 +132,7 @@ export async function benchTuning({ data, split }: BenchOptions): Promise<Tuning
 }
 
 export function refuseTuning({ tried }: TuningFigures): string | undefined {
-  return tried === 0 ? 'there was no data; see bench/README.md' : undefined
+  return tried === 0 ? 'data is missing; see bench/README.md' : undefined
 }
 
 function* variants(): Iterable<[string, Tuning]> {

@@ -1,4 +1,4 @@
-/** A complete program on the AI SDK: scripted by default, the real OpenAI where OPENAI_API_KEY is set. */
+/** A complete program with the AI SDK: scripted by default, or with the real OpenAI API if OPENAI_API_KEY is set. */
 import assert from 'node:assert/strict'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createToolwell } from '@toolwell/core'
@@ -27,7 +27,7 @@ const invoice = (action: string) =>
   tool({ description: `To ${action} one invoice`, inputSchema, execute: () => done.push(action) })
 const tools = { send_invoice: invoice('send'), void_invoice: invoice('void'), copy_invoice: invoice('copy') }
 
-const well = createToolwell({ mode: 'on' }) // by default it turns itself on when that pays
+const well = createToolwell({ mode: 'on' }) // the default, 'auto', defers only if that saves money
 well.catalogue.setSource('billing', { description: 'Invoices', tools: await importTools(tools, asSchema) })
 const lazy = aiSdk<ModelMessage>(await well.open({ id: 'thread-1' }))
 

@@ -1,4 +1,4 @@
-/** Anthropic Messages: a scripted endpoint, or the real API when ANTHROPIC_API_KEY is set. Checks what it did. */
+/** Anthropic Messages with a scripted endpoint, or with the real API if ANTHROPIC_API_KEY is set. Checks its own result. */
 import assert from 'node:assert/strict'
 import { createToolwell, defineTool } from '@toolwell/core'
 import { type AnthropicMessage, type AnthropicReply, anthropic } from '@toolwell/core/anthropic'

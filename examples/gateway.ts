@@ -1,6 +1,6 @@
 /**
- * `npm start`: the gateway on loopback with five real MCP servers, left open for clients, with the lines that connect them.
- * `npm start -- --once`, or without a terminal: a proof through it, with real MCP clients, and an end.
+ * `npm start`: runs the gateway on loopback with five real MCP servers and prints the lines that connect clients.
+ * `npm start -- --once`, or without a terminal: plays a proof through it with real MCP clients, then exits.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -41,9 +41,9 @@ The gateway with five MCP servers from npm on an example project, until Ctrl-C.
 
 npm run proof is the library's own.
 `
-/** Besides that of `toolwell serve`, so that both can run. */
+/** Differs from the port of `toolwell serve`, so that both can run. */
 const PORT = '7412'
-/** Where `toolwell status` looks for it. */
+/** Folder for `toolwell status`. */
 const FOLDER = fileURLToPath(new URL('../node_modules/.toolwell-start/', import.meta.url))
 
 const flags = readFlags(process.argv.slice(2))
@@ -55,12 +55,12 @@ else if (flags.once) await once()
 else if (flags.stay || process.stdout.isTTY) await stay(placeIn(flags.folder), flags.port)
 else {
   line(
-    'There is no terminal, so this runs the checks and ends, as with --once. To stay open: npm start -- --stay',
+    'Without a terminal, this runs the checks and exits, as with --once. To stay open: npm start -- --stay',
   )
   await once()
 }
 
-/** A sentence where they cannot be used. */
+/** Returns a sentence if the flags are invalid. */
 function readFlags(words: string[]) {
   const { values, tokens } = parseArgs({
     args: words,
@@ -124,7 +124,7 @@ async function once(): Promise<void> {
   heading('Toolwell gateway', 'the model is scripted; clients, gateway, servers and files are real')
   try {
     await preparePlace(place)
-    // What is under way need not be answered any more.
+    // Open requests need no answer after an interrupt.
     await Promise.race([
       play(place, (what, holds) => checks.push({ what, holds }), started, ending.signal),
       interrupted,
@@ -132,7 +132,7 @@ async function once(): Promise<void> {
   } catch (error) {
     if (!ending.signal.aborted) throw error
   } finally {
-    // Whoever still writes would leave something behind.
+    // Processes that still write would recreate the removed files.
     await started.end()
     remove()
   }
@@ -169,7 +169,7 @@ async function stay(place: Place, wanted: string): Promise<void> {
   const isFirst = !isListed(place)
   let isInterrupted = false
   let gateway: ReturnType<typeof startServe> | undefined
-  // Ctrl-C goes to both; the gateway ends in its own time, if that is short, and this process after it.
+  // Ctrl-C reaches both processes. The gateway gets a short time to stop, then this process exits.
   onInterrupt(
     (signal) => {
       isInterrupted = true
@@ -182,7 +182,7 @@ async function stay(place: Place, wanted: string): Promise<void> {
     },
   )
   await preparePlace(place)
-  // Its servers, its port and the folders around it are known here alone.
+  // Only this program knows the servers, port and folders, so clients must not start the gateway.
   keepForOwner(place.state, commandFor(place, wanted))
   if (isInterrupted) {
     clearPlace(place)
@@ -192,7 +192,7 @@ async function stay(place: Place, wanted: string): Promise<void> {
   }
   const child = startServe(place, '--port', wanted, '--events')
   gateway = child
-  // When everything that it has said is here, too.
+  // Waits until all output has arrived.
   const ended = new Promise<number>((done) =>
     child.once('close', (code, signal) => done(code ?? (signal === null ? 1 : 130))),
   )
@@ -209,7 +209,7 @@ async function stay(place: Place, wanted: string): Promise<void> {
     await new Promise((done) => setTimeout(done, 50))
     found = await findDaemon(place.state)
   }
-  // Another one may have been started in the same moment.
+  // Another process may have started a gateway at the same moment.
   const isOwn = found.kind === 'running' && found.file.pid === child.pid
   if (found.kind === 'running' && isOwn) {
     const running = found
@@ -221,13 +221,13 @@ async function stay(place: Place, wanted: string): Promise<void> {
     isShown = true
   }
   process.exitCode = await ended
-  // It has said so itself, unless it was interrupted before it could, or while nothing was shown.
+  // The gateway prints it, unless it was interrupted early or its output was hidden.
   if (isInterrupted && !(isShown && last === 'Stopped.')) line('Stopped.')
   if (isInterrupted && hasClient) line(REMOVAL)
   if (isOwn || (await findDaemon(place.state)).kind === 'none') clearPlace(place)
 }
 
-/** What starts this one again, from anywhere. */
+/** The command that starts this gateway from any folder. */
 function commandFor({ folder }: Place, port: string): string {
   const words = [
     ...(port === PORT ? [] : ['--port', port]),
@@ -237,7 +237,7 @@ function commandFor({ folder }: Place, port: string): string {
   return ['cd', shellWord(root), '&&', 'npm start', ...(words.length === 0 ? [] : ['--', ...words])].join(' ')
 }
 
-/** What else is wrong with a port, the gateway says itself. */
+/** The gateway reports other problems with the port. */
 async function isFree(port: number): Promise<boolean> {
   if (!(port >= 0 && port <= 65_535)) return true
   const probe = createServer()
@@ -247,19 +247,21 @@ async function isFree(port: number): Promise<boolean> {
   })
 }
 
-/** Until every server is known, but not for ever. */
+/** Waits until every server is listed, with a time limit. */
 async function settled(ask: () => Promise<GatewayReport>): Promise<GatewayReport> {
   for (let round = 0; ; round++) {
     const report = await ask()
-    const isReady = report.halls.every(({ servers }) => servers.every(({ state }) => state !== 'connecting'))
+    const isReady = report.serverSets.every(({ servers }) =>
+      servers.every(({ state }) => state !== 'connecting'),
+    )
     if (isReady || round > 300) return report
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
 }
 
-function welcome({ state, project }: Place, at: number, token: string, { halls }: GatewayReport): void {
+function welcome({ state, project }: Place, at: number, token: string, { serverSets }: GatewayReport): void {
   const url = `http://127.0.0.1:${at}/mcp`
-  const { servers = [], tokens = { all: 0, list: 0, saved: 0 } } = halls[0] ?? {}
+  const { servers = [], tokens = { all: 0, list: 0, saved: 0 } } = serverSets[0] ?? {}
   const count = servers.reduce((sum, { tools }) => sum + tools, 0)
   heading('The Toolwell gateway is running', project)
   line(`  ${bold('URL')}    ${cyan(url)}`)

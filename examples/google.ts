@@ -1,4 +1,4 @@
-/** Gemini with plain fetch: a scripted endpoint, or the real API when GEMINI_API_KEY is set. Checks what it did. */
+/** Gemini with plain fetch: a scripted endpoint, or the real API if GEMINI_API_KEY is set. Checks its own result. */
 import assert from 'node:assert/strict'
 import { createToolwell, defineTool } from '@toolwell/core'
 import { type GoogleContent, google } from '@toolwell/core/google'
@@ -20,7 +20,7 @@ const tools = ['send', 'void', 'print', 'archive'].map((action) => {
   const execute = ({ number }: Record<string, unknown>) => `invoice ${number}: ${action} done`
   return defineTool({ name: `${action}_invoice`, description: `To ${action} one`, inputSchema, execute })
 })
-const well = createToolwell({ mode: 'on' }) // by default it turns itself on when that pays
+const well = createToolwell({ mode: 'on' }) // the default, 'auto', defers only if that saves money
 well.catalogue.setSource('billing', { description: 'Invoices', tools })
 const gemini = google(await well.open({ id: 'thread-1' }))
 

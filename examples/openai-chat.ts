@@ -1,4 +1,4 @@
-/** Chat Completions with plain fetch: a scripted endpoint, or the real API when OPENAI_API_KEY is set. Checks what it did. */
+/** Chat Completions with plain fetch: a scripted endpoint, or the real API if OPENAI_API_KEY is set. Checks its own result. */
 import assert from 'node:assert/strict'
 import { createToolwell, defineTool } from '@toolwell/core'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
@@ -20,7 +20,7 @@ const tools = ['send', 'void', 'print', 'archive'].map((action) => {
   const execute = ({ number }: Record<string, unknown>) => `invoice ${number}: ${action} done`
   return defineTool({ name: `${action}_invoice`, description: `To ${action} one`, inputSchema, execute })
 })
-const well = createToolwell({ mode: 'on' }) // by default it turns itself on when that pays
+const well = createToolwell({ mode: 'on' }) // the default, 'auto', defers only if that saves money
 well.catalogue.setSource('billing', { description: 'Invoices', tools })
 const chat = openaiChat(await well.open({ id: 'thread-1' }))
 
@@ -31,7 +31,7 @@ for (let results: ChatMessage[] | undefined; results?.length !== 0; ) {
   const response = await fetch(url, { method: 'POST', headers, body })
   const completion = (await response.json()) as { choices?: [{ message: ChatMessage }] }
   assert.ok(completion.choices, JSON.stringify(completion))
-  const [choice] = completion.choices // the whole choice: it says where a reply was cut off
+  const [choice] = completion.choices // the whole choice: it says if a reply was cut off
   results = (await turn.run(choice)).messages
   messages.push(choice.message, ...results)
 }

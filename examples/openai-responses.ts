@@ -1,4 +1,4 @@
-/** A complete program on the Responses API: scripted by default, the real one where OPENAI_API_KEY is set. */
+/** A complete program with the Responses API: scripted by default, or with the real API if OPENAI_API_KEY is set. */
 import assert from 'node:assert/strict'
 import { createToolwell, type Tool } from '@toolwell/core'
 import { openaiResponses, type ResponsesItem, type ResponsesReply } from '@toolwell/core/openai-responses'
@@ -22,7 +22,7 @@ const tools = ['send', 'void', 'copy', 'print'].map((action): Tool => {
   const inputSchema = { type: 'object', properties: { number }, required: ['number'] }
   return { name: `${action}_invoice`, description: `To ${action} one invoice`, inputSchema, execute }
 })
-const well = createToolwell({ mode: 'on' }) // by default it turns itself on when that pays
+const well = createToolwell({ mode: 'on' }) // the default, 'auto', defers only if that saves money
 well.catalogue.setSource('billing', { description: 'Invoices', tools })
 const responses = openaiResponses(await well.open({ id: 'thread-1' }))
 

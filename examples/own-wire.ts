@@ -1,4 +1,4 @@
-/** An adapter for a wire of one's own: a server that takes turns of lines. Complete, and checks what it did. */
+/** An adapter for a custom wire: a server that exchanges lines. Checks its own result. */
 import assert from 'node:assert/strict'
 import { createToolwell, defineTool, type SurfaceView } from '@toolwell/core'
 import { createAdapter, readArguments, type Unit, type UnitCall, type Wire } from '@toolwell/core/adapter'
@@ -100,6 +100,5 @@ for (const reply of script) {
   lines.push(reply, ...(await turn.run(reply)).messages)
 }
 assert.ok(lines.some(({ text }) => text === 'invoice 7: send done'))
-// No byte of an earlier request has changed.
 for (const [index, body] of sent.entries()) assert.ok(body.startsWith(sent[index - 1] ?? ''))
 process.stdout.write(`${lines.at(-1)?.text}\n`)

@@ -1,6 +1,6 @@
 /**
- * `npm run proof`: the library's proof. The example host does a real task with five real MCP servers over a real wire; the model is
- * scripted, and everything printed is read from the recorded requests, the ledger, the servers and the files they wrote.
+ * `npm run proof`: the example host does a real task with five real MCP servers over a real wire. The model is scripted.
+ * Everything printed is read from the recorded requests, the ledger, the servers and the files they wrote.
  */
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -34,7 +34,7 @@ const chat = await startScriptedChat({
 const checks: { readonly what: string; readonly holds: boolean }[] = []
 const check = (what: string, holds: boolean) => checks.push({ what, holds })
 const open: Proof[] = []
-/** Every process of a server that ran. */
+/** Ids of every server process that ran. */
 const pids = new Set<number>()
 const previous = new Map<string, string>()
 let number = 0
@@ -61,7 +61,7 @@ function start(more: Partial<Setup> = {}): Proof {
   return proof
 }
 
-/** Nothing is known of the servers yet: each is started, asked for its tools, and stopped again. */
+/** Lists every server once, because nothing is cached: start, list tools, stop. */
 async function listServers(): Promise<void> {
   heading(
     '1  The first start',
@@ -105,7 +105,7 @@ async function prove(): Promise<void> {
   const [find, ...rest] = script.task
   if (find) queue.push(find)
   queue.push((request) => {
-    // One search has been answered, and no tool has been called.
+    // After one search and before the first tool call.
     runningAtFirst.push(started().length)
     return rest[0]?.(request) ?? { text: '' }
   })
@@ -186,7 +186,7 @@ async function prove(): Promise<void> {
   heading('7  A compaction', 'the history becomes a summary; loaded tools stay usable')
   queue.push(...script.compacted)
   await resumed.compact()
-  previous.clear() // the one moment at which the prefix is meant to change
+  previous.clear() // only here the prefix may change
   const searches = count(events, 'searched')
   await resumed.ask('Remember that 1.4.1 has been shipped.')
   check(
@@ -248,14 +248,14 @@ type Sums = { readonly actual: number; readonly counterfactual: number; readonly
 
 function compare(unit: string, { actual, counterfactual, saved }: Sums): void {
   const widest = Math.max(actual, counterfactual)
-  // The names of temporary folders are tokens, too: the digits behind these are other ones on every machine.
+  // Rounded, because names of temporary folders have different token counts on each machine.
   const share = `net ${saved < 0 ? 'loss' : 'saving'} ${Math.round(Math.abs(saved / counterfactual) * 100)} %`
   const rounded = (tokens: number) => (tokens < 10_000 ? thousands(tokens) : `${Math.round(tokens / 1000)}k`)
   line(`  every tool sent  ${bar(counterfactual / widest, 40)} ${rounded(counterfactual)} ${unit}`)
   line(`  as it was        ${bar(actual / widest, 40)} ${rounded(actual)}  ${bold(share)}`)
 }
 
-/** Two of the servers are too little to be worth deferring: what the defaults do then, and what it would cost to defer all the same. */
+/** Two small servers: what the defaults do, and what deferring would cost. */
 async function smallSet(): Promise<void> {
   heading('When is it not worth it?', 'the same task with filesystem and memory alone')
   const { well, servers } = openSmall({})
@@ -306,7 +306,7 @@ function report(): void {
   process.exitCode = failed === 0 ? 0 : 1
 }
 
-/** Starts the worker and kills it when the endpoint has received its n-th request. */
+/** Starts the worker and kills it at the endpoint's n-th request. */
 async function killWorkerAt(requests: number): Promise<void> {
   const script = new URL('./proof/worker.ts', import.meta.url).pathname
   const worker = spawn(

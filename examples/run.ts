@@ -1,6 +1,6 @@
 /**
- * `npm run examples`: runs every example that checks itself. What was asked for by name shows what it prints; with `--json`
- * nothing else is printed.
+ * `npm run examples`: runs every self-checking example. Examples named on the command line show their output; `--json` prints
+ * nothing else.
  */
 import { spawnSync } from 'node:child_process'
 

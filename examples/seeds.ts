@@ -1,4 +1,7 @@
-/** `npm run examples -- seeds [--json]`: one task in the systems that Toolwell comes from, each with its own names, over a real wire. */
+/**
+ * `npm run examples -- seeds [--json]`: plays one task in the systems that Toolwell comes from, each with its own names, over a
+ * real wire.
+ */
 import { loadTokenizer } from '@toolwell/core'
 import { bold, cyan, dim, green, heading, line, row } from './proof/print.ts'
 import { calibanSystem } from './seeds/caliban.ts'
@@ -9,7 +12,7 @@ import { sfSystem } from './seeds/sf.ts'
 import { superAgentSystem } from './seeds/super-agent.ts'
 import { task } from './seeds/system.ts'
 
-/** Of a text that is shown. */
+/** Most lines of a text shown. */
 const MOST_LINES = 14
 const WIDTH = 120
 const systems = [sfSystem, superAgentSystem, qwenCodeSystem, calibanSystem, pawworkSystem]
@@ -25,7 +28,7 @@ else {
   for (const each of played) show(each)
 }
 
-/** All of them on one screen. */
+/** All systems in one table. */
 function overview(all: readonly Played[]): void {
   const cells = [
     ['system', 'the model asks', 'and then calls', 'tools', 'tokens of the request'],
@@ -53,7 +56,7 @@ function show({ system, loader, ask, before, answer, after, target, report }: Pl
   for (const fact of report) line(`  then    ${fact}`)
 }
 
-/** Of a later request, only what the earlier one did not have. */
+/** For a later request, shows only what is new. */
 function request(label: string, sent: Sent, earlier?: Sent): void {
   const names = sent.tools.map((name) => (earlier && !earlier.tools.includes(name) ? green(name) : name))
   line(`  ${label.padEnd(6)}  ${names.join(', ')} ${dim(`(${sent.toolTokens} tokens)`)}`)
@@ -69,7 +72,7 @@ function quoted(label: string, text: string): void {
     line(`  ${(index === 0 ? label : '').padEnd(6)}  ${dim(`│ ${each}`)}`)
 }
 
-/** Nothing of an empty line. */
+/** Returns no line for empty text. */
 function wrapped(text: string): readonly string[] {
   return text.match(new RegExp(`\\S.{0,${WIDTH - 1}}(?=\\s|$)|\\S{${WIDTH}}`, 'g')) ?? []
 }

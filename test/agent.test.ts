@@ -50,10 +50,12 @@ describe('the command', () => {
       expect(code).toBe(2)
       return stderr
     }
-    expect(refused('-p', 'x')).toMatch(/no key.*ANTHROPIC_API_KEY or OPENAI_API_KEY or GEMINI_API_KEY.*--url/)
+    expect(refused('-p', 'x')).toMatch(
+      /No API key.*ANTHROPIC_API_KEY or OPENAI_API_KEY or GEMINI_API_KEY.*--url/,
+    )
     expect(refused('-p', 'x', '--surfaces', 'sf')).toContain('--surfaces')
     const there = ['--url', 'http://127.0.0.1:9/v1', '--workspace', folder()]
-    expect(refused('-p', 'x', ...there, '--resume', 'gone')).toContain('no session gone')
+    expect(refused('-p', 'x', ...there, '--resume', 'gone')).toContain('Unknown session gone')
   })
 })
 
@@ -134,7 +136,7 @@ describe('a transcript', () => {
       /line 3: .*"hologram".*newer version/,
     )
     writeFileSync(file, `${whole}not json\n`)
-    await expect(openTranscript(sessions, 'main', 'google')).rejects.toThrow(/line 3: .*no JSON/)
+    await expect(openTranscript(sessions, 'main', 'google')).rejects.toThrow(/line 3: .*invalid JSON/)
   })
 })
 

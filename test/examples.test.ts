@@ -167,7 +167,7 @@ it('a second npm start leaves the first alone, and Ctrl-C ends it with a word', 
   expect(await ended).toBe(0)
   const [before, last] = printed.text.trimEnd().split('\n').slice(-2)
   expect(before).toBe('Stopped.')
-  expect(last).toMatch(/^To take the line out of your client again: claude mcp remove /)
+  expect(last).toMatch(/^To disconnect a client: claude mcp remove /)
   expect(printed.text).not.toContain('the config has changed')
   expect(existsSync(join(folder, 'project'))).toBe(false)
 
@@ -183,7 +183,7 @@ it('npm start without a terminal says first what it does, and leaves nothing beh
   onTestFinished(() => rmSync(temporary, { recursive: true, force: true }))
   const { child, printed, ended } = startIn(temporary)
   await expect.poll(() => printed.text, { timeout: 120_000 }).toContain('The first start')
-  expect(printed.text.split('\n')[0]).toMatch(/no terminal.*--once.*npm start -- --stay/)
+  expect(printed.text.split('\n')[0]).toMatch(/Without a terminal.*--once.*npm start -- --stay/)
   expect(readdirSync(temporary).some((name) => name.startsWith('toolwell-start-'))).toBe(true)
   child.kill('SIGINT')
   expect(await ended).toBe(130)

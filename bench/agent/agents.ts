@@ -1,4 +1,4 @@
-/** The agents that are run here, one entry each: how it is started, and how its model searches and calls. */
+/** The agents measured here: how to start each one, and how its model searches and calls. */
 import { join } from 'node:path'
 import { type Api, openHome, PI_VERSION, TOOLWELL } from '../../packages/pi/test/support/pi-process.ts'
 import { installed } from '../../test/setup/framework-folder.ts'
@@ -7,7 +7,7 @@ import { REFERENCE } from './reference.ts'
 export type Servers = Readonly<Record<string, readonly string[]>>
 type Reply = { readonly text: string } | { readonly calls: readonly { name: string; arguments: object }[] }
 
-/** A task of one turn: what is searched for, and which tool of which server is called then. */
+/** A task of one turn: the query, and the tool that is called then. */
 export interface Task {
   readonly query: string
   readonly server: string
@@ -17,13 +17,13 @@ export interface Task {
 
 export interface Agent {
   readonly name: string
-  /** The replies of a model that does the task with this agent's means. */
+  /** Replies of a model that does the task in this agent. */
   replies(task: Task, api: Api): readonly Reply[]
-  /** Plays the turns, and gives the bodies of all requests. */
+  /** Plays the turns and returns the bodies of all requests. */
   play(servers: Servers, turns: readonly (readonly Reply[])[], api: Api): Promise<readonly object[]>
 }
 
-/** The last that works with this pi on Node 20: later ones need the pi of Node 22. */
+/** The last version that works with this pi on Node 20. Later ones need the pi of Node 22. */
 const ADAPTER = 'pi-mcp-adapter@2.11.0'
 const call = (name: string, input: object): Reply => ({ calls: [{ name, arguments: input }] })
 
@@ -72,5 +72,5 @@ export const WITH_ADAPTER = pi(
   ],
 )
 
-/** In the order of the table. Another host joins with an entry of its own. */
+/** In the order of the table. Add an entry for another host. */
 export const AGENTS: readonly Agent[] = [BARE, WITH_TOOLWELL, WITH_ADAPTER, REFERENCE]

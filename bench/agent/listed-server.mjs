@@ -1,4 +1,4 @@
-/** A server over stdio that lists the tools of a file: `{ "tools": [ … ] }`. Its tools are listed here, never run. */
+/** A stdio server that lists the tools of a file: `{ "tools": [ … ] }`. They are never run. */
 import { readFileSync } from 'node:fs'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'

@@ -1,6 +1,6 @@
 /**
- * The first request of agents with five real servers and 95 tools in their config, measured once from their npm packages against a
- * scripted endpoint (o200k over the JSON of the tools, the text of the prompt, the messages). Not measured again here.
+ * First requests of other agents with five real servers and 95 tools, measured once from their npm packages with a scripted
+ * endpoint (o200k over the JSON of the tools, the text of the prompt, the messages). Not measured again here.
  */
 export interface Published {
   readonly agent: string

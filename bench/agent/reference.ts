@@ -1,4 +1,4 @@
-/** The agent of examples/agent, as its command: a process for each turn, which goes on with the session. */
+/** Runs the command of examples/agent: one process per turn, all on one session. */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -41,7 +41,7 @@ export const REFERENCE: Agent = {
       if (code !== 0) throw new Error(`the agent ended with ${String(code)} at ${JSON.stringify(text)}`)
     }
     try {
-      // Another session before: the servers are listed with it, as on every day but the first.
+      // An earlier session lists the servers, so that the measured one finds them in the cache.
       await say('Hello.', '--session', 'before')
       const before = endpoint.requests.length
       for (const [index] of turns.entries())

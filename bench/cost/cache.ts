@@ -1,16 +1,16 @@
-/** What a provider's prompt cache keeps of one request after another, by its published rule. */
+/** Simulates a provider's prompt cache over a series of requests, by its published rule. */
 import type { Piece, Rendering } from './rendering.ts'
 
 export type CacheRule =
-  /** Only prefixes that end in a mark are kept, and are found again as a whole. */
+  /** Only prefixes that end at a mark are kept, and are read as a whole. */
   | {
       readonly kind: 'marks'
-      /** All that a host sets, or only the one that the provider sets by itself at the end. */
+      /** All marks of the host, or only the provider's mark at the end. */
       readonly marks: 'all' | 'last'
       readonly minimum: number
       readonly minutes: number
     }
-  /** Any shared beginning is found again, in whole steps. */
+  /** Any shared prefix is read, in whole steps. */
   | {
       readonly kind: 'prefix'
       readonly minimum: number
@@ -19,7 +19,7 @@ export type CacheRule =
     }
   | { readonly kind: 'none' }
 
-/** Input tokens of one request by what became of them. The three lie behind each other in this order. */
+/** Input tokens of one request: read, written and uncached, in this order. */
 export interface CacheUse {
   readonly read: number
   readonly written: number
@@ -31,15 +31,15 @@ export interface Timed {
   readonly rendering: Rendering
 }
 
-/** A beginning that some request had: the path from the root is its pieces. */
+/** A prefix of some request. The path from the root gives its pieces. */
 interface Node {
   readonly tokens: number
   readonly next: Map<Piece, Node>
-  /** The minute up to which the cache has it. */
+  /** The minute until which the cache keeps it. */
   until: number
 }
 
-/** Costs one step per piece of each request. */
+/** Takes one step per piece of each request. */
 export function applyCache(requests: readonly Timed[], rule: CacheRule): CacheUse[] {
   const root: Node = { tokens: 0, next: new Map(), until: Number.NEGATIVE_INFINITY }
   return requests.map(({ minute, rendering }) => {

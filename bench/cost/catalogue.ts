@@ -1,12 +1,12 @@
-/** The tools of a conversation: real ones by server where the data is in place, generated ones where it is not. */
+/** The tools of a conversation: real ones by server if the data is available, otherwise generated ones. */
 import type { Tool } from '@toolwell/core'
 import { atSize } from '../data.ts'
 import type { CatalogueChoice } from './conversation.ts'
 
 export interface BenchCatalogue {
-  /** In the order that the places in a conversation's file count. */
+  /** In the order that the numbers in a conversation's file refer to. */
   readonly tools: readonly Tool[]
-  /** The host's own, without a source. */
+  /** The host's tools, without a source. */
   readonly own: readonly Tool[]
   readonly bySource: ReadonlyMap<string, readonly Tool[]>
 }
@@ -23,7 +23,7 @@ export function chooseTools(corpus: readonly Tool[], choice: CatalogueChoice): B
     ...(choice.servers.includes('*') ? [...servers.keys()].filter((server) => !named.includes(server)) : []),
   ]
   const listed = order.flatMap((server) => servers.get(server) ?? [])
-  // Generated tools have other servers: their number is what matters then.
+  // Generated tools have other servers, so only their number counts.
   const isReal = named.every((server) => servers.has(server))
   const tools = atSize(isReal ? listed : corpus, choice.tools).map((tool, index): Tool => {
     if (index >= choice.own) return tool

@@ -1,8 +1,8 @@
-/** One picture of the figures: total cost relative to eager, a row per conversation, on a logarithmic scale. */
+/** Draws the figures: total cost relative to eager, one row per conversation, on a logarithmic scale. */
 import type { CostFigures, PatternFigures } from './figures.ts'
 import { figuresOf } from './goals.ts'
 
-/** Which provider is drawn: the one with the most particular cache. */
+/** The provider in the chart: it has the most particular cache. */
 const PROVIDER = 'anthropic'
 const WIDTH = 880
 const LEFT = 232
@@ -13,7 +13,7 @@ const TICKS = [0.03, 0.05, 0.1, 0.25, 0.5, 1, 2, 5]
 const FROM = 0.03
 const TO = 6
 
-/** Told apart by form as well as by colour, and in this order from below to above. */
+/** Distinct in form and colour, drawn in this order. */
 const SERIES = [
   { name: 'mutation-first', title: 'list made anew, newest first', draw: cross },
   { name: 'append', title: 'append', draw: triangle },
@@ -96,7 +96,7 @@ function about(patterns: readonly PatternFigures[]): string {
   return `With auto the cheapest conversation costs ${percent(Math.min(...totals))} of eager, the most expensive ${percent(Math.max(...totals))}.`
 }
 
-/** Across, in whole tenths, so that the file does not change with the last digit. */
+/** Horizontal position in tenths, so that the file does not change with the last digit. */
 function place(value: number): number {
   const share = Math.log(Math.min(TO, Math.max(FROM, value)) / FROM) / Math.log(TO / FROM)
   return tenth(LEFT + share * (WIDTH - LEFT - RIGHT))

@@ -1,20 +1,20 @@
-/** The conversations of the cost bench: fixed in files, read and checked here. The format is described in bench/README.md. */
+/** Reads and checks the conversations of the cost bench. bench/README.md describes the format. */
 import { readdir, readFile } from 'node:fs/promises'
 
 export interface ConversationFile {
-  /** The file's name without its ending. */
+  /** File name without its ending. */
   readonly name: string
   readonly about: string
   readonly catalogue: CatalogueChoice
-  /** Tokens of the host's system prompt. */
+  /** Tokens of the system prompt. */
   readonly system: number
   readonly turns: readonly TurnScript[]
 }
 
 export interface CatalogueChoice {
-  /** How many tools, the host's own included. */
+  /** Number of tools, including the host's. */
   readonly tools: number
-  /** The first so many are the host's own: eager under every strategy. */
+  /** Number of tools of the host, at the start of the list: eager under every strategy. */
   readonly own: number
   /** Servers in this order; `*` stands for all others by name. */
   readonly servers: readonly string[]
@@ -23,22 +23,22 @@ export interface CatalogueChoice {
 export interface TurnScript {
   /** Minutes since the last answer. */
   readonly idle: number
-  /** Tokens of what the user says. */
+  /** Tokens of the user message. */
   readonly user: number
-  /** Rounds of calls, one after the other; the calls of one round run in parallel. */
+  /** Rounds of calls. The calls of one round run in parallel. */
   readonly steps: readonly (readonly CallScript[])[]
   /** Tokens of the answer that ends the turn. */
   readonly answer: number
 }
 
 export interface CallScript {
-  /** The place of the tool in the catalogue, from 0. */
+  /** Index of the tool in the catalogue, from 0. */
   readonly tool: number
   /** Tokens of its result. */
   readonly result: number
 }
 
-/** Minutes between turns where a file says nothing: someone who reads and writes. */
+/** Default minutes between turns: someone who reads and writes. */
 const IDLE = 1
 
 export async function loadConversations(folder: URL): Promise<ConversationFile[]> {
@@ -82,14 +82,14 @@ export function readConversation(name: string, json: unknown): ConversationFile 
   }
 }
 
-/** `15: 700` is a call of tool 15 whose result has 700 tokens; parallel calls stand behind commas. */
+/** `15: 700` is a call of tool 15 whose result has 700 tokens. Commas separate parallel calls. */
 function readStep(step: unknown, at: string, tools: number): CallScript[] {
   return String(step)
     .split(',')
     .map((text) => {
       const [, tool, result] = /^\s*(\d+):\s*(\d+)\s*$/.exec(text) ?? []
       if (tool === undefined) throw new Error(`${at}: ${JSON.stringify(step)} is not of the form "15: 700"`)
-      if (Number(tool) >= tools) throw new Error(`${at}: there is no tool ${tool}`)
+      if (Number(tool) >= tools) throw new Error(`${at}: unknown tool ${tool}`)
       return { tool: Number(tool), result: Number(result) }
     })
 }

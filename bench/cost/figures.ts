@@ -1,4 +1,4 @@
-/** The figures of the cost bench: every conversation under every strategy and provider, and what follows for the goals. */
+/** Computes the figures of the cost bench: every conversation under every strategy and provider, and the goals. */
 import type { Tool, Toolwell, ToolwellOptions } from '@toolwell/core'
 import { type BenchCatalogue, chooseTools } from './catalogue.ts'
 import type { ConversationFile } from './conversation.ts'
@@ -12,7 +12,7 @@ import { wires } from './wires/index.ts'
 import type { WireName } from './wires/wire.ts'
 
 export interface CostFigures {
-  /** Where the tools come from, and what counted the tokens. */
+  /** Source of the tools, and the tokenizer. */
   readonly tools: string
   readonly tokenizer: string
   readonly providers: readonly Provider[]
@@ -24,7 +24,7 @@ export interface PatternFigures {
   readonly about: string
   readonly turns: number
   readonly tools: number
-  /** Tokens of the deferred definitions, of the eager ones, and of what deferral itself sends with each request. */
+  /** Tokens of the deferred definitions, of the eager ones, and of the overhead of deferral in each request. */
   readonly deferredTokens: number
   readonly eagerTokens: number
   readonly surfaceTokens: number
@@ -33,11 +33,11 @@ export interface PatternFigures {
 
 export interface ProviderFigures {
   readonly requests: number
-  /** Of eager: cost of the conversation in uncached input tokens, the share of it that is tools, and of cached input. */
+  /** Eager run: cost of the conversation in uncached input tokens, the share of tools, and the share of cached input. */
   readonly cost: number
   readonly toolShare: number
   readonly cacheHits: number
-  /** Tokens of deferred definitions from which deferral costs less than eager here: native where there is one, else bridge. */
+  /** Tokens of deferred definitions above which deferral costs less than eager: native if available, otherwise bridge. */
   readonly breakEven: number
   readonly strategies: Readonly<Record<string, StrategyFigures>>
 }
@@ -48,7 +48,7 @@ export interface StrategyFigures {
   readonly tools: number
   readonly cacheHits: number
   readonly searches: number
-  /** How the library delivered, `off` where it left everything as it was. */
+  /** Delivery that the library chose, `off` if it sent every tool. */
   readonly delivery: string
 }
 
@@ -74,7 +74,7 @@ export async function measurePattern(
 ): Promise<PatternFigures> {
   const wells = new Map<string, Toolwell>()
   const recordings = new Map<string, Recording>()
-  /** Providers on one wire whose options are the same share what was sent. */
+  /** Providers on one wire with the same options share a recording. */
   const record = async (options: ToolwellOptions, wire: WireName) => {
     const given = JSON.stringify(options)
     const well = wells.get(given) ?? createWell(catalogue, options)
@@ -120,7 +120,7 @@ export async function measurePattern(
   return { name, about, turns: turns.length, tools: file.catalogue.tools, ...sizes, providers: byProvider }
 }
 
-/** A delivery that the library does not know is left out; every other failure is one. */
+/** Skips deliveries that the library does not know. Other errors are thrown. */
 async function recordOrSkip(run: () => Promise<Recording>, name: string): Promise<Recording | undefined> {
   try {
     return await run()
@@ -134,7 +134,7 @@ function compare(run: Recording, eager: EagerCost, provider: Provider): Strategy
   const cost = costOf(run, provider)
   return {
     total: round(cost.total / eager.total),
-    // What the definitions cost in the eager run is the tools' part there; all that comes on top is the tools' part here.
+    // The tools' part: the cost of definitions in the eager run, plus everything that this run adds.
     tools: round((cost.total - (eager.total - eager.tools)) / eager.tools),
     cacheHits: round(cost.cacheHits),
     searches: cost.searches,
@@ -142,7 +142,7 @@ function compare(run: Recording, eager: EagerCost, provider: Provider): Strategy
   }
 }
 
-/** The cost of eager grows with its definitions along a line, that of deferral hardly at all: where they meet. */
+/** The cost of eager grows linearly with its definitions, that of deferral hardly at all. Returns where they meet. */
 function breakEvenOf(
   runs: ReadonlyMap<string, Recording>,
   eager: EagerCost,

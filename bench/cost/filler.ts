@@ -1,13 +1,13 @@
-/** Text of a given length, and arguments that fit a schema: what a conversation says where only its size matters. */
+/** Text of a given length, and arguments that fit a schema, for conversations in which only sizes matter. */
 import type { JsonSchema } from '@toolwell/core'
 
-/** Common words, one token each with the space before them. */
+/** Common words, one token each including the space before them. */
 const WORDS =
   'the report shows that each service returns a list of open items with their owner state date number and label while some of them still wait for review after the last change in this area because another team has to confirm the result before it can be closed'.split(
     ' ',
   )
 
-/** About so many tokens. Texts with different seeds differ from their first word on. */
+/** About `tokens` tokens. Texts with different seeds differ from the first word on. */
 export function filler(tokens: number, seed: string): string {
   let state = 2166136261
   for (const character of seed) state = Math.imul(state ^ character.charCodeAt(0), 16777619) >>> 0
@@ -19,7 +19,7 @@ export function filler(tokens: number, seed: string): string {
   return words.join(' ')
 }
 
-/** The least that fits: every required property, nothing else. */
+/** The smallest valid arguments: only required properties. */
 export function sampleArguments(schema: JsonSchema): Record<string, unknown> {
   return sampleObject(schema, schema, '')
 }

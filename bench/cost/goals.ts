@@ -1,15 +1,15 @@
-/** What the figures have to show, and where that is out of reach. */
+/** Goals of the cost bench, and cases that cannot reach them. */
 import type { CostFigures, PatternFigures, StrategyFigures } from './figures.ts'
 
 export interface Goal {
   readonly name: keyof typeof GOALS
   readonly provider: string
-  /** As a person reads it, with the conversation it belongs to. */
+  /** Readable figure with its conversation. */
   readonly figure: string
   readonly holds: boolean
 }
 
-/** A conversation in which a list that is made anew costs less than `auto`. */
+/** A conversation in which rebuilding the list costs less than `auto`. */
 export interface Exception {
   readonly pattern: string
   readonly provider: string
@@ -21,12 +21,12 @@ export interface Exception {
     | ''
 }
 
-/** What deferral does at one size of the catalogue, over all conversations and providers, relative to eager. */
+/** Cost of deferral at one catalogue size, over all conversations and providers, relative to eager. */
 export interface FrontierRow {
   readonly deferredTokens: number
   readonly best: number
   readonly median: number
-  /** On the providers that have a cache, and on the one that has none. */
+  /** With the providers that have a cache, and with the one without. */
   readonly worst: FrontierCase
   readonly worstUncached: FrontierCase
   /** Share of the cases above 102 %. */
@@ -41,8 +41,8 @@ interface FrontierCase {
 }
 
 /**
- * Out of reach for any decision that is made before request 1 and defers 95 tools at all: without a cache each of the
- * twelve searches pays for some 50,000 tokens of history once more.
+ * Out of reach for any decision before request 1 that defers 95 tools: without a cache, each of the twelve searches pays for some
+ * 50,000 tokens of history again.
  */
 const OUT_OF_REACH = [{ provider: 'no-cache', pattern: '28-one-turn-large-results' }]
 
@@ -60,7 +60,7 @@ export const GOALS = {
   frugal: 'the most expensive one with `frugal` (goal ≤ 102 %)',
 } as const
 
-/** The second and third are promised where a cache is discounted. */
+/** The second and third goal apply to providers with discounted caches. */
 export function goalsOf({ providers, patterns }: CostFigures): Goal[] {
   return providers.flatMap(({ name: provider, rule }) => {
     const usual = patterns.find((pattern) => pattern.name === USUAL)
@@ -91,7 +91,7 @@ function dearest(patterns: readonly PatternFigures[], totalOf: (pattern: Pattern
   return { total, text: `${percent(total)} (${pattern.name})` }
 }
 
-/** What is left out of the lines above, with its figure. */
+/** Cases excluded from the goals, with their figures. */
 export function outOfReachOf({ patterns }: CostFigures) {
   return OUT_OF_REACH.flatMap(({ provider, pattern }) => {
     const figures = patterns.find(({ name }) => name === pattern)
@@ -124,7 +124,7 @@ export function exceptionsOf({ providers, patterns }: CostFigures): Exception[] 
   )
 }
 
-/** Every conversation as it would cost at other sizes of its catalogue: along the line that the break-even lies on. */
+/** Every conversation at other catalogue sizes, along the line of the break-even. */
 export function frontierOf({ providers, patterns }: CostFigures): FrontierRow[] {
   return SIZES.map((size) => {
     const cases = providers
@@ -157,7 +157,7 @@ function deferredAt(pattern: PatternFigures, provider: string, size: number): nu
   return (work + perToken * (eagerTokens + breakEven)) / (work + perToken * (eagerTokens + size))
 }
 
-/** What the break-even depends on: conversations of few searches and of many, over short and over long results. */
+/** Break-even cases: few or many searches, short or long results. */
 export const BREAK_EVENS = [
   { pattern: '11-ten-turns-no-search', title: 'ten turns, no search' },
   { pattern: USUAL, title: 'ten turns, three searches' },

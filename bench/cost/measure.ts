@@ -1,4 +1,4 @@
-/** From recorded requests to costs: in units of one uncached input token, and relative to sending every tool. */
+/** Computes costs from recorded requests, in units of one uncached input token and relative to sending every tool. */
 import { applyCache, type CacheUse } from './cache.ts'
 import type { Provider } from './providers.ts'
 import type { Recording } from './replay.ts'
@@ -7,16 +7,16 @@ export interface Cost {
   readonly requests: number
   readonly searches: number
   readonly inputTokens: number
-  /** Share of the input tokens that was read from the cache. */
+  /** Share of input tokens read from the cache. */
   readonly cacheHits: number
-  /** Input and output of the whole conversation, one uncached input token being 1. */
+  /** Input and output of the whole conversation, in uncached input tokens. */
   readonly total: number
 }
 
 export interface EagerCost extends Cost {
   /** Tokens of all definitions. */
   readonly toolTokens: number
-  /** What the definitions cost; the rest of the total is work that every strategy has to do. */
+  /** Cost of the definitions. The rest of the total is work under every strategy. */
   readonly tools: number
 }
 
@@ -24,7 +24,7 @@ export function costOf(recording: Recording, provider: Provider): Cost {
   return summarise(recording, applyCache(recording.requests, provider.rule), provider)
 }
 
-/** The same, and how much of it the definitions are: they lie at one place of each request, and share its fate. */
+/** The same, with the cost of the definitions: they are in one place of each request and are cached together. */
 export function eagerCostOf(recording: Recording, provider: Provider): EagerCost {
   const uses = applyCache(recording.requests, provider.rule)
   const { prices } = provider

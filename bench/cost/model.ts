@@ -1,4 +1,4 @@
-/** The scripted model: what it says when it needs a tool, whether it can call it or has to search for it first. */
+/** The scripted model: calls a needed tool, or searches for it first. */
 import type { Tool } from '@toolwell/core'
 import { sampleArguments } from './filler.ts'
 import type { Rendering } from './rendering.ts'
@@ -6,26 +6,26 @@ import type { ModelCall } from './wires/wire.ts'
 
 export interface WantedTool {
   readonly tool: Tool
-  /** As the model knows it. */
+  /** Name under which the model knows the tool. */
   readonly name: string
   readonly isOwn: boolean
 }
 
-/** What the model has before it. */
+/** Everything the model can see. */
 export interface Situation {
   readonly loaded: readonly string[]
-  /** `eager` while deferral is off, too. */
+  /** Also `eager` while deferral is off. */
   readonly delivery: string
   readonly rendering: Rendering
-  /** Search answers of this step, and how many rounds they took. */
+  /** Search answers of this step, and the number of rounds. */
   readonly answers: string
   readonly attempt: number
 }
 
-/** It does not search for ever: the last attempt is by exact name, whether it was shown or not. */
+/** Limits searches: the last attempt uses the exact name, even if it was never shown. */
 export const MOST_ATTEMPTS = 4
 
-/** Searches for what is missing, or calls what is wanted. */
+/** Searches for missing tools, or calls the wanted ones. */
 export function act(
   wanted: readonly WantedTool[],
   situation: Situation,
@@ -40,7 +40,7 @@ export function act(
   return { isSearch, calls }
 }
 
-/** By exact name where the list or an earlier answer showed it, in words otherwise, and in more words after a miss. */
+/** Uses the exact name if the list or an answer showed it, otherwise words, and more words after a miss. */
 function queriesFor(missing: readonly WantedTool[], situation: Situation): string[] {
   const { rendering, answers, attempt } = situation
   const shown = rendering.pieces.filter(({ part }) => part === 'tools').map(({ text }) => text)
@@ -67,7 +67,7 @@ function searchCall(query: string, delivery: string, id: string): ModelCall {
   return delivery === 'native' ? { ...call, native: 'search' } : call
 }
 
-/** In the way of the delivery: through the wrapper, or by its own name. */
+/** Calls through the bridge or by name, depending on the delivery. */
 function toolCall({ tool, name, isOwn }: WantedTool, delivery: string, id: string): ModelCall {
   const input = sampleArguments(tool.inputSchema)
   if (delivery === 'bridge' && !isOwn) return { id, name: 'tool_call', arguments: { name, arguments: input } }

@@ -1,7 +1,6 @@
 /**
- * What shipped peers did before they gave it up: the tools array is made anew after each load. Two forms: the tool
- * loaded last comes first, or the array is sorted by name. Bodies are built here from those of the append run, so that
- * search, history and reminders are the same and the order of the array is all that differs.
+ * The former approach of released peers: rebuild the tools array after each load, either with the newest tool first or sorted by
+ * name. Builds bodies from those of the append run, so that only the order of the array differs.
  */
 import type { PieceMaker } from './rendering.ts'
 import type { Recording } from './replay.ts'
@@ -25,7 +24,7 @@ export function mutate(append: Recording, form: Mutation, wire: BenchWire, piece
   return { ...append, requests, delivery: form }
 }
 
-/** Chat Completions has it one level down. */
+/** Chat Completions has the name one level down. */
 function nameOf(tool: object): string {
   const { name, function: inner } = tool as { name?: string; function?: { name: string } }
   return name ?? inner?.name ?? ''

@@ -1,4 +1,4 @@
-/** Cache rules and price ratios, as published. Sources and dates are in docs/reference/measurements.md; input without a cache is 1. */
+/** Published cache rules and price ratios; uncached input is 1. docs/reference/measurements.md has sources and dates. */
 import type { CacheRule } from './cache.ts'
 import type { WireName } from './wires/wire.ts'
 

@@ -1,4 +1,4 @@
-/** A request as its provider lays it before the model: pieces in render order, counted once each. */
+/** A request in the order in which the provider shows it to the model, as pieces that are counted once each. */
 
 export type Part = 'tools' | 'system' | 'messages'
 
@@ -10,11 +10,11 @@ export interface Piece {
 
 export interface Rendering {
   readonly pieces: readonly Piece[]
-  /** Where a host that follows the provider's advice puts its cache marks: how many pieces stand before each. */
+  /** Cache marks according to the provider's advice: the number of pieces before each. */
   readonly marks: readonly number[]
 }
 
-/** One for all requests of a bench: the same text is the same piece, and is counted once. */
+/** Shared by all requests of a bench: the same text is one piece and counted once. */
 export interface PieceMaker {
   of(part: Part, value: object | string): Piece
   count(text: string): number
@@ -22,7 +22,7 @@ export interface PieceMaker {
 
 export function createPieceMaker(count: (text: string) => number): PieceMaker {
   const byText = new Map<string, Piece>()
-  // Definitions and messages are sent again as the same objects: most of them need not be written out a second time.
+  // Definitions and messages are often the same objects, which need no second serialisation.
   const byObject = new WeakMap<object, Piece>()
   const make = (part: Part, text: string): Piece => {
     const key = `${part} ${text}`
@@ -45,7 +45,7 @@ export function createPieceMaker(count: (text: string) => number): PieceMaker {
   }
 }
 
-/** As the model reads it: JSON, but for the escapes within its strings. A schema in a search answer is then as long as one in the array. */
+/** As the model reads it: JSON without escapes in its strings, so a schema in a search answer is as long as in the array. */
 function written(value: unknown): string {
   if (typeof value === 'string') return `"${value}"`
   if (Array.isArray(value)) return `[${value.map(written).join(',')}]`

@@ -1,4 +1,4 @@
-/** One conversation under one strategy on one wire: the real library, a scripted model, and every request as it was sent. */
+/** Plays one conversation under one strategy on one wire with the real library and a scripted model, and records every request. */
 import { createToolwell, type Tool, type Toolwell, type ToolwellOptions } from '@toolwell/core'
 import type { BenchCatalogue } from './catalogue.ts'
 import type { CallScript, ConversationFile } from './conversation.ts'
@@ -11,12 +11,12 @@ export interface RecordedRequest {
   /** Minutes since the start. */
   readonly minute: number
   readonly body: Body
-  /** Wire names of the tools that were loaded by then. */
+  /** Wire names of the loaded tools. */
   readonly loaded: readonly string[]
   readonly rendering: Rendering
   /** Tokens of the reply. */
   readonly output: number
-  /** A round that only searched: with every tool on the wire it would not exist. */
+  /** A round that only searched. It would not exist with every tool sent. */
   readonly isSearch: boolean
 }
 
@@ -24,16 +24,16 @@ export interface Recording {
   readonly requests: readonly RecordedRequest[]
   readonly mode: 'off' | 'on'
   readonly delivery: string
-  /** Search calls; parallel ones share a round. */
+  /** Search calls. Parallel ones share a round. */
   readonly searches: number
 }
 
-/** Minutes that one request takes, calls included. */
+/** Minutes for one request, including calls. */
 const STEP = 0.25
-/** Tokens a model spends on deciding what to search for, paid as output and not kept. An assumption. */
+/** Output tokens for deciding on a search, not kept in the history. An assumption. */
 const DELIBERATION = 60
 
-/** One for all wires of a conversation: to index a large catalogue costs more than to talk over it. */
+/** Shared by all wires of a conversation, because indexing a large catalogue costs more than the conversation. */
 export function createWell(catalogue: BenchCatalogue, options: ToolwellOptions): Toolwell {
   const well = createToolwell({ ...options, tools: catalogue.own })
   for (const [name, tools] of catalogue.bySource) well.catalogue.setSource(name, { tools })
@@ -64,7 +64,7 @@ interface Said {
   readonly isSearch: boolean
 }
 
-/** The host and the model of one conversation. */
+/** Host and model of one conversation. */
 async function openRecorder(file: ConversationFile, well: Toolwell, wire: BenchWire, pieces: PieceMaker) {
   const conversation = await well.open({ id: `${file.name} ${wire.name}` })
   const thread = wire.open(conversation, filler(file.system, 'system'))
@@ -75,7 +75,7 @@ async function openRecorder(file: ConversationFile, well: Toolwell, wire: BenchW
   let opened: Pick<Recording, 'mode' | 'delivery'> = { mode: 'off', delivery: '' }
   const nextId = () => `call_${++ids}`
 
-  /** One request, its reply, and the answers to its calls. */
+  /** Sends one request and answers the calls of its reply. */
   const ask = async (
     decide: (seen: Pick<Situation, 'loaded' | 'delivery' | 'rendering'>) => Said,
     results: readonly CallScript[] = [],
@@ -83,7 +83,7 @@ async function openRecorder(file: ConversationFile, well: Toolwell, wire: BenchW
     const { view, body, reply } = await thread.begin()
     opened = { mode: view.mode, delivery: view.delivery }
     const rendering = wire.render(body, pieces)
-    // Not while off: every tool is listed then.
+    // While off, every tool counts as loaded.
     const loaded = view.mode === 'off' ? [] : conversation.inspect().loadedLazyTools
     const said = decide({ loaded, delivery: view.delivery, rendering })
     const sizes = new Map(said.calls.map(({ id }, index) => [id, results[index]?.result ?? 0]))
@@ -100,7 +100,7 @@ async function openRecorder(file: ConversationFile, well: Toolwell, wire: BenchW
     },
     say: (text: string) => thread.say(text),
     answer: (text: string) => ask(() => ({ text, calls: [], isSearch: false })),
-    /** Calls the tools in parallel, after as many rounds of searching as that takes. */
+    /** Calls the tools in parallel, after as many search rounds as needed. */
     async use(wanted: readonly WantedTool[], results: readonly CallScript[]) {
       let found = ''
       for (let attempt = 0; attempt <= MOST_ATTEMPTS; attempt++) {
@@ -118,7 +118,7 @@ async function openRecorder(file: ConversationFile, well: Toolwell, wire: BenchW
   }
 }
 
-/** A call that fails would be cheap. */
+/** A failed call would make the run too cheap. */
 function assertResults(name: string, answers: readonly { kind: string; text: string }[]): void {
   const failed = answers.find(({ kind }) => kind !== 'result')
   if (failed) throw new Error(`${name}: ${failed.kind}: ${failed.text.slice(0, 400)}`)
@@ -129,7 +129,7 @@ function outputTokens({ text, calls, isSearch }: Said, pieces: PieceMaker): numb
   return spoken.reduce((sum, each) => sum + pieces.count(each), isSearch ? DELIBERATION : 0)
 }
 
-/** The tool at a place of the catalogue, by the name under which the model knows it. */
+/** The tool at an index of the catalogue, with the name that the model knows. */
 function createLookup(catalogue: BenchCatalogue, well: Toolwell): (call: CallScript) => WantedTool {
   const wireNames = new Map<Tool, string>()
   for (const entry of well.catalogue.entries()) wireNames.set(entry.tool, entry.wireName)

@@ -1,26 +1,26 @@
-/** What is compared. A delivery that the library learns needs one line here. */
+/** The strategies compared. A new delivery of the library needs one line here. */
 import type { ToolwellOptions } from '@toolwell/core'
 import type { Provider } from './providers.ts'
 
 export interface Strategy {
   readonly name: string
   readonly about: string
-  /** What a host on this provider gives to `createToolwell`. */
+  /** Options of `createToolwell` for this provider. */
   options(provider: Provider): ToolwellOptions
 }
 
-/** The first is what the others are measured against. */
+/** The first one is the reference. */
 export const strategies: readonly Strategy[] = [
   { name: 'eager', about: 'every tool in every request', options: () => ({ mode: 'off' }) },
   {
     name: 'auto',
     about: 'decided before request 1 from what is known then, the prices among it',
-    options: ({ prices }) => ({ mode: 'auto', delivery: 'auto', prices }),
+    options: ({ prices }) => ({ mode: 'auto', delivery: 'auto', costs: { prices } }),
   },
   {
     name: 'frugal',
     about: 'auto, planned for the worst conversation',
-    options: ({ prices }) => ({ mode: 'auto', auto: 'frugal', delivery: 'auto', prices }),
+    options: ({ prices }) => ({ mode: 'auto', costs: { plan: 'frugal', prices }, delivery: 'auto' }),
   },
   {
     name: 'native',
@@ -39,7 +39,7 @@ export const strategies: readonly Strategy[] = [
   },
 ]
 
-/** Wires on which a strategy is another one in disguise, or refused, are left out of its column. */
+/** False on wires that refuse the strategy or replace it with another one. */
 export function isSupported(strategy: string, delivery: string): boolean {
   return strategy !== 'native' || delivery === 'native'
 }

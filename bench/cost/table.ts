@@ -1,4 +1,4 @@
-/** The figures as a terminal shows them. */
+/** Prints the figures to the terminal. */
 import type { CostFigures, PatternFigures } from './figures.ts'
 import {
   autoOf,

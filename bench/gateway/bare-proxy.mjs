@@ -1,4 +1,4 @@
-/** The least that a proxy on the official SDK can be: one client, one handler, nothing in between. */
+/** The smallest proxy on the official SDK: one client, one handler, nothing in between. */
 import { createServer } from 'node:http'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'

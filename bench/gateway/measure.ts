@@ -1,4 +1,4 @@
-/** Programs that are measured: started, waited for, and how much of the processor they and their children have used. */
+/** Starts measured programs and reads the processor time of them and their children. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -7,7 +7,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 export interface Program {
   readonly child: ChildProcess
   readonly pid: number
-  /** What it printed first. */
+  /** First output. */
   readonly said: string
   stop(): Promise<void>
 }
@@ -33,7 +33,7 @@ export async function startProgram(
   return { child, pid: child.pid ?? 0, said, stop: () => end(child) }
 }
 
-/** One that is not listened to: what it prints would be work that others do not have. */
+/** A program whose output is not read, because reading would be extra work. */
 export function startSilent(words: readonly string[]): Pick<Program, 'pid' | 'stop'> {
   const child = spawn(process.execPath, words, { stdio: 'ignore' })
   return { pid: child.pid ?? 0, stop: () => end(child) }
@@ -48,7 +48,7 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(timer)
 }
 
-/** Seconds of the processor, of a process and all below it. Linux only. */
+/** Processor seconds of a process and all its children. Linux only. */
 export function cpuOf(pid: number): number {
   const stats = new Map<number, { parent: number; ticks: number }>()
   for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each)))
@@ -57,7 +57,7 @@ export function cpuOf(pid: number): number {
       const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
       stats.set(Number(name), { parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) })
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   const below = (id: number): number =>
     (stats.get(id)?.ticks ?? 0) +
@@ -83,7 +83,7 @@ export async function httpClient(
   return client
 }
 
-/** The share of values that are smaller. */
+/** The value below which `share` of the values are. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN

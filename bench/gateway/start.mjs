@@ -1,4 +1,4 @@
-/** One start of a gateway, every definition in the cache: from the start of the process to an answered tools/list. */
+/** One start of a gateway with a full cache: from process start to an answered tools/list. */
 import { createGateway } from '@toolwell/gateway'
 import { diskCache, diskFirstUse } from '@toolwell/mcp'
 
@@ -40,7 +40,7 @@ if (stays === 'serve') await new Promise(() => setInterval(() => undefined, 1000
 const list = await ask('tools/list')
 const { user, system } = process.cpuUsage()
 const report = await gateway.inspect()
-const servers = report.halls.flatMap((hall) => hall.servers)
+const servers = report.serverSets.flatMap((set) => set.servers)
 const figures = {
   cpu: (user + system) / 1000,
   bytes: list.length,
@@ -54,9 +54,9 @@ if (stays === undefined) {
   process.exit(0)
 }
 
-// What a hundred thousand callers leave behind: a fifth over the wire, the rest from where the wire ends. Every fiftieth searches, every
-// tenth calls some tool by a schema that it no longer has, and all others call one that runs.
-const { Halls } = await import('../../packages/gateway/dist/room/halls.js')
+// Memory after a hundred thousand calls: a fifth over the wire, the rest directly. Every fiftieth searches, every tenth calls a
+// tool with an outdated schema, and the others run a tool.
+const { ServerSets } = await import('../../packages/gateway/dist/servers/server-sets.js')
 const { callTool } = await import('../../packages/gateway/dist/answer/call-tool.js')
 const queries = [
   'create an issue',
@@ -65,7 +65,7 @@ const queries = [
   'select:nothing',
   'list files in a folder',
 ]
-const halls = new Halls({
+const serverSets = new ServerSets({
   files: () => [{ path: `${folder}/${config}.json` }],
   env: {},
   connect: {
@@ -75,9 +75,9 @@ const halls = new Halls({
   },
   onEvent: () => undefined,
 })
-const room = halls.find(undefined).hall.room(undefined)
-await room.settled()
-const names = room.face.tools().map(({ wireName }) => wireName)
+const view = serverSets.find(undefined).serverSet.view(undefined)
+await view.settled()
+const names = view.direct.tools().map(({ wireName }) => wireName)
 const call = (input) => ({ name: 'tool_call', input })
 const asked = (index) => {
   if (index % 50 === 0)
@@ -99,17 +99,17 @@ const overWire = async (total) => {
 const { signal } = new AbortController()
 const within = async (total) => {
   for (let index = 0; index < total; index++)
-    await callTool(room, { ...asked(index), caller: {}, workspace: undefined, signal }, note)
+    await callTool(view, { ...asked(index), caller: {}, workspace: undefined, signal }, note)
 }
 const heap = () => {
   for (let round = 0; round < 4; round++) globalThis.gc()
   return process.memoryUsage().heapUsed / 1024 / 1024
 }
 await overWire(500)
-// Until every tool has been read: what is known of them is kept as long as they are there.
+// Reads every tool, because facts about them are kept as long as they exist.
 for (const name of names) {
   const input = { name, arguments: {}, load: 'old' }
-  await callTool(room, { ...call(input), caller: {}, workspace: undefined, signal }, note)
+  await callTool(view, { ...call(input), caller: {}, workspace: undefined, signal }, note)
 }
 await within(1000)
 const before = heap()
@@ -120,7 +120,7 @@ await within(total - total / 5)
 const after = heap()
 const { counts } = await gateway.inspect()
 await gateway.close()
-await halls.close()
+await serverSets.close()
 process.stdout.write(
   JSON.stringify({
     ...figures,

@@ -1,4 +1,4 @@
-/** The server behind everything that is measured: `echo`, `slow` (50 ms) and `count`, over stdio or HTTP, in both eras. */
+/** The server behind every measurement: `echo`, `slow` (50 ms) and `count`, over stdio or HTTP, in both protocol generations. */
 import { createServer } from 'node:http'
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import { createMcpHandler, Server } from '@modelcontextprotocol/server'

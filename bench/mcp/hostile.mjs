@@ -1,4 +1,4 @@
-/** One hostile server, as a user has it: the processor's time until it is listed, reviewed and kept, and until a search over its tools is answered. */
+/** One hostile server: processor time until it is listed, reviewed and cached, and until a search over its tools is answered. */
 import { createToolwell } from '@toolwell/core'
 import { openaiChat } from '@toolwell/core/openai-chat'
 import { connectServers, defineServer, diskCache, diskFirstUse } from '@toolwell/mcp'

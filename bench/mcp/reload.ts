@@ -1,4 +1,4 @@
-/** Another config while calls are under way: how many are lost, and which processes stay. */
+/** Changes the config during calls: counts lost calls and restarted processes. */
 import { fileURLToPath } from 'node:url'
 import { createToolwell } from '@toolwell/core'
 import { connectServers, defineServer, memoryCache, memoryFirstUse } from '@toolwell/mcp'
@@ -9,12 +9,12 @@ const NAMES = [...UNTOUCHED, 'changed', 'removed']
 const UNDER_WAY = 50
 
 export interface Reload {
-  /** Calls that were on their way when the config changed. */
+  /** Calls running when the config changed. */
   readonly underWay: number
   readonly lost: number
-  /** Calls that the servers ran, by their own count, beyond one for each. */
+  /** Calls that servers ran more than once, by their own count. */
   readonly doubled: number
-  /** Untouched servers that have another process afterwards. */
+  /** Untouched servers with a new process afterwards. */
   readonly restarted: number
   /** Milliseconds until the new config is in use. */
   readonly milliseconds: number
@@ -45,14 +45,14 @@ export async function benchReload(): Promise<Reload> {
     const calls = Array.from({ length: UNDER_WAY }, (_, index) => NAMES[index % NAMES.length] ?? '').map(
       async (name) => ({ name, count: Number(await textOf(name, 'count')) }),
     )
-    // They are on their way when the messages are written.
+    // Time for the messages to be written.
     await new Promise((resolve) => setTimeout(resolve, 50))
     const started = performance.now()
     servers.update([...UNTOUCHED.map((name) => server(name, 60_000)), server('changed', 50_000)])
     const milliseconds = performance.now() - started
     const answers = await Promise.allSettled(calls)
     const answered = answers.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
-    // Each server counts its calls: of n that were answered, the last is the n-th.
+    // Each server counts its calls: after n answers, the last count is n.
     const doubled = NAMES.reduce((sum, name) => {
       const own = answered.filter((each) => each.name === name).map(({ count }) => count)
       return sum + Math.max(0, ...own) - own.length

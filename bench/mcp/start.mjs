@@ -1,4 +1,4 @@
-/** One program start, as a user has it: from the start of the process until a search over cached servers is answered. */
+/** One program start: from process start until a search over cached servers is answered. */
 import { createToolwell } from '@toolwell/core'
 import { openaiChat } from '@toolwell/core/openai-chat'
 import { connectServers, defineServer, diskCache, diskFirstUse } from '@toolwell/mcp'

@@ -1,4 +1,4 @@
-/** Can the right tool be called after one search? Asked through conversations, over every delivery that answers differently. */
+/** Can the right tool be called after one search? Measured through conversations, over every delivery with different answers. */
 import {
   type Conversation,
   createToolwell,
@@ -12,25 +12,25 @@ import type { BenchQuery, BenchTool, Dataset } from './datasets.ts'
 import { sampleOf } from './datasets.ts'
 
 const DELIVERIES = ['append', 'native', 'bridge'] as const satisfies readonly DeliveryName[]
-/** A wire that has all three. */
+/** A wire with all three deliveries. */
 const WIRE = 'anthropic'
 
 export interface CallableRow {
   readonly dataset: string
   readonly delivery: DeliveryName
   readonly queries: number
-  /** Share of the queries that load a right tool with the first search. */
+  /** Share of queries that load a right tool with the first search. */
   readonly loaded: number
-  /** The same where a tool that is offered by its signature can be called by it. */
+  /** The same, also counting tools that are offered with a signature. */
   readonly callable: number
-  /** Means: tokens of the loaded definitions, and of the whole answer with them. */
+  /** Mean tokens of the loaded definitions, and of the whole answer with them. */
   readonly loadedTokens: number
   readonly answerTokens: number
-  /** Tokens loaded once the right tools are taken away. */
+  /** Tokens loaded after the right tools were removed. */
   readonly wastedTokens: number
 }
 
-/** What agents ask, of servers that mostly have no such tool: what the answer costs. */
+/** Cost of answers to agents' queries on servers that mostly have no such tool. */
 export interface CatalogueRow {
   readonly delivery: DeliveryName
   readonly tools: number
@@ -94,17 +94,17 @@ export async function measureAnswers(
 }
 
 interface Asked {
-  /** Ids as the dataset has them. */
+  /** Ids of the dataset. */
   readonly loaded: readonly string[]
   readonly callable: readonly string[]
   readonly loadedTokens: number
   readonly answerTokens: number
 }
 
-/** One conversation for each query, over one catalogue; `without` are denied to it. */
+/** One conversation per query over one catalogue. `without` lists denied tools. */
 async function asker(tools: readonly ServerTool[], delivery: DeliveryName) {
   const tokenizer = await loadTokenizer()
-  const well = createToolwell({ mode: 'on', delivery, tokenizer, cardBudget: 0 })
+  const well = createToolwell({ mode: 'on', delivery, costs: { tokenizer }, limits: { cardBudget: 0 } })
   const servers = bySource(tools)
   for (const [source, own] of servers)
     well.catalogue.setSource(source, {
@@ -154,7 +154,7 @@ async function searchIn(conversation: Conversation, query: string) {
   return answer
 }
 
-/** Of a definition as it is sent: under the name that the model calls. */
+/** Tokens of a sent definition, with its wire name. */
 function tokensOf(
   event: Conversation['events'][number],
   { catalogue }: Toolwell,
@@ -171,7 +171,7 @@ function tokensOf(
 interface ServerTool extends Tool {
   readonly source: string
   readonly benchId: string
-  /** What the server says of itself. */
+  /** The server's description. */
   readonly about: string
 }
 
@@ -193,7 +193,7 @@ function bySource(tools: readonly ServerTool[]): Map<string, ServerTool[]> {
   return sources
 }
 
-/** Variants of a function count as one answer; a catalogue holds one tool of a name and server. */
+/** Variants of a function count as one answer, so a catalogue has one tool per name and server. */
 function distinct(tools: readonly BenchTool[]): BenchTool[] {
   return [
     ...new Map([...tools].reverse().map((tool) => [`${tool.server}\n${tool.name}`, tool])).values(),

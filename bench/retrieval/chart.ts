@@ -1,4 +1,4 @@
-/** Draws bench/results/retrieval.json: one bar per engine, mean nDCG@10. Plain SVG, readable on a light and a dark page. */
+/** Draws bench/results/retrieval.json: one bar per engine, mean nDCG@10. Plain SVG for light and dark pages. */
 import type { RetrievalResult } from '../retrieval.ts'
 
 const width = 720

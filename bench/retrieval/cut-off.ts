@@ -1,4 +1,4 @@
-/** The line from which on a tool is an answer: what it keeps and what it turns away. */
+/** Measures the cut-off: the right answers it keeps and the wrong ones it removes. */
 import { createLexicalSearcher, type Ranked } from '@toolwell/core'
 import { defaultCutOff } from '@toolwell/core/internal'
 import { type Dataset, offTopicFor, sampleOf } from './datasets.ts'
@@ -6,26 +6,26 @@ import { documentFor } from './toolwell.ts'
 
 const CUT_OFFS = [0.2, 0.3, defaultCutOff, 0.4, 0.5, 0.6, 0.7, 0.8]
 
-/** What a line keeps, and what it turns away. Means over the datasets. */
+/** Figures of one cut-off. Means over the datasets. */
 export interface Trade {
-  /** Share of queries with a right tool among the first five that is above the line. */
+  /** Share of queries with a right tool among the first five and above the cut-off. */
   readonly right: number
-  /** Share with nothing above it once their right tools are taken out of the catalogue. Others that are nearly right stay in it. */
+  /** Share with nothing above it after their right tools were removed. Nearly right tools stay in the catalogue. */
   readonly nothingWithoutTools: number
-  /** Share of queries of other datasets, about other things, with nothing above it. */
+  /** Share of off-topic queries, from other datasets, with nothing above it. */
   readonly nothingOffTopic: number
 }
 
 export interface CutOffFigures {
   readonly cutOff: number
-  /** Without any line. */
+  /** Without a cut-off. */
   readonly hit5: number
-  /** Share of queries that lose their right tools from the first five to the cut-off. */
+  /** Share of queries whose right tools among the first five fall below the cut-off. */
   readonly hit5Lost: number
   readonly answers: readonly (Trade & { readonly cutOff: number })[]
 }
 
-/** What one query saw: the right tools among the first five, the best others, and the best for a query from elsewhere. */
+/** One query: the right tools among the first five, the best other tools, and the best tool for an off-topic query. */
 interface Case {
   readonly right: readonly Ranked[]
   readonly others: readonly Ranked[]

@@ -1,4 +1,4 @@
-/** Datasets in the normalised form that bench/README.md describes: tools, and queries with the tools that answer them. */
+/** Reads datasets in the form that bench/README.md describes: tools, and queries with the tools that answer them. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -14,7 +14,7 @@ export interface BenchTool {
 export interface BenchQuery {
   readonly query: string
   readonly relevant: readonly string[]
-  /** What another retriever answered to the same query, where the source recorded it. */
+  /** Answer of another retriever to the same query, if the source recorded it. */
   readonly qwenReturned?: readonly string[]
 }
 
@@ -24,15 +24,15 @@ export interface Dataset {
   readonly queries: readonly BenchQuery[]
 }
 
-/** Datasets of one source share tools or queries: what is learned on one is not new to the other. */
+/** Datasets of one source share tools or queries, so learning on one affects the other. */
 export function familyOf(name: string): string {
   return name.split('-', 1)[0] ?? name
 }
 
-/** Queries per dataset where each costs more than a ranking. */
+/** Queries per dataset if each costs more than a ranking. */
 const SAMPLE = 250
 
-/** At most 250 queries, evenly from all of them. */
+/** At most 250 queries, evenly spread. */
 export function sampleOf<T>(queries: readonly T[]): T[] {
   const step = Math.max(1, queries.length / SAMPLE)
   return queries.filter(
@@ -40,7 +40,7 @@ export function sampleOf<T>(queries: readonly T[]): T[] {
   )
 }
 
-/** Queries of other sources, about other things, one for each place. */
+/** Queries of other sources about other topics, by index. */
 export function offTopicFor({ name }: Dataset, all: readonly Dataset[]): (place: number) => string {
   const elsewhere = all.filter((other) => familyOf(other.name) !== familyOf(name))
   return (place) => {
@@ -62,7 +62,7 @@ export async function loadDatasets(folder: string, split?: string): Promise<Data
   return datasets
 }
 
-/** The tools of one JSONL file, with what is missing filled in; undefined where there is no such file. */
+/** Tools of a JSONL file with defaults filled in. Undefined if there is no such file. */
 export async function loadTools(path: string): Promise<BenchTool[] | undefined> {
   const lines = await readLines(path)
   return lines?.map((line) => ({

@@ -1,9 +1,9 @@
-/** What the benchmark asks of a search engine, ours or another: index these tools, then rank for a query. */
+/** Interface of a search engine in the benchmark: index tools, then rank for a query. */
 import type { BenchTool } from './datasets.ts'
 
 export interface Engine {
   readonly name: string
-  /** One line for the table of engines in the results. */
+  /** One line for the table of engines. */
   readonly about: string
   build(tools: readonly BenchTool[]): Index | Promise<Index>
 }
@@ -11,12 +11,12 @@ export interface Engine {
 export interface Index {
   /** Ids of the best tools, best first. */
   search(query: string, limit: number): string[] | Promise<string[]>
-  /** Replaces some tools, where the engine can do that without a new build. */
+  /** Replaces some tools, if the engine can do so without a rebuild. */
   replace?(tools: readonly BenchTool[]): void
   close?(): void
 }
 
-/** What every peer is given: the name as it is and in words, the server, the description. */
+/** Fields for every peer: the name unchanged and as words, the server, the description. */
 export interface PlainDocument {
   readonly id: string
   readonly name: string
@@ -29,7 +29,7 @@ export function plainDocument(tool: BenchTool): PlainDocument {
   return { id: tool.id, name: words, server: tool.server, description: tool.description }
 }
 
-/** For peers that leave stop words to their user. */
+/** For peers without stop words. */
 export const peerStopWords = new Set(
   `a about all also am an and any are as at be but by can could do does find for from get give has have help how i if in
   into is it its just like looking make me more my need of on or out please provide s show so some tell that the their them

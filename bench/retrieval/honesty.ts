@@ -1,4 +1,4 @@
-/** Does a search say so where nothing clearly does what was asked for? A curve: the share of needs that no tool meets, against that of needs that one does. */
+/** Does a search say so if no tool clearly fits? Compares unmet needs that are called unclear with met needs that wrongly are. */
 import { readFile } from 'node:fs/promises'
 import { createLexicalSearcher, type LexicalSearcher } from '@toolwell/core'
 import { clearCoverage, defaultCutOff, selectAnswers } from '@toolwell/core/internal'
@@ -6,7 +6,7 @@ import type { BenchTool } from './datasets.ts'
 import { documentFor } from './toolwell.ts'
 
 const LINES = [0.4, 0.45, 0.48, clearCoverage, 0.55, 0.6, 0.7]
-/** More than a search looks at to decide. */
+/** More results than a search needs to decide. */
 const RANKED = 20
 
 export interface HonestyFigures {
@@ -15,16 +15,16 @@ export interface HonestyFigures {
   readonly answerable: number
   readonly curve: readonly {
     readonly line: number
-    /** Share of the needs that no tool meets which are called unclear. */
+    /** Share of unmet needs that are called unclear. */
     readonly told: number
-    /** Share of the queries that agents wrote, and a tool answers, which are wrongly called so. */
+    /** Share of agents' queries with an answer that are wrongly called unclear. */
     readonly wrongly: number
     /** The same for their first few words. */
     readonly wronglyShort: number
   }[]
 }
 
-/** `queries`: what agents asked of these tools, each with an answer among them. */
+/** `queries`: agents' queries with an answer among these tools. */
 export async function measureHonesty(
   tools: readonly BenchTool[],
   queries: readonly string[],
@@ -51,7 +51,7 @@ export async function measureHonesty(
   }
 }
 
-/** Needs that none of the tools meets, of our own writing: half as people put them, half in the form of the agents' queries. */
+/** Needs that none of the tools meets, written for this bench: half in people's words, half in the form of agents' queries. */
 async function absentNeeds(): Promise<string[]> {
   const text = await readFile(new URL('../absent/needs.jsonl', import.meta.url), 'utf8')
   return text
@@ -60,7 +60,7 @@ async function absentNeeds(): Promise<string[]> {
     .map((line) => (JSON.parse(line) as { query: string }).query)
 }
 
-/** That of the best answer, as a search sees it. */
+/** Coverage of the best answer, as a search sees it. */
 function coverageOf(searcher: LexicalSearcher, text: string): number {
   const { answers } = selectAnswers(searcher.rank({ text, must: [], limit: RANKED }), defaultCutOff)
   return Math.max(0, ...answers.map(({ coverage = 1 }) => coverage))

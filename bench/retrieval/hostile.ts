@@ -1,19 +1,19 @@
-/** Tools that try to be found for everything, and what they do to the rank of the right one. */
+/** Tools that try to match every query, and their effect on the rank of the right one. */
 import type { BenchTool, Dataset } from './datasets.ts'
 import { toolwell } from './toolwell.ts'
 
 export interface HostileFigures {
   readonly tools: number
-  /** Share of queries in which a hostile tool stands before the first right one, where that was among the first ten. */
+  /** Share of queries in which a hostile tool ranks above a right tool from the first ten. */
   readonly overtaken: number
   /** The same in the worst dataset. */
   readonly worst: number
-  /** Share of queries whose first right tool stands lower for any reason: the words of hostile tools are also less rare than before. */
+  /** Share of queries whose first right tool drops for any reason. Hostile tools also make words less rare. */
   readonly dropped: number
   readonly datasets: Readonly<Record<string, { readonly overtaken: number; readonly dropped: number }>>
 }
 
-/** Repetition, thousands of keywords, other tools' descriptions, stuffed names, parameters and server descriptions. */
+/** Repetition, thousands of keywords, descriptions of other tools, stuffed names, parameters and server descriptions. */
 export function hostileTools(tools: readonly BenchTool[]): BenchTool[] {
   const words = [...new Set(tools.flatMap(({ name, description }) => wordsOf(`${name} ${description}`)))]
   const every = (step: number) => words.filter((_, index) => index % step === 0)

@@ -1,4 +1,4 @@
-/** What learning from use is worth: some queries are learned from, others are asked. */
+/** Gain of learning from use: learns from some queries and asks others. */
 import { createLexicalSearcher, type LexicalSearcher, type RankQuery } from '@toolwell/core'
 import { addToRing, createExamplesIndexes, RING, type Ring } from '@toolwell/core/internal'
 import type { BenchQuery, Dataset } from './datasets.ts'
@@ -6,11 +6,11 @@ import { memory, percentile } from './measure.ts'
 import { type Figures, figuresOf, meanOf } from './metrics.ts'
 import { documentFor } from './toolwell.ts'
 
-/** Of the queries that are asked, so many of each dataset. */
+/** Queries asked per dataset. */
 const ASKED = 1000
 const WRONG = 0.1
 const FARMED = 16
-/** Answers that a search shows. */
+/** Results that a search shows. */
 const SHOWN = 5
 
 export interface LearningRow {
@@ -22,9 +22,9 @@ export interface LearningRow {
   readonly ten: Trimmed
   /** Three, of which one in ten was for another tool. */
   readonly wrong: Trimmed
-  /** Three, of those alone that a search had shown by what it had learned until then: as a host learns. */
+  /** Three, counting only tools that a search had shown with what it had learned so far, as in a real host. */
   readonly shown: Trimmed
-  /** Share of the queries in which a bland tool that collected sixteen of them stands before the right one. */
+  /** Share of queries in which a bland tool with sixteen learned queries ranks above the right one. */
   readonly farmed: number
 }
 
@@ -33,12 +33,12 @@ type Trimmed = Pick<Figures, 'ndcg10' | 'r5' | 'hit5'>
 export interface LearningFigures {
   readonly rows: readonly LearningRow[]
   readonly mean: Omit<LearningRow, 'dataset' | 'asked'>
-  /** With three uses of each tool, against none: the median time of a query. */
+  /** Median query time with three uses of each tool, relative to none. */
   readonly p50Ratio: number
-  /** Means over the datasets: bytes of the terms of one tool, and of its examples; with three, and with as many as are kept. */
+  /** Mean bytes of the terms of one tool and of its examples, with three examples and with the maximum. */
   readonly bytesPerTool: number
   readonly bytesOfFullTool: number
-  /** The same as the process grows by it: with the objects around these arrays. */
+  /** The same as growth of the process, including objects around the arrays. */
   readonly heapPerTool: number
   readonly heapOfFullTool: number
 }
@@ -72,7 +72,7 @@ export function measureLearning(datasets: readonly Dataset[]): LearningFigures {
   }
 }
 
-/** What of an index is typed arrays. */
+/** Typed arrays of an index. */
 type Arrays = Readonly<Record<'terms' | 'offsets' | 'slots' | 'bytes', { readonly byteLength: number }>>
 
 type Pairs = readonly (readonly [query: string, tool: string])[]
@@ -112,7 +112,7 @@ function measureOne(dataset: Dataset): LearningRow {
   }
 }
 
-/** Half of the queries each, by a hash of the text; by the task where queries belong to one, so that no task is in both. */
+/** Splits queries in half by a hash of the text, or of the task, so that no task is in both halves. */
 function split({ queries }: Dataset): { history: BenchQuery[]; asked: BenchQuery[] } {
   const isHistory = ({ query, task }: BenchQuery & { readonly task?: string }) =>
     hashOf(task ?? query) % 2 === 0
@@ -141,7 +141,7 @@ function learned(pairs: Pairs): RankQuery['learned'] & object {
   return [examples.index]
 }
 
-/** One query after the other: each teaches the tools that it shows, as far as they are right. */
+/** Asks one query after the other. Each teaches the right tools among its results. */
 function learnedAsShown(searcher: LexicalSearcher, pairs: Pairs): RankQuery['learned'] & object {
   const examples = createIndex()
   const byTool = new Map<string, number[][]>()
@@ -157,7 +157,7 @@ function learnedAsShown(searcher: LexicalSearcher, pairs: Pairs): RankQuery['lea
   return [examples.index]
 }
 
-/** A tool that says nothing of itself and has been used for whatever was asked. */
+/** Share won by a tool without a useful description that was used for many queries. */
 function farmedShare(dataset: Dataset, history: readonly BenchQuery[], asked: readonly BenchQuery[]): number {
   const bland = {
     id: 'bland',
@@ -199,7 +199,7 @@ function meanBytes(datasets: readonly Dataset[], examples: number): number {
   return round(datasets.reduce((sum, each) => sum + bytesOf(each, examples), 0) / datasets.length)
 }
 
-/** Of one tool with so many examples, as a host holds them: by tool, and as an index. */
+/** Heap of one tool with this many examples, by tool and as an index. */
 function heapOf({ tools, queries }: Dataset, examples: number): number {
   const { wordsOf } = createIndex()
   const words = queries.slice(0, 500).map(({ query }) => wordsOf(query))
@@ -220,7 +220,7 @@ function heapOf({ tools, queries }: Dataset, examples: number): number {
   return held.rings.size === 0 ? 0 : round(grown / held.rings.size)
 }
 
-/** Of one tool with so many examples: its terms, and the examples. */
+/** Bytes of the terms and examples of one tool. */
 function bytesOf({ tools, queries }: Dataset, examples: number): number {
   const some = tools.slice(0, 500)
   const used = some.map(({ id }, at) => ({

@@ -1,11 +1,11 @@
-/** Figures against what they have to be: a floor fails the command, a goal is only reported. */
+/** Compares figures with limits: missing a floor fails the command, missing a goal is only reported. */
 
 export interface Line {
   readonly what: string
   readonly figure: number
   readonly floor?: number
   readonly goal: number
-  /** Left out where there is no floor. */
+  /** Absent without a floor. */
   readonly holds?: boolean
   readonly reached: boolean
 }
@@ -31,7 +31,7 @@ export function createLines() {
   return { lines, add }
 }
 
-/** Prints them, and fails the command where a floor is missed. */
+/** Prints the lines, and fails the command if a floor is missed. */
 export function printLines(lines: readonly Line[]): void {
   if (lines.length === 0) return
   process.stdout.write('\nLines\n')

@@ -17,7 +17,7 @@ export interface Measured {
   readonly rankings: readonly (readonly string[])[]
 }
 
-/** Deeper than ten, because variants of one tool count once. */
+/** More than ten, because variants of one tool count once. */
 const depth = 30
 
 export async function measure(
@@ -29,7 +29,7 @@ export async function measure(
   const started = performance.now()
   const index = await engine.build(tools)
   const buildMilliseconds = performance.now() - started
-  // What building left on the stack is gone by the next turn of the event loop.
+  // Frees the stack of the build before memory is read.
   await new Promise((done) => setImmediate(done))
   const memoryMegabytes = memory() - before
   const groups = new Map(tools.map((tool) => [tool.id, `${tool.server}\n${tool.name}`]))

@@ -1,4 +1,4 @@
-/** Standard retrieval figures over one ranking: recall, hit rate, reciprocal rank, normalised discounted gain. */
+/** Standard retrieval figures of one ranking: recall, hit rate, reciprocal rank, normalised discounted gain. */
 
 export interface Figures {
   readonly r1: number
@@ -15,8 +15,8 @@ export interface Figures {
 export const figureNames = ['r1', 'r3', 'r5', 'r10', 'hit1', 'hit3', 'hit5', 'mrr', 'ndcg10'] as const
 
 /**
- * Figures of one query. Tools of one name and server are one answer (`groupOf`): a catalogue may hold several variants of a function,
- * and the labels name only one of them.
+ * Figures of one query. Tools with the same name and server count as one answer (`groupOf`), because a catalogue may contain
+ * several variants of a function of which the labels name only one.
  */
 export function figuresOf(
   ranking: readonly string[],

@@ -1,28 +1,28 @@
-/** A few words typed by somebody who does not know the catalogue: does the answer read well? Some of these needs no tool meets. */
+/** Short queries of people who do not know the catalogue. Some of these needs are not met by any tool. */
 import { readFile } from 'node:fs/promises'
 import { createLexicalSearcher, type LexicalSearcher, type Tool } from '@toolwell/core'
 import { createDocument, defaultCutOff, selectAnswers } from '@toolwell/core/internal'
 
-/** More than a search looks at, and those that the figures ask for. */
+/** More than a search reads, and enough for the figures. */
 const RANKED = 20
 const THREE = 3
 
 /**
- * Ordinary words; what people with certain jobs would type, and more of it that nobody looked at before the rules stood, twice; and words that are
- * not those of the tools ("shelve my unfinished changes").
+ * Ordinary words; words of people with certain jobs, plus two sets written without knowledge of the rules; and words that differ
+ * from those of the tools ("shelve my unfinished changes").
  */
 export const newcomerQueries = ['ordinary', 'everyday', 'unseen', 'fresh', 'other-words'] as const
 type NewcomerQueries = (typeof newcomerQueries)[number]
 
 export interface NewcomerFigures {
   readonly queries: NewcomerQueries
-  /** Needs that a tool meets: share with a right tool as the first answer, and among the first three. */
+  /** Met needs: share with a right tool first, and among the first three. */
   readonly met: number
   readonly first: number
   readonly three: number
-  /** The share of them that is wrongly told that nothing clearly does this. */
+  /** Share of met needs that are wrongly called unclear. */
   readonly wrongly: number
-  /** Needs that no tool meets, and the share of them that is called unclear. */
+  /** Unmet needs, and the share that is called unclear. */
   readonly absent: number
   readonly told: number
 }

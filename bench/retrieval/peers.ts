@@ -1,4 +1,4 @@
-/** Search libraries a user would reach for, with the options their documentation shows, and the points scoring of coding agents. */
+/** Search libraries with the options from their documentation, and the points scoring of coding agents. */
 import { createRequire } from 'node:module'
 import { create, insertMultiple, search as oramaSearch } from '@orama/orama'
 import { Document } from 'flexsearch'
@@ -168,7 +168,7 @@ export const winkBm25: Engine = {
     ])
     const known = unique(tools)
     for (const [index, tool] of known.entries()) engine.addDoc(plainDocument(tool), String(index))
-    // It refuses fewer than three documents.
+    // This engine refuses fewer than three documents.
     for (let extra = known.length; extra < 4; extra += 1)
       engine.addDoc({ name: 'x', server: 'x', description: 'x' }, String(extra))
     engine.consolidate()
@@ -179,7 +179,7 @@ export const winkBm25: Engine = {
   },
 }
 
-/** Coding agents add points for every word of the query: a part of the name counts most, then a piece of one, then the description. */
+/** Coding agents add points for every word of the query: most for a part of the name, then for a substring, then for the description. */
 function points(name: string, about: string, ignored: ReadonlySet<string>): Engine {
   return {
     name,

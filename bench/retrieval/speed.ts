@@ -1,4 +1,4 @@
-/** Two engines over the same queries, in turn and warm, so that whatever else the machine does slows both alike. */
+/** Times two engines over the same queries, warm and alternating, so that other load affects both. */
 import type { Dataset } from './datasets.ts'
 import type { Engine } from './engine.ts'
 import { percentile } from './measure.ts'
@@ -31,7 +31,7 @@ export async function measureSpeed(
       for (const { index, times } of sides) {
         const start = performance.now()
         await index.search(query, 10)
-        // The first round warms both.
+        // The first round warms up.
         if (round > 0) times.push(performance.now() - start)
       }
   const [own, their] = sides.map(({ times }) => ({

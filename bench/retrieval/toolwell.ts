@@ -1,4 +1,4 @@
-/** The default searcher of the core, through its public seam. */
+/** The default searcher of core, through its public interface. */
 import { createLexicalSearcher } from '@toolwell/core'
 import { createDocument } from '@toolwell/core/internal'
 import type { BenchTool } from './datasets.ts'
@@ -24,7 +24,7 @@ export const toolwell: Engine = {
   about: 'createLexicalSearcher() of @toolwell/core, defaults',
   build(tools) {
     const searcher = createLexicalSearcher()
-    // In parts, so that not a million documents are held at once.
+    // In parts, so that a million documents are not in memory at once.
     for (let start = 0; start < tools.length; start += PART)
       searcher.update({ put: tools.slice(start, start + PART).map(documentFor) })
     return {

@@ -1,4 +1,4 @@
-/** The agent, put together: tools and their manifest, plugins, sub-agents, MCP servers, permissions, and sessions in a folder. */
+/** Assembles the agent: tools and their manifest, plugins, sub-agents, MCP servers, permissions and sessions. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -22,18 +22,18 @@ import { workspaceTools } from './tools.ts'
 
 export interface AgentOptions
   extends Pick<SessionOptions, 'servers' | 'wire' | 'contextTokens' | 'signal' | 'pause' | 'onRequest'> {
-  /** The folder that is worked on. `.agent` in it holds `agents/*.md`, `plugins/*.mjs`, and the sessions unless `sessions` says otherwise. */
+  /** The project folder. `.agent` in it contains `agents/*.md`, `plugins/*.mjs`, and the sessions unless `sessions` is set. */
   readonly workspace: string
   readonly sessions?: string
-  /** Config files of MCP servers, weaker first. Default: the user's toolwell.json, then the workspace's. */
+  /** Config files of MCP servers, lowest priority first. Default: the user's toolwell.json, then the workspace's. */
   readonly serverFiles?: readonly string[]
   readonly surface?: SurfaceName
-  /** Laid over the surface. */
+  /** Overrides options of the surface. */
   readonly toolwell?: ToolwellOptions
   readonly permissions?: PermissionRules
-  /** The mode of new sessions. */
+  /** Mode of new sessions. */
   readonly mode?: Mode
-  /** Puts a question to a person; without one, what has to be asked is refused. */
+  /** Asks a person. Without it, calls that need a question are refused. */
   readonly ask?: (call: TargetCall) => Promise<boolean>
   readonly connect?: ConnectOptions
   readonly onEvent?: (event: AgentEvent, session: string) => void
@@ -42,15 +42,15 @@ export interface AgentOptions
 export interface Agent {
   readonly well: Toolwell
   readonly servers: Servers
-  /** Where sessions lie. */
+  /** Folder of the sessions. */
   readonly folder: string
-  /** A new session, or a known one as it was. */
+  /** Opens a new or a known session. */
   open(id: string): Promise<Session>
   close(): Promise<void>
 }
 
 const MANIFEST = fileURLToPath(new URL('./extension-manifest.json', import.meta.url))
-/** A search that finds nothing waits for servers; the first request need not. */
+/** Milliseconds. A search without results waits for servers; the first request does not. */
 const WAIT_FOR_SERVERS = 2000
 
 export async function openAgent(options: AgentOptions): Promise<Agent> {
@@ -72,9 +72,10 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   const tools = [...workspaceTools(workspace), delegateTo(agents), todoWrite, exitPlanMode, queryJournal]
   const permissions = createPermissions(rules, ask)
   const { options: shown, childOf } = surfaces[surface]
+  const preset = shown({ tools, manifest, file: MANIFEST, connect: (server) => servers.refresh(server) })
   const well = createToolwell({
-    ...shown({ tools, manifest, file: MANIFEST, connect: (server) => servers.refresh(server) }),
-    ...transformWith(plugins),
+    ...preset,
+    surface: { ...preset.surface, ...transformWith(plugins) },
     store: jsonlStore(folder),
     onEvent: (event) => tell(fromToolwell(event), event.conversation),
     ...options.toolwell,

@@ -1,33 +1,33 @@
-/** Everything that happens in a session, in order. Whoever shows, logs or tests the agent needs nothing else. */
+/** Events of a session, in order. They are enough to show, log or test the agent. */
 import type { ToolwellEvent } from '@toolwell/core'
 import type { ServerEvent } from '@toolwell/mcp'
 import type { Mode } from './permissions.ts'
 import type { WireName } from './wires.ts'
 
 interface Facts {
-  /** A session is open: how much was said in it, and what is loaded. */
+  /** An open session: its messages and loaded tools. */
   session: { wire: WireName; mode: Mode; messages: number; loaded: readonly string[] }
   text: { text: string }
   search: { query: string; loaded: readonly string[] }
   load: { tool: string; because: string }
   unload: { tool: string; because: string }
-  /** A tool that was loaded or sent cannot be used for now, or can be used again. */
+  /** A loaded or sent tool became unavailable, or available again. */
   suspend: { tool: string; because: string }
   restore: { tool: string }
-  /** Empty `because`: it may run. */
+  /** An empty `because` means approved. */
   approval: { callId: string; tool: string; because: string }
-  /** The tool that will really run, never a wrapper. */
+  /** The target tool, never a wrapper. */
   'tool-call': { callId: string; tool: string; input: object }
   /** `outcome`: `result`, or why there is none. */
   'tool-result': { callId: string; tool: string; outcome: string; text: string }
-  /** What it does is told as events of its own session. */
+  /** The sub-agent's session emits its own events. */
   'sub-agent': { agent: string; session: string; task: string }
   mode: { mode: Mode }
   retry: { attempt: number; because: string; wait: number }
   compaction: { before: number; after: number }
   move: { wire: WireName }
   server: { server: string; state: string; because: string }
-  /** Odd, and no failure: what Toolwell notices, what a config has wrong. */
+  /** A warning of Toolwell or about a config, not a failure. */
   notice: { text: string }
   error: { text: string }
   done: { text: string; context: string }
@@ -39,7 +39,7 @@ export type AgentEvent = {
 
 const LONGEST = 160
 
-/** What of Toolwell's own events is worth telling; undefined for the rest. */
+/** Converts Toolwell's events that are worth showing. Undefined for the others. */
 export function fromToolwell(event: ToolwellEvent): AgentEvent | undefined {
   switch (event.kind) {
     case 'searched':
@@ -68,7 +68,7 @@ export function fromServers(event: ServerEvent): AgentEvent | undefined {
     : undefined
 }
 
-/** One line for people: what happened, and its facts. */
+/** One line for people: the event and its facts. */
 export function describeEvent({ kind, ...facts }: AgentEvent): string {
   const words = Object.entries(facts).flatMap(([name, fact]) => {
     if (name === 'callId' || fact === '' || (Array.isArray(fact) && fact.length === 0)) return []

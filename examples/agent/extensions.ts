@@ -1,29 +1,29 @@
-/** What a workspace adds in files: kinds of sub-agents as markdown, plugins as modules. */
+/** Reads a workspace's extensions: sub-agents from markdown files, plugins from modules. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { JsonSchema, ToolwellOptions } from '@toolwell/core'
+import type { JsonSchema, SurfaceOptions } from '@toolwell/core'
 
 /** A kind of sub-agent: the front matter of its file, and the text below it. */
 export interface AgentKind {
   readonly name: string
   readonly description: string
-  /** The only tools it may use; all of its parent's when absent. */
+  /** Tools it may use. Default: all of its parent's. */
   readonly tools?: readonly string[]
-  /** Whether it starts with what its parent has loaded. */
+  /** Start with the tools that the parent has loaded. */
   readonly inherit_active_mcp: boolean
   readonly prompt: string
 }
 
 export interface Plugin {
-  /** Changes `output` in place. The same tool has to give the same output every time. */
+  /** Changes `output` in place. Must give the same output for the same tool every time. */
   readonly 'tool.definition'?: (
     input: { readonly toolID: string },
     output: { description: string; parameters: JsonSchema },
   ) => void
 }
 
-/** Paths of the files with such an ending, in order of name; none where there is no folder. */
+/** Paths of files that match, by name. Empty if the folder does not exist. */
 async function filesIn(folder: string, ending: RegExp): Promise<string[]> {
   const names = await readdir(folder).catch(() => [])
   return names
@@ -39,7 +39,7 @@ export async function readAgents(folder: string): Promise<AgentKind[]> {
 
 const KEYS = ['name', 'description', 'tools', 'inherit_active_mcp']
 
-/** Front matter as such files have it: `key: value`, and a list as `[a, b]` or `a, b`. */
+/** Reads front matter: `key: value`, with lists as `[a, b]` or `a, b`. */
 export function readAgent(text: string, file: string): AgentKind {
   const refuse = (what: string) => new Error(`${file}: ${what}`)
   const [, front = '', prompt = ''] = /^---\r?\n([\s\S]*?)\r?\n---(?:\r?\n([\s\S]*))?$/.exec(text) ?? []
@@ -63,7 +63,7 @@ export function readAgent(text: string, file: string): AgentKind {
   }
 }
 
-/** Modules that export `plugin`. */
+/** Loads modules that export `plugin`. */
 export async function readPlugins(folder: string): Promise<Plugin[]> {
   const files = await filesIn(folder, /\.m?js$/)
   return Promise.all(
@@ -75,8 +75,8 @@ export async function readPlugins(folder: string): Promise<Plugin[]> {
   )
 }
 
-/** One place for all of them: search answers and requests show the same definition. */
-export function transformWith(plugins: readonly Plugin[]): Pick<ToolwellOptions, 'transformDefinition'> {
+/** Applies all plugins in one place, so that search answers and requests show the same definition. */
+export function transformWith(plugins: readonly Plugin[]): Pick<SurfaceOptions, 'transformDefinition'> {
   const hooks = plugins.flatMap((plugin) => plugin['tool.definition'] ?? [])
   if (hooks.length === 0) return {}
   return {

@@ -1,4 +1,4 @@
-/** `npm run agent`: the agent as a command. What the model says goes to standard output, what happens to standard error. */
+/** `npm run agent`: the agent as a command. Answers go to standard output, events to standard error. */
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -17,21 +17,21 @@ const HELP = `A coding agent without a terminal UI, to read and to try Toolwell 
 
 Usage: npm run agent -- -p "what to do" [options]
 
-  -p, --print TEXT     what to do, or with --resume what to do next
+  -p, --print TEXT     the task, or with --resume the next one
       --wire NAME      ${Object.keys(wires).join(', ')} (default: by the first key that is set)
       --model NAME     the model (default: one of the wire's, or AGENT_MODEL)
-      --url URL        another server that speaks the wire; it may need no key
+      --url URL        another server for the wire; it may need no key
       --workspace DIR  the folder to work on (default: this one)
       --servers FILE   a config of MCP servers; may be repeated (default: your toolwell.json and the workspace's)
       --surface NAME   ${SURFACES.join(', ')}
-      --mode MODE      plan: change nothing · ask: ask about changes · auto: just do it (default: ask)
-      --allow PATTERN  needs no asking: bash, 'bash(git *)', 'memory/*'; may be repeated
-      --deny PATTERN   does not exist for the model; may be repeated
-      --session ID     the name of a new session (default: made up)
-      --resume ID      goes on with a session, in any process
-      --fork ID        goes on from a copy of a session; --at N: of its first N messages
-      --retry ID       goes on where a crash or a failed request left a session
-      --compact        first replaces all but the last two turns by a summary
+      --mode MODE      plan: change nothing · ask: ask about changes · auto: do not ask (default: ask)
+      --allow PATTERN  runs without a question: bash, 'bash(git *)', 'memory/*'; may be repeated
+      --deny PATTERN   hides tools from the model; may be repeated
+      --session ID     the name of a new session (default: random)
+      --resume ID      continues a session, in any process
+      --fork ID        continues a copy of a session; --at N copies its first N messages
+      --retry ID       continues after a crash or a failed request
+      --compact        first replaces all but the last two turns with a summary
       --json           prints every event as a line of JSON
 
 Keys: OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY. Sessions are in .agent/sessions of the workspace, sub-agents in
@@ -44,7 +44,7 @@ Examples:
   npm run agent -- -p "Hello" --url http://127.0.0.1:11434/v1 --model qwen3
 `
 
-/** Where each wire is spoken, and which variable has its key. */
+/** URL and key variable of each wire. */
 const PROVIDERS: Readonly<Record<WireName, Server & { readonly key: string }>> = {
   anthropic: { url: 'https://api.anthropic.com', model: 'claude-sonnet-4-5', key: 'ANTHROPIC_API_KEY' },
   'openai-responses': { url: 'https://api.openai.com/v1', model: 'gpt-5.4', key: 'OPENAI_API_KEY' },
@@ -58,7 +58,7 @@ const PROVIDERS: Readonly<Record<WireName, Server & { readonly key: string }>> =
 const WIRES = Object.keys(PROVIDERS) as WireName[]
 const HERE = process.env.INIT_CWD ?? process.cwd()
 
-/** A mistake of whoever called this: said without a stack. */
+/** A usage error, printed without a stack. */
 class Usage extends Error {}
 
 function readFlags() {
@@ -87,7 +87,7 @@ function oneOf<Name extends string>(flag: string, given: string, known: readonly
   throw new Usage(`--${flag} ${given} is not known. Known: ${known.join(', ')}.`)
 }
 
-/** Every wire that can be spoken here, and the one to begin with. */
+/** Every wire with a key or URL, and the one to start with. */
 function readServers({ wire: named, url, model = process.env.AGENT_MODEL }: Flags) {
   const keyOf = (name: WireName) => process.env[PROVIDERS[name].key]
   const asked = named === undefined ? undefined : oneOf('wire', named, WIRES)
@@ -95,7 +95,7 @@ function readServers({ wire: named, url, model = process.env.AGENT_MODEL }: Flag
   if (wire === undefined || (url === undefined && !keyOf(wire))) {
     const keys = new Set((wire === undefined ? WIRES : [wire]).map((name) => PROVIDERS[name].key))
     throw new Usage(
-      `There is no key${wire === undefined ? '' : ` for ${wire}`}. Set ${[...keys].join(' or ')}, or name a server that needs none with --url (and --wire, unless it speaks Chat Completions).`,
+      `No API key${wire === undefined ? '' : ` for ${wire}`}. Set ${[...keys].join(' or ')}, or choose a server without a key with --url (and --wire, unless it speaks Chat Completions).`,
     )
   }
   const servers: Partial<Record<WireName, Server>> = {}
@@ -111,7 +111,7 @@ function readServers({ wire: named, url, model = process.env.AGENT_MODEL }: Flag
 function readOptions(flags: Flags): AgentOptions {
   const { servers, surface, mode, allow = [], deny = [] } = flags
   const workspace = resolve(HERE, flags.workspace)
-  if (!existsSync(workspace)) throw new Usage(`There is no folder ${workspace}.`)
+  if (!existsSync(workspace)) throw new Usage(`The folder ${workspace} does not exist.`)
   return {
     ...readServers(flags),
     workspace,
@@ -130,18 +130,18 @@ async function askPerson({ id, input }: TargetCall): Promise<boolean> {
   return /^y(?:es)?$/i.test(said.trim())
 }
 
-/** The session that the flags mean. */
+/** The session selected by the flags. */
 async function openNamed(agent: Agent, { session, resume, fork, retry, at }: Flags): Promise<Session> {
   const [known, ...others] = [resume, fork, retry].filter((each) => each !== undefined)
   if (others.length > 0) throw new Usage('--resume, --fork and --retry exclude each other.')
   const fresh = session ?? randomUUID().slice(0, 8)
   if (known === undefined) return agent.open(fresh)
   if (!existsSync(transcriptFile(agent.folder, known)))
-    throw new Usage(`There is no session ${known} in ${agent.folder}.`)
+    throw new Usage(`Unknown session ${known}: not found in ${agent.folder}.`)
   const origin = await agent.open(known)
   if (fork === undefined) return origin
   const length = Number(at ?? origin.messages.length)
-  if (!Number.isInteger(length) || length < 0) throw new Usage(`--at ${at} is no number of messages.`)
+  if (!Number.isInteger(length) || length < 0) throw new Usage(`--at needs a number of messages, not ${at}.`)
   await origin.fork(fresh, length)
   return agent.open(fresh)
 }
@@ -169,7 +169,7 @@ async function main(): Promise<void> {
     if (flags.wire && options.wire && options.wire !== session.wire) await session.moveTo(options.wire)
     if (compact) await session.compact()
     if (retry !== undefined && print === undefined && session.isAnswered)
-      throw new Usage(`The last question of ${retry} was answered. Go on with --resume ${retry} -p "…".`)
+      throw new Usage(`The last question of ${retry} was answered. Continue with --resume ${retry} -p "…".`)
     if (print !== undefined || retry !== undefined) await session.ask(print)
   } finally {
     await agent.close()

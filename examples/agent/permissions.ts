@@ -1,10 +1,10 @@
 /**
- * What the model may do. Two questions, as Toolwell asks them: the policy is asked about everything the model could learn of, load or
- * call, and answers at once; the approval is asked about a call that is about to run, and may take its time.
+ * Permissions. Toolwell asks two questions: the policy decides at once what the model may see, load or call; the approval decides
+ * about a call that is about to run, and may take time.
  */
 import type { Policy, TargetCall, Tool } from '@toolwell/core'
 
-/** `plan`: look, change nothing. `ask`: a person decides about every change. `auto`: what no rule denies runs. */
+/** `plan`: read only. `ask`: a person decides about every change. `auto`: everything that no rule denies runs. */
 export type Mode = 'plan' | 'ask' | 'auto'
 export const MODES: readonly Mode[] = ['plan', 'ask', 'auto']
 
@@ -16,11 +16,11 @@ export interface PermissionRules {
 
 export interface Permissions {
   policy(mode: () => Mode): Policy
-  /** Why the call may not run; empty where it may. */
+  /** Why the call may not run. Empty if it may. */
   approve(call: TargetCall, mode: Mode): Promise<string>
 }
 
-/** `ask`: puts the question to a person. Without one, what has to be asked is refused. */
+/** `ask` asks a person. Without it, calls that need a question are refused. */
 export function createPermissions(
   { allow = [], deny = [] }: PermissionRules,
   ask?: (call: TargetCall) => Promise<boolean>,
@@ -32,7 +32,7 @@ export function createPermissions(
       (mode) =>
       ({ action, id, name, source, tool, input }) => {
         if (denied.some((rule) => rule.fits([id, name, tool.name], input))) return false
-        // A plan may know of what it will use later: cards stay as they are, and so does every byte that was sent.
+        // In plan mode, tools stay visible: cards and all sent bytes stay unchanged.
         if (mode() !== 'plan' || action === 'see' || source === 'toolwell') return true
         return isReadOnly(tool) || tool.role !== undefined || tool.forwards !== undefined
       },
@@ -52,7 +52,7 @@ export function isReadOnly({ risk, annotations }: Tool): boolean {
 }
 
 interface Rule {
-  /** `input` is there for calls alone: a rule about arguments hides nothing. */
+  /** `input` is set only for calls: a rule about arguments hides no tool. */
   fits(names: readonly string[], input: Readonly<Record<string, unknown>> | undefined): boolean
 }
 
@@ -68,7 +68,7 @@ function readRule(text: string): Rule {
   }
 }
 
-/** `*` stands for any characters. */
+/** `*` matches any characters. */
 function pattern(text: string): RegExp {
   return new RegExp(`^${text.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '[\\s\\S]*')}$`)
 }

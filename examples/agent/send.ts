@@ -1,4 +1,4 @@
-/** One request to a model's server, with plain `fetch`: repeated with the same bytes while the server is busy or the stream breaks. */
+/** Sends one request with plain `fetch`. Repeats it with the same bytes while the server is busy or the stream breaks. */
 import { readEvents } from '@toolwell/core/openai-chat'
 import type { AgentEvent } from './events.ts'
 import type { Answer, Server, Wire } from './wires.ts'
@@ -10,7 +10,7 @@ export interface Sending {
   readonly pause?: (milliseconds: number) => Promise<void>
 }
 
-/** The server's answer where there is no reply: not a failure of the network, and not one that passes. */
+/** The server refused the request: not a network failure, and not temporary. */
 export class Refusal extends Error {
   readonly status: number
   constructor(status: number, text: string) {
@@ -23,7 +23,7 @@ export const ATTEMPTS = 5
 const FIRST_WAIT = 500
 const LONGEST_WAIT = 60_000
 
-/** Passes by itself: too many requests, overloaded (529 is Anthropic's), or a fault of the server's. */
+/** Temporary: too many requests, overloaded (529 is Anthropic's), or a server error. */
 const passes = (status: number) => status === 408 || status === 429 || status >= 500
 
 export async function send(

@@ -1,4 +1,4 @@
-/** The tools that act on the session itself. The catalogue has their definitions; what they do needs the session, so it runs them. */
+/** Tools that act on the session. The catalogue has their definitions; the session runs them. */
 import {
   type ChildOptions,
   type Conversation,
@@ -32,20 +32,20 @@ export const exitPlanMode = defineTool({
 
 export const queryJournal = defineTool({
   name: 'query_journal',
-  description: 'Finds what was said earlier in this session, also what a compaction has left out.',
-  inputSchema: takes({ words: { ...text, description: 'Words that stand together in what was said' } }, [
+  description: 'Finds earlier messages of this session, including those removed by a compaction.',
+  inputSchema: takes({ words: { ...text, description: 'Words as they occur together in a message' } }, [
     'words',
   ]),
 })
 
-const task = { ...text, description: 'What the helper has to do, with everything it needs to know' } as const
+const task = { ...text, description: 'The task for the helper, with everything it needs to know' } as const
 const names = {
   type: 'array',
   items: text,
   description: 'Names of tools, or patterns such as tracker/*',
 } as const
 
-/** Where no kinds of sub-agents are described, the model names the tools. */
+/** Without defined sub-agents, the model names the tools. */
 export const delegate = defineTool({
   name: 'delegate',
   description: 'Hands a task to a helper with its own context. It can use only the tools named in `tools`.',
@@ -59,13 +59,13 @@ export function delegateTo(kinds: readonly AgentKind[]): Tool {
   return {
     ...delegate,
     description: `Hands a task to a helper with its own context. Helpers:\n${list}`,
-    // The list is the reason to call it: behind a search nobody would read it.
+    // The model needs the list to decide on a call, so it must stay in the description.
     dynamicDescription: true,
     inputSchema: takes({ task, agent }, ['task', 'agent']),
   }
 }
 
-/** What a tool of the session can reach. */
+/** The parts of a session that its tools use. */
 export interface Around {
   readonly options: SessionOptions
   readonly conversation: Conversation
@@ -77,7 +77,7 @@ export interface Around {
 type Input = Readonly<Record<string, unknown>>
 type Run = (input: Input, context: ExecuteContext) => Promise<string>
 
-/** By the id of the tool: one of a server's that has the same name is another. */
+/** By tool id, because a server may have a tool with the same name. */
 export function sessionTools(around: Around): ReadonlyMap<string, Run> {
   const { conversation, transcript, setMode } = around
   const runs: Record<string, Run> = {
@@ -106,7 +106,7 @@ function childOf({ tools, inherit_active_mcp: inherits }: AgentKind): ChildChoic
   return { inherit: inherits ? 'snapshot' : 'none', ...(tools ? { allow: tools } : {}) }
 }
 
-/** A child conversation with its own transcript and ledger, and no more rights than its parent. It starts no helpers. */
+/** Runs a child conversation with its own transcript and ledger and at most its parent's rights. It cannot start helpers. */
 async function runHelper({ options, conversation, transcript, emit }: Around, callId: string, input: Input) {
   const { task: given, agent, tools = [] } = input as { task: string; agent?: string; tools?: string[] }
   const helper = { name: 'helper', description: '', tools, inherit_active_mcp: true, prompt: '' }
@@ -122,7 +122,7 @@ async function runHelper({ options, conversation, transcript, emit }: Around, ca
   const own = await openTranscript(options.folder, id, lastOf(transcript).wire)
   if (own.mode !== transcript.mode) await own.setMode(transcript.mode)
   emit({ kind: 'sub-agent', agent: kind.name, session: id, task: given })
-  // A helper that was interrupted goes on; a new one is told what to do.
+  // An interrupted helper continues; a new one gets its task.
   return createSession({ ...options, system }, child, own).ask(own.said.length === 0 ? given : undefined)
 }
 

@@ -1,6 +1,6 @@
 /**
- * One session: the loop, resume, fork, retry, compaction, permissions, sub-agents and a move to another provider, on any of four wires.
- * Read it from top to bottom; what is Toolwell's is marked ①…⑦.
+ * One session: the loop, resume, fork, retry, compaction, permissions, sub-agents and moves between providers, on any of four
+ * wires. Read it from top to bottom; calls of Toolwell are marked ①…⑦.
  */
 import type { Conversation, Policy, TargetCall, Toolwell } from '@toolwell/core'
 import type { AgentEvent } from './events.ts'
@@ -13,24 +13,24 @@ import { type Answer, type Line, type Server, type Turn, type WireName, wires } 
 
 export interface SessionOptions extends Pick<Sending, 'signal' | 'pause'> {
   readonly well: Toolwell
-  /** The servers this host can talk to, one for each wire that a session may live on. */
+  /** The servers of this host, one per wire. */
   readonly servers: { readonly [Name in WireName]?: Server }
-  /** Where new sessions begin; Chat Completions when absent. A known session goes on where it was. */
+  /** Wire of new sessions. Default: Chat Completions. A known session keeps its wire. */
   readonly wire?: WireName
-  /** Where transcripts live; the ledgers lie beside them. */
+  /** Folder of transcripts and ledgers. */
   readonly folder: string
   readonly system: string
-  /** Asked on every path, with the session's mode as it is then. */
+  /** Used on every path, with the current mode of the session. */
   readonly policy?: (mode: () => Mode) => Policy
-  /** Asked about every call that is about to run, and never about a wrapper. False, or a reason, refuses it. */
+  /** Called for every call about to run, never for a wrapper. False or a reason refuses it. */
   readonly approve?: (call: TargetCall, mode: Mode) => boolean | string | Promise<boolean | string>
-  /** A request above this is compacted before the next one. Default: never. */
+  /** Compacts before the next request if the last one was larger. Default: never. */
   readonly contextTokens?: number
   readonly agents?: readonly AgentKind[]
-  /** What a sub-agent starts with. Default: what its parent has loaded. */
+  /** Start of a sub-agent. Default: the tools its parent has loaded. */
   readonly childOf?: (kind: AgentKind) => ChildChoice
   readonly onEvent?: (event: AgentEvent, session: string) => void
-  /** Sees every answer before its calls run. */
+  /** Called with every answer before its calls run. */
   readonly onRequest?: (request: {
     readonly conversation: Conversation
     readonly wire: WireName
@@ -44,27 +44,27 @@ export interface Session {
   readonly conversation: Conversation
   readonly wire: WireName
   readonly mode: Mode
-  /** The history as the wire of the moment writes it. */
+  /** The history in the form of the current wire. */
   readonly messages: readonly object[]
-  /** Whether the model has had the last word. */
+  /** True if the last message is an answer of the model. */
   readonly isAnswered: boolean
-  /** Says something (or, without text, goes on where a crash left off) and works until the model has answered. */
+  /** Sends a message, or continues after a crash without `text`, and works until the model has answered. */
   ask(text?: string): Promise<string>
   setMode(mode: Mode): Promise<void>
-  /** Goes on at another provider: what was said and what was loaded comes along. */
+  /** Continues at another provider, with history and loaded tools. */
   moveTo(wire: WireName): Promise<void>
-  /** Replaces all but the last turns by a summary; nothing where there are no more. */
+  /** Replaces all but the last turns with a summary. Does nothing if there are no more. */
   compact(keptTurns?: number): Promise<void>
-  /** A second session that has seen the first `length` messages and knows only the tools loaded by then. */
+  /** Forks a session with the first `length` messages and the tools loaded by then. */
   fork(id: string, length: number): Promise<Session>
 }
 
-/** A model that is still calling tools after so many replies to one question will not stop by itself. */
+/** Most replies to one question. A model that still calls tools then will not stop. */
 const MOST_STEPS = 100
-/** Turns that a compaction leaves as they were. */
+/** Turns that a compaction keeps. */
 const KEPT_TURNS = 2
 
-/** Opens a session, new or known: transcript and ledger are both read from the folder. */
+/** Opens a new or known session: reads transcript and ledger from the folder. */
 export async function openSession(options: SessionOptions, id: string): Promise<Session> {
   const transcript = await openTranscript(options.folder, id, options.wire ?? 'openai-chat')
   const policy = options.policy?.(() => transcript.mode)
@@ -83,7 +83,7 @@ export function createSession(
   const arrive = () => {
     const wire = wires[lastOf(transcript).wire]
     const line = lineOf(wire.name)
-    // ③ What was said elsewhere, converted; what was said on this wire comes back as it was.
+    // ③ Converts messages of other wires. Messages of this wire are unchanged.
     const thread = transcript.parts.slice(0, -1).flatMap((part) => lineOf(part.wire).thread(part.messages))
     return { wire, line, earlier: line.adopt(thread) }
   }
@@ -113,12 +113,12 @@ export function createSession(
     send(here.wire, serverOf(options, here.wire.name), parts, { ...options, emit })
 
   const request = async (): Promise<{ readonly turn: Turn; readonly answer: Answer }> => {
-    // ④ What to send. The same history gives the same bytes: a request that died is repeated as it was, in any process.
+    // ④ What to send. The same history gives the same bytes, so any process can repeat a failed request.
     const turn = await here.line.begin(messages())
     try {
       return { turn, answer: await post(turn.parts) }
     } catch (error) {
-      // A server that knows no deferred tools is asked in another way.
+      // Falls back if the server does not support deferred tools.
       if (error instanceof Refusal && error.status < 500 && (await turn.refused(error))) return request()
       throw error
     }
@@ -146,17 +146,17 @@ export function createSession(
     const before = messages()
     const kept = lastTurns(line, before, keptTurns)
     const gone = before.slice(0, before.length - kept.length)
-    // A summary alone is not summarised again.
+    // Does not summarise a lone summary again.
     if (gone.length <= 1) return
     const question = wire.user(
       `Summarise in three sentences:\n${gone.map((each) => JSON.stringify(each)).join('\n')}`,
     )
-    // A question of its own, about plain text: no tools are needed, so none are sent.
+    // A separate request about plain text, without tools.
     const { messages: reply } = await post({ [wire.field]: [question] })
     const todos = transcript.todos.map(({ state, text }) => `\n- ${state}: ${text}`).join('')
     const summary = `Summary of the work so far: ${lastText(line, reply)}${todos === '' ? '' : `\nTo do:${todos}`}`
     const after = [wire.user(summary), ...kept]
-    await line.compact(before, after) // ⑥ tell the ledger; loaded tools stay
+    await line.compact(before, after) // ⑥ record it in the ledger; loaded tools stay
     await transcript.replace({ wire: wire.name, messages: after })
     here = arrive()
     size = 0
@@ -216,12 +216,12 @@ function serverOf({ servers }: SessionOptions, wire: WireName): Server {
   return server
 }
 
-/** What was said last; empty where the last message says nothing. */
+/** Text of the last message, if any. */
 function lastText(line: Line, messages: readonly object[]): string {
   return line.thread(messages).at(-1)?.text ?? ''
 }
 
-/** The end of the history from the n-th last user message on: a cut there never parts a call from its answer. */
+/** The history from the n-th last user message on. A cut there never separates a call from its answer. */
 function lastTurns(line: Line, messages: readonly object[], count: number): readonly object[] {
   const isUser = (message: object) => line.thread([message]).every(({ kind }) => kind === 'user')
   const starts = messages.flatMap((message, index) => (isUser(message) ? [index] : []))

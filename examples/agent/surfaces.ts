@@ -1,4 +1,4 @@
-/** How deferred tools are shown: Toolwell's own way, or that of one of five systems, with its names. */
+/** Surfaces: Toolwell's defaults, or the presets of five systems with their names. */
 import type { Tool, ToolwellOptions } from '@toolwell/core'
 import { applyManifest, readManifest } from '@toolwell/core/manifest'
 import {
@@ -19,16 +19,16 @@ export type SurfaceName = (typeof SURFACES)[number]
 
 export interface Materials {
   readonly tools: readonly Tool[]
-  /** The text of extension-manifest.json, and where it lies. */
+  /** Text and path of extension-manifest.json. */
   readonly manifest: string
   readonly file: string
-  /** Lists a server of which nothing is known yet. */
+  /** Lists a server for the first time. */
   connect(server: string): Promise<unknown>
 }
 
 interface Surface {
   options(materials: Materials): ToolwellOptions
-  /** What a sub-agent starts with, where the system has a rule of its own. */
+  /** Start of a sub-agent, if the system has a rule for it. */
   readonly childOf?: (kind: AgentKind) => ChildChoice
 }
 

@@ -1,4 +1,4 @@
-/** The tools of the workspace: files, search, shell, the web. None touches a file outside of it, also not through a link. */
+/** Workspace tools: files, search, shell, web. None accesses a file outside the workspace, not even through a link. */
 import { spawn } from 'node:child_process'
 import { mkdir, readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
@@ -9,7 +9,7 @@ const some = { type: 'string', minLength: 1 } as const
 const path = { type: 'string', description: 'A path in the workspace' } as const
 const line = { type: 'integer', minimum: 1 } as const
 
-/** A schema that takes these arguments and no others. */
+/** A schema with only these arguments. */
 export function takes<const Properties extends object, const Names extends readonly (keyof Properties)[]>(
   properties: Properties,
   required: Names,
@@ -22,7 +22,7 @@ const MOST_FILES = 20_000
 const MOST_HITS = 200
 const LARGEST_SEARCHED = 1024 * 1024
 const TIMEOUT = 120_000
-/** Toolwell keeps a long result and sends its head; this is for what would not fit into memory. */
+/** Toolwell stores long results; this limit protects memory. */
 const MOST_OUTPUT = 10 * 1024 * 1024
 
 export function workspaceTools(workspace: string): Tool[] {
@@ -50,12 +50,12 @@ export function workspaceTools(workspace: string): Tool[] {
     }),
     defineTool({
       name: 'edit',
-      description: 'Replaces a text that stands exactly once in a file.',
+      description: 'Replaces a text that occurs exactly once in a file.',
       inputSchema: takes({ path, old: some, new: text }, ['path', 'old', 'new']),
       async execute({ path: given, old, new: fresh }) {
         const file = await at(given)
         const parts = (await readFile(file, 'utf8')).split(old)
-        if (parts.length !== 2) throw new Error(`the text stands there ${parts.length - 1} times, not once`)
+        if (parts.length !== 2) throw new Error(`the text occurs ${parts.length - 1} times, not once`)
         await writeFile(file, parts.join(fresh))
         return `Edited ${given}.`
       },
@@ -104,7 +104,7 @@ export function workspaceTools(workspace: string): Tool[] {
   ]
 }
 
-/** The command and all it starts end with the signal, and with its time. */
+/** The signal or the timeout ends the command and all its processes. */
 function runCommand(cwd: string, command: string, signal: AbortSignal | undefined): Promise<string> {
   return new Promise((settle, fail) => {
     const child = spawn('sh', ['-c', command], { cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -112,7 +112,7 @@ function runCommand(cwd: string, command: string, signal: AbortSignal | undefine
     const take = (chunk: Buffer) => {
       output += chunk.toString('utf8').slice(0, Math.max(0, MOST_OUTPUT - output.length))
     }
-    // Before its streams are closed it may have ended.
+    // The process may have ended before its streams close.
     const stop = () => child.pid && child.exitCode === null && process.kill(-child.pid, 'SIGKILL')
     signal?.addEventListener('abort', stop)
     child.stdout.on('data', take)
@@ -126,7 +126,7 @@ function runCommand(cwd: string, command: string, signal: AbortSignal | undefine
   })
 }
 
-/** The real path of what is there, or of where it would be. */
+/** The real path of a file, or of where it would be created. */
 async function within(workspace: string, given: string): Promise<string> {
   const root = await realpath(workspace).catch(() => {
     throw new Error(`the workspace ${workspace} is gone`)
@@ -146,7 +146,7 @@ async function within(workspace: string, given: string): Promise<string> {
   }
 }
 
-/** Paths of files, with forward slashes. */
+/** File paths with forward slashes. */
 async function walk(root: string, folder = '', found: string[] = []): Promise<string[]> {
   for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
     if (found.length >= MOST_FILES) break
@@ -164,7 +164,7 @@ async function linesOf(file: string, expression: RegExp): Promise<string[]> {
   return whole.split('\n').flatMap((each, index) => (expression.test(each) ? [`${index + 1}: ${each}`] : []))
 }
 
-/** `**` stands for any folders, `*` for any characters of a name. */
+/** `**` matches folders, `*` any characters of a name. */
 function globPattern(glob: string): RegExp {
   const parts = glob.split(/(\*\*\/?|\*)/).map((part) => {
     if (part === '**/') return '(?:.*/)?'

@@ -1,13 +1,13 @@
 /**
- * What was said, in a file that only grows: one line for each thing that happened, in the form of the wire it was said on. A compaction
- * adds what the model goes on from; what it replaces stays in the file. The ledger of the tools lies beside it.
+ * The transcript: an append-only file with one line per message or event, in the form of its wire. A compaction appends the new
+ * start of the history; replaced messages stay in the file. The ledger is stored next to it.
  */
 import { appendFile, mkdir, readFile, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Mode } from './permissions.ts'
 import type { WireName } from './wires.ts'
 
-/** What was said on one wire before the conversation moved on. */
+/** Messages on one wire, before the conversation moved to another. */
 export interface Part {
   readonly wire: WireName
   readonly messages: readonly object[]
@@ -19,16 +19,16 @@ export interface Todo {
 }
 
 export interface Transcript {
-  /** What the model goes on from: one part for each wire in turn. The last one grows. */
+  /** The current history: one part for each wire in turn. The last one grows. */
   readonly parts: readonly Part[]
   readonly mode: Mode
   readonly todos: readonly Todo[]
-  /** Everything that was ever said here, also what a compaction replaced. */
+  /** All messages, including those that a compaction replaced. */
   readonly said: readonly Said[]
   append(...messages: readonly object[]): Promise<void>
-  /** Begins a new part, unless the last one is of this wire. */
+  /** Starts a new part, unless the last one is on this wire. */
   moveTo(wire: WireName): Promise<void>
-  /** The model goes on from these. */
+  /** Replaces the current history. */
   replace(part: Part): Promise<void>
   setMode(mode: Mode): Promise<void>
   setTodos(todos: readonly Todo[]): Promise<void>
@@ -50,12 +50,12 @@ export function transcriptFile(folder: string, id: string): string {
   return join(folder, `${encodeURIComponent(id)}.transcript`)
 }
 
-/** Reads a transcript, or begins one on the given wire. */
+/** Reads a transcript, or starts one on the given wire. */
 export async function openTranscript(folder: string, id: string, wire: WireName): Promise<Transcript> {
   await mkdir(folder, { recursive: true })
   const file = transcriptFile(folder, id)
   const bytes = await readFile(file).catch(() => Buffer.alloc(0))
-  // A torn last line was never acknowledged: it is not read, and the next one does not follow it.
+  // A torn last line was never acknowledged, so it is removed.
   const whole = bytes.lastIndexOf('\n') + 1
   if (whole < bytes.length) await truncate(file, whole)
   const lines = bytes.subarray(0, whole).toString('utf8').split('\n').slice(0, -1)
@@ -78,7 +78,7 @@ export async function openTranscript(folder: string, id: string, wire: WireName)
   })
 }
 
-/** The part that grows. There always is one. */
+/** The growing part. There is always one. */
 export function lastOf({ parts }: Pick<Transcript, 'parts'>): Part {
   return parts.at(-1) as Part
 }
@@ -114,7 +114,7 @@ function partOf({ parts }: State, wire: WireName): State['parts'][number] {
   const last = parts.at(-1)
   if (last?.wire === wire) return last
   const fresh = { wire, messages: [] }
-  // Where nothing was said, nothing was left behind.
+  // Drops a part without messages.
   if (last?.messages.length === 0) parts.pop()
   parts.push(fresh)
   return fresh
@@ -128,7 +128,7 @@ function readLine(text: string, place: string): Line {
     line = JSON.parse(text)
   } catch {
     throw new Error(
-      `${place}: this is no JSON. The transcript is damaged; delete the line to go on without it.`,
+      `${place}: invalid JSON. The transcript is damaged; delete the line to continue without it.`,
     )
   }
   if (TYPES.includes(line?.type)) return line as Line

@@ -1,6 +1,6 @@
 /**
- * The four providers that the agent speaks to. What differs between them stands here: where the system prompt goes,
- * where and how a request is sent, and who reads the stream of its answer.
+ * The four providers of the agent and their differences: the place of the system prompt, how to send a request, and how to read
+ * its stream.
  */
 import type { Conversation } from '@toolwell/core'
 import type { Adapter, Turn as AdapterTurn } from '@toolwell/core/adapter'
@@ -28,13 +28,13 @@ import {
 export type WireName = 'openai-chat' | 'openai-responses' | 'anthropic' | 'google'
 
 export interface Server {
-  /** The base URL that the provider's own client wants. */
+  /** Base URL as the provider's client expects it. */
   readonly url: string
   readonly model: string
   readonly apiKey?: string
 }
 
-/** An adapter that has been given the system prompt, so that a history is all it needs. */
+/** An adapter with the system prompt, which only needs the history. */
 export interface Line<Message extends object = object, Reply extends object = object>
   extends Pick<Adapter<Message, Reply, object>, 'compact' | 'fork' | 'thread' | 'adopt'> {
   begin(messages: readonly Message[]): Promise<AdapterTurn<Message, Reply, object>>
@@ -42,7 +42,7 @@ export interface Line<Message extends object = object, Reply extends object = ob
 
 export type Turn = AdapterTurn<object, object, object>
 
-/** One answer of a server, read to its end. */
+/** One answer, read to its end. */
 export type Answer<Message extends object = object, Reply extends object = object> = StreamedReply<
   Reply,
   Message
@@ -50,7 +50,7 @@ export type Answer<Message extends object = object, Reply extends object = objec
 
 export interface Wire<Message extends object = object, Reply extends object = object> {
   readonly name: WireName
-  /** The field of a request that holds the history. */
+  /** Request field with the history. */
   readonly field: 'messages' | 'input' | 'contents'
   open(conversation: Conversation, system: string): Line<Message, Reply>
   user(text: string): Message
@@ -66,7 +66,7 @@ const openaiChatWire: Wire<ChatMessage, ChatReply> = {
   field: 'messages',
   open(conversation, system) {
     const adapter = openaiChat(conversation)
-    // The one wire on which the system prompt is a message. It is no part of what was said, so no history holds it.
+    // Only on this wire, the system prompt is a message. It is not part of the stored history.
     const first: ChatMessage = { role: 'system', content: system }
     return {
       ...adapter,
@@ -95,7 +95,7 @@ const openaiResponsesWire: Wire<ResponsesItem, ResponsesReply> = {
   request: ({ url, model, apiKey }, parts) => ({
     url: `${url}/responses`,
     headers: bearer(apiKey),
-    // The history is ours, so the provider keeps none and hands its reasoning out for the way back.
+    // The history is stored here, so the provider stores nothing and returns its reasoning for the next request.
     body: { model, stream: true, store: false, include: ['reasoning.encrypted_content'], ...parts },
   }),
   read: assembleResponse,

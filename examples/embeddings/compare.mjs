@@ -1,4 +1,4 @@
-/** What a search finds by words alone, and by words and meaning: the part that both examples share. */
+/** Compares search by words with search by words and meaning. Both examples use it. */
 import { createToolwell } from '@toolwell/core'
 import { createHybridSearcher } from '@toolwell/core/hybrid'
 
@@ -20,7 +20,7 @@ const tools = [
 
 const queries = ['it is freezing in the kitchen', 'it is too hot in the bedroom', 'erase my documents']
 
-/** Prints both answers to each query. Gives how often `embed` was not used because it failed. */
+/** Prints both answers to each query. Returns how often `embed` failed. */
 export async function compare(embed) {
   const failures = []
   const options = { tools, mode: 'on', delivery: 'bridge' }

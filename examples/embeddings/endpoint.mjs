@@ -1,11 +1,11 @@
 /**
- * A host's own embedder: any HTTP endpoint of the OpenAI shape (OpenAI, vLLM, llama.cpp, Ollama, LM Studio).
+ * An embedder over HTTP: any endpoint with the API of OpenAI (OpenAI, vLLM, llama.cpp, Ollama, LM Studio).
  *
  *     EMBEDDINGS_KEY=… node examples/embeddings/endpoint.mjs http://localhost:11434/v1/embeddings MODEL
  */
 import { compare } from './compare.mjs'
 
-/** `embed` of a hybrid searcher. The endpoint may answer in any order: each vector says which text it is of. */
+/** `embed` for a hybrid searcher. The endpoint may answer in any order, because each vector has an index. */
 export function embedderAt(url, model, key) {
   return async (texts) => {
     const response = await fetch(url, {

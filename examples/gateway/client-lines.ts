@@ -1,7 +1,7 @@
-/** How each client is connected: over stdio, so that no token stands in a config, a command line or a list of processes. */
+/** Lines that connect each client over stdio, so that no token appears in a config, a command line or a process list. */
 import { shellWord } from '@toolwell/gateway/bridge'
 
-/** `words`: the program, and what it is given. */
+/** `words`: the program and its arguments. */
 export function clientLines(words: readonly [string, ...string[]]): string[] {
   const [command, ...args] = words
   const stdio = words.map((word) => shellWord(word)).join(' ')
@@ -18,12 +18,12 @@ export function clientLines(words: readonly [string, ...string[]]): string[] {
   ]
 }
 
-/** What takes out again what those lines have added; the others have no command for it. */
+/** Commands that undo those lines. Other clients have no command for it. */
 export const REMOVE = [
   'claude mcp remove --scope user toolwell',
   'codex mcp remove toolwell',
   'gemini mcp remove --scope user toolwell',
 ] as const
 
-/** For whoever ends it after a client has come. */
-export const REMOVAL = `To take the line out of your client again: ${REMOVE.join(', ')}; in Cursor and VS Code, delete "toolwell" from mcp.json.`
+/** Printed at the end if a client has connected. */
+export const REMOVAL = `To disconnect a client: ${REMOVE.join(', ')}; in Cursor and VS Code, delete "toolwell" from mcp.json.`

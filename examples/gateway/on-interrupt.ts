@@ -1,9 +1,9 @@
-/** Ctrl-C and its like: the first asks for an end, which comes soon; a second one does not wait for it. */
+/** Handles Ctrl-C: the first one asks for a clean end, the second one does not wait for it. */
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-/** Milliseconds in which a terminal, a shell and a parent all pass on the same Ctrl-C. */
+/** Milliseconds in which terminal, shell and parent pass on the same Ctrl-C. */
 const ONE = 750
-/** Milliseconds for what is asked to end. Who takes longer is ended. */
+/** Milliseconds that a process gets to stop before it is killed. */
 export const PATIENCE = 1500
 
 export function onInterrupt(ask: (signal: NodeJS.Signals) => void, endAtOnce: () => void): void {

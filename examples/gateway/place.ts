@@ -1,4 +1,4 @@
-/** Where the gateway of `npm start` lives: its folders, its five servers, the example project they work on. */
+/** Folders, config, servers and example project of the gateway of `npm start`. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { projectOf, seedProject } from '../proof/setup.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** The command, as clients are given it: an absolute node and an absolute script. */
+/** The command for clients: an absolute path to node and to the script. */
 export const SCRIPT = join(root, 'packages', 'cli', 'bin', 'toolwell.mjs')
 
 export interface Place {
@@ -16,11 +16,11 @@ export interface Place {
   readonly project: string
   /** The private folder of the gateway. */
   readonly state: string
-  /** Everything that the command keeps is kept here, and not in the user's own folders. */
+  /** Keeps all files of the command in this folder instead of the user's folders. */
   readonly env: Record<string, string>
 }
 
-/** Where everything is. Nothing is written. */
+/** Paths only. Writes nothing. */
 export function placeIn(folder: string): Place {
   return {
     folder,
@@ -36,7 +36,7 @@ export function placeIn(folder: string): Place {
   }
 }
 
-/** The example project and the config. Only where no gateway runs on them. */
+/** Writes the example project and the config. Call it only if no gateway uses them. */
 export async function preparePlace(place: Place): Promise<Place> {
   const { folder, project } = place
   await seedProject(folder)
@@ -46,19 +46,19 @@ export async function preparePlace(place: Place): Promise<Place> {
   return place
 }
 
-/** Whether what is known of the servers is kept from an earlier start. */
+/** True if definitions are cached from an earlier start. */
 export function isListed({ folder }: Place): boolean {
   return existsSync(join(folder, 'cache'))
 }
 
-/** What is worth keeping is the token and what is known of the servers. */
+/** Keeps only the token and the cached definitions. */
 export function clearPlace({ folder, project }: Place): void {
   rmSync(project, { recursive: true, force: true })
   rmSync(join(folder, 'memory.jsonl'), { force: true })
   rmSync(join(folder, 'config'), { recursive: true, force: true })
 }
 
-/** With a folder of their own, so that clients in any folder share them. */
+/** Servers have a fixed folder, so that clients in any folder share them. */
 function configOf(folder: string, project: string): object {
   const installed = (name: string) => join(root, 'node_modules', '.bin', name)
   const server = (command: string, more: object = {}) => ({
@@ -82,7 +82,7 @@ function configOf(folder: string, project: string): object {
       }),
       'chrome-devtools': server('chrome-devtools-mcp', {
         args: ['--headless', '--isolated', '--categoryExtensions', '--categoryPwa', '--memoryDebugging'],
-        // Nothing leaves this machine: it would ask for a newer version of itself, and report how it is used.
+        // Stays offline: no update check and no usage statistics.
         env: { CHROME_DEVTOOLS_MCP_NO_UPDATE_CHECKS: '1', CHROME_DEVTOOLS_MCP_NO_USAGE_STATISTICS: '1' },
       }),
     },
@@ -90,10 +90,10 @@ function configOf(folder: string, project: string): object {
   }
 }
 
-/** One that was ended by a signal has no exit code. */
+/** A process ended by a signal has no exit code. */
 export const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null
 
-/** The gateway as a process of its own. */
+/** Starts the gateway as a separate process. */
 export function startServe({ state, env, project }: Place, ...words: string[]) {
   return spawn(process.execPath, [SCRIPT, 'serve', '--folder', state, ...words], {
     cwd: project,

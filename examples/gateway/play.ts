@@ -1,4 +1,7 @@
-/** The proof of `npm start -- --once`: real MCP clients of both eras do a task through the gateway. The model is scripted. */
+/**
+ * The proof of `npm start -- --once`: real MCP clients of both protocol generations do a task through the gateway. The model is
+ * scripted.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -11,7 +14,7 @@ import type { Started } from './started.ts'
 
 export type Check = (what: string, holds: boolean) => void
 
-/** `ending`: no further step is begun. */
+/** `ending` stops the proof before the next step. */
 export async function play(place: Place, check: Check, started: Started, ending: AbortSignal): Promise<void> {
   const say = (client: Client, name: string, input: Record<string, unknown>) => {
     ending.throwIfAborted()
@@ -31,16 +34,16 @@ export async function play(place: Place, check: Check, started: Started, ending:
   }
   heading('1  The first start', 'nothing is cached: every server is listed once')
   const first = await open()
-  // A client need not wait for this: what is not known yet joins the search when it is.
+  // Only this proof waits here: servers that are listed later join the search.
   while ((await first.states()).includes('connecting')) await wait(100)
   const client = await overHttp(place, first.port, 'modern')
   const tools = await namesOf(client)
-  const { halls } = await first.report()
-  const [hall] = halls
-  for (const { name, tools: count } of hall?.servers ?? []) line(`  ${name.padEnd(16)} ${count} tools`)
-  const { all = 0, list = 0 } = hall?.tokens ?? {}
+  const { serverSets } = await first.report()
+  const [set] = serverSets
+  for (const { name, tools: count } of set?.servers ?? []) line(`  ${name.padEnd(16)} ${count} tools`)
+  const { all = 0, list = 0 } = set?.tokens ?? {}
   line(`  a request carries ${thousands(list)} tokens of tools instead of ${thousands(all)}`)
-  check('five servers are known', hall?.servers.filter(({ tools: count }) => count > 0).length === 5)
+  check('five servers are known', set?.servers.filter(({ tools: count }) => count > 0).length === 5)
   check('a client sees three tools', tools === 'tool_search, tool_read, tool_call')
   check('the three cost less than a quarter of all', list * 4 < all)
   await client.close()
@@ -72,10 +75,10 @@ export async function play(place: Place, check: Check, started: Started, ending:
 
   heading('4  Two clients over stdio', 'protocol 2025-11-25, through thin bridges to the same gateway')
   const [one, two] = [await overStdio(), await overStdio()]
-  const entities = [{ name: 'invoice', entityType: 'file', observations: ['the last item was left out'] }]
+  const entities = [{ name: 'invoice', entityType: 'file', observations: ['the last item was missing'] }]
   await say(one, 'tool_call', { name: 'create_entities', arguments: { entities } })
   const graph = await say(two, 'tool_read', { name: 'memory__read_graph', arguments: {} })
-  check('what one client stored, the other reads', graph.includes('the last item was left out'))
+  check('what one client stored, the other reads', graph.includes('the last item was missing'))
   const { counts, clients } = await second.report()
   line(dim(`  clients: ${clients.length}, calls: ${counts.calls}, searches: ${counts.searches}`))
   check('they share one process of each server', (await second.pids()).length === 2)
@@ -90,13 +93,13 @@ export async function play(place: Place, check: Check, started: Started, ending:
   process.kill(second.pid, 'SIGKILL')
   check('the call is answered as interrupted', (await slow).includes('Nobody knows whether'))
   const again = await say(two, 'tool_read', { name: 'memory__read_graph', arguments: {} })
-  check('the next call works: the client started the gateway anew', again.includes('left out'))
+  check('the next call works: the client started the gateway again', again.includes('was missing'))
   const third = await findDaemon(place.state)
   check('it is another process', third.kind === 'running' && third.file.pid !== second.pid)
   await Promise.all([one.close(), two.close()])
   if (third.kind === 'running') {
     const report = (await askDaemon(third, 'GET', '/status')) as GatewayReport
-    const left = report.halls.flatMap(({ servers }) => servers.flatMap(({ pids }) => pids))
+    const left = report.serverSets.flatMap(({ servers }) => servers.flatMap(({ pids }) => pids))
     await askDaemon(third, 'POST', '/stop')
     const all = [second.pid, third.file.pid, ...orphans, ...left]
     for (let round = 0; round < 400 && all.some(isAlive); round++) await wait(50)
@@ -119,7 +122,7 @@ async function openGateway(place: Place, started: Started) {
   }
   const running = found
   const report = async () => (await askDaemon(running, 'GET', '/status')) as GatewayReport
-  const servers = async () => (await report()).halls.flatMap((hall) => hall.servers)
+  const servers = async () => (await report()).serverSets.flatMap((set) => set.servers)
   return {
     port: running.file.port,
     pid: running.file.pid,
@@ -162,7 +165,7 @@ async function namesOf(client: Client): Promise<string> {
   return tools.map(({ name }) => name).join(', ')
 }
 
-/** One call of the scripted model, printed as it was made. */
+/** Makes and prints one call of the scripted model. */
 async function sayTo(client: Client, name: string, input: Record<string, unknown>): Promise<string> {
   const shown = JSON.stringify(input)
   line(`  ${cyan(name)} ${dim(shown.length > 100 ? `${shown.slice(0, 99)}…` : shown)}`)

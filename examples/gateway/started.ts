@@ -1,15 +1,15 @@
-/** Everything that the proof has started: gateways and clients, to be ended whatever happens. */
+/** Tracks gateways and clients of the proof, to stop all of them in any case. */
 import type { ChildProcess } from 'node:child_process'
 import { askDaemon, findDaemon, isAlive } from '@toolwell/gateway/bridge'
 import { PATIENCE } from './on-interrupt.ts'
 import { hasEnded, type Place } from './place.ts'
 
 export interface Started {
-  /** A gateway of ours. */
+  /** A gateway process. */
   child(child: ChildProcess): void
-  /** A client that may start a gateway itself. */
+  /** A client that may start a gateway. */
   client(client: { close(): Promise<void> }): void
-  /** Resolves when all of them are gone; those that take long are killed. */
+  /** Resolves when all of them are gone. Kills those that take long. */
   end(): Promise<void>
   kill(): void
 }
@@ -31,7 +31,7 @@ export function createStarted({ state }: Place): Started {
       const isTime = () => performance.now() < until
       void Promise.allSettled(clients.map((client) => client.close()))
       for (const child of children) child.kill('SIGTERM')
-      // One that a client starts at this moment is found a little later.
+      // A gateway that a client is starting right now appears a little later.
       do {
         const found = await findDaemon(state, 500)
         if (found.kind !== 'none') pids.add(found.file.pid)

@@ -1,4 +1,4 @@
-/** All that a host can do, at a provider that has not seen the beginning. */
+/** Everything that a host can do, at a provider that has not seen the beginning. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { openSession } from '../agent/session.ts'
 import type { Answer } from '../agent/wires.ts'

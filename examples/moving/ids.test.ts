@@ -1,4 +1,4 @@
-/** Ids of calls that meet, or that another server refuses. */
+/** Call ids that collide, or that another server refuses. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { openSession } from '../agent/session.ts'
 import { openTranscript } from '../agent/transcript.ts'
@@ -8,7 +8,7 @@ import { closeWorlds, createWorld, MOVES, use, WIRES, wireName } from './world.t
 
 afterEach(closeWorlds)
 
-/** Ids that a server gives and takes, and others refuse. */
+/** Ids that one server creates and others refuse. */
 const ODD_ID: Readonly<Record<WireName, string>> = {
   anthropic: `toolu_${'x'.repeat(90)}`,
   'openai-chat': 'call.1/ä b',

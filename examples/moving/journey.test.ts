@@ -1,4 +1,4 @@
-/** One conversation over four providers and back: nothing that was said or loaded is lost, no strict server refuses a request. */
+/** One conversation over four providers and back: nothing is lost, and no strict server refuses a request. */
 import type { ToolwellOptions } from '@toolwell/core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ATTEMPTS } from '../agent/send.ts'
@@ -18,7 +18,7 @@ import {
 
 afterEach(closeWorlds)
 
-/** How found tools reach the model: one line for each delivery that a wire may have. */
+/** Deliveries: one line for each way in which found tools reach the model. */
 const DELIVERIES = ['auto', 'append', 'bridge', 'native'] as const satisfies ToolwellOptions['delivery'][]
 
 describe.each(DELIVERIES)('a conversation over four providers and back, delivered by %s', (delivery) => {
@@ -33,7 +33,7 @@ describe.each(DELIVERIES)('a conversation over four providers and back, delivere
       const found = wireName(index)
       queue.push(
         () => ({ text: `Looking at ${wire}.`, calls: [select(index)] }),
-        // The first tool was found at the first provider, and is used at all others without a new search.
+        // The first provider found the tool; all others use it without a new search.
         (body) => ({
           calls: [use(body, found, { number: index }), use(body, wireName(0), { number: 10 * index })],
         }),
@@ -72,7 +72,7 @@ describe.each(DELIVERIES)('a conversation over four providers and back, delivere
       const session = await openSession(createHost('google'), 'main')
       await session.moveTo(wire)
       queue.push(() => ({ calls: [select(index)] }))
-      // So many attempts, and then the host gives up.
+      // The host gives up after this many attempts.
       for (let attempt = 0; attempt < ATTEMPTS; attempt++)
         queue.push(() => ({ status: 503, error: 'overloaded' }))
       await expect(session.ask(`Work at ${wire}.`)).rejects.toThrow('503')
@@ -80,7 +80,7 @@ describe.each(DELIVERIES)('a conversation over four providers and back, delivere
       const dead = requests.at(-1)?.raw
       expect(requests.at(-3)?.raw).toBe(dead)
 
-      // No wire is given: the history knows it.
+      // No wire is given: the transcript knows it.
       const resumed = await openSession(createHost('openai-chat'), 'main')
       expect(resumed.wire).toBe(wire)
       queue.push((body) => ({ calls: [use(body, wireName(index), { number: index })] }))

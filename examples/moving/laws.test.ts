@@ -1,4 +1,4 @@
-/** Whatever was said and wherever it moves: strict servers take it, and a walk over providers tells what the straight way tells. */
+/** Strict servers accept every history after every move, and a detour over providers gives the same story as the direct way. */
 import { createToolwell } from '@toolwell/core'
 import type { ChatMessage } from '@toolwell/core/openai-chat'
 import { anthropicProtocol, chatProtocol, googleProtocol, responsesProtocol } from '@toolwell/testing'
@@ -25,7 +25,7 @@ const call = (...broken: string[]) =>
     name: fc.constantFrom('delegate', 'ghost', 'tool_search', 'tool_call'),
     arguments: fc.constantFrom('{}', '{"query":"a","name":"ghost","arguments":{"b":2}}', ...broken),
   })
-/** A reply with calls. Where things are broken, not all of them are answered. */
+/** A reply with calls. If something is broken, not all of them are answered. */
 const reply = (...broken: string[]) =>
   fc
     .record({
@@ -99,7 +99,7 @@ it('a detour over other providers tells the model what the straight way tells it
         moved = at(next).adopt(at(wire).thread(moved))
         wire = next
       }
-      // Two replies in a row are one at Gemini.
+      // Gemini joins two replies in a row.
       fc.pre(
         messages.every(
           ({ role }, index) => role !== 'assistant' || messages[index - 1]?.role !== 'assistant',

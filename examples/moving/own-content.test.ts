@@ -1,4 +1,4 @@
-/** What of a conversation only its own provider can read: it waits there, and elsewhere a word stands for it. */
+/** Content that only its own provider can read. It is kept for that provider, and others get a short text instead. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { openSession } from '../agent/session.ts'
 import { openTranscript } from '../agent/transcript.ts'
@@ -8,12 +8,12 @@ import { closeWorlds, createWorld, MOVES } from './world.ts'
 
 afterEach(closeWorlds)
 
-/** What the user shows, and what a tool does. */
+/** Images of the user and of a tool. */
 const PICTURE = 'R0lGODlhAQABAAAAACwAAAAAAQABAAA='
 const SEEN =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg=='
 
-/** What a host may have in its history: an image and thoughts, which only its own wire can carry, and a tool's image. */
+/** Messages a host may have: an image and thinking, which only their wire can carry, and a tool's image. */
 const OWN: Readonly<Record<WireName, readonly object[]>> = {
   anthropic: [
     {
@@ -131,7 +131,7 @@ const OWN: Readonly<Record<WireName, readonly object[]>> = {
     { role: 'model', parts: [{ text: 'A well.' }] },
   ],
 }
-/** What was thought before the ledger began was thought behind other bytes: Anthropic would refuse it. */
+/** Anthropic refuses thinking from before the ledger, because it was bound to other bytes. */
 function asSent(message: object): object {
   const { content } = message as { content?: unknown }
   if (!Array.isArray(content)) return message
@@ -139,7 +139,7 @@ function asSent(message: object): object {
 }
 
 const PRIVATE = /R0lGODlh|c2VjcmV0|secret thought/
-const LEFT = '[Given at another provider and not shown here: image]'
+const LEFT = '[Sent to another provider and not available here: image]'
 
 describe.each(MOVES)('what only %s can read', (from, to) => {
   it('has a word in its place at %s, and is all there on the way back', async () => {
@@ -150,7 +150,7 @@ describe.each(MOVES)('what only %s can read', (from, to) => {
     await session.moveTo(to)
     queue.push(() => ({ text: 'Deep.' }))
     await session.ask('How deep?')
-    // The image of a tool comes along to every wire that takes one in a result.
+    // A tool's image moves to every wire that accepts images in results.
     const isLeft = from !== 'openai-chat' && to === 'openai-chat'
     const shown =
       from === 'openai-chat'

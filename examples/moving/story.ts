@@ -1,9 +1,9 @@
 /**
- * What a recorded request tells the model of the conversation, in the words of no provider and read without the library:
- * one line for each thing said, called or answered. Updates of Toolwell's are left out, wrapped calls are unwrapped.
+ * Reads a recorded request without the library: one line for each message, call or answer, in provider-neutral words. Skips
+ * Toolwell's notices and unwraps bridged calls.
  */
 
-/** A request of any of the four wires, as far as it is read here. */
+/** The fields read from a request of any wire. */
 export interface RequestBody {
   readonly messages?: readonly Fields[]
   readonly input?: readonly Fields[]
@@ -15,7 +15,7 @@ interface Fields {
   readonly [field: string]: unknown
 }
 
-/** The names in the tools array. */
+/** Names in the tools array. */
 export function declaredNames({ tools = [] }: RequestBody): string[] {
   return tools
     .flatMap((tool) => (tool.functionDeclarations ? list(tool.functionDeclarations) : [tool]))
@@ -80,7 +80,7 @@ export function storyOf({ messages = [], input = [], contents = [] }: RequestBod
   return lines
 }
 
-/** An update stands behind the text or the answer it follows. */
+/** A notice follows the text or answer to which it belongs. */
 function withoutUpdate(text: string): string {
   return text.replace(/(?:^|\n\n)<tool-update>[\s\S]*?<\/tool-update>/g, '')
 }
@@ -92,7 +92,7 @@ function textIn(content: unknown): string {
     .join('')
 }
 
-/** What a model wrote need not be JSON. */
+/** A model's output may not be JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,4 +1,4 @@
-/** A world to move about in: four strict servers before one scripted model, and hosts on one folder. */
+/** Test world: four strict servers with one scripted model, and hosts on one folder. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ export const MOVES = WIRES.flatMap((from) =>
   WIRES.filter((to) => to !== from).map((to) => [from, to] as const),
 )
 
-/** What there is to find: five tools of four servers. */
+/** Five tools of four servers. */
 export const FINDABLE = [
   ['tracker', 'create_issue'],
   ['mail', 'send_letter'],
@@ -40,7 +40,7 @@ export type Step = (body: RequestBody) => ScriptedReply
 const search = (query: string): ScriptedCall => ({ name: 'tool_search', arguments: { query } })
 export const select = (index: number) => search(`select:${wireName(index)}`)
 
-/** As a model that reads its prompt would: through the bridge where there is one and the tool is not declared. */
+/** Calls a tool like a real model: through the bridge if there is one and the tool is not declared. */
 export function use(body: RequestBody, name: string, input: object): ScriptedCall {
   const names = declaredNames(body)
   return names.includes('tool_call') && !names.includes(name)
@@ -55,13 +55,12 @@ export async function closeWorlds(): Promise<void> {
   for (const close of closing.splice(0).reverse()) await close()
 }
 
-/** Four strict servers before one scripted model, and hosts on one folder. */
 export async function createWorld(options: ToolwellOptions = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'toolwell-moving-'))
   closing.push(() => rm(folder, { recursive: true, force: true }))
   const queue: Step[] = []
   let calls = 0
-  // Each server numbers its calls from 1. Those of four servers would meet, which has a test of its own.
+  // Each server numbers its calls from 1, so ids would collide. Another test covers that.
   const numbered = (reply: ScriptedReply): ScriptedReply =>
     'calls' in reply && reply.calls
       ? { ...reply, calls: reply.calls.map((call) => ({ id: `call_${++calls}`, ...call })) }
@@ -103,7 +102,7 @@ export async function createWorld(options: ToolwellOptions = {}) {
     ran,
     approved,
     source,
-    /** Another process, as far as it can know. */
+    /** A new host, as in another process. */
     createHost(wire: WireName): SessionOptions {
       const well = createToolwell({
         tools: [delegate],

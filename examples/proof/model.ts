@@ -1,10 +1,10 @@
-/** The scripted model of the proof: what it does at each request is fixed here, how it calls a tool follows the surface. */
+/** The scripted model of the proof. The script fixes each step; the surface decides how a tool is called. */
 import { join } from 'node:path'
 import type { ChatRequestBody, ScriptedCall, ScriptedReply } from '@toolwell/testing'
 
 export type Step = (request: ChatRequestBody) => ScriptedReply | Promise<ScriptedReply>
 
-/** A tool in the tools array is called directly, any other through the bridge: as a model that reads its prompt would. */
+/** Calls a declared tool directly and any other through the bridge, as a real model would. */
 function use(request: ChatRequestBody, name: string, input: object): ScriptedCall {
   const declared = (request.tools ?? []).some((tool) => tool.function.name === name)
   return declared ? { name, arguments: input } : { name: 'tool_call', arguments: { name, arguments: input } }
@@ -41,7 +41,7 @@ export function scenes(project: string): Record<Scene, readonly Step[]> {
           }),
         ],
       }),
-      // Never searched for, wrong case, and called as if it were there: checked, run, and loaded by its success.
+      // Calls a tool that was never searched for, in the wrong case. It is checked, run and then loaded.
       () => ({ calls: [{ name: 'Filesystem-CreateDirectory', arguments: { path: at('release-notes') } }] }),
       () => ({ text: 'Fixed: the loop stopped one item early. I have made a folder for the release notes.' }),
     ],
@@ -66,7 +66,7 @@ export function scenes(project: string): Record<Scene, readonly Step[]> {
           use(request, 'filesystem__read_text_file', { path: at('package.json') }),
         ],
       }),
-      // The process that asked is killed before this is answered.
+      // The process is killed before this reply.
       () => new Promise<never>(() => undefined),
     ],
     resumed: [

@@ -1,4 +1,4 @@
-/** How the proof looks: colour and box drawing on a terminal, plain text elsewhere. */
+/** Prints the proof with colours and boxes on a terminal, otherwise as plain text. */
 
 const colourful = process.stdout.isTTY === true && process.env.NO_COLOR === undefined
 
@@ -24,7 +24,7 @@ export const thousands = (tokens: number): string =>
 
 export const percent = (share: number): string => `${share >= 0.9995 ? '100' : (share * 100).toFixed(1)} %`
 
-/** Columns padded by what is seen, whatever the colours. */
+/** Pads columns by visible width. */
 export function row(cells: readonly string[], widths: readonly number[]): string {
   return cells
     .map((cell, index) => cell.padEnd(widths[index] ?? 0))

@@ -1,4 +1,4 @@
-/** What the proof is asked by flags, and what it reads from catalogues and processes. */
+/** Reads flags, catalogues and processes for the proof. */
 import type { DeliveryName, Tokenizer, Toolwell } from '@toolwell/core'
 import type { Setup } from './setup.ts'
 
@@ -13,7 +13,7 @@ Examples
   npm run proof -- --once                the same as npm run proof; for scripts
 `
 
-/** The delivery asked for, if any. Prints the usage and ends where that is asked for, or where a flag is not known. */
+/** The delivery from the flags, if any. Prints the usage and exits on `--help` or an unknown flag. */
 export function readDelivery(given: readonly string[]): DeliveryName | undefined {
   if (given.includes('--help')) {
     process.stdout.write(USAGE)
@@ -34,7 +34,7 @@ export function readDelivery(given: readonly string[]): DeliveryName | undefined
   process.exit(2)
 }
 
-/** A delivery that was asked for is used whether it pays or not. Without one, every setting is the default. */
+/** A delivery from the flags also turns deferral on. Otherwise every setting is the default. */
 export function forced(delivery: string | undefined): Pick<Setup, 'mode' | 'delivery'> {
   return delivery === 'bridge' || delivery === 'append' ? { mode: 'on', delivery } : {}
 }
@@ -54,7 +54,7 @@ export function everyTool(well: Toolwell, tokenizer: Tokenizer): number {
   return [...tokensBySource(well, tokenizer).values()].reduce((sum, tokens) => sum + tokens, 0)
 }
 
-/** Whether these processes end, given a moment. */
+/** Waits a moment for the processes to end. Returns whether they did. */
 export function gone(pids: Iterable<number>): Promise<boolean> {
   return wait(() => [...pids].every((pid) => !isRunning(pid)), 10_000)
 }

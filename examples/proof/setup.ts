@@ -1,4 +1,4 @@
-/** What the proof and the process it kills have in common: the project, the servers, host options. */
+/** Project, servers and host options, shared by the proof and its worker process. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -23,14 +23,14 @@ import type { SessionOptions } from '../agent/session.ts'
 import { delegate } from '../agent/session-tools.ts'
 
 export interface Setup {
-  /** Everything lies in here: project, sessions, what the memory server remembers, the cache of definitions. */
+  /** Contains the project, sessions, the memory server's file and the definition cache. */
   readonly folder: string
   readonly url: string
-  /** Toolwell's default, `auto`, when absent. */
+  /** Default: `auto`. */
   readonly mode?: 'on'
-  /** A profile of toolwell.json; all servers when absent. */
+  /** A profile of toolwell.json. Default: all servers. */
   readonly profile?: string
-  /** The delivery that Toolwell chooses for the wire when absent. */
+  /** Default: chosen by Toolwell for the wire. */
   readonly delivery?: DeliveryName
   readonly tokenizer: Tokenizer
   readonly onEvent?: (event: ToolwellEvent) => void
@@ -47,7 +47,7 @@ export interface Proof {
 export const projectOf = (folder: string) => join(folder, 'project')
 export const memoryOf = (folder: string) => join(folder, 'memory.jsonl')
 
-/** A small project with a bug in it. */
+/** Creates a small project with a bug. */
 export async function seedProject(folder: string): Promise<void> {
   await mkdir(join(projectOf(folder), 'src'), { recursive: true })
   const write = (path: string, text: string) => writeFile(join(projectOf(folder), path), text)
@@ -58,10 +58,10 @@ export async function seedProject(folder: string): Promise<void> {
   )
 }
 
-/** One predicate for cards, search, loading and calls: no code runs in a browser from here. */
+/** Denied everywhere: cards, search, loading and calls. Runs code in a browser. */
 export const DENIED = 'playwright/browser_run_code_unsafe'
 
-/** The servers of toolwell.json as sources of a catalogue: from the cache where there is one, listed where there is none. */
+/** Connects the servers of toolwell.json, from the cache if there is one. */
 export function openProof(setup: Setup): Proof {
   const { folder, url, mode, profile, delivery, tokenizer, onEvent, onServer, onRequest } = setup
   const config = loadConfig({
@@ -73,7 +73,7 @@ export function openProof(setup: Setup): Proof {
   if (problem) throw new Error(describeProblem(problem))
   const well = createToolwell({
     tools: [delegate],
-    tokenizer,
+    costs: { tokenizer },
     ...(mode ? { mode } : {}),
     ...(delivery ? { delivery } : {}),
     store: jsonlStore(join(folder, 'sessions')),
@@ -92,7 +92,7 @@ export function openProof(setup: Setup): Proof {
     folder: join(folder, 'sessions'),
     system: `You are a careful engineer. You work on the project in ${projectOf(folder)}.`,
     async onRequest(request) {
-      // Counted here, so that the accounts do not depend on what a server says of its tokens.
+      // Counted here, so that the figures do not depend on the usage a server reports.
       const { conversation, turn, answer } = request
       const { messages } = turn.parts as { messages: readonly object[] }
       const messageTokens = tokenizer.count(JSON.stringify(messages))

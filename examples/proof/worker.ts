@@ -1,4 +1,4 @@
-/** A second process that works on the same session, until it is killed half-way through a request. It never closes its servers. */
+/** A second process on the same session, killed in the middle of a request. It never closes its servers. */
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadTokenizer } from '@toolwell/core'
@@ -12,7 +12,7 @@ const { host, servers } = openProof({
   url,
   ...forced(delivery),
   tokenizer: await loadTokenizer(),
-  // Whoever kills this process wants to know what it had started.
+  // Records server processes for the proof.
   onServer(event) {
     if (event.kind !== 'server-state' || event.state !== 'ready') return
     const pids = servers.inspect().flatMap((server) => server.pids)

@@ -1,4 +1,4 @@
-/** Plays the task in one system over a real wire, and gives back what was sent and what was said. */
+/** Plays the task in one system over a real wire and returns its requests and answers. */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,14 +11,14 @@ import { createTools, MARK, type SeedSystem, task } from './system.ts'
 export interface Sent {
   /** Names, in order. */
   readonly tools: readonly string[]
-  /** Tokens of the tools array, and of the whole request. */
+  /** Tokens of the tools array and of the whole request. */
   readonly toolTokens: number
   readonly tokens: number
-  /** What the system's prompt says of deferred tools; empty where it says nothing. */
+  /** The section about deferred tools in the system prompt, if any. */
   readonly section: string
-  /** The description of the loader. */
+  /** Description of the loader. */
   readonly loader: string
-  /** What is said behind the last tool result; empty where nothing is. */
+  /** Notice after the last tool result, if any. */
   readonly told: string
   readonly body: ChatRequestBody
 }
@@ -28,11 +28,11 @@ export interface Played {
   readonly loader: string
   readonly ask: SeedSystem['ask']
   readonly before: Sent
-  /** What the loader answered. */
+  /** Answer of the loader. */
   readonly answer: string
   readonly after: Sent
   readonly target: string
-  /** What the system's own API says afterwards. */
+  /** Output of the system API afterwards. */
   readonly report: readonly string[]
 }
 

@@ -1,22 +1,22 @@
-/** What the same task needs to know of each system: how it registers tools, how its model asks, what its own API says then. */
+/** Describes a system for the task: how it registers tools, how its model searches, and its own API. */
 import { type Conversation, defineTool, type Tool, type Toolwell } from '@toolwell/core'
 
 export interface SeedSystem {
   readonly name: string
   readonly loader: string
-  /** The tools as this system registers them: its own, and those of the tracker, which it defers. */
+  /** Registers the system's own tools and the deferred tools of the tracker. */
   open(own: readonly Tool[], tracker: readonly Tool[]): Toolwell
-  /** What its model asks the loader. */
+  /** Input of the loader. */
   readonly ask: Readonly<Record<string, unknown>>
-  /** The name by which the tool is called then. */
+  /** Name under which the tool is then called. */
   readonly target: string
-  /** What its own API says afterwards. */
+  /** Output of the system API afterwards. */
   report(conversation: Conversation): readonly string[]
 }
 
 export const task = 'Close issue 7.'
 
-/** Stands in the schema of the one tool that the task needs, and nowhere else. */
+/** Appears only in the schema of the tool that the task needs. */
 export const MARK = 'The number of the issue to close'
 
 export function createTools(): { own: Tool[]; tracker: Tool[]; done: string[] } {

@@ -24,7 +24,7 @@ export const anthropicWire: BenchWire = {
       },
     })
   },
-  /** A deferred definition is absent until a reference brings it in, in the place of the reference. */
+  /** A deferred definition appears at the reference that brings it in. */
   render(body, pieces) {
     const tools = body.tools as readonly { name: string; defer_loading?: boolean }[]
     const deferred = new Map<string, object>()
@@ -39,7 +39,7 @@ export const anthropicWire: BenchWire = {
   },
 }
 
-/** A message and, behind it, the definitions that its results refer to. */
+/** A message and the definitions that its results refer to. */
 function expanded(message: object, deferred: ReadonlyMap<string, object>): object[] {
   const { content } = message as { content?: unknown }
   const found = partsOf(content)

@@ -28,7 +28,7 @@ export const googleWire: BenchWire = {
       },
     })
   },
-  /** The system instruction stands before the tools. */
+  /** The system instruction comes before the tools. */
   render(body, pieces) {
     const { pieces: all, marks } = renderToolsFirst(body, pieces)
     const system = all.filter((piece) => piece.part === 'system')

@@ -1,12 +1,12 @@
 /** Chat Completions: tools, messages. */
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
-import { type BenchWire, createThread, type Door, renderToolsFirst } from './wire.ts'
+import { type BenchWire, createThread, renderToolsFirst, type WireAdapter } from './wire.ts'
 
 export const chatWire: BenchWire = {
   name: 'openai-chat',
   open(conversation, system) {
     const adapter = openaiChat(conversation)
-    const door: Door<ChatMessage, ChatMessage> = {
+    const wireAdapter: WireAdapter<ChatMessage, ChatMessage> = {
       async begin(messages) {
         const turn = await adapter.begin(messages)
         const { tools = [], messages: sent } = turn.parts
@@ -30,7 +30,7 @@ export const chatWire: BenchWire = {
         return { reply, history: [reply] }
       },
     }
-    return createThread(door, [{ role: 'system', content: system }])
+    return createThread(wireAdapter, [{ role: 'system', content: system }])
   },
   render: renderToolsFirst,
 }

@@ -1,4 +1,4 @@
-/** What the bench needs of a wire: how a host on it writes what was said, and in which order its requests are rendered. */
+/** The bench's interface of a wire: how a host writes messages, and the render order of its requests. */
 import type { Conversation, SurfaceView } from '@toolwell/core'
 import type { PieceMaker, Rendering } from '../rendering.ts'
 
@@ -8,17 +8,17 @@ export interface ModelCall {
   readonly id: string
   readonly name: string
   readonly arguments: Readonly<Record<string, unknown>>
-  /** A search in the provider's own form, or a call of a tool that such a search brought. */
+  /** A search in the provider's native form, or a call of a tool found by it. */
   readonly native?: 'search' | 'found'
 }
 
-/** What the model said: kept in the history, and paid for as output. */
+/** The model's reply: kept in the history and paid for as output. */
 export interface ModelReply {
   readonly text: string
   readonly calls: readonly ModelCall[]
 }
 
-/** A request body's parts, in any wire's words. */
+/** Parts of a request body on any wire. */
 export interface Body {
   readonly tools: readonly object[]
   readonly system: string
@@ -30,7 +30,7 @@ export interface Thread {
   begin(): Promise<{
     readonly view: SurfaceView
     readonly body: Body
-    /** Runs the calls of the reply and writes both down. */
+    /** Runs the calls of the reply and records both. */
     reply(
       reply: ModelReply,
       execute: (call: { readonly callId: string }) => string,
@@ -46,8 +46,8 @@ export interface BenchWire {
 
 type Executor = (call: { readonly callId: string }) => string
 
-/** What differs between the doors, beside their messages' form. */
-export interface Door<Message extends object, Reply> {
+/** Differences between the adapters, apart from the form of messages. */
+export interface WireAdapter<Message extends object, Reply> {
   begin(messages: readonly Message[]): Promise<{
     readonly view: SurfaceView
     readonly body: Body
@@ -64,18 +64,18 @@ export interface Door<Message extends object, Reply> {
 }
 
 export function createThread<Message extends object, Reply>(
-  door: Door<Message, Reply>,
+  adapter: WireAdapter<Message, Reply>,
   history: Message[] = [],
 ): Thread {
   return {
-    say: (text) => void history.push(door.user(text)),
+    say: (text) => void history.push(adapter.user(text)),
     async begin() {
-      const { view, body, run } = await door.begin(history)
+      const { view, body, run } = await adapter.begin(history)
       return {
         view,
         body,
         async reply(said, execute) {
-          const { reply, history: written } = door.reply(said)
+          const { reply, history: written } = adapter.reply(said)
           const { messages, answers } = await run(reply, { execute })
           history.push(...written, ...messages)
           return answers.map(({ text, outcome }) => ({ kind: outcome.kind, text }))
@@ -85,7 +85,7 @@ export function createThread<Message extends object, Reply>(
   }
 }
 
-/** Tools, system, messages: every piece that a host may mark, and marks on the last of each. */
+/** Tools, system, messages, with a cache mark on the last piece of each. */
 export function renderToolsFirst(body: Body, pieces: PieceMaker): Rendering {
   const tools = body.tools.map((tool) => pieces.of('tools', tool))
   const system = body.system === '' ? [] : [pieces.of('system', body.system)]
@@ -94,7 +94,7 @@ export function renderToolsFirst(body: Body, pieces: PieceMaker): Rendering {
   return { pieces: [...tools, ...system, ...messages], marks: ends.filter((end) => end > 0) }
 }
 
-/** A system prompt as one text, whether it was given as such or in parts. */
+/** A system prompt as text, whether given as text or in parts. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   if (!Array.isArray(value)) return ''

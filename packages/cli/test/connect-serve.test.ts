@@ -54,9 +54,9 @@ it('every client reaches the server that was its own, through one gateway', asyn
     expect(answer.content).toEqual([{ type: 'text', text: `Echo: from ${file}` }])
   }
   // Three clients, one process of the server.
-  const { clients, halls } = JSON.parse((await home.run(['status', '--json'])).output)
+  const { clients, serverSets } = JSON.parse((await home.run(['status', '--json'])).output)
   expect(clients).toHaveLength(3)
-  expect(halls).toMatchObject([{ servers: [{ name: 'everything', pids: [expect.any(Number)] }] }])
+  expect(serverSets).toMatchObject([{ servers: [{ name: 'everything', pids: [expect.any(Number)] }] }])
   expect((await home.run(['stop'])).code).toBe(0)
   await home.run(['undo', '--yes'])
   for (const [file, text] of Object.entries(FILES))

@@ -554,7 +554,7 @@ describe('connect', () => {
       '{\n  "mcpServers": {\n    "a": }\n',
       /This is not JSON: a value is missing \(line 3\)\. Fix the file\./,
     ],
-    ['no object', '[]', /The file does not hold an object \(line 1\)/],
+    ['no object', '[]', /The file does not contain an object \(line 1\)/],
     ['a table of another kind', '{ "mcpServers": [] }', /"mcpServers" is not an object \(line 1\)/],
     [
       'a name twice',

@@ -258,7 +258,7 @@ describe('doctor', () => {
       mkdirSync(join(folder, 'CHANGED'))
       const held = await run(['doctor'])
       expect(held.code).toBe(1)
-      expect(held.output).toMatch(/odd\/echo {2}It is held back: odd\/echo is not what toolwell\.lock holds/)
+      expect(held.output).toMatch(/odd\/echo {2}It is held back: odd\/echo differs from toolwell\.lock/)
     },
     WAIT,
   )

@@ -209,7 +209,7 @@ describe('import', () => {
     expect(about('far')).toContain('! url: the environment variable FAR_PATH is not set.')
     expect(about('far')).toContain('! headers.Authorization: the environment variable FAR_KEY is not set.')
     expect(about('keyed')).toContain('https://***@example.com/mcp?api_key=***')
-    expect(about('keyed')).toContain('! url: the url holds a user name or password.')
+    expect(about('keyed')).toContain('! url: the url contains a user name or password.')
     expect(about('off')).toContain('switched off there, and here')
     const { output: text } = await run(['import', '--json', '--yes'])
     const { added } = JSON.parse(text)

@@ -206,7 +206,7 @@ describe('inspect of servers', () => {
     })
     expect(code).toBe(0)
     expect(serversOf(output).odd?.tools).toBe(12)
-    expect(errors).toMatch(/definitions cannot be kept in .*Make the folder writable/)
+    expect(errors).toMatch(/definitions cannot be stored in .*Make the folder writable/)
   })
 
   it('shows on a screen what it waits for', async () => {

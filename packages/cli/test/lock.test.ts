@@ -61,7 +61,7 @@ describe('lock', () => {
       const held = JSON.parse((await run(['inspect', '--json'])).output)
       expect(held.servers.find(({ name }: { name: string }) => name === 'odd')).toMatchObject({
         trusted: 'lock',
-        quarantined: { echo: expect.stringContaining('not what toolwell.lock holds') },
+        quarantined: { echo: expect.stringContaining('differs from toolwell.lock') },
       })
 
       const approved = await run(['lock', '--approve', 'odd/echo'])

@@ -147,7 +147,7 @@ describe('a login', () => {
     const { place } = await remoteAndPlace()
     const { code, errors } = await toolwell(['login', 'notes', '--timeout', '0.1'], place)
     expect(code).toBe(1)
-    expect(errors).toMatch(/toolwell: Nobody answered within .* Run it again, or give it longer\.\n$/)
+    expect(errors).toMatch(/toolwell: Nobody answered within .* Run it again, or increase the timeout\.\n$/)
   })
 
   it('opens the browser from a screen, unless told not to', async () => {
@@ -208,7 +208,7 @@ describe('a login', () => {
     expect(await toolwell(['login', 'notes'], placeOf(url))).toEqual({
       code: 0,
       output: '',
-      errors: 'toolwell: notes asks for no login. It can be used as it is.\n',
+      errors: 'toolwell: notes needs no login. Use it without one.\n',
     })
   })
 })
@@ -222,7 +222,7 @@ describe('words and configs that are wrong', () => {
     [['login', 'a', '--timeout', 'soon'], '--timeout "soon" is not a time. Write 90, 90s or 10m.'],
     [['login', 'fiels'], 'No server is called "fiels". Did you mean files?'],
     [['login', 'zzzzzz'], 'No server is called "zzzzzz". Known: far, files.'],
-    [['login', 'files'], 'files is a program on this machine; there is nothing to log in to.'],
+    [['login', 'files'], 'files is a local program and has no login.'],
     [['login', 'far'], 'far does not answer as an MCP server: '],
     [['login', 'broken', '--config', 'broken.json'], 'the server has neither a command nor a url'],
     [['login', 'x', '--config', 'no.json'], 'no.json: there is no such file. Check the path.'],
@@ -242,14 +242,14 @@ describe('words and configs that are wrong', () => {
     expect(errors).toMatch(/^toolwell: There is no config: .* --config FILE/)
   })
 
-  it('a damaged login is set aside with a word, and not fatal', async () => {
+  it('renames a damaged login, and says so', async () => {
     const { place } = await remoteAndPlace()
     expect((await here(['login', 'notes'], place)).code).toBe(0)
     const [file = ''] = readdirSync(place.logins)
     writeFileSync(join(place.logins, file), '{')
     const { code, errors } = await here(['login', 'notes'], place)
     expect(code).toBe(0)
-    expect(errors).toContain('was set aside')
+    expect(errors).toContain('was renamed to')
     await eventually(() => readdirSync(place.logins).length === 2, 'the damaged one lies beside the new')
   })
 })

@@ -202,9 +202,9 @@ describe('without a lock', () => {
       expect((await run(['inspect'])).output).toContain('3 tools of odd are trusted on first use')
       write([named('stays'), named('changes', { description: 'Does more.' }), named('joins')])
       const shown = await run(['inspect', '--refresh'])
-      expect(shown.output).toContain('odd/changes is not what it was when first seen.')
+      expect(shown.output).toContain('odd/changes has changed since it was first seen.')
       expect(shown.output).toContain('odd: leaves of odd is gone since it was first seen.')
-      expect(shown.output).toContain('odd: joins of odd joined after it was first seen.')
+      expect(shown.output).toContain('odd: joins of odd is new since it was first seen.')
       const changed = diagnosesOf((await run(['doctor', '--json'])).output).filter(
         ({ rule }) => rule === 'changed',
       )

@@ -6,12 +6,12 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig, type ServerConfig } from '@toolwell/mcp'
-import { showEndpoint, startOf } from '@toolwell/mcp/internal'
+import { describeStart, showEndpoint } from '@toolwell/mcp/internal'
 import { expect, onTestFinished, test } from 'vitest'
 import { isLong, someOf } from '../../../test/setup/tier.ts'
-import { definitionRedactor, redactor } from '../../mcp/src/config/redact.ts'
+import { createDefinitionRedactor, createRedactor } from '../../mcp/src/config/redact.ts'
+import { removeSecrets } from '../../mcp/src/definition/clean-definition.ts'
 import type { ServerDefinition } from '../../mcp/src/definition/server-definition.ts'
-import { withoutSecrets } from '../../mcp/src/definition/without-secrets.ts'
 import { type Home, homeWith } from './support/home.ts'
 import { createPlanter, forms, formsFor, leaksIn, type Planted, windowsOf } from './support/secret-forms.ts'
 import {
@@ -118,7 +118,7 @@ test('no form in any place is in what is shown of an entry, what is pinned of it
         const said = [values.join(' '), JSON.stringify(values), ...values].map(
           (value) => `cannot use ${value}`,
         )
-        return [showEndpoint(endpoint, secrets), startOf(server), ...said.map(redactor(server))]
+        return [showEndpoint(endpoint, secrets), describeStart(server), ...said.map(createRedactor(server))]
       })
       found.push(...leaksIn([JSON.stringify(problems), ...shown].join('\n'), windowsOf(planted)))
     }
@@ -138,8 +138,8 @@ function leftOf(server: ServerConfig): string {
     cwd,
   })
   const listed = { ...definition, protocol: '', isComplete: true } as unknown as ServerDefinition
-  const clean = withoutSecrets(listed, definitionRedactor(server))
-  return [...log.split('\n').map(redactor(server)), JSON.stringify(clean)].join('\n')
+  const clean = removeSecrets(listed, createDefinitionRedactor(server))
+  return [...log.split('\n').map(createRedactor(server)), JSON.stringify(clean)].join('\n')
 }
 
 function loaded(entry: Entry): ServerConfig {

@@ -216,9 +216,9 @@ describe('a config of which something cannot be used', () => {
       expect(text).toMatch(/^! five cannot be used: .*mcpServers\.five: a server must be an object\. Write/m)
       expect(text).not.toContain('No servers')
     }
-    expect(json.halls[0].problems).toContainEqual({
+    expect(json.serverSets[0].problems).toContainEqual({
       server: 'five',
-      goesOn: false,
+      stillUsed: false,
       problem: expect.stringContaining('a server must be an object'),
     })
   })
@@ -305,6 +305,6 @@ describe('status and stop', () => {
       'home',
     )
     expect(code).toBe(2)
-    expect(errors).toContain('Nothing can be written')
+    expect(errors).toContain('Cannot write')
   })
 })

@@ -23,7 +23,7 @@ const report: GatewayReport = {
   startedAt: 0,
   uptime: 1000,
   clients: [],
-  halls: [
+  serverSets: [
     {
       workspaces: [],
       profiles: [],
@@ -46,9 +46,9 @@ it('shows an older gateway, which knows less', () => {
     missing: _,
     untrusted: __,
     problems: ___,
-    ...hall
-  } = report.halls[0] as GatewayReport['halls'][number]
-  const shown = statusText({ ...report, halls: [hall] }, file, hints)
+    ...set
+  } = report.serverSets[0] as GatewayReport['serverSets'][number]
+  const shown = statusText({ ...report, serverSets: [set] }, file, hints)
   expect(shown).toBe(statusText(report, file, hints))
   expect(shown).toContain('toolwell stop')
   expect(shown).toContain('there are none in /a/toolwell.json')
@@ -73,8 +73,8 @@ it('says what a request saves, and how much of that the searches took', () => {
   expect(statusText({ ...report, answerTokens: 1500 }, file, hints)).toMatch(
     /A request carries 300 tokens of tools instead of 1,000: 700 saved in each\.\n.*about 1,500 tokens: what 3 requests saved\.\n/s,
   )
-  const [hall] = report.halls
-  const small = { ...report, halls: [{ ...hall, tokens: { all: 100, list: 300, saved: -200 } }] }
+  const [set] = report.serverSets
+  const small = { ...report, serverSets: [{ ...set, tokens: { all: 100, list: 300, saved: -200 } }] }
   expect(statusText(small, file, hints)).toContain('300 tokens of tools instead of 100: 200 more.\n')
 })
 
@@ -88,7 +88,7 @@ it.each([
     " --config '/my project/b.json'",
   ],
 ])('names the command that shows %j before the one that approves', (tools, config, what, them, words) => {
-  const [hall] = report.halls
+  const [set] = report.serverSets
   const server = {
     name: 'a',
     state: 'cached',
@@ -100,7 +100,7 @@ it.each([
     quarantined: Object.fromEntries(tools.map((name) => [name, 'changed'])),
     config,
   }
-  const shown = statusText({ ...report, halls: [{ ...hall, servers: [server] }] }, file, hints)
+  const shown = statusText({ ...report, serverSets: [{ ...set, servers: [server] }] }, file, hints)
   const quoted = process.platform === 'win32' ? words.replaceAll("'", '"') : words
   expect(shown).toContain(
     `! ${what}\n    Look at ${them} first: toolwell approve${quoted}\n    Approve ${them}: toolwell approve a${quoted}\n`,
@@ -108,14 +108,14 @@ it.each([
 })
 
 it('names once what is wrong in the config of the user, whatever projects are open', () => {
-  const [hall] = report.halls
-  const problems = [{ server: 'a', problem: '/a/toolwell.json:3: no', goesOn: false }]
-  const own = { server: 'b', problem: '/p/toolwell.json:1: no', goesOn: false }
-  const halls = [
-    { ...hall, problems },
-    { ...hall, problems: [...problems, own] },
+  const [set] = report.serverSets
+  const problems = [{ server: 'a', problem: '/a/toolwell.json:3: no', stillUsed: false }]
+  const own = { server: 'b', problem: '/p/toolwell.json:1: no', stillUsed: false }
+  const serverSets = [
+    { ...set, problems },
+    { ...set, problems: [...problems, own] },
   ]
-  const shown = statusText({ ...report, halls }, file, hints)
+  const shown = statusText({ ...report, serverSets }, file, hints)
   expect(shown.split('! a cannot be used: /a/toolwell.json:3: no\n')).toHaveLength(2)
   expect(shown.split('! b cannot be used')).toHaveLength(2)
   expect(shown.split('No servers: what is in the config cannot be used.')).toHaveLength(3)

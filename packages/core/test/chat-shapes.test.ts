@@ -2,7 +2,7 @@
 import { createToolwell, type ToolwellOptions } from '@toolwell/core'
 import { assemble, type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
 import { describe, expect, it } from 'vitest'
-import { chatViolationOf } from '../../testing/src/openai-chat/rules.js'
+import { findChatViolation } from '../../testing/src/openai-chat/rules.js'
 import { mixed } from './support/tools.js'
 
 const user = { role: 'user', content: 'go' }
@@ -10,7 +10,7 @@ const user = { role: 'user', content: 'go' }
 async function begin(messages: readonly unknown[], options: ToolwellOptions = {}) {
   const well = createToolwell({ tools: mixed(), mode: 'off', ...options })
   const turn = await openaiChat(await well.open({ id: 'x' })).begin(messages as ChatMessage[])
-  expect(chatViolationOf({ model: 'm', ...turn.parts })).toBeUndefined()
+  expect(findChatViolation({ model: 'm', ...turn.parts })).toBeUndefined()
   return turn
 }
 

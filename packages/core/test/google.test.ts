@@ -11,7 +11,7 @@ import { commonPrefix, type ScriptedCall, type ScriptedReply } from '@toolwell/t
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runs } from '../../../test/setup/tier.ts'
-import { googleViolationOf } from '../../testing/src/google/rules.js'
+import { findGoogleViolation } from '../../testing/src/google/rules.js'
 import { mixed, server, tool } from './support/tools.js'
 import type { Script } from './support/wire-harness.js'
 import { type GoogleHost, startGoogleHost } from './support/wires/google.js'
@@ -358,7 +358,7 @@ describe.each(['append', 'bridge'] as const)('over %s', (delivery) => {
             functionResponse: {
               id: 'c',
               name: 'read_file',
-              response: { result: 'This call was interrupted; it is not known whether it ran.' },
+              response: { result: 'This call was interrupted; it is unknown whether it ran.' },
             },
           },
         ],
@@ -566,7 +566,7 @@ describe('what only this wire has', () => {
     const { parts } = await wire.begin(contents, { requestId: 'r1' })
     expect(parts.contents).toHaveLength(contents.length)
     for (const [index, content] of parts.contents.entries()) expect(content).toBe(contents[index])
-    expect(googleViolationOf({ ...parts })).toBeUndefined()
+    expect(findGoogleViolation({ ...parts })).toBeUndefined()
   })
 
   it('keeps the other parts of a model content whose call had to be repaired', async () => {
@@ -681,7 +681,7 @@ describe('any history', () => {
           const wire = google(await well.open({ id: `thread-${++count}` }))
           const contents = [said('start'), ...middle, said('end')]
           const first = await wire.begin(contents, { requestId: 'r1' })
-          expect(googleViolationOf({ ...first.parts })).toBeUndefined()
+          expect(findGoogleViolation({ ...first.parts })).toBeUndefined()
           const again = await wire.begin(structuredClone(contents), { requestId: 'r1' })
           expect(JSON.stringify(again.parts)).toBe(JSON.stringify(first.parts))
         }),

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { createToolwell, memoryStore, type ToolwellOptions } from '@toolwell/core'
 import { commonPrefix, type RecordedRequest, type ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
-import { chatRenderOrder } from '../../testing/src/openai-chat/usage.js'
+import { chatRenderOrder } from '../../testing/src/openai-chat/answer.js'
 import { startHost, type TestHost } from './support/host.js'
 import { mixed, server, tool } from './support/tools.js'
 

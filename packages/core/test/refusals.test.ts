@@ -5,10 +5,10 @@ import { google } from '@toolwell/core/google'
 import { openaiChat } from '@toolwell/core/openai-chat'
 import { openaiResponses } from '@toolwell/core/openai-responses'
 import { describe, expect, it } from 'vitest'
-import { anthropicViolationOf } from '../../testing/src/anthropic/rules.js'
-import { googleViolationOf } from '../../testing/src/google/rules.js'
-import { chatViolationOf } from '../../testing/src/openai-chat/rules.js'
-import { responsesViolationOf } from '../../testing/src/openai-responses/rules.js'
+import { findAnthropicViolation } from '../../testing/src/anthropic/rules.js'
+import { findGoogleViolation } from '../../testing/src/google/rules.js'
+import { findChatViolation } from '../../testing/src/openai-chat/rules.js'
+import { findResponsesViolation } from '../../testing/src/openai-responses/rules.js'
 import { mixed } from './support/tools.js'
 
 const open = (): Promise<Conversation> => createToolwell({ tools: mixed(), mode: 'on' }).open({ id: 'a' })
@@ -25,7 +25,7 @@ describe('a refusal', () => {
     const turn = await wire.begin(history)
     expect(await turn.run(reply)).toEqual({ messages: [], answers: [] })
     const { parts } = await wire.begin([...history, reply, user('Then something else')])
-    expect(anthropicViolationOf({ model: 'm', max_tokens: 9, ...parts })).toBeUndefined()
+    expect(findAnthropicViolation({ model: 'm', max_tokens: 9, ...parts })).toBeUndefined()
   })
 
   it.each([
@@ -38,7 +38,7 @@ describe('a refusal', () => {
     expect(await turn.run({ output: [item] })).toEqual({ messages: [], answers: [] })
     const { parts } = await wire.begin([...history, item, user('Then something else')])
     expect(parts.input[1]).toBe(item)
-    expect(responsesViolationOf({ model: 'm', ...parts })).toBeUndefined()
+    expect(findResponsesViolation({ model: 'm', ...parts })).toBeUndefined()
   })
 
   it.each([
@@ -50,7 +50,7 @@ describe('a refusal', () => {
     const turn = await wire.begin(history)
     expect(await turn.run(reply)).toEqual({ messages: [], answers: [] })
     const { parts } = await wire.begin([...history, reply, user('Then something else')])
-    expect(chatViolationOf({ model: 'm', ...parts })).toBeUndefined()
+    expect(findChatViolation({ model: 'm', ...parts })).toBeUndefined()
   })
 
   it.each([
@@ -66,6 +66,6 @@ describe('a refusal', () => {
     const said = candidates.flatMap(({ content }) => content ?? [])
     const next = [...history, ...said, { role: 'user', parts: [{ text: 'Then something else' }] }]
     const { parts } = await wire.begin(next)
-    expect(googleViolationOf({ ...parts } as never)).toBeUndefined()
+    expect(findGoogleViolation({ ...parts } as never)).toBeUndefined()
   })
 })

@@ -1,4 +1,4 @@
-/** The public API of this package: the gateway, and the daemon around it. */
+/** Public API: the gateway and its daemon. */
 export type { Called } from './answer/call-tool.js'
 export {
   type Daemon,
@@ -7,8 +7,9 @@ export {
   DEFAULT_PORT,
   PortInUse,
   runDaemon,
+  type TrustedProjects,
+  trustedProjects,
 } from './daemon/run-daemon.js'
-export { type TrustedProjects, trustedProjects } from './daemon/trusted-projects.js'
 export type { ClientReport } from './http/clients.js'
 export { createGateway, type Gateway, type GatewayEvent, type GatewayOptions } from './http/gateway.js'
-export type { GatewayReport, HallReport, ServerStatus } from './http/report.js'
+export type { GatewayReport, ServerSetReport, ServerStatus } from './http/report.js'

@@ -1,11 +1,13 @@
-/** Whatever comes over the wire is answered in the words of the protocol, and costs nobody else anything. */
+/** Bad requests get an error of the protocol and do not affect other clients. */
+import { writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { describedTool, oddServer } from '../../mcp/test/support/odd-server.js'
 import { eventually } from '../../mcp/test/support/processes.js'
 import { openClient } from './support/clients.js'
-import { authorized, entry, type Started, startGateway } from './support/gateway.js'
+import { authorized, entry, type Started, startGateway, temporary } from './support/gateway.js'
 import { openWire } from './support/stdio-wire.js'
 
 const MODERN = {
@@ -52,7 +54,7 @@ const initialize = {
 }
 const list = { jsonrpc: '2.0', id: 2, method: 'tools/list', params: { _meta: MODERN } }
 
-/** The last thing every one of these does: the gateway is as it was. */
+/** Ends every test: the gateway works as before. */
 async function stillServes(started: Started): Promise<void> {
   const client = await openClient('v2 modern', `${started.url}/mcp`)
   expect(await client.text('tool_call', { name: 'odd__echo', arguments: {} })).toBe('{}')
@@ -73,7 +75,7 @@ it('a call whose arguments are not those in its headers is refused, where the to
     expect((await errorOf(refused)).code).toBe(-32020)
   }
   expect(await (await call({ 'Mcp-Param-Region': 'north' })).text()).toContain('north')
-  // Who has not seen it in a list cannot know.
+  // A client that has not listed the tool cannot know its headers.
   expect(await (await call({}, '/mcp')).text()).toContain('north')
 })
 
@@ -175,7 +177,7 @@ describe('messages', () => {
           error,
         })
     }
-    // What is right and fails all the same says so in its own words.
+    // A valid request that fails keeps its own error.
     const params = { name: 'nobody', arguments: {}, _meta: MODERN }
     expect(JSON.stringify(await modern.ask({ id: 6, method: 'tools/call', params }))).toContain('nobody')
     await stillServes(started)
@@ -191,7 +193,7 @@ describe('messages', () => {
     )
     expect(response.status).toBe(400)
     expect(JSON.stringify(await response.json())).toContain('2026-07-28')
-    // The older protocol agrees on one that both know.
+    // The older protocol negotiates a version that both know.
     const old = await post(started, {
       ...initialize,
       params: { ...initialize.params, protocolVersion: '1999-01-01' },
@@ -257,7 +259,7 @@ describe('messages', () => {
   it('that are too large, or not allowed, are told so while they are still being sent', async () => {
     const started = await start()
     const length = 17 * 1024 * 1024
-    // A client that reads when it has sent everything.
+    // A client that reads only after it has sent everything.
     const send = (authorization: string) =>
       new Promise<string>((resolve, reject) => {
         const socket = connect(started.port, '127.0.0.1').pause()
@@ -286,18 +288,13 @@ describe('messages', () => {
     const listen = async () => {
       const stop = new AbortController()
       const headers = { ...authorized, Accept: 'text/event-stream', 'Mcp-Session-Id': session }
-      const answer = fetch(`${started.url}/mcp`, { headers, signal: stop.signal })
-      const still = new Promise<number>((resolve) => setTimeout(resolve, 300, 200))
-      const status = await Promise.race([answer.then(({ status }) => status), still])
+      const { status } = await fetch(`${started.url}/mcp`, { headers, signal: stop.signal })
       stop.abort()
-      await answer.catch(() => undefined)
       return status
     }
     expect(await listen()).toBe(200)
-    // A session has one such stream. The next is let in once the one before is gone, and not only when that was to be written to.
-    let status = 0
-    for (const until = Date.now() + 10_000; status !== 200 && Date.now() < until; ) status = await listen()
-    expect(status).toBe(200)
+    // A session has one such stream. The next is accepted once the last client has left, without a write to its stream.
+    while ((await listen()) !== 200);
   })
 
   it('that end in the middle leave nothing behind', async () => {
@@ -352,7 +349,8 @@ describe('sessions', () => {
   })
 
   it('answer each of their requests, and refuse one whose id is that of another under way', async () => {
-    const slow = entry(oddServer('slow', { delay: 500 }))
+    const answersOnce = join(temporary(), 'go')
+    const slow = entry(oddServer('slow', { answersOnce }))
     const started = await startGateway({ mcpServers: { odd: entry(oddServer('odd')), slow } })
     const session = (await post(started, initialize)).headers.get('mcp-session-id') ?? ''
     const ask = (...messages: object[]) =>
@@ -365,7 +363,7 @@ describe('sessions', () => {
       const response = await answer
       expect(response.status).toBe(400)
       const { error, id } = (await response.json()) as { error: { message: string }; id: unknown }
-      // It is no answer to the one that is under way.
+      // It does not answer the open request.
       expect(id).toBe(null)
       expect(error.message).toContain('9')
     }
@@ -375,8 +373,9 @@ describe('sessions', () => {
     await refused(ask(call(9, 'odd__echo')))
     await refused(ask(call(10, 'odd__echo'), call(9, 'odd__echo')))
     expect(await (await ask(call('9', 'odd__echo', { text: 'another' }))).text()).toContain('another')
+    writeFileSync(answersOnce, '')
     expect(await (await under).text()).toContain('first')
-    // Once it is answered, was refused for another reason or is cancelled, the id is free.
+    // The id is free again once its request is answered, refused or cancelled.
     expect(await (await ask(call(9, 'odd__echo', { text: 'again' }))).text()).toContain('again')
     await refused(ask(call(9, 'odd__echo'), call(9, 'odd__echo')))
     const version = { 'MCP-Protocol-Version': '1999-01-01', 'Mcp-Session-Id': session }
@@ -411,7 +410,7 @@ describe('sessions', () => {
     expect(await atOnce.text()).toBe('')
     expect((await ask(cancel(1))).status).toBe(202)
     expect(await alone.text()).toBe('')
-    // One of three that were asked together is answered, also when another was cancelled before it.
+    // One of three requests sent together is answered, even if another was cancelled before.
     await ask(cancel(2))
     const reader = several.body?.getReader()
     expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('"id":4')
@@ -454,7 +453,7 @@ describe('who may come in', () => {
     ['another scheme', { Authorization: 'Basic dTpw' }, 401],
   ])('not %s', async (_, headers, status) => {
     const started = await start()
-    // `fetch` does not let a host be named.
+    // `fetch` does not allow setting the host.
     const answer = await new Promise<{ status: number; text: string; asks: string }>((resolve) => {
       const asked = request(
         {
@@ -521,11 +520,11 @@ describe('paths and folders', () => {
     ['/mcp/a/b/c', 404, 'There is nothing'],
     ['/mcp/%E0%A4%A', 404, 'There is nothing'],
     ['/other', 404, '/mcp/all'],
-    // What clients make of the address of a profile that is called so.
+    // Paths that clients would make of profiles with these names.
     ['/mcp/', 404, 'There is nothing'],
     ['/mcp/.', 404, 'There is nothing'],
     ['/mcp/..', 404, 'There is nothing'],
-    ['/mcp/all/all', 404, 'There is no profile \\"all\\"'],
+    ['/mcp/all/all', 404, 'Unknown profile \\"all\\"'],
   ])('%s is answered with %i', async (path, status, words) => {
     const started = await start()
     const response = await post(started, list, {}, path)
@@ -540,17 +539,17 @@ describe('paths and folders', () => {
     expect(await response.text()).toContain('absolute path')
   })
 
-  it('a workspace that is not there, or is no folder, is refused at once', async () => {
+  it('a workspace that is not there, or is not a folder, is refused at once', async () => {
     const started = await start()
     for (const [path, words] of [
       [`${started.folder}/nowhere`, 'does not exist'],
-      [started.config, 'is no folder'],
+      [started.config, 'is not a folder'],
     ] as const)
       for (const body of [initialize, list]) {
         const response = await post(started, body, { 'X-Toolwell-Workspace': path })
         expect(response.status).toBe(400)
         expect((await errorOf(response)).message).toMatch(
-          new RegExp(`^X-Toolwell-Workspace must be a folder, and ${path} ${words}\\.$`),
+          new RegExp(`^X-Toolwell-Workspace must be the path of a folder, but ${path} ${words}\\.$`),
         )
       }
     const begun = await post(started, initialize, { 'X-Toolwell-Workspace': started.folder })
@@ -636,7 +635,7 @@ describe('hostile servers', () => {
     expect(inWords).toContain('A tool of "bad" that may fit is held back')
     expect(inWords).toContain(`\`toolwell approve bad ${words}\``)
     expect(inWords).not.toMatch(/id_rsa|does not exist/)
-    const { halls } = await started.gateway.inspect()
-    expect(Object.keys(halls[0]?.servers[0]?.quarantined ?? {})).toEqual(['helper'])
+    const { serverSets } = await started.gateway.inspect()
+    expect(Object.keys(serverSets[0]?.servers[0]?.quarantined ?? {})).toEqual(['helper'])
   })
 })

@@ -1,4 +1,4 @@
-/** The bridge alone, between a client that is a pipe and a daemon that is a few lines: what it answers itself, keeps and sends. */
+/** The bridge alone, between a pipe as client and a small fake daemon: what it answers, keeps and sends. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,9 +11,9 @@ import { keepForOwner, profileFault, readToken, runBridge } from '@toolwell/gate
 import { loadConfig } from '@toolwell/mcp'
 import { expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../mcp/test/support/processes.js'
-import { proofOf } from '../src/bridge/folder.js'
+import { createProof } from '../src/bridge/folder.js'
 import { readMessage } from '../src/bridge/messages.js'
-import { startOf } from '../src/bridge/processes.js'
+import { readStartTime } from '../src/bridge/processes.js'
 import { temporary } from './support/gateway.js'
 
 interface Line {
@@ -22,8 +22,11 @@ interface Line {
   readonly error?: { readonly code: number; readonly message: string }
 }
 
-/** A bridge whose program to start a daemon leaves a mark and does nothing else. */
-function bridge(folder: string, refusal?: string) {
+/** A bridge whose start command only leaves a mark. `patience`: milliseconds until it gives up waiting for a daemon. */
+function bridge(
+  folder: string,
+  { refusal, patience = 60_000 }: { readonly refusal?: string; readonly patience?: number } = {},
+) {
   const [input, output] = [new PassThrough(), new PassThrough()]
   const mark = join(folder, 'mark')
   const lines: Line[] = []
@@ -40,7 +43,7 @@ function bridge(folder: string, refusal?: string) {
       `require('fs').writeFileSync(${JSON.stringify(mark)}, process.argv.slice(1).join(' '))`,
       'serve',
     ],
-    patience: 2000,
+    patience,
     input,
     output,
     onProblem: (message) => problems.push(message),
@@ -64,7 +67,7 @@ function bridge(folder: string, refusal?: string) {
   }
 }
 
-/** A daemon that proves who it is, and leaves every line to the test. */
+/** A daemon that proves its identity and passes every line to the test. */
 async function daemon(
   folder: string,
   onLine: (line: Line, socket: Duplex) => void,
@@ -77,7 +80,7 @@ async function daemon(
   const server = createServer((request, response) => {
     const { searchParams } = new URL(request.url ?? '', 'http://localhost')
     response.end(
-      JSON.stringify({ instance: 'x', proof: proofOf(token, searchParams.get('challenge') ?? '') }),
+      JSON.stringify({ instance: 'x', proof: createProof(token, searchParams.get('challenge') ?? '') }),
     )
   }).listen(0, '127.0.0.1')
   server.on('upgrade', (_, socket) => {
@@ -104,7 +107,7 @@ async function daemon(
     instance: 'x',
     version: '1',
     protocol: 1,
-    start: startOf(process.pid),
+    start: readStartTime(process.pid),
     ...more,
   }
   writeFileSync(file, JSON.stringify(facts))
@@ -116,9 +119,9 @@ async function daemon(
   onTestFinished(close)
   return {
     seen,
-    /** Its file stays. */
+    /** Keeps its file. */
     kill: close,
-    /** As a daemon stops: its file goes first. */
+    /** Like a normal stop: removes the file first. */
     stop() {
       rmSync(file)
       close()
@@ -209,7 +212,7 @@ it('answers what came before the end of its input, and then ends', async () => {
   input.end()
   await eventually(() => seen.length === 3, 'all are under way')
   for (const answer of asked.slice(0, 2)) answer()
-  // Who listens is answered only at the end.
+  // A subscription is answered only at the end.
   await over
   expect(lines.map(({ id }) => id)).toEqual([1, 2])
 })
@@ -229,7 +232,7 @@ it('sends a request again a few times only, where the daemon is lost each time',
 it('starts no daemon for old requests after a stop, and does for the next one', async () => {
   const folder = temporary()
   const { seen, stop } = await daemon(folder, () => undefined)
-  const { send, lines, wasStarted } = bridge(folder)
+  const { send, lines, wasStarted } = bridge(folder, { patience: 2000 })
   send({ id: 1, method: 'subscriptions/listen' }, { id: 2, ...CALL })
   await eventually(() => seen.length === 2, 'both are under way')
   stop()
@@ -244,15 +247,15 @@ it('starts no daemon for old requests after a stop, and does for the next one', 
 
 it('never sends a call that was cancelled before there was a daemon, and never answers for it', async () => {
   const folder = temporary()
-  // Somebody else is about to start one.
-  writeFileSync(join(folder, 'starting'), `${process.pid} ${startOf(process.pid)}`)
+  // Another process is about to start a daemon.
+  writeFileSync(join(folder, 'starting'), `${process.pid} ${readStartTime(process.pid)}`)
   const { send, lines } = bridge(folder)
   const cancelled = (requestId: number) => ({ method: 'notifications/cancelled', params: { requestId } })
   send({ id: 1, ...CALL }, cancelled(1), { id: 2, method: 'ping' })
   const { seen, stop } = await daemon(folder, () => undefined)
   await eventually(() => seen.length === 1, 'what waits is sent')
   expect(seen[0]?.id).toBe(2)
-  // One that is under way: the daemon hears of it.
+  // The daemon is notified about a running call.
   send({ id: 3, ...CALL }, cancelled(3))
   await eventually(() => seen.length === 3, 'the daemon has both')
   stop()
@@ -267,8 +270,8 @@ it.each([['999999999 gone'], [`${process.pid} another`]])(
   async (left) => {
     const folder = temporary()
     writeFileSync(join(folder, 'starting'), left)
-    const { wasStarted, problems } = bridge(folder)
-    // Its patience ends before such a start would be over by itself.
+    const { wasStarted, problems } = bridge(folder, { patience: 2000 })
+    // The bridge gives up before such a start would expire.
     await eventually(() => problems.length > 0, 'it gives up')
     expect(wasStarted()).toBe(true)
   },
@@ -314,7 +317,7 @@ it('sets a log aside that has grown, when it starts a daemon', async () => {
   const log = join(folder, 'gateway.log')
   for (const letter of ['a', 'b']) {
     writeFileSync(log, letter.repeat(2 ** 20 + 1))
-    const { send, lines } = bridge(folder)
+    const { send, lines } = bridge(folder, { patience: 2000 })
     send({ id: 1, method: 'ping' })
     await eventually(() => lines.length === 1, 'it is answered')
     expect(readFileSync(`${log}.old`, 'utf8')[0]).toBe(letter)
@@ -328,11 +331,11 @@ it('starts none on a folder that is kept for a program of its own, and says whic
   const { send, lines, problems, wasStarted } = bridge(folder)
   send({ id: 1, method: 'initialize' }, { id: 2, ...CALL })
   await eventually(() => lines.length === 2, 'both are answered')
-  expect(lines[0]?.error?.message).toContain('not running. Run it again with: cd /clone && npm start')
+  expect(lines[0]?.error?.message).toContain('not running. Start it with: cd /clone && npm start')
   expect(JSON.stringify(lines[1])).toContain('cd /clone && npm start')
   expect(problems[0]).toContain('cd /clone && npm start')
   expect([wasStarted(), existsSync(join(folder, 'starting'))]).toEqual([false, false])
-  // It is found as any other while it runs.
+  // A running daemon is found as usual.
   const { seen } = await daemon(folder, () => undefined)
   send({ id: 3, method: 'ping' })
   await eventually(() => seen.some(({ id }) => id === 3), 'the daemon is asked')
@@ -340,12 +343,12 @@ it('starts none on a folder that is kept for a program of its own, and says whic
 
 it('says that it is refused where the daemon was reached and says no', async () => {
   const folder = temporary()
-  await daemon(folder, () => undefined, {}, 'There is no profile "nope".')
+  await daemon(folder, () => undefined, {}, 'Unknown profile "nope".')
   const { lines, send } = bridge(folder)
   send({ id: 1, method: 'tools/list' })
   await eventually(() => lines.length > 0, 'an answer')
   expect(lines[0]?.error?.message).toBe(
-    'The gateway refuses this client, and the request was not made: There is no profile "nope".',
+    'The gateway refuses this client, and the request was not made: Unknown profile "nope".',
   )
 })
 
@@ -360,7 +363,7 @@ it('refuses a request whose id is that of another under way, until that is answe
   send({ id: 9, method: 'ping' }, { id: '9', method: 'ping' })
   await eventually(() => seen.length === 2, 'another id is another')
   expect(refused()).toHaveLength(1)
-  expect(refused()[0]?.error?.message).toContain('The id 9 is')
+  expect(refused()[0]?.error?.message).toContain('The id 9 belongs')
   sockets[0]?.write('{"jsonrpc":"2.0","id":9,"result":{}}\n')
   await eventually(() => lines.some(({ id }) => id === 9), 'it is answered')
   send({ id: 9, ...CALL })
@@ -372,7 +375,9 @@ it('refuses a request whose id is that of another under way, until that is answe
 })
 
 it('answers everything itself where its client cannot be served, and starts nothing', async () => {
-  const { lines, problems, send, wasStarted } = bridge(temporary(), 'No profile can be called "all".')
+  const { lines, problems, send, wasStarted } = bridge(temporary(), {
+    refusal: 'No profile can be called "all".',
+  })
   send({ id: 1, method: 'tools/list' })
   await eventually(() => lines.length > 0, 'an answer')
   send({ id: 2, ...CALL })

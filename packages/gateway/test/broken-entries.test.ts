@@ -1,4 +1,4 @@
-/** Entries of a config that cannot be used: named with their reason in the report, among the events, and to a model that asks. */
+/** Config entries that cannot be used appear with their reason in the report, in events, and in answers to a model. */
 import { describe, expect, it } from 'vitest'
 import { oddServer } from '../../mcp/test/support/odd-server.js'
 import { eventually } from '../../mcp/test/support/processes.js'
@@ -15,7 +15,7 @@ const BROKEN = {
   typo: { comand: 'node' },
 }
 
-const problemsIn = async ({ gateway }: Started) => (await gateway.inspect()).halls[0]?.problems ?? []
+const problemsIn = async ({ gateway }: Started) => (await gateway.inspect()).serverSets[0]?.problems ?? []
 const search = async ({ url }: Started, query: string, path = '/mcp') =>
   (await openClient('v2 modern', `${url}${path}`, authorized)).text('tool_search', { query })
 
@@ -25,9 +25,9 @@ describe('an entry that cannot be used', () => {
     started.gateway.prepare()
     const problems = await problemsIn(started)
     expect(new Set(problems.map(({ server }) => server))).toEqual(new Set(Object.keys(BROKEN)))
-    for (const { server, problem, goesOn } of problems) {
+    for (const { server, problem, stillUsed } of problems) {
       expect(problem).toMatch(new RegExp(`toolwell\\.json:1 mcpServers\\.${server}.*: .*[.?] .*\\.$`))
-      expect(goesOn).toBe(false)
+      expect(stillUsed).toBe(false)
     }
     expect(problems.find(({ server }) => server === 'github')?.problem).toContain('NOT_SET_ANYWHERE')
     expect(started.of('config-problem').map(({ kind: _, ...each }) => each)).toEqual(problems)
@@ -70,7 +70,7 @@ describe('an entry that cannot be used', () => {
     started.write({ mcpServers: { odd: 5, typo: BROKEN.typo } })
     await eventually(() => started.of('config-problem').length > 1, 'it is told of')
     expect(await echo()).toBe('{}')
-    expect((await problemsIn(started)).map(({ server, goesOn }) => [server, goesOn])).toEqual(
+    expect((await problemsIn(started)).map(({ server, stillUsed }) => [server, stillUsed])).toEqual(
       expect.arrayContaining([
         ['odd', true],
         ['typo', false],
@@ -90,7 +90,7 @@ describe('an entry that cannot be used', () => {
     const started = await startGateway({ mcpServers: odd(), mcpServer: {} })
     started.gateway.prepare()
     expect(await problemsIn(started)).toEqual([
-      { problem: expect.stringContaining('unknown key "mcpServer"'), goesOn: false },
+      { problem: expect.stringContaining('unknown key "mcpServer"'), stillUsed: false },
     ])
   })
 })
@@ -112,7 +112,7 @@ describe('a profile that is first asked for', () => {
     expect(shown).toContain('odd__echo')
     expect(shown).not.toContain('odd__write')
     started.write(config)
-    const problem = async () => (await started.gateway.inspect()).halls[0]?.problem
+    const problem = async () => (await started.gateway.inspect()).serverSets[0]?.problem
     await expect.poll(problem, { timeout: 60_000 }).toBeUndefined()
     expect(await names(started)).toEqual(shown)
   })

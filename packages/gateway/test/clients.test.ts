@@ -1,4 +1,4 @@
-/** Both SDKs, both eras, over HTTP: what a client sees and gets, with real servers behind. */
+/** What clients of both SDKs and both protocol generations see over HTTP, with real servers. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ async function start() {
     { connect: known },
   )
   started.gateway.prepare()
-  // Its folder is a new one each time, so nothing is cached of it.
+  // Its folder is new in each test, so nothing is cached.
   const isListed = () =>
     started.of('server').some(({ event }) => event.kind === 'server-listed' && event.server === 'files')
   await eventually(isListed, 'the files are listed')
@@ -68,7 +68,7 @@ describe('a client over HTTP', () => {
       'Approved as read-only, so tool_read may call it: everything__echo.',
     )
     expect(await client.text('tool_read', { name: 'echo', arguments: { message: 'hi' } })).toBe('Echo: hi')
-    // The server says of it that it changes nothing. Nobody else has said so.
+    // Only the server itself declares the tool read-only.
     const refused = await client.call('tool_read', {
       name: 'files__read_text_file',
       arguments: { path: 'hello.txt' },
@@ -105,7 +105,7 @@ describe('a client over HTTP', () => {
       arguments: { messageType: 'error' },
     })
     expect(annotated.content[0]).toMatchObject({ annotations: { priority: 1 } })
-    // Who answers is the gateway, and no other name is told.
+    // The gateway answers; the upstream server is not named.
     expect(JSON.stringify(annotated._meta ?? {})).not.toContain('everything')
   })
 
@@ -126,10 +126,10 @@ describe('a client over HTTP', () => {
       const all = await openClient(kind, `${url}/mcp`)
       await all.text('tool_call', { name: 'files__list_allowed_directories', arguments: {} })
       await three.text('tool_call', { name: 'files__read_text_file', arguments: { path: 'none' } })
-      // Profiles share what runs.
-      const { halls } = await gateway.inspect()
-      expect(halls).toHaveLength(1)
-      expect(halls[0]?.servers.flatMap(({ pids }) => pids)).toHaveLength(1)
+      // Profiles share processes.
+      const { serverSets } = await gateway.inspect()
+      expect(serverSets).toHaveLength(1)
+      expect(serverSets[0]?.servers.flatMap(({ pids }) => pids)).toHaveLength(1)
     },
   )
 

@@ -1,4 +1,4 @@
-/** The official conformance suite's scenarios for servers, through the gateway, in both eras. */
+/** Runs the server scenarios of the official conformance suite through the gateway, in both protocol generations. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
@@ -20,10 +20,10 @@ const LOGS = 'log messages of servers are not passed on yet'
 const TASKS = 'an extension that is not offered'
 const THREE = 'the list holds three tools, and none of those that the scenario looks at'
 
-/** A scenario that fails: so many of its checks, for one reason. */
+/** A failing scenario: the number of failing checks and the reason. */
 type Failing = Readonly<Record<string, readonly [checks: number, reason: string]>>
 
-/** Whoever makes one pass takes it off this list. */
+/** Remove a scenario from this list when it passes. */
 const FAILING: Readonly<Record<string, Failing>> = {
   '2025-11-25': {
     'logging-set-level': [1, LOGS],
@@ -50,7 +50,7 @@ const FAILING: Readonly<Record<string, Failing>> = {
       PROMPTS,
     ),
     ...each('resources-', ['list', 'read-text', 'read-binary', 'templates-read'], RESOURCES),
-    // The rest of it is about tools and discovery, and passes.
+    // The rest is about tools and discovery, and passes.
     caching: [3, `${RESOURCES}, ${PROMPTS}`],
     ...each(
       'input-required-result-',
@@ -73,13 +73,13 @@ const FAILING: Readonly<Record<string, Failing>> = {
   },
 }
 
-/** Fails only where tools are found by a search. */
+/** Fails only if tools are found by search. */
 const FAILING_IN_DISPATCH: Readonly<Record<string, Failing>> = {
   '2025-11-25': { 'json-schema-2020-12': [1, THREE] },
   '2026-07-28': { 'json-schema-2020-12': [1, THREE], 'http-custom-header-server-validation': [5, THREE] },
 }
 
-/** What is about tools and nothing else: it passes where every tool is listed. */
+/** Scenarios only about tools pass if every tool is listed. */
 const ABOUT_TOOLS: Readonly<Record<string, readonly string[]>> = {
   '2025-11-25': [...toolScenarios(), 'json-schema-2020-12'],
   '2026-07-28': [
@@ -105,10 +105,10 @@ interface Verdict {
 }
 
 /**
- * The suite sends no token, and looks for tools under the names that their server gives them: it comes in by a door that adds the
- * one, and takes the name of the server off the others in lists. Nothing else is changed.
+ * The suite sends no token and expects tool names without the server prefix. This proxy adds the token and removes the prefix in
+ * lists; it changes nothing else.
  */
-async function doorTo(port: number, path: string): Promise<string> {
+async function startProxy(port: number, path: string): Promise<string> {
   const door = createServer(async (asked, answer) => {
     const { method, url: path, headers } = asked
     const body = Buffer.concat(await asked.toArray())
@@ -159,7 +159,7 @@ async function failed(revision: string, path: string) {
       suite: { command: process.execPath, args: [here('support/conformance-server.mjs')], cwd: here('.') },
     },
   })
-  const found = await verdicts(await doorTo(port, path), revision)
+  const found = await verdicts(await startProxy(port, path), revision)
   expect(found.length).toBeGreaterThan(30)
   return {
     ran: found.map(({ scenario }) => scenario),

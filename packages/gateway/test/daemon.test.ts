@@ -1,4 +1,4 @@
-/** One daemon on a folder: its file, its token, its port, and what becomes of those that come second or too late. */
+/** One daemon per folder: its file, token and port, and what happens to later starts. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createNetServer } from 'node:net'
@@ -17,7 +17,7 @@ import { memoryCache, memoryFirstUse } from '@toolwell/mcp'
 import { defaultTrustFolder } from '@toolwell/mcp/internal'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { oddServer } from '../../mcp/test/support/odd-server.js'
-import { startOf } from '../src/bridge/processes.js'
+import { readStartTime } from '../src/bridge/processes.js'
 import { PROTOCOL } from '../src/bridge/protocol.js'
 import { openClient } from './support/clients.js'
 import { entry, temporary } from './support/gateway.js'
@@ -91,9 +91,9 @@ describe('a daemon', () => {
       'no JSON',
       '{}',
       JSON.stringify({ pid: 2 ** 30, port: 9, instance: 'x', version: '0', protocol: PROTOCOL }),
-      // The port and the id may belong to others by now.
+      // Other programs may have the port and the process id.
       JSON.stringify({ pid: process.pid, port: 9, instance: 'x', version: '0', protocol: PROTOCOL }),
-      // Nothing can be asked there.
+      // These ports cannot be reached.
       ...[99_999, -1, 0, 7.5].map((port) =>
         JSON.stringify({ pid: process.pid, port, instance: 'x', version: '0', protocol: PROTOCOL }),
       ),
@@ -141,14 +141,14 @@ describe('a daemon', () => {
     const file = { pid: process.pid, port, instance: 'x', version: '1', protocol: 1 }
     const write = (more: object) =>
       writeFileSync(join(folder, 'daemon.json'), JSON.stringify({ ...file, ...more }))
-    write({ start: startOf(process.pid) })
+    write({ start: readStartTime(process.pid) })
     expect((await findDaemon(folder, 200)).kind).toBe('silent')
-    // A process that has the id by now, and is not the one that wrote the file.
-    for (const start of [undefined, 'x-1', startOf(process.ppid)]) {
+    // Another process now has the id.
+    for (const start of [undefined, 'x-1', readStartTime(process.ppid)]) {
       write({ start })
       expect(await findDaemon(folder, 200)).toEqual({ kind: 'none', stranger: process.pid })
     }
-    // A signal to 0 goes to the whole group.
+    // Signalling 0 would reach the whole process group.
     write({ pid: 0 })
     expect(await findDaemon(folder, 200)).toEqual({ kind: 'none' })
   })
@@ -213,7 +213,7 @@ describe('a daemon', () => {
     const folder = temporary()
     writeFileSync(join(folder, 'state'), 'a file')
     await expect(runDaemon(options(folder))).rejects.toThrow(/--folder/)
-    // Nothing keeps the superuser out.
+    // Root can write everywhere.
     if (process.getuid?.() === 0) return
     const locked = temporary()
     chmodSync(locked, 0o500)
@@ -230,12 +230,12 @@ describe('a daemon', () => {
     await daemon.close()
     for (const open of [0o777, 0o775]) {
       chmodSync(given.folder, open)
-      await expect(runDaemon(given)).rejects.toThrow(/Other users may write.*--folder.*chmod go-w/)
+      await expect(runDaemon(given)).rejects.toThrow(/Other users can write.*--folder.*chmod go-w/)
       expect(mode()).toBe(open)
     }
-    // One for all users, as /tmp is, is not to be closed to them.
+    // A folder for all users, such as /tmp, should not be closed to them.
     chmodSync(given.folder, 0o1777)
-    await expect(runDaemon(given)).rejects.toThrow(/is for all users\. Give a folder of your own/)
+    await expect(runDaemon(given)).rejects.toThrow(/is shared by all users\. Choose a private folder/)
   })
 
   it('stops when it is asked, and its servers with it', async () => {
@@ -302,12 +302,12 @@ describe('projects', () => {
     const projects = trustedProjects(join(folder, 'state'))
     expect(projects.add(path)).toBe(false)
     writeFileSync(path, '{"mcpServers":{}}')
-    expect(projects.textOf(path)).toBeUndefined()
+    expect(projects.readTrusted(path)).toBeUndefined()
     expect(projects.add(path)).toBe(true)
-    expect(projects.textOf(path)).toBe('{"mcpServers":{}}')
-    expect(trustedProjects(join(folder, 'state')).textOf(path)).toBe('{"mcpServers":{}}')
+    expect(projects.readTrusted(path)).toBe('{"mcpServers":{}}')
+    expect(trustedProjects(join(folder, 'state')).readTrusted(path)).toBe('{"mcpServers":{}}')
     writeFileSync(path, '{"mcpServers":{"evil":{"command":"sh"}}}')
-    expect(projects.textOf(path)).toBeUndefined()
+    expect(projects.readTrusted(path)).toBeUndefined()
   })
 
   it('are kept in one place for every client', () => {
@@ -321,18 +321,18 @@ describe('projects', () => {
     writeFileSync(path, '{}')
     const projects = trustedProjects(join(folder, 'state'))
     const answer = (isTrusted: boolean) => {
-      const file = projects.look(path)
+      const file = projects.read(path)
       if (file) projects.remember(file, isTrusted)
-      return projects.look(path)?.isTrusted
+      return projects.read(path)?.isTrusted
     }
-    expect(projects.look(path)?.isTrusted).toBeUndefined()
+    expect(projects.read(path)?.isTrusted).toBeUndefined()
     expect(answer(false)).toBe(false)
-    expect(projects.textOf(path)).toBeUndefined()
+    expect(projects.readTrusted(path)).toBeUndefined()
     expect(answer(true)).toBe(true)
     expect(answer(false)).toBe(false)
     writeFileSync(path, '{ }')
-    expect(projects.look(path)?.isTrusted).toBeUndefined()
-    expect(projects.look(join(folder, 'none.json'))).toBeUndefined()
+    expect(projects.read(path)?.isTrusted).toBeUndefined()
+    expect(projects.read(join(folder, 'none.json'))).toBeUndefined()
   })
 
   it.skipIf(process.platform === 'win32')('are not believed where others may write', () => {
@@ -342,8 +342,8 @@ describe('projects', () => {
     writeFileSync(path, '{}')
     const projects = trustedProjects(state)
     projects.add(path)
-    expect(projects.textOf(path)).toBe('{}')
+    expect(projects.readTrusted(path)).toBe('{}')
     chmodSync(state, 0o777)
-    expect(projects.textOf(path)).toBeUndefined()
+    expect(projects.readTrusted(path)).toBeUndefined()
   })
 })

@@ -1,4 +1,7 @@
-/** Servers that misbehave in the middle of a call, for clients of every kind over HTTP and stdio: a clear answer, and the others go on. */
+/**
+ * Servers that misbehave during a call, for every kind of client over HTTP and stdio: the call gets a clear answer, and others
+ * are not affected.
+ */
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { oddServer } from '../../mcp/test/support/odd-server.js'
@@ -22,7 +25,7 @@ const WAYS: Readonly<Record<string, (kind: Kind, isAll: boolean) => Promise<Test
   stdio: (kind, isAll) => openClient(kind, home(config).way(...(isAll ? ['--all'] : []))),
 }
 
-/** What a call of the server is answered with; an error unless it says otherwise. */
+/** Expected answer to a call. An error unless `isFine`. */
 const ANSWERS: Readonly<Record<string, { readonly says: RegExp; readonly isFine?: true }>> = {
   crash: {
     says: /bad__crash failed: bad was lost while it ran crash: the server exited with code 7\. It is not known/,
@@ -52,7 +55,7 @@ describe.each(CLIENT_KINDS)('a client of %s', (kind) => {
       const call = (name: string, input: object = {}): Promise<Answer> =>
         isAll ? client.call(name, input) : client.call('tool_call', { name, arguments: input })
       for (const [name, { says, isFine = false }] of Object.entries(ANSWERS)) {
-        // Who is served by another server waits for nothing.
+        // Clients of another server do not wait.
         const [answer, other] = await Promise.all([
           call(`bad__${name}`).catch(asAnswer),
           call('good__echo', { name }),
@@ -68,7 +71,7 @@ describe.each(CLIENT_KINDS)('a client of %s', (kind) => {
   )
 })
 
-/** Whoever calls a tool by its own name gets an error of the protocol as the server gave it. */
+/** A call by the tool's own name gets the server's protocol error. */
 function asAnswer(error: Error & { readonly code?: number; readonly data?: unknown }): Answer {
   expect([error.code, error.data]).toEqual([-32050, { until: 'tomorrow' }])
   return { content: [{ type: 'text', text: `bad__refused failed: ${error.message}` }], isError: true }

@@ -1,4 +1,4 @@
-/** A client that leaves during a call takes nothing from the others: its call is cancelled at the server, and the server stays. */
+/** A client that leaves during a call does not affect others: its call is cancelled at the server, and the server keeps running. */
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ function post({ url }: Started, body: object, more: RequestInit & { headers?: Re
   return fetch(`${url}/mcp`, { ...more, method: 'POST', headers, body: JSON.stringify(body) })
 }
 
-/** Each begins the call and gives the way to leave. */
+/** Each starts the call and returns a way to leave. */
 const ways: Record<string, (started: Started) => Promise<() => unknown>> = {
   async 'closes the connection of its request'(started) {
     const leaving = new AbortController()
@@ -73,7 +73,7 @@ it.each(Object.keys(ways))('a client that %s during a call harms nobody', async 
   const pid = await neighbour.text('tool_call', { name: 'odd__pid', arguments: {} })
   const starts = lines('start')
   for (let round = 1; round <= 2; round++) {
-    // It is answered when the server hears of a cancellation.
+    // Answered when the server receives a cancellation.
     const waiting = neighbour.text('tool_call', {
       name: 'odd__wait',
       arguments: { ignoresCancellation: true },

@@ -1,4 +1,4 @@
-/** What no server should answer is an error that the model can read, in both eras and over every transport, and never silence. */
+/** Invalid answers of servers become errors that the model can read, in both protocol generations and over every transport. */
 import { request } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -32,7 +32,7 @@ function overStdio({ port }: Started): Promise<Ask> {
           let said = ''
           const listen = (data: Buffer) => {
             said += String(data)
-            // Other lines are news.
+            // Other lines are notifications.
             const line = said.split('\n').find((each) => each.includes('"result"'))
             if (line === undefined || !said.endsWith('\n')) return
             socket.off('data', listen)
@@ -83,7 +83,7 @@ describe.each(Object.keys(ways))('over %s', (way) => {
 it.each([null, 'text', 5, [], [{}]])('an answer whose result is %j is told from silence', async (value) => {
   const ask = await overHttp('v2 modern', await start())
   expect(await ask('none', { value })).toMatch(
-    /^error: hostile__none failed: hostile could not run none: it answered with something that is no result/,
+    /^error: hostile__none failed: hostile could not run none: its answer is not a valid result/,
   )
   expect(await ask('echo', { text: 'still here' })).toBe('still here')
 })

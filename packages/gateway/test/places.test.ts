@@ -1,4 +1,4 @@
-/** Callers come and go: what is kept for a folder, and which process of a server is whose. */
+/** Callers come and go: what is kept for a workspace, and which caller uses which server process. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -19,18 +19,18 @@ describe('folders', () => {
     for (const folder of folders) mkdirSync(folder)
     const { url, gateway } = await startGateway(
       { mcpServers: { odd: entry(oddServer('odd')) } },
-      // The clock is the test's; how often it is looked at follows from the idle time.
+      // The test sets the clock; the sweep interval follows from the idle time.
       { sessionIdle: 100, now: () => time },
     )
     const [first = '', second = ''] = folders
-    // Stays: a stream of the newer protocol is open.
+    // Stays in use, because a stream of the newer protocol is open.
     const listening = await openClient('v2 modern', `${url}/mcp`, inFolder(first))
     await listening.list()
     await listening.onListChanged(() => undefined)
     for (const folder of folders)
       for (const path of ['/mcp', '/mcp/all'])
         await (await openClient('v2 modern', url + path, inFolder(folder))).list()
-    const known = async () => (await gateway.inspect()).halls.flatMap(({ workspaces }) => workspaces)
+    const known = async () => (await gateway.inspect()).serverSets.flatMap(({ workspaces }) => workspaces)
     expect((await known()).sort()).toEqual(folders)
     time = 1000
     await expect.poll(known, { timeout: 60_000 }).toEqual([first])

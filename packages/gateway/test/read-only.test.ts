@@ -1,4 +1,4 @@
-/** What a person has approved as read-only is the tool as it was then. */
+/** An approval as read-only is valid only for the definition that was approved. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fingerprint } from '@toolwell/mcp/internal'
@@ -25,7 +25,7 @@ it.each(['follow', 'full'])(
     const client = await openClient('v2 modern', `${started.url}/mcp`)
     const found = await client.text('tool_search', { query: 'select:odd__echo' })
     expect(found).toContain('Approved as read-only')
-    // A server that is listed and not called is stopped again.
+    // A server that was only listed is stopped again.
     await eventually(() => readFileSync(log, 'utf8').includes('end of input'), 'it is stopped')
     writeFileSync(changesWhile, '')
     for (let round = 0; round < 2; round++) {

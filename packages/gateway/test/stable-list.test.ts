@@ -1,4 +1,4 @@
-/** The list of tools follows from config and definitions: no call and no failing server changes a byte of it. */
+/** The list of tools depends only on config and definitions: calls and failing servers do not change a byte. */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -18,7 +18,7 @@ const ASKED = {
   },
 }
 
-/** The bytes of the answer to `tools/list`, in both eras. */
+/** Bytes of the answers to `tools/list` in both protocol generations. */
 async function listBytes(url: string): Promise<string> {
   const ask = async (method: string, params: object, headers: Record<string, string>) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
@@ -100,11 +100,11 @@ describe('the list of tools', () => {
     const client = await openClient('v2 modern', `${second.url}/mcp/all`)
     expect(await client.list()).toEqual(before)
     await (await openClient('v1', `${second.url}/mcp`)).text('tool_search', { query: 'echo' })
-    const { halls } = await second.gateway.inspect()
-    expect(halls[0]?.servers[0]).toMatchObject({ starts: 0, pids: [], state: 'cached' })
+    const { serverSets } = await second.gateway.inspect()
+    expect(serverSets[0]?.servers[0]).toMatchObject({ starts: 0, pids: [], state: 'cached' })
   })
 
-  /** A cache in which one server is known. */
+  /** A cache that contains one server. */
   const knowing = async () => {
     const { memoryCache, memoryFirstUse } = await import('@toolwell/mcp')
     const connect = { cache: memoryCache(), firstUse: memoryFirstUse() }
@@ -118,7 +118,7 @@ describe('the list of tools', () => {
   it('is there at once where a tool is known, whatever a server does that was never listed', async () => {
     const { good, connect } = await knowing()
     const mcpServers = { good, hangs: entry(oddServer('hangs', { mute: true })) }
-    // Waiting for the other one would take more than a minute.
+    // Waiting for the other server would take more than a minute.
     for (let start = 0; start < 15; start++) {
       const { url, gateway } = await startGateway({ mcpServers }, { connect })
       expect(await listBytes(`${url}/mcp`)).toContain('good__echo')
@@ -150,9 +150,13 @@ describe('the list of tools', () => {
   it('waits for the first listing where there is nothing to list', async () => {
     for (const path of ['/mcp', '/mcp/all']) {
       const listsOnce = join(temporary(), 'go')
-      const { url } = await startGateway({ mcpServers: { late: entry(oddServer('late', { listsOnce })) } })
-      const listing = (await openClient('v2 modern', `${url}${path}`)).list()
-      setTimeout(() => writeFileSync(listsOnce, ''), 300)
+      const mcpServers = { late: entry(oddServer('late', { listsOnce })) }
+      const { url, gateway } = await startGateway({ mcpServers })
+      const client = await openClient('v2 modern', `${url}${path}`)
+      const { lastUsed } = gateway.activity
+      const listing = client.list()
+      await eventually(() => gateway.activity.lastUsed > lastUsed, 'the list is requested')
+      writeFileSync(listsOnce, '')
       expect(JSON.stringify(await listing)).toContain('late__echo')
     }
   })
@@ -198,7 +202,7 @@ describe('the list of tools', () => {
       await eventually(() => started.of('config-refused').length > 0, 'the config is refused')
       expect(await client.list()).toEqual(before)
       expect(await client.text('one__echo', {})).toBe('{}')
-      expect((await started.gateway.inspect()).halls[0]?.problem).toMatch(/toolwell\.json/)
+      expect((await started.gateway.inspect()).serverSets[0]?.problem).toMatch(/toolwell\.json/)
       started.write({ mcpServers: {} })
       await eventually(() => started.of('config-read').length > 0, 'the config is read')
       expect(await client.list()).toEqual([])
@@ -233,7 +237,7 @@ describe('the list of tools', () => {
     now += 4000
     expect(await client.list()).toEqual(before)
     expect(await client.text('one__echo', {})).toBe('{}')
-    // Once it is there again, the time begins anew.
+    // When the file is back, the grace period starts again.
     write({ mcpServers: { one: entry(oddServer('one')) } })
     await looked()
     rmSync(path)
@@ -245,7 +249,7 @@ describe('the list of tools', () => {
     now += 4000
     await eventually(() => started.of('config-read').length > 0, 'the config is gone')
     expect(await client.list()).toEqual([])
-    // One that comes back later counts at once.
+    // A file that returns later takes effect at once.
     write({ mcpServers: { one: entry(oddServer('one')) } })
     await eventually(() => started.of('config-read').length > 1, 'the config is read')
   })

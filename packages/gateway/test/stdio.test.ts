@@ -1,4 +1,4 @@
-/** The command as clients start it: thin bridges over standard input and output, one daemon behind them. */
+/** The command as clients start it: stdio bridges with one daemon behind them. */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
@@ -26,7 +26,7 @@ describe.each(CLIENT_KINDS)('a client of %s over stdio', (kind) => {
     const all = await openClient(kind, way('--all'))
     const odds = await openClient(kind, way('--profile', 'odds', '--all'))
     expect((await three.list()).map(({ name }) => name)).toEqual(['tool_search', 'tool_read', 'tool_call'])
-    // The older SDK says it over HTTP alone.
+    // The older SDK reports it only over HTTP.
     if (kind !== 'v1') expect(three.version).toBe(kind === 'v2 modern' ? '2026-07-28' : '2025-11-25')
     expect(await three.text(...call('get-sum', { a: 1, b: 2 }))).toBe('The sum of 1 and 2 is 3.')
     expect((await all.list()).map(({ name }) => name)).toContain('everything__echo')
@@ -55,12 +55,14 @@ describe('bridges', () => {
     expect(new Set(pids.map((each) => each.join())).size).toBe(1)
     const report = (await askDaemon(await daemon(), 'GET', '/status')) as {
       clients: { workspace: string; kind: string }[]
-      halls: { servers: { pids: number[] }[] }[]
+      serverSets: { servers: { pids: number[] }[] }[]
     }
     expect(report.clients.map(({ kind, workspace }) => [kind, workspace])).toEqual(
       Array.from({ length: 6 }, () => ['stdio', project]),
     )
-    expect(report.halls.flatMap(({ servers }) => servers.flatMap((server) => server.pids))).toHaveLength(3)
+    expect(report.serverSets.flatMap(({ servers }) => servers.flatMap((server) => server.pids))).toHaveLength(
+      3,
+    )
     await Promise.all(clients.map((client) => client.close()))
     const found = await daemon()
     await expect
@@ -113,22 +115,22 @@ describe('bridges', () => {
     await expect.poll(() => daemon().catch(() => undefined), { timeout: 60_000 }).toBeDefined()
     const client = await openClient('v2 legacy', way())
     expect(await client.text(...call('other__echo', { n: 1 }))).toBe('{"n":1}')
-    // What was started in its place is killed, too.
+    // The restarted daemon is killed too.
     for (const n of [2, 3]) {
       await kill()
-      // What changes nothing is asked again, however late the client notices.
+      // Safe requests are repeated, however late the client notices.
       await client.list()
       expect(await client.text(...call('other__echo', { n }))).toBe(`{"n":${n}}`)
       expect((await daemon()).file).toMatchObject({ port, startedBy: 'bridge' })
     }
-    // Where it cannot be as it was, it is not started otherwise.
+    // If the daemon cannot start with its old arguments, it is not started with others.
     await kill()
     const kept = readFileSync(at('other.json'), 'utf8')
     rmSync(at('other.json'))
     await expect(client.list()).rejects.toThrow(/There is no file .*other\.json.*toolwell serve/)
     writeFileSync(at('other.json'), kept)
     await client.list()
-    // After a stop it is a new one, as any client starts it.
+    // After a stop, any client starts a new daemon with its own arguments.
     const stop = spawn(process.execPath, [SCRIPT, 'stop'], { env, cwd: project, stdio: 'ignore' })
     await new Promise((resolve) => stop.once('exit', resolve))
     await client.list()
@@ -146,11 +148,11 @@ describe('bridges', () => {
     const second = await openClient('v2 legacy', way())
     await second.list()
     expect((await daemon()).file.pid).not.toBe(file.pid)
-    // One that a person started is theirs to stop.
+    // Only the person who started this daemon may stop it.
     const now = (await daemon()).file
     for (const [other, words] of [
       [{ protocol: 0, startedBy: 'person' }, 'toolwell stop'],
-      [{ protocol: 99 }, 'newer version'],
+      [{ protocol: 99 }, 'is newer than'],
     ] as const) {
       writeFileSync(path, JSON.stringify({ ...now, ...other }))
       const { errors } = await raw(way(), ['{"jsonrpc":"2.0","id":1,"method":"ping"}'])
@@ -180,7 +182,7 @@ describe('bridges', () => {
     expect(errors).toContain(JSON.stringify(profile))
   })
 
-  // Node's own way to make a folder and those above it never ends there.
+  // Node's recursive mkdir never ends there.
   it.runIf(process.platform === 'linux')('end where no folder can be made, as serve does', () => {
     const { env, project } = home({ mcpServers: {} })
     for (const words of [['serve', '--stdio'], ['serve', '--port', '0'], ['token']])
@@ -261,7 +263,7 @@ describe('bridges', () => {
     const { way, state, env, daemon, project } = home({ mcpServers: { odd: entry(oddServer('odd')) } })
     const client = await openClient('v2 modern', way())
     await client.list()
-    // A request that stays open for as long as the client listens.
+    // A request that stays open while the client listens.
     await client.onListChanged(() => undefined)
     const { file } = await daemon()
     const stop = spawn(process.execPath, [SCRIPT, 'stop'], { env, cwd: project, stdio: 'ignore' })
@@ -283,7 +285,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Writes lines, reads as many answers as there are requests (or as many as are wanted), and ends the input. */
+/** Writes lines, reads as many answers as there are requests (or `wanted`), and ends the input. */
 async function raw({ words, env, cwd }: StdioWay, input: readonly string[], wanted = 1) {
   const child = spawn(process.execPath, [SCRIPT, 'serve', '--stdio', ...words], { env, cwd })
   let errors = ''

@@ -1,4 +1,4 @@
-/** One server puts no more into the list of a client than it may: all that is passed on of a pinned tool counts. */
+/** Limits how much one server can put into a client's list: everything passed on of a pinned tool counts. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { estimate } from '@toolwell/core'

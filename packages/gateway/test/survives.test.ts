@@ -1,4 +1,4 @@
-/** What others can do to a gateway that runs for days: none of it ends it, and nothing runs that was not trusted. */
+/** Events that must not stop a gateway that runs for days, and nothing untrusted runs. */
 import { once } from 'node:events'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -19,7 +19,7 @@ async function stillServes({ url }: Started): Promise<void> {
   expect(await client.text('tool_call', { name: 'odd__echo', arguments: {} })).toBe('{}')
 }
 
-/** Sends a request as it stands and gives what comes back, up to the end of the connection. The own side stays open. */
+/** Sends a raw request and returns everything until the connection ends. Keeps its own side open. */
 function send({ port }: Started, lines: readonly string[]) {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   let said = ''
@@ -136,7 +136,7 @@ describe('requests in an unusual form', () => {
       })
       const answers = (count: number) =>
         eventually(() => said.split('xz').length === count + 1, `answer ${count} on one connection`)
-      // At once, after its head, and in pieces whose number nobody has said: on one connection.
+      // On one connection: a body at once, a body after its headers, and a chunked body.
       socket.write(Buffer.concat([Buffer.from(head([`Content-Length: ${body.length}`])), body]))
       await answers(1)
       socket.write(head([`Content-Length: ${body.length}`, 'Expect: 100-continue']))
@@ -168,7 +168,7 @@ describe('requests in an unusual form', () => {
 })
 
 it('a stream that has nothing to say yet has begun all the same', async () => {
-  // No server: none that joins is news.
+  // Without servers, no list change is announced.
   const { url } = await startGateway({ mcpServers: {} })
   const headers = { ...authorized, Accept: 'application/json, text/event-stream' }
   const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'a', version: '1' } }
@@ -179,7 +179,7 @@ it('a stream that has nothing to say yet has begun all the same', async () => {
   })
   const session = { 'Mcp-Session-Id': begun.headers.get('mcp-session-id') ?? '' }
   const listening = new AbortController()
-  // The first words in it would come after fifteen seconds.
+  // The server's first keep-alive would come after fifteen seconds.
   const late = setTimeout(() => listening.abort(), 12_000)
   const stream = await fetch(`${url}/mcp`, { headers: { ...headers, ...session }, signal: listening.signal })
   expect(stream.status).toBe(200)
@@ -196,17 +196,17 @@ it('a profile that is gone is as unknown as one that was never there, until it i
   await Promise.all([client.list(), staying.list()])
   started.write({ mcpServers: odd() })
   await eventually(() => started.of('config-read').length > 0, 'the config is read')
-  // What it was told of the list holds for a while.
-  await expect(client.text('tool_search', { query: 'echo' })).rejects.toThrow(/There is no profile \\"few\\"/)
+  // The client may still use its cached list.
+  await expect(client.text('tool_search', { query: 'echo' })).rejects.toThrow(/Unknown profile \\"few\\"/)
   for (const kind of ['v1', 'v2 modern'] as const)
-    await expect(openClient(kind, way)).rejects.toThrow(/There is no profile \\"few\\"/)
+    await expect(openClient(kind, way)).rejects.toThrow(/Unknown profile \\"few\\"/)
   const upgrade = [
     'Connection: Upgrade',
     'Upgrade: toolwell-stdio',
     `Authorization: ${authorized.Authorization}`,
   ]
   const { socket, ended } = send(started, ['GET /mcp/few HTTP/1.1', 'Host: 127.0.0.1', ...upgrade])
-  expect(await ended).toMatch(/^HTTP\/1\.1 400 [\s\S]*There is no profile/)
+  expect(await ended).toMatch(/^HTTP\/1\.1 400 [\s\S]*Unknown profile/)
   socket.destroy()
   started.write({ mcpServers: odd(), profiles })
   await eventually(() => started.of('config-read').length > 1, 'the config is read again')
@@ -220,7 +220,7 @@ it('goes on when the profile of a client that stays is gone', async () => {
   started.write({ mcpServers: odd() })
   await eventually(() => started.of('config-read').length > 0, 'the config is read')
   await stillServes(started)
-  await expect(client.list()).rejects.toThrow(/no profile "few"/)
+  await expect(client.list()).rejects.toThrow(/Unknown profile "few"/)
 })
 
 it('takes no profile that is called like the way to every tool', async () => {
@@ -274,7 +274,7 @@ it('goes on when the folder of a caller becomes a file', async () => {
     body: '{}',
   })
   expect(response.status).toBe(400)
-  expect(await response.text()).toContain('must be a folder')
+  expect(await response.text()).toContain('must be the path of a folder')
 })
 
 it('starts nothing of a trusted project’s file that has changed since', async () => {
@@ -290,7 +290,8 @@ it('starts nothing of a trusted project’s file that has changed since', async 
     {},
     {
       files(workspace) {
-        const text = workspace === undefined ? undefined : trusted.textOf(join(workspace, 'toolwell.json'))
+        const text =
+          workspace === undefined ? undefined : trusted.readTrusted(join(workspace, 'toolwell.json'))
         return [{ path: user }, ...(text === undefined ? [] : [{ path, text }])]
       },
     },

@@ -1,4 +1,4 @@
-/** The folder of a caller is part of which server process answers it. */
+/** The workspace of a caller decides which server process answers it. */
 import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -46,10 +46,10 @@ describe('two projects', () => {
     expect(await second.text('tool_call', read(two))).toBe('I am two.')
     expect(await first.text('tool_call', read(two))).toMatch(/denied|outside/)
     expect(await second.text('tool_call', read(one))).toMatch(/denied|outside/)
-    const { halls, clients } = await gateway.inspect()
-    expect(halls).toHaveLength(1)
-    expect(halls[0]?.workspaces).toEqual([one, two])
-    expect(halls[0]?.servers[0]?.pids).toHaveLength(2)
+    const { serverSets, clients } = await gateway.inspect()
+    expect(serverSets).toHaveLength(1)
+    expect(serverSets[0]?.workspaces).toEqual([one, two])
+    expect(serverSets[0]?.servers[0]?.pids).toHaveLength(2)
     expect(clients.map(({ workspace }) => workspace).sort()).toEqual([one, two])
   })
 
@@ -117,11 +117,12 @@ describe('a folder that no gateway has seen, met by one that has just been start
     await after.onListChanged(() => told++)
     expect((await after.list()).map(({ name }) => name)).toEqual(names)
     expect(await (await openClient('v2 modern', `${cold.url}/mcp`, inFolder(two))).list()).toEqual(digest)
-    const servers = async () => (await cold.gateway.inspect()).halls.flatMap((hall) => hall.servers)
+    const servers = async () =>
+      (await cold.gateway.inspect()).serverSets.flatMap((serverSet) => serverSet.servers)
     expect((await servers()).map(({ state, starts }) => [state, starts])).toEqual(
       Object.keys(mcpServers).map(() => ['cached', 0]),
     )
-    // What it lists in this folder is checked when it is started, and is the same.
+    // Its definitions in this folder are compared when it starts, and are the same.
     const read = { name: 'files__read_text_file', arguments: { path: join(two, 'who.txt') } }
     const caller = await openClient('v2 modern', `${cold.url}/mcp`, inFolder(two))
     expect(await caller.text('tool_call', read)).toBe('I am two.')
@@ -156,8 +157,8 @@ describe('a folder that no gateway has seen, met by one that has just been start
     expect(await elsewhere.text('tool_call', { name: 'odd__read', arguments: {} })).toContain(
       'toolwell approve',
     )
-    const [hall] = (await second.gateway.inspect()).halls
-    expect(hall?.servers).toMatchObject([{ starts: 0, quarantined: { read: expect.any(String) } }])
+    const [serverSet] = (await second.gateway.inspect()).serverSets
+    expect(serverSet?.servers).toMatchObject([{ starts: 0, quarantined: { read: expect.any(String) } }])
   })
 })
 
@@ -214,7 +215,7 @@ describe('a server that names its folder', () => {
       for (const other of [one, two]) if (folder !== other) expect(said).not.toContain(other)
     const isQuarantined = of('server').some(({ event }) => event.kind === 'tools-quarantined')
     expect(isQuarantined).toBe(false)
-    // What really changes is held back in both.
+    // A real change is quarantined in both workspaces.
     const evil = describedTool('read', { description: 'EVILWORDS in {cwd}' })
     writeFileSync(list, JSON.stringify([evil, ...tools.slice(1)]))
     const changed = await openClient(kind, `${url}/mcp`, inFolder(two))
@@ -245,7 +246,7 @@ describe('a client on HTTP without a folder', () => {
   })
 })
 
-/** A user with a config, and projects whose configs are trusted. */
+/** A user with a config, and projects with trusted configs. */
 async function startForUser(own: object, ofProjects: Readonly<Record<string, object>> = {}) {
   const folder = temporary()
   const config = join(folder, 'toolwell', 'toolwell.json')
@@ -302,9 +303,9 @@ describe('what does not depend on a folder, in projects that have configs of the
     expect(new Set(await pidsOf('placed__pid', all)).size).toBe(1)
     expect(new Set(await pidsOf('told__pid', all)).size).toBe(1)
     expect(new Set(await pidsOf('each__pid', all)).size).toBe(3)
-    // The same name in two projects is two servers.
+    // The same name in two projects means two servers.
     expect(new Set(await pidsOf('own__pid', [one, two])).size).toBe(2)
-    expect((await gateway.inspect()).halls).toHaveLength(3)
+    expect((await gateway.inspect()).serverSets).toHaveLength(3)
   })
 
   it('outlives a project that no longer has it, or has it in another way', async () => {
@@ -312,7 +313,7 @@ describe('what does not depend on a folder, in projects that have configs of the
     const { ask, write, gateway } = await startForUser({ placed: placed() }, { [one]: own(), [two]: own() })
     const pid = await ask(one, 'placed__pid')
     expect(await ask(two, 'placed__pid')).toBe(pid)
-    // What is refused in one project is that project's affair.
+    // Rules of one project apply only there.
     write(join(one, 'toolwell.json'), { placed: { deny: ['echo'] } })
     await expect.poll(() => ask(one, 'placed__echo'), { timeout: 60_000 }).not.toBe('{}')
     expect(await ask(one, 'placed__pid')).toBe(pid)
@@ -320,10 +321,10 @@ describe('what does not depend on a folder, in projects that have configs of the
     write(join(one, 'toolwell.json'), { placed: { env: { OTHER: '1' } } })
     await expect.poll(() => ask(one, 'placed__pid'), { timeout: 60_000 }).not.toBe(pid)
     expect(await ask(two, 'placed__pid')).toBe(pid)
-    // The servers of this project are closed, and it has those of the user alone.
+    // The project's servers are closed, and only the user's remain.
     rmSync(join(one, 'toolwell.json'))
     await expect.poll(() => ask(one, 'placed__pid'), { timeout: 60_000 }).toBe(pid)
-    const files = async () => (await gateway.inspect()).halls.flatMap((hall) => hall.files)
+    const files = async () => (await gateway.inspect()).serverSets.flatMap((serverSet) => serverSet.files)
     await expect.poll(files, { timeout: 60_000 }).not.toContain(join(one, 'toolwell.json'))
     expect(await ask(two, 'placed__pid')).toBe(pid)
   })
@@ -342,9 +343,9 @@ describe('what does not depend on a folder, in projects that have configs of the
       { signal: leaving.signal },
     )
     const runningIn = async (project: string) => {
-      const { halls } = await gateway.inspect()
-      const hall = halls.find(({ workspaces }) => workspaces.includes(project))
-      return hall?.servers.find(({ name }) => name === 'placed')?.pids
+      const { serverSets } = await gateway.inspect()
+      const serverSet = serverSets.find(({ workspaces }) => workspaces.includes(project))
+      return serverSet?.servers.find(({ name }) => name === 'placed')?.pids
     }
     await expect.poll(() => runningIn(one), { timeout: 60_000 }).toHaveLength(1)
     await expect.poll(() => runningIn(two), { timeout: 60_000 }).toEqual([])

@@ -1,4 +1,4 @@
-/** The public API of this package: config files to servers, servers to sources of a catalogue. */
+/** Public API: reads config files, and connects servers as sources of a catalogue. */
 export { type LoginOptions, type LoginResult, login } from './auth/login.js'
 export { LoginError, type LoginErrorCode } from './auth/login-error.js'
 export {
@@ -8,6 +8,8 @@ export {
   type LoginStoreOptions,
 } from './auth/login-store.js'
 export { type LogoutResult, logout } from './auth/logout.js'
+export { type ConfigProblem, describeProblem } from './config/document.js'
+export type { Profile } from './config/file-settings.js'
 export {
   type Config,
   type ConfigFile,
@@ -15,8 +17,6 @@ export {
   type LoadOptions,
   loadConfig,
 } from './config/load-config.js'
-export { type ConfigProblem, describeProblem } from './config/problem.js'
-export type { Profile } from './config/profiles.js'
 export {
   defineServer,
   type EndpointOptions,
@@ -34,19 +34,16 @@ export { connectServers, type Servers } from './connect-servers/connect-servers.
 export type { CallOrigin, ConnectOptions } from './connect-servers/options.js'
 export type { RunningServer, ServerReport } from './connect-servers/report.js'
 export type { UpdatedConfig, UpdateReport } from './connect-servers/update.js'
-export type { CachedDefinition, DefinitionCache } from './definition/cache.js'
+export { type CachedDefinition, type DefinitionCache, memoryCache } from './definition/cache.js'
 export { type CacheOptions, diskCache } from './definition/disk-cache.js'
-export { memoryCache } from './definition/memory-cache.js'
 export type { McpTool, ServerDefinition, UnusableEntry } from './definition/server-definition.js'
 export type { ServerWarning, WarningCode, WarningListener } from './definition/warning.js'
 export { diskFirstUse, type FirstUseOptions } from './trust/lock/disk-first-use.js'
-export type { FirstUse, FirstUseStore, SeenTool } from './trust/lock/first-use.js'
-export { memoryFirstUse } from './trust/lock/memory-first-use.js'
+export { type FirstUse, type FirstUseStore, memoryFirstUse, type SeenTool } from './trust/lock/first-use.js'
 export type { Review, Reviewer, ReviewFinding, ReviewRequest } from './trust/review.js'
 export type { Rule, RuleSettings } from './trust/scan/rules.js'
 export type { Caller, CallerCapabilities, CallerHandlers, LogMessage } from './upstream/caller.js'
 export type { CallOptions, Progress } from './upstream/connection.js'
-export type { LossReason } from './upstream/lost-state.js'
-export { type FailureKind, McpFailure } from './upstream/mcp-failure.js'
+export { type FailureKind, McpFailure } from './upstream/failures.js'
 export type { ServerAuth } from './upstream/open-client.js'
-export type { ServerEvent, ServerState } from './upstream/server-state.js'
+export type { LossReason, ServerEvent, ServerState } from './upstream/server-state.js'

@@ -1,20 +1,18 @@
-/** What the other packages of this workspace need besides the public API. Not for hosts: it may change with any release. */
+/** Internal API for other packages of this repository. It may change with any release. */
 export { defaultLoginFolder } from './auth/login-store.js'
 export { type ConfigDocument, readDocument } from './config/document.js'
-export { readDuration } from './config/duration.js'
-export { type VariableDialect, withCommonVariables } from './config/foreign-variables.js'
-export { isOffered } from './config/is-offered.js'
-export { inProfile } from './config/profiles.js'
-export { showEndpoint } from './config/redact.js'
-export { DEFAULTS } from './config/server-config.js'
-export { startOf } from './config/start-of.js'
-export { entryFolder, type Translated, translateEntry } from './config/translate-entry.js'
-export { connectSharing } from './connect-servers/connect-servers.js'
+export { readDuration } from './config/entry-reader.js'
+export { selectByProfile } from './config/file-settings.js'
+export { describeStart, showEndpoint } from './config/redact.js'
+export { DEFAULTS, isOffered } from './config/server-config.js'
+export { findEntryFolder, type Translated, translateEntry } from './config/translate-entry.js'
+export { type VariableDialect, withCommonVariables } from './config/variables.js'
+export { connectWithSharedProcesses } from './connect-servers/connect-servers.js'
+export { insertFolder, replaceFolder } from './definition/clean-definition.js'
 export { defaultCacheFolder } from './definition/disk-cache.js'
 export { fingerprint } from './definition/fingerprint.js'
-export { wantsHeaders } from './definition/wants-headers.js'
+export { wantsHeaders } from './definition/server-definition.js'
 export { describeWarning } from './definition/warning.js'
-export { inFolder, outOfFolder } from './definition/without-folder.js'
 export { defaultFirstUseFolder } from './trust/lock/disk-first-use.js'
 export {
   approveCommands,
@@ -32,9 +30,9 @@ export {
 } from './trust/read-only.js'
 export {
   defaultTrustFolder,
-  type LookedAt,
+  type ProjectFile,
   type TrustedProjects,
   trustedProjects,
 } from './trust/trusted-projects.js'
-export { defaultLogFolder, logFileOf } from './upstream/server-log.js'
+export { defaultLogFolder, findLogFile } from './upstream/server-log.js'
 export { SharedProcesses } from './upstream/shared-processes.js'

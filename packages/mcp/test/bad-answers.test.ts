@@ -10,7 +10,7 @@ import { setup } from './support/setup.js'
 
 type Answer = (response: ServerResponse, id: unknown) => void
 
-const UNKNOWN = 'It is not known whether it did its work; check before you call it again'
+const UNKNOWN = 'The call may have taken effect; check before you call it again'
 const PAGE = `<!doctype html><html><head><title>Bad gateway</title><style>body{}</style></head><body><h1>502 Bad Gateway</h1></body></html>`
 
 /** `echo` is answered as it should be, `tool` as it is told. Streams are resumed with `resumed`. */
@@ -127,7 +127,7 @@ describe('an answer that breaks off', () => {
   }
   const LOST = {
     kind: 'lost',
-    message: `remote was lost while it ran tool: its answer broke off. ${UNKNOWN}`,
+    message: `remote was lost while it ran tool: its answer was interrupted. ${UNKNOWN}`,
   }
   // Whoever waited for the timeout would wait for longer than the test.
   const patient = { timeout: 600_000 }

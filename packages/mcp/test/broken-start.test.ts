@@ -56,7 +56,7 @@ describe.skipIf(process.platform === 'win32')('a command that cannot be started'
 
   it('may not be run', async () => {
     const command = script('#!/bin/sh\n', 0o600)
-    expect(await reasonOf({ command })).toContain(`may not be run; make it executable: chmod +x "${command}"`)
+    expect(await reasonOf({ command })).toContain(`is not executable; run: chmod +x "${command}"`)
   })
 
   it('is a folder', async () => {
@@ -73,7 +73,7 @@ describe.skipIf(process.platform === 'win32')('a command that cannot be started'
   it('has no folder to run in', async () => {
     const cwd = join(temporary(), 'none')
     const missing = await reasonOf({ command: process.execPath, cwd })
-    expect(missing).toContain(`the folder "${cwd}" that it should run in does not exist; correct "cwd"`)
+    expect(missing).toContain(`its working folder "${cwd}" does not exist; correct "cwd"`)
     const file = script('', 0o600)
     expect(await reasonOf({ command: process.execPath, cwd: file })).toContain('is a file; correct "cwd"')
     mkdirSync(cwd)

@@ -166,7 +166,7 @@ describe('a cache', () => {
     expect(warnings).toEqual([
       {
         code: 'cache-damaged',
-        text: `${path} ${why}; it was set aside as ${path}.unreadable, and the server will be asked again`,
+        text: `${path} ${why}; it was renamed to ${path}.unreadable, and the server will be asked again`,
       },
     ])
     expect(files()).toEqual([`${path.split('/').at(-1)}.unreadable`])
@@ -197,8 +197,8 @@ describe('a cache', () => {
     expect(warnings).toEqual([
       {
         code: 'cache-unwritable',
-        text: expect.stringContaining('definitions cannot be kept in '),
-        fix: 'Make the folder writable, or name another one',
+        text: expect.stringContaining('definitions cannot be stored in '),
+        fix: 'Make the folder writable, or choose another one',
       },
     ])
   })
@@ -488,7 +488,7 @@ describe('schemas in the file', () => {
     const at = whole.length - 4
     writeFileSync(file, Uint8Array.from(whole).with(at, (whole[at] ?? 0) ^ 1))
     expect(cache.read(server)).toBeUndefined()
-    expect(warnings.map(({ text }) => text).join()).toMatch(/is damaged; it was set aside/)
+    expect(warnings.map(({ text }) => text).join()).toMatch(/is damaged; it was renamed/)
   })
 
   it('are read by no start: only what is found is', async () => {
@@ -541,7 +541,7 @@ it('what an older version kept with entries that are no tools is looked through'
     kind: 'warning',
     server: 'one',
     code: 'entries-unusable',
-    text: expect.stringMatching(/^of what it lists, 1 cannot be used: entry 1 \(bare\) has no inputSchema/),
+    text: expect.stringMatching(/^1 of its entries cannot be used: entry 1 \(bare\) has no inputSchema/),
   })
 })
 
@@ -553,7 +553,7 @@ it('examples in a config for tools that a server does not list are a warning', a
     kind: 'warning',
     server: 'one',
     code: 'tools-unknown',
-    text: 'its config speaks of tools that it does not list: "nosuch"',
+    text: 'its config names tools that it does not list: "nosuch"',
     fix: 'Correct the names in `examples` and `insteadOf`.',
   })
 })

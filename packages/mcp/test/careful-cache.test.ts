@@ -24,34 +24,34 @@ const gives = (value: unknown) => ({ read: () => value })
 describe('a cache', () => {
   it.each<[string, object, RegExp | undefined]>([
     ['that cannot be read', { read: fail }, /failed to read one: boom/],
-    ['that gives nothing of a definition', gives({}), /not a definition/],
-    ['that gives null', gives(null), /not a definition/],
-    ['that gives text', gives('x'), /not a definition/],
-    ['that gives a promise', gives(Promise.resolve()), /not a definition/],
-    ['that gives an empty definition', gives({ definition: {}, savedAt: 1 }), /not a definition/],
-    ['without a date', gives({ definition }), /not a definition/],
+    ['that gives nothing of a definition', gives({}), /an invalid definition/],
+    ['that gives null', gives(null), /an invalid definition/],
+    ['that gives text', gives('x'), /an invalid definition/],
+    ['that gives a promise', gives(Promise.resolve()), /an invalid definition/],
+    ['that gives an empty definition', gives({ definition: {}, savedAt: 1 }), /an invalid definition/],
+    ['without a date', gives({ definition }), /an invalid definition/],
     [
       'with tools that are none',
       gives({ definition: { ...definition, tools: [null, 5] }, savedAt: 1 }),
-      /as tools cannot be used/,
+      /returned invalid tools/,
     ],
     [
       'with a tool that cannot be used',
       gives({ definition: { ...definition, tools: [{ name: 'x' }] }, savedAt: 1 }),
-      /as tools cannot be used/,
+      /returned invalid tools/,
     ],
     [
       'with a word for tools',
       gives({ definition: { ...definition, tools: 'no' }, savedAt: 1 }),
-      /not a definition/,
+      /an invalid definition/,
     ],
     [
       'with a number for instructions',
       gives({ definition: { ...definition, instructions: 5 }, savedAt: 1 }),
-      /not a definition/,
+      /an invalid definition/,
     ],
-    ['that cannot be written', { write: fail }, /failed to keep one: boom/],
-    ['that keeps no parts', { kept: fail }, /what is made of one: boom/],
+    ['that cannot be written', { write: fail }, /failed to store one: boom/],
+    ['that keeps no parts', { kept: fail }, /store the index of one: boom/],
     ['that keeps other parts', { kept: () => ({ index: {}, tokens: {} }) }, undefined],
     ['that has no parts to give', { kept: () => null }, undefined],
   ])('%s costs a warning at most', async (_, broken, warning) => {
@@ -72,9 +72,9 @@ describe('a cache', () => {
 describe('a store of first use', () => {
   it.each<[string, object, RegExp]>([
     ['that remembers nothing', { read: fail }, /failed to read one: boom/],
-    ['that remembers something else', { read: () => ({}) }, /not a record of first use/],
+    ['that remembers something else', { read: () => ({}) }, /returned an invalid record/],
     ['that cannot remember', { write: fail }, /failed to remember one: boom/],
-    ['that cannot be looked at', { stamp: fail }, /failed to look at one: boom/],
+    ['that cannot be looked at', { stamp: fail }, /failed to check one: boom/],
   ])('%s costs a warning at most', async (_, broken, warning) => {
     const run = await setup([oddServer('one')], { firstUse: { ...memoryFirstUse(), ...broken } })
     expect(run.report('one')).toMatchObject({ state: 'cached', trusted: 'first-use' })

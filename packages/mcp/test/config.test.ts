@@ -16,7 +16,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runs } from '../../../test/setup/tier.ts'
 import { configSchema } from '../src/config/json-schema.js'
-import { redactor } from '../src/config/redact.js'
+import { createRedactor } from '../src/config/redact.js'
 import { temporary } from './support/temporary.js'
 
 /** Reads one text as the file of this name in the folder `/project`. */
@@ -262,12 +262,12 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     [
       'a password in a url',
       '{ "mcpServers": { "a": { "url": "https://ada:${PASSWORD}@example.com/mcp" } } }',
-      '/project/toolwell.json:1 mcpServers.a.url: the url holds a user name or password. Write it without, and put them into "headers": { "Authorization": "Basic ${NAME_OF_A_VARIABLE}" }.',
+      '/project/toolwell.json:1 mcpServers.a.url: the url contains a user name or password. Remove them from the url and write "headers": { "Authorization": "Basic ${NAME_OF_A_VARIABLE}" }.',
     ],
     [
       'a Windows path with single backslashes',
       '{ "mcpServers": { "a": { "command": "C:\\tools\\node.exe" } } }',
-      '/project/toolwell.json:1 mcpServers.a.command: command holds a line break, tab or the like. In JSON a backslash is written twice: "C:\\\\tools\\\\run.exe".',
+      '/project/toolwell.json:1 mcpServers.a.command: command contains a line break, a tab or another control character. In JSON, write each backslash twice: "C:\\\\tools\\\\run.exe".',
     ],
     [
       'a backslash that means nothing',
@@ -292,7 +292,7 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     [
       'a question an editor would ask',
       '{ "servers": { "a": { "command": "x", "env": { "K": "${input:api-key}" } } } }',
-      '/project/toolwell.json:1 servers.a.env.K: ${input:api-key} asks the user of an editor, which cannot be done here. Put the value into an environment variable and write ${env:API_KEY}.',
+      '/project/toolwell.json:1 servers.a.env.K: ${input:api-key} asks the user of an editor, which is not possible here. Put the value into an environment variable and write ${env:API_KEY}.',
     ],
     [
       'a wrong type',
@@ -317,7 +317,7 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     [
       'a list',
       '[]',
-      '/project/toolwell.json:1: the file does not hold an object. Write { "mcpServers": { } }.',
+      '/project/toolwell.json:1: the file does not contain an object. Write { "mcpServers": { } }.',
     ],
     [
       'a server that is a string',
@@ -332,7 +332,7 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     [
       'our own name',
       '{ "mcpServers": { "toolwell": { "command": "x" } } }',
-      '/project/toolwell.json:1 mcpServers.toolwell: "toolwell" is the name of the meta-tools. Rename it.',
+      '/project/toolwell.json:1 mcpServers.toolwell: the name "toolwell" is reserved for the search and load tools. Rename it.',
     ],
   ])('%s', (_, text, message) => {
     const errors = errorsOf(load(text, { env: { PASSWORD: 'p4ssw0rd' } }))
@@ -345,8 +345,8 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     const config = load({ x: { command: 'npx', args: ['a'] }, y: { url: 'https://example.com' } }, { name })
     expect(config.servers).toEqual([])
     expect(errorsOf(config)).toEqual([
-      `/project/${name}:1 x: the server "x" stands outside of "mcpServers". Put it within: { "mcpServers": { "x": … } }.`,
-      `/project/${name}:1 y: the server "y" stands outside of "mcpServers". Put it within: { "mcpServers": { "y": … } }.`,
+      `/project/${name}:1 x: the server "x" is outside of "mcpServers". Move it into "mcpServers": { "mcpServers": { "x": … } }.`,
+      `/project/${name}:1 y: the server "y" is outside of "mcpServers". Move it into "mcpServers": { "mcpServers": { "y": … } }.`,
     ])
   })
 
@@ -398,7 +398,7 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     const { problems, servers } = one({ comand: 'x' }, { name: 'mcp.json' })
     expect(servers).toEqual([])
     expect(problems.map(({ severity, message, fix }) => `${severity}: ${message} ${fix}`)).toEqual([
-      'warning: the key "comand" has no meaning here; did you mean "command"? If so, write "command"; if not, nothing needs to be done',
+      'warning: the key "comand" is not supported; did you mean "command"? If so, write "command"; otherwise it is ignored',
       expect.stringContaining('error: the server has neither a command nor a url'),
     ])
   })
@@ -515,8 +515,8 @@ describe('a profile', () => {
 
   it('selects servers and tools', () => {
     expect(load(text, { profile: 'work' }).servers).toMatchObject([
-      { name: 'git', allow: ['read_*', 'write_x'], within: ['read_*'], deny: ['read_secret'] },
-      { name: 'mail', allow: undefined, within: ['read_*', 'send'], deny: [] },
+      { name: 'git', allow: ['read_*', 'write_x'], allowedByProfile: ['read_*'], deny: ['read_secret'] },
+      { name: 'mail', allow: undefined, allowedByProfile: ['read_*', 'send'], deny: [] },
     ])
   })
 
@@ -580,22 +580,22 @@ describe('secrets', () => {
     // A file may not hold such an address; a program may give one.
     const inCode = defineServer('code', { url: 'https://ada:pass-word@example.com/mcp?api_key=short#x' })
     expect(showEndpoint(inCode.endpoint)).toBe('https://***@example.com/mcp?api_key=***#***')
-    expect(redactor(inCode)('no pass-word at https://ada:pass-word@example.com/?token=x')).toBe(
+    expect(createRedactor(inCode)('no pass-word at https://ada:pass-word@example.com/?token=x')).toBe(
       'no *** at https://***@example.com/?token=***',
     )
   })
 
   it('are taken out of any text', () => {
     for (const server of servers) {
-      const hide = redactor(server)
+      const hide = createRedactor(server)
       const everything = JSON.stringify(server.endpoint)
       expect(everything).toMatch(secret)
       expect(hide(everything)).not.toMatch(secret)
       expect(hide(`at ${encodeURIComponent(everything)}`)).not.toMatch(secret)
     }
-    expect(redactor({ secrets: ['on', 'true'], endpoint: servers[0]?.endpoint as never })('turn it on')).toBe(
-      'turn it on',
-    )
+    expect(
+      createRedactor({ secrets: ['on', 'true'], endpoint: servers[0]?.endpoint as never })('turn it on'),
+    ).toBe('turn it on')
   })
 })
 
@@ -749,7 +749,7 @@ describe('a file that holds servers in a place of its own', () => {
     )
     expect(servers).toEqual([])
     expect(problems.map(describeProblem)).toEqual([
-      '/project/.claude.json:1 projects: its servers are for other folders than "/other": "/workspace", "/elsewhere". Run this in one of them, or write the servers into toolwell.json.',
+      '/project/.claude.json:1 projects: the servers are for other folders than "/other": "/workspace", "/elsewhere". Run the command in one of these folders, or write the servers into toolwell.json.',
     ])
   })
 
@@ -767,7 +767,7 @@ describe('a file that holds servers in a place of its own', () => {
     const folder = temporary()
     writeFileSync(join(folder, 'config.toml'), '[mcp_servers.a]\ncommand = "x"\n')
     expect(errorsOf(loadConfig({ files: [join(folder, 'config.toml')] }))).toEqual([
-      `${join(folder, 'config.toml')}: this is TOML. Take its servers over with: toolwell import --from codex.`,
+      `${join(folder, 'config.toml')}: this is TOML. Import its servers with: toolwell import --from codex.`,
     ])
   })
 })

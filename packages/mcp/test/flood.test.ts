@@ -1,6 +1,6 @@
 /** What counts as a flood of messages: many in a short time, and not many in a long one. */
 import { describe, expect, it } from 'vitest'
-import { createFlood } from '../src/upstream/flood.js'
+import { createFlood } from '../src/upstream/incoming.js'
 
 /** How many of so many a second are let through before it is a flood. */
 function passed(perSecond: number, seconds: number, { isProgress = false, perRequest = 0 } = {}): number {
@@ -8,8 +8,8 @@ function passed(perSecond: number, seconds: number, { isProgress = false, perReq
   const flood = createFlood(() => time)
   for (let count = 0; count < perSecond * seconds; count++) {
     time += 1000 / perSecond
-    if (perRequest > 0 && count % perRequest === 0) flood.sent()
-    if (flood.came(isProgress)) return count
+    if (perRequest > 0 && count % perRequest === 0) flood.countRequest()
+    if (flood.countMessage(isProgress)) return count
   }
   return perSecond * seconds
 }

@@ -93,7 +93,7 @@ describe('a definition that looks poisoned', () => {
     expect(await off.text('odd', 'add', { a: 1 })).toBe('{"a":1}')
   })
 
-  it('can be let pass by switching the rule off, and is held back again when it is back on', async () => {
+  it('can be let pass by switching the rule off, and is quarantined again when it is back on', async () => {
     const server = oddServer('odd', { tools: [POISONED] })
     const cache = memoryCache()
     const found = async (options: Parameters<typeof setup>[1] = {}) => {
@@ -133,7 +133,7 @@ describe('a definition that looks poisoned', () => {
     )
   })
 
-  it('is held back when it comes from the cache, and cannot be found before it is reviewed', async () => {
+  it('is quarantined when it comes from the cache, and cannot be found before it is reviewed', async () => {
     const definition: ServerDefinition = {
       tools: [POISONED as ServerDefinition['tools'][number]],
       instructions: '',
@@ -643,7 +643,7 @@ describe('without a lock', () => {
       expect((await start(one, named('ech0'))).rules).toContain('lookalike-name')
   })
 
-  it('a memory that is damaged is set aside, and the rest goes on', async () => {
+  it('a damaged record is renamed, and the rest keeps working', async () => {
     const folder = join(temporary(), 'first-use')
     const server = oddServer('odd')
     const start = () => {
@@ -660,7 +660,7 @@ describe('without a lock', () => {
       {
         code: 'first-use-damaged',
         text: expect.stringMatching(
-          /is damaged; it was set aside .*it is not known whether odd has changed since it was first seen$/,
+          /is damaged; it was renamed .*changes of odd since it was first seen cannot be noticed$/,
         ),
         fix: expect.stringContaining('toolwell lock'),
       },

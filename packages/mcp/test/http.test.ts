@@ -1,7 +1,7 @@
 /** Servers over HTTP, of both eras of the protocol and of the old kind with SSE. */
 import { defineServer, McpFailure } from '@toolwell/mcp'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { LoginNeed } from '../src/upstream/login-need.js'
+import { LoginNeed } from '../src/upstream/retries.js'
 import { startEverything, startModern } from './support/http-servers.js'
 import { eventually } from './support/processes.js'
 import { setup } from './support/setup.js'

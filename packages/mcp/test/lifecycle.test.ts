@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createToolwell } from '@toolwell/core'
 import { connectServers, memoryCache, memoryFirstUse, type Servers } from '@toolwell/mcp'
 import { createLock, writeLock } from '@toolwell/mcp/lock'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { isLong } from '../../../test/setup/tier.ts'
 import { describedTool, type Manners, oddServer } from './support/odd-server.js'
 import { eventually, isAlive, running } from './support/processes.js'
@@ -98,7 +98,7 @@ describe('a server that died', () => {
     const { text } = await setup([odd({ log })])
     await expect(text('odd', 'die')).rejects.toMatchObject({
       kind: 'lost',
-      message: expect.stringMatching(/exited with code 7.*It is not known whether it did its work/s),
+      message: expect.stringMatching(/exited with code 7.*The call may have taken effect/s),
     })
     expect(readFileSync(log, 'utf8').match(/call die/g)).toHaveLength(1)
   })
@@ -123,7 +123,7 @@ describe('a server that died', () => {
 })
 
 describe('a server that keeps failing', () => {
-  it('is left alone longer and longer, and says why', async () => {
+  it('is tried less and less often, and says why', async () => {
     let time = 0
     const log = join(temporary(), 'log')
     const { servers } = await setup([odd({ log, diesAtStart: 'no files in the folder' })], {
@@ -145,9 +145,7 @@ describe('a server that keeps failing', () => {
     await expect(attempt()).rejects.toMatchObject({ kind: 'unavailable' })
     await expect(attempt()).rejects.toMatchObject({
       kind: 'resting',
-      message: expect.stringMatching(
-        /failed 6 times and is left alone for another 8 s.*no files in the folder/,
-      ),
+      message: expect.stringMatching(/failed 6 times and is not tried again for 8 s.*no files in the folder/),
     })
     expect(started()).toBe(6)
     time += 8000
@@ -266,7 +264,9 @@ describe('a call', () => {
   })
 
   it('of a tool that a profile keeps out is refused: both lists count, whichever is narrower', async () => {
-    const { servers, well } = await setup([odd({}, { allow: ['*c*', 'pid'], within: ['e*', 'p*s'] })])
+    const { servers, well } = await setup([
+      odd({}, { allow: ['*c*', 'pid'], allowedByProfile: ['e*', 'p*s'] }),
+    ])
     await expect(servers.call('odd', 'pid', {})).rejects.toMatchObject({ kind: 'unknown-tool' })
     expect([...well.catalogue.entries()].map(({ id }) => id)).toEqual(['odd/echo'])
   })
@@ -435,7 +435,7 @@ describe('a server that talks nonsense', () => {
   })
 
   it.each([
-    ['with messages nobody asked for', { flood: true }, /unasked messages|was not ready/],
+    ['with messages nobody asked for', { flood: true }, /unrequested messages|was not ready/],
     ['with a line that never ends', { endless: true }, /more than 64 MB|was not ready/],
   ])('%s is ended', async (_, manners, reason) => {
     const mark = `mark-${Math.random()}`
@@ -463,9 +463,12 @@ describe('a server that talks nonsense', () => {
 
   it('about progress that nobody asked for is ended, too', async () => {
     const { text } = await setup([odd()])
+    // On a busy machine, messages arrive too slowly for a flood. With a frozen clock they arrive at once.
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now())
+    onTestFinished(() => clock.mockRestore())
     await expect(text('odd', 'progress', { steps: 60_000 })).rejects.toMatchObject({
       kind: 'lost',
-      message: expect.stringContaining('more than 2000 unasked messages a second'),
+      message: expect.stringContaining('more than 2000 unrequested messages per second'),
     })
   })
 

@@ -15,10 +15,9 @@ import {
   type ServerWarning,
 } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
+import type { Callback } from '../src/auth/ask-user.js'
 import { waitForAnswer } from '../src/auth/ask-user.js'
-import type { Callback } from '../src/auth/callback.js'
-import { createDraft } from '../src/auth/draft.js'
-import { createAttempt } from '../src/auth/login-attempt.js'
+import { createAttempt, createDraft } from '../src/auth/login-attempt.js'
 import { browse, startProtected } from './support/auth-server.js'
 import { startEverything, startModern } from './support/http-servers.js'
 import { startLoginHost } from './support/login-hosts.js'
@@ -224,7 +223,7 @@ it('a login refuses the answer to another one, and goes on waiting', async () =>
     onStray: () => strays++,
   })
   expect([server, strays]).toEqual(['notes', 1])
-  expect(pages[0]).toContain('not the login that is expected')
+  expect(pages[0]).toContain('This answer belongs to another login')
   expect(remote.count('authorization_code')).toBe(1)
 })
 
@@ -425,7 +424,7 @@ describe('an access token that has ended', () => {
     remote.expire()
     const failure = await servers.call('notes', 'echo', {}).catch((error: unknown) => error)
     expect(McpFailure.is(failure) && failure.kind).not.toBe('needs-login')
-    expect(String(failure)).toContain('its login could not be renewed')
+    expect(String(failure)).toContain('the login could not be renewed')
     isDown = false
     expect(await text('notes', 'echo', { a: 2 })).toBe('{"a":2}')
     expect(report('notes').state).toBe('ready')
@@ -445,7 +444,7 @@ describe('an access token that has ended', () => {
     expect(remote.count('refresh_token')).toBe(3)
     const warned = events.flatMap((event) => (event.kind === 'warning' ? event : []))
     expect(warned.filter(({ code }) => code === 'login-not-kept')).toEqual([
-      expect.objectContaining({ text: expect.stringContaining('could not be kept (EROFS)') }),
+      expect.objectContaining({ text: expect.stringContaining('could not be stored (EROFS)') }),
     ])
   })
 
@@ -488,7 +487,7 @@ describe('the file of a login', () => {
       (text: string) => text.replace(/"access_token":"[^"]*"/, '"access_token":7'),
     ],
     ['empty', () => ''],
-  ])('that is %s is set aside, and a login is needed', async (_, change) => {
+  ])('that is %s is renamed, and a login is needed', async (_, change) => {
     const { remote, server, folder } = await loggedIn()
     const file = only(folder)
     writeFileSync(file, change(readFileSync(file, 'utf8')))
@@ -501,7 +500,7 @@ describe('the file of a login', () => {
     for (const secret of remote.secrets) expect(JSON.stringify(warnings)).not.toContain(secret)
   })
 
-  it('that is a folder is set aside too', async () => {
+  it('that is a folder is renamed, too', async () => {
     const { server, folder } = await loggedIn()
     const store = diskLogins({ folder })
     const file = only(folder)
@@ -511,7 +510,7 @@ describe('the file of a login', () => {
     expect(readdirSync(folder)).toEqual([expect.stringMatching(/\.unreadable$/)])
   })
 
-  it('that others can read is closed to them, and the user told', async () => {
+  it('that others can read is made private, and the user is warned', async () => {
     const { server, folder } = await loggedIn()
     chmodSync(only(folder), 0o644)
     const warnings: ServerWarning[] = []
@@ -521,7 +520,7 @@ describe('the file of a login', () => {
     expect(warnings).toEqual([
       {
         code: 'login-exposed',
-        text: expect.stringContaining('could be read by other users'),
+        text: expect.stringContaining('was readable by other users'),
         fix: expect.stringContaining('Log in again'),
       },
     ])

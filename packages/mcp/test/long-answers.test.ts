@@ -65,7 +65,7 @@ describe.each(KINDS)('an answer as %s', (type) => {
     await expect(text('endless', 'flood')).rejects.toThrow(
       'endless could not run flood: the server sent a message of more than 64 MB',
     )
-    await expect.poll(() => seen.closed).toBe(1)
+    await eventually(() => seen.closed === 1, 'the answer is closed')
     // What is on its way in buffers counts, too.
     expect(seen.sent).toBeLessThan(200)
     expect(await text('endless', 'echo')).toBe('ok')
@@ -73,14 +73,18 @@ describe.each(KINDS)('an answer as %s', (type) => {
 
   it('is not read on when its call is cancelled, or has timed out', async () => {
     const { url, seen } = await startEndless(type)
-    const { text } = await setup([defineServer('endless', { url }, { timeout: 2000 })])
-    await expect(text('endless', 'hang')).rejects.toMatchObject({ kind: 'timeout' })
+    // Two servers: the timeout must not end the call that is cancelled.
+    const { text } = await setup([
+      defineServer('hasty', { url }, { timeout: 200 }),
+      defineServer('endless', { url }),
+    ])
+    await expect(text('hasty', 'hang')).rejects.toMatchObject({ kind: 'timeout' })
     const cancelling = new AbortController()
     const cancelled = text('endless', 'hang', {}, { signal: cancelling.signal })
     await eventually(() => seen.begun === 2, 'it has begun')
     cancelling.abort()
     await expect(cancelled).rejects.toMatchObject({ kind: 'cancelled' })
-    await expect.poll(() => seen.closed).toBe(2)
+    await eventually(() => seen.closed === 2, 'both answers are closed')
     expect(await text('endless', 'echo')).toBe('ok')
   })
 })

@@ -41,7 +41,7 @@ function programs() {
 const LOOKALIKES = ['\uff25cho', 'ech0', 'ech\u043e', '\u0435\u0441\u04bb\u043e']
 
 describe('a tool that was known', () => {
-  it.each(LOOKALIKES)('keeps working when %s joins, which is held back', async (name) => {
+  it.each(LOOKALIKES)('keeps working when %s joins, which is quarantined', async (name) => {
     const start = programs()
     const old = named('old', 'echo')
     expect((await start([old])).held).toEqual([])
@@ -86,7 +86,7 @@ describe('a tool that was known', () => {
     expect(report('other').findings).toMatchObject([{ rule: 'lookalike-name', severity: 'soft' }])
   })
 
-  it('is held back when it comes back as another one', async () => {
+  it('is quarantined when it comes back as another one', async () => {
     const start = programs()
     await start([named('old', 'echo')])
     const changed = listing('old', [describedTool('echo', { description: 'Changed.' })])
@@ -95,7 +95,7 @@ describe('a tool that was known', () => {
 })
 
 describe('of two tools that are new', () => {
-  it.each(LOOKALIKES)('only %s is held back, whichever is listed first', async (name) => {
+  it.each(LOOKALIKES)('only %s is quarantined, whichever is listed first', async (name) => {
     for (const first of [true, false]) {
       const start = programs()
       const both = [named('one', 'echo'), named('two', name)]
@@ -107,7 +107,7 @@ describe('of two tools that are new', () => {
     }
   })
 
-  it('both are held back where nobody can tell', async () => {
+  it('both are quarantined where nobody can tell', async () => {
     const { held } = await programs()([named('one', 'read_mail'), named('two', 'read_mall')])
     expect(held).toEqual(['one/read_mail', 'two/read_mall'])
   })

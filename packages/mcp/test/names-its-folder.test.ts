@@ -94,7 +94,7 @@ describe('a server that names its folder', () => {
     expect(second.requests.join()).not.toContain('project-w/')
   })
 
-  it('that changes is held back in both', async () => {
+  it('that changes is quarantined in both', async () => {
     const { base, w, x, list, put } = projects()
     for (const changedIn of [w, x]) {
       put(READ)

@@ -2,7 +2,7 @@
 import type { SourceState } from '@toolwell/core'
 import { defineServer, type ServerDefinition, type ServerState } from '@toolwell/mcp'
 import { expect, it } from 'vitest'
-import { sourceAdvice, sourceState } from '../src/connect-servers/publish.js'
+import { adviseSource, toSourceState } from '../src/connect-servers/publish.js'
 
 const definition: ServerDefinition = {
   tools: [],
@@ -24,12 +24,12 @@ it.each<[ServerState, known: SourceState, unknown: SourceState]>([
   ['disabled', 'disabled', 'disabled'],
   ['needs-login', 'needs-login', 'needs-login'],
 ])('%s is %s where its tools are known, and %s where they are not', (state, known, unknown) => {
-  expect(sourceState({ state, definition })).toBe(known)
-  expect(sourceState({ state, definition: undefined })).toBe(unknown)
+  expect(toSourceState({ state, definition })).toBe(known)
+  expect(toSourceState({ state, definition: undefined })).toBe(unknown)
 })
 
 it('advice is given where a login is needed, and nowhere else', () => {
   const server = defineServer('my notes', { url: 'https://example.com/mcp' })
-  expect(sourceAdvice(server, 'needs-login')).toBe('run toolwell login "my notes"')
-  expect(sourceAdvice(server, 'failed')).toBe('')
+  expect(adviseSource(server, 'needs-login')).toBe('run toolwell login "my notes"')
+  expect(adviseSource(server, 'failed')).toBe('')
 })

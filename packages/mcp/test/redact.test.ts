@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
-import { definitionRedactor, redactor } from '../src/config/redact.js'
+import { createDefinitionRedactor, createRedactor } from '../src/config/redact.js'
 import { temporary } from './support/temporary.js'
 
 /** A folder whose names look like keys. */
@@ -265,12 +265,12 @@ describe.each(ORDINARY)('%s', (_, entry, says) => {
   it('stays readable in messages and definitions', () => {
     const at = folder()
     const server = serverOf(entry(at), at)
-    const hide = redactor(server)
-    const definition = definitionRedactor(server)
+    const hide = createRedactor(server)
+    const definition = createDefinitionRedactor(server)
     for (const text of says(at)) {
       expect(hide(text)).toBe(text)
       expect(definition.hide(text)).toBe(text)
-      expect(definition.isTold(text)).toBe(false)
+      expect(definition.holdsSecret(text)).toBe(false)
     }
   })
 })
@@ -418,19 +418,19 @@ describe.each(TOLD)('%s', (_, entry, says, leak) => {
     const server = serverOf(entry, at)
     for (const text of says) {
       expect(text).toMatch(leak)
-      expect(redactor(server)(`cannot use ${text} here`)).not.toMatch(leak)
-      expect(definitionRedactor(server).hide(`Uses ${text} here.`)).not.toMatch(leak)
+      expect(createRedactor(server)(`cannot use ${text} here`)).not.toMatch(leak)
+      expect(createDefinitionRedactor(server).hide(`Uses ${text} here.`)).not.toMatch(leak)
     }
   })
 })
 
 it('the name of a server that stands in its command line too stays in messages; a password that is called like it does not', () => {
   const of = (args: string[]) => ({ ...serverOf(local(args), folder()), name: 'slowlist' })
-  expect(redactor(of(['serve', 'slowlist']))('slowlist cannot be used: no')).toBe(
+  expect(createRedactor(of(['serve', 'slowlist']))('slowlist cannot be used: no')).toBe(
     'slowlist cannot be used: no',
   )
-  expect(redactor(of(['serve', 'slowlost']))('slowlost: no')).toBe('***: no')
-  expect(redactor(of(['--password', 'slowlist']))('wrong password slowlist')).toBe('wrong password ***')
+  expect(createRedactor(of(['serve', 'slowlost']))('slowlost: no')).toBe('***: no')
+  expect(createRedactor(of(['--password', 'slowlist']))('wrong password slowlist')).toBe('wrong password ***')
 })
 
 it('what is nearly a long value of the config, escaped again and again, is read in one way only', () => {
@@ -439,8 +439,8 @@ it('what is nearly a long value of the config, escaped again and again, is read 
   const server = serverOf(local(['run', value]), folder())
   let text = `${value.slice(0, -9)} but not its end`
   for (let depth = 0; depth < 4; depth++) {
-    expect(redactor(server)(text)).toContain('but not its end')
-    expect(definitionRedactor(server).hide(text)).toContain('but not its end')
+    expect(createRedactor(server)(text)).toContain('but not its end')
+    expect(createDefinitionRedactor(server).hide(text)).toContain('but not its end')
     text = JSON.stringify(text)
   }
 })

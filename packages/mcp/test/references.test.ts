@@ -78,9 +78,7 @@ describe('a reference in a config', () => {
     const { report } = await setup(load('${cmd:echo h1dden-one}').servers)
     expect(report('s').reason).toContain('toolwell approve s')
     expect(() => gotten(folder)).toThrow()
-    expect(load('${SLY}').problems).toMatchObject([
-      { message: 'the value of SLY holds a reference of its own' },
-    ])
+    expect(load('${SLY}').problems).toMatchObject([{ message: 'the value of SLY contains a reference' }])
   })
 })
 
@@ -229,7 +227,7 @@ describe("a command in the user's own entry", () => {
     writeFileSync(join(folder, '.env'), `A=1\nKEY=${runs}\n`)
     const { problems, servers } = load(folder, { command: 'x', envFile: join(folder, '.env') }, {})
     expect(servers).toEqual([])
-    expect(problems).toMatchObject([{ message: 'the value of KEY in it holds a reference' }])
+    expect(problems).toMatchObject([{ message: 'the value of KEY in it contains a reference' }])
   })
 })
 
@@ -245,11 +243,11 @@ it('values of an entry are taken out of definitions, but not for names of tools 
   expect(report('odd').tools).toEqual([...names].sort())
   expect(servers.definition('odd')?.tools[0]?.description).toBe('Or create_issue, with ***.')
   expect(report('odd').unusable).toEqual([
-    { entry: 4, name: '***', reason: 'has a value of its config in a name, and is left out' },
+    { entry: 4, name: '***', reason: 'has a value of its config in a name, and is skipped' },
   ])
 })
 
-it('a tool that is called like a value of its entry, or with one, is left out, and its name is not told', async () => {
+it('a tool that is called like a value of its entry, or with one, is skipped, and its name is hidden', async () => {
   const told: Readonly<Record<string, readonly string[]>> = {
     'Authorization:lumofa_terigo': ['--header', 'Authorization:lumofa_terigo'],
     'api_key=sodira_belanu': ['https://example.com/mcp?api_key=sodira_belanu'],
@@ -266,7 +264,7 @@ it('a tool that is called like a value of its entry, or with one, is left out, a
   const args = [...endpoint.args, '--tools', 'create_issue', ...Object.values(told).flat()]
   const { report } = await setup([defineServer('odd', { ...endpoint, args })])
   expect(report('odd').tools).toEqual(kept)
-  const reason = 'has a value of its config in a name, and is left out'
+  const reason = 'has a value of its config in a name, and is skipped'
   expect(report('odd').unusable).toEqual(
     Object.keys(told).map((_, at) => ({ entry: kept.length + at + 1, name: '***', reason })),
   )

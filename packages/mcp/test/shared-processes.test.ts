@@ -13,7 +13,7 @@ import {
   memoryFirstUse,
   type ServerEvent,
 } from '@toolwell/mcp'
-import { connectSharing, SharedProcesses } from '@toolwell/mcp/internal'
+import { connectWithSharedProcesses, SharedProcesses } from '@toolwell/mcp/internal'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Manners } from './support/odd-server.js'
 import { eventually, isAlive } from './support/processes.js'
@@ -39,7 +39,7 @@ function sharing(given: ConnectOptions = {}) {
     expect(config.problems).toEqual([])
     const events: ServerEvent[] = []
     const { catalogue } = createToolwell({ mode: 'on', delivery: 'bridge' })
-    const servers = connectSharing(processes, catalogue, config, {
+    const servers = connectWithSharedProcesses(processes, catalogue, config, {
       ...stores,
       logs: false,
       connectTimeout: 120_000,

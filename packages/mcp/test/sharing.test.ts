@@ -121,7 +121,7 @@ describe('a question of a server', () => {
       .call('odd', 'wait', {}, { ...as(bob), signal: abort.signal })
       .catch(() => 'cancelled')
     const answer = JSON.parse(await text('odd', 'ask', { question: 'Whose?' }, as(ada)))
-    expect(answer.message).toMatch(/not clear whose call/)
+    expect(answer.message).toMatch(/not clear to which call/)
     abort.abort()
     await waiting
     expect([ada.asked, bob.asked]).toEqual([[], []])

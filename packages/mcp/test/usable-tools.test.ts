@@ -1,6 +1,6 @@
 /** Every entry of a list is a tool or accounted for, whatever it is made of. */
 import { expect, it } from 'vitest'
-import { usableTools } from '../src/definition/usable-tools.ts'
+import { splitUsableTools } from '../src/definition/usable-tools.ts'
 import { describedTool, oddServer } from './support/odd-server.js'
 import { setup } from './support/setup.js'
 
@@ -13,7 +13,7 @@ function nested(levels: number): object {
 it.each(['inputSchema', 'outputSchema', '_meta', 'annotations'])(
   'leaves out what is nested beyond the stack in %s',
   (field) => {
-    const { tools, unusable } = usableTools([
+    const { tools, unusable } = splitUsableTools([
       describedTool('fine'),
       describedTool('deep', { [field]: nested(100_000) }),
     ])
@@ -27,7 +27,7 @@ it.each([
   ['many fields', { _meta: Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, at])) }],
   ['a long list', { inputSchema: { type: 'object', enum: Array.from({ length: 200_000 }, () => 1) } }],
 ])('leaves out a tool that is too large: %s', (_, more) => {
-  const { tools, unusable } = usableTools([describedTool('large', more), describedTool('fine')])
+  const { tools, unusable } = splitUsableTools([describedTool('large', more), describedTool('fine')])
   expect(tools.map(({ name }) => name)).toEqual(['fine'])
   expect(unusable).toEqual([{ entry: 1, name: 'large', reason: 'is larger than 256 kB' }])
 })
@@ -35,12 +35,14 @@ it.each([
 it('reads no more of one server than 16 MB', () => {
   const text = 'b '.repeat(100_000)
   const entries = Array.from({ length: 100 }, (_, at) => describedTool(`t${at}`, { description: text }))
-  const { tools, unusable } = usableTools([...entries, describedTool('small')])
+  const { tools, unusable } = splitUsableTools([...entries, describedTool('small')])
   expect(tools.length).toBe(Math.floor((16 * 1024 * 1024) / (text.length + 50)) + 1)
   // What still fits is still read.
   expect(tools.at(-1)?.name).toBe('small')
   expect(unusable.length).toBe(101 - tools.length)
-  expect(unusable[0]?.reason).toBe('is left out: all before it take 16 MB, and no more is read of one server')
+  expect(unusable[0]?.reason).toBe(
+    'is skipped: the entries before it take 16 MB, which is the limit of one server',
+  )
 })
 
 it('tells the catalogue of what cannot be used, and not of what is listed twice', async () => {

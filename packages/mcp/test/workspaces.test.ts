@@ -16,6 +16,7 @@ import {
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { oddServer } from './support/odd-server.js'
 import { play } from './support/play.js'
+import { eventually } from './support/processes.js'
 import { setup } from './support/setup.js'
 import { temporary } from './support/temporary.js'
 
@@ -251,7 +252,7 @@ describe('what a stateful server kept', () => {
     const call = (caller: Caller) => servers.call('odd', 'count', {}, { caller })
     expect(await text('odd', 'count', {}, { caller: ada })).toBe('1')
     const isLost = () => events.some(({ kind }) => kind === 'state-lost')
-    while (!isLost()) await new Promise((resolve) => setTimeout(resolve, 5))
+    await eventually(isLost, 'the server is stopped')
     const bob = await call({ client: 'bob' })
     expect(bob.content).toHaveLength(1)
     const next = await call(ada)
@@ -287,7 +288,7 @@ describe('what a stateful server kept', () => {
   it('is nothing where all share it, or nobody has called it', async () => {
     const { servers, events } = await setup([oddServer('odd', { more: true }, { idle: 20 })])
     await servers.call('odd', 'count', {})
-    await expect.poll(() => servers.inspect()[0]?.state).toBe('idle')
+    await eventually(() => servers.inspect()[0]?.state === 'idle', 'the server is idle')
     expect((await servers.call('odd', 'count', {})).content).toHaveLength(1)
     expect(events.some(({ kind }) => kind === 'state-lost')).toBe(false)
   })

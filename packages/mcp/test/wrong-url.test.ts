@@ -94,12 +94,8 @@ const CASES: Readonly<Record<string, readonly [() => Promise<string>, why: RegEx
     /path of "url"/,
   ],
   'an empty answer': [() => status(204), /answers with nothing/, /path of "url"/],
-  'no messages taken': [() => status(405), /takes no MCP messages \(405\)/, /path of "url"/],
-  'a failure of the server': [
-    () => status(500, {}, 'boom'),
-    /fails with an error of its own \(500\)/,
-    /see its log/i,
-  ],
+  'no messages taken': [() => status(405), /does not accept MCP messages \(405\)/, /path of "url"/],
+  'a failure of the server': [() => status(500, {}, 'boom'), /has an internal error \(500\)/, /see its log/i],
   'a gateway without a server': [
     () => status(502, page),
     /not available at the moment \(502\)/,
@@ -120,7 +116,7 @@ const CASES: Readonly<Record<string, readonly [() => Promise<string>, why: RegEx
   'a redirect to elsewhere': [
     () => status(301, { location: `https://elsewhere.invalid/mcp?token=${SECRET}` }),
     /has moved to https:\/\/elsewhere\.invalid\/mcp \(301\)/,
-    /write that into "url"/i,
+    /write it into "url"/i,
   ],
   'https where there is no TLS': [
     async () => (await status(200)).replace('http:', 'https:'),
@@ -177,10 +173,13 @@ it.each([
 it.each([
   ['ENOTFOUND', /the host 127\.0\.0\.1 is not known \(ENOTFOUND\); check the spelling of "url"/],
   ['EAI_AGAIN', /is not known \(EAI_AGAIN\)/],
-  ['CERT_HAS_EXPIRED', /has expired; tell whoever/],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', /not signed by anyone that this machine trusts .*NODE_EXTRA_CA_CERTS/],
+  ['CERT_HAS_EXPIRED', /has expired; tell the operator/],
+  [
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    /not signed by an authority that this machine trusts .*NODE_EXTRA_CA_CERTS/,
+  ],
   ['ERR_TLS_CERT_ALTNAME_INVALID', /is for another host/],
-  ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', /have no version of TLS in common/],
+  ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', /have no TLS version in common/],
   ['EHOSTUNREACH', /cannot be reached \(EHOSTUNREACH\); check .* VPN or proxy/],
 ])('%s, as the platform calls it, is told in words', async (code, words) => {
   const auth: ServerAuth = {
@@ -217,7 +216,7 @@ it('a remote server that takes longer to wake up than a local one may is waited 
     onListChanged: () => undefined,
     prepare: () => undefined,
   })
-  await expect(opening).rejects.toThrow(/fails with an error of its own \(500\)/)
+  await expect(opening).rejects.toThrow(/has an internal error \(500\)/)
   expect(asked).toEqual(['server/discover'])
   watchdog.close()
 })

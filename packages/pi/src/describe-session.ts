@@ -1,4 +1,4 @@
-/** What `/toolwell` prints. */
+/** Builds the text that `/toolwell` prints. */
 import type { Accounting } from '@toolwell/core'
 import type { Session } from './session.js'
 
@@ -14,22 +14,24 @@ export function describeSession({ conversation, servers, problems, project }: Se
     'loaded',
     ...(loadedLazyTools.length === 0 ? ['  none yet'] : loadedLazyTools.map((name) => `  ${name}`)),
     'cost',
-    ...costOf(accounting),
+    ...describeCost(accounting),
     'servers',
-    ...(states.length === 0 ? ['  none: write them into toolwell.json or .mcp.json of this folder'] : states),
+    ...(states.length === 0 ? ['  none: add them to toolwell.json or .mcp.json in this folder'] : states),
     ...unused.map(({ path }) => `! ${path} is not used: nobody has trusted it. To use it: /toolwell trust`),
     ...problems.map((problem) => `! ${problem}`),
   ].join('\n')
 }
 
-/** Negative where deferral has cost more than it saved: a short conversation, many searches. */
-function costOf({ measured, actual, counterfactual, saved, cost }: Accounting): string[] {
+function describeCost({ measured, actual, counterfactual, saved, cost }: Accounting): string[] {
   if (measured === 0) return ['  nothing measured yet']
   const percent = counterfactual === 0 ? 0 : Math.round((100 * saved) / counterfactual)
   const priced = cost.counterfactual === 0 ? 0 : Math.round((100 * cost.saved) / cost.counterfactual)
   return [
     `  ${figure(actual)} input tokens in ${measured} ${measured === 1 ? 'request' : 'requests'}; with every tool sent: ${figure(counterfactual)}`,
-    `  saved ${figure(saved)} tokens (${percent} %), by the prices of the cache ${priced} %`,
+    saved < 0
+      ? `  ${figure(-saved)} tokens more than sending every tool (+${-percent} %)`
+      : `  saved ${figure(saved)} tokens (${percent} %)`,
+    `  at cache prices: ${priced < 0 ? `${-priced} % more` : `${priced} % saved`}`,
   ]
 }
 

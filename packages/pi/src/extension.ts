@@ -1,27 +1,26 @@
-/** The extension: pi's events to a session of ours, and the session's tools and command to pi. */
+/** The extension: passes pi's events to a session and registers the tools and the command. */
+import { createToolwell } from '@toolwell/core'
+import { diskCache, type ServerConfig } from '@toolwell/mcp'
 import { defaultTrustFolder, trustedProjects } from '@toolwell/mcp/internal'
-import { bridgedCalls } from './bridged-calls.js'
-import { callIdOf } from './call-ids.js'
-import { contentOf } from './content.js'
+import { createBridgedCalls, createContent, createReply } from './calls.js'
+import { readConfig } from './config-files.js'
 import { describeSession } from './describe-session.js'
-import { knownNames } from './known-names.js'
+import { readCallId } from './payload.js'
 import type { Context, Pi } from './pi.js'
-import { readConfig } from './read-config.js'
-import { replyOf } from './reply.js'
-import { say } from './say.js'
+import { say } from './pi.js'
 import { openSession, type Session } from './session.js'
 import { type Asked, askForTrust, trustAll } from './trust.js'
 
-/** The conversation checks arguments; pi would refuse what can be repaired. */
+/** Accepts any arguments: the conversation checks and repairs them, while pi would refuse. */
 const OPEN = { type: 'object', properties: {}, additionalProperties: true }
 
 export function toolwell(pi: Pi): void {
   let session: Session | undefined
   const registered = new Set<string>()
-  const bridged = bridgedCalls()
+  const bridged = createBridgedCalls()
   const asked: Asked = new Set()
 
-  /** pi runs a call only under a name that it knows. What the model sees of these tools is decided request by request. */
+  /** pi runs only calls of registered tools. Each request decides which of them the model sees. */
   const register = (tools: readonly { readonly name: string; readonly description: string }[]) => {
     for (const { name, description } of tools) {
       if (registered.has(name)) continue
@@ -32,9 +31,9 @@ export function toolwell(pi: Pi): void {
         description,
         parameters: OPEN,
         execute: async (id, input, signal, onUpdate, context) => {
-          if (!session) throw new Error('This session of pi is over. Start the call again in the new one.')
-          const answer = await session.door(context.model?.api).run(
-            { id: callIdOf(id), name, input: bridged.written(id, input) },
+          if (!session) throw new Error('This pi session has ended. Call the tool again in the new session.')
+          const answer = await session.adapterFor(context.model?.api).run(
+            { id: readCallId(id), name, input: bridged.restore(id, input) },
             {
               ...(signal ? { signal } : {}),
               onProgress: ({ message, progress, total }) => {
@@ -43,14 +42,14 @@ export function toolwell(pi: Pi): void {
               },
             },
           )
-          return contentOf(answer)
+          return createContent(answer)
         },
       })
     }
   }
 
   const { config } = readConfig(process.cwd(), trustedProjects(defaultTrustFolder()))
-  register(knownNames(config.servers).map((name) => ({ name, description: '' })))
+  register(readKnownNames(config.servers).map((name) => ({ name, description: '' })))
 
   const showStatus = (context: Context) => {
     if (context.hasUI && session) context.ui.setStatus('toolwell', session.conversation.inspect().line)
@@ -62,25 +61,25 @@ export function toolwell(pi: Pi): void {
     register(session.tools())
     void askForTrust(session, context, asked)
   })
-  // pi takes the tools that it knows into its loop here, and what joins later with the next prompt.
+  // pi reads its tools here; tools that join later are added with the next prompt.
   pi.on('before_agent_start', async (_event, context) => {
     const { model } = context
-    // An answer that came before this prompt counts for it.
+    // Lets a pending answer about trust take effect first.
     await new Promise((resolve) => setImmediate(resolve))
-    for (const problem of session?.readAgain() ?? []) say(context, problem, 'warning')
+    for (const problem of session?.reload() ?? []) say(context, problem, 'warning')
     if (session) void askForTrust(session, context, asked)
     await session?.ready()
     if (!session) return
     register(session.tools())
-    // Where a request cannot be changed, every tool that pi knows would be in it.
-    const isOffered = session.wireOf(model?.api) !== undefined
+    // pi would send every tool it knows in a request that cannot be changed.
+    const isOffered = session.findWire(model?.api) !== undefined
     const others = pi.getActiveTools().filter((name) => !registered.has(name))
-    // A tool that is gone stays active too: a call of it is answered here, with what became of it.
+    // Removed tools stay active, so that their calls get an answer here.
     pi.setActiveTools(isOffered ? [...others, ...registered] : others)
     if (!isOffered)
       say(
         context,
-        `Toolwell does not know the API ${JSON.stringify(model?.api)}: tools of servers are left out. Choose another model with /model.`,
+        `Toolwell does not know the API ${JSON.stringify(model?.api)}: tools of servers are skipped. Choose another model with /model.`,
         'warning',
       )
   })
@@ -97,18 +96,17 @@ export function toolwell(pi: Pi): void {
     return changed
   })
   pi.on('message_end', ({ message }, { model }) => {
-    const wire = session?.wireOf(model?.api)
+    const wire = session?.findWire(model?.api)
     if (model && wire && isAssistant(message))
-      session?.door(model.api).replied(replyOf(message, wire, model.id))
+      session?.adapterFor(model.api).replied(createReply(message, wire, model.id))
   })
   pi.on('tool_call', (event) => {
     if (session) bridged.show(event, session.conversation.catalogue)
   })
   pi.registerCommand('toolwell', {
-    description:
-      'What of the tools is loaded, what it costs, and how the servers are; `trust`: use the config files of this folder',
+    description: 'Shows loaded tools, costs and servers; `trust` uses the config files of this folder',
     handler: async (words, context) => {
-      if (!session) say(context, 'Toolwell has no session: start one with /new.')
+      if (!session) say(context, 'Toolwell has no session. Start one with /new.')
       else if (words.trim() === 'trust') trustAll(session, context)
       else say(context, describeSession(session))
     },
@@ -117,4 +115,23 @@ export function toolwell(pi: Pi): void {
 
 function isAssistant(message: unknown): boolean {
   return typeof message === 'object' && message !== null && 'role' in message && message.role === 'assistant'
+}
+
+/**
+ * Names of tools listed before. pi rebuilds its tool list for each tool that joins a running session, but not while the
+ * extension loads. Names that no longer exist are never offered.
+ */
+function readKnownNames(servers: readonly ServerConfig[]): string[] {
+  const cache = diskCache()
+  const { catalogue } = createToolwell()
+  for (const server of servers) {
+    const tools = server.enabled ? (cache.read(server)?.definition.tools ?? []) : []
+    const named = tools.map(({ name }) => ({
+      name,
+      description: '',
+      inputSchema: { type: 'object' as const },
+    }))
+    catalogue.setSource(server.name, { tools: named })
+  }
+  return [...catalogue.entries()].map(({ wireName }) => wireName)
 }

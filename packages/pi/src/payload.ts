@@ -1,10 +1,11 @@
-/** pi's requests: which wire an API of pi's speaks, and where its payload holds what an adapter reads. */
+/** Reads and changes pi's requests: the wire of each API, history, call ids, and tool references. */
 import type { FrameworkOptions } from '@toolwell/core/framework'
 import { isRecord } from '@toolwell/core/internal'
+import type { SessionEntry } from './pi.js'
 
 export type WireName = FrameworkOptions['wire']
 
-/** APIs of pi that are not here have a form of their own: their requests are left as they are. */
+/** Requests of other APIs are not changed. */
 const WIRES: Readonly<Record<string, WireName>> = {
   'anthropic-messages': 'anthropic',
   'openai-completions': 'openai-chat',
@@ -15,14 +16,14 @@ const WIRES: Readonly<Record<string, WireName>> = {
   'google-vertex': 'google',
 }
 
-export const wireOf = (api: string | undefined): WireName | undefined =>
+export const findWire = (api: string | undefined): WireName | undefined =>
   api !== undefined && Object.hasOwn(WIRES, api) ? WIRES[api] : undefined
 
-/** What Google's client takes as its config stands at the top of a request on the wire. */
+/** Keys that Google's client keeps in `config` and that are at the top level on the wire. */
 const IN_CONFIG = ['systemInstruction', 'tools', 'toolConfig'] as const
 
-/** The payload as a request of the wire, and back. */
-export function bodyOf(payload: unknown, wire: WireName) {
+/** Converts a payload to a request of the wire and back. */
+export function readBody(payload: unknown, wire: WireName) {
   if (!isRecord(payload)) return undefined
   if (wire !== 'google' || !isRecord(payload.config))
     return { body: payload, payloadOf: (body: Readonly<Record<string, unknown>>): unknown => body }
@@ -42,7 +43,7 @@ export function bodyOf(payload: unknown, wire: WireName) {
 
 const isInConfig = (key: string) => IN_CONFIG.some((each) => each === key)
 
-/** Where the history of a request is. */
+/** Key of the history in a request. */
 const HISTORY: Readonly<Record<WireName, string>> = {
   anthropic: 'messages',
   google: 'contents',
@@ -50,8 +51,7 @@ const HISTORY: Readonly<Record<WireName, string>> = {
   'openai-responses': 'input',
 }
 
-/** A request whose history is another one. */
-export function withHistory(
+export function replaceHistory(
   body: Readonly<Record<string, unknown>>,
   wire: WireName,
   change: (history: unknown) => unknown,
@@ -60,20 +60,106 @@ export function withHistory(
   return { ...body, [key]: change(body[key]) }
 }
 
-/** A request that does not declare some of its tools. */
-export function withoutTools(
+export function removeTools(
   body: Readonly<Record<string, unknown>>,
-  isLeftOut: (name: string) => boolean,
+  isRemoved: (name: string) => boolean,
 ): Readonly<Record<string, unknown>> {
-  return Array.isArray(body.tools) ? { ...body, tools: restOf(body.tools, isLeftOut) } : body
+  return Array.isArray(body.tools) ? { ...body, tools: filterTools(body.tools, isRemoved) } : body
 }
 
-function restOf(tools: readonly unknown[], isLeftOut: (name: string) => boolean): readonly unknown[] {
+function filterTools(tools: readonly unknown[], isRemoved: (name: string) => boolean): readonly unknown[] {
   return tools.flatMap((tool) => {
     if (!isRecord(tool)) return [tool]
     if (Array.isArray(tool.functionDeclarations))
-      return [{ ...tool, functionDeclarations: restOf(tool.functionDeclarations, isLeftOut) }]
+      return [{ ...tool, functionDeclarations: filterTools(tool.functionDeclarations, isRemoved) }]
     const { name } = isRecord(tool.function) ? tool.function : tool
-    return typeof name === 'string' && isLeftOut(name) ? [] : [tool]
+    return typeof name === 'string' && isRemoved(name) ? [] : [tool]
+  })
+}
+
+/** On the Responses API, pi writes `call|item`. */
+export const readCallId = (id: string): string => id.split('|', 1)[0] ?? id
+
+/** Spellings of an id in requests to other providers: allowed characters, at most 64 or 40 of them. */
+const listSpellings = (id: string): string[] =>
+  [id, readCallId(id)].flatMap((each) => {
+    const plain = each.replace(/[^a-zA-Z0-9_-]/g, '_')
+    return [each, plain.slice(0, 64), plain.slice(0, 40), each.slice(0, 40)]
+  })
+
+/** Maps an id in a request to the call id in the ledger. */
+export function indexCallIds(branch: readonly SessionEntry[]): (id: string) => string {
+  const known = new Map<string, string>()
+  for (const { message } of branch) {
+    if (!isRecord(message) || message.role !== 'assistant' || !Array.isArray(message.content)) continue
+    for (const block of message.content) {
+      if (!isRecord(block) || block.type !== 'toolCall' || typeof block.id !== 'string') continue
+      for (const written of listSpellings(block.id)) known.set(written, readCallId(block.id))
+    }
+  }
+  return (id) => known.get(id) ?? id
+}
+
+/** Keys with call ids, and keys to search for them. Other keys hold model output. */
+const ID_KEYS = new Set(['tool_use_id', 'tool_call_id', 'call_id'])
+const WITHIN = new Set(['content', 'tool_calls', 'parts', 'functionCall', 'functionResponse'])
+
+/** Replaces the ids of a history with those of the ledger. */
+export function restoreCallIds(history: unknown, idOf: (id: string) => string): unknown {
+  if (Array.isArray(history)) return history.map((each) => restoreCallIds(each, idOf))
+  if (!isRecord(history)) return history
+  const isCall = history.type === 'tool_use' || history.type === 'function' || !('type' in history)
+  return Object.fromEntries(
+    Object.entries(history).map(([key, value]) => {
+      if (typeof value === 'string' && (ID_KEYS.has(key) || (key === 'id' && isCall)))
+        return [key, idOf(value)]
+      return [key, WITHIN.has(key) ? restoreCallIds(value, idOf) : value]
+    }),
+  )
+}
+
+type Block = Readonly<Record<string, unknown>>
+
+/**
+ * The blocks of a search answer on Anthropic's wire, if one refers to a tool. pi keeps only text and images, so they are stored
+ * with the result.
+ */
+export function findReferences(messages: readonly unknown[]): readonly Block[] | undefined {
+  const blocks = messages.flatMap((message) =>
+    isRecord(message) && Array.isArray(message.content) ? message.content.filter(isRecord) : [],
+  )
+  const refers = ({ content }: Block) =>
+    Array.isArray(content) && content.some((each) => isRecord(each) && each.type === 'tool_reference')
+  return blocks.some(refers) ? blocks : undefined
+}
+
+/** Stored blocks by call id. */
+export function readReferences(branch: readonly SessionEntry[]): ReadonlyMap<string, readonly Block[]> {
+  const found = new Map<string, readonly Block[]>()
+  for (const { message } of branch) {
+    if (!isRecord(message) || message.role !== 'toolResult' || typeof message.toolCallId !== 'string')
+      continue
+    const { details } = message
+    if (isRecord(details) && Array.isArray(details.native))
+      found.set(message.toolCallId, details.native.filter(isRecord))
+  }
+  return found
+}
+
+/** Puts the stored references back into a history. Other blocks of a search follow all results of its message. */
+export function restoreReferences(history: unknown, native: ReadonlyMap<string, readonly Block[]>): unknown {
+  if (native.size === 0 || !Array.isArray(history)) return history
+  return history.map((message: unknown) => {
+    if (!isRecord(message) || !Array.isArray(message.content)) return message
+    const behind: Block[] = []
+    const content = message.content.map((block: unknown) => {
+      const kept =
+        isRecord(block) && typeof block.tool_use_id === 'string' ? native.get(block.tool_use_id) : undefined
+      const result = kept?.find(({ type }) => type === 'tool_result')
+      if (!isRecord(block) || !kept || !result) return block
+      behind.push(...kept.filter((each) => each !== result))
+      return { ...block, content: result.content }
+    })
+    return { ...message, content: [...content, ...behind] }
   })
 }

@@ -1,4 +1,4 @@
-/** What this extension uses of pi, by shape: pi brings its own types, and its packages have had two names. */
+/** The parts of pi's API that this extension uses, declared by shape: pi's package has changed its name. */
 
 /** One line of pi's session file. Entries form a tree. */
 export interface SessionEntry {
@@ -10,10 +10,10 @@ export interface SessionEntry {
 }
 
 export interface SessionManager {
-  /** The entries from the first one to where the session stands now. */
+  /** Entries from the first to the current one. */
   getBranch(): readonly SessionEntry[]
   getSessionId(): string
-  /** Undefined where the session is kept in memory alone. */
+  /** Undefined if the session is only in memory. */
   getSessionFile(): string | undefined
   getSessionDir(): string
 }
@@ -50,7 +50,7 @@ export interface ToolDefinition {
   ): Promise<{ readonly content: readonly Content[]; readonly details: unknown }>
 }
 
-/** The parts of an event that are read here. */
+/** The fields of an event that are read here. */
 export interface PiEvent {
   readonly reason?: string
   readonly payload?: unknown
@@ -78,4 +78,10 @@ export interface Pi {
     },
   ): void
   appendEntry(customType: string, data: unknown): void
+}
+
+/** Shows a line to the user. pi without a UI drops notifications, so they go to standard error. */
+export function say({ hasUI, ui }: Context, text: string, kind: 'info' | 'warning' | 'error' = 'info'): void {
+  if (hasUI) ui.notify(text, kind)
+  else process.stderr.write(`${text}\n`)
 }

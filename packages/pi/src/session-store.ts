@@ -1,23 +1,23 @@
-/** The ledger in pi's own session: an entry for each append, on the branch where it happened. Forks and trees of pi are then its forks. */
+/** Stores the ledger in pi's session file: one entry per append, on the current branch. A fork of the session forks the ledger. */
 import { type LedgerEvent, memoryStore } from '@toolwell/core'
 import { isRecord, LEDGER_FORMAT } from '@toolwell/core/internal'
 import { conflict, eventsFrom, eventsToJson, type LedgerStore } from '@toolwell/core/store'
 import type { Pi, SessionEntry, SessionManager } from './pi.js'
 
-/** The name of our entries in the session file. */
+/** Type of our entries in the session file. */
 export const ENTRY = 'toolwell'
 
 /**
- * One ledger: that of the branch where the session stands. pi writes a session from its first reply on; what was appended
- * before is written with it. A branch on which a newer version has written is not added to: there the ledger is in memory.
+ * The ledger of the current branch. pi writes a session from its first reply on, including earlier appends. If a newer version
+ * has written to the branch, the ledger stays in memory.
  */
 export function sessionStore(pi: Pick<Pi, 'appendEntry'>, session: SessionManager): LedgerStore {
   const memory = memoryStore()
   const events = () => {
-    const all = sinceReset(session.getBranch()).flatMap(eventsIn)
-    // One that is lost or comes twice makes another conversation of what follows.
+    const all = sinceReset(session.getBranch()).flatMap(readEvents)
+    // A missing or repeated event would change everything after it.
     const at = all.findIndex((event, index) => event?.id !== index)
-    if (at >= 0) throw new Error(`Event ${at} of the ledger in this session is not where it should be.`)
+    if (at >= 0) throw new Error(`The ledger in this session is damaged: event ${at} is missing or repeated.`)
     return all
   }
   return {
@@ -37,17 +37,17 @@ export function sessionStore(pi: Pick<Pi, 'appendEntry'>, session: SessionManage
   }
 }
 
-/** Whether a newer version has written on this branch, which this one may not be able to read. */
+/** A newer version has written to this branch. */
 export function isFromNewer(branch: readonly SessionEntry[]): boolean {
   return branch.some((entry) => isOurs(entry) && isRecord(entry.data) && Number(entry.data.v) > LEDGER_FORMAT)
 }
 
-/** What an entry says from which on the ledger begins anew. What stands before it stays in the file. */
+/** An entry from which the ledger starts again. Earlier entries stay in the file. */
 interface Reset {
   readonly reset: string
 }
 
-export const resetBecause = (reason: string): Reset => ({ reset: reason })
+export const createReset = (reason: string): Reset => ({ reset: reason })
 
 const isOurs = ({ type, customType }: SessionEntry) => type === 'custom' && customType === ENTRY
 
@@ -56,19 +56,19 @@ function sinceReset(branch: readonly SessionEntry[]): readonly SessionEntry[] {
   return branch.slice(branch.findLastIndex(isReset) + 1)
 }
 
-/** The events of one entry: none where it is not ours. One that says that it is and holds none is damaged. */
-function eventsIn(entry: SessionEntry): LedgerEvent[] {
+/** Events of one entry; none if it belongs to someone else. Throws if our entry is damaged. */
+function readEvents(entry: SessionEntry): LedgerEvent[] {
   if (!isOurs(entry)) return []
   const { data, id } = entry
   if (isRecord(data) && Array.isArray(data.events)) return data.events
-  throw new Error(`The entry ${id} of the session holds no events of a ledger.`)
+  throw new Error(`The ledger in this session is damaged: entry ${id} has no events.`)
 }
 
-/** Whether pi has shortened the history, and the ledger does not know it yet. The session itself says so, also after a restart. */
+/** pi has compacted the history, and the ledger does not know it yet. Read from the session, so it works after a restart. */
 export function awaitsCompaction(branch: readonly SessionEntry[]): boolean {
   const last = branch.findLastIndex(({ type }) => type === 'compaction')
   if (last < 0) return false
   return !sinceReset(branch.slice(last))
-    .flatMap(eventsIn)
+    .flatMap(readEvents)
     .some(({ kind }) => kind === 'compacted')
 }

@@ -1,52 +1,63 @@
-/** One session of pi: its servers, and the conversation whose ledger is the branch where the session stands. */
+/** One pi session: its servers, and the conversation whose ledger is on the current branch. */
 import { join } from 'node:path'
 import { type Conversation, createToolwell } from '@toolwell/core'
 import { type Framework, type FrameworkTool, framework } from '@toolwell/core/framework'
 import { resultFolder } from '@toolwell/core/stores/results'
 import { connectServers, type Servers } from '@toolwell/mcp'
-import { defaultTrustFolder, type LookedAt, trustedProjects } from '@toolwell/mcp/internal'
-import { callIdsIn, withCallIds } from './call-ids.js'
-import { nativeResultsIn, withNativeResults } from './native-results.js'
-import { ownTools, withoutBridge } from './own-tools.js'
-import { bodyOf, type WireName, wireOf, withHistory, withoutTools } from './payload.js'
+import { defaultTrustFolder, type ProjectFile, trustedProjects } from '@toolwell/mcp/internal'
+import type { ProjectFiles } from './config-files.js'
+import { readConfig } from './config-files.js'
+import { deferOwnTools, withoutBridge } from './own-tools.js'
+import {
+  findWire,
+  indexCallIds,
+  readBody,
+  readReferences,
+  removeTools,
+  replaceHistory,
+  restoreCallIds,
+  restoreReferences,
+  type WireName,
+} from './payload.js'
 import type { Context, Pi } from './pi.js'
-import type { ProjectFiles } from './project-files.js'
-import { readConfig } from './read-config.js'
-import { say } from './say.js'
-import { awaitsCompaction, ENTRY, isFromNewer, resetBecause, sessionStore } from './session-store.js'
+import { say } from './pi.js'
+import { awaitsCompaction, createReset, ENTRY, isFromNewer, sessionStore } from './session-store.js'
 
-/** Milliseconds that a prompt waits for servers that nobody has listed before. */
+/** Milliseconds that a prompt waits for first-time listings. */
 const FIRST_WAIT = 10_000
 
-/** pi's own prompt has some 1,200 tokens: servers are named with what they are for, and their tools are left to search. */
+/** pi's prompt has about 1,200 tokens, so cards only say what each server is for. */
 const CARD_TOKENS = 140
 
-/** Results that are too large to send are kept here, below the folder of pi's session files, for a week and up to 512 MB. */
+/** Large results go to this folder next to pi's session files, for a week and up to 512 MB. */
 const RESULTS = 'toolwell-results'
 
 const NEWER =
-  'A newer Toolwell has written in this session. What it has loaded stays in the file and is not used; what is loaded now is forgotten when pi ends. Update Toolwell to go on where it was.'
+  'A newer version of Toolwell has written to this session. Tools it loaded stay in the file but are not used. Tools loaded now are forgotten when pi exits. Update Toolwell to continue.'
 
 export interface Session {
   readonly servers: Servers
   readonly conversation: Conversation
-  /** What is wrong with the config files, in words. */
+  /** Problems in the config files, as sentences. */
   readonly problems: readonly string[]
-  /** The config files of the folder, and whether they are used. */
+  /** Config files of the folder, trusted or not. */
   readonly project: ProjectFiles
-  /** What the user says of a config file of the folder counts from now on. */
-  decide(file: LookedAt, isTrusted: boolean): void
-  /** Reads the config files again. What cannot be read leaves the servers as they are. Gives the problems that are new. */
-  readAgain(): readonly string[]
-  /** How tools are sent is decided with the first request: servers that are met for the first time are waited for. */
+  /** Records the user's decision about a config file and applies it. */
+  decide(file: ProjectFile, isTrusted: boolean): void
+  /** Reads the config files again and returns new problems. If a file cannot be read, its servers stay unchanged. */
+  reload(): readonly string[]
+  /** Waits for first-time listings, because the first request decides how tools are sent. */
   ready(): Promise<unknown>
-  /** What pi has to run by way of this extension. */
+  /** Tools that pi runs through this extension. */
   tools(): readonly FrameworkTool[]
-  wireOf(api: string | undefined): WireName | undefined
-  door(api: string | undefined): Framework
-  /** The payload to send instead; undefined where it goes out as it is. `isOurs`: what pi knows from this extension, gone by now or not. */
+  findWire(api: string | undefined): WireName | undefined
+  adapterFor(api: string | undefined): Framework
+  /**
+   * Returns the changed payload, or undefined if it is sent unchanged. `isOurs` covers every tool registered with pi, even
+   * removed ones.
+   */
   request(payload: unknown, api: string | undefined, isOurs: (name: string) => boolean): Promise<unknown>
-  /** The session went to another branch: the conversation is what that branch says. */
+  /** Opens the conversation of the branch that the session switched to. */
   reopen(): Promise<void>
   close(): Promise<void>
 }
@@ -55,36 +66,36 @@ export async function openSession(pi: Pi, context: Context): Promise<Session> {
   const { cwd, sessionManager } = context
   const projects = trustedProjects(defaultTrustFolder())
   let known = readConfig(cwd, projects)
-  const deferred = ownTools(pi, known.config.hostTools.defer)
+  const deferred = deferOwnTools(pi, known.config.hostTools.defer)
   const folder = sessionManager.getSessionFile() === undefined ? undefined : sessionManager.getSessionDir()
   const well = createToolwell({
     store: sessionStore(pi, sessionManager),
-    cardBudget: CARD_TOKENS,
+    limits: { cardBudget: CARD_TOKENS },
     ...(deferred.tools.length === 0 ? {} : { tools: deferred.tools, policy: withoutBridge }),
     ...(folder === undefined ? {} : { results: resultFolder(join(folder, RESULTS)) }),
   })
   const servers = connectServers(well.catalogue, known.config)
   const id = sessionManager.getSessionId()
-  /** A ledger that cannot be read costs what was loaded, and no session. */
+  /** If the ledger cannot be read, loaded tools are lost but the session continues. */
   const open = () => {
     if (isFromNewer(sessionManager.getBranch())) say(context, NEWER, 'warning')
     return well.open({ id }).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error)
-      say(context, `Toolwell begins anew in this session, with nothing loaded. ${reason}`, 'warning')
-      pi.appendEntry(ENTRY, resetBecause(reason))
+      say(context, `Toolwell starts this session again with nothing loaded. ${reason}`, 'warning')
+      pi.appendEntry(ENTRY, createReset(reason))
       return well.open({ id })
     })
   }
   const isOwn = new Set(deferred.tools.map(({ name }) => name))
   let conversation = await open()
-  let doors = new Map<WireName, Framework>()
-  const door = (api: string | undefined) => {
-    const wire = wireOf(api) ?? 'openai-chat'
-    const made = doors.get(wire) ?? framework(conversation, { wire, native: true })
-    doors.set(wire, made)
+  let adapters = new Map<WireName, Framework>()
+  const adapterFor = (api: string | undefined) => {
+    const wire = findWire(api) ?? 'openai-chat'
+    const made = adapters.get(wire) ?? framework(conversation, { wire, native: true })
+    adapters.set(wire, made)
     return made
   }
-  const readAgain = () => {
+  const reload = () => {
     const before = new Set(known.problems)
     known = readConfig(cwd, projects)
     servers.update(known.config)
@@ -103,40 +114,40 @@ export async function openSession(pi: Pi, context: Context): Promise<Session> {
     },
     decide(file, isTrusted) {
       projects.remember(file, isTrusted)
-      readAgain()
+      reload()
     },
-    readAgain,
+    reload,
     ready: () => servers.settled(FIRST_WAIT),
     tools: () =>
-      door(undefined)
+      adapterFor(undefined)
         .tools()
         .filter(({ name }) => !isOwn.has(name)),
-    wireOf,
-    door,
+    findWire,
+    adapterFor,
     async request(payload, api, isOurs) {
-      const wire = wireOf(api)
-      const request = wire && bodyOf(payload, wire)
+      const wire = findWire(api)
+      const request = wire && readBody(payload, wire)
       if (!request) return undefined
       const branch = sessionManager.getBranch()
-      if (!isFromNewer(branch) && awaitsCompaction(branch)) door(api).compacted()
-      const idOf = callIdsIn(branch)
+      if (!isFromNewer(branch) && awaitsCompaction(branch)) adapterFor(api).compacted()
+      const idOf = indexCallIds(branch)
       const here = new Set(
-        door(api)
+        adapterFor(api)
           .tools()
           .map(({ name }) => name),
       )
-      const offered = withoutTools(request.body, (name) => isOurs(name) && !here.has(name))
-      const body = await door(api).request(
-        withHistory(offered, wire, (history) => {
-          const named = withCallIds(history, idOf)
-          return wire === 'anthropic' ? withNativeResults(named, nativeResultsIn(branch)) : named
+      const offered = removeTools(request.body, (name) => isOurs(name) && !here.has(name))
+      const body = await adapterFor(api).request(
+        replaceHistory(offered, wire, (history) => {
+          const named = restoreCallIds(history, idOf)
+          return wire === 'anthropic' ? restoreReferences(named, readReferences(branch)) : named
         }),
       )
       return body && request.payloadOf(body)
     },
     async reopen() {
       conversation = await open()
-      doors = new Map()
+      adapters = new Map()
     },
     close: () => servers.close(),
   }

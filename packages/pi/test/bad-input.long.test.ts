@@ -1,4 +1,4 @@
-/** What is broken, foreign, endless or gone: the real pi goes on, says what it did, and its session file stays one. */
+/** Broken, foreign, endless or missing input: the real pi continues, reports it, and keeps its session file valid. */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -22,7 +22,7 @@ function expectSound(pi: Home) {
   expect(pi.endpoint.requests.map(({ violation }) => violation?.message)).toEqual(
     pi.endpoint.requests.map(() => undefined),
   )
-  // Every line parses, and every entry has the one it follows.
+  // Every line parses, and every entry has its parent.
   for (const [header, ...entries] of pi.sessions()) {
     expect(header).toMatchObject({ type: 'session' })
     const ids = new Set(entries.map(({ id }) => id))
@@ -54,7 +54,7 @@ describe('a session whose entries of ours', () => {
       change(entries, () => JSON.parse('{ "v": 3, "events": [{ "__proto__": { "kind": "loaded" } }] }')),
   }
 
-  it.each(Object.keys(cases))('%s: begins anew, says so, and can load again', async (name) => {
+  it.each(Object.keys(cases))('%s: starts again, says so, and can load again', async (name) => {
     const pi = await piHome(api, [search, { text: 'Found.' }, search, bridged(GRAPH), { text: 'Here.' }])
     await pi.run(['-p', 'Find the tool.'])
     const [header, ...entries] = pi.entries()
@@ -63,7 +63,7 @@ describe('a session whose entries of ours', () => {
     writeFileSync(file, [header, ...broken].map((entry) => `${JSON.stringify(entry)}\n`).join(''))
     const { code, output } = await pi.run(['-c', '-p', 'Are you there?'])
     expect(code).toBe(0)
-    expect(output).toMatch(/Toolwell begins anew in this session.*Here\.$/s)
+    expect(output).toMatch(/Toolwell starts this session again.*Here\.$/s)
     expect(lastBody(pi)).toContain(ENTITIES)
     expectSound(pi)
   })
@@ -77,7 +77,7 @@ describe('a session whose entries of ours', () => {
     writeFileSync(file, [header, ...newer].map((entry) => `${JSON.stringify(entry)}\n`).join(''))
     const { code, output } = await pi.run(['-c', '-p', 'Are you there?'])
     expect(code).toBe(0)
-    expect(output).toMatch(/A newer Toolwell has written.*Here\.$/s)
+    expect(output).toMatch(/A newer version of Toolwell has written.*Here\.$/s)
     expect(lastBody(pi)).toContain(ENTITIES)
     expect(pi.entries().filter(isOurs)).toEqual(newer.filter(isOurs))
     expectSound(pi)
@@ -124,7 +124,7 @@ it('a config that breaks while pi runs: the servers go on, the line is named, an
   expect(await client.prompt('Greet me.')).toBe('Third.')
   expect(lastBody(pi)).toContain('Hello.')
 
-  // What is no longer in the config is not offered either.
+  // Servers removed from the config are not offered.
   delete config.mcpServers.everything
   writeFileSync(pi.config, JSON.stringify(config))
   expect(await client.prompt('Thank you.')).toBe('Fourth.')

@@ -1,4 +1,4 @@
-/** What else pi gets: its own tools deferred, words of the config for the model, and `/toolwell`. */
+/** Other features in pi: deferred own tools, texts from the config for the model, and `/toolwell`. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type Api, extensionFile, piHome, wires } from './support/pi-home.ts'
@@ -30,7 +30,7 @@ const lookup = `export default (pi) => pi.registerTool({
 })`
 
 describe.each(apis)('%s', (api) => {
-  it("defers pi's own tools by name, but for the floor; pi runs them, and they stay loaded", async () => {
+  it("defers pi's own tools by name, except always-loaded ones; pi runs them, and they stay loaded", async () => {
     const call = (word: string) => ({ calls: [{ name: 'web_lookup', arguments: { word } }] })
     const pi = await piHome(api, [
       search('look a word up in the encyclopaedia'),
@@ -44,7 +44,7 @@ describe.each(apis)('%s', (api) => {
     })
     const options = { extensions: [extensionFile(pi.folder, lookup)] }
     const { output } = await pi.run(['-p', 'What is a pike?'], options)
-    expect(output).toMatch(/bash is never deferred.*First\.$/s)
+    expect(output).toMatch(/bash cannot be deferred.*First\.$/s)
     expect((await pi.run(['-c', '-p', 'And an eel?'], options)).output).toMatch(/Second\.$/)
     const [first = {}, second = {}, third = {}, , last = {}] = bodies(pi)
     expect(namesIn(first)).toEqual(expect.arrayContaining(['read', 'bash', 'edit', 'write', 'tool_search']))

@@ -1,8 +1,8 @@
 /**
- * What comes between a load and a call: a provider that is busy or breaks off, a tool that is forbidden, a server that dies and
- * returns. pi repeats requests by itself (`retry` in its settings). pi 0.73.1 has no permissions, no plan mode and no sub-agents:
- * what is forbidden is so in the config of the servers, and the other two have no test. Servers do not depend on the wire: they
- * are tried on one with the bridge and on the native one.
+ * Interruptions between a load and a call: a busy or broken provider, a forbidden tool, a server that dies and returns. pi
+ * repeats requests (`retry` in its settings). pi 0.73.1 has no permissions, plan mode or sub-agents, so tools are forbidden in
+ * the server config and the other two have no test. Servers do not depend on the wire, so they are tested on one wire with the
+ * bridge and on the native one.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -31,7 +31,7 @@ const isAlive = (pid: number) => {
   }
 }
 
-/** pi with a server whose calls each leave a line: the process that ran it and the note. */
+/** pi with a server whose calls each write a line: the process id and the note. */
 async function withNotes(api: Api, model: readonly ScriptedReply[]) {
   const inputSchema = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
   const server = serverFile([{ name: 'add_note', description: 'Adds a note to the notebook', inputSchema }], {
@@ -41,7 +41,7 @@ async function withNotes(api: Api, model: readonly ScriptedReply[]) {
       return { content: [{ type: 'text', text: 'Noted: ' + args.text }] }`,
   })
   const pi = await piHome(api, model, { servers: { ...realServers, notes: [server] } })
-  // The clients of the providers repeat too: here only pi does, so that every try passes through the extension.
+  // Only pi repeats requests, not the provider's client, so that every attempt passes through the extension.
   const retry = { baseDelayMs: 10, provider: { maxRetries: 0 } }
   writeFileSync(join(pi.agent, 'settings.json'), JSON.stringify({ retry }))
   const { requests } = pi.endpoint
@@ -53,11 +53,11 @@ async function withNotes(api: Api, model: readonly ScriptedReply[]) {
     pi,
     server,
     requests,
-    /** The notes that were taken, each as often as it was. */
+    /** Every note, once per call. */
     notes: () => lines().map((line) => line.slice(line.indexOf(' ') + 1)),
     pids: () => lines().map((line) => Number.parseInt(line, 10)),
     last: () => JSON.stringify(requests.at(-1)?.body),
-    /** Every request was accepted and begins with the whole one before it, and pi can read its session. */
+    /** Every request was accepted and continues the one before, and pi can read its session. */
     expectSound() {
       expect(requests.map(({ violation }) => violation?.message)).toEqual(requests.map(() => undefined))
       const prefixes = requests.map(({ body }) => prefixOf(body, api))
@@ -95,7 +95,7 @@ describe.each(apis)('%s', (api) => {
     expect(requests[1]?.raw).toContain(NOTE)
     expect(notes()).toEqual(['one'])
 
-    // What failed is in pi's session, and in no request of the next process either.
+    // The failure is in pi's session, but in no request of the next process.
     expect(JSON.stringify(pi.entries())).toContain('never')
     expect(await pi.run(['-c', '-p', 'And another.'])).toEqual({ code: 0, output: 'Second.' })
     expect(requests).toHaveLength(10)
@@ -154,7 +154,7 @@ describe.each(['anthropic-messages', 'openai-responses'] as const)('%s', (api) =
       add(api, 'returned'),
       { text: 'Fourth.' },
     ])
-    /** A process is there until the one that started it has heard of its end. */
+    /** A process exists until its parent has reaped it. */
     const killLast = async () => {
       const pid = pids().at(-1) ?? 0
       process.kill(pid, 'SIGKILL')
@@ -168,7 +168,7 @@ describe.each(['anthropic-messages', 'openai-responses'] as const)('%s', (api) =
       return /^ +notes +(\w+)/m.exec(String(message))?.[1]
     }
     expect(await client.prompt('Take two notes.')).toBe('First.')
-    expect(last()).toContain('It is not known whether it did its work')
+    expect(last()).toContain('The call may have taken effect')
     expect(last()).toContain('Noted: started again')
 
     await killLast()
@@ -180,7 +180,7 @@ describe.each(['anthropic-messages', 'openai-responses'] as const)('%s', (api) =
     expect(await client.prompt('Another.')).toBe('Third.')
     expect(last()).toContain(`${NOTE} failed: notes cannot be used: the server exited with code 1`)
     renameSync(`${server}.gone`, server)
-    // After two failures in a row it is left alone for a moment.
+    // After two failures in a row, the server is not started for a moment.
     await expect.poll(stateOfNotes, { timeout: 60_000 }).not.toBe('failed')
     expect(await client.prompt('Another.')).toBe('Fourth.')
     expect(last()).toContain('Noted: returned')

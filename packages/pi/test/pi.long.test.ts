@@ -1,4 +1,4 @@
-/** The real pi, headless, with real MCP servers, against the strict endpoints of every wire. */
+/** The real pi, headless, with real MCP servers and the strict endpoints of every wire. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { commonPrefix } from '@toolwell/testing'
@@ -31,12 +31,12 @@ describe.each(apis)('%s', (api) => {
     const bodies = pi.endpoint.requests.map(({ body }) => body as Body)
     expect(pi.endpoint.requests.map(({ violation }) => violation)).toEqual(bodies.map(() => undefined))
     expect(bodies).toHaveLength(5)
-    // pi's own four tools and the means to find the others: nothing else until something is loaded.
+    // Only pi's four tools and the search tools until something is loaded.
     expect(JSON.stringify(bodies[0]?.tools)).not.toContain('"name":"memory__')
     expect(said(bodies[2])).toContain(GRAPH)
     expect(said(bodies[4])?.split(GRAPH)).toHaveLength(3)
     expect(said(bodies[4])).not.toContain('not found')
-    // Nothing that was sent changes: the next request has the last one in it, but for cache marks that pi moves.
+    // Each request contains the last one, except for cache marks that pi moves.
     const plain = bodies.map((body) =>
       said(body)?.replaceAll(/,?"cache_control":\{"type":"ephemeral"\}/g, ''),
     )
@@ -150,6 +150,6 @@ it('goes on with a session whose entries of ours are broken', async () => {
   writeFileSync(file, [header, ...broken].map((entry) => `${JSON.stringify(entry)}\n`).join(''))
   const { code, output } = await pi.run(['--session', file, '-p', 'Are you there?'])
   expect(code).toBe(0)
-  expect(output).toMatch(/Toolwell begins anew in this session, with nothing loaded\..*Still here\.$/s)
+  expect(output).toMatch(/Toolwell starts this session again with nothing loaded\..*Still here\.$/s)
   expect(pi.entries().length).toBeGreaterThan(0)
 })

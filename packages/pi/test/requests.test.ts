@@ -1,12 +1,18 @@
-/** What stands between pi's requests and an adapter: ids, payloads, references, and the ledger in the session. */
+/** Conversions between pi's requests and an adapter: ids, payloads, references, and the ledger in the session. */
 import { describe, expect, it } from 'vitest'
-import { bridgedCalls } from '../src/bridged-calls.ts'
-import { callIdOf, callIdsIn, withCallIds } from '../src/call-ids.ts'
-import { nativeBlocks, nativeResultsIn, withNativeResults } from '../src/native-results.ts'
-import { bodyOf, wireOf } from '../src/payload.ts'
+import { createBridgedCalls, createReply } from '../src/calls.ts'
+import {
+  findReferences,
+  findWire,
+  indexCallIds,
+  readBody,
+  readCallId,
+  readReferences,
+  restoreCallIds,
+  restoreReferences,
+} from '../src/payload.ts'
 import type { SessionEntry } from '../src/pi.ts'
-import { replyOf } from '../src/reply.ts'
-import { awaitsCompaction, ENTRY, resetBecause, sessionStore } from '../src/session-store.ts'
+import { awaitsCompaction, createReset, ENTRY, sessionStore } from '../src/session-store.ts'
 
 const entry = (fields: Partial<SessionEntry>): SessionEntry => ({ type: 'custom', id: 'e', ...fields })
 const called = (id: string, name = 'files__read') =>
@@ -18,14 +24,14 @@ const called = (id: string, name = 'files__read') =>
 describe('ids of calls', () => {
   it('are those of the ledger, however pi writes them for a provider', () => {
     const long = `call_${'a'.repeat(60)}|fc_1`
-    const idOf = callIdsIn([called('call_1|fc_123'), called(long)])
+    const idOf = indexCallIds([called('call_1|fc_123'), called(long)])
     expect(['call_1|fc_123', 'call_1', 'call_1_fc_123'].map(idOf)).toEqual(['call_1', 'call_1', 'call_1'])
-    expect(idOf(callIdOf(long).slice(0, 40))).toBe(callIdOf(long))
+    expect(idOf(readCallId(long).slice(0, 40))).toBe(readCallId(long))
     expect(idOf('toolu_9')).toBe('toolu_9')
   })
 
   it('are changed where calls and results have them, and nowhere else', () => {
-    const idOf = callIdsIn([called('call_1|fc_123')])
+    const idOf = indexCallIds([called('call_1|fc_123')])
     const history = [
       {
         role: 'assistant',
@@ -37,7 +43,7 @@ describe('ids of calls', () => {
       },
       { type: 'reasoning', id: 'call_1_fc_123' },
     ]
-    expect(withCallIds(history, idOf)).toEqual([
+    expect(restoreCallIds(history, idOf)).toEqual([
       {
         role: 'assistant',
         content: [{ type: 'tool_use', id: 'call_1', name: 'x', input: { id: 'call_1_fc_123' } }],
@@ -50,8 +56,8 @@ describe('ids of calls', () => {
 
 describe('payloads', () => {
   it('have a wire by the API of the model, and none where the form is not known', () => {
-    expect(wireOf('openai-codex-responses')).toBe('openai-responses')
-    expect([wireOf('bedrock-converse-stream'), wireOf('constructor'), wireOf(undefined)]).toEqual([
+    expect(findWire('openai-codex-responses')).toBe('openai-responses')
+    expect([findWire('bedrock-converse-stream'), findWire('constructor'), findWire(undefined)]).toEqual([
       undefined,
       undefined,
       undefined,
@@ -64,7 +70,7 @@ describe('payloads', () => {
       contents: [1],
       config: { temperature: 0, tools: ['a'], systemInstruction: 's' },
     }
-    const { body, payloadOf } = bodyOf(payload, 'google') ?? { body: {}, payloadOf: () => undefined }
+    const { body, payloadOf } = readBody(payload, 'google') ?? { body: {}, payloadOf: () => undefined }
     expect(body).toEqual({ model: 'm', contents: [1], tools: ['a'], systemInstruction: 's' })
     expect(payloadOf(body)).toEqual(payload)
     expect(payloadOf({ ...body, tools: ['b'], contents: [2] })).toEqual({
@@ -75,7 +81,7 @@ describe('payloads', () => {
   })
 
   it.each(['nothing', undefined, null, 7])('that are no object are left alone: %s', (payload) => {
-    expect(bodyOf(payload, 'anthropic')).toBeUndefined()
+    expect(readBody(payload, 'anthropic')).toBeUndefined()
   })
 })
 
@@ -88,7 +94,7 @@ describe('references of a search', () => {
   const more = { type: 'text', text: 'one more fits' }
 
   it('are kept beside the words, and stand in their place in a request', () => {
-    const native = nativeBlocks([{ role: 'user', content: [result, more] }])
+    const native = findReferences([{ role: 'user', content: [result, more] }])
     expect(native).toEqual([result, more])
     const branch = [
       entry({
@@ -97,15 +103,15 @@ describe('references of a search', () => {
       }),
     ]
     const history = [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'words' }] }]
-    expect(withNativeResults(history, nativeResultsIn(branch))).toEqual([
+    expect(restoreReferences(history, readReferences(branch))).toEqual([
       { role: 'user', content: [result, more] },
     ])
   })
 
   it('are not looked for in answers that are words', () => {
-    expect(nativeBlocks([{ role: 'user', content: [{ ...result, content: 'words' }] }])).toBeUndefined()
+    expect(findReferences([{ role: 'user', content: [{ ...result, content: 'words' }] }])).toBeUndefined()
     const history = [{ role: 'user', content: 'hello' }]
-    expect(withNativeResults(history, new Map())).toBe(history)
+    expect(restoreReferences(history, new Map())).toBe(history)
   })
 })
 
@@ -114,13 +120,13 @@ it('gives a finished message as a reply of each wire', () => {
     role: 'assistant',
     content: [{ type: 'toolCall', id: 'call_1|fc_1', name: 't', arguments: { a: 1 } }],
   }
-  expect(JSON.stringify(replyOf(message, 'anthropic', 'm'))).toContain('"id":"call_1"')
-  expect(replyOf(message, 'openai-responses', 'm')).toEqual({
+  expect(JSON.stringify(createReply(message, 'anthropic', 'm'))).toContain('"id":"call_1"')
+  expect(createReply(message, 'openai-responses', 'm')).toEqual({
     output: [{ type: 'function_call', call_id: 'call_1', name: 't', arguments: '{"a":1}' }],
   })
-  expect(JSON.stringify(replyOf(message, 'google', 'gemini-3'))).not.toContain('call_1')
-  expect(JSON.stringify(replyOf(message, 'google', 'claude-5'))).toContain('call_1')
-  expect(replyOf('nonsense', 'openai-chat', 'm')).toEqual({
+  expect(JSON.stringify(createReply(message, 'google', 'gemini-3'))).not.toContain('call_1')
+  expect(JSON.stringify(createReply(message, 'google', 'claude-5'))).toContain('call_1')
+  expect(createReply('nonsense', 'openai-chat', 'm')).toEqual({
     choices: [{ index: 0, message: { role: 'assistant', content: null, tool_calls: [] } }],
   })
 })
@@ -132,21 +138,21 @@ describe('calls over the bridge', () => {
   } as never
 
   it('are shown as calls of the inner tool, and go over the bridge with what others changed', () => {
-    const calls = bridgedCalls()
+    const calls = createBridgedCalls()
     const input: Record<string, unknown> = { name: 'Read File', arguments: { path: 'a' }, load: true }
     const event = { toolName: 'tool_call', toolCallId: 'c', input }
     calls.show(event, catalogue)
     expect(event).toEqual({ toolName: 'files__read_file', toolCallId: 'c', input: { path: 'a' } })
     input.path = 'b'
-    expect(calls.written('c', input)).toEqual({ name: 'Read File', load: true, arguments: { path: 'b' } })
-    expect(calls.written('c', input)).toBe(input)
+    expect(calls.restore('c', input)).toEqual({ name: 'Read File', load: true, arguments: { path: 'b' } })
+    expect(calls.restore('c', input)).toBe(input)
   })
 
   it.each([{ name: 'nobody', arguments: {} }, { arguments: {} }, { name: 'Read File', arguments: 'text' }])(
     'stay as they are where the inner call cannot be shown: %j',
     (input) => {
       const event = { toolName: 'tool_call', toolCallId: 'c', input: { ...input } }
-      bridgedCalls().show(event, catalogue)
+      createBridgedCalls().show(event, catalogue)
       expect(event).toEqual({ toolName: 'tool_call', toolCallId: 'c', input })
     },
   )
@@ -180,23 +186,23 @@ describe('the ledger in a session', () => {
     expect(await store.read('s')).toHaveLength(2)
   })
 
-  it('begins anew behind an entry that says so', async () => {
+  it('starts again after a reset entry', async () => {
     const { branch, pi, store } = session()
     branch.push(entry({ customType: ENTRY, data: ['nonsense'] }))
-    pi.appendEntry(ENTRY, resetBecause('it could not be read'))
+    pi.appendEntry(ENTRY, createReset('it could not be read'))
     expect(await store.read('s')).toEqual([])
     await store.append('s', 0, [event(0)])
     expect(await store.read('s')).toHaveLength(1)
   })
 
   it.each([['nonsense'], 'nonsense', null, {}, { v: 3 }, { v: 3, events: 'none' }])(
-    'is damaged where an entry of ours holds no events: %j',
+    'is damaged if one of our entries has no events: %j',
     async (data) => {
       const { branch, store } = session()
       branch.push(entry({ customType: ENTRY, data }))
-      await expect(store.read('s')).rejects.toThrow('holds no events')
+      await expect(store.read('s')).rejects.toThrow('has no events')
       branch.push(entry({ customType: 'somebody-else', data }), entry({ type: 'message', customType: ENTRY }))
-      await expect(store.append('s', 0, [event(0)])).rejects.toThrow('holds no events')
+      await expect(store.append('s', 0, [event(0)])).rejects.toThrow('has no events')
     },
   )
 

@@ -1,4 +1,4 @@
-/** What a person does with a session at pi's screen, over RPC with the real pi: `/tree`, `/clone`, `/fork`, `/compact`, `/model`. */
+/** Session commands of a user, over RPC with the real pi: `/tree`, `/clone`, `/fork`, `/compact`, `/model`. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { commonPrefix } from '@toolwell/testing'
@@ -35,7 +35,7 @@ const goTo = `export default (pi) => {
   pi.registerCommand('leaf', { description: '', handler: async (_, context) => context.ui.notify('leaf ' + context.sessionManager.getLeafId()) })
 }`
 
-/** pi with the prompts `search → call → answer` behind it, and what a test says of it. */
+/** pi after the steps `search → call → answer`, with helpers. */
 async function begun(
   api: Api,
   more: Parameters<typeof withSummaries>[0],
@@ -140,7 +140,7 @@ describe.each(apis)('%s', (api) => {
     expect(await client.prompt('The graph again.')).toBe('Third.')
     const after = requests.slice(before)
     expect(JSON.stringify(after[0]?.body)).not.toContain(ENTITIES)
-    // The list of hidden tools names it too: what counts is what is said of it again.
+    // The list of hidden tools names it too, so only the other text counts.
     const shown = isNative(api) ? after[0]?.body : historyOf(after[0], api)
     expect(JSON.stringify(shown)).toContain(GRAPH)
     expect(JSON.stringify(after[1]?.body)).toContain(ENTITIES)

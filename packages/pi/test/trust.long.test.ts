@@ -1,4 +1,4 @@
-/** A cloned folder starts nothing because pi was started in it: the real pi, with and without a screen. */
+/** pi does not start servers of a cloned folder by itself: the real pi, with and without a UI. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -7,7 +7,7 @@ import { serverFile } from './support/server-file.ts'
 
 const api = 'openai-responses'
 
-/** A folder with a server in `.mcp.json` that leaves a mark where it is started. */
+/** A folder whose `.mcp.json` has a server that leaves a mark when it starts. */
 async function clonedFolder(replies: number) {
   const mark = join((await import('node:os')).tmpdir(), `toolwell-pi-mark-${process.pid}-${Math.random()}`)
   const server = serverFile([{ name: 'greet', description: 'Greets somebody by name' }], { mark })
@@ -36,7 +36,7 @@ it('leaves the servers of a folder out where nobody can be asked, and names the 
   expect(await pi.run(['-p', 'Hello.'])).toEqual({ code: 0, output: 'Done.' })
   expect([wasStarted(), offered()]).toEqual([true, true])
 
-  // Another content is another file.
+  // Changed content needs a new decision.
   writeFileSync(pi.config, readFileSync(pi.config, 'utf8').replace('greeter', 'gree2er'))
   expect((await pi.run(['-p', 'Hello.'])).output).toContain(COMMAND)
   expect(JSON.stringify(pi.endpoint.requests.at(-1)?.body)).not.toContain('gree2er')

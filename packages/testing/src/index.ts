@@ -1,13 +1,12 @@
-/** `@toolwell/testing`: contract suites and strict scripted endpoints, for our tests and for those of third parties. */
+/** Public API: contract suites and strict scripted endpoints. */
 
 export { anthropicProtocol } from './anthropic/protocol.js'
 export type { AnthropicRequestBody } from './anthropic/request.js'
 export type { AnthropicRuleOptions } from './anthropic/rules.js'
 export { googleProtocol } from './google/protocol.js'
 export type { GoogleRequestBody, GoogleRuleOptions } from './google/request.js'
-export { chatProtocol } from './openai-chat/protocol.js'
+export * from './openai-chat/protocol.js'
 export type { ChatFamily, ChatRuleOptions } from './openai-chat/rules.js'
-export * from './openai-chat/scripted-chat.js'
 export { responsesProtocol } from './openai-responses/protocol.js'
 export type { ResponsesRequestBody, ResponsesRuleOptions } from './openai-responses/request.js'
 export {

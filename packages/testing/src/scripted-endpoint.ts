@@ -1,8 +1,7 @@
 /**
- * The HTTP server of every scripted endpoint, whatever its wire: a real one on the loopback interface, at the far end of
- * the flow, so that tests assert on the bytes a provider would get and break where a strict provider would refuse.
+ * The HTTP server behind every scripted endpoint. It is a real server on loopback, so tests assert on the bytes a provider would
+ * receive and fail on requests that a strict provider refuses.
  */
-
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { assertKnownKeys } from '@toolwell/core/internal'
@@ -15,42 +14,42 @@ import type {
   Violation,
 } from './shared/protocol.js'
 
-/** Answered as an HTTP error. Clients that retry will ask again, and the script moves on by one. */
+/** Replies with an HTTP error. A client that retries gets the next reply of the script. */
 export interface ScriptedFailure {
   readonly status: number
   readonly error: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The connection breaks after this many characters: of the text in a stream, of the JSON body otherwise. */
+/** Breaks the connection after this many characters: of the text in a stream, otherwise of the JSON body. */
 export interface ScriptedCut {
   readonly cutAfter: number
   readonly text: string
-  /** A stream breaks behind these calls, before its end. */
+  /** A stream breaks after these calls, before its end. */
   readonly calls?: readonly ScriptedCall[]
 }
 
 export type ScriptedReply = ScriptedAnswer | ScriptedFailure | ScriptedCut
 
-/** `index` counts accepted requests from 0. What it throws is answered with status 500. */
+/** `index` counts accepted requests from 0. An exception becomes status 500. */
 export type ScriptedModel<Body extends object = object> = (
   request: Body,
   index: number,
 ) => ScriptedReply | Promise<ScriptedReply>
 
 export interface ScriptedEndpointOptions<Body extends object> {
-  /** A list answers the i-th accepted request with its i-th reply, and with status 500 once it is used up. */
+  /** A list answers accepted requests in order, and with status 500 after its last reply. */
   readonly model: ScriptedModel<Body> | readonly ScriptedReply[]
-  /** When given, requests need it, in the header of the wire. */
+  /** Required in the wire's header if set. */
   readonly apiKey?: string
-  /** What stands in the record of a request whose body is no JSON object; `{}` when absent. */
+  /** Recorded for a body that is not a JSON object. Default: `{}`. */
   readonly emptyBody?: Body
 }
 
 export interface RecordedRequest<Body extends object = object> {
-  /** The body's exact text. */
+  /** Exact text of the body. */
   readonly raw: string
-  /** As parsed. Only a request without violation is sure to have this shape; a body that is no object becomes an empty request. */
+  /** Parsed body. Only a request without a violation is guaranteed to have this shape. */
   readonly body: Body
   /** 0 until the answer begins. */
   readonly status: number
@@ -58,16 +57,16 @@ export interface RecordedRequest<Body extends object = object> {
 }
 
 export interface ScriptedEndpoint<Body extends object> {
-  /** The base URL the official client of the wire wants. */
+  /** Base URL for the official client of the wire. */
   readonly url: string
-  /** Every body posted to the endpoint, refused ones included, in order of arrival. */
+  /** Every request body in order of arrival, including refused ones. */
   readonly requests: readonly RecordedRequest<Body>[]
-  /** Idempotent. Ends open connections, streams included; resolves when the port is free. */
+  /** Closes open connections, including streams, and resolves when the port is free. Idempotent. */
   close(): Promise<void>
 }
 
 const BODY_LIMIT = 64 * 1024 * 1024
-/** The official clients repeat a 500 unless told otherwise, which would bury a mistake in the script under retries. */
+/** Official clients retry a 500 by default, which would hide mistakes in the script. */
 const NO_RETRY = { 'x-should-retry': 'false' }
 
 type Recorded<Body extends object> = {
@@ -82,8 +81,8 @@ type ErrorDetails = [
 ]
 
 /**
- * Every request is judged by the protocol's rules first; one that breaks a rule gets a 400 and the script does not
- * advance. The protocol belongs to this endpoint alone, as it may remember what it has answered.
+ * Checks every request against the rules of the protocol. A violation gets a 400 and does not advance the script. Use a new
+ * protocol for each endpoint, because it may keep state.
  */
 export async function startScriptedEndpoint<Body extends object>(
   protocol: Protocol<Body>,
@@ -91,7 +90,7 @@ export async function startScriptedEndpoint<Body extends object>(
 ): Promise<ScriptedEndpoint<Body>> {
   assertModel(options)
   const requests: Recorded<Body>[] = []
-  /** The accepted requests in render order, for the prefix cache. */
+  /** Accepted requests in render order, for the prefix cache. */
   const rendered: string[] = []
   let defaultIds = 0
 
@@ -111,7 +110,7 @@ export async function startScriptedEndpoint<Body extends object>(
     if (raw === undefined) return refuse(413, `The body exceeds ${BODY_LIMIT} bytes.`, 'body_too_large')
     const record = judged(raw)
     requests.push(record)
-    // Noted before the first byte leaves, so that a client holding an answer finds its status here.
+    // Recorded before the first byte is sent, so that a client with an answer finds its status here.
     const fail = (status: number, ...rest: ErrorDetails) => {
       record.status = status
       refuse(status, ...rest)
@@ -129,7 +128,7 @@ export async function startScriptedEndpoint<Body extends object>(
       if ('status' in reply) return fail(reply.status, reply.error, null, reply.headers)
       const streamed = matched.stream || protocol.wantsStream(record.body)
       const cut = 'cutAfter' in reply ? reply.cutAfter : undefined
-      // A stream breaks off within the text, so the text that is never sent does not reach the protocol.
+      // Cuts the text first, so that the protocol never sees the part that is not sent.
       const scripted = streamed && 'cutAfter' in reply ? { ...reply, text: reply.text.slice(0, cut) } : reply
       const answered = protocol.answer(scripted, record.body, contextOf(index))
       record.status = 200
@@ -179,12 +178,12 @@ export async function startScriptedEndpoint<Body extends object>(
   }
 
   const server = createServer((request, response) => {
-    // A client may leave at any moment, also halfway through its own body; nobody is left to be told.
+    // A client may disconnect at any time, even while sending its body.
     response.on('error', () => {})
     answer(request, response).catch(() => response.destroy())
   })
   server.on('clientError', (_error, socket) => socket.destroy())
-  // Kept-alive connections stay until close(): a client never meets one that has just timed out.
+  // Connections stay open until close(), so that clients never reuse an expired connection.
   server.keepAliveTimeout = 0
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -207,7 +206,7 @@ export async function startScriptedEndpoint<Body extends object>(
 
 const REPLY_KEYS = ['text', 'calls', 'thinking', 'finish', 'status', 'error', 'headers', 'cutAfter']
 
-/** Scripts are often written without types: a slip in one is told, and not played. */
+/** Reports mistakes in scripts written without types. */
 function assertModel({ model }: { readonly model: unknown }): void {
   if (typeof model === 'function') return
   if (!Array.isArray(model))
@@ -221,7 +220,7 @@ function assertReply(reply: unknown, place: string): void {
   assertKnownKeys(reply, REPLY_KEYS, place)
 }
 
-/** Undefined above the limit. Reads to the end even then: a client that is still sending would miss the answer. */
+/** Undefined above the limit. Still reads to the end, because a client that is sending would miss the answer. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   let chunks: Buffer[] = []
   let size = 0
@@ -245,7 +244,7 @@ async function sendObject(response: ServerResponse, { object }: RenderedAnswer, 
   response.socket?.destroySoon()
 }
 
-/** A protocol's last piece is its whole ending, and what a cut stream lacks. */
+/** The last piece of a protocol is the whole ending, which a cut stream lacks. */
 async function sendStream(response: ServerResponse, answered: RenderedAnswer, cut: boolean): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
   let held: string | undefined
@@ -257,7 +256,7 @@ async function sendStream(response: ServerResponse, answered: RenderedAnswer, cu
   else response.end(held)
 }
 
-/** Waits while the client does not read. False once it has gone. */
+/** Waits while the client does not read. False if it has left. */
 async function send(response: ServerResponse, text: string): Promise<boolean> {
   if (response.destroyed) return false
   if (response.write(text)) return true

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type AnthropicRuleOptions, anthropicViolationOf } from '../src/anthropic/rules.js'
+import { type AnthropicRuleOptions, findAnthropicViolation } from '../src/anthropic/rules.js'
 
 const schema = { type: 'object', properties: {} }
 const mark = { type: 'ephemeral' }
@@ -61,8 +61,8 @@ type Rule = readonly [rule: string, accepted: unknown, rejected: unknown, code: 
 
 function holds(rules: readonly Rule[], options: AnthropicRuleOptions = {}): void {
   it.each(rules)('%s', (_rule, accepted, rejected, code, param) => {
-    expect(anthropicViolationOf(accepted, options)).toBeUndefined()
-    expect(anthropicViolationOf(rejected, options)).toMatchObject({ code, param })
+    expect(findAnthropicViolation(accepted, options)).toBeUndefined()
+    expect(findAnthropicViolation(rejected, options)).toMatchObject({ code, param })
   })
 }
 
@@ -421,8 +421,8 @@ describe('calls and results', () => {
 
   it('passes an undeclared call when the history need not be strict, but never one without tools', () => {
     const undeclared = calling(call('a', 'delete'))
-    expect(anthropicViolationOf(undeclared, { strictHistory: false })).toBeUndefined()
-    expect(anthropicViolationOf({ ...undeclared, tools: [] }, { strictHistory: false })).toMatchObject({
+    expect(findAnthropicViolation(undeclared, { strictHistory: false })).toBeUndefined()
+    expect(findAnthropicViolation({ ...undeclared, tools: [] }, { strictHistory: false })).toMatchObject({
       code: 'tools_required',
     })
   })
@@ -433,11 +433,11 @@ describe('calls and results', () => {
       messages: [user(), assistant([member]), user([result('a')])],
       tools: [{ type: 'browser_toolset_20260801' }],
     })
-    expect(anthropicViolationOf(body)).toBeUndefined()
+    expect(findAnthropicViolation(body)).toBeUndefined()
   })
 
   it('words the pairing as Anthropic does', () => {
-    expect(anthropicViolationOf(history(assistant([call('a'), call('b')])))?.message).toBe(
+    expect(findAnthropicViolation(history(assistant([call('a'), call('b')])))?.message).toBe(
       'messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: a, b. ' +
         'Each `tool_use` block must have a corresponding `tool_result` block in the next message.',
     )
@@ -807,7 +807,7 @@ describe('deferral', () => {
 
   it('passes a call before its reveal when reveals need not be strict', () => {
     const body = history(assistant([call('a', 'write')]), user([result('a')]))
-    expect(anthropicViolationOf(body, { strictReveal: false })).toBeUndefined()
+    expect(findAnthropicViolation(body, { strictReveal: false })).toBeUndefined()
   })
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { chatRenderOrder } from '../src/openai-chat/answer.js'
 import type { ChatRequestBody } from '../src/openai-chat/request.js'
-import { chatViolationOf } from '../src/openai-chat/rules.js'
-import { chatRenderOrder } from '../src/openai-chat/usage.js'
+import { findChatViolation } from '../src/openai-chat/rules.js'
 
 const user = { role: 'user', content: 'Hello' }
 const tool = (name: string, more: object = {}) => ({ type: 'function', function: { name, ...more } })
@@ -480,15 +480,15 @@ const rules: readonly Rule[] = [
 
 describe('a strict server holds that', () => {
   it.each(rules)('%s', (_rule, accepted, rejected, code, param) => {
-    expect(chatViolationOf(accepted)).toBeUndefined()
-    expect(chatViolationOf(rejected)).toMatchObject({ code, param })
+    expect(findChatViolation(accepted)).toBeUndefined()
+    expect(findChatViolation(rejected)).toMatchObject({ code, param })
   })
 })
 
 describe('a strict server', () => {
   it('lists the unanswered ids, and only those, in the words hosts know', () => {
     const body = history(calling(call('a'), call('b'), call('c')), answer('b'), user)
-    expect(chatViolationOf(body)?.message).toBe(
+    expect(findChatViolation(body)?.message).toBe(
       "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. " +
         'The following tool_call_ids did not have response messages: a, c',
     )
@@ -501,21 +501,21 @@ describe('a strict server', () => {
     ['[1]', 'invalid_arguments'],
     ['{"open":', 'invalid_arguments'],
   ])('judges the arguments %j of a call as servers do that parse them', (text, code) => {
-    expect(chatViolationOf(history(calling(call('a', 'read', text)), answer('a')))?.code).toBe(code)
+    expect(findChatViolation(history(calling(call('a', 'read', text)), answer('a')))?.code).toBe(code)
   })
 
   it.each(['user', 'system', 'developer'])('refuses a %s behind a result where the family does', (role) => {
     const body = history(calling(call('a')), answer('a'), { role, content: 'By the way' })
-    expect(chatViolationOf(body)).toBeUndefined()
-    expect(chatViolationOf(body, { family: 'template' })).toBeUndefined()
-    expect(chatViolationOf(body, { family: 'mistral' })).toEqual({
+    expect(findChatViolation(body)).toBeUndefined()
+    expect(findChatViolation(body, { family: 'template' })).toBeUndefined()
+    expect(findChatViolation(body, { family: 'mistral' })).toEqual({
       message: `Unexpected role '${role}' after role 'tool'`,
       param: 'messages[3].role',
       code: 'unexpected_role',
     })
     const said = { role: 'assistant', content: 'Done.' }
     const legal = history(calling(call('a'), call('b')), answer('a'), answer('b'), said, user)
-    expect(chatViolationOf(legal, { family: 'mistral' })).toBeUndefined()
+    expect(findChatViolation(legal, { family: 'mistral' })).toBeUndefined()
   })
 
   it('renders no reasoning before the last user message where the family drops it', () => {
@@ -529,17 +529,19 @@ describe('a strict server', () => {
 
   it('limits tools and descriptions only where it is told to', () => {
     const many = request({ tools: Array.from({ length: 129 }, (_, index) => tool(`tool_${index}`)) })
-    expect(chatViolationOf(many)).toBeUndefined()
-    expect(chatViolationOf(many, { maxTools: 129 })).toBeUndefined()
-    expect(chatViolationOf(many, { maxTools: 128 })).toMatchObject({
+    expect(findChatViolation(many)).toBeUndefined()
+    expect(findChatViolation(many, { maxTools: 129 })).toBeUndefined()
+    expect(findChatViolation(many, { maxTools: 128 })).toMatchObject({
       code: 'array_above_max_length',
       param: 'tools',
     })
 
     const long = request({ tools: [tool('read', { description: 'a'.repeat(1025) })] })
-    expect(chatViolationOf(long)).toBeUndefined()
-    expect(chatViolationOf(long, { maxDescription: 1025 })).toBeUndefined()
-    expect(chatViolationOf(long, { maxDescription: 1024 })).toMatchObject({ code: 'string_above_max_length' })
+    expect(findChatViolation(long)).toBeUndefined()
+    expect(findChatViolation(long, { maxDescription: 1025 })).toBeUndefined()
+    expect(findChatViolation(long, { maxDescription: 1024 })).toMatchObject({
+      code: 'string_above_max_length',
+    })
   })
 })
 
@@ -563,15 +565,15 @@ describe('ids of nine characters', () => {
   it.each(['call_1', 'abc12345', 'abc1234567', 'abc-12345'])(
     '%s is refused where that is asked for',
     (id) => {
-      expect(chatViolationOf(request(id), { nineCharacterIds: true })).toMatchObject({
+      expect(findChatViolation(request(id), { nineCharacterIds: true })).toMatchObject({
         code: '3280',
         message: `Tool call id was ${id} but must be a-z, A-Z, 0-9, with a length of 9.`,
       })
-      expect(chatViolationOf(request(id))).toBeUndefined()
+      expect(findChatViolation(request(id))).toBeUndefined()
     },
   )
 
   it('are taken', () => {
-    expect(chatViolationOf(request('abc123DEF'), { nineCharacterIds: true })).toBeUndefined()
+    expect(findChatViolation(request('abc123DEF'), { nineCharacterIds: true })).toBeUndefined()
   })
 })

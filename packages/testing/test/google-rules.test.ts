@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { googleViolationOf } from '../src/google/rules.js'
+import { findGoogleViolation } from '../src/google/rules.js'
 
 const says = (text: string, role = 'user') => ({ role, parts: [{ text }] })
 const user = says('Hello')
@@ -684,8 +684,8 @@ const rules: readonly Rule[] = [
 
 describe('a strict Gemini server holds that', () => {
   it.each(rules)('%s', (_rule, accepted, rejected, code, param) => {
-    expect(googleViolationOf(accepted)).toBeUndefined()
-    expect(googleViolationOf(rejected)).toMatchObject({ code, param })
+    expect(findGoogleViolation(accepted)).toBeUndefined()
+    expect(findGoogleViolation(rejected)).toMatchObject({ code, param })
   })
 
   it.each([
@@ -698,7 +698,7 @@ describe('a strict Gemini server holds that', () => {
     'allOf',
     'exclusiveMinimum',
   ])('a schema of the OpenAPI subset has no %s', (keyword) => {
-    expect(googleViolationOf(withProperty({ ...string, [keyword]: 'a' }))).toMatchObject({
+    expect(findGoogleViolation(withProperty({ ...string, [keyword]: 'a' }))).toMatchObject({
       code: 'unknown_field',
       param: `${property}.${keyword}`,
     })
@@ -741,24 +741,24 @@ describe('a strict Gemini server', () => {
   ]
 
   it.each(messages)('words its refusals as hosts know them', (body, message) => {
-    expect(googleViolationOf(body)?.message).toBe(message)
+    expect(findGoogleViolation(body)?.message).toBe(message)
   })
 
   it('limits names further where it is told to', () => {
     const long = withDeclaration({ name: 'a'.repeat(65) })
-    expect(googleViolationOf(long, { maxName: 65 })).toBeUndefined()
-    expect(googleViolationOf(long, { maxName: 64 })).toMatchObject({ code: 'invalid_function_name' })
+    expect(findGoogleViolation(long, { maxName: 65 })).toBeUndefined()
+    expect(findGoogleViolation(long, { maxName: 64 })).toMatchObject({ code: 'invalid_function_name' })
   })
 
   it('demands the signature of the first call in each turn since the user spoke, where it is told to', () => {
     const signed = { ...call(), thoughtSignature: 'dGhvdWdodA==' }
     const old = [model(call()), turn(response()), says('Done', 'model'), user]
     const accepted = history(...old, model(signed, call('write')), turn(response(), response('write')))
-    expect(googleViolationOf(accepted, { thoughtSignatures: true })).toBeUndefined()
+    expect(findGoogleViolation(accepted, { thoughtSignatures: true })).toBeUndefined()
 
     const rejected = history(...old, model(signed), turn(response()), model(call()), turn(response()))
-    expect(googleViolationOf(rejected)).toBeUndefined()
-    expect(googleViolationOf(rejected, { thoughtSignatures: true })).toMatchObject({
+    expect(findGoogleViolation(rejected)).toBeUndefined()
+    expect(findGoogleViolation(rejected, { thoughtSignatures: true })).toMatchObject({
       code: 'missing_thought_signature',
       param: 'contents[7].parts[0].thoughtSignature',
     })

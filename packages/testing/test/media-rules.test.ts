@@ -1,9 +1,9 @@
 /** What real servers refuse of images and files in the results of tools. The source of each rule stands beside it, in `media.ts` of each wire. */
 import { describe, expect, it } from 'vitest'
-import { anthropicViolationOf } from '../src/anthropic/rules.js'
-import { googleViolationOf } from '../src/google/rules.js'
-import { chatViolationOf } from '../src/openai-chat/rules.js'
-import { responsesViolationOf } from '../src/openai-responses/rules.js'
+import { findAnthropicViolation } from '../src/anthropic/rules.js'
+import { findGoogleViolation } from '../src/google/rules.js'
+import { findChatViolation } from '../src/openai-chat/rules.js'
+import { findResponsesViolation } from '../src/openai-responses/rules.js'
 
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg=='
 const gif = 'R0lGODlhAQABAAAAACwAAAAAAQABAAA='
@@ -18,7 +18,7 @@ const table = (judge: (part: object) => unknown, rules: readonly Rule[]) =>
 
 describe('Anthropic holds of a part of a result that', () => {
   const judge = (content: object, more: object = {}) =>
-    anthropicViolationOf({
+    findAnthropicViolation({
       model: 'scripted',
       max_tokens: 1,
       tools: [{ name: 'look', input_schema: { type: 'object' } }],
@@ -75,7 +75,7 @@ describe('Anthropic holds of a part of a result that', () => {
 
 describe('Responses holds of a part of an output that', () => {
   const judge = (part: object) =>
-    responsesViolationOf({
+    findResponsesViolation({
       model: 'scripted',
       tools: [{ type: 'function', name: 'look' }],
       input: [
@@ -112,7 +112,7 @@ describe('Responses holds of a part of an output that', () => {
 
 describe('Gemini holds of the media of a response that', () => {
   const judge = (more: object, options: object = {}) =>
-    googleViolationOf(
+    findGoogleViolation(
       {
         tools: [{ functionDeclarations: [{ name: 'look' }] }],
         contents: [
@@ -162,7 +162,7 @@ describe('Gemini holds of the media of a response that', () => {
 
 describe('Chat Completions holds of a tool message that', () => {
   const judge = (part: object, options: object = {}) =>
-    chatViolationOf(
+    findChatViolation(
       {
         model: 'scripted',
         tools: [{ type: 'function', function: { name: 'look' } }],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { callableTools } from '../src/openai-responses/callable.js'
 import type { ResponsesItem } from '../src/openai-responses/request.js'
-import { responsesViolationOf } from '../src/openai-responses/rules.js'
+import { findResponsesViolation } from '../src/openai-responses/rules.js'
+import { callableTools } from '../src/openai-responses/tools.js'
 
 const user = { role: 'user', content: 'Hello' }
 const open = { type: 'object', properties: { path: { type: 'string' } } }
@@ -897,15 +897,15 @@ describe('a strict Responses server holds that', () => {
   it.each([...shapes, ...messages, ...pairing, ...definitions, ...histories, ...choices])(
     '%s',
     (_rule, accepted, rejected, code, param) => {
-      expect(responsesViolationOf(accepted)).toBeUndefined()
-      expect(responsesViolationOf(rejected)).toMatchObject({ code, param })
+      expect(findResponsesViolation(accepted)).toBeUndefined()
+      expect(findResponsesViolation(rejected)).toMatchObject({ code, param })
     },
   )
 })
 
 describe('a strict Responses server', () => {
   it('refuses in the words hosts know', () => {
-    const message = (body: unknown) => responsesViolationOf(body)?.message
+    const message = (body: unknown) => findResponsesViolation(body)?.message
     expect(message(loaded(call('a', 'write'), answer('a')))).toBe(
       "Missing namespace for function_call 'write'. It does not exist in the default namespace. " +
         "Round-trip the model's function_call item with its namespace field included.",
@@ -927,7 +927,7 @@ describe('a strict Responses server', () => {
     ['[1]', 'invalid_arguments'],
     ['{"open":', 'invalid_arguments'],
   ])('judges the arguments %j of a call as servers do that parse them', (text, code) => {
-    expect(responsesViolationOf(history(call('a', 'read', { arguments: text }), answer('a')))?.code).toBe(
+    expect(findResponsesViolation(history(call('a', 'read', { arguments: text }), answer('a')))?.code).toBe(
       code,
     )
   })
@@ -943,14 +943,14 @@ describe('a strict Responses server', () => {
     ['$defs', { ...closed, $defs: { entry: { ...open, type: ['object', 'null'] } } }, "'$defs', 'entry'"],
   ])('finds what strict mode forbids under %s', (_keyword, schema, place) => {
     const parameters = { ...schema, additionalProperties: false }
-    expect(responsesViolationOf(withFunction({ strict: false, parameters }))).toBeUndefined()
-    const message = responsesViolationOf(withFunction({ strict: true, parameters }))?.message
+    expect(findResponsesViolation(withFunction({ strict: false, parameters }))).toBeUndefined()
+    const message = findResponsesViolation(withFunction({ strict: true, parameters }))?.message
     expect(message).toContain(`${place}), 'additionalProperties' is required to be supplied and to be false.`)
   })
 
   it('names the keyword and the property that strict mode misses', () => {
     const message = (parameters: object) =>
-      responsesViolationOf(withFunction({ strict: true, parameters }))?.message
+      findResponsesViolation(withFunction({ strict: true, parameters }))?.message
     expect(message({ ...closed, required: [] })).toContain("In context=(), 'required' is required")
     expect(message({ ...closed, required: [] })).toContain("Missing 'path'.")
     expect(message({ ...closed, properties: { path: { oneOf: [{}] } } })).toContain(
@@ -960,13 +960,13 @@ describe('a strict Responses server', () => {
 
   it('takes a function without strict as OpenAI does, unless it is told to take it as strict', () => {
     const absent = withFunction({ parameters: open })
-    expect(responsesViolationOf(absent)).toBeUndefined()
-    expect(responsesViolationOf(absent, { strictByDefault: true })).toMatchObject({
+    expect(findResponsesViolation(absent)).toBeUndefined()
+    expect(findResponsesViolation(absent, { strictByDefault: true })).toMatchObject({
       code: 'invalid_function_parameters',
     })
     for (const strict of [false, null]) {
       const said = withFunction({ parameters: open, strict })
-      expect(responsesViolationOf(said, { strictByDefault: true })).toBeUndefined()
+      expect(findResponsesViolation(said, { strictByDefault: true })).toBeUndefined()
     }
   })
 
@@ -982,14 +982,14 @@ describe('a strict Responses server', () => {
     })
     for (const role of ['user', 'developer', 'system']) {
       const late = body({ role, content: 'By the way' })
-      expect(responsesViolationOf(late)).toBeUndefined()
-      expect(responsesViolationOf(late, { strictOrder: true })).toMatchObject({
+      expect(findResponsesViolation(late)).toBeUndefined()
+      expect(findResponsesViolation(late, { strictOrder: true })).toMatchObject({
         code: 'message_behind_output',
         param: `input[${items.length + 1}]`,
       })
     }
     const said = { type: 'message', role: 'assistant', content: 'Done.' }
-    expect(responsesViolationOf(body(said, user), { strictOrder: true })).toBeUndefined()
+    expect(findResponsesViolation(body(said, user), { strictOrder: true })).toBeUndefined()
   })
 
   it('knows what can be called after the input, by namespace', () => {
@@ -1016,8 +1016,8 @@ describe('a server that does not know namespaces', () => {
   }
 
   it('refuses one, wherever it stands', () => {
-    expect(responsesViolationOf(body)).toBeUndefined()
-    expect(responsesViolationOf(body, { namespaces: false })).toMatchObject({
+    expect(findResponsesViolation(body)).toBeUndefined()
+    expect(findResponsesViolation(body, { namespaces: false })).toMatchObject({
       code: 'unknown_variant',
       param: 'input[2].tools[0].type',
     })

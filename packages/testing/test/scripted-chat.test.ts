@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { chatRenderOrder } from '../src/openai-chat/answer.js'
 import {
   commonPrefix,
   type ScriptedChat,
   type ScriptedChatOptions,
   type ScriptedReply,
   startScriptedChat,
-} from '../src/openai-chat/scripted-chat.js'
-import { chatRenderOrder } from '../src/openai-chat/usage.js'
+} from '../src/openai-chat/protocol.js'
 
 const running: ScriptedChat[] = []
 afterEach(async () => {

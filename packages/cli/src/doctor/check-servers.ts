@@ -1,7 +1,7 @@
 /** Servers one by one: can each be used, and is it what it was? */
 import { dropUndefined, firstLine } from '@toolwell/core/internal'
 import type { ServerReport } from '@toolwell/mcp'
-import { approveCommand, keepOut, lockFileOf } from '@toolwell/mcp/lock'
+import { approveCommand, findLockFile, keepOut } from '@toolwell/mcp/lock'
 import { changesIn } from '../shared/servers/changes.js'
 import { isOfTwin, sameServer, twinPairs, twinsOf } from '../shared/servers/twins.js'
 import { unusableLine } from '../shared/servers/unusable.js'
@@ -216,7 +216,9 @@ export function checkLocks({ config, servers }: OpenServers): Diagnosis[] {
   const named = new Map(config.servers.map((server) => [server.name, server]))
   const met = servers
     .inspect()
-    .filter(({ name, trusted }) => trusted === 'first-use' && lockFileOf(named.get(name) ?? {}) !== undefined)
+    .filter(
+      ({ name, trusted }) => trusted === 'first-use' && findLockFile(named.get(name) ?? {}) !== undefined,
+    )
     .map(({ name }) => firstLine(name, 40))
   return met.length === 0
     ? []

@@ -50,7 +50,7 @@ export function planOf(
     placed.set(from, own.set(name, here))
   }
   for (const { from, servers } of found)
-    for (const [name, { entry, left, inputs }] of servers) {
+    for (const [name, { entry, skipped: left, inputs }] of servers) {
       const isEqual = (other: unknown) => plainly(other) === plainly(entry)
       const before = known(from, name)
       const added = add.find((each) => (each.was ?? each.name) === name && isEqual(each.entry))

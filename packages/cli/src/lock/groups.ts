@@ -1,14 +1,14 @@
 /** Servers by the lock that counts for them, as they are listed now. */
 import type { FirstUse, FirstUseStore, ServerConfig, ServerWarning } from '@toolwell/mcp'
-import { asLock, fingerprint, startOf } from '@toolwell/mcp/internal'
+import { asLock, describeStart, fingerprint } from '@toolwell/mcp/internal'
 import {
   checkLock,
   EMPTY_LOCK,
+  findLockFile,
   type ListedServer,
   type Lock,
   type LockChange,
   LockError,
-  lockFileOf,
   readLock,
 } from '@toolwell/mcp/lock'
 import { createScanner, type Finding, type Scanner } from '@toolwell/mcp/scan'
@@ -54,7 +54,7 @@ export function groupsOf({ config, servers, firstUse, took }: OpenServers): Grou
   const reports = new Map(servers.inspect().map((report) => [report.name, report]))
   const byFile = new Map<string, ServerConfig[]>()
   for (const server of config.servers) {
-    const file = lockFileOf(server)
+    const file = findLockFile(server)
     if (file === undefined) continue
     byFile.set(file, [...(byFile.get(file) ?? []), server])
   }
@@ -78,7 +78,7 @@ export function groupsOf({ config, servers, firstUse, took }: OpenServers): Grou
         const { instructions } = definition
         // Whether it imitates was decided with what was known before.
         const known = (tool: string) => (report.quarantined.has(tool) ? undefined : ('before' as const))
-        mine.push({ name, start: startOf(server), instructions, tools, known })
+        mine.push({ name, start: describeStart(server), instructions, tools, known })
         held.set(name, report.quarantined)
         if (report.state === 'quarantined') heldServers.add(name)
         denied.set(name, new Set(report.denied))

@@ -1,7 +1,7 @@
 /** The files of one server's log, the older first; then, where wanted, what is added. */
 import { readFileSync } from 'node:fs'
 import type { ServerConfig } from '@toolwell/mcp'
-import { defaultLogFolder, logFileOf } from '@toolwell/mcp/internal'
+import { defaultLogFolder, findLogFile } from '@toolwell/mcp/internal'
 import type { Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
 
@@ -14,7 +14,7 @@ export async function showLogs(
   terminal: Terminal,
 ): Promise<ExitCode> {
   const { output, errors, env } = terminal
-  const file = logFileOf(server, defaultLogFolder(env))
+  const file = findLogFile(server, defaultLogFolder(env))
   const older = textOf(`${file}.1`)
   let shown = textOf(file)
   await output.write(older + shown)

@@ -67,8 +67,8 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
     await say(JSON.stringify({ kind: 'listening', url: daemon.url, tokenFile: tokenFileIn(folder) }))
   else {
     await say(welcome(daemon, folder, terminal))
-    const { halls } = await daemon.gateway.inspect()
-    const [own] = halls
+    const { serverSets } = await daemon.gateway.inspect()
+    const [own] = serverSets
     // One that a client started learns from the client which files count: only that there is none can be said before.
     const missing = own?.missing ?? ownFile(config, terminal)
     if (own ? own.servers.length === 0 : missing.length > 0)
@@ -112,14 +112,14 @@ function filesOf(config: string | undefined, home: string, { folder, env }: Term
     return {
       files: (workspace: string | undefined): ConfigFile[] => {
         const [own, project] = defaultConfigFiles(workspace ?? folder, env)
-        const text = workspace === undefined || !project ? undefined : trusted.textOf(project.path)
+        const text = workspace === undefined || !project ? undefined : trusted.readTrusted(project.path)
         const used = project && text !== undefined ? { ...project, text } : undefined
         return [own, used].filter((file) => file !== undefined)
       },
       untrusted: (workspace: string): string | undefined => {
         const [own, project] = defaultConfigFiles(workspace, env)
         if (!project || project.path === own?.path || !existsSync(project.path)) return undefined
-        return trusted.textOf(project.path) === undefined ? project.path : undefined
+        return trusted.readTrusted(project.path) === undefined ? project.path : undefined
       },
     }
   }
@@ -130,7 +130,7 @@ function filesOf(config: string | undefined, home: string, { folder, env }: Term
 
 function trusting(home: string): Hints['hasChanged'] {
   const trusted = trustedProjects(home)
-  return (file) => trusted.look(file)?.hasChanged === true
+  return (file) => trusted.read(file)?.hasChanged === true
 }
 
 function ownFile(config: string | undefined, { folder, env }: Terminal): string[] {

@@ -1,5 +1,5 @@
 /** The status of the gateway on a screen. */
-import type { GatewayReport, HallReport } from '@toolwell/gateway'
+import type { GatewayReport, ServerSetReport } from '@toolwell/gateway'
 import type { DaemonFile } from '@toolwell/gateway/bridge'
 import { asCalled } from '../shared/called-as.js'
 import { heldBackLines } from '../shared/gateway/held-back-lines.js'
@@ -13,7 +13,7 @@ import { version } from '../shared/version.js'
 export function statusText(given: unknown, file: DaemonFile, hints: Hints): string {
   const report = given as GatewayReport
   const { at, name } = hints
-  const { clients, halls } = report
+  const { clients, serverSets } = report
   const own = version()
   return [
     whereText(report, file),
@@ -44,7 +44,7 @@ export function statusText(given: unknown, file: DaemonFile, hints: Hints): stri
             workspace ?? '',
           ]),
         )),
-    ...saidOnce(halls).flatMap((hall) => ['', ...hallText(hall, hints)]),
+    ...saidOnce(serverSets).flatMap((set) => ['', ...setText(set, hints)]),
     '',
     costText(report),
     '',
@@ -60,33 +60,33 @@ function countsText({ counts: { calls, failed, searches, refused } }: GatewayRep
   return `${plural(calls, 'call')} (${count(failed)} failed), ${plural(searches, 'search', 'searches')}, ${count(refused)} not run`
 }
 
-function memoryText({ memory, halls }: GatewayReport): string {
+function memoryText({ memory, serverSets }: GatewayReport): string {
   // One that all projects share stands under each of them.
-  const processes = new Set(halls.flatMap(({ servers }) => servers.flatMap(({ pids }) => pids))).size
+  const processes = new Set(serverSets.flatMap(({ servers }) => servers.flatMap(({ pids }) => pids))).size
   const servers = memory.servers === undefined ? '' : `, servers ${megabytes(memory.servers)}`
   return `memory ${megabytes(memory.gateway)}${servers} in ${plural(processes, 'process', 'processes')}`
 }
 
 /** A gateway that is older than this command may not know these. */
-type ReportedHall = Omit<HallReport, 'missing' | 'untrusted' | 'problems'> &
-  Partial<Pick<HallReport, 'missing' | 'untrusted' | 'problems'>>
+type ReportedSet = Omit<ServerSetReport, 'missing' | 'untrusted' | 'problems'> &
+  Partial<Pick<ServerSetReport, 'missing' | 'untrusted' | 'problems'>>
 
-type ShownHall = ReportedHall & {
+type ShownSet = ReportedSet & {
   /** With the problems that were named before. */
-  readonly all?: HallReport['problems']
+  readonly all?: ServerSetReport['problems']
 }
 
 /** Your own config counts in every project: what is wrong in it is named with the first. */
-function saidOnce(halls: readonly ReportedHall[]): ShownHall[] {
+function saidOnce(serverSets: readonly ReportedSet[]): ShownSet[] {
   const said = new Set<string>()
-  return halls.map(({ problems: all = [], ...hall }) => {
+  return serverSets.map(({ problems: all = [], ...set }) => {
     const problems = all.filter((each) => !said.has(problemLine(each)))
     for (const each of problems) said.add(problemLine(each))
-    return { ...hall, problems, all }
+    return { ...set, problems, all }
   })
 }
 
-function hallText(
+function setText(
   {
     workspaces,
     files,
@@ -97,7 +97,7 @@ function hallText(
     all = problems,
     servers,
     tokens,
-  }: ShownHall,
+  }: ShownSet,
   hints: Hints,
 ): string[] {
   const held = servers.filter(({ quarantined }) => Object.keys(quarantined).length > 0)
@@ -132,7 +132,7 @@ function hallText(
   ]
 }
 
-function savedText({ all, list }: HallReport['tokens']): string {
+function savedText({ all, list }: ServerSetReport['tokens']): string {
   const carried = `A request carries ${plural(list, 'token')} of tools instead of ${count(all)}`
   return all < list
     ? `${carried}: ${count(list - all)} more.`
@@ -140,9 +140,9 @@ function savedText({ all, list }: HallReport['tokens']): string {
 }
 
 /** The gateway does not see the requests of a client's model, so it can say what they save, and not how many they were. */
-function costText({ answerTokens, halls }: GatewayReport): string {
+function costText({ answerTokens, serverSets }: GatewayReport): string {
   const cost = `Searches, and calls that were not run, were answered with about ${plural(answerTokens, 'token')}`
-  const saved = Math.max(0, ...halls.map(({ tokens }) => tokens.all - tokens.list))
+  const saved = Math.max(0, ...serverSets.map(({ tokens }) => tokens.all - tokens.list))
   if (saved === 0 || answerTokens === 0) return `${cost}.`
   return `${cost}: what ${plural(Math.ceil(answerTokens / saved), 'request')} saved.`
 }

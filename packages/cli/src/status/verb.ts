@@ -53,7 +53,7 @@ export const status = defineVerb({
       statusText(report, found.file, {
         name: terminal.name,
         at: folderWords(folder, terminal.env),
-        hasChanged: (file) => trusted.look(file)?.hasChanged === true,
+        hasChanged: (file) => trusted.read(file)?.hasChanged === true,
       }),
     )
     return 0

@@ -1,7 +1,6 @@
 /** Every event and notice as one line in words, for `debug` and for whoever reads a ledger. */
 import { quote, showInvisible } from '../base/text.js'
-import type { LedgerEvent } from '../ledger/event.js'
-import type { ToolwellEvent } from '../ledger/events.js'
+import type { LedgerEvent, ToolwellEvent } from '../ledger/event.js'
 import type { Notice } from '../tool/notice.js'
 import { countWords, shortNumber, tokensInWords } from './measurement.js'
 
@@ -115,7 +114,7 @@ function noticeInWords(notice: Notice): string {
     case 'append-failed':
       return `the store refused a step (${notice.step}): ${notice.detail}`
     case 'search-ignored':
-      return `the model called ${notice.hiddenCalls} tools it cannot see and has never searched; try affordance: 'strong'`
+      return `the model called ${notice.hiddenCalls} tools it cannot see and has never searched; try surface: { affordance: 'strong' }`
     case 'schema-unusable':
       return `the schema of ${notice.tool} cannot check its arguments: ${notice.detail}`
     case 'hook-failed':

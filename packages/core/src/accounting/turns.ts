@@ -2,7 +2,7 @@
 import { dropUndefined } from '../base/data.js'
 import type { LedgerEvent, SurfaceTokens } from '../ledger/event.js'
 import { createState, fold, type LedgerState, type LoadedTool } from '../ledger/fold.js'
-import { presentEvents } from '../ledger/stored-events.js'
+import { assertEvents } from '../ledger/shape.js'
 import type { DeliveryName } from '../tool/notice.js'
 import { type Accounting, account } from './accounting.js'
 import { eventInWords, usageInWords } from './in-words.js'
@@ -57,12 +57,13 @@ const BEFORE: ReadonlySet<LedgerEvent['kind']> = new Set([
   'downgraded',
 ])
 
-/** `stored`: as a store gives them, in any format that can be read. Throws `ledger-corrupt` where they cannot be folded. */
-export function groupByTurn(id: string, stored: readonly LedgerEvent[]): LedgerTurns {
+/** Throws `ledger-corrupt` if an event cannot be folded. */
+export function groupByTurn(id: string, events: readonly LedgerEvent[]): LedgerTurns {
   const turns: LedgerTurn[] = []
   let waiting: LedgerEvent[] = []
   let state = createState()
-  for (const event of presentEvents(id, stored)) {
+  assertEvents(id, events)
+  for (const event of events) {
     state = fold(state, event)
     const last = turns.at(-1)
     if (event.kind === 'requested') {

@@ -1,4 +1,4 @@
-/** `@toolwell/core/stores/jsonl`: ledgers as files, with a folder for results that are too long to send. */
+/** `@toolwell/core/stores/jsonl`: stores ledgers as files, and results that are too long to send in a folder next to them. */
 import { join } from 'node:path'
 import type { LedgerStore } from '../ledger/store.js'
 import { jsonlStore as jsonlLedgers } from '../ledger/stores/jsonl.js'
@@ -6,14 +6,14 @@ import { resultFolder } from './folder.js'
 import type { ResultStore } from './store.js'
 
 export interface JsonlStore extends LedgerStore {
-  /** The default store for long results. */
+  /** Default store for kept results. */
   readonly results: ResultStore
 }
 
-/** Never the folder of a ledger: those have the first 200 characters of a long id as their name. */
+/** Never the folder of a ledger: those have names of 200 characters. */
 const RESULTS = 'results'
 
-/** Stores ledgers in a folder, and their long results in `<folder>/results`. Deleting a ledger deletes its results. */
+/** Stores ledgers in a folder and long results in `<folder>/results`. Deleting a ledger also deletes its results. */
 export function jsonlStore(folder: string): JsonlStore {
   const ledgers = jsonlLedgers(folder)
   const results = resultFolder(join(folder, RESULTS))
@@ -21,7 +21,7 @@ export function jsonlStore(folder: string): JsonlStore {
     ...ledgers,
     results,
     async delete(ledger) {
-      // The ledger first: if the store refuses to delete it, its results stay.
+      // The ledger first: if a fork needs it, it is refused and keeps its results.
       await ledgers.delete?.(ledger)
       await results.delete?.(ledger)
     },

@@ -1,4 +1,4 @@
-/** The latch: mode, delivery and every byte before the messages are decided once, from what is known now. */
+/** Freezes the prefix: decides mode, delivery and every byte before the messages, once, from what is known now. */
 
 import { dropUndefined } from '../base/data.js'
 import { type Entry, META } from '../catalogue/catalogue.js'
@@ -16,7 +16,7 @@ import type { BoundThinking } from './thinking.js'
 
 type FreezeFact = Extract<LedgerFact, { kind: 'frozen' }>
 
-/** Walks the whole catalogue: this is the one step whose cost grows with it. */
+/** Walks the whole catalogue. This is the only step whose cost grows with it. */
 export function freezePrefix(
   state: LedgerState,
   context: Context,
@@ -46,7 +46,7 @@ export function freezePrefix(
     {
       deferred: deferred.length,
       hidden: hiddenCount,
-      // Counted where it decides: every schema has to be read for it.
+      // Counted only if it decides, because it reads every schema.
       deferredTokens: () => tokensOf(deferred, context),
       eagerTokens: () => tokensOf(eager, context),
       tools: eager.length + deferred.length,
@@ -77,7 +77,7 @@ export function freezePrefix(
   const delivery = deliveries[decision.delivery]
   const always = delivery.name === 'eager' ? [...eager, ...deferred] : eager
   const hidden = delivery.name === 'eager' ? [] : deferred
-  const { prompts, tokenizer, cardBudget, cardPlace, face, affordance } = settings
+  const { prompts, tokenizer, cardBudget, cardPlace, searchTool, affordance } = settings
   const findable = canFind(context)
   const strong = affordance === 'strong' && findable
   const bridge = delivery.metaTools.includes('bridge') ? BRIDGE_NAME : undefined
@@ -91,7 +91,7 @@ export function freezePrefix(
       return gate.isSourceAway(pin.id) && state.frozen?.wire === wire ? carried(pin, place) : []
     },
   )
-  // What is loaded already is not told of as something to be found.
+  // Loaded tools are not listed as tools to find.
   const loadedIds = new Set(loaded.map((pin) => pin.id))
   const unloaded = hidden.filter((entry) => !loadedIds.has(entry.id))
   const cards = listCards(unloaded, {
@@ -107,12 +107,12 @@ export function freezePrefix(
   if (delivery.metaTools.includes('loader'))
     metaTools.push(
       loaderTool(
-        face,
+        searchTool,
         prompts,
-        face.description?.({ bridge }) ??
+        searchTool.description?.({ bridge }) ??
           prompts.loader({
-            loader: face.name,
-            parameter: queryParameter(face, prompts),
+            loader: searchTool.name,
+            parameter: queryParameter(searchTool, prompts),
             bridge,
             strong,
             unloads: true,
@@ -121,10 +121,10 @@ export function freezePrefix(
         searchToolLimit(wire),
       ),
     )
-  if (bridge) metaTools.push(bridgeTool(face, prompts, findable))
+  if (bridge) metaTools.push(bridgeTool(searchTool, prompts, findable))
 
   const section = prompts.section({
-    loader: face.name,
+    loader: searchTool.name,
     bridge,
     deferred: unloaded.length,
     findable,
@@ -144,16 +144,16 @@ export function freezePrefix(
     ...(delivery.name === 'native' ? abilities(support) : {}),
     ...because,
     section: delivery.name === 'eager' ? '' : section,
-    tombstone: prompts.tombstone({ loader: face.name }),
+    tombstone: prompts.tombstone({ loader: searchTool.name }),
     shown: cards.shown,
     sources,
     deferred: hidden.length,
-    // In the section they are part of the messages, and counted there.
+    // Cards in the prompt section are part of the messages and counted there.
     cardTokens: inSection ? 0 : cards.tokens,
   }
 }
 
-/** Whether there are tools, and policy lets none of them be seen. */
+/** True if there are tools and policy hides all of them. */
 function deniesAll({ catalogue, gate }: Context): boolean {
   const all = [...catalogue.entries()].filter(({ source }) => source !== META)
   return all.length > 0 && all.every((entry) => gate.availability(entry, 'see') === 'denied')
@@ -167,20 +167,23 @@ function tokensOf(entries: readonly Entry[], context: Context): number {
   return entries.reduce((sum, entry) => sum + context.cost(entry), 0)
 }
 
-/** They may bring tools with the next request. What policy denies as a whole brings none. */
+/** These sources may add tools with the next request. A source that policy denies entirely adds none. */
 function awaitedSources({ catalogue, gate }: Context): string[] {
   return [...catalogue.sources.values()]
     .filter(({ name, state, ids }) => state === 'connecting' && ids.size === 0 && gate.mayName(name))
     .map(({ name }) => name)
 }
 
-/** A loaded tool whose definition is not known in this process: as the last latch had it, where that is enough. */
+/**
+ * A loaded tool whose definition is unknown in this process keeps the definition of the last frozen prefix, if that is
+ * enough.
+ */
 function carried({ id, wireName, fingerprint, definition }: Pin, place: Place): Pin[] {
   if (place === 'text') return [{ id, wireName, fingerprint }]
   return definition ? [{ id, wireName, fingerprint, definition }] : []
 }
 
-/** What the provider can do about tools between two messages. */
+/** The provider's features for changing tools between two messages. */
 function abilities({ native }: WireSupport): Pick<FreezeFact, 'changes' | 'removals'> {
   if (native === 'changes') return { changes: true, removals: true }
   return native === 'additions' ? { changes: true } : {}
@@ -190,13 +193,12 @@ function byName(a: Entry, b: Entry): number {
   return a.wireName < b.wireName ? -1 : 1
 }
 
-// Whether the latch of a wire that the thread comes back to still holds, and what joins it.
-
 type Returned = Extract<LedgerFact, { kind: 'returned' }>
 
 /**
- * The old bytes are worth more than a fresh list only where something was thought behind them: the provider takes it back
- * behind those bytes alone. They hold while every declared tool is there as it was, and policy denies nothing they name.
+ * Returns to the frozen prefix of a wire that the thread has used before. The old bytes are preferred to a fresh list
+ * only if there is thinking behind them, because the provider accepts it only behind those bytes. They are valid while
+ * every declared tool is unchanged and policy denies none of the named tools.
  */
 export function planReturn(
   state: LedgerState,
@@ -222,11 +224,11 @@ export function planReturn(
     if (!entry || gate.availability(entry, 'see') !== 'ready') return []
     return [context.pin(entry, deliveries[left.frozen.delivery].defines)]
   })
-  // What was loaded meanwhile must not change the array either.
+  // Tools that were loaded in the meantime must not change the array either.
   return loaded.some(isInArray) ? undefined : { kind: 'returned', wire: context.wire, loaded }
 }
 
-/** The host still wants this delivery, and the wire can still do it. */
+/** True if the host still wants this delivery and the wire still supports it. */
 function isPossible(
   { frozen }: LeftPrefix,
   { freezing }: LedgerState,
@@ -245,7 +247,7 @@ function isPossible(
   )
 }
 
-/** The state as it is once the thread is back, and what else is to be written. The state itself stays as it is. */
+/** Returns a copy of the state after the return, and the remaining facts to write. Does not change `state`. */
 export function applyReturn(
   state: LedgerState,
   facts: readonly LedgerFact[],

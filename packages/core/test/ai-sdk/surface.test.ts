@@ -2,7 +2,7 @@
 import { createToolwell } from '@toolwell/core'
 import { commonPrefix } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
-import { chatRenderOrder } from '../../../testing/src/openai-chat/usage.js'
+import { chatRenderOrder } from '../../../testing/src/openai-chat/answer.js'
 import { mixed, server, tool } from '../support/tools.js'
 import {
   bridged,
@@ -132,7 +132,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
       const host = await startHost({
         major,
         script,
-        options: { tools: mixed(), mode: 'on', delivery, hiddenCalls: 'hint' },
+        options: { tools: mixed(), mode: 'on', delivery, surface: { hiddenCalls: 'hint' } },
       })
       const result = await host.ask('Close it.')
       // It was hidden when the batch began, whatever the search beside it found.

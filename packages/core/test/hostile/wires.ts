@@ -14,7 +14,7 @@ import {
   type ScriptedCall,
 } from '@toolwell/testing'
 import fc from 'fast-check'
-import { transformationsOf } from '../../../testing/src/anthropic/binding.js'
+import { listTransformations } from '../../../testing/src/anthropic/binding.js'
 import { anthropicRenderOrder } from '../../../testing/src/anthropic/usage.js'
 
 /** What a message begins with, as text or as a list of parts. */
@@ -178,7 +178,7 @@ const messages = (toolChanges: boolean): Wire => ({
   rendered: (parts) => anthropicRenderOrder(thinkingBody(parts)),
   staleThinking(parts) {
     const body = thinkingBody(parts)
-    const dropped = (transformationsOf(body, { boundThinking: true }) ?? []) as readonly { path: string }[]
+    const dropped = (listTransformations(body, { boundThinking: true }) ?? []) as readonly { path: string }[]
     return dropped.map(({ path }) => {
       const [, message, , block] = path.split('.')
       const content = body.messages[Number(message)]?.content as readonly { signature?: string }[]

@@ -7,7 +7,7 @@ import type {
   ChatCompletionMessage,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions'
-import { chatRenderOrder } from '../../../testing/src/openai-chat/usage.js'
+import { chatRenderOrder } from '../../../testing/src/openai-chat/answer.js'
 import type { ChatParts } from '../../src/adapters/openai-chat/wire.js'
 import { startWireHost, type WireDriver } from '../support/wire-host.js'
 import { openaiChatHarness } from '../support/wires/openai-chat.js'

@@ -2,7 +2,7 @@
 import { type Conversation, createToolwell, type RunOptions, type ToolwellOptions } from '@toolwell/core'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
 import { expect } from 'vitest'
-import { chatViolationOf } from '../../../testing/src/openai-chat/rules.js'
+import { findChatViolation } from '../../../testing/src/openai-chat/rules.js'
 import { mixed } from './tools.js'
 
 export interface Call {
@@ -28,7 +28,7 @@ export async function play(options: ToolwellOptions = {}, opened?: Conversation)
   let calls = 0
   const begin = async () => {
     const turn = await chat.begin(messages)
-    expect(chatViolationOf({ model: 'm', ...turn.parts })).toBeUndefined()
+    expect(findChatViolation({ model: 'm', ...turn.parts })).toBeUndefined()
     return turn
   }
   const run = async (made: readonly Call[], how?: RunOptions) => {

@@ -9,7 +9,7 @@ import {
   type ToolwellOptions,
 } from '@toolwell/core'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
-import { chatViolationOf } from '../../../testing/src/openai-chat/rules.js'
+import { findChatViolation } from '../../../testing/src/openai-chat/rules.js'
 import { mixed, server, tool } from './tools.js'
 
 export interface SimulatedCall {
@@ -87,7 +87,7 @@ export async function simulate(options: SimulationOptions, id = 'simulated'): Pr
 
   const begin = async (requestId: string) => {
     const turn = await wire.begin(messages, { requestId })
-    const violation = chatViolationOf({ model: 'simulated', ...turn.parts })
+    const violation = findChatViolation({ model: 'simulated', ...turn.parts })
     if (violation) throw new Error(`a strict endpoint refuses this request: ${violation.message}`)
     return turn
   }

@@ -1,21 +1,21 @@
-/** What a list of tools says: three tools and the pins, or every tool there is. Both follow from config and definitions alone. */
+/** Lists tools: the three tools of the gateway and the pinned ones, or every tool. Both lists depend only on config and definitions. */
 import type { Tool } from '@modelcontextprotocol/server'
 import type { Entry } from '@toolwell/core'
 import { prompts, READ_NAME } from '../prompts.js'
-import type { Room } from '../room/room.js'
+import type { View } from '../servers/view.js'
 
-/** Clients that defer tools by themselves leave these where the model sees them. */
+/** Makes clients that defer tools keep these visible. */
 const ALWAYS = { 'anthropic/alwaysLoad': true } as const
 
-/** The three tools, then what the config pins, in order of name. */
-export function dispatchTools(room: Room): Tool[] {
-  const { loader, bridge } = room.face
-  const { metaTools, eager } = room.digest()
+/** The three tools, then the pinned tools by name. */
+export function listDispatchTools(view: View): Tool[] {
+  const { loader, bridge } = view.direct
+  const { metaTools, eager } = view.digest()
   const [search, call] = metaTools
-  if (!search || !call) throw new Error('a face has a loader and a bridge')
+  if (!search || !call) throw new Error('the search tool or the bridge is missing')
   const pins = eager.flatMap(({ id }) => {
-    const entry = room.catalogue.get(id)
-    const tool = entry && passedOn(entry, room)
+    const entry = view.catalogue.get(id)
+    const tool = entry && forwardTool(entry, view)
     return tool ? [{ ...tool, _meta: { ...tool._meta, ...ALWAYS } }] : []
   })
   const read = { ...call, name: READ_NAME, description: prompts.read({ loader, bridge }) }
@@ -40,13 +40,13 @@ function ownTool(
   }
 }
 
-/** As its server lists it, under its name here. */
-export function passedOn(entry: Entry, room: Room): Tool | undefined {
-  const listed = room.listed(entry)
+/** The tool as its server lists it, under its name in the gateway. */
+export function forwardTool(entry: Entry, view: View): Tool | undefined {
+  const listed = view.listedTool(entry)
   return listed && ({ ...listed, name: entry.wireName } as Tool)
 }
 
-/** A page ends here. Some clients read only the first, so it holds what most set-ups have. */
+/** Limits of a page. Some clients read only the first page, so it is large. */
 const PAGE = { tools: 500, characters: 2_000_000 }
 
 export interface Page {
@@ -54,17 +54,17 @@ export interface Page {
   readonly nextCursor?: string
 }
 
-/** Every tool, a page at a time. A cursor is the last name of a page, so a list that changes meanwhile skips and repeats nothing else. */
-export function everyTool(room: Room, cursor: string | undefined): Page | undefined {
+/** One page of every tool. The cursor is the last name of a page, so changes between pages do not shift the list. */
+export function listEveryTool(view: View, cursor: string | undefined): Page | undefined {
   const after = cursor === undefined ? '' : readCursor(cursor)
   if (after === undefined) return undefined
   const tools: Tool[] = []
   let characters = 0
-  for (const entry of room.face.tools()) {
+  for (const entry of view.direct.tools()) {
     if (entry.wireName <= after) continue
     if (tools.length >= PAGE.tools || characters >= PAGE.characters)
       return { tools, nextCursor: writeCursor(tools.at(-1)?.name ?? '') }
-    const tool = passedOn(entry, room)
+    const tool = forwardTool(entry, view)
     if (!tool) continue
     tools.push(tool)
     characters += JSON.stringify(tool).length

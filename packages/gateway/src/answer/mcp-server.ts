@@ -1,4 +1,4 @@
-/** The MCP server that one client, or one request, talks to. It holds nothing: all of it is in the room. */
+/** The MCP server for one client or one request. It is stateless: all state is in the view. */
 import {
   CLIENT_INFO_META_KEY,
   ProtocolError,
@@ -8,19 +8,18 @@ import {
 import type { Caller } from '@toolwell/mcp'
 import { WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { prompts } from '../prompts.js'
-import type { Room } from '../room/room.js'
-import { type Called, callTool } from './call-tool.js'
-import { folderOf, toldIn } from './in-folder.js'
-import { PlainServer } from './invalid-request.js'
-import { dispatchTools, everyTool } from './list-tools.js'
+import type { View } from '../servers/view.js'
+import { type Called, callerFolder, callTool, insertCallerFolder } from './call-tool.js'
+import { PlainServer } from './checked-server.js'
+import { listDispatchTools, listEveryTool } from './list-tools.js'
 
 export type Mode = 'dispatch' | 'all'
 
 export interface McpServerOptions {
-  /** Asked for every request: a config that has changed makes another room. */
-  readonly room: () => Room
+  /** Called for every request, because a config change creates a new view. */
+  readonly view: () => View
   readonly mode: Mode
-  /** The folder that the client works in, where it has named one. */
+  /** The folder of the client, if it sent one. */
   readonly workspace: string | undefined
   readonly caller: Caller
   readonly version: string
@@ -28,16 +27,16 @@ export interface McpServerOptions {
   readonly onListed: (server: Server, client: string) => void
 }
 
-/** The client of requests that stand for themselves, as far as it is known before they come. */
+/** Client name of requests outside a session. */
 export const SINGLE_REQUESTS = 'http'
 
-/** How long a list holds, in milliseconds. Whoever listens is told earlier. */
+/** Milliseconds for which clients may cache the list. Subscribers are notified of changes earlier. */
 const LIST_HOLDS = 60_000
 const DISCOVERY_HOLDS = 3_600_000
 
 export function createMcpServer(options: McpServerOptions): Server {
-  const { room, mode, workspace, caller, version, onCalled, onListed } = options
-  const { loader, bridge } = room().face
+  const { view, mode, workspace, caller, version, onCalled, onListed } = options
+  const { loader, bridge } = view().direct
   const instructions = [
     ...(mode === 'dispatch' ? [prompts.instructions({ loader, bridge })] : []),
     ...(workspace === undefined ? [prompts.noWorkspace({ header: WORKSPACE_HEADER })] : []),
@@ -54,24 +53,25 @@ export function createMcpServer(options: McpServerOptions): Server {
     },
   )
   server.setRequestHandler('tools/list', async ({ params }, { mcpReq }) => {
-    await room().begun()
-    onListed(server, clientOf(server, mcpReq.envelope))
-    if (mode === 'dispatch') return { tools: toldIn(folderOf(caller), room(), dispatchTools(room())) }
-    const page = everyTool(room(), params?.cursor)
-    if (page) return { ...page, tools: toldIn(folderOf(caller), room(), [...page.tools]) }
+    await view().waitBeforeListing()
+    onListed(server, readClientName(server, mcpReq.envelope))
+    if (mode === 'dispatch')
+      return { tools: insertCallerFolder(callerFolder(caller), view(), listDispatchTools(view())) }
+    const page = listEveryTool(view(), params?.cursor)
+    if (page) return { ...page, tools: insertCallerFolder(callerFolder(caller), view(), [...page.tools]) }
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,
-      'The cursor is not one of this server. Ask for the first page, without a cursor.',
+      'The cursor is invalid. Request the first page without a cursor.',
     )
   })
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
     const token = mcpReq._meta?.progressToken
     return callTool(
-      room(),
+      view(),
       {
         name: params.name,
         input: params.arguments ?? {},
-        caller: named(caller, clientOf(server, mcpReq.envelope)),
+        caller: nameCaller(caller, readClientName(server, mcpReq.envelope)),
         workspace,
         signal: mcpReq.signal,
         ...(token === undefined
@@ -80,24 +80,24 @@ export function createMcpServer(options: McpServerOptions): Server {
               onProgress: (progress) =>
                 void mcpReq
                   .notify({ method: 'notifications/progress', params: { ...progress, progressToken: token } })
-                  // The client is gone; the call's own signal says so.
+                  // The client left; the signal of the call is aborted.
                   .catch(() => undefined),
             }),
       },
-      (called) => onCalled(called, server, clientOf(server, mcpReq.envelope)),
+      (called) => onCalled(called, server, readClientName(server, mcpReq.envelope)),
     )
   })
   return server
 }
 
-/** What the client calls itself, in this request or when it began. A hint, and nothing else. */
-function clientOf(server: Server, envelope: Readonly<Record<string, unknown>> = {}): string {
+/** The name and version that the client sent, in this request or in `initialize`. Unverified. */
+function readClientName(server: Server, envelope: Readonly<Record<string, unknown>> = {}): string {
   const given = envelope[CLIENT_INFO_META_KEY] ?? server.getClientVersion()
   const { name, version } = (given ?? {}) as { readonly name?: unknown; readonly version?: unknown }
   return typeof name === 'string' ? `${name} ${String(version ?? '')}`.trim().slice(0, 100) : ''
 }
 
-/** Single requests over HTTP belong to no session: of whom they are, only the name can tell that their program goes by. */
-function named(caller: Caller, client: string): Caller {
+/** Tells requests outside a session apart by their client name, the only hint there is. */
+function nameCaller(caller: Caller, client: string): Caller {
   return caller.client === SINGLE_REQUESTS ? { ...caller, client: `${SINGLE_REQUESTS} ${client}` } : caller
 }

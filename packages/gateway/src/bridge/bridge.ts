@@ -1,23 +1,22 @@
 /**
- * The thin end of a stdio client: it passes lines to the daemon and back, and starts the daemon where none runs. It knows just
- * enough of the protocol to answer for a daemon that has gone: a call that was under way is answered as interrupted, and is never
- * sent again; what changes nothing is sent again, a few times. A daemon that was stopped is not started again for old requests.
+ * The bridge of a stdio client: passes lines to the daemon and back, and starts the daemon if none runs. If the daemon dies, the
+ * bridge answers running calls as interrupted and never repeats them; other requests are sent again a few times. If the daemon
+ * was stopped on purpose, old requests do not start it again.
  */
 import { request } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { readDaemonFile } from './folder.js'
-import { createLineSplitter } from './lines.js'
-import { isId, type Message, readMessage, takenId } from './messages.js'
+import { createLineSplitter, describeTakenId, isId, type Message, readMessage } from './messages.js'
 import { LARGEST_REQUEST, LONGEST_LINE_MEGABYTES, PID_HEADER, UPGRADE, WORKSPACE_HEADER } from './protocol.js'
 import { findOrStartDaemon, type StartOptions } from './start-daemon.js'
 
 export interface BridgeOptions extends StartOptions {
   /** The endpoint: `/mcp`, `/mcp/all`, `/mcp/PROFILE`. */
   readonly path: string
-  /** The folder that the client works in. */
+  /** Folder of the client. */
   readonly workspace: string
-  /** Why this client cannot be served, whatever it asks: no daemon is looked for, and every request is answered with it. */
+  /** Answers every request with this reason, without contacting a daemon. */
   readonly refusal?: string | undefined
   readonly input: Readable
   readonly output: Writable
@@ -27,36 +26,35 @@ export interface BridgeOptions extends StartOptions {
 interface Pending {
   readonly message: Message
   readonly line: string
-  /** It may have reached the daemon. */
+  /** May have reached the daemon. */
   sent: boolean
-  /** How often it was sent. */
   times: number
 }
 
-/** A request that has met so many daemons, none of which lived to answer it, may be what ends them. */
+/** A request that this many daemons died on may be the cause. */
 const MOST_TIMES = 3
 
-/** It is answered when it ends. */
+/** Its answer comes only when the subscription ends. */
 const LISTEN = 'subscriptions/listen'
 const MODERN = 'io.modelcontextprotocol/protocolVersion'
 
-/** Milliseconds for which a client that sends no more may still wait for answers. */
+/** Milliseconds to wait for open answers after the client closed its input. */
 const LAST_ANSWERS = 10_000
 
-/** Resolves when the client is gone. One that only ends its input is answered first. */
+/** Resolves when the client is gone. If only its input ended, open requests are answered first. */
 export async function runBridge(options: BridgeOptions): Promise<void> {
   const { input, output, onProblem } = options
   let socket: Socket | undefined
   let attaching: Promise<void> | undefined
   let isOver = false
-  /** Requests of the client that have no answer yet. */
+  /** Requests without an answer. */
   const pending = new Map<string | number, Pending>()
-  /** Looks whether an answer is still missing, once the client sends no more. */
+  /** Set after the end of input: checks whether answers are still missing. */
   let onWritten: (() => void) | undefined
-  /** How a client of the older protocol began: a new daemon has to hear it too. */
+  /** The client's `initialize`, repeated for a new daemon. */
   let initialize: Message | undefined
   let initialized: string | undefined
-  /** Of what the bridge itself asks: no client has it. */
+  /** Id of requests that the bridge itself sends. */
   const ownId = `toolwell-bridge-${globalThis.crypto.randomUUID()}`
 
   const write = (line: string) => {
@@ -94,7 +92,7 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
     if (socket !== lost) return
     socket = undefined
     if (isOver) return
-    // One that stops takes its file with it; one that was killed does not.
+    // A stopped daemon removes its file, a killed one does not.
     const wasStopped = readDaemonFile(options.folder) === undefined
     for (const [id, each] of [...pending]) {
       if (each.message.method === 'tools/call') answerFor(id, each, 'the connection was lost')
@@ -102,13 +100,13 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
       else if (each.times >= MOST_TIMES) answerFor(id, each, `the connection was lost ${each.times} times`)
       else each.sent = false
     }
-    // The client still waits for these, and sending them again changes nothing.
+    // The client still waits for these, and they are safe to repeat.
     if (pending.size > 0) void attach()
   }
 
   const send = (line: string) => socket?.write(`${line}\n`)
 
-  /** Connects, says again how the client began, and sends what waits. */
+  /** Connects, repeats `initialize` and sends waiting requests. */
   const attach = (): Promise<void> => {
     attaching ??= open(options)
       .then((opened) => {
@@ -128,7 +126,7 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
           send(JSON.stringify({ ...initialize, id: ownId }))
           if (initialized !== undefined) {
             send(initialized)
-            // It may have another config than the one before.
+            // The new daemon may have another config.
             say({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
           }
         }
@@ -164,19 +162,19 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
       return
     }
     if (isRequest && pending.has(id)) {
-      // With no id: it is no answer to the one that is under way.
-      say({ jsonrpc: '2.0', id: null, error: { code: -32000, message: takenId(id) } })
+      // Without an id, because it does not answer the open request.
+      say({ jsonrpc: '2.0', id: null, error: { code: -32000, message: describeTakenId(id) } })
       return
     }
     if (isRequest) {
       if (method === 'initialize') initialize = message
       pending.set(id, { message, line, sent: socket !== undefined, times: socket ? 1 : 0 })
     } else if (method === 'notifications/initialized') initialized = line
-    // Nobody waits for its answer any more, and what was not sent yet never is.
+    // A cancelled request is no longer awaited and, if still waiting, never sent.
     else if (method === 'notifications/cancelled' && isId(params?.requestId)) pending.delete(params.requestId)
     if (socket) send(line)
     else if (isRequest) void attach()
-    // A notification or an answer for a daemon that has gone means nothing to the next one.
+    // Notifications and answers meant for a lost daemon are dropped.
   }
 
   return new Promise<void>((resolve) => {
@@ -197,14 +195,14 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
       patience = setTimeout(finish, LAST_ANSWERS)
       onWritten = () => {
         const isAwaited = [...pending.values()].some(({ message }) => message.method !== LISTEN)
-        // What was written has to reach the client before the process ends.
+        // Flush before the process exits.
         if (!isAwaited) output.write('', finish)
       }
       onWritten()
     })
     input.on('error', finish)
     output.on('error', finish)
-    // At once: the daemon starts while the client still prepares its first message.
+    // Start the daemon while the client prepares its first message.
     void attach()
   })
 }
@@ -218,7 +216,7 @@ function parse(line: string): Message | undefined {
   }
 }
 
-/** It was reached, and said no; or would. */
+/** The daemon refused this client. */
 class Refused extends Error {}
 
 async function open(options: BridgeOptions): Promise<Socket> {
@@ -249,19 +247,17 @@ async function open(options: BridgeOptions): Promise<Socket> {
       response.on('data', (piece: string) => {
         text += piece
       })
-      response.on('close', () => reject(new Refused(messageIn(text, response.statusCode ?? 0))))
+      response.on('close', () => reject(new Refused(readErrorMessage(text, response.statusCode ?? 0))))
     })
     asked.on('error', reject)
     asked.end()
   })
 }
 
-function messageIn(text: string, status: number): string {
+function readErrorMessage(text: string, status: number): string {
   try {
     const { error } = JSON.parse(text) as { error?: { message?: string } }
     if (error?.message) return error.message
-  } catch {
-    // Said below.
-  }
+  } catch {}
   return `the gateway answered with status ${status}`
 }

@@ -1,20 +1,25 @@
-/** Commands that are printed for somebody to paste, with the config that they are about. Thin: Node alone. */
-import { shellWord } from './shell-word.js'
+/** Builds commands for the user to paste. Uses only Node. */
 
-/** How the command is called where it is installed. */
+/** Name of the installed command. */
 export const COMMAND = 'toolwell'
 
-/** `config`: the file, where it is not the one that the command reads by itself. */
-export function configWords(config: string | undefined): string {
+/** Flag for a config file that the command does not read by default. */
+export function configFlag(config: string | undefined): string {
   return config === undefined ? '' : ` --config ${shellWord(config)}`
 }
 
-/** The command that shows what is held back and asks, and the one that approves what it names. `command`: how it is called. */
+/** Commands that show everything quarantined and that approve one target. */
 export function approval(
   target: string,
   config: string | undefined,
   command = COMMAND,
 ): { look: string; approve: string } {
-  const words = configWords(config)
+  const words = configFlag(config)
   return { look: `${command} approve${words}`, approve: `${command} approve ${shellWord(target)}${words}` }
+}
+
+/** Quotes a word for the shell if needed. */
+export function shellWord(word: string, isWindows = process.platform === 'win32'): string {
+  if (isWindows) return /^[\w@%+=:,./\\-]+$/.test(word) ? word : `"${word.replaceAll('"', '""')}"`
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }

@@ -1,18 +1,18 @@
-/** Is a daemon running, and is it ours: asked without giving the token away. Thin: Node alone. */
+/** Finds the daemon and checks its identity without revealing the token. Uses only Node. */
 import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
-import { isSame, proofOf, readDaemonFile, tokenIn } from './folder.js'
+import { createProof, isSame, readDaemonFile, tokenIn } from './folder.js'
 import { isAlive, isDaemon } from './processes.js'
 import type { DaemonFile, Identity } from './protocol.js'
 
 export type Found =
   | { readonly kind: 'running'; readonly file: DaemonFile; readonly token: string }
-  /** There is no file, or whoever it names is gone. `stranger`: a process that has the id by now, and is no daemon. */
+  /** No file, or its process is gone. `stranger`: another program now has that process id. */
   | { readonly kind: 'none'; readonly stranger?: number }
-  /** It is there and does not answer. */
+  /** The daemon runs but does not answer. */
   | { readonly kind: 'silent'; readonly file: DaemonFile }
 
-/** Milliseconds that a daemon may take to say who it is, from the first byte asked to the last one answered. */
+/** Most milliseconds for the whole identity request. */
 const PATIENCE = 2000
 
 export async function findDaemon(folder: string, patience = PATIENCE): Promise<Found> {
@@ -24,14 +24,14 @@ export async function findDaemon(folder: string, patience = PATIENCE): Promise<F
   const answer = await ask(file.port, `/identity?challenge=${challenge}`, patience)
   if (answer === 'refused') return none()
   if (answer === 'late') return (await isDaemon(file)) ? { kind: 'silent', file } : none()
-  // Somebody else has the port by now, or the token was replaced while we asked.
+  // Another program has the port, or the token was replaced meanwhile.
   const { instance, proof } = answer as Partial<Identity>
   if (instance !== file.instance || typeof proof !== 'string') return none()
-  if (!isSame(proof, proofOf(token, challenge))) return none()
+  if (!isSame(proof, createProof(token, challenge))) return none()
   return { kind: 'running', file, token }
 }
 
-/** `late`: all of it has one end. A stranger on the port may go on for hours, a byte at a time. */
+/** Resolves with `late` after `patience`: an unknown program on the port could send a byte at a time for hours. */
 function ask(port: number, path: string, patience: number): Promise<unknown> {
   return new Promise((resolve) => {
     const asked = request({ host: '127.0.0.1', port, path, agent: false }, (response) => {
@@ -56,6 +56,43 @@ function ask(port: number, path: string, patience: number): Promise<unknown> {
     }, patience)
     asked.on('close', () => clearTimeout(deadline))
     asked.on('error', () => resolve('refused'))
+    asked.end()
+  })
+}
+
+/** Asks a verified daemon, for example for its status. Returns the parsed answer. */
+export function askDaemon(
+  { file, token }: Pick<Extract<Found, { kind: 'running' }>, 'file' | 'token'>,
+  method: 'GET' | 'POST',
+  path: string,
+): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const asked = request(
+      {
+        host: '127.0.0.1',
+        port: file.port,
+        method,
+        path,
+        agent: false,
+        headers: { Authorization: `Bearer ${token}` },
+      },
+      (response) => {
+        let text = ''
+        response.setEncoding('utf8')
+        response.on('data', (piece: string) => {
+          text += piece
+        })
+        response.on('error', reject)
+        response.on('end', () => {
+          try {
+            resolve(JSON.parse(text))
+          } catch (error) {
+            reject(error)
+          }
+        })
+      },
+    )
+    asked.on('error', reject)
     asked.end()
   })
 }

@@ -1,4 +1,4 @@
-/** The private folder of the daemon: where it is, the token, and the file that says where the daemon is. Thin: Node alone. */
+/** The daemon's private folder: its location, the token, and the file that says where the daemon runs. Uses only Node. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import {
   chmodSync,
@@ -31,38 +31,38 @@ const ownerFileIn = (folder: string): string => join(folder, 'owner')
 const daemonFileIn = (folder: string): string => join(folder, 'daemon.json')
 export const tokenFileIn = (folder: string): string => join(folder, 'token')
 
-/** A folder that cannot be used. The message says what to do. */
+/** The folder cannot be used. The message says what to do. */
 export class FolderProblem extends Error {}
 
-/** Makes the folder where it is missing, for this user alone. One that is there stays as it is, and is refused where others may write. */
+/** Creates the folder with access for this user only. An existing folder is not changed, and refused if others can write to it. */
 export function preparePrivateFolder(folder: string): void {
   try {
     const isNew = makeFolder(folder)
     const { uid, mode } = statSync(folder)
     const own = process.getuid?.()
     if (own !== undefined && uid !== own)
-      throw new FolderProblem(`${folder} belongs to another user. Give another folder with --folder.`)
+      throw new FolderProblem(`${folder} belongs to another user. Choose another folder with --folder.`)
     if (process.platform === 'win32') return
     if (isNew) chmodSync(folder, 0o700)
     else if ((mode & 0o022) !== 0)
       throw new FolderProblem(
-        // One with the sticky bit, as /tmp has it, is for all users.
+        // The sticky bit, as on /tmp, marks a folder for all users.
         (mode & 0o1000) !== 0
-          ? `${folder} is for all users. Give a folder of your own with --folder.`
-          : `Other users may write to ${folder}. Give another folder with --folder, or close it to them: chmod go-w ${folder}`,
+          ? `${folder} is shared by all users. Choose a private folder with --folder.`
+          : `Other users can write to ${folder}. Choose another folder with --folder, or remove their access: chmod go-w ${folder}`,
       )
   } catch (error) {
     if (error instanceof FolderProblem) throw error
     const { code = String(error) } = error as NodeJS.ErrnoException
     throw new FolderProblem(
-      `${folder} cannot be used (${code}). Check its permissions, or give another folder with --folder.`,
+      `${folder} cannot be used (${code}). Check its permissions, or choose another folder with --folder.`,
     )
   }
 }
 
 /**
- * With those above it; false where it is there. Not by Node's `recursive`: that tries for ever where a folder is there and nothing can
- * be made in it, as in `/proc`.
+ * Creates the folder and its parents. False if it exists. Node's `recursive` option loops forever if nothing can be created in an
+ * existing folder such as `/proc`.
  */
 function makeFolder(folder: string): boolean {
   const above = dirname(folder)
@@ -77,21 +77,21 @@ function makeFolder(folder: string): boolean {
   }
 }
 
-/** The token; made where there is none. */
+/** Reads the token, and creates one if there is none. */
 export function readToken(folder: string): string {
   const known = tokenIn(folder)
   if (known !== undefined) return known
   try {
     writeFileSync(tokenFileIn(folder), `${newToken()}\n`, { mode: 0o600, flag: 'wx' })
   } catch (error) {
-    // Another process was faster, or the file is there and holds none.
+    // Another process created it first, or the file contains no token.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw unwritable(folder, error)
     if (tokenIn(folder) === undefined) return replaceToken(folder)
   }
   return tokenIn(folder) ?? replaceToken(folder)
 }
 
-/** The token as it is in the file, or undefined where there is none. */
+/** Reads the token. Undefined if there is none. */
 export function tokenIn(folder: string): string | undefined {
   const file = tokenFileIn(folder)
   try {
@@ -103,7 +103,7 @@ export function tokenIn(folder: string): string | undefined {
   }
 }
 
-/** A new token instead of the old one, at once and for everybody. */
+/** Generates a new token. The old one stops working. */
 export function replaceToken(folder: string): string {
   const token = newToken()
   writePrivate(tokenFileIn(folder), `${token}\n`, folder)
@@ -114,8 +114,8 @@ function newToken(): string {
   return `tw_${randomBytes(32).toString('base64url')}`
 }
 
-/** Shows that one knows the token, without saying it. */
-export function proofOf(token: string, challenge: string): string {
+/** Proves knowledge of the token without revealing it. */
+export function createProof(token: string, challenge: string): string {
   return createHmac('sha256', token).update(`toolwell identity ${challenge}`).digest('base64url')
 }
 
@@ -124,13 +124,13 @@ export function isSame(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-/** Undefined where there is none, or none that can be read. */
+/** Undefined if the file is missing or invalid. */
 export function readDaemonFile(folder: string): DaemonFile | undefined {
   try {
     const file = JSON.parse(readFileSync(daemonFileIn(folder), 'utf8')) as Partial<DaemonFile>
     const isWhole =
       Number.isInteger(file.pid) &&
-      // 0 and below are groups of processes.
+      // 0 and negative numbers are process groups.
       Number(file.pid) > 0 &&
       isPort(file.port) &&
       typeof file.instance === 'string' &&
@@ -155,19 +155,19 @@ export function writeDaemonFile(folder: string, file: DaemonFile): void {
   writePrivate(daemonFileIn(folder), `${JSON.stringify(file, null, 2)}\n`, folder)
 }
 
-/** Only the file of this daemon: another one may be there by now. */
+/** Leaves the file of another daemon alone. */
 export function removeDaemonFile(folder: string, instance: string): void {
   if (readDaemonFile(folder)?.instance === instance) rmSync(daemonFileIn(folder), { force: true })
 }
 
-/** From now on no client starts a daemon on this folder: only who has this command does. */
+/** Reserves the folder: from now on only the owner's `command` starts a daemon here, no client does. */
 export function keepForOwner(folder: string, command: string): void {
   preparePrivateFolder(folder)
   writePrivate(ownerFileIn(folder), `${command}\n`, folder)
 }
 
-/** The command that alone starts a daemon on this folder; undefined where any client may. */
-export function ownerOf(folder: string): string | undefined {
+/** The command that may start a daemon here. Undefined if any client may. */
+export function readOwner(folder: string): string | undefined {
   try {
     return readFileSync(ownerFileIn(folder), 'utf8').trim()
   } catch {
@@ -175,7 +175,7 @@ export function ownerOf(folder: string): string | undefined {
   }
 }
 
-/** Whole or not at all. */
+/** Writes the file atomically. */
 function writePrivate(file: string, text: string, folder: string): void {
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
   try {
@@ -190,6 +190,6 @@ function writePrivate(file: string, text: string, folder: string): void {
 function unwritable(folder: string, error: unknown): FolderProblem {
   const { code = String(error) } = error as NodeJS.ErrnoException
   return new FolderProblem(
-    `Nothing can be written to ${folder} (${code}). Check its permissions, or give another folder with --folder.`,
+    `Cannot write to ${folder} (${code}). Check its permissions, or choose another folder with --folder.`,
   )
 }

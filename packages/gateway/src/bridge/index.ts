@@ -1,8 +1,8 @@
-/** The thin door: what a stdio client and the command need to find, start and reach the daemon. Nothing here loads the SDK. */
-export { askDaemon } from './ask-daemon.js'
+/** Entry point for stdio clients and the command: find, start and reach the daemon. Does not load the SDK. */
+
 export { runBridge } from './bridge.js'
-export { approval } from './commands.js'
-export { findDaemon } from './find-daemon.js'
+export { approval, shellWord } from './commands.js'
+export { askDaemon, findDaemon } from './find-daemon.js'
 export {
   defaultGatewayFolder,
   FolderProblem,
@@ -15,5 +15,4 @@ export {
 } from './folder.js'
 export { endDaemon, isAlive, isDaemon } from './processes.js'
 export { type DaemonFile, endpointPath, profileFault } from './protocol.js'
-export { shellWord } from './shell-word.js'
 export { DAEMON_FLAGS } from './start-daemon.js'

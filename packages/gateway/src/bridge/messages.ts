@@ -1,4 +1,5 @@
-/** What is a message of the protocol, and what is answered where a line is none. Thin: Node alone. */
+/** Reads and checks the messages of a client, line by line. Uses only Node. */
+import { LONGEST_LINE } from './protocol.js'
 
 export interface Message {
   readonly id?: string | number | null
@@ -10,12 +11,12 @@ export interface Message {
 
 export type Read =
   | { readonly message: Message }
-  /** The whole answer. */
+  /** The whole error response. */
   | { readonly refusal: object }
 
 /**
- * A line of a client. The daemon's transport drops what is no message without an answer, so whoever sent it would wait for ever; the
- * rules are those of `JSONRPCRequestSchema` and `JSONRPCNotificationSchema` of the SDK, and a test holds them together.
+ * Checks a line of a client. The daemon's transport drops invalid messages silently, so the sender would wait forever. The rules
+ * match the SDK's `JSONRPCRequestSchema` and `JSONRPCNotificationSchema`; a test compares them.
  */
 export function readMessage(line: string): Read {
   let value: unknown
@@ -24,9 +25,9 @@ export function readMessage(line: string): Read {
   } catch {
     return refusal(null, -32700, 'Parse error: this is not JSON.')
   }
-  if (Array.isArray(value)) return refusal(null, -32600, 'Invalid request: send one message in each line.')
+  if (Array.isArray(value)) return refusal(null, -32600, 'Invalid request: send one message per line.')
   if (!isObject(value)) return refusal(null, -32600, 'Invalid request: a message is an object.')
-  const problem = problemOf(value)
+  const problem = findProblem(value)
   if (problem === undefined) return { message: value as Message }
   return refusal(isId(value.id) ? value.id : null, -32600, `Invalid request: ${problem}`)
 }
@@ -34,15 +35,15 @@ export function readMessage(line: string): Read {
 const META_TASK = 'io.modelcontextprotocol/related-task'
 const KEYS = new Set(['jsonrpc', 'id', 'method', 'params'])
 
-function problemOf(value: Record<string, unknown>): string | undefined {
+function findProblem(value: Record<string, unknown>): string | undefined {
   const { jsonrpc, method, params } = value
   if (jsonrpc !== '2.0') return '"jsonrpc" must be "2.0".'
-  // The answer to a request of the daemon, which knows what to do with it.
+  // The answer to a request of the daemon.
   if (method === undefined && ('result' in value || 'error' in value)) return undefined
   if (typeof method !== 'string') return '"method" must be a string.'
   if ('id' in value && !isId(value.id)) return '"id" must be a string or a whole number.'
   const extra = Object.keys(value).find((key) => !KEYS.has(key))
-  if (extra !== undefined) return `a message has no ${JSON.stringify(extra)}.`
+  if (extra !== undefined) return `unknown key ${JSON.stringify(extra)}.`
   if (params === undefined) return undefined
   if (!isObject(params)) return '"params" must be an object.'
   const { _meta: meta } = params
@@ -60,9 +61,9 @@ export function isId(value: unknown): value is string | number {
   return typeof value === 'string' || Number.isSafeInteger(value)
 }
 
-/** Two requests under one id could not be told apart by their answers: the second is refused, over HTTP and over stdio. */
-export function takenId(id: string | number): string {
-  return `The id ${JSON.stringify(id)} is that of a request that has no answer yet. Each request has an id of its own.`
+/** Refuses a second request with the same id, because its answer could not be matched. */
+export function describeTakenId(id: string | number): string {
+  return `The id ${JSON.stringify(id)} belongs to a request that is still open. Use a new id for each request.`
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -71,4 +72,27 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function refusal(id: string | number | null, code: number, message: string): Read {
   return { refusal: { jsonrpc: '2.0', id, error: { code, message } } }
+}
+
+/** Splits a pipe into lines. Returns false if a line is too long; the rest cannot be read then. */
+export function createLineSplitter(onLine: (line: string) => void): (chunk: Buffer) => boolean {
+  let pieces: Buffer[] = []
+  let held = 0
+  return (chunk) => {
+    let start = 0
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
+      const last = chunk.subarray(start, end)
+      const line = pieces.length === 0 ? last : Buffer.concat([...pieces, last])
+      pieces = []
+      held = 0
+      start = end + 1
+      const text = line.toString('utf8').trim()
+      if (text !== '') onLine(text)
+    }
+    if (start < chunk.length) {
+      pieces.push(chunk.subarray(start))
+      held += chunk.length - start
+    }
+    return held <= LONGEST_LINE
+  }
 }

@@ -1,4 +1,4 @@
-/** Processes by their ids. An id goes to another process in time, so a daemon is told from others before it is signalled. Thin: Node alone. */
+/** Identifies processes. Process ids are reused, so a daemon is verified before it is killed. Uses only Node. */
 import { readFileSync } from 'node:fs'
 import { removeDaemonFile } from './folder.js'
 import type { DaemonFile } from './protocol.js'
@@ -12,13 +12,13 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** When a process started, with the boot it belongs to; empty where the system does not say so in a file. */
-export function startOf(pid: number): string {
+/** Start time of a process and the id of the boot. Empty if the system has no such file. */
+export function readStartTime(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The name of the program stands in brackets and may hold anything.
+    // The program name is in brackets and may contain anything.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    // It has ended, and its parent has not noticed yet.
+    // A zombie: ended, but not yet reaped by its parent.
     if (fields[0] === 'Z' || fields[0] === 'X') return 'ended'
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').slice(0, 8)}-${fields[19]}`
   } catch {
@@ -26,20 +26,20 @@ export function startOf(pid: number): string {
   }
 }
 
-/** The process that the file names is alive, and is the one that wrote it. */
+/** Checks that the process that wrote the file is still alive. */
 export async function isDaemon({ pid, start }: DaemonFile): Promise<boolean> {
   if (!isAlive(pid)) return false
-  const now = startOf(pid)
+  const now = readStartTime(pid)
   if (now !== '') return now === start
-  return isProgram(await programOf(pid))
+  return isProgram(await readProgram(pid))
 }
 
-/** Without a start to compare: the program at least has to be ours. */
+/** Without a start time, compares the command line. */
 function isProgram(line: string): boolean {
   return process.platform === 'win32' ? /node/i.test(line) : /toolwell.*\bserve\b/.test(line)
 }
 
-async function programOf(pid: number): Promise<string> {
+async function readProgram(pid: number): Promise<string> {
   const { execFileSync } = await import('node:child_process')
   const [program, words] =
     process.platform === 'win32'
@@ -56,15 +56,15 @@ async function programOf(pid: number): Promise<string> {
   }
 }
 
-/** Ends the daemon at once, without a word. False where the process is not the daemon: it is left alone. */
+/** Kills the daemon. False if the process is another program, which is not touched. */
 export async function endDaemon(folder: string, file: DaemonFile): Promise<boolean> {
   if (!(await isDaemon(file))) return false
-  // As one that is asked does: a client that is still open then knows that it was stopped.
+  // As after a normal stop, so that open clients do not restart it.
   removeDaemonFile(folder, file.instance)
   try {
     process.kill(file.pid, 'SIGKILL')
   } catch {
-    // It has ended by itself.
+    // The daemon has already ended.
   }
   return true
 }

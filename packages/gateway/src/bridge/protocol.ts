@@ -1,18 +1,18 @@
-/** What a bridge and a daemon agree on. Imported by the thin bridge: nothing but constants, types and paths. */
+/** Constants and types shared by bridge and daemon. */
 
-/** Grows when a bridge of one version cannot talk to a daemon of another. */
+/** Increase it when bridges and daemons of different versions can no longer talk to each other. */
 export const PROTOCOL = 1
 
-/** The name of the protocol in the HTTP upgrade. What follows is MCP, one message in each line, in both directions. */
+/** Protocol name in the HTTP upgrade. The connection then carries MCP messages, one per line, in both directions. */
 export const UPGRADE = 'toolwell-stdio'
-/** The absolute path of the folder that a caller works in. */
+/** Absolute path of the folder in which the caller works. */
 export const WORKSPACE_HEADER = 'X-Toolwell-Workspace'
-/** Bytes of one request, over HTTP and over stdio. */
+/** Limit of one request in bytes, over HTTP and stdio. */
 export const LARGEST_REQUEST = 16 * 1024 * 1024
-/** Megabytes of one line: what is longer is no message, and what follows cannot be read. */
+/** Limit of one line in megabytes. After a longer line, the input cannot be read any more. */
 export const LONGEST_LINE_MEGABYTES = 64
 export const LONGEST_LINE = LONGEST_LINE_MEGABYTES * 1024 * 1024
-/** The id of the process at the other end, for `status`. */
+/** Process id of the bridge, for `status`. */
 export const PID_HEADER = 'X-Toolwell-Pid'
 
 /** `/mcp`, `/mcp/all`, `/mcp/PROFILE`, `/mcp/PROFILE/all`. */
@@ -26,7 +26,7 @@ export function endpointPath({
   return `/mcp${profile === undefined ? '' : `/${encodeURIComponent(profile)}`}${isAll ? '/all' : ''}`
 }
 
-/** Why no config can have a profile of this name; a sentence. The path of one would lead to other tools, and mostly to all. */
+/** Why a profile cannot have this name: its path would lead to other tools. Undefined if it can. */
 export function profileFault(profile: string): string | undefined {
   const isPart = profile.trim() !== '' && !['all', '.', '..'].includes(profile) && !/[/\\]/.test(profile)
   if (isPart) return undefined
@@ -34,24 +34,24 @@ export function profileFault(profile: string): string | undefined {
   return `No profile can be called ${JSON.stringify(profile)}.${instead}`
 }
 
-/** Where a daemon is, as its file says. */
+/** The file that says where the daemon runs. */
 export interface DaemonFile {
   readonly pid: number
   readonly port: number
-  /** One daemon in its whole life. */
+  /** Unique for each run of a daemon. */
   readonly instance: string
   readonly version: string
   readonly protocol: number
-  /** `bridge`: it stops when it is idle. */
+  /** A daemon started by `bridge` stops when idle. */
   readonly startedBy: 'bridge' | 'person'
   readonly startedAt: number
-  /** When its process started, as the system counts: its id may go to another. Absent where the system does not say. */
+  /** Start time of the process, because process ids are reused. Absent if the system does not report it. */
   readonly start?: string
-  /** What it was started with besides its folder: its config, its port. Whoever starts it again after it was killed gives the same. */
+  /** Arguments of the daemon without its folder, used to restart it after it was killed. */
   readonly words?: readonly string[]
 }
 
-/** What a daemon says to anyone who asks. `proof` shows that it knows the token, without saying it. */
+/** Public identity of a daemon. `proof` shows that it knows the token. */
 export interface Identity {
   readonly toolwell: 'gateway'
   readonly instance: string

@@ -1,42 +1,41 @@
-/** Finds the daemon, or starts one and waits for it. Whoever is first starts it; the others wait. Thin: Node alone. */
+/** Finds the daemon, or starts one and waits for it. If several clients need one, the first starts it. Uses only Node. */
 import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { askDaemon } from './ask-daemon.js'
-import { type Found, findDaemon } from './find-daemon.js'
-import { logFileIn, ownerOf, preparePrivateFolder, readDaemonFile, readToken } from './folder.js'
-import { isAlive, isDaemon, startOf } from './processes.js'
+import { askDaemon, type Found, findDaemon } from './find-daemon.js'
+import { logFileIn, preparePrivateFolder, readDaemonFile, readOwner, readToken } from './folder.js'
+import { isAlive, isDaemon, readStartTime } from './processes.js'
 import { PROTOCOL } from './protocol.js'
 
 export interface StartOptions {
   readonly folder: string
-  /** The words that start a daemon on the folder. */
+  /** Command that starts a daemon on the folder. */
   readonly command: readonly string[]
-  /** Milliseconds until it has to be there. */
+  /** Milliseconds to wait for the daemon. */
   readonly patience?: number
 }
 
 /**
- * Options of Node for a daemon in the background: its space for new objects has a quarter of the usual size. That saves tens of
- * megabytes for as long as it runs, and makes it hardly slower.
+ * Node options for a background daemon: a quarter of the usual space for new objects. Saves tens of megabytes at almost no cost
+ * in speed.
  */
 export const DAEMON_FLAGS: readonly string[] = ['--max-semi-space-size=4']
 
 export type Running = Extract<Found, { kind: 'running' }>
 
-/** It could not be started. The message says why and what to do. */
+/** The daemon could not be started. The message says why and what to do. */
 export class StartProblem extends Error {}
 
 const PATIENCE = 30_000
 const LOOK_EVERY = 50
-/** A start that has not come to anything for so long is somebody else's failure. */
+/** Milliseconds after which a start counts as failed. */
 const START_IS_OVER = 15_000
-/** It is made and then written. */
+/** Milliseconds between creating and writing the claim file. */
 const TO_WRITE = 1000
 
 export async function findOrStartDaemon(options: StartOptions): Promise<Running> {
   const { folder, patience = PATIENCE } = options
   preparePrivateFolder(folder)
-  // The daemon makes it too; here, so that it is there when the daemon is asked.
+  // The daemon creates it too, but findDaemon below needs it first.
   readToken(folder)
   const until = Date.now() + patience
   let exit: string | undefined
@@ -44,33 +43,32 @@ export async function findOrStartDaemon(options: StartOptions): Promise<Running>
     const found = await findDaemon(folder)
     if (found.kind === 'running') {
       if (found.file.protocol === PROTOCOL) return found
-      await makeWay(found)
+      await stopOlderDaemon(found)
       continue
     }
-    const owner = found.kind === 'none' ? ownerOf(folder) : undefined
-    if (owner !== undefined)
-      throw new StartProblem(`This gateway is not running. Run it again with: ${owner}`)
+    const owner = found.kind === 'none' ? readOwner(folder) : undefined
+    if (owner !== undefined) throw new StartProblem(`This gateway is not running. Start it with: ${owner}`)
     if (exit !== undefined) throw new StartProblem(exit)
     if (Date.now() > until)
       throw new StartProblem(
         found.kind === 'silent'
-          ? `The gateway (process ${found.file.pid}) does not answer. End it with: toolwell stop --force`
-          : `The gateway did not start in ${patience / 1000} seconds. Its log is ${logFileIn(folder)}`,
+          ? `The gateway (process ${found.file.pid}) does not answer. Stop it with: toolwell stop --force`
+          : `The gateway did not start within ${patience / 1000} seconds. See its log: ${logFileIn(folder)}`,
       )
-    if (found.kind === 'none' && takesTurn(folder)) exit = await startOnce(options)
+    if (found.kind === 'none' && claimStart(folder)) exit = await startOnce(options)
     else await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY))
   }
 }
 
-/** A daemon of another version cannot be talked to. An older one that stops by itself anyway is asked to stop now. */
-async function makeWay({ file, token }: Running): Promise<void> {
+/** Stops an older daemon that a bridge started. Other daemons with another protocol are an error. */
+async function stopOlderDaemon({ file, token }: Running): Promise<void> {
   if (file.protocol > PROTOCOL)
     throw new StartProblem(
-      `The gateway that runs is of a newer version (${file.version}) than this client's entry. Restart the client, or connect it again with: toolwell connect`,
+      `The running gateway (${file.version}) is newer than this client's entry. Restart the client, or connect it again with: toolwell connect`,
     )
   if (file.startedBy !== 'bridge')
     throw new StartProblem(
-      `The gateway that runs is of an older version (${file.version}). Stop it with: toolwell stop`,
+      `The running gateway (${file.version}) is too old for this client. Stop it with: toolwell stop`,
     )
   await askDaemon({ file, token }, 'POST', '/stop')
   while (await isDaemon(file)) await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY))
@@ -78,45 +76,45 @@ async function makeWay({ file, token }: Running): Promise<void> {
 
 const turnFileIn = (folder: string) => join(folder, 'starting')
 
-/** One of many that want to start it. */
-function takesTurn(folder: string): boolean {
+/** Claims the start, so that only one client starts the daemon. */
+function claimStart(folder: string): boolean {
   const file = turnFileIn(folder)
   try {
-    writeFileSync(file, `${process.pid} ${startOf(process.pid)}`, { flag: 'wx', mode: 0o600 })
+    writeFileSync(file, `${process.pid} ${readStartTime(process.pid)}`, { flag: 'wx', mode: 0o600 })
     return true
   } catch {
-    if (isLeftBehind(file)) rmSync(file, { force: true })
+    if (isStaleClaim(file)) rmSync(file, { force: true })
     return false
   }
 }
 
-/** Whoever took the turn is gone, or has come to nothing. */
-function isLeftBehind(file: string): boolean {
+/** The process that claimed the start is gone or has failed. */
+function isStaleClaim(file: string): boolean {
   const since = statSync(file, { throwIfNoEntry: false })?.mtimeMs
   if (since === undefined) return false
   const age = Date.now() - since
   if (age > START_IS_OVER) return true
   try {
     const [pid = '', start = ''] = readFileSync(file, 'utf8').split(' ')
-    return pid === '' ? age > TO_WRITE : !isAlive(Number(pid)) || startOf(Number(pid)) !== start
+    return pid === '' ? age > TO_WRITE : !isAlive(Number(pid)) || readStartTime(Number(pid)) !== start
   } catch {
     return false
   }
 }
 
-/** Waits until a daemon answers or the program ends; in words why, where it ended without one. */
+/** Starts the daemon and waits until it answers or exits. Returns the error, if any. */
 async function startOnce({ folder, command }: StartOptions): Promise<string | undefined> {
   const leaveTurn = () => rmSync(turnFileIn(folder), { force: true })
-  // The client may be gone before the daemon is there.
+  // The client may end before the daemon runs.
   process.once('exit', leaveTurn)
-  // Most bridges find a daemon, and need no more than they have.
+  // Loaded only here: most bridges find a running daemon.
   const { spawn } = await import('node:child_process')
-  setLogAside(logFileIn(folder))
+  rotateLog(logFileIn(folder))
   const log = openSync(logFileIn(folder), 'a', 0o600)
   const from = statSync(logFileIn(folder)).size
   try {
     const [program = '', ...words] = command
-    // The file of one that was killed is still there; one that was stopped has taken it along.
+    // Still there if the last daemon was killed; a stopped daemon removes it.
     const before = readDaemonFile(folder)?.words ?? []
     const child = spawn(program, [...words, ...before], {
       cwd: folder,
@@ -130,11 +128,11 @@ async function startOnce({ folder, command }: StartOptions): Promise<string | un
       ended = `The gateway could not be started: ${error.message}.`
     })
     child.on('exit', (code) => {
-      // One that found another running ends with 0.
+      // Exit code 0: another daemon was already running.
       const asBefore =
         before.length === 0
           ? ''
-          : ` It was started with ${before.join(' ')}, as before it was killed. To start it with your own config: toolwell serve`
+          : ` It was started with ${before.join(' ')}, the arguments of the gateway that was killed. To start it with your own config: toolwell serve`
       ended =
         code === 0 ? '' : `The gateway could not be started. ${lastLine(logFileIn(folder), from)}${asBefore}`
     })
@@ -151,16 +149,16 @@ async function startOnce({ folder, command }: StartOptions): Promise<string | un
   }
 }
 
-/** Bytes of a log that the next daemon goes on with. */
+/** Size in bytes above which the log is rotated. */
 const LARGEST_LOG = 1024 * 1024
 
-/** A log that has grown makes way for a new one, and is kept until that has grown, too. */
-function setLogAside(file: string): void {
+/** Keeps one old log. */
+function rotateLog(file: string): void {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) <= LARGEST_LOG) return
   try {
     renameSync(file, `${file}.old`)
   } catch {
-    // On Windows nothing is renamed that somebody has open.
+    // Windows cannot rename an open file.
   }
 }
 
@@ -169,8 +167,8 @@ function lastLine(file: string, from: number): string {
   try {
     said = readFileSync(file).subarray(from).toString('utf8').trim().split('\n').at(-1) ?? ''
   } catch {
-    // Somebody has removed the folder meanwhile.
-    return `Its log was to be ${file}`
+    // The folder was removed meanwhile.
+    return `Its log would be ${file}`
   }
-  return said === '' ? `Its log is ${file}` : said.replace(/^toolwell: /, '')
+  return said === '' ? `See its log: ${file}` : said.replace(/^toolwell: /, '')
 }

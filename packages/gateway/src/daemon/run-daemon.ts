@@ -1,7 +1,8 @@
-/** One daemon for each user: whoever is first on a folder serves, and the others are told where it is. */
+/** Runs one daemon per user. The first process in a folder serves; the others learn where it runs. */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { withFileLock } from '@toolwell/core/internal/node'
+import { trustedProjects as projectsIn, type TrustedProjects } from '@toolwell/mcp/internal'
 import { findDaemon } from '../bridge/find-daemon.js'
 import {
   preparePrivateFolder,
@@ -12,21 +13,21 @@ import {
   tokenIn,
   writeDaemonFile,
 } from '../bridge/folder.js'
-import { startOf } from '../bridge/processes.js'
+import { readStartTime } from '../bridge/processes.js'
 import { type DaemonFile, PROTOCOL } from '../bridge/protocol.js'
 import { createGateway, type Gateway, type GatewayOptions } from '../http/gateway.js'
 
-/** Clients name it in their configs, so it stays the same. */
+/** Fixed, because client configs contain it. */
 export const DEFAULT_PORT = 7411
 
 export interface DaemonOptions extends Omit<GatewayOptions, 'token' | 'tokenHint' | 'instance' | 'onStop'> {
   readonly folder: string
   readonly startedBy: DaemonFile['startedBy']
-  /** 0: any that is free. Default: the usual one. */
+  /** 0 picks a free port. Default: DEFAULT_PORT. */
   readonly port?: number
-  /** What a client that starts it again after it was killed gives to the command, besides the folder. */
+  /** Arguments for the command, without the folder, if a client has to restart a killed daemon. */
   readonly words?: readonly string[]
-  /** Milliseconds without a client after which a daemon that a bridge started stops. */
+  /** Milliseconds without a client after which a daemon started by a bridge stops. */
   readonly idle?: number
 }
 
@@ -34,10 +35,10 @@ export interface Daemon {
   readonly file: DaemonFile
   readonly token: string
   readonly url: string
-  /** The port that it was to have, where another program has that and it took any that was free. */
+  /** The wanted port, if another program uses it and the daemon listens on a free one. */
   readonly takenPort: number | undefined
   readonly gateway: Gateway
-  /** Resolves when it has stopped, and why. */
+  /** Resolves with the reason when the daemon has stopped. */
   readonly stopped: Promise<'asked' | 'idle' | 'closed'>
   close(): Promise<void>
 }
@@ -46,7 +47,7 @@ export type DaemonStart =
   | { readonly kind: 'serving'; readonly daemon: Daemon }
   | { readonly kind: 'another'; readonly file: DaemonFile }
 
-/** The port is taken by a program that is not ours. */
+/** Another program uses the port. */
 export class PortInUse extends Error {
   readonly port: number
   constructor(port: number) {
@@ -56,7 +57,7 @@ export class PortInUse extends Error {
 }
 
 const IDLE = 10 * 60_000
-/** Milliseconds for which a token that was replaced may still be taken. */
+/** Milliseconds for which a token is cached. */
 const TOKEN_HOLDS = 100
 
 export async function runDaemon(options: DaemonOptions): Promise<DaemonStart> {
@@ -87,7 +88,6 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
     now,
     instance,
     token: (isFresh) => {
-      // Every call asks: the file is read at most ten times a second.
       if (isFresh || performance.now() - read >= TOKEN_HOLDS) {
         known = tokenIn(folder) ?? known
         read = performance.now()
@@ -98,7 +98,7 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
     onStop: () => stop('asked'),
   })
   const listening = await listen(gateway, port, startedBy)
-  const start = startOf(process.pid)
+  const start = readStartTime(process.pid)
   const file: DaemonFile = {
     pid: process.pid,
     port: listening,
@@ -113,11 +113,11 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
   try {
     writeDaemonFile(folder, file)
   } catch (error) {
-    // Nobody would find it, and nobody could stop it.
+    // Without its file, nobody could find or stop the daemon.
     await gateway.close()
     throw error
   }
-  // A bridge comes at once, and brings its folder.
+  // A bridge connects at once and sends its workspace.
   if (startedBy === 'person') gateway.prepare()
   const watching =
     startedBy === 'bridge'
@@ -125,7 +125,7 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
           () => {
             const { staying, busy, lastUsed } = gateway.activity
             if (staying > 0 || busy > 0) return
-            // Where its file is gone, or another daemon's, nobody will find it any more.
+            // Without its own file, no client can find this daemon.
             const isFound = readDaemonFile(folder)?.instance === instance
             if (!isFound || now() - lastUsed >= idle) stop('idle')
           },
@@ -134,7 +134,7 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
       : undefined
   const stopped = stopping.then(async (why) => {
     clearInterval(watching)
-    // First, so that whoever comes now starts another instead of waiting for this one.
+    // Removed first, so that new clients start another daemon instead of waiting for this one.
     removeDaemonFile(folder, instance)
     await gateway.close()
     return why
@@ -153,7 +153,7 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
   }
 }
 
-/** What a bridge starts needs no certain port; what a person starts is named in configs. */
+/** A daemon started by a bridge may use any port. A person's port is in client configs. */
 async function listen(gateway: Gateway, port: number, startedBy: DaemonFile['startedBy']): Promise<number> {
   try {
     return await gateway.listen(port)
@@ -166,3 +166,8 @@ async function listen(gateway: Gateway, port: number, startedBy: DaemonFile['sta
     throw new PortInUse(port)
   }
 }
+
+/** Project config files that the user has trusted, kept in the private folder. */
+export type { TrustedProjects } from '@toolwell/mcp/internal'
+
+export const trustedProjects = (folder: string): TrustedProjects => projectsIn(folder, preparePrivateFolder)

@@ -1,23 +1,29 @@
-/** Stdio clients at the other end of a bridge: each is a connection that the server for HTTP has given away. */
+/** Stdio clients behind a bridge. Each is a connection upgraded from HTTP. */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import {
+  classifyInboundRequest,
+  isJSONRPCRequest,
+  type JSONRPCErrorResponse,
+  type JSONRPCMessage,
+  type Transport,
+  UnsupportedProtocolVersionError,
+} from '@modelcontextprotocol/server'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import { LONGEST_LINE, PID_HEADER, UPGRADE, WORKSPACE_HEADER } from '../bridge/protocol.js'
+import { type McpPath, readPath, readWorkspace, writePath } from './address.js'
 import type { Clients } from './clients.js'
 import type { Endpoint } from './endpoint.js'
-import type { Refused } from './guard.js'
-import { type McpPath, readPath, writePath } from './path.js'
-import { header, refuseSocket, urlOf } from './replies.js'
-import { answerUnknownVersions } from './unknown-version.js'
-import { workspaceOf } from './workspace.js'
+import { header, parseUrl, refuseSocket } from './exchange.js'
+import type { Refusal } from './guard.js'
 
 export interface BridgesOptions {
   readonly clients: Clients
   readonly find: (path: McpPath, workspace: string | undefined) => Endpoint
-  /** Why somebody may not come in; told of already. */
-  readonly refused: (request: IncomingMessage) => Refused | undefined
+  /** Returns why a request is refused, after emitting the event. */
+  readonly refused: (request: IncomingMessage) => Refusal | undefined
   readonly onUsed: () => void
   readonly onJoined: (endpoint: string) => void
   readonly onLeft: (endpoint: string) => void
@@ -25,7 +31,7 @@ export interface BridgesOptions {
 
 export class Bridges {
   readonly #options: BridgesOptions
-  /** So that they end with the gateway. */
+  /** Closed with the gateway. */
   readonly #sockets = new Set<Duplex>()
 
   constructor(options: BridgesOptions) {
@@ -40,14 +46,14 @@ export class Bridges {
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     this.keep(socket)
-    const path = readPath(urlOf(request)?.pathname ?? '')
+    const path = readPath(parseUrl(request)?.pathname ?? '')
     const refused = this.#options.refused(request)
     if (refused || !path) {
-      refuseSocket(socket, refused ?? { status: 400, message: `This is not an endpoint for ${UPGRADE}.` })
+      refuseSocket(socket, refused ?? { status: 400, message: `This path does not accept ${UPGRADE}.` })
       return
     }
     try {
-      const endpoint = this.#options.find(path, workspaceOf(header(request, WORKSPACE_HEADER)))
+      const endpoint = this.#options.find(path, readWorkspace(header(request, WORKSPACE_HEADER)))
       endpoint.check()
       socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${UPGRADE}\r\n\r\n`)
       if (head.length > 0) socket.unshift(head)
@@ -81,7 +87,7 @@ export class Bridges {
     clients.join(id, { ...client, server: undefined })
     onJoined(name)
     socket.on('data', onUsed)
-    // A server for HTTP lets its side of a connection stay open.
+    // An HTTP server keeps its side of the connection half-open.
     socket.on('end', () => socket.destroy())
     socket.on('close', () => {
       clients.leave(id)
@@ -91,4 +97,34 @@ export class Bridges {
       onLeft(name)
     })
   }
+}
+
+/** Versions that are named in each request. A test compares them with the SDK's answer over HTTP. */
+const SUPPORTED = ['2026-07-28']
+
+/**
+ * Answers requests with an unsupported version as over HTTP. The SDK checks only the first request of a connection. Call it after
+ * `onmessage` is set.
+ */
+function answerUnknownVersions(transport: Transport): void {
+  const { onmessage } = transport
+  transport.onmessage = (message, extra) => {
+    const answer = unsupported(message)
+    if (answer) transport.send(answer).catch(() => undefined)
+    else onmessage?.(message, extra)
+  }
+}
+
+function unsupported(message: JSONRPCMessage): JSONRPCErrorResponse | undefined {
+  if (!isJSONRPCRequest(message)) return undefined
+  const found = classifyInboundRequest({ httpMethod: 'POST', body: message })
+  if (found.kind !== 'modern') return undefined
+  const { revision: requested } = found.classification
+  if (requested === undefined || SUPPORTED.includes(requested)) return undefined
+  const {
+    code,
+    message: text,
+    data,
+  } = new UnsupportedProtocolVersionError({ supported: SUPPORTED, requested })
+  return { jsonrpc: '2.0', id: message.id, error: { code, message: text, data } }
 }

@@ -1,9 +1,9 @@
-/** Who is connected, for `status` and for the idle stop. */
+/** Connected clients, for `status` and the idle stop. */
 import type { Server } from '@modelcontextprotocol/server'
 
 export interface ClientReport {
   readonly kind: 'stdio' | 'session' | 'http'
-  /** What the client calls itself. A hint, and nothing else. */
+  /** The name the client sent. Unverified. */
   readonly name: string
   readonly endpoint: string
   readonly workspace: string | undefined
@@ -11,7 +11,7 @@ export interface ClientReport {
   /** Milliseconds since the epoch. */
   readonly since: number
   readonly lastUsed: number
-  /** Calls that ran, searches, and calls that were answered without running anything. */
+  /** Calls that ran, searches, and calls answered without running a tool. */
   readonly calls: number
   readonly searches: number
   readonly refused: number
@@ -28,7 +28,7 @@ interface Client extends Omit<ClientReport, 'name' | 'lastUsed' | Counted> {
   refused: number
 }
 
-/** A client of single requests counts as there for so long after the last. */
+/** Milliseconds for which a client without a session stays in the report after its last request. */
 const HTTP_STAYS = 300_000
 const MOST_HTTP = 100
 
@@ -63,7 +63,7 @@ export class Clients {
     this.#clients.delete(id)
   }
 
-  /** A request of a client that stays, or of one that makes single requests. Gives what it calls itself. */
+  /** Records a request. Returns the name of the client. */
   used(
     server: Server,
     name: string,
@@ -78,7 +78,7 @@ export class Clients {
     return client.name
   }
 
-  /** Those that stay. */
+  /** Number of clients with an open connection or session. */
   get staying(): number {
     return [...this.#clients.values()].filter(({ kind }) => kind !== 'http').length
   }

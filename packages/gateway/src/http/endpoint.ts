@@ -1,4 +1,4 @@
-/** One endpoint: a room in one mode, for both eras. Clients that stay are known here, and told when the list has changed. */
+/** Endpoints: a view in one mode, for both protocol generations. Connected clients are notified when their list changes. */
 import { createHash } from 'node:crypto'
 import { homedir } from 'node:os'
 import {
@@ -9,17 +9,17 @@ import {
 } from '@modelcontextprotocol/server'
 import type { Caller } from '@toolwell/mcp'
 import type { Called } from '../answer/call-tool.js'
-import { headerChecked } from '../answer/header-check.js'
-import { dispatchTools, everyTool } from '../answer/list-tools.js'
+import { checkHeaders } from '../answer/checked-server.js'
+import { listDispatchTools, listEveryTool } from '../answer/list-tools.js'
 import { createMcpServer, type Mode, SINGLE_REQUESTS } from '../answer/mcp-server.js'
-import type { Place } from '../room/halls.js'
-import type { Room } from '../room/room.js'
-import type { McpPath } from './path.js'
+import type { Place, ServerSets } from '../servers/server-sets.js'
+import type { View } from '../servers/view.js'
+import { type McpPath, writePath } from './address.js'
 
-/** No config has the profile that was asked for, or none has it any more. */
+/** The config has no such profile, or not any more. */
 export class UnknownProfile extends Error {
   constructor(profile: string, known: readonly string[]) {
-    super(`There is no profile ${JSON.stringify(profile)}. Known profiles: ${known.join(', ') || 'none'}.`)
+    super(`Unknown profile ${JSON.stringify(profile)}. Known profiles: ${known.join(', ') || 'none'}.`)
   }
 }
 
@@ -35,15 +35,15 @@ export interface EndpointOptions {
 export interface Endpoint {
   readonly place: Place
   readonly path: McpPath
-  /** Requests of the newer protocol: each stands for itself. */
+  /** Handles requests of the newer protocol, which need no session. */
   readonly modern: McpHttpHandler
-  /** A server for one client that stays. */
+  /** Creates a server for one connected client. */
   serverFor(caller: Caller): Server
-  /** Throws `UnknownProfile` where the config has its profile no more. */
+  /** Throws `UnknownProfile` if the config no longer has the profile. */
   check(): void
-  /** Somebody is there, until the function is called that it gives. */
+  /** Keeps the endpoint open until the returned function is called. */
   hold(): () => void
-  /** Somebody stays, or listens. */
+  /** True while a client is connected or subscribed. */
   readonly isInUse: boolean
   close(): Promise<void>
 }
@@ -51,46 +51,46 @@ export interface Endpoint {
 export function createEndpoint(options: EndpointOptions): Endpoint {
   const { place, path, version, onCalled, onListed } = options
   const { mode, profile } = path
-  const room = (): Room => {
-    const found = place.hall.room(profile)
+  const view = (): View => {
+    const found = place.serverSet.view(profile)
     if (found) return found
-    throw new UnknownProfile(profile ?? '', Object.keys(place.hall.config.profiles))
+    throw new UnknownProfile(profile ?? '', Object.keys(place.serverSet.config.profiles))
   }
-  room()
+  view()
   const staying = new Set<Server>()
   let held = 0
   const bus = new InMemoryServerEventBus()
   const made = (caller: Caller) =>
     createMcpServer({
-      room,
+      view,
       mode,
       workspace: place.workspace,
-      // A server that works in a folder gets one that belongs to nobody, where the caller has named none.
+      // Without a workspace, servers that work in a folder run in the home folder.
       caller: { ...caller, workspace: place.workspace ?? homedir() },
       version,
       onCalled,
       onListed: listed,
     })
-  /** What was listed last, where somebody wants to know of changes. */
+  /** Hash of the last list, while anyone may be notified of changes. */
   let last: string | undefined
   const listed = (server: Server, client: string) => {
     onListed(server, client)
-    last ??= hashOf(room(), mode)
+    last ??= hashList(view(), mode)
   }
   let isDue = false
   const unwatch = place.watch(() => {
     if (isDue) return
     isDue = true
-    // A server that joins changes the catalogue several times at once.
+    // A server that joins changes the catalogue several times in a row.
     setImmediate(() => {
       isDue = false
       if (staying.size === 0 && bus.listenerCount === 0) {
         last = undefined
         return
       }
-      const open = place.hall.room(profile)
-      // Where the profile is gone, so are its tools.
-      const now = open ? hashOf(open, mode) : ''
+      const open = place.serverSet.view(profile)
+      // A removed profile has no tools.
+      const now = open ? hashList(open, mode) : ''
       if (now === last) return
       last = now
       modern.notify.toolsChanged()
@@ -99,7 +99,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   })
   const modern = createMcpHandler(
     ({ requestInfo }) =>
-      headerChecked(made({ client: SINGLE_REQUESTS, era: 'modern' }), room(), mode, requestInfo?.headers),
+      checkHeaders(made({ client: SINGLE_REQUESTS, era: 'modern' }), view(), mode, requestInfo?.headers),
     { legacy: 'reject', bus, maxRequestBodySize: options.maxRequestBodySize },
   )
   return {
@@ -116,7 +116,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       }
       return server
     },
-    check: () => void room(),
+    check: () => void view(),
     hold() {
       held++
       return () => {
@@ -134,14 +134,69 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   }
 }
 
-function hashOf(room: Room, mode: Mode): string {
+function hashList(view: View, mode: Mode): string {
   const hash = createHash('sha256')
-  if (mode === 'dispatch') return hash.update(JSON.stringify(dispatchTools(room))).digest('hex')
+  if (mode === 'dispatch') return hash.update(JSON.stringify(listDispatchTools(view))).digest('hex')
   let cursor: string | undefined
   do {
-    const page = everyTool(room, cursor)
+    const page = listEveryTool(view, cursor)
     hash.update(JSON.stringify(page?.tools ?? []))
     cursor = page?.nextCursor
   } while (cursor !== undefined)
   return hash.digest('hex')
+}
+
+export interface EndpointsOptions {
+  readonly serverSets: ServerSets
+  readonly make: (place: Place, path: McpPath) => Endpoint
+  /** Milliseconds without a caller after which an endpoint closes. */
+  readonly idle: number
+  readonly now: () => number
+}
+
+interface Known {
+  readonly endpoint: Endpoint
+  lastUsed: number
+}
+
+export class Endpoints {
+  readonly #options: EndpointsOptions
+  readonly #known = new Map<string, Known>()
+  readonly #sweeping: NodeJS.Timeout
+
+  constructor(options: EndpointsOptions) {
+    this.#options = options
+    this.#sweeping = setInterval(() => this.sweep(), Math.min(options.idle, 60_000))
+    this.#sweeping.unref()
+  }
+
+  find(path: McpPath, workspace: string | undefined): Endpoint {
+    const { serverSets, make, now } = this.#options
+    const key = `${writePath(path)} ${workspace ?? ''}`
+    const known = this.#known.get(key)
+    if (known) {
+      known.lastUsed = now()
+      return known.endpoint
+    }
+    const endpoint = make(serverSets.find(workspace), path)
+    this.#known.set(key, { endpoint, lastUsed: now() })
+    return endpoint
+  }
+
+  /** Closes idle endpoints and releases their workspaces. */
+  sweep(): void {
+    const { serverSets, idle, now } = this.#options
+    for (const [key, { endpoint, lastUsed }] of this.#known) {
+      const { place, isInUse } = endpoint
+      if (isInUse || place.serverSet.busy > 0 || now() - lastUsed < idle) continue
+      this.#known.delete(key)
+      void endpoint.close().catch(() => undefined)
+    }
+    serverSets.release(new Set([...this.#known.values()].map(({ endpoint }) => endpoint.place)))
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#sweeping)
+    await Promise.all([...this.#known.values()].map(({ endpoint }) => endpoint.close()))
+  }
 }

@@ -1,18 +1,20 @@
 /**
- * A request of Node's HTTP server as one of the web, and the answer to it back. A body is read and parsed once, by us: the request of
- * the web goes without it. An answer that is no stream is whole before its first byte is sent, and goes out in one piece.
+ * Converts between Node's HTTP messages and web requests and responses, and writes answers outside the protocol. The body is read
+ * and parsed once, here; the web request has none. A response that is not a stream is sent in one piece.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Refusal } from './guard.js'
 
-export class TooLarge extends Error {
+export class RequestTooLarge extends Error {
   constructor(most: number) {
     super(`The request must not be larger than ${most} bytes.`)
   }
 }
 
-/** Throws `TooLarge` as soon as that is known; what comes after is not kept. */
+/** Throws `RequestTooLarge` as soon as the limit is passed. */
 export async function readBody(request: IncomingMessage, most: number): Promise<string> {
-  if (Number(request.headers['content-length']) > most) throw new TooLarge(most)
+  if (Number(request.headers['content-length']) > most) throw new RequestTooLarge(most)
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = []
     let bytes = 0
@@ -21,29 +23,29 @@ export async function readBody(request: IncomingMessage, most: number): Promise<
       if (bytes <= most) pieces.push(piece)
       else {
         pieces.length = 0
-        reject(new TooLarge(most))
+        reject(new RequestTooLarge(most))
       }
     })
     request.on('end', () => {
       const [first] = pieces
       const text = (pieces.length === 1 && first ? first : Buffer.concat(pieces)).toString('utf8')
-      // A mark of the byte order is no part of a text.
+      // Removes a byte order mark.
       resolve(text.startsWith('\uFEFF') ? text.slice(1) : text)
     })
     request.on('error', reject)
-    // Every request ends like this, and an error with its stack is expensive to make.
+    // Creates the error only if needed: `close` follows every request, and a stack is expensive.
     request.on('close', () => {
       if (!request.complete) reject(new Error('The request was cut off.'))
     })
   })
 }
 
-/** The headers that the protocol reads, besides its own (`Mcp-…`). */
+/** Headers that the protocol reads, in addition to `Mcp-…`. */
 const READ = new Set(['accept', 'content-type', 'host', 'last-event-id', 'origin'])
 
 /**
- * Its signal is aborted when the client leaves before it has its answer. Without a `body` it has what is asked of a request whose
- * body was parsed, and no more: one of the web's own takes longer to make than a call to judge.
+ * The signal aborts if the client leaves before its answer. Without a `body`, the request has only the fields that are read: a
+ * real `Request` takes longer to create than a call takes to judge.
  */
 export function webRequest(
   { method = 'GET', url: target = '/', headers }: IncomingMessage,
@@ -53,7 +55,7 @@ export function webRequest(
   const given = new Headers()
   for (const [name, value] of Object.entries(headers))
     if (value !== undefined && (READ.has(name) || name.startsWith('mcp-'))) given.set(name, String(value))
-  const url = `http://${headers.host ?? 'localhost'}${pathIn(target)}`
+  const url = `http://${headers.host ?? 'localhost'}${readPathAndQuery(target)}`
   if (body !== undefined) return new Request(url, { method, headers: given, body })
   let leaving: AbortSignal | undefined
   const request: Pick<Request, 'method' | 'url' | 'headers' | 'signal'> = {
@@ -61,21 +63,21 @@ export function webRequest(
     url,
     headers: given,
     get signal() {
-      leaving ??= leavingOf(response)
+      leaving ??= createLeaveSignal(response)
       return leaving
     },
   }
   return request as Request
 }
 
-/** Some name the whole address, as if to a proxy. */
-function pathIn(url: string): string {
+/** Some clients send the whole URL, as to a proxy. */
+function readPathAndQuery(url: string): string {
   if (url.startsWith('/')) return url
   const { pathname, search } = new URL(url)
   return pathname + search
 }
 
-function leavingOf(response: ServerResponse): AbortSignal {
+function createLeaveSignal(response: ServerResponse): AbortSignal {
   const leaving = new AbortController()
   const leave = () => {
     if (!response.writableEnded) leaving.abort()
@@ -98,10 +100,13 @@ export async function send(answer: Response, response: ServerResponse): Promise<
   response.end(body)
 }
 
-/** Milliseconds: an answer that comes soon goes out in one piece with its head, and whoever listens learns soon that it may. */
+/**
+ * Milliseconds before headers are sent alone. A fast answer goes out in one piece with its headers; a subscriber gets its headers
+ * early.
+ */
 const HEAD_WAITS = 20
 
-/** As it comes, no faster than the client reads, and no longer than the client is there. */
+/** Writes chunks as they arrive, waits if the client reads slowly, and stops when it leaves. */
 async function stream(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
   const reader = body.getReader()
   let goOn: () => void = () => undefined
@@ -124,9 +129,81 @@ async function stream(body: ReadableStream<Uint8Array>, response: ServerResponse
         })
     }
   } catch {
-    // What cannot be read or sent any more ends here.
+    // The stream broke or the client left.
   }
   clearTimeout(flushing)
   response.off('close', leave)
   response.end()
+}
+
+/** Undefined for invalid paths and for paths with dot segments: `/mcp/.` would lead to all of `/mcp`. */
+export function parseUrl({ url = '/' }: IncomingMessage): URL | undefined {
+  const [path = ''] = url.split(/[?#]/)
+  if (/[/\\](\.|%2e){1,2}([/\\]|$)/i.test(path)) return undefined
+  try {
+    return new URL(url, 'http://localhost')
+  } catch {
+    return undefined
+  }
+}
+
+export function header(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name.toLowerCase()]
+  return Array.isArray(value) ? value[0] : value
+}
+
+export function rpcError(message: string): object {
+  return { jsonrpc: '2.0', error: { code: -32000, message }, id: null }
+}
+
+export function reply(
+  response: ServerResponse,
+  status: number,
+  value: object,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', ...headers })
+  response.end(`${JSON.stringify(value)}\n`)
+}
+
+/** Milliseconds for which input is read after a refusal. */
+const LISTENS = 5000
+
+/**
+ * Writes the whole answer, then discards input until the client has sent everything or the time is up. Closing the connection
+ * earlier could lose the answer.
+ */
+export function refuse(response: ServerResponse, { status, message, headers = {} }: Refusal): void {
+  const body = writeErrorBody(message)
+  response.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+    ...headers,
+  })
+  response.write(body)
+  const { req: request } = response
+  const end = () => {
+    clearTimeout(patience)
+    response.end()
+  }
+  const patience = setTimeout(end, LISTENS)
+  patience.unref()
+  request.on('end', end)
+  request.on('close', end)
+  request.resume()
+  if (request.readableEnded) end()
+}
+
+function writeErrorBody(message: string): string {
+  return `${JSON.stringify(rpcError(message.trim()))}\n`
+}
+
+/** Does not wait for the client to close its side. */
+export function refuseSocket(socket: Duplex, { status, message }: Refusal): void {
+  const body = writeErrorBody(message)
+  socket.end(
+    `HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    () => socket.destroy(),
+  )
 }

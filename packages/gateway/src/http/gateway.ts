@@ -1,32 +1,43 @@
-/** The gateway as an HTTP server on loopback: its endpoints for both eras, its bridges, and what the command asks it. */
+/** The gateway as an HTTP server on loopback: MCP endpoints, bridges, and the requests of the command. */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, maxHeaderSize, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { isLegacyRequest, PROTOCOL_VERSION_META_KEY, type Server } from '@modelcontextprotocol/server'
 import { isRecord } from '@toolwell/core/internal'
 import type { Called } from '../answer/call-tool.js'
-import { proofOf } from '../bridge/folder.js'
+import { createProof } from '../bridge/folder.js'
 import { type Identity, LARGEST_REQUEST, PROTOCOL, UPGRADE, WORKSPACE_HEADER } from '../bridge/protocol.js'
-import { type HallEvent, Halls, type HallsOptions } from '../room/halls.js'
-import { steadyFiles } from '../room/steady-files.js'
+import {
+  keepRemovedFiles,
+  type ServerSetEvent,
+  ServerSets,
+  type ServerSetsOptions,
+} from '../servers/server-sets.js'
+import { InvalidWorkspace, type McpPath, readPath, readWorkspace, writePath } from './address.js'
 import { Bridges } from './bridges.js'
 import { Clients, type Counted } from './clients.js'
-import { createEndpoint, type Endpoint, UnknownProfile } from './endpoint.js'
-import { Endpoints } from './endpoints.js'
-import { readBody, send, TooLarge, webRequest } from './exchange.js'
-import { ignoreUpgrade, upgradeOption } from './foreign-upgrade.js'
-import { type Refused, refusedOrigin, refusedToken } from './guard.js'
-import { type McpPath, readPath, writePath } from './path.js'
-import { header, refuse, refuseSocket, reply, rpcError, urlOf } from './replies.js'
-import { type GatewayReport, reportOn } from './report.js'
+import { createEndpoint, type Endpoint, Endpoints, UnknownProfile } from './endpoint.js'
+import {
+  header,
+  parseUrl,
+  RequestTooLarge,
+  readBody,
+  refuse,
+  refuseSocket,
+  reply,
+  rpcError,
+  send,
+  webRequest,
+} from './exchange.js'
+import { checkOrigin, checkToken, ignoreUpgrade, type Refusal, upgradeOption } from './guard.js'
+import { createReport, type GatewayReport } from './report.js'
 import { Sessions } from './sessions.js'
-import { WrongWorkspace, workspaceOf } from './workspace.js'
 
 export type GatewayEvent =
-  | HallEvent
+  | ServerSetEvent
   | { readonly kind: 'client-joined' | 'client-left'; readonly client: string; readonly endpoint: string }
-  /** Whoever came without the token, with another one, or from elsewhere. */
-  | { readonly kind: 'turned-away'; readonly status: number; readonly reason: Refused['reason'] }
+  /** A request without the token, with a wrong one, or with a foreign host or origin. */
+  | { readonly kind: 'turned-away'; readonly status: number; readonly reason: Refusal['reason'] }
   | { readonly kind: 'listed'; readonly client: string; readonly endpoint: string }
   | ({
       readonly kind: 'call'
@@ -35,19 +46,19 @@ export type GatewayEvent =
       readonly endpoint: string
     } & Omit<Called, 'kind'>)
 
-export interface GatewayOptions extends Omit<HallsOptions, 'onEvent'> {
+export interface GatewayOptions extends Omit<ServerSetsOptions, 'onEvent'> {
   readonly version: string
-  /** Asked at every request: it may have been replaced. `isFresh`: as it is now, whatever was read a moment ago. */
+  /** Called for every request, because the token may have been replaced. `isFresh` skips any cached value. */
   readonly token: (isFresh: boolean) => string
-  /** Where the token is, for whoever comes without it; a sentence. */
+  /** A sentence that says where the token is, for refused clients. */
   readonly tokenHint?: string
   readonly instance?: string
   readonly onEvent?: (event: GatewayEvent) => void
-  /** Somebody with the token asks the gateway to stop. */
+  /** A client with the token asks the gateway to stop. */
   readonly onStop?: () => void
-  /** Milliseconds until a silent session of the older protocol ends, and what is kept for a folder that nobody works in. */
+  /** Milliseconds until an idle session of the older protocol ends, and until an unused workspace is released. */
   readonly sessionIdle?: number
-  /** Bytes of one request. */
+  /** Limit of one request in bytes. */
   readonly maxRequestBodySize?: number
   readonly now?: () => number
 }
@@ -56,12 +67,12 @@ export interface Gateway {
   /** Resolves with the port. */
   listen(port: number, host?: string): Promise<number>
   readonly instance: string
-  /** Reads the config now: servers of which nothing is cached are listed before the first client comes. */
+  /** Reads the config now, so that servers without a cache are listed before the first client arrives. */
   prepare(): void
   inspect(): Promise<GatewayReport>
-  /** When the last request was, and how many clients stay. */
+  /** Time of the last request, connected clients and running calls. */
   readonly activity: { readonly lastUsed: number; readonly staying: number; readonly busy: number }
-  /** Ends connections and servers. Idempotent. */
+  /** Closes connections and servers. Idempotent. */
   close(): Promise<void>
 }
 
@@ -83,17 +94,21 @@ export function createGateway(options: GatewayOptions): Gateway {
     try {
       options.onEvent?.(event)
     } catch {
-      // A listener that throws has no say in what happens here.
+      // An error in a listener must not affect the request.
     }
   }
-  const halls = new Halls({ ...options, files: steadyFiles(options.files, now), onEvent: emit })
+  const serverSets = new ServerSets({
+    ...options,
+    files: keepRemovedFiles(options.files, now),
+    onEvent: emit,
+  })
   const clients = new Clients(now)
   const startedAt = now()
   const counts = { calls: 0, searches: 0, refused: 0, failed: 0, answerCharacters: 0, lists: 0 }
   let lastUsed = now()
 
   const endpoints = new Endpoints({
-    halls,
+    serverSets,
     idle: sessionIdle,
     now,
     make(place, path) {
@@ -136,7 +151,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
   })
 
-  /** A request that has passed every guard. */
+  /** Answers a request that passed every check. */
   const answer = async (
     request: IncomingMessage,
     response: ServerResponse,
@@ -146,16 +161,16 @@ export function createGateway(options: GatewayOptions): Gateway {
     const text = method === 'GET' ? '' : await readBody(request, maxRequestBodySize)
     let endpoint: Endpoint
     try {
-      endpoint = endpoints.find(path, workspaceOf(header(request, WORKSPACE_HEADER)))
-      // Those of a session are told in their own words: it goes on when the profile is back.
+      endpoint = endpoints.find(path, readWorkspace(header(request, WORKSPACE_HEADER)))
+      // Sessions continue when the profile returns, so their calls report the error instead.
       if (header(request, 'mcp-session-id') === undefined) endpoint.check()
     } catch (error) {
-      if (error instanceof UnknownProfile || error instanceof WrongWorkspace)
+      if (error instanceof UnknownProfile || error instanceof InvalidWorkspace)
         return json(error instanceof UnknownProfile ? 404 : 400, rpcError(error.message))
       throw error
     }
     const parsedBody = method === 'POST' ? parsed(text) : undefined
-    // What is no JSON gets the answer that the protocol has for it.
+    // The SDK answers invalid JSON.
     if (method === 'POST' && parsedBody === undefined)
       return endpoint.modern.fetch(webRequest(request, response, text))
     const asked = webRequest(request, response)
@@ -169,29 +184,29 @@ export function createGateway(options: GatewayOptions): Gateway {
     try {
       await send(await answer(request, response, path), response)
     } catch (error) {
-      if (!(error instanceof TooLarge)) throw error
+      if (!(error instanceof RequestTooLarge)) throw error
       refuse(response, { status: 413, message: error.message })
     } finally {
       release()
     }
   }
 
-  /** One that is not known may have been made a moment ago. */
+  /** Reads the token again before refusing: it may have just been replaced. */
   const refusedBy = (request: IncomingMessage) =>
-    refusedToken(request, token(false), tokenHint) && refusedToken(request, token(true), tokenHint)
+    checkToken(request, token(false), tokenHint) && checkToken(request, token(true), tokenHint)
 
-  const tellOf = ({ status, reason }: Refused) => {
+  const tellOf = ({ status, reason }: Refusal) => {
     if (reason) emit({ kind: 'turned-away', status, reason })
   }
-  const turnAway = (response: ServerResponse, refused: Refused) => {
+  const turnAway = (response: ServerResponse, refused: Refusal) => {
     tellOf(refused)
     refuse(response, refused)
   }
 
   const onRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const refused = refusedOrigin(request)
+    const refused = checkOrigin(request)
     if (refused) return turnAway(response, refused)
-    const url = urlOf(request)
+    const url = parseUrl(request)
     if (!url) return refuse(response, { status: 400, message: 'The path of this request cannot be read.' })
     const { pathname, searchParams } = url
     const path = readPath(pathname)
@@ -201,7 +216,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         instance,
         version,
         protocol: PROTOCOL,
-        proof: proofOf(token(true), (searchParams.get('challenge') ?? '').slice(0, 200)),
+        proof: createProof(token(true), (searchParams.get('challenge') ?? '').slice(0, 200)),
       } satisfies Identity)
     if (!path && pathname !== '/status' && pathname !== '/stop')
       return refuse(response, {
@@ -210,12 +225,12 @@ export function createGateway(options: GatewayOptions): Gateway {
       })
     const unknown = refusedBy(request)
     if (unknown) return turnAway(response, unknown)
-    // Looking is not using.
+    // `status` does not count as use.
     if (path) lastUsed = now()
     if (path && !METHODS.includes(request.method ?? ''))
       return refuse(response, {
         status: 405,
-        message: `Ask ${pathname} with POST; GET listens, and DELETE ends a session.`,
+        message: `Send requests to ${pathname} with POST. GET opens a stream, DELETE ends a session.`,
         headers: { Allow: METHODS.join(', ') },
       })
     if (path) return onMcp(request, response, path)
@@ -229,7 +244,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     clients,
     find: (path, workspace) => endpoints.find(path, workspace),
     refused(request) {
-      const refused = refusedOrigin(request) ?? refusedBy(request)
+      const refused = checkOrigin(request) ?? refusedBy(request)
       if (refused) tellOf(refused)
       return refused
     },
@@ -260,8 +275,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   })
 
   const inspect = () =>
-    reportOn({
-      halls: halls.all,
+    createReport({
+      serverSets: serverSets.all,
       clients: clients.reports(),
       counts,
       version,
@@ -282,11 +297,11 @@ export function createGateway(options: GatewayOptions): Gateway {
         })
       }),
     prepare() {
-      halls.find(undefined)
+      serverSets.find(undefined)
     },
     inspect,
     get activity() {
-      const busy = halls.all.reduce((sum, { hall }) => sum + hall.busy, 0)
+      const busy = serverSets.all.reduce((sum, { serverSet }) => sum + serverSet.busy, 0)
       return { lastUsed, staying: clients.staying, busy }
     },
     close() {
@@ -296,7 +311,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         await endpoints.close()
         bridges.close()
         http.closeAllConnections()
-        await halls.close()
+        await serverSets.close()
         await closed
       })()
       return closing
@@ -304,7 +319,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
 }
 
-/** It says so itself, as nothing of the older protocol does: then it is looked at once, by whoever answers. */
+/** The newer protocol names its version in each request. Checking it here saves the SDK's slower check. */
 function isModern(body: unknown): boolean {
   const { method, params } = isRecord(body) ? body : {}
   const meta = isRecord(params) ? params._meta : undefined

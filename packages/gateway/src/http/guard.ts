@@ -1,5 +1,6 @@
-/** Who may come in: this machine, asking for this machine, with the token. */
-import type { IncomingMessage } from 'node:http'
+/** Checks host, origin and token of a request, and ignores upgrades to other protocols. */
+import type { IncomingMessage, Server } from 'node:http'
+import type { Duplex } from 'node:stream'
 import {
   localhostAllowedHostnames,
   localhostAllowedOrigins,
@@ -7,11 +8,12 @@ import {
   validateOriginHeader,
 } from '@modelcontextprotocol/server'
 import { isSame } from '../bridge/folder.js'
+import { UPGRADE } from '../bridge/protocol.js'
 
-export interface Refused {
+export interface Refusal {
   readonly status: number
   readonly message: string
-  /** Where it is a matter of who may come in. */
+  /** Set if the host, origin or token was refused. */
   readonly reason?: 'no-token' | 'wrong-token' | 'elsewhere'
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -19,9 +21,9 @@ export interface Refused {
 const HOSTS = localhostAllowedHostnames()
 const ORIGINS = localhostAllowedOrigins()
 
-/** A page in a browser may reach this machine under another name, or from another origin. */
-export function refusedOrigin({ headers, url = '' }: IncomingMessage): Refused | undefined {
-  // Where the whole address is given, it counts, too.
+/** Refuses browser pages that reach the gateway through another host name or from another origin. */
+export function checkOrigin({ headers, url = '' }: IncomingMessage): Refusal | undefined {
+  // A request may contain the whole URL; its host is checked too.
   const hosts = URL.canParse(url) ? [headers.host, new URL(url).host] : [headers.host]
   for (const each of hosts) {
     const host = validateHostHeader(each, HOSTS)
@@ -33,11 +35,7 @@ export function refusedOrigin({ headers, url = '' }: IncomingMessage): Refused |
   return origin.ok ? undefined : { status: 403, reason: 'elsewhere', message: origin.message }
 }
 
-export function refusedToken(
-  { headers }: IncomingMessage,
-  token: string,
-  where: string,
-): Refused | undefined {
+export function checkToken({ headers }: IncomingMessage, token: string, where: string): Refusal | undefined {
   const [, given = ''] = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? []
   if (given !== '' && isSame(given, token)) return undefined
   return {
@@ -46,4 +44,23 @@ export function refusedToken(
     message: `${given === '' ? 'Send the header "Authorization: Bearer TOKEN".' : 'This is not the token of this gateway.'} ${where}`,
     headers: { 'WWW-Authenticate': 'Bearer realm="toolwell"' },
   }
+}
+
+/** Since Node 24.9, this option treats other upgrades as ordinary requests. Older versions need `ignoreUpgrade`. */
+export const upgradeOption = {
+  shouldUpgradeCallback: ({ headers }: IncomingMessage): boolean => headers.upgrade === UPGRADE,
+}
+
+/**
+ * Answers an upgrade request that is not ours, such as `curl --http2`, as an ordinary request. Node passes every upgrade to the
+ * listener before the body is read, so the request is replayed without its upgrade header.
+ */
+export function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const { method, url, httpVersion, rawHeaders } = request
+  const lines = [`${method} ${url} HTTP/${httpVersion}`]
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.toLowerCase() !== 'upgrade') lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`)
+  // Node reads headers as Latin-1.
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
+  server.emit('connection', socket)
 }

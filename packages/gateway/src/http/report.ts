@@ -1,36 +1,36 @@
-/** What `status` shows: clients, servers with their processes, memory, and what the lists cost and save. */
+/** Builds the report that `status` shows: clients, servers and their processes, memory, token costs. */
 import { readFileSync } from 'node:fs'
 import { estimate } from '@toolwell/core'
 import type { ServerReport } from '@toolwell/mcp'
-import { dispatchTools } from '../answer/list-tools.js'
-import type { HallProblem } from '../room/broken-entries.js'
-import type { Halls } from '../room/halls.js'
+import { listDispatchTools } from '../answer/list-tools.js'
+import type { ServerSetProblem } from '../servers/broken-servers.js'
+import type { ServerSets } from '../servers/server-sets.js'
 import type { ClientReport } from './clients.js'
 
 export interface ServerStatus
   extends Pick<ServerReport, 'name' | 'state' | 'reason' | 'endpoint' | 'pids' | 'starts'> {
   readonly tools: number
-  /** Held back until they are approved, with the reason. */
+  /** Tools that wait for approval, with the reason. */
   readonly quarantined: Readonly<Record<string, string>>
-  /** The file that a command about it has to name; undefined where the command reads it by itself. */
+  /** The file that a command about the server needs as `--config`. Undefined if the command reads it by default. */
   readonly config: string | undefined
 }
 
-export interface HallReport {
-  /** The folders of its callers. */
+export interface ServerSetReport {
+  /** Workspaces that use this server set. */
   readonly workspaces: readonly string[]
   readonly profiles: readonly string[]
   readonly files: readonly string[]
-  /** Config files that would count and are not there. */
+  /** Config files that do not exist. */
   readonly missing: readonly string[]
-  /** Folders of callers whose own config is not used, because nobody has trusted it. */
+  /** Workspaces whose config is skipped because nobody has trusted it. */
   readonly untrusted: readonly { readonly folder: string; readonly file: string }[]
-  /** Why a config that was written meanwhile is not used. */
+  /** Why the latest config was refused. */
   readonly problem: string | undefined
-  /** What is wrong in the config that is used: the server that it is about cannot be used, or goes on as it was before. */
-  readonly problems: readonly HallProblem[]
+  /** Problems in the config in use. */
+  readonly problems: readonly ServerSetProblem[]
   readonly servers: readonly ServerStatus[]
-  /** Tokens of every definition, of the list that clients get instead, and what that saves in each request; below 0 where it costs more. */
+  /** Tokens of all definitions, of the list that clients get instead, and the difference. Negative if the list costs more. */
   readonly tokens: { readonly all: number; readonly list: number; readonly saved: number }
 }
 
@@ -41,7 +41,7 @@ export interface GatewayReport {
   readonly startedAt: number
   readonly uptime: number
   readonly clients: readonly ClientReport[]
-  readonly halls: readonly HallReport[]
+  readonly serverSets: readonly ServerSetReport[]
   readonly counts: {
     readonly calls: number
     readonly searches: number
@@ -49,14 +49,14 @@ export interface GatewayReport {
     readonly failed: number
     readonly lists: number
   }
-  /** Tokens of search answers and refusals, which a client with every definition would not have read. */
+  /** Tokens of search answers and refusals, which a client with all definitions would not read. */
   readonly answerTokens: number
-  /** Bytes in memory: the gateway itself, and its servers where the system says. */
+  /** Memory in bytes: the gateway, and its servers if the system reports it. */
   readonly memory: { readonly gateway: number; readonly servers: number | undefined }
 }
 
-export async function reportOn(facts: {
-  readonly halls: Halls['all']
+export async function createReport(facts: {
+  readonly serverSets: ServerSets['all']
   readonly clients: readonly ClientReport[]
   readonly counts: GatewayReport['counts'] & { readonly answerCharacters: number }
   readonly version: string
@@ -66,8 +66,8 @@ export async function reportOn(facts: {
 }): Promise<GatewayReport> {
   const { clients, version, instance, startedAt, now } = facts
   const { answerCharacters, ...counts } = facts.counts
-  const halls = facts.halls.map(hallReport)
-  const pids = new Set(halls.flatMap(({ servers }) => servers.flatMap((server) => server.pids)))
+  const serverSets = facts.serverSets.map(reportServerSet)
+  const pids = new Set(serverSets.flatMap(({ servers }) => servers.flatMap((server) => server.pids)))
   return {
     version,
     instance,
@@ -75,21 +75,26 @@ export async function reportOn(facts: {
     startedAt,
     uptime: now - startedAt,
     clients,
-    halls,
+    serverSets,
     counts,
     answerTokens: Math.round(answerCharacters / CHARACTERS_PER_TOKEN),
-    memory: { gateway: process.memoryUsage.rss(), servers: memoryOf([...pids]) },
+    memory: { gateway: process.memoryUsage.rss(), servers: sumMemory([...pids]) },
   }
 }
 
-/** As the estimate of the core has it for English text. */
+/** Same as core's estimate for English text. */
 const CHARACTERS_PER_TOKEN = 4
 
-function hallReport({ hall, workspaces, missing, untrusted }: Halls['all'][number]): HallReport {
-  const { config, servers, problem, problems } = hall
-  const whole = hall.room(undefined)
-  const all = whole?.face.tools().reduce((sum, entry) => sum + whole.face.cost(entry), 0) ?? 0
-  const list = whole ? estimate.count(JSON.stringify(dispatchTools(whole))) : 0
+function reportServerSet({
+  serverSet,
+  workspaces,
+  missing,
+  untrusted,
+}: ServerSets['all'][number]): ServerSetReport {
+  const { config, servers, problem, problems } = serverSet
+  const whole = serverSet.view(undefined)
+  const all = whole?.direct.tools().reduce((sum, entry) => sum + whole.direct.cost(entry), 0) ?? 0
+  const list = whole ? estimate.count(JSON.stringify(listDispatchTools(whole))) : 0
   return {
     workspaces,
     profiles: Object.keys(config.profiles),
@@ -107,14 +112,14 @@ function hallReport({ hall, workspaces, missing, untrusted }: Halls['all'][numbe
       starts,
       tools: tools.length,
       quarantined: Object.fromEntries(quarantined),
-      config: hall.configOf(name),
+      config: serverSet.configFile(name),
     })),
     tokens: { all, list, saved: all - list },
   }
 }
 
-/** Undefined where the system has no such files. */
-function memoryOf(pids: readonly number[]): number | undefined {
+/** Undefined on systems without `/proc`. */
+function sumMemory(pids: readonly number[]): number | undefined {
   if (process.platform !== 'linux') return undefined
   return pids.reduce((sum, pid) => {
     try {

@@ -1,4 +1,4 @@
-/** Sessions of the older protocol over HTTP: one server and one transport each, ended by the client or by silence. */
+/** HTTP sessions of the older protocol: one server and one transport each, ended by the client or after a time without requests. */
 import { randomUUID } from 'node:crypto'
 import {
   isInitializeRequest,
@@ -8,13 +8,12 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { isRecord } from '@toolwell/core/internal'
-import { invalidIn } from '../answer/invalid-request.js'
-import { isId, takenId } from '../bridge/messages.js'
+import { describeInvalid } from '../answer/checked-server.js'
+import { describeTakenId, isId } from '../bridge/messages.js'
 import type { Endpoint } from './endpoint.js'
-import { OpenRequests } from './open-requests.js'
 
 export interface SessionsOptions {
-  /** Milliseconds without a request and without an open stream. */
+  /** Milliseconds without a request or an open stream after which a session ends. */
   readonly idle: number
   readonly most: number
   readonly maxRequestBodySize: number
@@ -27,10 +26,10 @@ interface Session {
   readonly endpoint: Endpoint
   readonly server: Server
   readonly transport: WebStandardStreamableHTTPServerTransport
-  /** The requests under way. The transport finds the one that an answer belongs to by its id alone. */
+  /** Requests without an answer. The transport matches answers by id alone. */
   readonly requests: OpenRequests
   lastUsed: number
-  /** Requests whose answers are still being written, the open stream among them. */
+  /** Responses still being written, including the open stream. */
   open: number
 }
 
@@ -47,13 +46,13 @@ export class Sessions {
 
   async fetch(request: Request, endpoint: Endpoint, options: McpHandlerRequestOptions): Promise<Response> {
     const id = request.headers.get('mcp-session-id')
-    if (id === null && isBeginning(options.parsedBody)) return this.#begin(request, endpoint, options)
-    const wrong = id === null ? wrongBeginning(options.parsedBody) : undefined
+    if (id === null && isInitialize(options.parsedBody)) return this.#begin(request, endpoint, options)
+    const wrong = id === null ? refuseInitialize(options.parsedBody) : undefined
     if (wrong) return wrong
     const session = id === null ? undefined : this.#sessions.get(id)
     if (id === null)
       return refusal(400, 'The header Mcp-Session-Id is missing. Begin a session with initialize.')
-    // A session of another endpoint is as unknown as one that was never there.
+    // A session of another endpoint counts as unknown.
     if (session?.endpoint !== endpoint)
       return refusal(404, 'There is no such session. Begin a new one with initialize.')
     session.lastUsed = this.#options.now()
@@ -68,7 +67,7 @@ export class Sessions {
     const messages = [options.parsedBody].flat().filter(isRecord)
     const asked = messages.flatMap(({ method, id }) => (typeof method === 'string' && isId(id) ? [id] : []))
     const taken = asked.find((id, index) => requests.has(id) || asked.indexOf(id) < index)
-    if (taken !== undefined) return refusal(400, takenId(taken))
+    if (taken !== undefined) return refusal(400, describeTakenId(taken))
     requests.add(asked)
     const response = await transport.handleRequest(request, options)
     if (!response.ok) requests.drop(asked)
@@ -79,7 +78,7 @@ export class Sessions {
     return response
   }
 
-  /** A request of a session is under way, until the function is called that it gives: a stream may stay open for hours. */
+  /** Keeps a session open until the returned function is called. A stream may stay open for hours. */
   hold(id: string): () => void {
     const session = this.#sessions.get(id)
     if (!session) return () => undefined
@@ -90,7 +89,7 @@ export class Sessions {
     }
   }
 
-  /** Ends what has been silent for too long. */
+  /** Ends idle sessions. */
   sweep(): void {
     const { idle, now } = this.#options
     for (const session of this.#sessions.values())
@@ -102,7 +101,7 @@ export class Sessions {
     await Promise.all([...this.#sessions.values()].map(({ server }) => server.close().catch(() => undefined)))
   }
 
-  /** Makes room: of those that nobody waits in, the one that was silent longest. */
+  /** Ends the session without open requests that was idle longest. Returns whether there was one. */
   async #endOldest(): Promise<boolean> {
     const silent = [...this.#sessions.values()].filter(({ open }) => open === 0)
     const [first] = silent.sort((a, b) => a.lastUsed - b.lastUsed)
@@ -132,21 +131,21 @@ export class Sessions {
     const requests = new OpenRequests(transport)
     await server.connect(transport)
     const response = await transport.handleRequest(request, options)
-    // It was refused: nothing has begun.
+    // The transport refused the request.
     if (!this.#sessions.has(id)) await server.close()
     return response
   }
 }
 
-function isBeginning(body: unknown): boolean {
+function isInitialize(body: unknown): boolean {
   return [body].flat().some((message) => isInitializeRequest(message))
 }
 
-/** Somebody would begin, and what they say is not what the protocol has for that. */
-function wrongBeginning(body: unknown): Response | undefined {
+/** Refuses an `initialize` message that is not a valid request. */
+function refuseInitialize(body: unknown): Response | undefined {
   const beginning = [body].flat().find((message) => isRecord(message) && message.method === 'initialize')
   if (!isRecord(beginning)) return undefined
-  const message = invalidIn('initialize', beginning) ?? 'Invalid initialize: it is no request.'
+  const message = describeInvalid('initialize', beginning) ?? 'Invalid initialize: not a request.'
   return refusal(400, message, { code: -32602, id: isId(beginning.id) ? beginning.id : null })
 }
 
@@ -156,4 +155,69 @@ function refusal(
   { code = -32000, id = null }: { readonly code?: number; readonly id?: RequestId | null } = {},
 ): Response {
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id }, { status })
+}
+
+interface Stream {
+  readonly waiting: Set<RequestId>
+  readonly cancelled: Set<RequestId>
+}
+
+class OpenRequests {
+  readonly #transport: WebStandardStreamableHTTPServerTransport
+  readonly #send: WebStandardStreamableHTTPServerTransport['send']
+  readonly #streams = new Map<RequestId, Stream>()
+
+  /** Wraps `send` to see every answer. */
+  constructor(transport: WebStandardStreamableHTTPServerTransport) {
+    this.#transport = transport
+    this.#send = transport.send.bind(transport)
+    transport.send = async (message, options) => {
+      const id = 'method' in message ? undefined : message.id
+      const stream = id === undefined ? undefined : this.#take(id)
+      await this.#send(message, options)
+      if (id !== undefined && stream) this.#endIfOver(stream, id)
+    }
+  }
+
+  has(id: RequestId): boolean {
+    return this.#streams.has(id)
+  }
+
+  /** Adds requests that were sent together and share one stream. */
+  add(ids: readonly RequestId[]): void {
+    const stream: Stream = { waiting: new Set(ids), cancelled: new Set() }
+    for (const id of ids) this.#streams.set(id, stream)
+  }
+
+  /** Forgets refused requests. */
+  drop(ids: readonly RequestId[]): void {
+    for (const id of ids) this.#take(id)
+  }
+
+  /** Cancelled requests get no answer, but the transport closes a stream only after the last answer. */
+  cancel(id: RequestId): void {
+    const stream = this.#take(id)
+    if (!stream) return
+    stream.cancelled.add(id)
+    this.#endIfOver(stream, id)
+  }
+
+  #take(id: RequestId): Stream | undefined {
+    const stream = this.#streams.get(id)
+    this.#streams.delete(id)
+    stream?.waiting.delete(id)
+    return stream
+  }
+
+  #endIfOver({ waiting, cancelled }: Stream, last: RequestId): void {
+    if (waiting.size > 0) return
+    this.#transport.closeSSEStream(last)
+    for (const id of cancelled) {
+      // The id was used again.
+      if (this.#streams.has(id)) continue
+      // The stream is closed, so nobody reads this. The transport forgets a request only with its answer.
+      const error = { code: -32000, message: 'The request was cancelled.' }
+      this.#send({ jsonrpc: '2.0', id, error }).catch(() => undefined)
+    }
+  }
 }

@@ -1,4 +1,4 @@
-/** Real clients of both SDKs, over HTTP and stdio, in both eras: the same four methods whichever it is. */
+/** Real clients of both SDKs, over HTTP and stdio, in both protocol generations, with the same four methods. */
 import { fileURLToPath } from 'node:url'
 import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client'
 import { StdioClientTransport as Stdio2 } from '@modelcontextprotocol/client/stdio'
@@ -38,7 +38,7 @@ export interface TestClient {
     input?: object,
     options?: { signal?: AbortSignal; onprogress?: (progress: { progress: number }) => void },
   ): Promise<Answer>
-  /** The text of an answer. */
+  /** Text of an answer. */
   text(name: string, input?: object): Promise<string>
   onListChanged(listener: () => void): Promise<void>
   close(): Promise<void>

@@ -1,4 +1,4 @@
-/** The server that the conformance suite expects behind an endpoint, as far as tools go, in both eras over stdio. */
+/** The tools that the conformance suite expects behind an endpoint, over stdio in both protocol generations. */
 import { MissingRequiredClientCapabilityError, Server } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 
@@ -14,7 +14,7 @@ const resource = (uri, mimeType, content) => ({
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20))
 const strings = (...names) => Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
 
-/** What a schema may hold in the dialect of 2020-12: a list has to pass all of it on. */
+/** Keywords of draft 2020-12 that a list must pass on. */
 const SCHEMA_2020_12 = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   type: 'object',
@@ -40,10 +40,10 @@ const SCHEMAS = {
   },
 }
 
-/** Comes and goes with every call of `test_trigger_tool_change`. */
+/** Toggled by every call of `test_trigger_tool_change`. */
 let hasMore = false
 
-/** By name: the arguments, and what is done with them. */
+/** By name: input schema and handler. */
 const TOOLS = {
   json_schema_2020_12_tool: [[], () => [text('ok')]],
   test_custom_header: [['region'], ({ region }) => [text(region)]],

@@ -1,4 +1,4 @@
-/** A gateway with a config of its own, everything it says, and an end after the test. */
+/** Starts a gateway with a config, records its events, and closes it after the test. */
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest'
 
 export const TOKEN = 'tw_a-token-for-tests-and-nothing-else'
 
-/** A folder that is gone after the test. */
+/** A folder that is removed after the test. */
 export function temporary(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolwell-gateway-')))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,4 +1,4 @@
-/** A user whose gateway is started by the first client over stdio, as the command does it. */
+/** A user whose first stdio client starts the gateway, as with the command. */
 import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { askDaemon, findDaemon } from '@toolwell/gateway/bridge'
@@ -20,7 +20,7 @@ function processesOf(folder: string): number[] {
   })
 }
 
-/** A user with a home of their own, whose gateway ends with the test. */
+/** A user with a separate home, whose gateway ends with the test. */
 export function home(config: object) {
   const folder = temporary()
   const at = (name: string) => join(folder, name)
@@ -47,7 +47,7 @@ export function home(config: object) {
       await askDaemon(found, 'POST', '/stop')
       await eventually(() => !isAlive(found.file.pid), 'the gateway has stopped')
     }
-    // One that was on its way would make the folder anew.
+    // A starting process would create the folder again.
     for (const pid of processesOf(folder)) if (isAlive(pid)) process.kill(pid, 'SIGKILL')
   })
   const way = (...words: string[]): StdioWay => ({ words, env, cwd: at('project') })

@@ -1,4 +1,4 @@
-/** A server on standard input and output that answers `echo` as it should, and every other call as no server should. */
+/** A stdio server that answers `echo` correctly and every other call badly. */
 import { createInterface } from 'node:readline'
 
 const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
@@ -7,9 +7,9 @@ const whole = (id, text) => JSON.stringify({ jsonrpc: '2.0', id, result: result(
 
 const CALLS = {
   echo: (id, { text = '' }) => write({ id, result: result(text) }),
-  /** Ends in the middle of its answer. */
+  /** Exits in the middle of its answer. */
   crash: (id) => process.stdout.write(whole(id, 'half').slice(0, 40), () => process.exit(7)),
-  /** Ends before it, without a word. */
+  /** Exits before its answer. */
   vanish: () => process.exit(0),
   garbage: (id) => {
     process.stdout.write('Loading …\n\n{"not":"a message"}\n[1,2\n\u0000\u0001\n"text"\n')
@@ -17,7 +17,7 @@ const CALLS = {
   },
   silent: () => undefined,
   huge: (id, { size }) => write({ id, result: result('x'.repeat(size)) }),
-  /** Bytes that are no UTF-8, in the middle of a text. */
+  /** Invalid UTF-8 in the middle of a text. */
   bytes: (id) => {
     const [before, after] = whole(id, 'a|b').split('|')
     process.stdout.write(
@@ -32,14 +32,14 @@ const CALLS = {
     for (const other of [id + 1000, 'nobody', null]) write({ id: other, result: result('not yours') })
     write({ id, result: result('yours') })
   },
-  /** Nested deeper than a program here could write. */
+  /** Nested too deep for JSON.stringify. */
   deep: (id, { levels, isMeta }) => {
     const lists = '['.repeat(levels) + ']'.repeat(levels)
     const rest = isMeta ? `,"_meta":{"a":${lists}}` : `,"structuredContent":{"a":${lists}}`
     const content = '[{"type":"text","text":"deep"}]'
     process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":${content}${rest}}}\n`)
   },
-  /** A result that is none. */
+  /** An invalid result. */
   none: (id, { value }) => write({ id, result: value }),
   shapeless: (id) => write({ id, result: { content: 'text' } }),
   refused: (id) => write({ id, error: { code: -32050, message: 'Not today', data: { until: 'tomorrow' } } }),

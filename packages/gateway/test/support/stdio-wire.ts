@@ -1,4 +1,4 @@
-/** The far end of a bridge, without the bridge: lines to a gateway and back, as they are. */
+/** Talks to a gateway as a bridge does, line by line. */
 import { request } from 'node:http'
 import { createInterface } from 'node:readline'
 import type { Duplex } from 'node:stream'

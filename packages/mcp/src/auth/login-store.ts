@@ -1,4 +1,4 @@
-/** Logins on disk, one file per server, that only their owner can read. Several processes may use them at once. */
+/** Stores logins on disk, one file per server, readable only by the owner. Several processes may use them at once. */
 import { chmodSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type {
@@ -9,44 +9,43 @@ import type {
 import { canonicalJson, isRecord, shortHash } from '@toolwell/core/internal'
 import { makeFolder, withFileLock } from '@toolwell/core/internal/node'
 import type { ServerConfig } from '../config/server-config.js'
-import { userFolder } from '../config/user-folder.js'
+import { userFolder } from '../definition/user-files.js'
 import type { ServerWarning, WarningListener } from '../definition/warning.js'
 
 const FORMAT = 1
-/** A renewal asks one server one question, which is given up before this. */
+/** Longer than the timeout of a renewal request. */
 const LOCK = { staleAfter: 60_000, giveUpAfter: 60_000 }
 
-/** Everything that is known of one login. */
 export interface Login {
-  /** Who we are to the authorization server. */
+  /** Our client at the authorization server. */
   readonly client?: StoredOAuthClientInformation
   readonly tokens?: StoredOAuthTokens
-  /** When the access token ends, in milliseconds since the epoch; undefined where it is not known. */
+  /** Expiry of the access token, in milliseconds since the epoch; undefined if not known. */
   readonly expiresAt?: number
-  /** Where the tokens came from, and where they are renewed. */
+  /** The server that issued the tokens and renews them. */
   readonly discovery?: OAuthDiscoveryState
   readonly resource?: string
-  /** The address the client was registered with. */
+  /** Redirect address of the registered client. */
   readonly redirectUrl?: string
-  /** Scopes that the server has asked for since; the next login asks for them. */
+  /** Scopes that the server asked for since. The next login requests them. */
   readonly wanted?: string
 }
 
 export interface LoginStore {
   read(server: ServerConfig): Login | undefined
-  /** Throws where it cannot be kept. */
+  /** Throws if it cannot be stored. */
   write(server: ServerConfig, login: Login): void
   forget(server: ServerConfig): void
-  /** Runs the work while no other process runs its own on the same login. */
+  /** Runs the work while no other process works on the same login. */
   exclusively<T>(server: ServerConfig, work: () => Promise<T>): Promise<T>
-  /** Changes when the login changes. Cheap to read. */
+  /** Changes whenever the login changes. Cheap. */
   stamp(server: ServerConfig): string
 }
 
 export interface LoginStoreOptions {
-  /** Default: `toolwell/logins` in the user's folder for data of programs. */
+  /** Default: `toolwell/logins` in the user's data folder. */
   readonly folder?: string
-  /** Told what could not be read, and what was done about it. */
+  /** Called for files that could not be read. */
   readonly onWarning?: WarningListener
 }
 
@@ -54,7 +53,7 @@ export function defaultLoginFolder(env?: Readonly<Record<string, string | undefi
   return userFolder('data', 'logins', env)
 }
 
-/** Two servers of one address may be two accounts; another address or another client is another login. */
+/** Identifies a login by name, address and client. Two servers with one address may be two accounts. */
 export function loginFingerprint({
   name,
   endpoint,
@@ -66,7 +65,7 @@ export function loginFingerprint({
 
 export function diskLogins({ folder = defaultLoginFolder(), onWarning }: LoginStoreOptions = {}): LoginStore {
   const warn = (warning: ServerWarning) => onWarning?.(warning)
-  /** Made once for each server: every request looks at its file. */
+  /** Computed once per server: every request checks the file. */
   const paths = new WeakMap<ServerConfig, string>()
   const fileOf = (server: ServerConfig) => {
     const known = paths.get(server)
@@ -76,13 +75,13 @@ export function diskLogins({ folder = defaultLoginFolder(), onWarning }: LoginSt
     paths.set(server, path)
     return path
   }
-  const setAside = (file: string, server: ServerConfig, why: string) => {
-    const next = `the login of ${server.name} is not known any more`
+  const renameDamaged = (file: string, server: ServerConfig, why: string) => {
+    const next = `you need to log in to ${server.name} again`
     try {
       renameSync(file, `${file}.unreadable`)
       warn({
         code: 'login-damaged',
-        text: `${file} ${why}; it was set aside as ${file}.unreadable, and ${next}`,
+        text: `${file} ${why}; it was renamed to ${file}.unreadable, and ${next}`,
       })
     } catch {
       warn({ code: 'login-damaged', text: `${file} ${why}; ${next}` })
@@ -96,14 +95,14 @@ export function diskLogins({ folder = defaultLoginFolder(), onWarning }: LoginSt
         text = readFileSync(file, 'utf8')
       } catch (error) {
         const { code = '' } = error as { code?: string }
-        if (code === 'EISDIR') setAside(file, server, 'is a folder')
+        if (code === 'EISDIR') renameDamaged(file, server, 'is a folder')
         else if (code !== 'ENOENT' && code !== 'ENOTDIR')
           warn({ code: 'login-unreadable', text: `${file} cannot be read (${code})` })
         return undefined
       }
       closeToOthers(file, warn)
       const login = decode(text, loginFingerprint(server))
-      if (!login) setAside(file, server, 'is damaged, or of another version')
+      if (!login) renameDamaged(file, server, 'is damaged, or has another version')
       return login
     },
     write(server, login) {
@@ -132,9 +131,9 @@ export function diskLogins({ folder = defaultLoginFolder(), onWarning }: LoginSt
     },
     stamp(server) {
       try {
-        // Most have none, and an error costs more than a look.
+        // Most servers have no login, and throwing would be slow.
         const stat = statSync(fileOf(server), { bigint: true, throwIfNoEntry: false })
-        // With the time of its permissions: whoever could not read it may now, and others may.
+        // Include ctime, because permissions may have changed.
         return stat ? `${stat.mtimeNs} ${stat.ctimeNs} ${stat.ino} ${stat.size}` : ''
       } catch (error) {
         return (error as NodeJS.ErrnoException).code ?? ''
@@ -143,7 +142,7 @@ export function diskLogins({ folder = defaultLoginFolder(), onWarning }: LoginSt
   }
 }
 
-/** A file that others could read is closed, and its owner told: somebody may have read it. */
+/** Makes a file private that other users could read, and warns, because somebody may have read it. */
 function closeToOthers(file: string, warn: WarningListener): void {
   if (process.platform === 'win32') return
   try {
@@ -151,11 +150,11 @@ function closeToOthers(file: string, warn: WarningListener): void {
     chmodSync(file, 0o600)
     warn({
       code: 'login-exposed',
-      text: `${file} could be read by other users; it is closed to them now`,
-      fix: 'Log in again if that may have happened',
+      text: `${file} was readable by other users; its permissions were corrected`,
+      fix: 'Log in again if somebody may have read it',
     })
   } catch {
-    // Not ours to close; what it holds can be used all the same.
+    // The file belongs to somebody else. It can still be used.
   }
 }
 
@@ -185,7 +184,7 @@ function isLogin(value: unknown): value is Login {
   )
 }
 
-/** For people who look into the folder. */
+/** The address without query, for people who look into the folder. */
 function withoutSecrets(url: string): string {
   try {
     const { origin, pathname } = new URL(url)

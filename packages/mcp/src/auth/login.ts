@@ -1,41 +1,47 @@
-/** One login, from the question whether the server wants one to tokens on disk. The protocol is the SDK's. */
+/** Logs in to one server, from its challenge to stored tokens. The SDK implements the protocol. */
+
+import { exchangeAuthorization, type StoredOAuthTokens } from '@modelcontextprotocol/client'
+import { dropUndefined } from '@toolwell/core/internal'
 import { hasOwnCredentials, type ServerConfig } from '../config/server-config.js'
-import { listen, requestAddress, waitForAnswer } from './ask-user.js'
-import type { Answer } from './callback.js'
-import { createDraft, type Draft } from './draft.js'
-import { askForChallenge, discoverAuthorization } from './find-authorization.js'
-import { createAttempt, type LoginAttempt } from './login-attempt.js'
-import { LoginError } from './login-error.js'
-import { createLoginFailures } from './login-failures.js'
-import { diskLogins, type LoginStore } from './login-store.js'
-import { codeFrom, type FreshLogin, keepLogin, takeTokens } from './take-tokens.js'
+import { type Answer, listen, requestAddress, waitForAnswer } from './ask-user.js'
+import {
+  askForChallenge,
+  createAttempt,
+  createDraft,
+  type Draft,
+  discoverAuthorization,
+  type LoginAttempt,
+} from './login-attempt.js'
+import { createLoginFailures, LoginError, toPlainLine } from './login-error.js'
+import { diskLogins, type Login, type LoginStore } from './login-store.js'
+import { readExpiry } from './stored-auth.js'
 
 const DEFAULT_TIMEOUT = 300_000
 
 export interface LoginOptions {
-  /** Gets the address that the user has to open. */
+  /** Called with the address that the user must open. */
   readonly onAddress: (address: URL) => void | Promise<void>
-  /** Where tokens are kept. Default: files that only the user can read. */
+  /** Storage of tokens. Default: files that only the user can read. */
   readonly store?: LoginStore
   /** Milliseconds to wait for the user. Default: five minutes. */
   readonly timeout?: number
   readonly signal?: AbortSignal
-  /** Somebody came with an answer that belongs to another login. It was refused. */
+  /** Called when an answer to another login was refused. */
   readonly onStray?: () => void
 }
 
 export interface LoginResult {
   readonly server: string
-  /** Who gave the tokens. */
+  /** Issuer of the tokens. */
   readonly issuer: string
   readonly scopes: readonly string[]
-  /** When the access token ends, in milliseconds since the epoch. */
+  /** Expiry of the access token, in milliseconds since the epoch. */
   readonly expiresAt: number | undefined
-  /** It is renewed without the user. */
+  /** Can be renewed without the user. */
   readonly renewable: boolean
 }
 
-/** Throws `LoginError`. A login that fails leaves the one before as it was. */
+/** Throws `LoginError`. A failed login does not change the stored one. */
 export async function login(server: ServerConfig, options: LoginOptions): Promise<LoginResult> {
   const { store = diskLogins(), timeout = DEFAULT_TIMEOUT, signal, onAddress, onStray } = options
   const url = remoteUrl(server, signal)
@@ -56,15 +62,15 @@ export async function login(server: ServerConfig, options: LoginOptions): Promis
   }
 }
 
-/** Where the server is; refused where there is nothing to log in to. */
+/** Returns the address of the server. Throws if it has no login. */
 function remoteUrl(server: ServerConfig, signal: AbortSignal | undefined): string {
   const { name, endpoint } = server
   const failures = createLoginFailures(server, signal)
   if (endpoint.type === 'stdio')
     throw failures.make(
       'not-remote',
-      `${name} is a program on this machine; there is nothing to log in to.`,
-      'If it needs a key, give it one in "env" of its config.',
+      `${name} is a local program and has no login.`,
+      'If it needs a key, set it in "env" of its config.',
     )
   if (hasOwnCredentials(server))
     throw failures.make(
@@ -75,7 +81,7 @@ function remoteUrl(server: ServerConfig, signal: AbortSignal | undefined): strin
   return endpoint.url
 }
 
-/** Whether tokens can be kept: better asked now than after the user has agreed to everything. */
+/** Checks that tokens can be stored, before the user is asked. */
 async function checkStore({ server, store, failures }: LoginAttempt): Promise<void> {
   try {
     await store.exclusively(server, async () => undefined)
@@ -106,18 +112,76 @@ function resultOf(server: string, { tokens, expiresAt }: FreshLogin): LoginResul
   }
 }
 
-/** The user reads in the browser how it ended. */
+/** Runs the work and shows its result in the browser. */
 async function shownTo<T>(answer: Answer, server: string, work: () => Promise<T>): Promise<T> {
   try {
     const result = await work()
     await answer.show({
       title: 'Logged in',
-      text: `${server} can be used now. You can close this window.`,
+      text: `You can use ${server} now. You can close this window.`,
     })
     return result
   } catch (error) {
     const { message = '', fix = '' } = LoginError.is(error) ? error : {}
     await answer.show({ title: 'Not logged in', text: `${message} ${fix}` })
     throw error
+  }
+}
+
+/** Reads the authorization code. */
+function codeFrom(parameters: URLSearchParams, { name, failures }: LoginAttempt): string {
+  const code = parameters.get('code')
+  if (code && !parameters.has('error')) return code
+  const why = toPlainLine(
+    parameters.get('error_description') ?? parameters.get('error') ?? 'no code was given',
+  )
+  const isDenial = parameters.get('error') === 'access_denied'
+  throw failures.make(
+    'denied',
+    isDenial ? `The login to ${name} was denied: ${why}.` : `The login to ${name} failed: ${why}.`,
+    'Run it again and agree, or ask the operator of the server.',
+  )
+}
+
+type FreshLogin = Login & { readonly tokens: StoredOAuthTokens & { readonly issuer: string } }
+
+/** Exchanges the code for tokens. */
+async function takeTokens(
+  code: string,
+  parameters: URLSearchParams,
+  draft: Draft,
+  redirectUrl: string,
+  { fetch, failures }: LoginAttempt,
+): Promise<FreshLogin> {
+  const { client, discovery, resource } = draft.settled()
+  const metadata = discovery.authorizationServerMetadata
+  const now = Date.now()
+  const tokens = await exchangeAuthorization(discovery.authorizationServerUrl, {
+    ...dropUndefined({ metadata, resource, iss: parameters.get('iss') ?? undefined }),
+    clientInformation: client,
+    authorizationCode: code,
+    codeVerifier: draft.provider.codeVerifier() as string,
+    redirectUri: redirectUrl,
+    fetchFn: fetch,
+  }).catch((error: unknown) => {
+    throw failures.ifCancelled(error) ?? failures.refused('gave no tokens', error)
+  })
+  const issuer = metadata?.issuer ?? discovery.authorizationServerUrl
+  const scope = tokens.scope ?? draft.requestedScope()
+  return {
+    client,
+    tokens: { ...tokens, issuer, ...dropUndefined({ scope: scope || undefined }) },
+    ...readExpiry(tokens, now),
+    discovery,
+    ...dropUndefined({ resource }),
+    redirectUrl,
+  }
+}
+
+async function keepLogin(login: Login, { server, store, failures }: LoginAttempt): Promise<void> {
+  try {
+    await store.exclusively(server, async () => store.write(server, login))
+  } catch (error) {
+    throw failures.notKept(error)
   }
 }

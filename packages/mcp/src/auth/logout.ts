@@ -1,8 +1,8 @@
-/** The end of a login: told to the authorization server where it wants to know, and deleted here in any case. */
+/** Logs out: deletes the login here, and revokes the tokens if the authorization server supports it. */
 import { assertSecureTokenEndpoint, selectClientAuthMethod } from '@modelcontextprotocol/client'
 import type { ServerConfig } from '../config/server-config.js'
 import { diskLogins, type Login, type LoginStore } from './login-store.js'
-import { boundedFetch } from './stored-auth.js'
+import { createBoundedFetch } from './stored-auth.js'
 
 const REVOCATION_TIMEOUT = 15_000
 
@@ -10,7 +10,7 @@ export interface LogoutResult {
   readonly server: string
   /** There was a login. */
   readonly found: boolean
-  /** `not-offered`: the tokens end by themselves. `failed`: so they do, and `detail` says what went wrong. */
+  /** `not-offered`: the server does not revoke tokens, they expire. `failed`: see `detail`; the tokens expire, too. */
   readonly revoked: 'revoked' | 'not-offered' | 'failed'
   readonly detail: string
 }
@@ -20,14 +20,14 @@ export async function logout(
   { store = diskLogins() }: { readonly store?: LoginStore } = {},
 ): Promise<LogoutResult> {
   const login = store.read(server)
-  // What cannot be read is not left behind either.
+  // Also delete a login that cannot be read.
   if (!login) {
     store.forget(server)
     return { server: server.name, found: false, revoked: 'not-offered', detail: '' }
   }
   return store.exclusively(server, async () => {
     const newest = store.read(server) ?? login
-    // First here: whatever the other side does, this machine has no login any more.
+    // Delete the login first, whatever the server answers.
     store.forget(server)
     const outcome = await revoke(newest)
     return { server: server.name, found: newest.tokens !== undefined, ...outcome }
@@ -61,7 +61,7 @@ async function revoke({
         body.set('client_id', id)
         if (method === 'client_secret_post' && secret) body.set('client_secret', secret)
       }
-      const response = await boundedFetch(REVOCATION_TIMEOUT)(endpoint, {
+      const response = await createBoundedFetch(REVOCATION_TIMEOUT)(endpoint, {
         method: 'POST',
         headers,
         body,

@@ -1,4 +1,5 @@
-/** A JSON text with comments and trailing commas, in which every value knows its line. Nothing here knows what the keys mean. */
+/** Reads JSON with comments and trailing commas, and reports problems with their lines. */
+
 import {
   createScanner,
   findNodeAtLocation,
@@ -7,42 +8,41 @@ import {
   parseTree,
   printParseErrorCode,
 } from 'jsonc-parser'
-import type { ConfigProblem } from './problem.js'
 
 export type Path = readonly (string | number)[]
 
 export interface ConfigDocument {
   readonly file: string
-  /** The value as plain data; undefined where the text is no JSON object. */
+  /** Plain data; undefined if the text is not a JSON object. */
   readonly value: Readonly<Record<string, unknown>> | undefined
   readonly problems: readonly ConfigProblem[]
   lineOf(path: Path): number | undefined
 }
 
-/** The parser's error codes in plain words. */
+/** Texts for the parser's error codes. */
 const WORDS: Readonly<Record<string, string>> = {
   InvalidSymbol: 'there is an unexpected character or word',
-  InvalidNumberFormat: 'a number is not written as one',
+  InvalidNumberFormat: 'a number is malformed',
   PropertyNameExpected: 'a key in double quotes is missing',
   ValueExpected: 'a value is missing',
   ColonExpected: 'a colon is missing',
   CommaExpected: 'a comma is missing',
   CloseBraceExpected: 'a closing } is missing',
   CloseBracketExpected: 'a closing ] is missing',
-  EndOfFileExpected: 'there is text after its end',
-  InvalidCommentToken: 'a comment is not written as one',
+  EndOfFileExpected: 'there is text after the end of the object',
+  InvalidCommentToken: 'a comment is malformed',
   UnexpectedEndOfComment: 'a comment has no end',
   UnexpectedEndOfString: 'a text has no closing quote',
   UnexpectedEndOfNumber: 'a number has no end',
   InvalidUnicode: 'a \\u is not followed by four digits',
   InvalidEscapeCharacter: 'a single backslash must be written twice',
-  InvalidCharacter: 'a character has to be written with a backslash',
+  InvalidCharacter: 'a character must be escaped with a backslash',
 }
 
 /** Larger files are not configs. */
 const MOST_CHARACTERS = 4 * 1024 * 1024
 
-/** Parsers, ours among them, go down level by level, and have an end. No config is half as deep. */
+/** Deeper files could overflow the stack of a recursive parser. */
 const DEEPEST = 500
 
 function isTooDeep(text: string): boolean {
@@ -50,7 +50,7 @@ function isTooDeep(text: string): boolean {
   let depth = 0
   while (scanner.getPosition() < text.length) {
     scanner.scan()
-    // A text of one bracket has its quotes besides.
+    // A string with one bracket in it is longer, because of its quotes.
     const token = scanner.getTokenLength() === 1 ? text[scanner.getTokenOffset()] : ''
     if (token === '[' || token === '{') depth++
     if (token === ']' || token === '}') depth--
@@ -59,7 +59,7 @@ function isTooDeep(text: string): boolean {
   return false
 }
 
-/** `most`: clients keep more than their config in one file. */
+/** `most`: larger limit for clients that keep other data in the same file. */
 export function readDocument(text: string, file: string, { most = MOST_CHARACTERS } = {}): ConfigDocument {
   const bare = text.replace(/^\uFEFF/, '')
   const failed = (line: number | undefined, message: string, fix: string): ConfigDocument => ({
@@ -94,14 +94,14 @@ export function readDocument(text: string, file: string, { most = MOST_CHARACTER
     )
   }
   if (root?.type !== 'object')
-    return failed(1, 'the file does not hold an object', 'Write { "mcpServers": { } }')
+    return failed(1, 'the file does not contain an object', 'Write { "mcpServers": { } }')
   const problems = duplicates(root, bare, file)
   return {
     file,
     value: dataOf(root) as Record<string, unknown>,
     problems,
     lineOf(path) {
-      // Where the value is missing, the nearest thing around it says where it should be.
+      // If the value is missing, use the line of the nearest parent.
       for (let length = path.length; length >= 0; length--) {
         const node = findNodeAtLocation(root, path.slice(0, length) as (string | number)[])
         if (node) return lineAt(bare, node.parent?.type === 'property' ? node.parent.offset : node.offset)
@@ -111,8 +111,12 @@ export function readDocument(text: string, file: string, { most = MOST_CHARACTER
   }
 }
 
-/** An error at this place of a document. */
-export function problemIn(document: ConfigDocument, path: Path, message: string, fix: string): ConfigProblem {
+export function createProblem(
+  document: ConfigDocument,
+  path: Path,
+  message: string,
+  fix: string,
+): ConfigProblem {
   return {
     file: document.file,
     path: pathText(path),
@@ -135,7 +139,7 @@ export function pathText(path: Path): string {
     .join('')
 }
 
-/** Built entry by entry, so that a server called `__proto__` is a key and not a prototype. */
+/** Builds objects from entries, so that a server named `__proto__` is a key and not a prototype. */
 function dataOf(node: Node): unknown {
   if (node.type === 'array') return (node.children ?? []).map(dataOf)
   if (node.type !== 'object') return node.value
@@ -175,4 +179,29 @@ function lineAt(text: string, offset: number): number {
   let line = 1
   for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line++
   return line
+}
+
+/** A problem in a config file, as data: one problem never hides the other servers. */
+export interface ConfigProblem {
+  readonly file: string
+  /** JSON path such as `mcpServers.github.args[1]`; empty for the whole file. */
+  readonly path: string
+  /** Counted from 1; undefined if the file could not be read. */
+  readonly line: number | undefined
+  readonly message: string
+  readonly fix: string
+  /** The server that cannot be used because of this problem. */
+  readonly server?: string
+  /** After a warning, everything still works. */
+  readonly severity: 'error' | 'warning'
+}
+
+export function describeProblem(problem: ConfigProblem): string {
+  const place = problem.line === undefined ? problem.file : `${problem.file}:${problem.line}`
+  const path = problem.path === '' ? '' : ` ${problem.path}`
+  return `${place}${path}: ${sentence(problem.message)} ${sentence(problem.fix)}`
+}
+
+function sentence(text: string): string {
+  return /[.?!]$/.test(text) ? text : `${text}.`
 }

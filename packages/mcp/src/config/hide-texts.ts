@@ -1,29 +1,29 @@
-/** Takes texts out of a text, however JSON, addresses, markup or a shell write the signs in them. */
+/** Hides given strings in a text, also if JSON, URLs, HTML or a shell have escaped them. */
 import { HIDDEN } from './show-word.js'
 
-/** Shorter ones are words (`true`, `1`, `en`) whose removal would make a message unreadable and hide nothing. */
+/** Shorter values are ordinary words (`true`, `1`, `en`): hiding them would make messages unreadable. */
 export const SHORTEST_SECRET = 6
 
-/** Longer ones are looked for in pieces. */
+/** Longer values are searched in pieces. */
 const LONGEST_PATTERN = 2000
 
 interface Sought {
-  /** A piece of it that everybody writes in the same way, in lower case: where it is missing, nothing is looked for. */
+  /** A part that is never escaped, in lower case. If the text lacks it, the pattern is not tried. */
   readonly core: string
   readonly pattern: RegExp
 }
 
 type Mark = (start: number, end: number) => void
 
-export function textHider(texts: Iterable<string>): (text: string) => string {
+export function createTextHider(texts: Iterable<string>): (text: string) => string {
   const sought: Sought[] = []
   const short: string[] = []
   const long: string[] = []
   for (const text of new Set([...texts].map((each) => each.trim()))) {
-    // Short ones that are neither words nor numbers: only where they stand alone.
+    // Short values that mix letters and digits are hidden only as whole words.
     if (/^(?=.*\d)(?=.*[A-Za-z])[A-Za-z\d]{4,5}$/.test(text)) short.push(text)
     if (text.length < SHORTEST_SECRET) continue
-    // Half of a shorter one is a word. What a reference begins with is no secret.
+    // Half of a shorter value may be an ordinary word. The start of a reference is not secret.
     if (text.length >= 2 * SHORTEST_SECRET && !text.startsWith('${')) long.push(text)
     for (let at = 0; at < text.length; at += LONGEST_PATTERN)
       sought.push(...soughtFor(text.slice(at, at + LONGEST_PATTERN).trim()))
@@ -36,9 +36,9 @@ export function textHider(texts: Iterable<string>): (text: string) => string {
   return (text) => without(text, sought, long)
 }
 
-/** Every place is found before any is taken out: a secret that overlaps another is hidden as a whole. */
+/** Finds all places first and hides them afterwards, so that overlapping secrets are hidden completely. */
 function without(text: string, sought: readonly Sought[], long: readonly string[]): string {
-  // One for each character that goes. A list of places would be as long as a hostile text wants it.
+  // One byte per character. A hostile text could make a list of places very long.
   let gone: Uint8Array | undefined
   const mark: Mark = (start, end) => {
     gone ??= new Uint8Array(text.length)
@@ -60,7 +60,7 @@ function without(text: string, sought: readonly Sought[], long: readonly string[
   return left
 }
 
-/** Where a server has shortened one by itself: `sk-proj-Ab…`, `***5Kx9Qw`. */
+/** Marks secrets that the server shortened: `sk-proj-Ab…`, `***5Kx9Qw`. */
 function markHalves(text: string, secret: string, mark: Mark): void {
   const first = secret.slice(0, SHORTEST_SECRET)
   for (let start = text.indexOf(first); start >= 0; start = text.indexOf(first, start + 1)) {
@@ -81,7 +81,7 @@ const SHORTENED = ['...', '…', '***']
 
 function soughtFor(text: string): Sought[] {
   if (text.length < SHORTEST_SECRET) return []
-  // Each sign with the backslashes before it: were these a piece of their own, there would be many ways to share them out.
+  // Match each character together with the backslashes before it: there must be only one way to match, or the pattern gets slow.
   const source = text.replace(/[A-Za-z\d]+|\\*\s+|\\*[^A-Za-z\d\s\\]|\\+/gu, (signs) => {
     if (/^[A-Za-z\d]/.test(signs)) return signs
     const sign = signs.replace(/^\\+/, '')
@@ -95,10 +95,10 @@ function soughtFor(text: string): Sought[] {
   }))
 }
 
-/** As hex and base64 write it, also in the middle of a longer text: without the ends, which depend on what is around it. */
+/** Hex and base64 forms, also inside a longer text: without the ends, which depend on the neighbouring bytes. */
 function encoded(text: string): string[] {
   const bytes = Buffer.from(text)
-  // Nobody encodes what is a file by itself.
+  // Values this long are whole files, which nobody encodes.
   if (bytes.length < 8 || text.length >= LONGEST_PATTERN) return []
   const shifted = [0, 1, 2].map((shift) => {
     const whole = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64')
@@ -114,13 +114,13 @@ function encoded(text: string): string[] {
 
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 
-/** One, as it is or in an address. */
+/** A backslash, plain or percent-encoded. */
 const BACKSLASH = String.raw`(?:\\|%(?:25)*5c)`
 
-/** Spaces and line ends, or what stands for them. */
+/** Spaces and line breaks, plain or escaped. */
 const SPACE = String.raw`(?:(?:\s|\\{1,8}[nrt]|%(?:25)*(?:20|0[9ad]))+|\+)`
 
-/** The same behind a backslash, as a script has it at the end of a line. */
+/** Spaces and line breaks after a backslash, as in a shell script. */
 const SPACE_BEHIND = String.raw`(?:[\\\s]|(?<=\\)[nrt]|%(?:25)*(?:5c|20|0[9ad]))+`
 
 const MARKUP: Readonly<Record<string, string>> = {
@@ -132,8 +132,8 @@ const MARKUP: Readonly<Record<string, string>> = {
 }
 
 /**
- * One sign behind as many backslashes as JSON in JSON in JSON has: as it is, by its number, or by its name. Whatever a text is, there
- * is one way to read it: a hostile one costs no more than another.
+ * Pattern for one character after the backslashes of nested JSON: plain, by number or by name. There is only one way to match
+ * any text, so hostile texts are not slower.
  */
 function waysOf(sign: string): string {
   const hex = (number: number, digits: number) => number.toString(16).padStart(digits, '0')

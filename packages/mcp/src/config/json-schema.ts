@@ -1,4 +1,4 @@
-/** The JSON Schema of a config file, for editors. `toolwell.schema.json` in the package is this, written out. */
+/** Creates the JSON Schema of config files for editors. `toolwell.schema.json` in the package is its output. */
 import { SCAN_RULES } from '../trust/scan/rules.js'
 import { HOST_TOOLS_KEYS, type Key, PROFILE_KEYS, SERVER_KEYS } from './keys.js'
 
@@ -9,7 +9,7 @@ export function configSchema(): Schema {
     type: 'object',
     properties: propertiesOf(SERVER_KEYS),
     additionalProperties: false,
-    // An entry with neither changes the entry of the same name in a weaker file.
+    // An entry without command and url changes the entry of the same name in a weaker file.
     not: {
       anyOf: [
         { required: ['command', 'url'] },
@@ -28,8 +28,8 @@ export function configSchema(): Schema {
     properties: {
       $schema: { type: 'string' },
       mcpServers: { ...servers, description: 'Servers by name.' },
-      servers: { ...servers, description: 'The same, under the name VS Code gives it.' },
-      inputs: { type: 'array', description: 'Questions VS Code asks. Not asked here.' },
+      servers: { ...servers, description: 'Same as mcpServers, under the name that VS Code uses.' },
+      inputs: { type: 'array', description: 'Questions that VS Code asks its user. Ignored here.' },
       profiles: {
         type: 'object',
         description: 'Selections of servers and tools, by name.',
@@ -77,7 +77,7 @@ const DURATIONS = [
   { type: 'string', pattern: '^\\s*(?=[\\d.]*[1-9])\\d+(\\.\\d+)?\\s*(ms|s|m|h)\\s*$' },
 ]
 
-/** May begin with a variable. Credentials belong in headers. */
+/** An http or https address without credentials, or a text that begins with a variable. */
 const ADDRESS = '^\\s*(?:[hH][tT][tT][pP][sS]?://[^/?#@]+(?:[/?#]|$)|\\$\\{)'
 
 function valueSchema(key: Key): Schema {

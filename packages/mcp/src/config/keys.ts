@@ -1,152 +1,159 @@
-/** The keys of a config file: one table from which entries are checked and the JSON Schema for editors is made. */
+/** The keys of a config file: one table for checking entries and for the JSON Schema. */
 import { isRecord } from '@toolwell/core/internal'
 
 export type Kind =
   | { readonly kind: 'string' | 'path' | 'url' | 'boolean' | 'strings' | 'texts' | 'duration' }
   | { readonly kind: 'choice'; readonly values: readonly string[] }
-  /** A time, or false for never. */
+  /** A duration, or false for never. */
   | { readonly kind: 'duration-or-false' }
-  /** Yes or no for all tools, or patterns of names. */
+  /** True or false for all tools, or patterns of names. */
   | { readonly kind: 'boolean-or-strings' }
   /** An object of lists of strings. */
   | { readonly kind: 'lists' }
-  /** A list of words, or the words in one string. */
+  /** A list of words, or one string of words. */
   | { readonly kind: 'words' }
   | { readonly kind: 'port' }
   /** A whole number from 0. */
   | { readonly kind: 'count' }
-  /** An object with keys of its own. */
+  /** An object with known keys. */
   | { readonly kind: 'object'; readonly keys: Readonly<Record<string, Key>> }
 
 export type Key = Kind & { readonly about: string }
 
-/** What starts or reaches a server, as clients write it. */
+/** Keys that say how a server is started or reached. */
 const REACHED: Readonly<Record<string, Key>> = {
   type: {
     kind: 'choice',
     values: ['stdio', 'http', 'streamable-http', 'streamableHttp', 'sse'],
     about:
-      'How the server is reached. Left out: by command or url, and a url that has no Streamable HTTP is tried as SSE.',
+      'Transport. Default: stdio for a command; for a url, Streamable HTTP, then SSE if the server does not support it.',
   },
   command: {
     kind: 'path',
-    about: 'The program to start. A path that begins with . is relative to this file.',
+    about: 'Program to start. A path that begins with . is relative to this file.',
   },
-  args: { kind: 'strings', about: 'Its arguments.' },
-  env: { kind: 'texts', about: 'Environment variables for it, besides the usual few (PATH, HOME, …).' },
+  args: { kind: 'strings', about: 'Arguments of the program.' },
+  env: {
+    kind: 'texts',
+    about: 'Environment variables of the program, in addition to PATH, HOME and a few others.',
+  },
   envFile: {
     kind: 'path',
-    about: 'A file of more such variables, as NAME=value lines; relative to this file. Those of env win.',
+    about: 'File with more variables, as NAME=value lines; relative to this file. Values in env win.',
   },
   cwd: {
     kind: 'path',
     about:
-      'The folder it runs in; relative to this file. Default: the workspace folder; with workspace false, the folder of this file, or your home folder for your own config.',
+      'Working folder; relative to this file. Default: the workspace folder. If workspace is false: the folder of this file, or your home folder for your own config.',
   },
-  url: { kind: 'url', about: 'The address of a remote server, without user and password.' },
-  headers: { kind: 'texts', about: 'Headers of every request to it.' },
+  url: { kind: 'url', about: 'Address of a remote server, without user name and password.' },
+  headers: { kind: 'texts', about: 'Headers of every request.' },
   oauth: {
     kind: 'object',
-    about: 'What `toolwell login` needs to know beyond what the server says of itself.',
+    about: 'Settings of `toolwell login` that the server does not announce by itself.',
     keys: {
       clientId: {
         kind: 'string',
-        about: 'A client that is registered with the server, or the https address of its metadata document.',
+        about: 'Registered client, or the https address of its metadata document.',
       },
-      clientSecret: { kind: 'string', about: 'Its secret: "${NAME_OF_A_VARIABLE}".' },
-      scopes: { kind: 'words', about: 'Scopes to ask for, instead of those that the server names.' },
+      clientSecret: { kind: 'string', about: 'Secret of the client: "${NAME_OF_A_VARIABLE}".' },
+      scopes: { kind: 'words', about: 'Scopes to request instead of the scopes that the server names.' },
       callbackPort: {
         kind: 'port',
-        about: 'The port of the redirect address http://127.0.0.1:PORT/callback, where it is registered.',
+        about: 'Port of the registered redirect address http://127.0.0.1:PORT/callback.',
       },
     },
   },
 }
 
-/** Whoever writes one of these decides what is started or reached, and what is given to it. */
+/** A file that sets one of these keys decides what is started or reached, and which data it gets. */
 export const REACHED_KEYS: ReadonlySet<string> = new Set(Object.keys(REACHED))
 
-/** How Toolwell treats the server. */
+/** Keys that say how Toolwell treats the server. */
 const TREATED: Readonly<Record<string, Key>> = {
   description: {
     kind: 'string',
-    about: 'What the server is for, in a line. Searched, and shown in inspect.',
+    about: 'Purpose of the server in one line. Used by search and shown by inspect.',
   },
-  enabled: { kind: 'boolean', about: 'False: known, and not used. Default: true.' },
+  enabled: { kind: 'boolean', about: 'False: the server is not used. Default: true.' },
   lazy: {
     kind: 'boolean',
-    about: 'False: its tools are always sent, and it is started at once and kept running. Default: true.',
+    about:
+      'False: the server is started at once and kept running, and its tools are always loaded. Default: true.',
   },
   alwaysLoad: {
     kind: 'boolean-or-strings',
-    about: 'Tools that are always sent: true for all, or patterns of names.',
+    about: 'Tools that are always loaded: true for all, or patterns of names.',
   },
   examples: {
     kind: 'lists',
     about:
-      'By the name of a tool: requests that it answers, as you would put them. Each counts as one use in a search; nobody sees them.',
+      'By tool name: requests that the tool answers, in your words. Search counts each as one use. Models do not see them.',
   },
   insteadOf: {
     kind: 'texts',
     about:
-      'By the name of a tool: what it is to be used for instead of other means ("Use this, not git worktree in the shell."). The model reads it once the tool is loaded.',
+      'By tool name: when to use the tool instead of other means ("Use this, not git worktree in the shell."). The model reads it after the tool is loaded.',
   },
   marks: {
     kind: 'boolean',
     about:
-      'Whether what the server marks in _meta counts: tools that are always sent (anthropic/alwaysLoad), words for search (anthropic/searchHint). Default: false.',
+      'True: use the marks of the server in _meta: always-loaded tools (anthropic/alwaysLoad) and words for search (anthropic/searchHint). Default: false.',
   },
   surfaceTokens: {
     kind: 'count',
     about:
-      'How many tokens of every request the tools of this server may take that are always sent; those beyond are deferred. Default: 1500.',
+      'Tokens of each request that always-loaded tools of this server may use. Tools beyond that are deferred. Default: 1500.',
   },
   allow: {
     kind: 'strings',
-    about: 'Only tools whose name fits one of these patterns. * stands for any characters.',
+    about: 'Offer only tools whose name matches one of these patterns. * matches any characters.',
   },
-  deny: { kind: 'strings', about: 'No tool whose name fits one of these patterns, whatever allow says.' },
+  deny: {
+    kind: 'strings',
+    about: 'Do not offer tools whose name matches one of these patterns. Wins over allow.',
+  },
   readOnly: {
     kind: 'strings',
     about:
-      'Tools that you hold to change nothing, by patterns of names: the gateway runs them through tool_read, which a client may allow for ever. What a server says of itself does not count.',
+      'Patterns of tools that change nothing, in your judgement. The gateway runs them through tool_read, which a client can allow permanently. Claims of the server do not count.',
   },
   timeout: {
     kind: 'duration',
     about:
-      'How long a call may take, or be without a sign of progress where the host watches it: milliseconds, or "30s", "5m". Default: 60s.',
+      'Timeout of a call in milliseconds, or as "30s", "5m". If the host watches progress, each sign of progress restarts it. Default: 60s.',
   },
   startTimeout: {
     kind: 'duration',
     about:
-      'How long the server may take to start and list its tools. Default: 30s, or what the program says.',
+      'Timeout for starting the server and listing its tools. Default: 30s, or the value set by the program.',
   },
   idle: {
     kind: 'duration-or-false',
-    about: 'The server is stopped when unused for so long; false: never. Default: 5m.',
+    about: 'The server is stopped after this time without use; false: never. Default: 5m.',
   },
   trust: {
     kind: 'choice',
     values: ['full', 'first-use', 'follow', 'none'],
     about:
-      'full: findings are shown and nothing is held back. first-use (default): what looks poisoned, or is not what it was when first seen, is held back. follow: changes are used, and told. none: nothing is used before it is approved, and its annotations are not believed.',
+      'full: findings are shown, nothing is quarantined. first-use (default): tools that look poisoned, or changed since they were first seen, are quarantined. follow: changes are used and reported. none: nothing is used before you approve it, and annotations are ignored.',
   },
   share: {
     kind: 'choice',
     values: ['all', 'workspace', 'client', 'conversation'],
     about:
-      'Who shares one running server: everyone (default; everyone in one folder, where the server may depend on the folder), everyone in one folder in any case, one client, or one conversation.',
+      'Users of one running server. all (default): everyone, or everyone in one folder if the server may depend on the folder. workspace: everyone in one folder. client: one client. conversation: one conversation.',
   },
   workspace: {
     kind: 'boolean',
     about:
-      'Whether the server depends on the folder of a project. True: each folder has its own. False: one serves all, and is not told of folders. Left out: it depends on it, unless it has a cwd or url of its own and nothing names ${workspaceFolder}.',
+      'Does the server depend on the project folder? True: one server per folder. False: one server for all folders, without folder information. Default: true, unless the entry has a cwd or url and does not use ${workspaceFolder}.',
   },
 }
 
 export const SERVER_KEYS: Readonly<Record<string, Key>> = { ...REACHED, ...TREATED }
 
-/** Keys that other clients keep for themselves. They are ignored without a warning. */
+/** Internal keys of other clients, ignored without a warning. */
 const BOOKKEEPING: ReadonlySet<string> = new Set([
   'dev',
   'gallery',
@@ -157,10 +164,10 @@ const BOOKKEEPING: ReadonlySet<string> = new Set([
   'metadata',
 ])
 
-/** Which calls other clients let pass without asking. That is not decided here. */
+/** Keys of other clients that approve calls in advance. Toolwell does not decide that. */
 const APPROVALS: ReadonlySet<string> = new Set(['autoApprove', 'alwaysAllow'])
 
-/** Keys of other clients that say the same in other words. */
+/** Keys of other clients with the same meaning. */
 const FOREIGN_SERVER_KEYS: Readonly<Record<string, string>> = {
   serverUrl: 'url',
   httpUrl: 'url',
@@ -169,20 +176,20 @@ const FOREIGN_SERVER_KEYS: Readonly<Record<string, string>> = {
   disabledTools: 'deny',
 }
 
-export type OwnKey =
+export type TranslatedKey =
   | { readonly kind: 'known'; readonly name: string; readonly value: unknown; readonly key: Key }
-  /** Another client knows what it means, and it cannot be done here. */
-  | { readonly kind: 'left' }
-  /** Nothing is lost without it. */
+  /** Has a meaning in another client that Toolwell does not support. */
+  | { readonly kind: 'skipped' }
+  /** Can be ignored without loss. */
   | { readonly kind: 'silent' }
   | { readonly kind: 'unknown' }
 
-/** What a key of a server's entry is here, in whichever client's words it is written. */
-export function ownKey(given: string, value: unknown, { isForeign = true } = {}): OwnKey {
+/** Translates a key of a server entry from any client. */
+export function translateKey(given: string, value: unknown, { isForeign = true } = {}): TranslatedKey {
   if (value === null || value === undefined || BOOKKEEPING.has(given)) return { kind: 'silent' }
-  // `trust: true` of another client means "do not ask me", which is not said of definitions.
+  // `trust: true` of another client approves calls, not definitions.
   const isSwitch = given === 'trust' && typeof value === 'boolean'
-  if (APPROVALS.has(given) || (isForeign && isSwitch)) return { kind: 'left' }
+  if (APPROVALS.has(given) || (isForeign && isSwitch)) return { kind: 'skipped' }
   const isOff = given === 'disabled' && typeof value === 'boolean'
   if (isOff && !value) return { kind: 'silent' }
   const name = isOff
@@ -196,7 +203,7 @@ export function ownKey(given: string, value: unknown, { isForeign = true } = {})
     : { kind: 'unknown' }
 }
 
-/** The same within `oauth`. */
+/** Keys within `oauth` of other clients with the same meaning. */
 export const FOREIGN_OAUTH_KEYS: Readonly<Record<string, string>> = { scope: 'scopes' }
 
 export const FILE_KEYS = [
@@ -209,23 +216,23 @@ export const FILE_KEYS = [
   'hostTools',
 ] as const
 
-/** How the agent's own tools are treated, where an agent reads this file itself. */
+/** Keys of `hostTools`, for agents that read this file themselves. */
 export const HOST_TOOLS_KEYS: Readonly<Record<string, Key>> = {
   defer: {
     kind: 'strings',
     about:
-      'Tools of the agent itself that are deferred like those of servers, by names or patterns. What it cannot do without (in pi: read, bash, edit, write) never is.',
+      "Names or patterns of the agent's own tools that are deferred like tools of servers. Basic tools (in pi: read, bash, edit, write) are never deferred.",
   },
 }
 
 export const PROFILE_KEYS: Readonly<Record<string, Key>> = {
   servers: { kind: 'strings', about: 'Servers of the profile, by name or pattern. Default: all.' },
-  allow: { kind: 'strings', about: 'Only tools that fit one of these patterns: "read_*", "github/*".' },
-  deny: { kind: 'strings', about: 'No tool that fits one of these patterns.' },
+  allow: { kind: 'strings', about: 'Only tools that match one of these patterns: "read_*", "github/*".' },
+  deny: { kind: 'strings', about: 'No tool that matches one of these patterns.' },
 }
 
-/** An example of a value that fits. */
-export function exampleOf(key: Kind): string {
+/** Shows an example of a valid value. */
+export function showExample(key: Kind): string {
   switch (key.kind) {
     case 'string':
     case 'path':
@@ -258,8 +265,8 @@ export function exampleOf(key: Kind): string {
   }
 }
 
-/** Why a value does not fit its key, in words, or undefined. */
-export function misfit(value: unknown, key: Kind): string | undefined {
+/** Describes why a value does not fit its key. Undefined if it fits. */
+export function describeMisfit(value: unknown, key: Kind): string | undefined {
   switch (key.kind) {
     case 'string':
     case 'path':
@@ -294,7 +301,7 @@ export function misfit(value: unknown, key: Kind): string | undefined {
     case 'object':
       return isRecord(value) ? undefined : 'must be an object'
     default:
-      // Times are read, and refused, where their unit is known.
+      // Durations are checked by the entry reader.
       return undefined
   }
 }
@@ -303,7 +310,7 @@ function isStrings(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }
 
-/** Numbers and booleans are what people write for an environment variable; null is how some clients say "none". */
+/** People write numbers and booleans for environment variables, too. */
 function isTexts(value: unknown): boolean {
   return (
     isRecord(value) &&

@@ -1,29 +1,40 @@
-/** Reads config files, the weaker first, and gives the servers of a profile with everything that is wrong, as data. */
+/** Reads config files, the weakest first, and returns the servers of a profile and all problems as data. */
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { assertKnownKeys, invalid, isRecord, nearest } from '@toolwell/core/internal'
 import type { RuleSettings } from '../trust/scan/rules.js'
-import { checkEntry } from './check-entry.js'
-import { type ConfigDocument, pathText, problemIn, readDocument } from './document.js'
-import { dialectOf, withCommonVariables } from './foreign-variables.js'
-import { type HostTools, hostToolsOf } from './host-tools.js'
+import { checkEntry, createEntryProblem, type RawEntry } from './check-entry.js'
+import type { ConfigProblem } from './document.js'
+import { type ConfigDocument, createProblem, pathText, readDocument } from './document.js'
+import {
+  applyProfile,
+  type HostTools,
+  type Profile,
+  readHostTools,
+  readProfiles,
+  readScanSettings,
+} from './file-settings.js'
+import {
+  CONTAINER_KEYS,
+  describeMisplacedServer,
+  findMisplacedServers,
+  findTables,
+  looksLikeServer,
+  readPath,
+} from './find-servers.js'
 import { FILE_KEYS, REACHED_KEYS } from './keys.js'
-import type { ConfigProblem } from './problem.js'
-import { applyProfile, type Profile, profilesOf } from './profiles.js'
-import { problemAt, type RawEntry } from './raw-entry.js'
 import { readEntry } from './read-entry.js'
-import { scanSettingsOf } from './scan-settings.js'
 import type { ServerConfig } from './server-config.js'
-import { elsewhere, isServer, outsideTable, PLACES, tablesIn, valueAt } from './tables.js'
+import { detectDialect, withCommonVariables } from './variables.js'
 
 export interface Config {
-  /** In order of name. Servers with an error are not among them. */
+  /** Sorted by name, without servers that have an error. */
   readonly servers: readonly ServerConfig[]
   readonly profiles: Readonly<Record<string, Profile>>
-  /** Rules of the scan that the files switch off. */
+  /** Scan rules that the files switch off. */
   readonly scan: { readonly rules: RuleSettings }
-  /** What the files say of the tools of the agent that reads them. */
+  /** Settings for the own tools of the agent that reads the files. */
   readonly hostTools: HostTools
   readonly problems: readonly ConfigProblem[]
   /** The files that were read. */
@@ -32,16 +43,16 @@ export interface Config {
 
 export interface ConfigFile {
   readonly path: string
-  /** A file that need not be there: the user's own, say. */
+  /** The file may be missing. */
   readonly optional?: boolean
-  /** The text, where it does not come from the disk. */
+  /** Content, if it does not come from the disk. */
   readonly text?: string
-  /** Written by the user or the host, and not by whoever wrote the project: what it refers to is run, read and sent unasked. */
+  /** Written by the user or the host, not by the author of a project: its references are run, read and sent without approval. */
   readonly own?: boolean
 }
 
 export interface LoadOptions {
-  /** The weaker first: the user's file, then the project's. */
+  /** Weakest first: the user's file, then the project's. */
   readonly files: readonly (string | ConfigFile)[]
   readonly profile?: string
   /** Default: the environment of this process. */
@@ -50,7 +61,7 @@ export interface LoadOptions {
   readonly workspaceFolder?: string
 }
 
-/** Where configs are looked for: the user's own file, then the project's. Neither has to be there. */
+/** Default config files: the user's own, then the project's. Both are optional. */
 export function defaultConfigFiles(
   workspaceFolder = process.cwd(),
   env: Readonly<Record<string, string | undefined>> = process.env,
@@ -62,19 +73,19 @@ export function defaultConfigFiles(
   ]
 }
 
-/** In a file with our name, unknown keys are errors. Every other file belongs to another client, and may hold other keys. */
+/** Unknown keys are errors in files with this name. Files of other clients may contain other keys. */
 const OWN_FILE = /^\.?toolwell\b.*\.jsonc?$/
 
-/** What the files say of one server together. */
+/** One server, merged from all files. */
 interface Entry {
   readonly raw: RawEntry
   readonly fields: Readonly<Record<string, unknown>>
   readonly refused: ReadonlySet<string>
-  /** Kept but not used: a broken entry of a stronger file must not let the weaker entry take effect. */
+  /** Not used, but kept: a broken entry must not let the entry of a weaker file take effect. */
   readonly isBroken: boolean
 }
 
-/** Never throws for what is in a file: what can be used is used, the rest is in `problems`. */
+/** Never throws because of a file's content: valid entries are used, the rest is in `problems`. */
 export function loadConfig(options: LoadOptions): Config {
   assertKnownKeys(options, ['files', 'profile', 'env', 'workspaceFolder'], 'loadConfig')
   if (!Array.isArray(options.files))
@@ -127,10 +138,10 @@ export function loadConfig(options: LoadOptions): Config {
           isBroken: isBroken || below.isBroken,
         })
       else {
-        // What a client keeps for this folder is meant to replace what it keeps for all.
+        // Entries for one project are meant to replace the client's general entries.
         if (below && !below.isBroken && !isBroken && raw.path[0] !== 'projects')
           problems.push(
-            problemAt(
+            createEntryProblem(
               raw,
               [],
               `this replaces the server of the same name in ${below.raw.document.file}`,
@@ -141,17 +152,17 @@ export function loadConfig(options: LoadOptions): Config {
         entries.set(raw.name, { raw, fields, refused, isBroken })
       }
     }
-    Object.assign(profiles, profilesOf(document, problems))
-    Object.assign(rules, scanSettingsOf(document, foreign, problems))
-    for (const name of hostToolsOf(document, foreign, problems).defer) defer.add(name)
+    Object.assign(profiles, readProfiles(document, problems))
+    Object.assign(rules, readScanSettings(document, foreign, problems))
+    for (const name of readHostTools(document, foreign, problems).defer) defer.add(name)
   }
 
   const servers: ServerConfig[] = []
   for (const { raw, fields, refused, isBroken } of entries.values()) {
-    // One that is broken is read all the same: everything that is wrong with it is said at once.
+    // Read broken entries, too, to report all their problems at once.
     const read = readEntry(raw, fields, scope, refused)
     const isOff = fields.enabled === false
-    // What is switched off need not be able to start.
+    // A disabled server need not be able to start.
     if (!isOff) problems.push(...read.problems)
     const canStart = read.problems.every(({ severity }) => severity !== 'error')
     if (read.server && !isBroken && (isOff || canStart)) servers.push(read.server)
@@ -173,7 +184,7 @@ function open(path: string, file: ConfigFile, problems: ConfigProblem[]): Config
   if (file.text !== undefined) return readDocument(file.text, path)
   const [, format] = /\.(toml|ya?ml)$/.exec(path) ?? []
   if (format !== undefined) {
-    const fix = `Take its servers over with: toolwell import${format === 'toml' ? ' --from codex' : ''}`
+    const fix = `Import its servers with: toolwell import${format === 'toml' ? ' --from codex' : ''}`
     const message = `this is ${format === 'toml' ? 'TOML' : 'YAML'}`
     problems.push({ file: path, path: '', line: undefined, message, fix, severity: 'error' })
     return undefined
@@ -199,11 +210,11 @@ function checkFileKeys(document: ConfigDocument, foreign: boolean, problems: Con
   for (const key of keys) {
     if ((FILE_KEYS as readonly string[]).includes(key)) continue
     const [suggestion] = nearest(key, FILE_KEYS, 1)
-    if (foreign && PLACES.includes(key)) continue
-    // In a file of another client, only a likely typing error is worth a warning.
+    if (foreign && CONTAINER_KEYS.includes(key)) continue
+    // In files of other clients, warn only about likely typing errors.
     if (foreign && (suggestion === undefined || keys.includes(suggestion))) continue
-    if (!foreign && isServer(document.value?.[key])) {
-      problems.push(outsideTable(document, key))
+    if (!foreign && looksLikeServer(document.value?.[key])) {
+      problems.push(describeMisplacedServer(document, key))
       continue
     }
     problems.push({
@@ -233,13 +244,18 @@ function* entriesOf(
   problems: ConfigProblem[],
 ): Generator<RawEntry> {
   const { value: whole = {}, file } = document
-  const dialect = foreign ? dialectOf(file) : 'common'
-  for (const { path, folder } of tablesIn(whole, { file, workspaceFolder, foreign })) {
-    const value = valueAt(whole, path)
+  const dialect = foreign ? detectDialect(file) : 'common'
+  for (const { path, folder } of findTables(whole, { file, workspaceFolder, foreign })) {
+    const value = readPath(whole, path)
     if (value === undefined) continue
     if (!isRecord(value)) {
       problems.push(
-        problemIn(document, path, `${path.at(-1)} must be an object`, 'Write { "name": { "command": "…" } }'),
+        createProblem(
+          document,
+          path,
+          `${path.at(-1)} must be an object`,
+          'Write { "name": { "command": "…" } }',
+        ),
       )
       continue
     }
@@ -248,16 +264,16 @@ function* entriesOf(
       const place = { document, path: [...path, name], folder, sharedFolder: sharedFolder ?? folder }
       const raw = { name, ...place, value: written, foreign, isOwn, isPatched: false }
       const wrong = nameProblem(name)
-      if (wrong) problems.push(problemAt(raw, [], wrong, 'Rename it', 'error'))
+      if (wrong) problems.push(createEntryProblem(raw, [], wrong, 'Rename it', 'error'))
       else yield raw
     }
   }
-  if (foreign) problems.push(...elsewhere(document, workspaceFolder))
+  if (foreign) problems.push(...findMisplacedServers(document, workspaceFolder))
 }
 
 function nameProblem(name: string): string | undefined {
   if (name.trim() === '') return 'a server needs a name'
-  if (name === 'toolwell') return '"toolwell" is the name of the meta-tools'
+  if (name === 'toolwell') return 'the name "toolwell" is reserved for the search and load tools'
   if (name.length > 200) return 'the name of the server is longer than 200 characters'
   return undefined
 }

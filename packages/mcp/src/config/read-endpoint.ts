@@ -1,14 +1,14 @@
-/** How one server is started or reached, out of its entry. */
+/** Reads how a server is started or reached. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { EntryReader } from './entry-reader.js'
-import { readEnvFile } from './env-file.js'
+import { readEnvFile } from './entry-reader.js'
 import { hasReference } from './references.js'
 import type { HttpEndpoint, ServerConfig, StdioEndpoint } from './server-config.js'
 import { showLine, showPath } from './show-word.js'
 import { isRelativeCommand } from './translate-entry.js'
 
-/** `refused`: keys that are missing because they were wrong, which has been said. Undefined where there is no telling which kind it is. */
+/** `refused`: keys that were wrong and are already reported. Undefined if the kind of endpoint is not clear. */
 export function readEndpoint(
   reader: EntryReader,
   refused: ReadonlySet<string>,
@@ -22,7 +22,7 @@ export function readEndpoint(
         'the server has neither a command nor a url',
         'Give "command" for a local server, "url" for a remote one',
       )
-    // They are not used, but what is wrong in them is reported.
+    // Read only to report their problems.
     texts('env')
     texts('headers')
     return undefined
@@ -50,13 +50,13 @@ function readLocal(reader: EntryReader): StdioEndpoint {
     const [first = '', ...rest] = program.split(/\s+/)
     report(
       ['command'],
-      'the command has spaces, and is not run by a shell',
+      'the command contains spaces, but no shell will split it',
       `Split it: "command": ${JSON.stringify(showLine(first, [], scope.workspaceFolder).text)}, "args": ${JSON.stringify(rest.map(() => '…'))}`,
       'warning',
     )
   }
   if (fields.cwd === undefined && hasReference(scope.workspaceFolder))
-    report([], 'the name of the workspace folder is a reference of its own', 'Rename the folder')
+    report([], 'the name of the workspace folder contains a reference', 'Rename the folder')
   return {
     type: 'stdio',
     command: isRelativeCommand(program) ? resolve(raw.folder, program) : program,
@@ -71,10 +71,10 @@ function envFileOf({ raw, fields, scope, report, path }: EntryReader): Record<st
   const file = resolve(raw.folder, path('envFile'))
   try {
     const values = readEnvFile(readFileSync(file, 'utf8'))
-    // Whoever writes that file does not decide what is run, or read.
+    // The author of that file must not decide what is run or read.
     const [name] = Object.entries(values).find(([, value]) => hasReference(value)) ?? []
     if (name === undefined) return values
-    report(['envFile'], `the value of ${name} in it holds a reference`, 'Write the reference into "env"')
+    report(['envFile'], `the value of ${name} in it contains a reference`, 'Write the reference into "env"')
     return {}
   } catch (error) {
     const { code = 'unknown' } = error as { code?: string }
@@ -91,15 +91,15 @@ function readRemote({ fields, problems, report, text, texts }: EntryReader): Htt
   const { url, type } = fields
   const before = problems.length
   const address = text(url, 'url')
-  // An address that lacks a variable is not judged.
+  // Do not judge an address with a missing variable.
   const isWhole = problems.length === before
   if (isWhole && !isHttp(address))
     report(['url'], 'the url is not an http or https address', 'Write it in full: "https://example.com/mcp"')
   else if (isWhole && hasCredentials(address))
     report(
       ['url'],
-      'the url holds a user name or password',
-      'Write it without, and put them into "headers": { "Authorization": "Basic ${NAME_OF_A_VARIABLE}" }',
+      'the url contains a user name or password',
+      'Remove them from the url and write "headers": { "Authorization": "Basic ${NAME_OF_A_VARIABLE}" }',
     )
   return {
     type: type === 'sse' ? 'sse' : type === undefined ? 'auto' : 'http',

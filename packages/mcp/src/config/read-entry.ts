@@ -1,23 +1,31 @@
-/** One checked entry of `mcpServers` as a server: variables expanded, paths made absolute, defaults filled in. */
-import { dropUndefined, isRecord } from '@toolwell/core/internal'
-import type { Fields } from './check-entry.js'
-import { createEntryReader, type EntryReader } from './entry-reader.js'
-import type { ConfigProblem } from './problem.js'
-import type { RawEntry } from './raw-entry.js'
+/** Turns a checked entry of `mcpServers` into a server: expands variables, makes paths absolute, fills in defaults. */
+
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { canonicalJson, dropUndefined, isRecord } from '@toolwell/core/internal'
+import type { Fields, RawEntry } from './check-entry.js'
+import type { ConfigProblem } from './document.js'
+import { createEntryReader, type EntryReader, findSentVariables } from './entry-reader.js'
 import { readEndpoint } from './read-endpoint.js'
-import { readWorkspace, scopeFor } from './read-workspace.js'
-import { commandsOf, hasReference } from './references.js'
-import { sentVariables } from './sent-variables.js'
-import { DEFAULTS, type OAuthSettings, type ServerConfig, type Share, type Trust } from './server-config.js'
+import { findCommandsToApprove, hasReference } from './references.js'
+import {
+  DEFAULTS,
+  type InWorkspace,
+  type OAuthSettings,
+  type ServerConfig,
+  type ServerWorkspace,
+  type Share,
+  type Trust,
+} from './server-config.js'
 import type { VariableScope } from './variables.js'
 
 export interface ReadEntry {
-  /** As far as it can be read. Where a problem is an error, it cannot be started. */
+  /** As far as it can be read. It cannot be started if a problem is an error. */
   readonly server: ServerConfig | undefined
   readonly problems: readonly ConfigProblem[]
 }
 
-/** `refused`: what is missing in `fields` because it was wrong, which has been said. */
+/** `refused`: keys that are missing in `fields` because they were wrong, which is already reported. */
 export function readEntry(
   raw: RawEntry,
   fields: Fields,
@@ -45,7 +53,7 @@ export function readEntry(
     marks: fields.marks === true,
     surfaceTokens: (fields.surfaceTokens as number | undefined) ?? DEFAULTS.surfaceTokens,
     allow: fields.allow as string[] | undefined,
-    within: undefined,
+    allowedByProfile: undefined,
     deny: (fields.deny as string[] | undefined) ?? [],
     readOnly: (fields.readOnly as string[] | undefined) ?? [],
     timeout,
@@ -55,7 +63,7 @@ export function readEntry(
     share: (fields.share as Share | undefined) ?? 'all',
     workspace: readWorkspace(raw, fields, given, refused),
     oauth,
-    commands: commandsOf(endpoint, sentVariables(fields, scope), raw),
+    commands: findCommandsToApprove(endpoint, findSentVariables(fields, scope), raw),
     secrets: [
       ...reader.secrets,
       ...Object.values(endpoint.type === 'stdio' ? endpoint.env : endpoint.headers),
@@ -71,7 +79,7 @@ function readOAuth({ fields, report, text }: EntryReader): OAuthSettings | undef
     if (typeof value === 'string' && hasReference(value))
       report(
         ['oauth', key],
-        'a login is not started by a ${file:…} or ${cmd:…}',
+        'logins do not support ${file:…} and ${cmd:…}',
         'Write ${env:NAME} and set the variable',
       )
   const { clientId, clientSecret, scopes, callbackPort } = fields.oauth as Fields
@@ -87,9 +95,66 @@ function words(text: string): string[] {
   return text.split(/\s+/).filter((word) => word !== '')
 }
 
-/** People write numbers too. */
+/** Values may be numbers, too. */
 function textsOf(given: unknown): Record<string, string> {
   return isRecord(given)
     ? Object.fromEntries(Object.entries(given).map(([name, text]) => [name, String(text)]))
     : {}
+}
+
+/** Keys that decide how a server is started or reached. */
+const REACHED = ['type', 'command', 'args', 'env', 'envFile', 'cwd', 'url', 'headers', 'oauth'] as const
+
+/**
+ * The folder for `${workspaceFolder}` and a missing `cwd`. A server for all projects gets the shared folder, so that it does not
+ * depend on the first project that uses it.
+ */
+function scopeFor(raw: RawEntry, fields: Fields, scope: VariableScope): VariableScope {
+  // The config may be a text without a file.
+  if (fields.workspace !== false || !existsSync(raw.sharedFolder)) return scope
+  return { ...scope, workspaceFolder: raw.sharedFolder }
+}
+
+function readWorkspace(
+  raw: RawEntry,
+  fields: Fields,
+  scope: VariableScope,
+  refused: ReadonlySet<string>,
+): ServerWorkspace {
+  const reached = canonicalJson(REACHED.map((key) => fields[key] ?? null))
+  const isFixed =
+    !reached.includes('${workspaceFolder') && (fields.cwd !== undefined || fields.command === undefined)
+  const stated = fields.workspace as boolean | undefined
+  return {
+    folder: scope.workspaceFolder,
+    // A program that starts in the folder may read it.
+    need: (stated ?? !isFixed) ? 'each' : 'none',
+    isStated: stated !== undefined,
+    written: digestOf(canonicalJson([raw.folder, reached])),
+    entry: digestOf(reached),
+    in(folder): InWorkspace {
+      const reader = createEntryReader(
+        raw,
+        fields,
+        scopeFor(raw, fields, { ...scope, workspaceFolder: folder }),
+      )
+      const endpoint = readEndpoint(reader, refused)
+      if (!endpoint) throw new Error('an entry without a command or url is not a server')
+      return {
+        endpoint,
+        commands: findCommandsToApprove(endpoint, findSentVariables(fields, scope), raw),
+        secrets: [
+          ...reader.secrets,
+          ...Object.values(endpoint.type === 'stdio' ? endpoint.env : endpoint.headers),
+        ],
+        problems: reader.problems
+          .filter(({ severity }) => severity === 'error')
+          .map(({ message, fix }) => `${message}. ${fix}`),
+      }
+    },
+  }
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
 }

@@ -1,43 +1,48 @@
-/** Keeps secrets out of every message, event and listing: the only place that decides what of a server is shown. */
-import { SHORTEST_SECRET, textHider } from './hide-texts.js'
-import { isCommon, isSentence } from './is-common.js'
-import { isOpaque } from './is-opaque.js'
-import { isSecretName, namedWord } from './named-word.js'
-import { hasReference } from './references.js'
-import { isPlace, partsOf } from './secret-parts.js'
-import type { ServerConfig } from './server-config.js'
-import { HIDDEN, isHarmless, isPath, SCHEME, showPath, showUrl, showWords } from './show-word.js'
+/** Keeps secrets out of messages, events and listings. Only this file decides which parts of a server's config are shown. */
 
-/** As tools are called: `create_issue`, `github.create-issue`, `issues/create`. */
+import { existsSync } from 'node:fs'
+import { basename, dirname, relative, resolve } from 'node:path'
+import { createTextHider, SHORTEST_SECRET } from './hide-texts.js'
+import { hasReference } from './references.js'
+import { findSecretParts, isCommon, isPlace, isSecretName, isSentence, namedWord } from './secret-parts.js'
+import type { ServerConfig } from './server-config.js'
+import { HIDDEN, isHarmless, isOpaque, isPath, SCHEME, showPath, showUrl, showWords } from './show-word.js'
+import { isAbsolutePath } from './translate-entry.js'
+
+/** Usual tool names: `create_issue`, `github.create-issue`, `issues/create`. */
 const ORDINARY_NAME = /^[\w.-]+(?:\/[\w.-]+)*$/
 
 type Secretive = Pick<ServerConfig, 'secrets' | 'endpoint'> & Partial<Pick<ServerConfig, 'name'>>
 
-/** A function that takes the server's secrets out of a text. Call it before a text is cut: half a secret is one too. */
-export function redactor(server: Secretive): (text: string) => string {
+/** Creates a function that hides the server's secrets in a text. Use it before cutting a text: half a secret is a leak, too. */
+export function createRedactor(server: Secretive): (text: string) => string {
   const { whole, named, others } = secretsOf(server)
-  const hide = textHider([...whole, ...named, ...others.filter((part) => !isWord(part) || isOpaque(part))])
-  // In this order: an address that is half hidden no longer holds the whole secret.
+  const hide = createTextHider([
+    ...whole,
+    ...named,
+    ...others.filter((part) => !isWord(part) || isOpaque(part)),
+  ])
+  // Hide secrets first: a half-hidden address no longer contains the whole secret.
   return (text) => redactUrls(hide(text))
 }
 
-/** An endpoint as it may be shown: names of variables and headers, no value. */
+/** Shows an endpoint without values of variables and headers. */
 export function showEndpoint(endpoint: ServerConfig['endpoint'], secrets: readonly string[] = []): string {
-  return textHider([...secrets, ...valuesOf(endpoint)].flatMap(wordsOf))(shownOf(endpoint))
+  return createTextHider([...secrets, ...valuesOf(endpoint)].flatMap(wordsOf))(shownOf(endpoint))
 }
 
 export interface DefinitionRedactor {
-  /** Takes secrets out of what a server says of itself. `names`: of its tools, which are shown anyway. */
+  /** Hides secrets in a definition. `names`: tool names, which are shown anyway. */
   hide(text: string, names?: ReadonlySet<string>): string
-  /** A name cannot be changed: whether it holds what only a secret looks like. */
-  isTold(name: string): boolean
+  /** Does this name contain a secret? Names cannot be changed. */
+  holdsSecret(name: string): boolean
 }
 
 /**
- * A word of the config may be a word of a description too, so only values that cannot be a word are taken out, and those
- * that are called a key, a password or the like.
+ * A word of the config may also be an ordinary word of a description. Hides only values that cannot be words, and values that
+ * are named as a key, a password or the like.
  */
-export function definitionRedactor(server: Secretive): DefinitionRedactor {
+export function createDefinitionRedactor(server: Secretive): DefinitionRedactor {
   const { whole, named: all, others: parts } = secretsOf(server)
   // The password of the database called postgres is often postgres.
   const shown = shownOf(server.endpoint)
@@ -48,37 +53,38 @@ export function definitionRedactor(server: Secretive): DefinitionRedactor {
     /^[A-Za-z_-]+$/.test(value) || (/^[A-Za-z][\w-]*$/.test(value) && !isOpaque(value))
   const sure = others.filter((value) => (isOpaque(value) || value.length >= 8) && !mayBeName(value))
   const longNames = others.filter((value) => value.length >= 8 && mayBeName(value))
-  const hideAll = textHider([...named, ...sure, ...longNames])
-  const hideSure = textHider([...sure, ...named.filter((value) => !isWord(value))])
-  /** For the tools of a list, whose names stay. */
-  const besides = new WeakMap<ReadonlySet<string>, (text: string) => string>()
-  const hideBeside = (names: ReadonlySet<string>) => {
-    const known = besides.get(names)
+  const hideAll = createTextHider([...named, ...sure, ...longNames])
+  const hideSure = createTextHider([...sure, ...named.filter((value) => !isWord(value))])
+  /** By tool names, which stay visible. */
+  const hiders = new WeakMap<ReadonlySet<string>, (text: string) => string>()
+  const hiderFor = (names: ReadonlySet<string>) => {
+    const known = hiders.get(names)
     if (known) return known
     const unnamed = longNames.filter((value) => !names.has(value))
-    const made = unnamed.length === longNames.length ? hideAll : textHider([...named, ...sure, ...unnamed])
-    besides.set(names, made)
+    const made =
+      unnamed.length === longNames.length ? hideAll : createTextHider([...named, ...sure, ...unnamed])
+    hiders.set(names, made)
     return made
   }
   return {
-    hide: (text, names) => (names ? hideBeside(names) : hideAll)(text),
-    isTold: (name) =>
+    hide: (text, names) => (names ? hiderFor(names) : hideAll)(text),
+    holdsSecret: (name) =>
       named.includes(name) ||
       hideSure(name) !== name ||
-      // An address, a header, a setting: no tool that a config asks for is called like that.
+      // An address, a header or a setting is not a usual tool name.
       (!ORDINARY_NAME.test(name) && hideAll(name) !== name),
   }
 }
 
-/** What of a server's start is remembered or pinned must not hold what came out of a variable. */
-export function startRedactor({ secrets }: Pick<ServerConfig, 'secrets'>): (text: string) => string {
-  return textHider(secrets.filter((value) => !isWord(value)).flatMap(wordsOf))
+/** Creates a function that hides values of variables in the start command that is remembered or pinned. */
+function createStartRedactor({ secrets }: Pick<ServerConfig, 'secrets'>): (text: string) => string {
+  return createTextHider(secrets.filter((value) => !isWord(value)).flatMap(wordsOf))
 }
 
 interface Secrets {
-  /** Values of the config that are not known to be harmless. */
+  /** Config values that are not known to be harmless. */
   readonly whole: ReadonlySet<string>
-  /** Values and parts of them whose place says that they are secret. */
+  /** Values, and parts of values, that are named as secrets. */
   readonly named: ReadonlySet<string>
   /** Other parts. */
   readonly others: readonly string[]
@@ -88,7 +94,7 @@ function secretsOf({ name: shown, secrets, endpoint }: Secretive): Secrets {
   const cwd = endpoint.type === 'stdio' ? endpoint.cwd : ''
   const known = new Map<string, boolean>()
   const isKnown = (text: string) => {
-    // Every message begins with the name of the server, which may stand in its command line too.
+    // The server's name may be in its command line. Messages begin with it, so it is never secret.
     const is = known.get(text) ?? (text === shown || isKnownText(text, cwd))
     known.set(text, is)
     return is
@@ -100,10 +106,10 @@ function secretsOf({ name: shown, secrets, endpoint }: Secretive): Secrets {
   const named = new Set<string>()
   const others = new Set<string>()
   for (const [value, isNamed] of values) {
-    // Where it leads is no secret, whatever it is called.
+    // Existing paths and usual words are not secret, whatever their name.
     if (isHarmless(value, cwd)) continue
-    // What a reference stands for is known when the server is started.
-    const inner = hasReference(value) ? [] : partsOf(value, isNamed, cwd)
+    // The value of a reference is known only when the server starts.
+    const inner = hasReference(value) ? [] : findSecretParts(value, isNamed, cwd)
     const isPlain = (part: string) =>
       part.length < SHORTEST_SECRET || isKnown(part) || (part !== value && isSentence(part))
     const parts = [...inner].filter(([part, isSecret]) => !(isSecret ? isHarmless(part, cwd) : isPlain(part)))
@@ -113,7 +119,7 @@ function secretsOf({ name: shown, secrets, endpoint }: Secretive): Secrets {
   return { whole, named, others: [...others].filter((part) => !named.has(part)) }
 }
 
-/** Nobody's secret: a path as far as it exists, common words, an address that is shown whole; and lists of these. */
+/** Not secret: an existing path, common words, an address without hidden parts, and lists of these. */
 function isKnownText(text: string, cwd: string): boolean {
   const isKnown = (item: string) =>
     isHarmless(item, cwd) ||
@@ -123,12 +129,12 @@ function isKnownText(text: string, cwd: string): boolean {
   return isKnown(text) || text.split(/[,;]|:(?=[/~])/).every((item) => isKnown(item.replace(/^[\w-]+=/, '')))
 }
 
-/** Also a word of a sentence, with the capitals that words have, or a number. */
+/** An ordinary word in camel case, upper case or lower case, or a number. */
 const isWord = (value: string) =>
   (value.length <= 14 && /^(?:[A-Za-z]?[a-z]+(?:[A-Z][a-z]{2,})*(?:[A-Z]{2,3})?|[A-Z]+)$/.test(value)) ||
   /^[\d.]{1,7}$/.test(value)
 
-/** `Bearer abc`: the second word is the secret. Ordinary words of a longer text, a script say, are not. */
+/** The value and its secret words: of `Bearer abc`, the second. Ordinary words of a longer text are not secret. */
 function wordsOf(value: string): string[] {
   const all = value.split(/\s+/)
   return [value, ...all.filter((word) => (all.length <= 3 ? !isWord(word) : isOpaque(word)))]
@@ -146,7 +152,7 @@ function valuesOf(endpoint: ServerConfig['endpoint']): string[] {
   return Object.values(endpoint.type === 'stdio' ? endpoint.env : endpoint.headers)
 }
 
-/** All of an endpoint that may be secret, with what it is called; empty where it has no name. */
+/** Values of an endpoint that may be secret, with their names; an empty name if there is none. */
 function namedValues(endpoint: ServerConfig['endpoint']): (readonly [name: string, value: string])[] {
   if (endpoint.type !== 'stdio')
     return [
@@ -162,14 +168,14 @@ function namedValues(endpoint: ServerConfig['endpoint']): (readonly [name: strin
     ...showWords(command, args, cwd).flatMap(({ hidden }, at) => {
       const word = words[at] ?? ''
       const pair = namedWord(word, words[at - 1])
-      // Of a path, what does not exist is found with its parts.
+      // Missing parts of a path are found by `findSecretParts`.
       const shown = hidden.length === 0 ? [] : isPlace(pair[1]) ? [word] : [word, ...hidden]
       return [...(hidden.length === 0 ? [] : [pair]), ...shown.map((part) => ['', part] as const)]
     }),
   ]
 }
 
-/** User, password, opaque parts of the path and the values of the query, in whatever address a text holds. */
+/** Hides user, password, opaque path segments and query values in every URL of a text. */
 function redactUrls(text: string): string {
   return text.replace(/\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s"'<>]+/gi, (url) =>
     url
@@ -177,4 +183,36 @@ function redactUrls(text: string): string {
       .replace(/([?&][^=&#\s]+)=[^&#\s]*/g, `$1=${HIDDEN}`)
       .replace(/(?<=[^:/]\/)[^/?#]+/g, (part) => (isOpaque(part) ? HIDDEN : part)),
   )
+}
+
+/** Describes how a server is started or reached, for records and locks: without secrets, and the same on every machine. */
+export function describeStart(server: Pick<ServerConfig, 'endpoint' | 'file' | 'secrets'>): string {
+  return createStartRedactor(server)(shownStart(server))
+}
+
+function shownStart({ endpoint, file }: Pick<ServerConfig, 'endpoint' | 'file'>): string {
+  if (endpoint.type !== 'stdio') return showUrl(endpoint.url).text
+  const { command, args, cwd } = endpoint
+  const folders = [cwd, ...(file === undefined ? [] : [dirname(file)])]
+  const [program = '', ...words] = showWords(command, args, cwd).map(({ text }) => text)
+  const inside = (path: string) => {
+    const near = folders
+      .map((folder) => relative(folder, resolve(cwd, path)))
+      .filter((each) => !each.startsWith('..') && !isAbsolutePath(each))
+    return near.sort((a, b) => a.length - b.length)[0]
+  }
+  /** Keeps paths inside the project. Other paths differ from machine to machine. */
+  const portable = (word: string): string => {
+    const [, name = '', value = word] = /^(-{0,2}[\w.-]+=)(.*)$/s.exec(word) ?? []
+    const isPlace =
+      isAbsolutePath(value) ||
+      /^(?:~|\.{1,2})[\\/]/.test(value) ||
+      (/[\\/]/.test(value) && existsSync(resolve(cwd, value)))
+    if (!isPlace) return word
+    const near = inside(value)
+    return `${name}${near === undefined ? HIDDEN : `./${near.replaceAll('\\', '/')}`}`
+  }
+  const own =
+    isAbsolutePath(program) || /[\\/]/.test(program) ? (inside(program) ?? basename(program)) : program
+  return [own.replace(/\.(?:exe|cmd)$/i, ''), ...words.map(portable)].join(' ')
 }

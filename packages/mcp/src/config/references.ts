@@ -1,24 +1,21 @@
-/**
- * Secrets that are named in a config instead of written into it: `${file:PATH}` and `${cmd:…}`. They are read at every
- * start of the server, so that a renewed secret counts, and are in no file of ours.
- */
+/** Resolves `${file:PATH}` and `${cmd:…}` at every start of a server, so that renewed secrets are used and none is stored. */
 import { execFile } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { dropUndefined } from '@toolwell/core/internal'
-import type { RawEntry } from './raw-entry.js'
+import type { RawEntry } from './check-entry.js'
 import type { ServerConfig } from './server-config.js'
 
-/** `${env:X}` is read with the config: it cannot change while the program runs. */
+/** `${env:X}` is expanded when the config is read, because it cannot change while the program runs. */
 const REFERENCE = /\$\{(file|cmd):([^{}]*)\}/g
-/** A password manager may ask its user first. */
+/** A password manager may have to ask the user. */
 const COMMAND_TIMEOUT = 60_000
 
 export class ReferenceFailure extends Error {}
 
-/** A reference with the path made absolute; `folder` is that of the config file. */
+/** Makes the path of a reference absolute. `folder` is the folder of the config file. */
 export function absoluteReference(kind: string, argument: string, folder: string): string {
   if (kind === 'cmd') return `\${cmd:${argument.trim()}}`
   return `\${file:${resolve(folder, argument.trim().replace(/^~(?=[\\/])/, homedir()))}}`
@@ -29,11 +26,11 @@ export function hasReference(text: string): boolean {
 }
 
 /**
- * What a start of this server does only once it is approved: commands, files as `${file:PATH}`, and variables of the environment
- * that go to an address as `${env:NAME}`. Nothing of an entry that is the user's own; a file of the entry's folder is as much its
- * author's as the entry is.
+ * Finds what the user must approve before this server starts: commands, files as `${file:PATH}`, and environment variables sent
+ * to an address as `${env:NAME}`. Entries in the user's own file need no approval. Files in the folder of the entry need none
+ * either, because they have the same author.
  */
-export function commandsOf(
+export function findCommandsToApprove(
   endpoint: ServerConfig['endpoint'],
   sent: readonly string[],
   { isOwn, isPatched, folder }: Pick<RawEntry, 'isOwn' | 'isPatched' | 'folder'>,
@@ -47,7 +44,7 @@ export function commandsOf(
   return [...new Set([...waiting, ...sent.map((name) => `\${env:${name}}`)])]
 }
 
-/** Where its links lead. One that is not there yet may become a link. */
+/** Follows symbolic links. A missing file counts as outside, because it may become a link. */
 function isInside(file: string, folder: string): boolean {
   try {
     const way = relative(realpathSync(folder), realpathSync(file))
@@ -64,12 +61,12 @@ function textsOf(endpoint: ServerConfig['endpoint']): string[] {
 }
 
 export interface ResolveOptions {
-  /** The folder that commands run in: paths in them start from it, as those of `${file:…}` do. */
+  /** Working folder of the commands. */
   readonly folder?: string
   readonly signal?: AbortSignal
 }
 
-/** The server as it is started: every reference replaced, and what came out of it among its secrets. */
+/** Returns the server with all references replaced, and their values added to its secrets. */
 export async function resolveReferences(
   server: ServerConfig,
   options: ResolveOptions = {},
@@ -77,12 +74,12 @@ export async function resolveReferences(
   const { endpoint } = server
   if (!textsOf(endpoint).some(hasReference)) return server
   const values = new Map<string, string>()
-  // Each once: a command may ask its user for a finger.
+  // Resolve each reference once: a command may ask for a fingerprint.
   for (const text of textsOf(endpoint))
     for (const [whole, kind, argument = ''] of text.matchAll(REFERENCE))
       if (!values.has(whole))
         values.set(whole, kind === 'file' ? await readSecret(argument) : await runSecret(argument, options))
-  // Not expanded again: what comes out of a file or a command is a value.
+  // Values are not expanded again.
   const put = (text: string) => text.replace(REFERENCE, (whole) => values.get(whole) ?? '')
   const putAll = (texts: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, put(text)]))
@@ -114,7 +111,7 @@ async function readSecret(file: string): Promise<string> {
   }
 }
 
-/** Neither what it prints nor what it says when it fails is told: both may hold the secret. */
+/** Errors contain no output of the command, because that may include the secret. */
 function runSecret(command: string, { folder, signal }: ResolveOptions): Promise<string> {
   const [shell, flag] = process.platform === 'win32' ? ['cmd.exe', '/c'] : ['/bin/sh', '-c']
   return new Promise((done, fail) => {

@@ -1,17 +1,15 @@
 /**
- * What is inside a value, by the structure it has: the password of an address, the texts of JSON, the fields of a connection
- * string, what is behind `NAME=`, `user:` or `Bearer`, the lines of a key. A server may say any of these alone.
+ * Finds parts of a config value that are secret by themselves, because a server may print them alone: the password of an address,
+ * strings in JSON, fields of a connection string, values after `NAME=`, `user:` or `Bearer`, lines of a key.
  */
-import { isRecord } from '@toolwell/core/internal'
-import { isCommon } from './is-common.js'
-import { isOpaque } from './is-opaque.js'
-import { isSecretName, namedWord } from './named-word.js'
-import { showPath, showUrl } from './show-word.js'
 
-/** By text: whether its place says that it is secret, as that of a password does. */
+import { isOrdinaryWord, isRecord } from '@toolwell/core/internal'
+import { isOpaque, SECRET_NAME, showPath, showUrl, USUAL } from './show-word.js'
+
+/** Part → is it named as a secret, such as a password? */
 export type SecretParts = ReadonlyMap<string, boolean>
 
-/** Parts of one value that are looked at, and how deep one may be in another. */
+/** Limits for the number of parts of one value, and for their nesting. */
 const MOST_PARTS = 1000
 const DEEPEST = 6
 
@@ -19,8 +17,8 @@ export const isPlace = (text: string) => /^(?:~?[\\/]|\.{1,2}[\\/]|[A-Za-z]:[\\/
 
 type Take = (text: string, isNamed: boolean) => void
 
-/** The value itself is one of them. Paths start at `cwd`; as far as one exists, nothing of it is a part. */
-export function partsOf(value: string, isNamed: boolean, cwd: string): SecretParts {
+/** Includes the value itself. Paths start at `cwd`; existing parts of a path are skipped. */
+export function findSecretParts(value: string, isNamed: boolean, cwd: string): SecretParts {
   const found = new Map<string, boolean>()
   const visit = (text: string, isSecret: boolean, depth: number): void => {
     const known = found.get(text)
@@ -37,7 +35,7 @@ export function partsOf(value: string, isNamed: boolean, cwd: string): SecretPar
 
 type Reader = (text: string, isNamed: boolean, take: Take) => void
 
-/** Each for one structure; a text may have several. */
+/** One reader per structure; a text may have several structures. */
 const READERS: readonly Reader[] = [
   readQuoted,
   readLines,
@@ -71,13 +69,13 @@ function readJson(text: string, isNamed: boolean, take: Take): boolean {
   } catch {
     return false
   }
-  // In this order: there may be more than are looked at.
+  // Named secrets first: the number of parts is limited.
   for (const each of texts.named) take(each, true)
   for (const each of texts.others) take(each, false)
   return true
 }
 
-/** User, password, and whatever of it is not shown. */
+/** User, password, and all hidden parts of the URL. */
 function readAddress(text: string, take: Take): boolean {
   if (!/^[a-z][a-z0-9+.-]{1,30}:\/\/\S+$/is.test(text)) return false
   const [, user = ''] = /^[^/]*\/\/([^/?#]*)@/.exec(text) ?? []
@@ -85,9 +83,9 @@ function readAddress(text: string, take: Take): boolean {
     const [name = ''] = user.split(':', 1)
     const password = user.slice(user.indexOf(':') + 1)
     for (const part of [password, decoded(password), user, decoded(user)]) take(part, true)
-    // A token may stand before the colon too.
+    // A token may also be before the colon.
     for (const part of [name, decoded(name)]) take(part, !isCommon(part))
-    // As a client sends it.
+    // As sent in a Basic Authorization header.
     take(Buffer.from(decoded(user)).toString('base64'), true)
   }
   const [, query = ''] = /\?([^#]*)/.exec(text) ?? []
@@ -103,7 +101,7 @@ function readAddresses(text: string, _: boolean, take: Take): void {
   for (const [url] of text.matchAll(/[a-z][a-z0-9+.-]{1,30}:\/\/[^\s"'<>]+/gi)) readAddress(url, take)
 }
 
-/** A path, or several as `PATH` and a container's volumes have them: what of it does not exist. */
+/** The missing parts of a path, or of several paths as in `PATH` and container volumes. */
 function readPlaces(text: string, cwd: string, take: Take): boolean {
   if (!isPlace(text)) return false
   const places = text.split(/[:;,](?=~?[\\/]|\.{1,2}[\\/]|[\w-]+=)/)
@@ -120,7 +118,7 @@ function decoded(text: string): string {
   }
 }
 
-/** A key is often told line by line. */
+/** Keys are often printed line by line. */
 function readLines(text: string, isNamed: boolean, take: Take): void {
   const lines = text.split(/\r?\n|\\n/)
   if (lines.length > 1) for (const line of lines) take(line, isNamed)
@@ -131,14 +129,14 @@ function readCredentials(text: string, _: boolean, take: Take): void {
   take(/^\s*(?:bearer|basic|token|apikey|key|digest)\s+(.+)$/is.exec(text)?.[1] ?? '', true)
 }
 
-/** What a text is the base64 of, where that is a text too. */
+/** The decoded text of base64. */
 function readBase64(text: string, isNamed: boolean, take: Take): void {
   if (!/^[A-Za-z\d+/_-]{8,}={0,2}$/.test(text)) return
   const plain = Buffer.from(text, 'base64').toString('utf8')
   if (!/[\x00-\x08\x0e-\x1f\x7f\ufffd]/.test(plain)) take(plain, isNamed)
 }
 
-/** `Server=db;Password=…`, `user=ada&key=…`, `host=db password=…`, `NAME=value`. A password may hold what ends a field elsewhere. */
+/** `Server=db;Password=…`, `user=ada&key=…`, `host=db password=…`, `NAME=value`. Tries all separators, because a password may contain some. */
 function readFields(text: string, isNamed: boolean, take: Take): void {
   if (!text.includes('=')) return
   const field = (each: string) => {
@@ -150,7 +148,7 @@ function readFields(text: string, isNamed: boolean, take: Take): void {
     field(each)
 }
 
-/** `ada:password`, `Name: value`, `ada/password@//host`. Not a port, nor the path of Windows, nor words such as `read:issues`. */
+/** `ada:password`, `Name: value`, `ada/password@//host`. Not ports, Windows paths, or words such as `read:issues`. */
 function readPair(text: string, isNamed: boolean, take: Take): void {
   const [, name = '', given = ''] = /^([A-Za-z][^\s:/\\="'`{[<]{1,80}):(?!\/\/)\s*(.+)$/s.exec(text) ?? []
   const isSecret = isNamed || isSecretName(name) || !(isCommon(given) || isPlace(given))
@@ -160,7 +158,7 @@ function readPair(text: string, isNamed: boolean, take: Take): void {
   take(/^[A-Za-z][\w.-]*\/([^\s/]+)@(?:\/\/|[\w.-]+[:/])/.exec(text)?.[1] ?? '', true)
 }
 
-/** A command line: what follows a switch is called like it. */
+/** A command line: the value after a switch gets the name of the switch. */
 function readLine(text: string, _: boolean, take: Take): void {
   if (!/\s-/.test(text)) return
   const words = (text.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? []).map((word) =>
@@ -172,14 +170,80 @@ function readLine(text: string, _: boolean, take: Take): void {
   }
 }
 
-/** As projects and their folders are called. */
+/** Usual names of projects and folders. */
 const NAME = /^[A-Za-z]?[a-z]*(?:[-_.][A-Za-z]?[a-z]+)*$/
 
-/** Items of a list, and words: of a longer text only those that look like keys. Pieces between `/` where it is no path. */
+/** Items of lists, and words. Of longer texts, only words that look like keys. Also parts between `/` that are not names. */
 function readWords(text: string, isNamed: boolean, take: Take): void {
   const items = text.split(/[,;|\s]+/)
   const words = text.split(/\s+/).length
   for (const item of items) if (words <= 3 || isOpaque(item)) take(item, isNamed && words === 1)
   if (items.length === 1 && !/=[^=]/.test(text))
     for (const piece of text.split('/')) if (isOpaque(piece) || !NAME.test(piece)) take(piece, isNamed)
+}
+
+/** Common words of settings. */
+const SETTINGS: ReadonlySet<string> = new Set(
+  `admin address agent align allow app application arg args backend base batch beta binary bind buffer build bundle cache caps cert chrome chromium
+  class cluster cmd color command compact component compose conf config connect console container context core cors cpu cwd
+  daemon db default demo dir directory disable disabled display dist domain east edge enable enabled encoding endpoint engine entry error
+  europe example experimental extension false feature firefox flag format full gateway global group guest handler headed headless
+  hidden home hook host hostname id ignore image index inbound info init input inspect instance interval ipv4 ipv6 isolated issue
+  java javascript job kernel kind label lang language layer legacy level lib library limit line link linux listen loader local
+  locale log logger logs loop machine macos main manager manual markdown master max memory meta method metric min mini mode
+  model module mount multi name namespace native net network node none north null number object offline opt option options org
+  origin os outbound output package page parser path pipe pixel plain platform plugin pool port postgres prefix preset preview
+  primary private process prod profile program prompt protocol provider proxy pub public queue quiet raw readonly redis
+  reader ref region registry release remote repo repos request reset resource response resume retry role root route router runtime safe
+  sandbox schema scope script secondary section select self service session settings shared shell simple single size skip slow socket
+  sonnet south space spec sqlite srv stable stage staging standard state static stats status std stderr stdin stdout storage stream
+  strict string sub suite support switch sync sys system tab tag target task temp template tenant terminal theme thread
+  timeout tmp toolset toolsets toolwell trace transport tree true type typescript ubuntu unit unix update upstream url usr util utils utf8 value
+  var vendor verbose version viewer viewport virtual vision volume watch webkit west width height window windows worker
+  workflow write writer xml yaml zone`.split(/\s+/),
+)
+
+/** Splits at punctuation, and between lower and upper case. */
+const piecesOf = (text: string) =>
+  text
+    .replace(/([a-z])(?=[A-Z])/g, '$1 ')
+    .split(/[^A-Za-z0-9]+/)
+    .filter((piece) => piece !== '')
+
+/** Is the text made of common words, such as `pull_requests` or `us-east-1`? Known words must make up more than half of it. */
+export function isCommon(text: string): boolean {
+  // Three punctuation characters in a row are not part of words.
+  if (text.length > 200 || /[^\x20-\x7e]|[^A-Za-z0-9\s]{3}/.test(text)) return false
+  let known = 0
+  let all = 0
+  for (const piece of piecesOf(text)) {
+    all += piece.length
+    const word = piece.toLowerCase()
+    if (piece.length > 2 && (isOrdinaryWord(word) || SETTINGS.has(word) || USUAL.has(word)))
+      known += piece.length
+    else if (!/^(?:[A-Za-z]{1,3}|\d{1,4}|v\d{1,2})$/.test(piece)) return false
+  }
+  return known * 2 > all
+}
+
+/** Is the text a sentence, mostly of ordinary words? */
+export function isSentence(text: string): boolean {
+  const words = text.split(/\s+/).map((word) => word.toLowerCase().replace(/[^a-z]+/g, ''))
+  return words.length > 2 && words.filter(isOrdinaryWord).length * 2 >= words.length
+}
+
+/** Is this the name of a header, field, variable or switch that holds a secret? */
+export const isSecretName = (name: string) =>
+  SECRET_NAME.test(name) || /^(?:proxy-)?authorization$/i.test(name)
+
+/**
+ * Splits a word of a command line into name and value: `--token abc`, `TOKEN=abc`, `--header "Token: abc"`. `before` is the
+ * previous word. The name is empty if there is none.
+ */
+export function namedWord(word: string, before = ''): readonly [name: string, value: string] {
+  const line = /^(?:-H|--header)$/i.test(before) ? word : (/^--header=(.*)$/is.exec(word)?.[1] ?? '')
+  const [, header, rest = ''] = /^([A-Za-z][A-Za-z-]*):\s*(.+)$/s.exec(line) ?? []
+  if (header !== undefined) return [header, rest]
+  const [, name, value = ''] = /^-{0,2}([A-Za-z][\w.-]*)=(.*)$/s.exec(word) ?? []
+  return name === undefined ? [before.startsWith('-') ? before : '', word] : [name, value]
 }

@@ -1,4 +1,6 @@
-/** One server as it will be used: every variable expanded, every default filled in. The noun of this package. */
+import { matchesGlob } from '@toolwell/core/internal'
+
+/** One server as it will be used: all variables expanded, all defaults filled in. */
 
 export type Trust = 'full' | 'first-use' | 'follow' | 'none'
 export type Share = 'all' | 'workspace' | 'client' | 'conversation'
@@ -12,50 +14,47 @@ export interface StdioEndpoint {
 }
 
 export interface HttpEndpoint {
-  /** `auto`: Streamable HTTP, and SSE where that is not spoken. */
+  /** `auto`: Streamable HTTP, or SSE if the server does not support it. */
   readonly type: 'http' | 'sse' | 'auto'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** A server and the folder of a project. */
+/** How a server depends on the project folder. */
 export interface ServerWorkspace {
-  /**
-   * The folder that its endpoint was made for, unless the config says that it depends on none. A caller that names none means this
-   * one.
-   */
+  /** The folder that the endpoint was made for, unless the server depends on none. Default for callers that name no folder. */
   readonly folder: string
-  /** `each` folder has a server of its own; `none`: known not to depend on a folder. */
+  /** `each`: one server per folder; `none`: the server does not depend on a folder. */
   readonly need: 'each' | 'none'
-  /** The config says so itself: then the server is not told of folders either. */
+  /** Set explicitly in the config. Then the server gets no information about folders. */
   readonly isStated: boolean
-  /** Names what is written of it before the folder is filled in: the same for two that are the same in every folder. */
+  /** Hash of the entry and its folder, before `${workspaceFolder}` is replaced. Equal servers have equal hashes in every folder. */
   readonly written: string
-  /** Names how its entry says that it is reached, wherever its config is. Empty where it is written in code. */
+  /** Hash of the keys that say how the server is reached, independent of the config folder. Empty for servers defined in code. */
   readonly entry: string
-  /** How it is started for another folder. */
+  /** Returns the endpoint for another folder. */
   readonly in: (folder: string) => InWorkspace
 }
 
 export interface InWorkspace extends Pick<ServerConfig, 'endpoint' | 'commands' | 'secrets'> {
-  /** Why it cannot be started there: an `envFile` that is missing, say. */
+  /** Why it cannot be started there, such as a missing `envFile`. */
   readonly problems: readonly string[]
 }
 
-/** What a login to a remote server needs beyond what the server says of itself. */
+/** Settings of a login that the server does not announce by itself. */
 export interface OAuthSettings {
-  /** A client that the authorization server knows; or the https address of a document that describes one. */
+  /** A registered client, or the https address of its metadata document. */
   readonly clientId?: string
   readonly clientSecret?: string
-  /** Instead of those that the server asks for. */
+  /** Requested instead of the scopes that the server names. */
   readonly scopes?: readonly string[]
-  /** The port of the address the browser comes back to, where it has been registered. */
+  /** Port of the registered redirect address. */
   readonly callbackPort?: number
 }
 
 export interface ServerConfig {
   readonly name: string
-  /** The file that its entry stands in; a lock beside it counts. Absent where the server is written in code. */
+  /** The config file, whose folder may contain a lock. Missing for servers defined in code. */
   readonly file?: string
   readonly endpoint: StdioEndpoint | HttpEndpoint
   readonly description: string
@@ -63,44 +62,44 @@ export interface ServerConfig {
   readonly lazy: boolean
   /** Patterns of tool names. */
   readonly alwaysLoad: readonly string[]
-  /** By the name of a tool: requests that it answers. */
+  /** By tool name: requests that the tool answers. */
   readonly examples: Readonly<Record<string, readonly string[]>>
-  /** By the name of a tool: what it is to be used for instead of other means. */
+  /** By tool name: when to use the tool instead of other means. */
   readonly insteadOf: Readonly<Record<string, string>>
-  /** Whether marks of the server in `_meta` count. */
+  /** Use the server's marks in `_meta`. */
   readonly marks: boolean
-  /** How many tokens of every request its tools may take that are always sent. */
+  /** Tokens of each request that always-loaded tools may use. */
   readonly surfaceTokens: number
   /** Undefined: every tool. */
   readonly allow: readonly string[] | undefined
-  /** What a profile allows: a tool must pass this and `allow`. Undefined: every tool. */
-  readonly within: readonly string[] | undefined
+  /** Allowed by the profile: a tool must match this and `allow`. Undefined: every tool. */
+  readonly allowedByProfile: readonly string[] | undefined
   readonly deny: readonly string[]
-  /** Patterns of tools that a person holds to change nothing: the gateway runs them without being asked for more. */
+  /** Patterns of tools that change nothing, in the user's judgement. The gateway runs them through `tool_read`. */
   readonly readOnly: readonly string[]
   /** Milliseconds. */
   readonly timeout: number
-  /** Milliseconds to start and list. Undefined: what the program says. */
+  /** Milliseconds to start and list. Undefined: the value of the program. */
   readonly startTimeout: number | undefined
-  /** Milliseconds; infinite for never. */
+  /** Milliseconds; `Infinity` for never. */
   readonly idle: number
   readonly trust: Trust
   readonly share: Share
   readonly workspace: ServerWorkspace
   readonly oauth: OAuthSettings | undefined
   /**
-   * What is done only once it is approved, because the entry is not in the user's own file: commands of `${cmd:…}` that are run,
-   * each `${file:PATH}` outside of the entry's folder that is read, each `${env:NAME}` that is sent to an address.
+   * References that need approval, because the entry is not in the user's own file: commands of `${cmd:…}`, each `${file:PATH}`
+   * outside of that folder, each `${env:NAME}` that is sent to an address.
    */
   readonly commands: readonly string[]
-  /** Strings that must not be shown: values of variables, environment and headers. */
+  /** Strings that must not be shown: values from variables, the environment and headers. */
   readonly secrets: readonly string[]
 }
 
 export const DEFAULTS = { timeout: 60_000, startTimeout: 30_000, idle: 300_000, surfaceTokens: 1500 } as const
 
 export type ServerOptions = Partial<Omit<ServerConfig, 'name' | 'endpoint' | 'workspace'>> & {
-  /** Whether it depends on the folder of a project. Default: it does unless it has a `cwd` or `url`. */
+  /** Does the server depend on the project folder? Default: true, unless it has a `cwd` or `url`. */
   readonly workspace?: boolean
 }
 
@@ -108,7 +107,7 @@ export type EndpointOptions =
   | (Partial<Omit<StdioEndpoint, 'type'>> & { readonly command: string })
   | (Partial<HttpEndpoint> & { readonly url: string })
 
-/** A server written in code instead of a file. An endpoint that depends on the folder of a project is a function of it. */
+/** Defines a server in code instead of a file. Pass a function if the endpoint depends on the project folder. */
 export function defineServer(
   name: string,
   endpoint: EndpointOptions | ((workspaceFolder: string) => EndpointOptions),
@@ -139,7 +138,7 @@ export function defineServer(
     marks: false,
     surfaceTokens: DEFAULTS.surfaceTokens,
     allow: undefined,
-    within: undefined,
+    allowedByProfile: undefined,
     deny: [],
     readOnly: [],
     timeout: DEFAULTS.timeout,
@@ -148,7 +147,7 @@ export function defineServer(
     trust: 'first-use',
     share: 'all',
     oauth: undefined,
-    // Whoever wrote the program may run commands.
+    // Code may run commands without approval.
     commands: [],
     ...options,
     workspace: {
@@ -169,10 +168,21 @@ function wholeEndpoint(endpoint: EndpointOptions, folder: string): ServerConfig[
     : { type: 'auto', headers: {}, ...endpoint }
 }
 
-/** Credentials in the config are used instead of a login. */
+/** Has an Authorization header, which is used instead of a login. */
 export function hasOwnCredentials({ endpoint }: Pick<ServerConfig, 'endpoint'>): boolean {
   return (
     endpoint.type !== 'stdio' &&
     Object.keys(endpoint.headers).some((name) => name.toLowerCase() === 'authorization')
+  )
+}
+
+/** Does the config offer this tool? `deny` wins. */
+export function isOffered(
+  name: string,
+  { allow, allowedByProfile, deny }: Pick<ServerConfig, 'allow' | 'allowedByProfile' | 'deny'>,
+): boolean {
+  const isIn = (patterns: readonly string[]) => patterns.some((pattern) => matchesGlob(pattern, name))
+  return (
+    !isIn(deny) && [allow, allowedByProfile].every((patterns) => patterns === undefined || isIn(patterns))
   )
 }

@@ -1,25 +1,24 @@
 /**
- * What of a command line or an address may be shown. A word is hidden unless it is known to be harmless: a path that
- * exists, a package, a port, a switch, one of the usual words.
+ * Shows command lines and addresses without secrets. A word is hidden unless it is known to be harmless: an existing path, a
+ * package, a port, a switch, a usual word.
  */
+
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { resolve } from 'node:path'
-import { isOpaque } from './is-opaque.js'
-import { namesRun } from './names-run.js'
+import { basename, resolve } from 'node:path'
 
 export const HIDDEN = '***'
 
 export interface Shown {
   readonly text: string
-  /** What was taken out of it. */
+  /** The hidden parts. */
   readonly hidden: readonly string[]
 }
 
 const asIs = (text: string): Shown => ({ text, hidden: [] })
 const hide = (text: string): Shown => ({ text: HIDDEN, hidden: [text] })
 
-/** Words of command lines that say nothing of their user. */
+/** Usual words of command lines, which reveal nothing about the user. */
 export const USUAL: ReadonlySet<string> = new Set(
   `true false yes no on off stdio http https sse tcp streamable-http streamableHttp x run exec dlx tool start serve server mcp mcp-remote
   mcp-server localhost 127.0.0.1 0.0.0.0 ::1 host bridge always missing never latest next debug info warn warning error silent verbose
@@ -31,22 +30,22 @@ export const USUAL: ReadonlySet<string> = new Set(
 
 const PACKAGE = /^(?:(?:npm|jsr):)?(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][a-z0-9._/-]*(?:[@:][\w.^~*-]+)?$/i
 const SCOPED = /^(?:(?:npm|jsr):)?@[a-z0-9][\w.-]*\/[a-z0-9][\w.-]*(?:@[\w.^~*-]+)?$/i
-/** Names of what is secret: switches, variables, headers. */
+/** Names of switches, variables and headers that hold secrets. */
 export const SECRET_NAME =
   /(?:key|token|secret|passw(?:or)?d|pwd|pass(?:phrase)?|pin|otp|auth|credential|bearer|pat|cookie|session|jwt|dsn|sig(?:nature)?|seed|salt|mnemonic)s?$/i
 const FLAG = /^--?[A-Za-z][A-Za-z]{0,19}(?:[-_.][A-Za-z0-9]{1,15}){0,5}$/
-/** Long switches with one dash that are no letters with a value behind them. */
+/** Switches with one dash. In other words that begin with a dash, the letters after the first may be a value. */
 const ONE_DASH =
   /^-(?:[A-Za-z]|jar|it|rm|cp|server|client|NoProfile|ExecutionPolicy|File|Command|(?:api-?|access-?|auth-?)?(?:key|token)|pass|password|secret|auth)$/i
 export const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
 const REFERENCE = /^\$\{(env|file|cmd):[^{}]*\}$|^\$\{[A-Za-z_]\w*\}$/
 
-/** A program and its arguments. */
+/** Shows a program and its arguments. */
 export function showLine(command: string, args: readonly string[], cwd: string): Shown {
   return together(showWords(command, args, cwd), ' ')
 }
 
-/** The same, word by word. */
+/** Shows a program and its arguments, word by word. */
 export function showWords(command: string, args: readonly string[], cwd: string): Shown[] {
   const names = namesRun(command, args)
   const shown = args.map((word, at) =>
@@ -57,7 +56,7 @@ export function showWords(command: string, args: readonly string[], cwd: string)
   return [showProgram(command, cwd), ...shown]
 }
 
-/** A program that is named by its place or its name; a whole command line where one was written there. */
+/** Shows a program name, a path, or a whole command line in one string. */
 function showProgram(command: string, cwd: string): Shown {
   if (existsSync(resolve(cwd, command)) || (/^[\w.@+~:\\/-]+$/.test(command) && !isOpaque(command)))
     return asIs(command)
@@ -76,7 +75,7 @@ function showWord(word: string, before: string, cwd: string): Shown {
     return { text: `${word.slice(0, 2)}${HIDDEN}`, hidden: [word.slice(2)] }
   }
   if (FLAG.test(word) && !isOpaque(word)) return asIs(word)
-  // NAME=value, --flag=value, -Dname=value: the name is shown, and the value is a word again.
+  // NAME=value, --flag=value, -Dname=value: show the name, and treat the value as a word.
   const [, name = '', value = ''] = /^(-{0,2}[A-Za-z][\w.-]{0,40})=(.*)$/s.exec(word) ?? []
   if (isName(name)) {
     const inner = showWord(value, name.startsWith('-') ? name : `-${name}`, cwd)
@@ -93,7 +92,7 @@ function showWord(word: string, before: string, cwd: string): Shown {
   return isPath(word) ? showPath(word, cwd) : hide(word)
 }
 
-/** A command line in one text. */
+/** Shows a command line in one string. */
 function showText(text: string, cwd: string): Shown {
   const words = text.split(/\s+/).filter((word) => word !== '')
   const { text: shown, hidden } = together(
@@ -102,7 +101,7 @@ function showText(text: string, cwd: string): Shown {
     ),
     ' ',
   )
-  // Ordinary words of a script may be words of any message too.
+  // Ordinary words of a script may occur in any message.
   const bare = hidden
     .flatMap((each) => [each, each.replace(/^["'`]+|["'`;,]+$/g, '')])
     .filter((each) => !/^\W*[A-Za-z]{1,14}\W*$/.test(each))
@@ -115,7 +114,7 @@ function showQuoted(word: string): Shown {
   return isName(name) ? { text: `${name}=${HIDDEN}`, hidden: [word.slice(at + 1)] } : hide(word)
 }
 
-/** Of a switch, a variable or a setting: `--api-key`, `API_KEY`, `api.key`. A key that is padded with = has none. */
+/** Name of a switch, a variable or a setting: `--api-key`, `API_KEY`, `api.key`. Not a key that is padded with `=`. */
 function isName(text: string): boolean {
   return (
     /^(?:-{1,2}[A-Za-z][\w.-]*|[A-Z][A-Z0-9_]*|[a-z]+(?:[._-][a-z]+)*|[A-Z]?[a-z]+(?:[A-Z][a-z]+){0,3})$/.test(
@@ -126,7 +125,7 @@ function isName(text: string): boolean {
   )
 }
 
-/** As far as it exists. */
+/** Shows the existing part of a path. */
 export function showPath(path: string, cwd: string): Shown {
   const parts = path.split(/(?<=[\\/])/)
   let known = 0
@@ -137,7 +136,7 @@ export function showPath(path: string, cwd: string): Shown {
   return { text: `${parts.slice(0, known).join('')}${HIDDEN}`, hidden: [...hidden, rest.join('')] }
 }
 
-/** User, password, opaque parts of host and path, the query and the fragment are hidden, in an address of any scheme. */
+/** Shows an address of any scheme without user, password, opaque parts of host and path, query values and fragment. */
 export function showUrl(url: string): Shown {
   const hidden: string[] = []
   const out = (text: string) => {
@@ -176,7 +175,7 @@ export function showUrl(url: string): Shown {
   }
 }
 
-/** Names of things, not of keys: words without digits, versions. */
+/** Plain words without digits, and versions. */
 function isPlainSegment(part: string): boolean {
   return (
     (/^[a-z]{1,14}(?:[-_.][a-z]{1,14})?$/i.test(part) && !isOpaque(part)) ||
@@ -185,7 +184,7 @@ function isPlainSegment(part: string): boolean {
   )
 }
 
-/** Known to be: a port, a package with its scope, a file that exists, one of the usual words. */
+/** Known to be harmless: a port, a scoped package, an existing file, a usual word. */
 export function isHarmless(word: string, cwd: string): boolean {
   if (word === '' || USUAL.has(word) || /^\d{1,5}$/.test(word)) return true
   if (SCOPED.test(word) && !isOpaque(word)) return true
@@ -207,4 +206,75 @@ function decoded(text: string): string {
   } catch {
     return text
   }
+}
+
+const RUNNERS = /^(?:npx|npm|pnpm|pnpx|yarn|bun|bunx|uvx?|pipx|docker|podman|deno)$/
+/** Words between a runner and the package that it runs. */
+const VERBS: ReadonlySet<string> = new Set(['run', 'exec', 'dlx', 'x', 'tool', 'start', '--'])
+/** Switches without a value. */
+const ALONE =
+  /^(?:-y|--yes|-i|-t|-it|-q|--rm|--init|--quiet|--interactive|--tty|-A|--allow-\w+|--isolated|--no-\w[\w-]*)$/
+/** Switches whose value is a package. */
+const BEFORE_PACKAGE = /^(?:--from|--with|--package|-p)$/
+
+/** Indexes in `args` of packages, images and modules, whose names may be shown. Later words belong to the program. */
+function namesRun(command: string, args: readonly string[]): ReadonlySet<number> {
+  const program = basename(command.replaceAll('\\', '/'))
+    .replace(/\.(?:exe|cmd)$/i, '')
+    .toLowerCase()
+  // Windows: cmd /c npx …
+  const [flag = '', inner = '', ...rest] = args
+  if (program === 'cmd' && flag.toLowerCase() === '/c')
+    return new Set([...namesRun(inner, rest)].map((at) => at + 2))
+  if (/^python[\d.]*$/.test(program)) {
+    const module = args.findIndex((word, at) => args[at - 1] === '-m' && /^[a-z_]\w*(?:\.\w+)*$/i.test(word))
+    return new Set(
+      module < 0 || args.slice(0, module - 1).some((word) => !word.startsWith('-')) ? [] : [module],
+    )
+  }
+  if (!RUNNERS.test(program)) return new Set()
+  // For containers, -p publishes a port.
+  const isContainer = program === 'docker' || program === 'podman'
+  const names = new Set<number>()
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at] ?? ''
+    if (VERBS.has(word) || ALONE.test(word) || /^-[^=]*=/.test(word)) continue
+    if (!word.startsWith('-')) return names.add(at)
+    at++
+    if (BEFORE_PACKAGE.test(word) && !isContainer) names.add(at)
+  }
+  return names
+}
+
+/** Does a text look machine-made (a key, a token, a hash)? It is long, mixes letters and digits, or has letters in an unusual order. */
+export function isOpaque(text: string): boolean {
+  return text.split(/[-_./@:=]/).some((piece) => {
+    const turns = piece.match(/[A-Za-z](?=\d)|\d(?=[A-Za-z])/g)?.length ?? 0
+    return (
+      piece.length > 24 ||
+      (piece.length >= 6 && turns >= 2) ||
+      (piece.length >= 12 && /\d/.test(piece)) ||
+      (piece.length >= 8 && /^[A-Za-z]+$/.test(piece) && isJumbled(piece))
+    )
+  })
+}
+
+/** The 200 most frequent letter pairs of English. 95 % of random strings have too few of them, but hardly any package name. */
+const PAIRS: ReadonlySet<string> = new Set(
+  `th he in er an re on at en nd ti es or te of ed is it al ar st to nt ng se ha as ou io le ve co me de hi ri ro ic ne ea ra ce
+  li ch ll be ma si om ur ca el ta la ns di fo ho pe ec pr no ct us ac ot il tr ly nc et ut ss so rs un lo wa ge ie wh ee wi em
+  ad ol rt po we na ul ni ts mo ow pa im mi ai sh ir su id os iv ia am fi ci vi pl ig tu ev ld ry mp fe bl ab gh ty op wo sa ay
+  ex ke fr oo av ag if ap gr od bo sp rd do uc bu ei ov by rm ep tt oc fa ef cu rn sc gi da yo cr cl du ga qu ue ff ba ey ls va
+  um pp ua up lu go ht ru ug ds lt pi rc rr eg au ck ew mu br bi pt ak pu ui rg ib tl ny ki rk ys`.split(
+    /\s+/,
+  ),
+)
+
+/** More than two capitals inside a word, or mostly unusual letter pairs. */
+function isJumbled(letters: string): boolean {
+  if ((letters.match(/[a-z](?=[A-Z])/g)?.length ?? 0) > 2) return true
+  const small = letters.toLowerCase()
+  let usual = 0
+  for (let at = 1; at < small.length; at++) if (PAIRS.has(small.slice(at - 1, at + 1))) usual++
+  return usual / (small.length - 1) < 0.55
 }

@@ -1,23 +1,23 @@
-/** An entry of another client with our keys, for a file in another folder. Values are kept as they are. */
+/** Translates an entry of another client into Toolwell's keys, for a file in another folder. Values do not change. */
 import { basename, dirname, isAbsolute, resolve } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
-import { FOREIGN_OAUTH_KEYS, ownKey, SERVER_KEYS } from './keys.js'
+import { FOREIGN_OAUTH_KEYS, SERVER_KEYS, translateKey } from './keys.js'
 import { absoluteReference } from './references.js'
 
 export interface Translated {
   readonly entry: Record<string, unknown>
-  /** Keys that mean nothing here. */
-  readonly left: readonly string[]
+  /** Keys that Toolwell does not support. */
+  readonly skipped: readonly string[]
 }
 
-/** `folder`: what relative paths of the entry start from. */
+/** `folder`: relative paths of the entry start here. */
 export function translateEntry(value: Readonly<Record<string, unknown>>, folder: string): Translated {
   const entry: Record<string, unknown> = {}
   const left: string[] = []
   for (const [given, each] of Object.entries(absoluteFiles(value, folder))) {
-    const own = ownKey(given, each)
+    const own = translateKey(given, each)
     if (own.kind === 'silent') continue
-    // Some clients say here whether there is a login at all, which the server says by itself.
+    // Some clients switch logins on or off here. The server says by itself if it needs one.
     if (own.kind !== 'known' || (own.name === 'oauth' && typeof each === 'boolean')) left.push(given)
     else if (own.name === 'oauth' && isRecord(each)) {
       const login = knownLogin(each)
@@ -35,10 +35,10 @@ export function translateEntry(value: Readonly<Record<string, unknown>>, folder:
     if (typeof path === 'string' && !isAbsolutePath(path) && !path.startsWith('${'))
       entry[key] = resolve(folder, path)
   }
-  return { entry, left }
+  return { entry, skipped: left }
 }
 
-/** What is said of a login, without what only its client knows: in our own file an unknown key is an error. */
+/** Keeps only known keys of a login: in Toolwell's own file an unknown key is an error. */
 function knownLogin(value: Readonly<Record<string, unknown>>) {
   const known = SERVER_KEYS.oauth
   const settings: Record<string, unknown> = {}
@@ -51,7 +51,7 @@ function knownLogin(value: Readonly<Record<string, unknown>>) {
   return { settings, left }
 }
 
-/** `${file:PATH}` is relative to the file that it is written in. */
+/** Makes paths of `${file:PATH}` absolute: they are relative to their config file. */
 function absoluteFiles<T>(value: T, folder: string): T
 function absoluteFiles(value: unknown, folder: string): unknown {
   if (typeof value === 'string')
@@ -62,24 +62,24 @@ function absoluteFiles(value: unknown, folder: string): unknown {
     : value
 }
 
-/** Folders of clients inside a project: paths in their files start from the folder above. */
+/** Folders of clients inside a project. Paths in their files start from the parent folder. */
 const CLIENT_FOLDERS: ReadonlySet<string> = new Set(
   '.vscode .cursor .gemini .codex .qwen .zed .kilo .kilocode .kimi-code .github .continue'.split(' '),
 )
 
-/** What relative paths of a file's entries start from. */
-export function entryFolder(file: string): string {
-  // Continue has a folder of files below its own.
+/** Finds the folder from which relative paths of a file's entries start. */
+export function findEntryFolder(file: string): string {
+  // Continue keeps one file per server in a subfolder.
   const folder = dirname(file).replace(/(?<=[\\/]\.continue)[\\/]mcpServers$/, '')
   return CLIENT_FOLDERS.has(basename(folder)) ? dirname(folder) : folder
 }
 
-/** A program that is named by its place beside the file, not looked up on the PATH. */
+/** Is the command a path relative to the config file, not a name on the PATH? */
 export function isRelativeCommand(command: string): boolean {
   return /^\.{1,2}[\\/]/.test(command) || (!isAbsolutePath(command) && /^[^\s\\/$]+[\\/]/.test(command))
 }
 
-/** Of any system: a file may have come from another one. */
+/** Absolute on any platform: a config may come from another machine. */
 export function isAbsolutePath(path: string): boolean {
   return isAbsolute(path) || /^(?:[A-Za-z]:)?[\\/]/.test(path)
 }

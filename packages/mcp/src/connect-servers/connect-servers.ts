@@ -1,69 +1,64 @@
-/** Servers as sources of a catalogue: each joins when it is known, and none waits for another. */
+/** Connects servers as sources of a catalogue. Each joins when its tools are known, without waiting for others. */
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { Catalogue } from '@toolwell/core'
 import { assertKnownKeys, dropUndefined, invalid, isRecord } from '@toolwell/core/internal'
 import { diskLogins } from '../auth/login-store.js'
-import { storedAuth } from '../auth/stored-auth.js'
-import { isOffered } from '../config/is-offered.js'
+import { createStoredAuth } from '../auth/stored-auth.js'
 import type { Config } from '../config/load-config.js'
 import type { ServerConfig } from '../config/server-config.js'
-import { carefulCache } from '../definition/careful-cache.js'
+import { isOffered } from '../config/server-config.js'
 import { diskCache } from '../definition/disk-cache.js'
 import type { ServerDefinition } from '../definition/server-definition.js'
+import { catchCacheErrors } from '../definition/usable-tools.js'
 import type { ServerWarning } from '../definition/warning.js'
 import { createGuard } from '../trust/guard.js'
-import { carefulFirstUse } from '../trust/lock/careful-first-use.js'
 import { diskFirstUse } from '../trust/lock/disk-first-use.js'
+import { catchFirstUseErrors } from '../trust/lock/first-use.js'
 import { assertCaller, type Caller } from '../upstream/caller.js'
 import type { CallOptions } from '../upstream/connection.js'
-import { LostState } from '../upstream/lost-state.js'
-import { McpFailure } from '../upstream/mcp-failure.js'
+import { McpFailure } from '../upstream/failures.js'
 import { defaultLogFolder } from '../upstream/server-log.js'
 import type { ServerEvent } from '../upstream/server-state.js'
+import { LostState } from '../upstream/server-state.js'
 import type { SharedProcesses } from '../upstream/shared-processes.js'
 import { Upstream } from '../upstream/upstream.js'
 import { createWatchdog } from '../upstream/watchdog.js'
-import { Fleet } from './fleet.js'
-import { createLane } from './lane.js'
+import { createLane, Fleet } from './fleet.js'
 import { type ConnectOptions, readOptions } from './options.js'
 import { createPublisher } from './publish.js'
-import { reportOf, type ServerReport } from './report.js'
+import { createReport, type ServerReport } from './report.js'
 import type { RunTool } from './source-tools.js'
 import type { UpdatedConfig, UpdateReport } from './update.js'
 
 export interface Servers {
   inspect(): ServerReport[]
-  /**
-   * What a server says of itself and its tools, also what is held back; undefined until it is known. The folder that it runs in
-   * is written `${workspaceFolder}`.
-   */
+  /** Definition of a server with quarantined tools; undefined until it is known. Contains `${workspaceFolder}` instead of the folder. */
   definition(server: string): ServerDefinition | undefined
-  /** Runs a tool by the server's own name for it. Throws `McpFailure`; a result that says it is an error is a result. */
+  /** Calls a tool by the server's name for it. Throws `McpFailure`. A result with `isError` is returned. */
   call(
     server: string,
     tool: string,
     input: Record<string, unknown>,
     options?: CallOptions,
   ): Promise<CallToolResult>
-  /** Waits until no server is being listed for the first time, but no longer than this; gives those that still are. */
+  /** Waits for all first listings, but no longer than this. Returns the servers that are not listed yet. */
   settled(milliseconds?: number): Promise<string[]>
-  /** Lists a server again, started for it where needed; as a caller sees it, where one is given and nothing is known of it yet. */
+  /** Lists a server again and starts it if needed. With `caller`, lists it for this caller. */
   refresh(server: string, caller?: Caller): Promise<void>
   /**
-   * Takes another config into use, at once. Servers that are the same in it keep their processes. On those that changed or
-   * are gone, calls that are under way are answered first. Where a file cannot be read, nothing changes; where one entry
-   * is wrong, that server goes on as it was.
+   * Applies another config at once. Unchanged servers keep their processes. Changed and removed servers finish their current calls
+   * first. If a file cannot be read, nothing changes; if one entry is wrong, that server stays as it was.
    */
   update(config: UpdatedConfig): UpdateReport
-  /** Tells the running servers of this caller that its roots are others now. */
+  /** Notifies the running servers of this caller's changed roots. */
   rootsChanged(caller: Caller): Promise<void>
-  /** Reads the locks again and reviews what is in use, at once. A lock that has changed is noticed within a second without it. */
+  /** Reads the locks again and reviews all definitions at once. Without this call, a changed lock is noticed within a second. */
   reviewAgain(server?: string): void
   /** Stops every server. Idempotent. */
   close(): Promise<void>
 }
 
-/** Servers that could not be listed are listed again so many at a time. */
+/** Maximum number of parallel background retries. */
 const RETRIES = 2
 const CALL_KEYS = [
   'caller',
@@ -73,7 +68,7 @@ const CALL_KEYS = [
   'mayCall',
 ] as const satisfies readonly (keyof CallOptions)[]
 
-/** What is often given in place of the catalogue or of a config. */
+/** Checks arguments that are often confused. */
 function assertGiven(catalogue: unknown, config: unknown): void {
   if (!isRecord(catalogue) || typeof catalogue.setSource !== 'function')
     throw invalid('catalogue', 'connectServers takes the catalogue: connectServers(well.catalogue, config).')
@@ -86,17 +81,17 @@ function assertGiven(catalogue: unknown, config: unknown): void {
 
 type Connected = (Pick<Config, 'servers'> & Partial<Pick<Config, 'scan'>>) | readonly ServerConfig[]
 
-/** Returns at once: what is cached can be searched now, the rest joins when it has been listed. */
+/** Returns at once: cached tools can be searched now, the others join after listing. */
 export function connectServers(
   catalogue: Catalogue,
   config: Connected,
   options: ConnectOptions = {},
 ): Servers {
-  return connectSharing(undefined, catalogue, config, options)
+  return connectWithSharedProcesses(undefined, catalogue, config, options)
 }
 
-/** The same beside others: local servers that are the same in every folder run once for all who have the same `processes`. */
-export function connectSharing(
+/** Connects servers and shares processes: local servers that are the same in every folder run once for all users of `processes`. */
+export function connectWithSharedProcesses(
   processes: SharedProcesses | undefined,
   catalogue: Catalogue,
   config: Connected,
@@ -109,19 +104,20 @@ export function connectSharing(
     try {
       onEvent?.(event)
     } catch {
-      // A listener that throws has no say in what happens to servers.
+      // Errors of a listener must not affect servers.
     }
   }
   const warn = (server: string, warning: ServerWarning) => emit({ kind: 'warning', server, ...warning })
   const warnOf = (server: string) => (warning: ServerWarning) => warn(server, warning)
-  // A cache that fails must not cost a listing.
-  const cache = carefulCache(given.cache ?? diskCache({ onWarning: warnOf('') }), warnOf(''))
+  // An error of the cache must not break a listing.
+  const cache = catchCacheErrors(given.cache ?? diskCache({ onWarning: warnOf('') }), warnOf(''))
   const logins = given.logins ?? diskLogins({ onWarning: warnOf('') })
   const authOf =
     given.auth ??
-    ((server: ServerConfig) => storedAuth(server, { store: logins, now, onWarning: warnOf(server.name) }))
+    ((server: ServerConfig) =>
+      createStoredAuth(server, { store: logins, now, onWarning: warnOf(server.name) }))
   const rules = { ...('servers' in config ? config.scan?.rules : {}), ...given.rules }
-  const firstUse = carefulFirstUse(given.firstUse ?? diskFirstUse({ onWarning: warnOf('') }), warnOf(''))
+  const firstUse = catchFirstUseErrors(given.firstUse ?? diskFirstUse({ onWarning: warnOf('') }), warnOf(''))
   const guard = createGuard({ firstUse, lock, scan, rules, review: given.review, compared: cache })
   const watchdog = processes?.watchdog ?? createWatchdog()
 
@@ -131,10 +127,10 @@ export function connectSharing(
   })
   const modelCaller = (server: string, conversation?: string, principal?: string): Caller => {
     const more = given.caller?.({ conversation, principal, server })
-    if (more !== undefined) assertCaller(more, 'what connectServers.caller gives')
+    if (more !== undefined) assertCaller(more, 'the result of connectServers.caller')
     return { ...callerOf(conversation, principal), ...more }
   }
-  /** By name: the server of a tool may be another one by the time it runs. */
+  /** By name, because an update may replace the server before the call. */
   const call = (server: string, tool: string, input: Record<string, unknown>, callOptions: CallOptions) => {
     const upstream = fleet.find(server)
     if (!isOffered(tool, upstream.server))
@@ -153,7 +149,7 @@ export function connectSharing(
         ...dropUndefined({ signal, onProgress }),
       })
   const retries = createLane(RETRIES)
-  /** By name: what a server kept is lost with its config too. */
+  /** By name, because an update of the config also loses state. */
   const losses = new Map<string, LostState>()
   const lostOf = (server: string): LostState => {
     const known = losses.get(server) ?? new LostState()
@@ -197,7 +193,7 @@ export function connectSharing(
   return {
     inspect() {
       fleet.lookAgain()
-      return fleet.upstreams.map((upstream) => reportOf(upstream, guard.by(upstream.server.name)))
+      return fleet.upstreams.map((upstream) => createReport(upstream, guard.trustedBy(upstream.server.name)))
     },
     definition: (server) => fleet.find(server).definition,
     async call(server, tool, input, callOptions = {}) {

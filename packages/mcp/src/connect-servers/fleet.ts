@@ -1,16 +1,16 @@
-/** All servers of one config over their common life: opened, started a few at a time, compared, looked at again, closed. */
+/** All servers of one config: opens them, lists a few at a time, compares their names, watches locks, applies updates. */
+
 import { invalid } from '@toolwell/core/internal'
 import type { ServerConfig } from '../config/server-config.js'
 import type { Guard } from '../trust/guard.js'
-import { McpFailure } from '../upstream/mcp-failure.js'
+import { McpFailure } from '../upstream/failures.js'
 import type { Upstream } from '../upstream/upstream.js'
-import { bounded, createLane, type Lane } from './lane.js'
 import type { Publisher } from './publish.js'
 import { planUpdate, type UpdatedConfig, type UpdateReport } from './update.js'
 
-/** Milliseconds between looks at the locks: a file's date, read from a folder that is in memory. */
+/** Milliseconds between checks of the locks. */
 const LOOK_EVERY = 1000
-/** Milliseconds that are waited for a server that could not be listed when an earlier program tried. */
+/** Milliseconds to wait for a server that an earlier program could not list. */
 const PATIENCE_AFTER_FAILURE = 2000
 
 export interface FleetOptions {
@@ -18,31 +18,31 @@ export interface FleetOptions {
   readonly open: (server: ServerConfig, onChange: (upstream: Upstream) => void) => Upstream
   readonly publisher: Publisher
   readonly guard: Pick<Guard, 'compare' | 'forget'>
-  /** How many are listed at a time. */
+  /** Maximum number of parallel listings. */
   readonly concurrency: number
 }
 
 export class Fleet {
   readonly #options: FleetOptions
   readonly #upstreams = new Map<string, Upstream>()
-  /** Servers that are being listed for the first time. */
+  /** Current first listings. */
   readonly #listing = new Map<string, Promise<void>>()
   readonly #looking: NodeJS.Timeout
   #comparing: Promise<void> | undefined
   #closing: Promise<void> | undefined
-  /** No longer in use; they end when their calls are answered. */
+  /** Replaced servers, which end after their current calls. */
   readonly #superseded = new Set<Upstream>()
   readonly #retiring = new Set<Promise<void>>()
   readonly #lane: Lane
 
-  /** Returns at once: what is cached is published now, the rest when it has been listed. */
+  /** Returns at once: cached tools are published now, the others after listing. */
   constructor(options: FleetOptions) {
     this.#options = options
     this.#lane = createLane(options.concurrency)
     assertDistinct(options.servers)
     for (const server of options.servers) this.#open(server)
     this.#start(this.upstreams)
-    // Tools that are held back are not called, so a lock that releases them has to be looked for.
+    // Quarantined tools are not called, so a lock that releases them must be noticed by polling.
     this.#looking = setInterval(() => this.lookAgain(), LOOK_EVERY)
     this.#looking.unref()
   }
@@ -65,7 +65,7 @@ export class Fleet {
     )
   }
 
-  /** Waits until no server is being listed for the first time, but no longer than this; gives those that still are. */
+  /** Waits for all first listings, but no longer than this. Returns the servers that are not listed yet. */
   async settled(milliseconds: number): Promise<string[]> {
     const done = async () => {
       await Promise.all(this.#listing.values())
@@ -75,11 +75,11 @@ export class Fleet {
     return [...this.#listing.keys()]
   }
 
-  /** Reviews again where a lock has changed, and lists again what is held back then: it may be what was approved. */
+  /** Reviews servers whose lock changed. Lists those with quarantined tools again, because the approved definition may be a newer one. */
   lookAgain(): void {
     if (this.#closing) return
     for (const upstream of this.upstreams)
-      if (upstream.known.lookAgain()) upstream.refresh().catch(() => undefined)
+      if (upstream.known.reviewIfStale()) upstream.refresh().catch(() => undefined)
   }
 
   /** Stops every server. Idempotent. */
@@ -94,7 +94,7 @@ export class Fleet {
     await Promise.all([...all.map((upstream) => upstream.close()), ...this.#retiring])
   }
 
-  /** Takes a new config into use at once. Servers that are the same in it are not touched. */
+  /** Applies a new config at once. Unchanged servers are not touched. */
   update(config: UpdatedConfig): UpdateReport {
     if (this.#closing) throw new McpFailure('closed', '', 'the servers were closed')
     assertDistinct('servers' in config ? config.servers : config)
@@ -115,7 +115,7 @@ export class Fleet {
     for (const name of report.removed) publisher.remove(name)
     const fresh = servers.filter(({ name }) => !this.#upstreams.has(name))
     for (const server of fresh) this.#open(server)
-    // In the order of the config, as at a start.
+    // Sort by the order of the config, as at a start.
     const opened = new Map(this.#upstreams)
     this.#upstreams.clear()
     for (const { name } of servers) {
@@ -144,7 +144,7 @@ export class Fleet {
   }
 
   #start(upstreams: readonly Upstream[]): void {
-    // Every server that is cached is met before one is reviewed: what is found in one may depend on the names of another.
+    // Register all cached servers before the first review, because findings may depend on the names of other servers.
     const unreviewed = upstreams.filter((upstream) => !upstream.known.begin())
     for (const upstream of upstreams) this.#publish(upstream)
     const list = (upstream: Upstream, work: () => Promise<void>) => {
@@ -175,14 +175,14 @@ export class Fleet {
     if (!this.#closing && this.#options.publisher.publish(upstream)) this.#compare()
   }
 
-  /** New names may change the findings in other servers: a tool may now look like one of theirs. */
+  /** Compares names again, because new names may change the findings in other servers. */
   #compare(): void {
     const isOver = () => this.#closing !== undefined
     this.#comparing ??= new Promise((resolve) => setImmediate(resolve))
       .then(() => this.#options.guard.compare(isOver))
       .then(({ changed, noted }) => {
         for (const name of changed) if (!isOver()) this.#upstreams.get(name)?.known.reviewAgain()
-        for (const name of noted) if (!isOver()) this.#upstreams.get(name)?.known.keepAgain()
+        for (const name of noted) if (!isOver()) this.#upstreams.get(name)?.known.saveAgain()
       })
       .finally(() => {
         this.#comparing = undefined
@@ -198,9 +198,37 @@ function assertDistinct(servers: readonly ServerConfig[]): void {
   }
 }
 
-/** Whether a server is listed at the start. What is cached need not be; an expired promise is worth a request, not a process. */
+/** Must the server be listed at the start? Cached servers need not be. An expired `ttlMs` justifies a request, but not a process. */
 function mustList({ server, known }: Upstream, isReviewed: boolean): boolean {
   const { definition, isExpired } = known
   const isUnknown = definition === undefined && isReviewed
   return server.enabled && (isUnknown || !server.lazy || (isExpired && server.endpoint.type !== 'stdio'))
+}
+
+type Lane = <T>(work: () => Promise<T>) => Promise<T>
+
+/** Runs at most `most` jobs at a time, in order. */
+export function createLane(most: number): Lane {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async (work) => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve))
+    running++
+    try {
+      return await work()
+    } finally {
+      running--
+      waiting.shift()?.()
+    }
+  }
+}
+
+/** Waits for the work, but no longer than this. */
+async function bounded(work: Promise<unknown>, milliseconds: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds)
+  })
+  await Promise.race([work, late])
+  clearTimeout(timer)
 }

@@ -1,4 +1,4 @@
-/** What a host can say about its servers, and what counts where it says nothing. */
+/** Options of `connectServers` and their defaults. */
 import { assertKnownKeys, dropUndefined, invalid } from '@toolwell/core/internal'
 import type { LoginStore } from '../auth/login-store.js'
 import type { ServerConfig } from '../config/server-config.js'
@@ -16,43 +16,42 @@ import type { ServerAuth } from '../upstream/open-client.js'
 import type { ServerEvent } from '../upstream/server-state.js'
 
 export interface ConnectOptions {
-  /** Where definitions are kept. Default: files in the user's cache folder. */
+  /** Storage of definitions. Default: files in the user's cache folder. */
   readonly cache?: DefinitionCache
-  /** Where is remembered what servers were when first seen. Default: files in the user's folder for data. */
+  /** Storage of first-use records. Default: files in the user's data folder. */
   readonly firstUse?: FirstUseStore
-  /** The lock that counts for all servers; `false`: none. Default: `toolwell.lock` beside the config file of each. */
+  /** One lock for all servers; `false`: none. Default: `toolwell.lock` next to each config file. */
   readonly lock?: string | false
   /**
-   * Whether definitions are scanned for poison, and which rules are switched off besides those of the config:
-   * `{ rules: { 'steer-preference': 'off' } }`. Default true; tools with hard findings are held back.
+   * Scan definitions for poison. Tools with hard findings are quarantined. `{ rules: { 'steer-preference': 'off' } }` switches off
+   * rules in addition to the config. Default: true.
    */
   readonly scan?: boolean | { readonly rules?: RuleSettings }
-  /** Asked about every definition as well. It may hold back more, and releases nothing. */
+  /** Additional reviewer of every definition. It can quarantine more, but not release anything. */
   readonly review?: Reviewer
-  /** Where logins are kept. Default: files that only the user can read. */
+  /** Storage of logins. Default: files that only the user can read. */
   readonly logins?: LoginStore
-  /** Credentials of a remote server. Default: its login, if there is one. */
+  /** Credentials of a remote server. Default: its stored login. */
   readonly auth?: (server: ServerConfig) => ServerAuth | undefined
-  /** The folder for what local servers write to standard error; `false`: it is not kept. Default: in the user's folder for state. */
+  /** Folder for standard error of local servers; `false`: no logs. Default: in the user's state folder. */
   readonly logs?: string | false
-  /** What servers may ask of the callers of this program's conversations. */
+  /** Handlers of servers' questions to this program. */
   readonly handlers?: CallerHandlers
-  /** What can be done of what `handlers` are for; as `capabilities` of a caller. */
+  /** Details of `handlers`, like `capabilities` of a caller. */
   readonly capabilities?: CallerCapabilities
-  /** Names this program to servers with `share: client`. */
+  /** Identifies this program for servers with `share: client`. */
   readonly client?: string
   /**
-   * More of who calls, for calls that a model makes: the folder of its project, say. Asked for every such call; what it gives
-   * is used before `client` and `handlers`. Where it is given, definitions that name the folder of their server name
-   * `${workspaceFolder}` instead: other callers read them too.
+   * Details of the caller for each call of a model, such as the project folder. Its values override `client` and `handlers`. If set,
+   * definitions contain `${workspaceFolder}` instead of the folder, because other callers read them, too.
    */
   readonly caller?: (call: CallOrigin) => Caller
   /**
-   * Wait in `settled` as long as it takes also for servers that could not be listed when an earlier program tried. Default: not
-   * at all within ten minutes, then two seconds; they are listed in the background all the same.
+   * Let `settled` wait without limit for servers that an earlier program could not list. Default: no wait within ten minutes after
+   * the failure, later two seconds. They are still listed in the background.
    */
   readonly patient?: boolean
-  /** How many unknown servers are listed at a time. Default 8. */
+  /** Maximum number of servers that are listed at a time. Default 8. */
   readonly concurrency?: number
   /** Milliseconds to start, shake hands and list. Default 30,000. */
   readonly connectTimeout?: number
@@ -61,10 +60,10 @@ export interface ConnectOptions {
   readonly random?: () => number
 }
 
-/** Where a model's call comes from. */
+/** Origin of a model's call. */
 export interface CallOrigin {
   readonly conversation: string | undefined
-  /** Who the conversation acts for. */
+  /** The user of the conversation. */
   readonly principal: string | undefined
   readonly server: string
 }
@@ -95,7 +94,7 @@ type WithDefault = 'client' | 'concurrency' | 'connectTimeout' | 'now' | 'random
 export type ConnectSettings = Omit<ConnectOptions, WithDefault | 'scan'> &
   Required<Pick<ConnectOptions, WithDefault>> & {
     readonly scan: boolean
-    /** Rules of the scan that the host switches off. */
+    /** Scan rules that the host switches off. */
     readonly rules: RuleSettings
   }
 

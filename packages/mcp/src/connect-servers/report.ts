@@ -1,42 +1,42 @@
-/** One server as `inspect()` shows it. */
-import { isOffered } from '../config/is-offered.js'
+/** Report of one server for `inspect()`. */
+
 import { showEndpoint } from '../config/redact.js'
 import type { ServerConfig } from '../config/server-config.js'
+import { isOffered } from '../config/server-config.js'
 import type { ServerDefinition, UnusableEntry } from '../definition/server-definition.js'
 import type { ServerWarning } from '../definition/warning.js'
 import type { ReviewFinding } from '../trust/review.js'
 import type { ServerState } from '../upstream/server-state.js'
 import type { Upstream } from '../upstream/upstream.js'
-import { alwaysSent } from './always-sent.js'
-import { describeServer } from './source-tools.js'
+import { chooseAlwaysLoaded, describeServer } from './source-tools.js'
 
 export interface ServerReport {
   readonly name: string
   readonly state: ServerState
   readonly reason: string
-  /** Command or address, without anything secret. */
+  /** Command or address, without secrets. */
   readonly endpoint: string
   readonly description: string
   readonly era: 'modern' | 'legacy' | undefined
   readonly info: { readonly name: string; readonly version: string } | undefined
   readonly tools: readonly string[]
-  /** Names that the config excludes. Nothing else is said of them. */
+  /** Names of tools that the config excludes. */
   readonly denied: readonly string[]
-  /** Entries of its list that cannot be used as tools, with the reason. */
+  /** Entries that cannot be used as tools, with the reason. */
   readonly unusable: readonly UnusableEntry[]
-  /** Tools that would always be sent, and are deferred because the server may not put more into every request. */
+  /** Always-loaded tools that are deferred, because they exceed the token limit of the server. */
   readonly beyondSurface: readonly string[]
   readonly quarantined: ReadonlyMap<string, string>
   readonly findings: readonly ReviewFinding[]
-  /** What is worth telling about its definitions: that they are not what they were, say. */
+  /** Warnings about its definition, such as changes. */
   readonly warnings: readonly ServerWarning[]
-  /** Why its tools are let through: the lock, first use, `trust: "full"` in the config, or nothing. */
+  /** Why its tools are trusted: the lock, first use, `trust: "full"` in the config, or not at all. */
   readonly trusted: 'lock' | 'first-use' | 'config' | 'nothing'
   readonly starts: number
   readonly pids: readonly number[]
-  /** Whether each folder of a project has a server of its own, or one serves all. */
+  /** `each`: one server per project folder; `none`: one server for all. */
   readonly workspace: 'each' | 'none'
-  /** What runs now. */
+  /** Running servers. */
   readonly running: readonly RunningServer[]
   /** When the list was last read from the server, in milliseconds since the epoch. */
   readonly listedAt: number | undefined
@@ -45,15 +45,15 @@ export interface ServerReport {
 export interface RunningServer {
   readonly pid: number | null
   readonly era: 'modern' | 'legacy'
-  /** The folder that it runs for; empty where it is the same for all. */
+  /** The project folder; empty if the server is the same for all. */
   readonly workspace: string
-  /** Whose it is alone, by `share`. */
+  /** The only client or conversation that uses it, by `share`. */
   readonly owner: { readonly client?: string; readonly conversation?: string }
-  /** Calls under way. */
+  /** Number of current calls. */
   readonly busy: number
 }
 
-export function reportOf(upstream: Upstream, trusted: ServerReport['trusted']): ServerReport {
+export function createReport(upstream: Upstream, trusted: ServerReport['trusted']): ServerReport {
   const { server, definition, review } = upstream
   const denied = deniedIn(server, definition)
   const tools = new Set(definition?.tools.map(({ name }) => name).filter((name) => !denied.has(name)))
@@ -68,8 +68,8 @@ export function reportOf(upstream: Upstream, trusted: ServerReport['trusted']): 
     info: info && { name: info.name, version: info.version },
     tools: [...tools].sort(),
     denied: [...denied].sort(),
-    unusable: unusableIn(server, definition),
-    beyondSurface: definition ? alwaysSent(server, definition).beyond : [],
+    unusable: listUnusable(server, definition),
+    beyondSurface: definition ? chooseAlwaysLoaded(server, definition).beyond : [],
     quarantined: review.quarantined,
     findings: review.findings,
     warnings: review.warnings ?? [],
@@ -88,8 +88,11 @@ export function reportOf(upstream: Upstream, trusted: ServerReport['trusted']): 
   }
 }
 
-/** What the config excludes is not reported as unusable. */
-export function unusableIn(server: ServerConfig, definition: ServerDefinition | undefined): UnusableEntry[] {
+/** Unusable entries, without those that the config excludes. */
+export function listUnusable(
+  server: ServerConfig,
+  definition: ServerDefinition | undefined,
+): UnusableEntry[] {
   return (definition?.unusable ?? []).filter(({ name }) => name === undefined || isOffered(name, server))
 }
 

@@ -1,13 +1,13 @@
-/** Turns what a server lists into tools of the catalogue: deferred, with a hint for the index, and a way to run them. */
+/** Turns listed tools into tools of the catalogue, and chooses which of them are always loaded. */
+
 import type { CallToolResult } from '@modelcontextprotocol/client'
-import type { ExecuteContext, Tool, ToolAnnotations } from '@toolwell/core'
-import { findPurposeLine, isRecord } from '@toolwell/core/internal'
+import { type ExecuteContext, estimate, type Tool, type ToolAnnotations } from '@toolwell/core'
+import { createWireName, findPurposeLine, fitWire, isRecord, matchesGlob } from '@toolwell/core/internal'
 import { mcpResult, type ToolResult, toolResult } from '@toolwell/core/result'
-import { isOffered } from '../config/is-offered.js'
-import type { ServerConfig } from '../config/server-config.js'
+import { isOffered, type ServerConfig } from '../config/server-config.js'
+import { insertFolderInDefinition } from '../definition/clean-definition.js'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
-import { validatedLike } from '../definition/stored-definition.js'
-import { alwaysSent } from './always-sent.js'
+import { copyValidation } from '../definition/stored-definition.js'
 
 export type RunTool = (
   tool: string,
@@ -15,10 +15,10 @@ export type RunTool = (
   context: ExecuteContext,
 ) => Promise<CallToolResult>
 
-/** In order of name, so that a server that shuffles its list changes nothing. */
+/** Sorted by name, so that the order of the list does not matter. */
 export function toTools(server: ServerConfig, definition: ServerDefinition, run: RunTool): Tool[] {
   const { info } = definition
-  const { names: sent } = alwaysSent(server, definition)
+  const { names: sent } = chooseAlwaysLoaded(server, definition)
   const words = [server.name, info?.title, info?.name]
   return definition.tools
     .filter(({ name }) => isOffered(name, server))
@@ -26,7 +26,7 @@ export function toTools(server: ServerConfig, definition: ServerDefinition, run:
     .map((tool) => toTool(server, words, tool, sent.has(tool.name), run))
 }
 
-/** What a model reads of a server: words of the config, or of the instructions, which are scanned and locked. */
+/** Description of a server for a model: from the config, or from the instructions, which are scanned and locked. */
 export function describeServer(server: ServerConfig, { instructions }: ServerDefinition): string {
   return server.description || findPurposeLine(instructions, 200)
 }
@@ -39,17 +39,17 @@ function toTool(
   run: RunTool,
 ): Tool {
   const { name, title, description, annotations } = tool
-  // Annotations are claims of the server.
+  // Annotations are only claims of the server.
   const believed = server.trust !== 'none'
   const examples = Object.hasOwn(server.examples, name) ? server.examples[name] : undefined
   const insteadOf = Object.hasOwn(server.insteadOf, name) ? server.insteadOf[name] : undefined
-  return validatedLike(
+  return copyValidation(
     new SourceTool(tool, {
       name,
       description: typeof description === 'string' ? description : '',
       source: server.name,
       searchHint: searchHint(words, server.marks ? tool : undefined),
-      // A start makes thousands: without a helper that copies.
+      // No copying helper here: a start creates thousands of tools.
       ...(typeof title === 'string' && { title }),
       ...(believed && isRecord(annotations) && { annotations: annotations as ToolAnnotations }),
       ...(isSent && (server.lazy ? { alwaysLoad: true } : { defer: false })),
@@ -61,7 +61,7 @@ function toTool(
   )
 }
 
-/** A tool that reads its schemas from the listed tool on demand: they may still be in a file. */
+/** A tool that reads its schemas from the listed tool on demand, because they may not be parsed yet. */
 class SourceTool {
   readonly #listed: McpTool
 
@@ -89,15 +89,74 @@ class SourceTool {
   }
 }
 
-/** Words for the index that are nowhere else in the tool: what the server calls itself, and its own hint where that counts. */
+/** Words for the index that are not in the tool: the names of the server, and its search hint if the config uses marks. */
 function searchHint(words: readonly unknown[], marked: McpTool | undefined): string {
   const all = [...words, marked?._meta?.['anthropic/searchHint']]
   return [...new Set(all.filter((word) => typeof word === 'string' && word !== ''))].join(' ').slice(0, 400)
 }
 
-/** A result that says it is an error, and nothing else, is given words. */
+/** Adds a text to an error result without content. */
 function resultOf(result: CallToolResult, name: string): ToolResult {
   const read = mcpResult(result)
   if (!read.isError || read.parts.length > 0) return read
-  return toolResult([{ type: 'text', text: `${name} failed and did not say why` }], { isError: true })
+  return toolResult([{ type: 'text', text: `${name} failed without an error message` }], { isError: true })
+}
+
+export interface AlwaysLoaded {
+  readonly names: ReadonlySet<string>
+  /** Deferred, because they exceed the token limit of the server. */
+  readonly beyond: readonly string[]
+}
+
+/** Placeholder for the caller's folder, whose length differs between callers. */
+const LONG_FOLDER = `/${'folder/'.repeat(20)}`
+
+const NONE: AlwaysLoaded = { names: new Set(), beyond: [] }
+
+/**
+ * Chooses always-loaded tools within the token limit: first those named in the config, then those marked by the server. Sorted by
+ * name, so that the order of the list does not matter.
+ */
+export function chooseAlwaysLoaded(server: ServerConfig, definition: ServerDefinition): AlwaysLoaded {
+  const { tools } = insertFolderInDefinition(definition, LONG_FOLDER)
+  const isNamed = ({ name }: McpTool) =>
+    !server.lazy || server.alwaysLoad.some((pattern) => matchesGlob(pattern, name))
+  const isMarked = ({ _meta: meta }: McpTool) => server.marks && meta?.['anthropic/alwaysLoad'] === true
+  const wanted = tools.filter((tool) => isOffered(tool.name, server) && (isNamed(tool) || isMarked(tool)))
+  if (wanted.length === 0) return NONE
+  const inOrder = wanted.sort(
+    (a, b) => Number(isNamed(b)) - Number(isNamed(a)) || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0),
+  )
+  const names = new Set<string>()
+  const beyond: string[] = []
+  let left = server.surfaceTokens
+  for (const tool of inOrder) {
+    // Fast path: most tools that are too large are so in any form.
+    const cost = sizeOf(tool) > left ? Number.POSITIVE_INFINITY : costOf(server.name, tool)
+    if (cost > left) beyond.push(tool.name)
+    else {
+      left -= cost
+      names.add(tool.name)
+    }
+  }
+  return { names, beyond }
+}
+
+const sizeOf = (value: unknown) => estimate.count(JSON.stringify(value))
+
+const WIRES = ['anthropic', 'openai-chat', 'openai-responses', 'google']
+
+/** Tokens of the longest form that a model may read: normalised for any wire, or forwarded by a gateway. */
+function costOf(server: string, listed: McpTool): number {
+  const { inputSchema, _meta: meta } = listed
+  const description = typeof listed.description === 'string' ? listed.description : ''
+  const name = createWireName(server, listed.name)
+  const tool = { name, description, inputSchema: inputSchema as Record<string, unknown> }
+  const sent = WIRES.map((wire) => {
+    const { tool: fit } = fitWire(tool, wire)
+    const inner = { name, description: fit.description, parameters: fit.inputSchema, strict: false }
+    return sizeOf({ type: 'function', function: inner })
+  })
+  // A gateway marks the tool for clients that defer tools themselves.
+  return Math.max(...sent, sizeOf({ ...listed, name, _meta: { ...meta, 'anthropic/alwaysLoad': true } }))
 }

@@ -1,28 +1,28 @@
-/** From one config to the next while servers run: which are the same, which are others, and what keeps an edit from counting. */
+/** Plans the update from one config to the next while servers run. */
 import { canonicalJson } from '@toolwell/core/internal'
+import type { ConfigProblem } from '../config/document.js'
 import type { Config } from '../config/load-config.js'
-import type { ConfigProblem } from '../config/problem.js'
 import type { ServerConfig } from '../config/server-config.js'
 
 export interface UpdateReport {
-  /** False: nothing was changed, because of the problems. */
+  /** False: nothing was changed, because of `problems`. */
   readonly isApplied: boolean
   readonly added: readonly string[]
   readonly changed: readonly string[]
   readonly removed: readonly string[]
-  /** Go on as they were, with the processes they have. */
+  /** These keep their processes. */
   readonly unchanged: readonly string[]
-  /** Errors of the new config. A server with one goes on as it was; one of a whole file keeps everything as it was. */
+  /** Errors of the new config. A server with an error stays as it was. After an error of a whole file, nothing changes. */
   readonly problems: readonly ConfigProblem[]
 }
 
-/** What `loadConfig` gives, or servers that are written in code. */
+/** The result of `loadConfig`, or servers defined in code. */
 export type UpdatedConfig =
   | (Pick<Config, 'servers'> & Partial<Pick<Config, 'problems'>>)
   | readonly ServerConfig[]
 
 export interface UpdatePlan extends UpdateReport {
-  /** All servers from now on. */
+  /** All servers after the update. */
   readonly servers: readonly ServerConfig[]
 }
 
@@ -31,7 +31,7 @@ export function planUpdate(current: readonly ServerConfig[], config: UpdatedConf
     'servers' in config ? config : { servers: config, problems: undefined }
   const problems = all.filter(({ severity }) => severity === 'error')
   const before = new Map(current.map((server) => [server.name, server]))
-  // An error in a file as a whole says nothing about which of its servers are still meant.
+  // After an error of a whole file, it is not clear which servers it should contain.
   if (problems.some(({ server }) => server === undefined))
     return {
       isApplied: false,
@@ -66,12 +66,12 @@ export function planUpdate(current: readonly ServerConfig[], config: UpdatedConf
   }
 }
 
-/** In every folder, and in how it is treated. */
+/** Equal in every folder and in all settings. */
 function isSameServer(one: ServerConfig, other: ServerConfig): boolean {
   return one === other || canonicalJson(comparable(one)) === canonicalJson(comparable(other))
 }
 
-/** JSON has no infinity. */
+/** JSON has no `Infinity`. */
 function comparable(server: ServerConfig): object {
   return { ...server, idle: String(server.idle) }
 }

@@ -1,18 +1,17 @@
-/** Definitions on disk, one file per server, config and folder; a new folder borrows those of another. Several programs may use them at once. */
+/** Stores definitions on disk, one file per server, config and folder. Several programs may use the files at once. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ServerConfig } from '../config/server-config.js'
-import { userFolder } from '../config/user-folder.js'
 import { type DefinitionCache, entryFingerprint, type FailedListing, serverFingerprint } from './cache.js'
-import { createCacheFiles } from './cache-files.js'
 import type { ServerDefinition } from './server-definition.js'
-import { decodeDefinition, digestOf, encodeDefinition } from './stored-definition.js'
+import { decodeDefinition, encodeDefinition, sha256 } from './stored-definition.js'
+import { createUserFiles, userFolder } from './user-files.js'
 import type { WarningListener } from './warning.js'
 
 export interface CacheOptions {
   /** Default: `toolwell/servers` in the user's cache folder. */
   readonly folder?: string
-  /** Told what could not be read or written. The work goes on. */
+  /** Called for files that could not be read or written. */
   readonly onWarning?: WarningListener
 }
 
@@ -20,10 +19,10 @@ export function defaultCacheFolder(env?: Readonly<Record<string, string | undefi
   return userFolder('cache', 'servers', env)
 }
 
-/** Nothing here throws: a cache that cannot be used is a warning and a slower start. */
+/** Creates a cache on disk. Never throws: a cache that cannot be used is a warning and a slower start. */
 export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOptions = {}): DefinitionCache {
-  const files = createCacheFiles(folder, (warning) => onWarning?.(warning))
-  /** Made once for each server: a start asks for it several times. */
+  const files = createUserFiles(folder, (warning) => onWarning?.(warning))
+  /** Computed once per server: a start needs it several times. */
   const fingerprints = new WeakMap<ServerConfig, Map<string, string>>()
   const fingerprintOf = (server: ServerConfig, asked = '') => {
     const known = fingerprints.get(server) ?? new Map<string, string>()
@@ -36,7 +35,7 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
     join(folder, `${name.replace(/[^\w-]+/g, '_').slice(0, 40)}-${fingerprint}.${kind}`)
   const fileOf = (server: ServerConfig, asked?: string) =>
     named(server, fingerprintOf(server, asked), 'jsonl')
-  /** Names what was last written of its entry, in whichever folder. */
+  /** The file with the fingerprint that was written last for this entry, in any folder. */
   const lastOf = (server: ServerConfig, asked?: string) => {
     const entry = entryFingerprint(server, asked)
     return entry === undefined ? undefined : named(server, entry, 'last')
@@ -45,7 +44,7 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
     const content = file === undefined ? '' : (files.get(file)?.toString('latin1') ?? '')
     return /^[0-9a-f]{32}$/.test(content) ? content : undefined
   }
-  /** The digest of each definition that was read or written. It names the index that belongs to it. */
+  /** Digest of each definition that was read or written. Identifies the index of the definition. */
   const digests = new WeakMap<ServerDefinition, string>()
   return {
     read(server, asked) {
@@ -62,7 +61,7 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
       if (opened === undefined) return undefined
       const { file, read } = opened
       if (typeof read === 'string') {
-        files.setAside(file, read)
+        files.renameDamaged(file, read)
         return undefined
       }
       const { digest, ...cached } = read
@@ -83,7 +82,7 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
     },
     write(server, definition, asked, now = Date.now(), notes) {
       files.remove(failureOf(fileOf(server, asked)))
-      const digest = digestOf(JSON.stringify(definition))
+      const digest = sha256(JSON.stringify(definition))
       digests.set(definition, digest)
       const fingerprint = fingerprintOf(server, asked)
       files.put(
@@ -106,10 +105,10 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
       files.put(join(folder, COMPARED), JSON.stringify([key, ...others].slice(0, MOST_COMPARED)))
     },
     kept(server, definition, use, asked) {
-      // Called at every change of a server, but needed only at a request: hashes are made late.
+      // Called at every change of a server, but needed only for a request: compute hashes late.
       const place = (part: Part) => {
-        const digest = digests.get(definition) ?? digestOf(JSON.stringify(definition))
-        const key = digestOf(JSON.stringify([fingerprintOf(server, asked), digest, use]))
+        const digest = digests.get(definition) ?? sha256(JSON.stringify(definition))
+        const key = sha256(JSON.stringify([fingerprintOf(server, asked), digest, use]))
         return { file: partOf(fileOf(server, asked), part), key }
       }
       const stored = (part: Part) => ({
@@ -127,7 +126,7 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
   }
 }
 
-/** Keys of comparisons, the last first: one for each set of servers that programs here begin with. */
+/** Keys of comparisons, latest first: one per set of servers. */
 const COMPARED = 'compared.json'
 const MOST_COMPARED = 32
 
@@ -143,7 +142,7 @@ function readKeys(content: Buffer | undefined): string[] {
 const PARTS = ['index', 'tokens'] as const
 type Part = (typeof PARTS)[number]
 
-/** Beside the definition, because they are useless without it. */
+/** File of derived data, next to the definition. */
 function partOf(file: string, part: Part): string {
   return file.replace(/jsonl$/, part)
 }
@@ -152,12 +151,12 @@ function failureOf(file: string): string {
   return file.replace(/jsonl$/, 'failed.json')
 }
 
-/** Begins with two hashes of 32 bytes: one names the definition and its use, one shows damage. */
+/** Begins with two 32-byte hashes: the key of the definition and its use, and a checksum. */
 function encodePart(bytes: Uint8Array, key: string): Uint8Array {
-  return Buffer.concat([Buffer.from(key + digestOf(bytes), 'hex'), bytes])
+  return Buffer.concat([Buffer.from(key + sha256(bytes), 'hex'), bytes])
 }
 
 function decodePart(content: Buffer, key: string): Uint8Array | undefined {
   const bytes = content.subarray(64)
-  return content.toString('hex', 0, 64) === key + digestOf(bytes) ? bytes : undefined
+  return content.toString('hex', 0, 64) === key + sha256(bytes) ? bytes : undefined
 }

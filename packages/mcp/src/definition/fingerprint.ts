@@ -1,4 +1,4 @@
-/** What makes two definitions the same: everything in them but the order of keys, and of lists that are sets. */
+/** Fingerprints definitions, ignoring the order of keys and of lists that are sets. */
 import { createHash } from 'node:crypto'
 import { canonicalJson, isRecord } from '@toolwell/core/internal'
 
@@ -7,14 +7,14 @@ export interface JsonObject {
   readonly [key: string]: Json
 }
 
-/** SHA-256 in hex over the normalised value: all fields, known and unknown, count. */
+/** SHA-256 in hex of the normalised value, with all known and unknown fields. */
 export function fingerprint(value: unknown): string {
   return `sha256-${createHash('sha256')
     .update(canonicalJson(normalised(value)).toWellFormed())
     .digest('hex')}`
 }
 
-/** Keys sorted; `required` and `type` of a schema sorted, because their order says nothing; everything else as it is. */
+/** Sorts keys, and `required` and `type` of schemas, whose order has no meaning. */
 export function normalised(value: unknown): JsonObject {
   const result = tidy(value, 'definition', 0)
   return isRecord(result) ? result : { value: result }
@@ -23,7 +23,7 @@ export function normalised(value: unknown): JsonObject {
 type Place = 'definition' | 'schema' | 'schemas' | 'data'
 
 const MOST_DEPTH = 200
-/** The values of these keys are data, not schemas: in them a list called `required` is just a list. */
+/** Values of these keys are data, not schemas: a list named `required` in them is an ordinary list. */
 const DATA = new Set(['const', 'default', 'enum', 'examples', 'example'])
 const SCHEMAS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
 

@@ -1,4 +1,5 @@
-/** What a server says about itself and its tools: the unit that is listed, cached, reviewed and offered. */
+/** A server's definition of itself and its tools: the unit that is listed, cached, reviewed and offered. */
+
 import type { Implementation, Tool as McpTool, ServerCapabilities } from '@modelcontextprotocol/client'
 import { canonicalJson, shortHash } from '@toolwell/core/internal'
 
@@ -6,32 +7,31 @@ export type { McpTool }
 
 /** An entry of a server's list that cannot be used as a tool. */
 export interface UnusableEntry {
-  /** Its place in the list, from 1 on. */
+  /** Position in the list, counted from 1. */
   readonly entry: number
-  /** Missing where it has none. */
   readonly name?: string
-  /** As it follows the name: `has an inputSchema that is not an object`. */
+  /** Continues a sentence after the name: `has an inputSchema that is not an object`. */
   readonly reason: string
 }
 
 export interface ServerDefinition {
-  /** Those that can be used. */
+  /** Usable tools. */
   readonly tools: readonly McpTool[]
-  /** The rest of the list. Missing where it has not been looked through yet. */
+  /** The rest of the list. Missing if the list has not been checked yet. */
   readonly unusable?: readonly UnusableEntry[]
   readonly instructions: string
   readonly capabilities: ServerCapabilities
   readonly info: Implementation | undefined
-  /** `modern` is the stateless protocol from 2026 on, `legacy` the one that begins with initialize. */
+  /** `modern`: the stateless protocol since 2026; `legacy`: the protocol that begins with initialize. */
   readonly era: 'modern' | 'legacy'
-  /** How long the server says that its list holds, and for whom. */
+  /** How long the list is valid, according to the server. */
   readonly ttlMs: number | undefined
   readonly cacheScope: 'public' | 'private'
-  /** It holds `${workspaceFolder}`: see without-folder.ts. */
+  /** Contains `${workspaceFolder}`: see clean-definition.ts. */
   readonly namesFolder?: true
 }
 
-/** Equal lists have equal hashes, in whatever order they came. */
+/** Equal lists have equal hashes, in any order. */
 export function definitionHash({
   tools,
   instructions,
@@ -42,14 +42,14 @@ export function definitionHash({
   return shortHash(canonicalJson({ each, rest, instructions }), 32)
 }
 
-/** By name; of two with one name, the first. The order of a list has no meaning. */
+/** Tools by name. If two tools have the same name, the first wins. */
 export function toolsByName(tools: readonly McpTool[]): Map<string, McpTool> {
   const byName = new Map<string, McpTool>()
   for (const tool of tools) if (!byName.has(tool.name)) byName.set(tool.name, tool)
   return byName
 }
 
-/** Names that joined, left, or are defined in another way. */
+/** Compares two lists of tools. */
 export function difference(before: ReadonlyMap<string, McpTool>, after: ReadonlyMap<string, McpTool>) {
   return {
     added: [...after.keys()].filter((name) => !before.has(name)),
@@ -59,4 +59,13 @@ export function difference(before: ReadonlyMap<string, McpTool>, after: Readonly
       return old && canonicalJson(old) !== canonicalJson(tool) ? [name] : []
     }),
   }
+}
+
+const wanting = new WeakMap<McpTool, boolean>()
+
+/** Does the tool want arguments repeated in headers (`x-mcp-header`)? Checked once per tool. */
+export function wantsHeaders(tool: McpTool): boolean {
+  const known = wanting.get(tool) ?? JSON.stringify(tool.inputSchema).includes('"x-mcp-header"')
+  wanting.set(tool, known)
+  return known
 }

@@ -1,6 +1,6 @@
 /**
- * A definition as a file: a line with everything but the schemas, and behind it one line for each schema. A start reads
- * the first; a schema is read when it is wanted, which for most tools is never.
+ * File format of a definition: one line with everything except the schemas, then one line per schema. A start parses the first
+ * line. A schema is parsed when it is needed, which for most tools is never.
  */
 import { createHash } from 'node:crypto'
 import { findToolProblem, isValidated, markValidated } from '@toolwell/core/internal'
@@ -13,18 +13,18 @@ export interface StoredDefinition {
   /** Milliseconds since the epoch. */
   readonly savedAt: number
   readonly notes: unknown
-  /** Names the definition, for what belongs to it. */
+  /** Identifies the definition for derived data. */
   readonly digest: string
 }
 
-/** The place of a schema in the bytes after the first line. */
+/** Position of a schema in the bytes after the first line. */
 type Span = readonly [start: number, end: number]
 interface Spans {
   readonly inputSchema: Span
   readonly outputSchema?: Span
 }
 
-/** The head says what follows, so that the rest is looked at once: `{"toolwell":3,"check":"…","body":…}`. */
+/** Version and checksum of the rest: `{"toolwell":3,"check":"…","body":…}`. */
 const HEAD = /^\{"toolwell":(\d+),"check":"([0-9a-f]{64})","body":/
 
 export function encodeDefinition(fingerprint: string, stored: StoredDefinition): Uint8Array {
@@ -40,7 +40,7 @@ export function encodeDefinition(fingerprint: string, stored: StoredDefinition):
   const spans: (Spans | null)[] = []
   const tools = definition.tools.map((tool): object => {
     const { inputSchema, outputSchema, ...rest } = tool
-    // An entry that is not a tool is stored whole, so that its fault is still visible. So is one with a key `__proto__`.
+    // Store invalid entries completely, so that their fault stays visible. Likewise entries with a key `__proto__`.
     const isWhole =
       findToolProblem({ name: tool.name, inputSchema }) !== undefined || Object.hasOwn(tool, '__proto__')
     const output = outputSchema === undefined || isWhole ? {} : { outputSchema: put(outputSchema) }
@@ -50,10 +50,10 @@ export function encodeDefinition(fingerprint: string, stored: StoredDefinition):
   const parts = { fingerprint, savedAt, digest, definition: { ...definition, tools }, spans, notes }
   const body = JSON.stringify(parts)
   const rest = Buffer.concat([Buffer.from(`${body}}\n`), ...lines])
-  return Buffer.concat([Buffer.from(`{"toolwell":${FORMAT},"check":"${digestOf(rest)}","body":`), rest])
+  return Buffer.concat([Buffer.from(`{"toolwell":${FORMAT},"check":"${sha256(rest)}","body":`), rest])
 }
 
-/** The content, or in words why it is none. */
+/** Returns the content, or a text that says why the file cannot be used. */
 export function decodeDefinition(content: Buffer, fingerprint: string): StoredDefinition | string {
   const [head, format, check] = HEAD.exec(content.toString('latin1', 0, 128)) ?? []
   if (head === undefined) {
@@ -63,8 +63,8 @@ export function decodeDefinition(content: Buffer, fingerprint: string): StoredDe
   if (Number(format) !== FORMAT) return 'was written by another version'
   const rest = content.subarray(head.length)
   const lineEnd = rest.indexOf('\n')
-  // All bytes are checked now, so that schemas that are read later are known to be undamaged.
-  if (check !== digestOf(rest) || lineEnd < 1) return 'is damaged'
+  // Check all bytes now, because schemas are parsed later.
+  if (check !== sha256(rest) || lineEnd < 1) return 'is damaged'
   // Without the brace that closes the head.
   const value = JSON.parse(rest.toString('utf8', 0, lineEnd - 1)) as StoredDefinition & {
     readonly fingerprint: unknown
@@ -80,7 +80,7 @@ export function decodeDefinition(content: Buffer, fingerprint: string): StoredDe
   return { definition: { ...definition, tools }, savedAt, notes, digest }
 }
 
-/** A tool whose schemas are read from the file on demand, and again when memory was wanted meanwhile. All share one getter; with one getter each, every tool would have its own hidden class. */
+/** A tool that parses its schemas on demand, and again after garbage collection. All tools share the getters and so one hidden class. */
 class StoredTool {
   readonly #lines: Buffer
   readonly #spans: Spans
@@ -124,18 +124,18 @@ class StoredTool {
   }
 }
 
-/** What is no object costs nothing to read again. */
+/** Other values are cheap to parse again. */
 function weakly(value: unknown): WeakRef<object> | undefined {
   return typeof value === 'object' && value !== null ? new WeakRef(value) : undefined
 }
 
-/** Marks a tool as valid that is made from a valid one. */
-export function validatedLike<T extends object>(made: T, origin: object): T {
+/** Marks a tool as valid if it was made from a valid one. */
+export function copyValidation<T extends object>(made: T, origin: object): T {
   return isValidated(origin) ? markValidated(made) : made
 }
 
-/** The platform's own hash, because a start reads every file and must be fast. */
-export function digestOf(content: string | Uint8Array): string {
+/** Uses the platform's hash, because a start reads every file and must be fast. */
+export function sha256(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex')
 }
 

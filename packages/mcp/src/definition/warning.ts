@@ -1,57 +1,56 @@
-/** What is worth telling and stops nothing: a code for programs, a clause for people. Modules decide by the code alone. */
+/** Warnings: a code for programs and a text for people. Code must depend only on the code. */
 
 export type WarningCode =
-  /** Definitions cannot be kept on disk: every start lists every server. */
+  /** Definitions cannot be stored on disk: every start lists every server. */
   | 'cache-unwritable'
-  /** A file of the cache cannot be opened. */
+  /** A cache file cannot be opened. */
   | 'cache-unreadable'
-  /** A file of the cache is damaged, or of another version. It was set aside. */
+  /** A cache file is damaged, or has another version. It was renamed. */
   | 'cache-damaged'
-  /** The cache that the host gave threw, or returned what is not a definition. */
+  /** The host's cache threw, or returned an invalid definition. */
   | 'cache-failed'
-  /** The record of what a server was when first seen is damaged. It was set aside. */
+  /** The first-use record of a server is damaged. It was renamed. */
   | 'first-use-damaged'
-  /** A file with a login cannot be opened. */
+  /** A login file cannot be opened. */
   | 'login-unreadable'
-  /** A file with a login is damaged, or of another version. It was set aside. */
+  /** A login file is damaged, or has another version. It was renamed. */
   | 'login-damaged'
-  /** Other users could read a login. They cannot any more. */
+  /** Other users could read a login file. Its permissions were corrected. */
   | 'login-exposed'
-  /** A renewed login cannot be written, and holds only while this program runs. */
+  /** A renewed login cannot be stored, and works only while this program runs. */
   | 'login-not-kept'
-  /** Without a lock: the tools of a server are trusted because they were not known before. */
+  /** Without a lock: the tools of a new server are trusted on first use. */
   | 'first-use'
-  /** The store of first use that the host gave threw, or returned what is no record. */
+  /** The host's first-use store threw, or returned an invalid record. */
   | 'first-use-failed'
-  /** What servers were when first seen cannot be kept. */
+  /** First-use records cannot be stored. */
   | 'first-use-unwritable'
-  /** A server is started or reached in another way than the lock holds, or than it was. */
+  /** A server is started or reached in another way than the lock says, or than before. */
   | 'start-changed'
-  /** Without a lock: something is not what it was when first seen. */
+  /** Without a lock: something changed since it was first seen. */
   | 'instructions-changed'
   | 'tools-changed'
   | 'tools-added'
   | 'tools-removed'
   /** A server lists entries that cannot be used as tools. */
   | 'entries-unusable'
-  /** The config has examples, or words, for tools that a server does not list. */
+  /** The config has examples or `insteadOf` for tools that a server does not list. */
   | 'tools-unknown'
-  /** A server said that its list has changed, and the new one could not be read. */
+  /** A server announced a new list, which could not be read. */
   | 'list-failed'
-  /** Said by a reviewer of the host. */
+  /** From a reviewer of the host. */
   | 'reviewer'
 
 export interface ServerWarning {
   readonly code: WarningCode
-  /** One line, without its end. */
+  /** One line, without a line break. */
   readonly text: string
-  /** What to do about it, where there is something to do. */
+  /** What to do about it, if there is something to do. */
   readonly fix?: string
 }
 
 export type WarningListener = (warning: ServerWarning) => void
 
-/** The whole of it in one line. */
 export function describeWarning({ text, fix }: ServerWarning): string {
   return fix === undefined ? text : `${text}. ${fix}`
 }

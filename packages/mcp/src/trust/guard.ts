@@ -1,27 +1,27 @@
-/** The review that connected servers get by default: the scan, the lock beside the config, and first use where there is none. */
+/** The default review of connected servers: the scan, the lock next to the config, or first use if there is no lock. */
 
 import { dropUndefined } from '@toolwell/core/internal'
-import { isOffered } from '../config/is-offered.js'
+import { describeStart } from '../config/redact.js'
 import type { ServerConfig } from '../config/server-config.js'
-import { startOf } from '../config/start-of.js'
+import { isOffered } from '../config/server-config.js'
+import { markFolderUse, matchPrevious } from '../definition/clean-definition.js'
 import { definitionHash, type ServerDefinition } from '../definition/server-definition.js'
-import { asBefore, marked } from '../definition/without-folder.js'
+import { approveCommand } from './lock/compare-first-use.js'
 import { createReview, type Decision, type ServerDecision } from './lock/create-review.js'
 import { type Compared, createExaminations, type ExaminationOptions } from './lock/examinations.js'
 import {
   type FirstUse,
   type FirstUseStore,
-  leaning,
+  hasRecord,
+  linkToListing,
   ownTool,
-  scopeOf,
-  standing,
+  trustScope,
+  unlinkFromListing,
   waitingCommands,
-  wasMet,
 } from './lock/first-use.js'
 import type { ListedServer } from './lock/lock.js'
-import { createLocks, type LockState } from './lock/locks.js'
-import { areSettled, hasNoFindings, type Prints, type ReviewNotes } from './lock/notes.js'
-import { approveCommand } from './lock/reasons.js'
+import { createLocks, type LockState } from './lock/lock-file.js'
+import { areSettled, hasNoFindings, type Prints, type ReviewNotes } from './lock/review-notes.js'
 import {
   combineReviews,
   NOTHING_FOUND,
@@ -30,43 +30,42 @@ import {
   type ReviewFinding,
   type ReviewRequest,
 } from './review.js'
-import { type Finding, readable } from './scan/finding.js'
-import { type RuleSettings, scanStamp } from './scan/rules.js'
+import { type Finding, type RuleSettings, scanStamp, showTags } from './scan/rules.js'
 
 export interface GuardOptions {
   readonly firstUse: FirstUseStore
-  /** The lock for all servers; `false` for none. Default: the one beside the config of each. */
+  /** One lock for all servers; `false`: none. Default: the lock next to each config. */
   readonly lock: string | false | undefined
   readonly scan: boolean
-  /** Rules of the scan that are switched off. */
+  /** Scan rules that are switched off. */
   readonly rules?: RuleSettings
-  /** Asked as well. */
+  /** Additional reviewer of the host. */
   readonly review: Reviewer | undefined
-  /** Comparisons of names that need not be made again. */
+  /** Stored comparisons, which can be skipped. */
   readonly compared?: ExaminationOptions['compared']
 }
 
 export interface Guard {
-  /** A cached definition: its names count from now on. True where its notes make it known already. */
-  meet(server: ServerConfig, definition: ServerDefinition, notes: unknown): boolean
-  /** Does what takes long before the review, a little at a time. */
+  /** Adds the names of a cached definition. True if its notes make a scan unnecessary. */
+  register(server: ServerConfig, definition: ServerDefinition, notes: unknown): boolean
+  /** Scans before the review, in short slices. */
   prepare(server: ServerConfig, definition: ServerDefinition): Promise<void>
   review(request: ReviewRequest): Review
-  /** Why the tools of a server are let through. */
-  by(server: string): ServerDecision['by']
-  /** To be kept with this definition. */
+  /** Why the tools of a server are trusted. */
+  trustedBy(server: string): ServerDecision['by']
+  /** Notes to store with this definition. */
   notes(server: ServerConfig, definition: ServerDefinition): ReviewNotes | undefined
-  /** Servers that have to be reviewed again because of what is known of others by now. */
+  /** Compares names of all servers. Returns servers that must be reviewed again. */
   compare(isOver: () => boolean): Promise<Compared>
-  /** What is remembered or pinned of it, where it lists the same but for the folder. */
+  /** Returns the remembered or pinned definition if the listed one differs only in the folder. */
   recognise(server: ServerConfig, definition: ServerDefinition, folder: string): ServerDefinition
-  /** Why what its entry refers to may not be run, read or sent yet, or undefined. */
+  /** Why references of the entry may not be run, read or sent yet. Undefined if they may. */
   waitingCommand(server: ServerConfig): string | undefined
-  /** What has been approved of it has changed since it was reviewed. Costs a look at the file. */
+  /** Did its lock or record change since the review? Checks the file. */
   isStale(server: ServerConfig): boolean
-  /** A server is gone: its names count no longer. */
+  /** Removes a server and its names. */
   forget(server: string): void
-  /** Reads the locks again, whatever they look like. */
+  /** Forces the locks to be read again. */
   reset(): void
 }
 
@@ -76,17 +75,17 @@ export function createGuard(options: GuardOptions): Guard {
   const stamp = scanStamp(rules)
   const review = createReview(examinations)
   const locks = createLocks(lock)
-  /** What was remembered before a definition was seen: it may be reviewed again because of another server, and is still new then. */
+  /** The record before a definition was seen: in a second review because of another server, the definition is still new. */
   const met = new Map<
     string,
     { readonly definition: ServerDefinition; readonly before: FirstUse | undefined; readonly stamp: string }
   >()
-  /** A record that vanishes while the program runs, with a folder that is moved say, is not forgotten by it. */
+  /** Records in memory, in case a file vanishes while the program runs. */
   const remembered = new Map<string, FirstUse>()
   const recall = (server: ServerConfig) => firstUse.read(server) ?? remembered.get(server.name)
   const lockedTool = (server: ServerConfig, state: LockState, tool: string) =>
     ownTool(ownTool(state.lock?.servers, server.name)?.tools, tool)
-  /** What was let through in this program is known `now`: others may be listed that are as new. */
+  /** `now`: trusted only since this program started, like other new tools. */
   const known = (server: ServerConfig, tool: string) => {
     const state = locks.of(server)
     if (state) return lockedTool(server, state, tool) ? 'before' : undefined
@@ -97,9 +96,9 @@ export function createGuard(options: GuardOptions): Guard {
   const listedOf = (server: ServerConfig, definition: ServerDefinition) =>
     asListed(server, definition, (tool) => known(server, tool))
   const by = new Map<string, ServerDecision['by']>()
-  /** Definitions that are as first seen, and in which nothing was found that holds back: most of them, at every start. */
+  /** Unchanged definitions without hard findings. At most starts, these are nearly all. */
   const settled = new Map<string, { readonly definition: ServerDefinition; readonly isPlain: boolean }>()
-  /** What each was judged by: its lock, or what was first seen of it. */
+  /** The lock or first-use record of each decision. */
   const judgedBy = new Map<string, { readonly lock: LockState | undefined; readonly stamp: string }>()
   const groundsOf = (server: ServerConfig) => {
     const state = locks.of(server)
@@ -110,9 +109,9 @@ export function createGuard(options: GuardOptions): Guard {
     return last === undefined || (last.lock === grounds.lock && last.stamp === grounds.stamp)
   }
 
-  /** Of what is settled, all may be used; what was found of it is in its notes. */
+  /** Allows all tools of a settled definition, with the findings from its notes. */
   const asNoted = (server: ServerConfig, listed: ListedServer): ServerDecision => {
-    const prints = examinations.meet(listed)
+    const prints = examinations.register(listed)
     const decide = (print: string): Decision => ({
       allowed: true,
       findings: examinations.known(server.name, print),
@@ -130,21 +129,21 @@ export function createGuard(options: GuardOptions): Guard {
     const listed = listedOf(server, definition)
     const grounds = groundsOf(server)
     const { lock: state } = grounds
-    // Whoever writes a lock has looked at it, and decided.
+    // A new lock or record is a new decision of the user.
     if (!isSame(server, grounds)) review.reset(server.name)
     judgedBy.set(server.name, grounds)
-    // What was judged in this program is judged again: it may have been reported as new.
+    // Judge again what was judged in this program: it may have been reported as new.
     const before = settled.get(server.name)
     const isSettledBefore = before?.definition === definition && !met.has(server.name)
     if (isSettledBefore && !state && server.trust === 'first-use' && grounds.stamp !== '') {
       by.set(server.name, 'first-use')
       return before.isPlain ? NOTHING_FOUND : toReview(asNoted(server, listed))
     }
-    const prints = examinations.meet(listed)
+    const prints = examinations.register(listed)
     const last = met.get(server.name)
     const isKnown = last?.definition === definition && last.stamp === grounds.stamp
     const record = isKnown ? last.before : state ? undefined : recall(server)
-    const seenBefore = wasMet(record) ? record : undefined
+    const seenBefore = hasRecord(record) ? record : undefined
     const { decision, remember } = review.judge({
       server: listed,
       prints,
@@ -155,7 +154,7 @@ export function createGuard(options: GuardOptions): Guard {
       remembered: state ? undefined : seenBefore,
     })
     by.set(server.name, decision.by)
-    const lean = (seen: FirstUse) => leaning(seen, listed, prints.tools)
+    const lean = (seen: FirstUse) => linkToListing(seen, listed, prints.tools)
     if (remember) {
       const { need, folder } = server.workspace
       const seen = {
@@ -167,9 +166,9 @@ export function createGuard(options: GuardOptions): Guard {
         ...remember,
       }
       remembered.set(server.name, lean(seen))
-      firstUse.write(server, standing(seen))
+      firstUse.write(server, unlinkFromListing(seen))
     } else if (record) remembered.set(server.name, lean(record))
-    // Also where nothing was written: reading may have moved it.
+    // Also if nothing was written: reading may have moved the file.
     const stamp = state ? '' : firstUse.stamp(server)
     judgedBy.set(server.name, { lock: state, stamp })
     met.set(server.name, { definition, before: record && lean(record), stamp })
@@ -180,34 +179,34 @@ export function createGuard(options: GuardOptions): Guard {
   }
 
   return {
-    meet(server, definition, notes) {
+    register(server, definition, notes) {
       const listed = listedOf(server, definition)
-      const isSettledBefore = scan && areSettled(notes, stamp, scopeOf(server))
+      const isSettledBefore = scan && areSettled(notes, stamp, trustScope(server))
       const isPlain = isSettledBefore && hasNoFindings(notes)
-      if (isPlain) examinations.meetQuietly(listed, notes)
-      else examinations.meet(listed, notes)
-      const isNoted = examinations.isNoted(server.name)
+      if (isPlain) examinations.registerLazily(listed, notes)
+      else examinations.register(listed, notes)
+      const isNoted = examinations.hasNotes(server.name)
       if (isSettledBefore && isNoted) settled.set(server.name, { definition, isPlain })
       return !scan || isNoted
     },
     async prepare(server, definition) {
       if (!scan) return
-      // What someone has looked at and approved is not scanned.
+      // Approved tools are not scanned.
       const approved = locks.of(server)?.lock?.servers[server.name]?.tools
       const isApproved = (tool: string, print: string) =>
         approved !== undefined && Object.hasOwn(approved, tool) && approved[tool]?.fingerprint === print
       await examinations.prepare(listedOf(server, definition), (tool, print) => !isApproved(tool, print))
     },
     review: combineReviews(reviewer, ...(own ? [own] : [])),
-    by: (server) => by.get(server) ?? 'nothing',
+    trustedBy: (server) => by.get(server) ?? 'nothing',
     notes(server, definition) {
-      examinations.meet(listedOf(server, definition))
+      examinations.register(listedOf(server, definition))
       const notes = examinations.notesOf(server.name)
       const before = settled.get(server.name)?.definition
       const isKept =
         before !== undefined &&
         (before === definition || definitionHash(before) === definitionHash(definition))
-      return notes && isKept ? { ...notes, settledFor: scopeOf(server) } : notes
+      return notes && isKept ? { ...notes, settledFor: trustScope(server) } : notes
     },
     async compare(isOver) {
       const compared = await examinations.compare(isOver)
@@ -222,19 +221,19 @@ export function createGuard(options: GuardOptions): Guard {
       if (!known) return definition
       const first = record?.folder ?? server.workspace.folder
       const { instructions } = definition
-      return marked({
+      return markFolderUse({
         ...definition,
-        instructions: asBefore(instructions, folder, known.instructions, first) ?? instructions,
+        instructions: matchPrevious(instructions, folder, known.instructions, first) ?? instructions,
         tools: definition.tools.map((tool) => {
           const before = ownTool(known.tools, tool.name)?.definition
-          return (before && asBefore(tool, folder, before, first)) ?? tool
+          return (before && matchPrevious(tool, folder, before, first)) ?? tool
         }),
       })
     },
     waitingCommand(server) {
       if (server.commands.length === 0) return undefined
       if (waitingCommands(server, firstUse.read(server)).length === 0) return undefined
-      return `the entry of ${server.name} runs a command, reads a file or sends a variable of your environment, and is not in your own config file: see it, and approve it, with: ${approveCommand(server.name)}`
+      return `the entry of ${server.name} runs a command, reads a file or sends an environment variable, and is not in your own config file. Look at it and approve it with: ${approveCommand(server.name)}`
     },
     forget(server) {
       met.delete(server)
@@ -252,7 +251,7 @@ export function createGuard(options: GuardOptions): Guard {
   }
 }
 
-/** Whether the next start can skip the review: everything was let through on first use, and nothing was found that weighs. */
+/** Can the next start skip the review? True if everything was trusted on first use, without hard findings. */
 function isSettled(
   { by, server, tools }: ServerDecision,
   prints: Prints,
@@ -262,7 +261,7 @@ function isSettled(
     allowed && findings.every(({ severity }) => severity === 'soft')
   if (by !== 'first-use' || !isLight(server) || ![...tools.values()].every(isLight)) return false
   if (remembered === undefined || !server.allowed) return false
-  // What the config keeps out was not judged, and may be let in later. Removed tools are reported until the rest is pinned.
+  // Denied tools were not judged, and may be allowed later. Removed tools are reported until the user approves.
   if (tools.size < prints.tools.size) return false
   if (Object.keys(remembered.tools).some((name) => !prints.tools.has(name))) return false
   return [...prints.tools].every(
@@ -270,12 +269,12 @@ function isSettled(
   )
 }
 
-/** Nothing at all was found. */
+/** No findings at all. */
 function isPlain({ server, tools }: ServerDecision): boolean {
   return [server, ...tools.values()].every(({ findings }) => findings.length === 0)
 }
 
-/** How it is started is looked at by few: it takes a look at files. */
+/** Computes `start` on demand, because it checks files. */
 function asListed(
   server: ServerConfig,
   { instructions, tools }: ServerDefinition,
@@ -285,7 +284,7 @@ function asListed(
   return {
     name: server.name,
     get start() {
-      start ??= startOf(server)
+      start ??= describeStart(server)
       return start
     },
     instructions,
@@ -317,6 +316,6 @@ function toFinding({ rule, severity, where, why, excerpt, fix }: Finding, tool?:
     rule,
     where,
     fix,
-    detail: `${rule} in ${place}: ${why}${excerpt === '""' ? '' : `: ${readable(excerpt)}`}. ${fix}`,
+    detail: `${rule} in ${place}: ${why}${excerpt === '""' ? '' : `: ${showTags(excerpt)}`}. ${fix}`,
   }
 }

@@ -1,16 +1,12 @@
-/**
- * Tools that a person holds to change nothing, each as it was when they said so: by its fingerprint, so that a tool that has
- * changed since is like any other. What a server says of its own tools is no part of it.
- */
+/** Stores which tools the user has approved as read-only, by fingerprint: a changed tool loses the approval. Claims of the server do not count. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
 import type { ServerConfig } from '../config/server-config.js'
-import { userFolder } from '../config/user-folder.js'
-import { createCacheFiles } from '../definition/cache-files.js'
-import { digestOf } from '../definition/stored-definition.js'
+import { sha256 } from '../definition/stored-definition.js'
+import { createUserFiles, userFolder } from '../definition/user-files.js'
 import type { WarningListener } from '../definition/warning.js'
-import { record, scopeOf } from './lock/first-use.js'
+import { createRecord, trustScope } from './lock/first-use.js'
 
 /** Fingerprints by the names of tools. */
 export type ReadOnlyTools = Readonly<Record<string, string>>
@@ -18,7 +14,7 @@ export type ReadOnlyTools = Readonly<Record<string, string>>
 export interface ReadOnlyStore {
   read(server: ServerConfig): ReadOnlyTools
   write(server: ServerConfig, tools: ReadOnlyTools): void
-  /** Another text when what is kept is another; empty where nothing is. Costs a look at the file. */
+  /** Changes whenever the stored value changes; empty if there is none. Checks the file. */
   stamp(server: ServerConfig): string
 }
 
@@ -30,7 +26,7 @@ export function defaultReadOnlyFolder(env?: Readonly<Record<string, string | und
 
 export interface ReadOnlyOptions {
   readonly folder?: string
-  /** Told what could not be read or written. */
+  /** Called for files that could not be read or written. */
   readonly onWarning?: WarningListener
 }
 
@@ -38,27 +34,27 @@ export function diskReadOnly({
   folder = defaultReadOnlyFolder(),
   onWarning = () => undefined,
 }: ReadOnlyOptions = {}): ReadOnlyStore {
-  const files = createCacheFiles(folder, (warning) =>
+  const files = createUserFiles(folder, (warning) =>
     onWarning(
       warning.code === 'cache-unwritable'
-        ? { ...warning, text: `approvals cannot be kept in ${folder}`, fix: 'Make the folder writable' }
+        ? { ...warning, text: `approvals cannot be stored in ${folder}`, fix: 'Make the folder writable' }
         : warning,
     ),
   )
   const fileOf = (server: ServerConfig) => {
-    const key = JSON.stringify([scopeOf(server), server.name])
+    const key = JSON.stringify([trustScope(server), server.name])
     return join(
       folder,
-      `${server.name.replace(/[^\w-]+/g, '_').slice(0, 40)}-${digestOf(key).slice(0, 32)}.json`,
+      `${server.name.replace(/[^\w-]+/g, '_').slice(0, 40)}-${sha256(key).slice(0, 32)}.json`,
     )
   }
   return {
-    // What cannot be read approves nothing.
+    // A file that cannot be read approves nothing.
     read: (server) => decoded(files.get(fileOf(server))?.toString('utf8')),
     write(server, tools) {
       if (Object.keys(tools).length === 0) files.remove(fileOf(server))
       else {
-        const stored = { toolwell: FORMAT, scope: scopeOf(server), name: server.name, tools }
+        const stored = { toolwell: FORMAT, scope: trustScope(server), name: server.name, tools }
         files.put(fileOf(server), `${JSON.stringify(stored, null, 1)}\n`)
       }
     },
@@ -73,13 +69,13 @@ export function diskReadOnly({
   }
 }
 
-/** For programs that want no files. */
+/** Creates a store in memory, for programs without files. */
 export function memoryReadOnly(): ReadOnlyStore {
   const kept = new Map<string, { readonly tools: ReadOnlyTools; readonly stamp: string }>()
   let writes = 0
-  const keyOf = (server: ServerConfig) => JSON.stringify([scopeOf(server), server.name])
+  const keyOf = (server: ServerConfig) => JSON.stringify([trustScope(server), server.name])
   return {
-    read: (server) => kept.get(keyOf(server))?.tools ?? record([]),
+    read: (server) => kept.get(keyOf(server))?.tools ?? createRecord([]),
     write: (server, tools) => void kept.set(keyOf(server), { tools, stamp: String(++writes) }),
     stamp: (server) => kept.get(keyOf(server))?.stamp ?? '',
   }
@@ -88,13 +84,13 @@ export function memoryReadOnly(): ReadOnlyStore {
 function decoded(text: string | undefined): ReadOnlyTools {
   try {
     const value: unknown = JSON.parse(text ?? '')
-    if (!isRecord(value) || value.toolwell !== FORMAT || !isRecord(value.tools)) return record([])
-    return record(
+    if (!isRecord(value) || value.toolwell !== FORMAT || !isRecord(value.tools)) return createRecord([])
+    return createRecord(
       Object.entries(value.tools).flatMap(([name, print]) =>
         typeof print === 'string' ? [[name, print] as const] : [],
       ),
     )
   } catch {
-    return record([])
+    return createRecord([])
   }
 }

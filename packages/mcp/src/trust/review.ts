@@ -1,16 +1,16 @@
-/** The step between listing and the catalogue: whatever checks definitions stands here, and may hold some of them back. */
+/** Review of definitions between listing and catalogue. A reviewer can quarantine tools or a whole server. */
 import { dropUndefined } from '@toolwell/core/internal'
 import type { ServerConfig } from '../config/server-config.js'
 import type { ServerDefinition } from '../definition/server-definition.js'
 import type { ServerWarning } from '../definition/warning.js'
 
 export interface ReviewFinding {
-  /** Undefined: about the server itself, its instructions say. */
+  /** Undefined: about the server itself, such as its instructions. */
   readonly tool?: string
   readonly severity: 'hard' | 'soft'
-  /** What was found, where, and what to do: one line that is safe to print. */
+  /** Finding, location and advice in one line that is safe to print. */
   readonly detail: string
-  /** The rule of the scan, and the JSON path within the definition. */
+  /** Rule of the scan. */
   readonly rule?: string
   readonly where?: string
   readonly fix?: string
@@ -19,28 +19,28 @@ export interface ReviewFinding {
 export interface Review {
   /** Tools that must not be seen or called, with the reason. */
   readonly quarantined: ReadonlyMap<string, string>
-  /** The whole server must not be used, for this reason. */
+  /** Reason why the whole server must not be used. */
   readonly server?: string
   readonly findings: readonly ReviewFinding[]
-  /** Worth telling, and no reason to hold anything back. */
+  /** Messages that do not quarantine anything. */
   readonly warnings?: readonly ServerWarning[]
 }
 
 export interface ReviewRequest {
   readonly server: ServerConfig
   readonly definition: ServerDefinition
-  /** What was in use until now. */
+  /** The definition in use until now. */
   readonly previous: ServerDefinition | undefined
-  /** Read from the cache, not from the server itself. */
+  /** The definition comes from the cache, not from the server. */
   readonly fromCache: boolean
 }
 
-/** Asked about every definition before a tool of it can be found, cached ones included. Synchronous: a start waits for it. */
+/** Called for every definition, cached ones included, before its tools can be found. Synchronous, because a start waits for it. */
 export type Reviewer = (request: ReviewRequest) => Review
 
 export const NOTHING_FOUND: Review = { quarantined: new Map(), findings: [] }
 
-/** Several reviewers as one: each may hold back, none may let loose. A reviewer that throws holds everything back. */
+/** Combines reviewers: each can quarantine, none can release. A reviewer that throws quarantines the whole server. */
 export function combineReviews(...reviewers: readonly Reviewer[]): Reviewer {
   return (request) => {
     const quarantined = new Map<string, string>()

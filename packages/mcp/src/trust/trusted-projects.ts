@@ -1,60 +1,60 @@
 /**
- * Config files of projects that the user lets Toolwell use. A folder that came from somewhere else must not start programs
- * because a client was opened in it: its file counts once the user has said so, and as it was then.
+ * Stores which project config files the user trusts, by their content. A downloaded project must not start programs just because a
+ * client was opened in it.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '@toolwell/core/internal/node'
-import { userFolder } from '../config/user-folder.js'
+import { userFolder } from '../definition/user-files.js'
 
 export interface TrustedProjects {
-  /** The content of a file that was trusted as it is; undefined where it was not, or is another one by now. */
-  textOf(path: string): string | undefined
-  /** From now on, as it is now. False where it cannot be read. */
+  /** Content of a trusted file; undefined if the current content is not trusted. */
+  readTrusted(path: string): string | undefined
+  /** Trusts the current content. False if the file cannot be read. */
   add(path: string): boolean
-  /** A file as it is now, with what the user has said of it; undefined where it cannot be read. */
-  look(path: string): LookedAt | undefined
-  /** What the user has said of what was looked at. */
-  remember(file: LookedAt, isTrusted: boolean): void
+  /** Reads a file and the user's decision about it; undefined if it cannot be read. */
+  read(path: string): ProjectFile | undefined
+  /** Stores the user's decision. */
+  remember(file: ProjectFile, isTrusted: boolean): void
 }
 
-export interface LookedAt {
+export interface ProjectFile {
   readonly path: string
   readonly text: string
   readonly hash: string
-  /** Undefined where nobody has said anything of this content. */
+  /** Undefined if the user has not decided about this content. */
   readonly isTrusted: boolean | undefined
-  /** The user has trusted it as it was once, and has said nothing of what it is now. */
+  /** The user trusted an earlier content and has not decided about the current one. */
   readonly hasChanged: boolean
 }
 
-/** Stands before the hash of what the user does not want. */
+/** Prefix of the hash of refused content. */
 const REFUSED = 'refused '
 
-/** Where the answers are kept: the folder of the gateway, so that one answer counts for every client. */
+/** Folder of the decisions: the gateway's, so that one decision counts for all clients. */
 export function defaultTrustFolder(env?: Readonly<Record<string, string | undefined>>): string {
   return userFolder('state', 'gateway', env)
 }
 
 const fileIn = (folder: string) => join(folder, 'projects.json')
 
-/** `prepare` makes the folder, and throws where it cannot be used. */
+/** `prepare` creates the folder, and throws if it cannot be used. */
 export function trustedProjects(
   folder: string,
   prepare: (folder: string) => void = (path) => makeFolder(path, 0o700),
 ): TrustedProjects {
-  const look = (path: string): LookedAt | undefined => {
+  const look = (path: string): ProjectFile | undefined => {
     const content = contentOf(path)
     if (!content) return undefined
     const hash = hashOf(content)
     const said = read(folder)[path]
     const isTrusted = said === hash ? true : said === REFUSED + hash ? false : undefined
     const hasChanged = said !== undefined && isTrusted === undefined && !said.startsWith(REFUSED)
-    // What was compared is what is used: a file may change between two looks.
+    // Return the compared content: the file may change before it is read again.
     return { path, text: content.toString('utf8'), hash, isTrusted, hasChanged }
   }
-  const remember = ({ path, hash }: LookedAt, isTrusted: boolean) => {
+  const remember = ({ path, hash }: ProjectFile, isTrusted: boolean) => {
     prepare(folder)
     const draft = `${fileIn(folder)}.${process.pid}`
     const answers = { ...read(folder), [path]: isTrusted ? hash : REFUSED + hash }
@@ -62,9 +62,9 @@ export function trustedProjects(
     renameSync(draft, fileIn(folder))
   }
   return {
-    look,
+    read: look,
     remember,
-    textOf(path) {
+    readTrusted(path) {
       const file = look(path)
       return file?.isTrusted ? file.text : undefined
     },
@@ -86,7 +86,7 @@ function read(folder: string): Record<string, string> {
   }
 }
 
-/** Where others may write, what stands there is not what the user has said. */
+/** If other users can write the folder, its content may not be the user's decisions. */
 function isPrivate(folder: string): boolean {
   if (process.platform === 'win32') return true
   const { uid, mode } = statSync(folder)

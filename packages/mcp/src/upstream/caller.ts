@@ -1,4 +1,4 @@
-/** Who makes a call, and what a server may ask of whoever made it. */
+/** The caller of a tool, and the questions that a server may ask this caller. */
 
 import { isAbsolute } from 'node:path'
 import type {
@@ -13,44 +13,44 @@ import type {
 } from '@modelcontextprotocol/client'
 import { assertKnownKeys, canonicalJson, dropUndefined, invalid, isRecord } from '@toolwell/core/internal'
 
-/** A line that a server logs. */
+/** A log message of a server. */
 export interface LogMessage {
   readonly level: LoggingLevel
   readonly logger?: string
   readonly data: unknown
 }
 
-/** What a server may ask back, and tell. Left out: the server is told that it cannot be asked. */
+/** Handlers of a server's questions and logs. Without a handler, the capability is not announced to the server. */
 export interface CallerHandlers {
-  /** Asks the user for input: a form, or where `capabilities` say so an address to open. */
+  /** Asks the user for input with a form, or with a URL if `capabilities` say so. */
   readonly elicit?: (request: ElicitRequestParams, signal: AbortSignal) => Promise<ElicitResult>
-  /** Asks the caller's model; with tools only where `capabilities` say so. */
+  /** Asks the caller's model. With tools only if `capabilities` say so. */
   readonly sample?: (
     request: CreateMessageRequestParams,
     signal: AbortSignal,
   ) => Promise<CreateMessageResult | CreateMessageResultWithTools>
-  /** The folders that the caller works in. */
+  /** The folders in which the caller works. */
   readonly roots?: () => readonly Root[] | Promise<readonly Root[]>
-  /** What the server logs while it works for this caller. */
+  /** Receives logs of the server for this caller. */
   readonly log?: (message: LogMessage) => void
 }
 
-/** What a caller can do, as the protocol writes it. */
+/** Capabilities of a caller, as in the protocol. */
 export type CallerCapabilities = Pick<ClientCapabilities, 'elicitation' | 'sampling' | 'roots'>
 
 export interface Caller {
-  /** One program or person; `share: client` keeps a server for each. Those without one count as one client. */
+  /** A program or person. With `share: client`, each client has its own server. Callers without a client count as one. */
   readonly client?: string
-  /** `share: conversation` keeps a server for each. Left out: all of it is one conversation of the client. */
+  /** With `share: conversation`, each conversation has its own server. Default: one conversation per client. */
   readonly conversation?: string
-  /** The folder of the project, absolute. Left out: the one that the config was read for. */
+  /** Absolute path of the project folder. Default: the folder for which the config was read. */
   readonly workspace?: string
-  /** What the caller itself speaks: a server that speaks both is spoken to in the same way. Left out: the newest that the server speaks. */
+  /** Protocol of the caller, used for servers that support both. Default: the newest protocol of the server. */
   readonly era?: 'modern' | 'legacy'
   readonly handlers?: CallerHandlers
-  /** What it can do of what its handlers are for. Left out: forms, completions without tools, roots that do not change. */
+  /** Details of the handlers. Default: forms, completions without tools, roots that do not change. */
   readonly capabilities?: CallerCapabilities
-  /** From which level on it wants to have logs. Left out: what the server sends by itself. */
+  /** Minimum level of logs. Default: the server decides. */
   readonly logLevel?: LoggingLevel
 }
 
@@ -69,7 +69,7 @@ const CAPABILITY_KEYS = {
   sampling: 'sample',
   roots: 'roots',
 } as const satisfies Record<keyof CallerCapabilities, keyof CallerHandlers>
-/** The most talkative first. */
+/** Most verbose first. */
 const LOG_LEVELS: readonly LoggingLevel[] = [
   'debug',
   'info',
@@ -81,7 +81,7 @@ const LOG_LEVELS: readonly LoggingLevel[] = [
   'emergency',
 ]
 
-/** Throws `invalid-option` for a handler that nobody would call. */
+/** Throws `invalid-option` for unknown handlers. */
 function assertHandlers(handlers: unknown, path: string): void {
   assertKnownKeys(handlers, HANDLER_KEYS, path)
   for (const [name, handler] of Object.entries(handlers as object))
@@ -89,7 +89,7 @@ function assertHandlers(handlers: unknown, path: string): void {
       throw invalid(`${path}.${name}`, `${path}.${name} must be a function.`)
 }
 
-/** Throws `invalid-option` for a caller that means something else than it says. */
+/** Throws `invalid-option` for an invalid caller. */
 export function assertCaller(caller: Caller, path = 'caller'): void {
   assertKnownKeys(caller, CALLER_KEYS, path)
   const { workspace, era, handlers, capabilities, logLevel } = caller
@@ -106,19 +106,19 @@ export function assertCaller(caller: Caller, path = 'caller'): void {
     if (capabilities[name as keyof CallerCapabilities] !== undefined && handlers?.[handler] === undefined)
       throw invalid(
         `${path}.capabilities`,
-        `${path}.capabilities.${name} needs ${path}.handlers.${handler}: a server would ask, and nobody would answer.`,
+        `${path}.capabilities.${name} needs ${path}.handlers.${handler} to answer the server's questions.`,
       )
 }
 
-/** What a server is told that it may ask: what the caller can do, and has a handler for. */
-export function capabilitiesOf({ handlers = {}, capabilities }: Caller): CallerCapabilities {
+/** Capabilities that are announced to a server: those with a handler. */
+export function readCapabilities({ handlers = {}, capabilities }: Caller): CallerCapabilities {
   const { elicit, sample, roots } = handlers
   const { elicitation, sampling, roots: changing } = capabilities ?? DEFAULT_CAPABILITIES
   const has = (value: unknown) => (value === undefined ? undefined : {})
   return dropUndefined({
     elicitation:
       elicit && elicitation
-        ? // Where neither is named, forms are meant.
+        ? // Default: forms.
           dropUndefined({
             form: has(elicitation.form ?? (elicitation.url === undefined ? {} : undefined)),
             url: has(elicitation.url),
@@ -134,18 +134,18 @@ export function capabilitiesOf({ handlers = {}, capabilities }: Caller): CallerC
 
 const DEFAULT_CAPABILITIES: CallerCapabilities = { elicitation: { form: {} }, sampling: {}, roots: {} }
 
-/** What may be asked, as a key. */
+/** Key of capabilities. */
 export function capabilityKey(capabilities: CallerCapabilities): string {
   return Object.keys(capabilities).length === 0 ? '' : canonicalJson(capabilities)
 }
 
-/** Whether all of these are among those. */
+/** Are all of these capabilities among those? */
 export function isWithin(these: unknown, those: unknown): boolean {
   if (!isRecord(these) || !isRecord(those)) return these === undefined || isRecord(these) === isRecord(those)
   return Object.keys(these).every((key) => Object.hasOwn(those, key) && isWithin(these[key], those[key]))
 }
 
-/** Whether a caller that asked for this level wants a line of that one. */
+/** Does a message of `level` reach the minimum level `from`? */
 export function isLoudEnough(level: LoggingLevel, from: LoggingLevel | undefined): boolean {
   return from === undefined || LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(from)
 }

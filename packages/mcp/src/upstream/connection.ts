@@ -1,4 +1,4 @@
-/** One live connection to a server: lists, calls, and says when it is over. */
+/** One open connection to a server: lists tools, calls tools, and reports its end. */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import {
@@ -15,18 +15,23 @@ import {
 } from '@modelcontextprotocol/client'
 import { dropUndefined } from '@toolwell/core/internal'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
-import { wantsHeaders } from '../definition/wants-headers.js'
-import { createAttribution } from './attribution.js'
+import { wantsHeaders } from '../definition/server-definition.js'
 import { type Caller, type CallerCapabilities, isLoudEnough, type LogMessage } from './caller.js'
-import { brokenOff, ConnectionLost, lostOr } from './connection-lost.js'
-import { createFlood, FLOOD } from './flood.js'
+import { ConnectionLost, classifyError, createBrokenOffAnswer } from './failures.js'
+import {
+  answerQuestions,
+  createAttribution,
+  createFlood,
+  FLOOD,
+  forwardLog,
+  readLogMessage,
+} from './incoming.js'
 import { listTools } from './list-tools.js'
 import { type OpenOptions, openClient } from './open-client.js'
 import { ProgramFailure } from './process-failure.js'
 import { ProcessTransport } from './process-transport.js'
-import { answerQuestions, loggedIn, passLog } from './questions.js'
 
-/** A call that shows progress may take this many times its timeout in all. */
+/** A call with progress may take this many times its timeout in total. */
 const MOST_EXTENSIONS = 20
 
 export interface Progress {
@@ -39,30 +44,30 @@ export interface CallOptions {
   readonly caller?: Caller
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: Progress) => void
-  /** Goes with the call as `_meta`: `traceparent`, say. What the protocol itself writes there is left out. */
+  /** Sent as `_meta`, such as `traceparent`. Keys of the protocol are skipped. */
   readonly meta?: Readonly<Record<string, unknown>>
-  /** Asked at last, when the server runs and its list is known as it is now: false, and the tool is not called. */
+  /** Called last, after the current list is known. False: the tool is not called. */
   readonly mayCall?: () => boolean
 }
 
 export interface Connection {
   readonly era: 'modern' | 'legacy'
   readonly pid: number | null
-  /** Calls under way. */
+  /** Number of current calls. */
   readonly busy: number
   readonly isClosed: boolean
-  /** Resolves with the reason, once. */
+  /** Resolves with the reason when the connection ends. */
   readonly closed: Promise<string>
   list(signal: AbortSignal): Promise<ServerDefinition>
   call(tool: McpTool, input: Record<string, unknown>, options: CallOptions): Promise<CallToolResult>
-  /** Tells the server that its caller has other roots now, where that was announced. */
+  /** Notifies the server of changed roots, if this capability was announced. */
   rootsChanged(): Promise<void>
   close(): Promise<void>
 }
 
 export interface ConnectionOptions extends Omit<OpenOptions, 'prepare'> {
   readonly capabilities: CallerCapabilities
-  /** The caller that the connection belongs to, where it belongs to one. */
+  /** The only caller of the connection, if there is one. */
   readonly owner: Caller | undefined
 }
 
@@ -100,10 +105,10 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
       finish(reason)
       void client.close().catch(() => undefined)
     },
-    (line) => passLog(line, attribution.current(), hide),
+    (line) => forwardLog(line, attribution.current(), hide),
   )
   let level: LoggingLevel | undefined
-  /** In the older protocol the level is that of the connection: the most talkative that a caller on it has asked for. */
+  /** In the older protocol, a connection has one log level: the most verbose of its callers. */
   const listen = async (wanted: LoggingLevel | undefined) => {
     const isEnough = wanted === undefined || (level !== undefined && isLoudEnough(wanted, level))
     if (isEnough || era === 'modern' || !client.getServerCapabilities()?.logging) return
@@ -114,7 +119,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     if (!isClosed) options.onListChanged()
   }
   if (era === 'legacy') {
-    // Also from servers that do not say beforehand that they will send it.
+    // Also for servers that do not announce this capability.
     client.setNotificationHandler('notifications/tools/list_changed', changed)
   } else void watchSubscription(client, changed)
 
@@ -131,7 +136,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     },
     closed,
     async list(signal) {
-      // The SDK has forgotten by then what the server can do: it would seem to have no tools.
+      // The SDK forgets the capabilities of a closed connection: the server would seem to have no tools.
       if (isClosed) throw new ConnectionLost('the connection was closed', false)
       const listed = await listTools(client, { timeout, signal }).catch((error: unknown) => {
         const why = epitaph()
@@ -165,7 +170,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
         const work = () =>
           send(client, era, tool, params, {
             timeout: server.timeout,
-            // Whoever watches a call sees that it is alive; then it may take longer.
+            // With progress, a call may take longer.
             ...(onProgress
               ? {
                   maxTotalTimeout: server.timeout * MOST_EXTENSIONS,
@@ -177,19 +182,19 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
           })
         return await attribution.during(caller, canAsk || handlers?.log !== undefined, work)
       } catch (error) {
-        // A caller that has left says nothing of the server, whatever reason its signal gives.
-        throw signal?.aborted ? error : lostOr(error, isClosed, end ?? epitaph())
+        // A cancelled call says nothing about the server.
+        throw signal?.aborted ? error : classifyError(error, isClosed, end ?? epitaph())
       } finally {
         busy--
       }
     },
     async rootsChanged() {
-      // In the newer protocol, roots are asked for whenever they are needed.
+      // In the newer protocol, servers ask for roots when they need them.
       if (capabilities.roots?.listChanged && era === 'legacy')
         await client.sendRootsListChanged().catch(() => undefined)
     },
     async close() {
-      // What it says while it ends is no news.
+      // Ignore messages while the connection ends.
       isClosed = true
       await client.close().catch(() => undefined)
       await transport.close().catch(() => undefined)
@@ -201,8 +206,8 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
 type SendOptions = NonNullable<Parameters<Client['callTool']>[1]>
 
 /**
- * Past the SDK's check of structured output, which would turn the result of a tool that ran into an error; but through
- * the part of it that copies arguments into headers, where a tool asks for that.
+ * Sends a call without the SDK's check of structured output, which would turn a result into an error. If the tool wants arguments
+ * in headers, uses the SDK for that.
  */
 function send(
   client: Client,
@@ -218,22 +223,22 @@ function send(
   return client.request({ method: 'tools/call', params }, options)
 }
 
-/** What a caller may say beside its call: neither who calls nor what is spoken, which is ours to say. */
+/** Removes keys of the protocol from the caller's `_meta`. */
 function ownMeta(meta: NonNullable<CallOptions['meta']>): Record<string, unknown> {
   const isOurs = (key: string) => key === 'progressToken' || key.startsWith('io.modelcontextprotocol/')
   return Object.fromEntries(Object.entries(meta).filter(([key]) => !isOurs(key)))
 }
 
-/** List changes arrive on a stream. When the stream ends by itself, a change may have been missed. */
+/** Announces a list change when the stream of list changes ends, because a change may have been missed. */
 async function watchSubscription(client: Client, onListChanged: () => void): Promise<void> {
   const end = await client.autoOpenedSubscription?.closed
   if (end === 'remote' || end === 'graceful') onListChanged()
 }
 
 /**
- * Ends a connection that floods us, and hands every answer over in the context of its question: on a pipe, an answer that
- * asks for something would otherwise belong to no caller. With `isStreamed`, every answer has a stream of its own: it is not
- * read on when its request is cancelled (in the newer protocol the SDK sees to that), and one that breaks off is told.
+ * Ends a connection on a flood of messages, and delivers each answer in the context of its request, so that a question in an answer
+ * has a caller. `isStreamed`: every answer has its own stream. Such a stream is closed when its request is cancelled (in the newer
+ * protocol, by the SDK), and an interrupted answer becomes an error.
  */
 function guard(
   transport: Transport,
@@ -244,13 +249,13 @@ function guard(
 ): void {
   const flood = createFlood(() => performance.now())
   let isDrowned = false
-  /** Calls under way that asked for progress; the SDK asks for it by the id of the call. */
+  /** Current calls that requested progress. The SDK uses the id of the call as progress token. */
   const watched = new Set<RequestId>()
   const contexts = new Map<RequestId, <T>(work: () => T) => T>()
   const { onmessage } = transport
   const send = transport.send.bind(transport)
   const readings = new Map<RequestId, AbortController>()
-  /** It is answered, or nobody waits for it any more. */
+  /** Called when a request is answered or cancelled. */
   const forget = (id: RequestId) => {
     watched.delete(id)
     contexts.delete(id)
@@ -261,7 +266,7 @@ function guard(
     readings.set(id, reading)
     return {
       requestSignal: reading.signal,
-      onRequestStreamEnd: () => readings.has(id) && transport.onmessage?.(brokenOff(id)),
+      onRequestStreamEnd: () => readings.has(id) && transport.onmessage?.(createBrokenOffAnswer(id)),
       ...dropUndefined({ ...options }),
     }
   }
@@ -273,7 +278,7 @@ function guard(
     }
     if (!('method' in message && 'id' in message)) return send(message, options)
     const { id, params } = message
-    flood.sent()
+    flood.countRequest()
     if (params?._meta?.progressToken !== undefined) watched.add(id)
     if (canAsk) contexts.set(id, AsyncLocalStorage.snapshot())
     options?.requestSignal?.addEventListener('abort', () => forget(id), { once: true })
@@ -283,10 +288,10 @@ function guard(
   }
   transport.onmessage = ((message: JSONRPCMessage, extra) => {
     if (isDrowned) return
-    isDrowned = flood.came(watched.size > 0 && watched.has(progressOf(message) ?? ''))
+    isDrowned = flood.countMessage(watched.size > 0 && watched.has(progressOf(message) ?? ''))
     if (isDrowned) return drown(FLOOD)
-    // Here and not in the SDK, which may come to it only when the call is over.
-    const line = loggedIn(message)
+    // Not in the SDK, which may handle it only after the call.
+    const line = readLogMessage(message)
     if (line) return log(line)
     const isAnswer = contexts.size + readings.size + watched.size > 0 && isJSONRPCResponse(message)
     const id = isAnswer ? message.id : undefined
@@ -297,7 +302,7 @@ function guard(
   }) as NonNullable<Transport['onmessage']>
 }
 
-/** The call that a message tells the progress of. */
+/** The call of a progress message. */
 function progressOf(message: JSONRPCMessage): RequestId | undefined {
   if (!('method' in message) || message.method !== 'notifications/progress') return undefined
   return message.params?.progressToken as RequestId | undefined

@@ -1,30 +1,36 @@
-/** What went wrong with a server or a call, in words that say what to do, without anything secret. */
-import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
+/** Errors of servers and calls. Messages say what to do and contain no secrets. */
+
+import {
+  type JSONRPCErrorResponse,
+  ProtocolError,
+  ProtocolErrorCode,
+  type RequestId,
+  SdkError,
+  SdkErrorCode,
+} from '@modelcontextprotocol/client'
 import { hasOwnCredentials, type ServerConfig } from '../config/server-config.js'
-import { hidden } from '../definition/without-secrets.js'
-import { ConnectionLost } from './connection-lost.js'
-import { statusLine, statusOf } from './http-status.js'
-import { type FailureKind, McpFailure } from './mcp-failure.js'
+import { hideInValue } from '../definition/clean-definition.js'
+import { describeStatus, readStatus } from './http-answers.js'
 import { asksForMore, needsLogin } from './open-client.js'
 import { ProgramFailure } from './process-failure.js'
-import { explained, Unreachable } from './unreachable.js'
+import { explainError, Unreachable } from './unreachable.js'
 
-const MAY_HAVE_RUN = 'It is not known whether it did its work; check before you call it again'
+const MAY_HAVE_RUN = 'The call may have taken effect; check before you call it again'
 
 export interface Failures {
   make(kind: FailureKind, message: string, cause?: unknown): McpFailure
   /** The server could not be started, reached or listed. */
   ofOpening(error: unknown, late: number | undefined): McpFailure
-  /** A call did not give a result. */
+  /** A call failed without a result. */
   ofCall(error: unknown, tool: string, cancelled: boolean): McpFailure
 }
 
-/** A name as it is written on a command line. */
+/** Quotes a name for a command line. */
 export function quoted(name: string): string {
   return /^[\w.@:/-]+$/.test(name) ? name : JSON.stringify(name)
 }
 
-/** What the user can do about a server that wants a login. A model may read it: it holds nothing that the server says. */
+/** Advice about a missing login. Contains no text of the server, because a model may read it. */
 export function loginAdvice(server: Pick<ServerConfig, 'name' | 'endpoint'>): string {
   const name = quoted(server.name)
   return hasOwnCredentials(server)
@@ -42,7 +48,7 @@ export function createFailures(server: ServerConfig, hide: (text: string) => str
     return make('needs-login', `${name} asks for a login${more}: ${loginAdvice(server)}`, cause)
   }
   const answer = (error: unknown) => {
-    const status = statusLine(error, hide)
+    const status = describeStatus(error, hide)
     return status === undefined ? undefined : `it answered with ${status}`
   }
   return {
@@ -53,7 +59,7 @@ export function createFailures(server: ServerConfig, hide: (text: string) => str
       const why =
         late === undefined
           ? messageOf(error, hide)
-          : `it was not ready within ${seconds(late)}${lastWords(error)}; check that it is an MCP server and can be reached, or give it more time`
+          : `it was not ready within ${seconds(late)}${lastWords(error)}; check that it is an MCP server and can be reached, or increase "startTimeout" in its config`
       return make('unavailable', `${name} cannot be used: ${why}`, error)
     },
     ofCall(error, tool, cancelled) {
@@ -67,30 +73,30 @@ export function createFailures(server: ServerConfig, hide: (text: string) => str
       if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
         return make(
           'timeout',
-          `${name} did not answer ${tool} within ${seconds(timeout)}; it was told to stop. Increase "timeout" in the config if it needs longer`,
+          `${name} did not answer ${tool} within ${seconds(timeout)}, and the call was cancelled. Increase "timeout" in the config if it needs longer`,
           error,
         )
-      const status = statusLine(error, hide)
-      // Whatever stands before the server may say so, too, while the server is at work.
-      if (status !== undefined && (statusOf(error) ?? 0) >= 500)
+      const status = describeStatus(error, hide)
+      // A proxy may send this status while the server is still working.
+      if (status !== undefined && (readStatus(error) ?? 0) >= 500)
         return make('lost', `${name} answered ${tool} with ${status}. ${MAY_HAVE_RUN}`, error)
       if (status !== undefined) return make('error', `${name} refused ${tool}: ${answer(error)}`, error)
       const isRefusal = error instanceof ProtocolError && error.code !== ProtocolErrorCode.InternalError
       const verb = isRefusal ? 'refused' : 'could not run'
       const { endpoint } = server
-      const why = endpoint.type === 'stdio' ? error : explained(error, endpoint, { hide })
+      const why = endpoint.type === 'stdio' ? error : explainError(error, endpoint, { hide })
       return make('error', `${name} ${verb} ${tool}: ${messageOf(why, hide)}`, error)
     },
   }
 }
 
-/** What the server itself answered, for callers that pass it on. */
+/** The server's own answer, for callers that forward it. */
 function answered(cause: unknown, hide: (text: string) => string): { code?: number; data?: unknown } {
   if (!(cause instanceof ProtocolError)) return {}
-  return { code: cause.code, data: hidden(cause.data, hide) }
+  return { code: cause.code, data: hideInValue(cause.data, hide) }
 }
 
-/** What a program printed before we gave up on it. */
+/** The last output of a program. */
 function lastWords(error: unknown): string {
   const words = error instanceof ProgramFailure ? error.message : ''
   return words === '' ? '' : `, and said: ${words}`
@@ -100,16 +106,16 @@ function seconds(milliseconds: number): string {
   return milliseconds < 1000 ? `${milliseconds} ms` : `${Math.round(milliseconds / 1000)} s`
 }
 
-/** A server may answer with a whole page. */
+/** Limit for servers that answer with a whole page. */
 const MOST_CHARACTERS = 500
 
-/** Secrets are taken out before the text is cut. */
+/** Hides secrets before cutting the text. */
 function messageOf(error: unknown, hide: (text: string) => string): string {
   const message = hide(whole(error)).replace(/\s+/g, ' ').trim()
   return message.length > MOST_CHARACTERS ? `${message.slice(0, MOST_CHARACTERS - 1)}…` : message
 }
 
-/** `fetch failed` says nothing, so the causes are added. */
+/** Adds the causes, because `fetch failed` alone says nothing. */
 function whole(error: unknown): string {
   if (error instanceof Unreachable) return `${error.message}; ${error.fix}`
   if (error instanceof ProgramFailure) return error.message
@@ -117,8 +123,138 @@ function whole(error: unknown): string {
   const said: string[] = []
   for (let at: unknown = error; at instanceof Error && said.length < 8; at = at.cause) {
     const { message } = at
-    // Some tell their cause themselves.
+    // Some messages already include their cause.
     if (!said.some((other) => other.includes(message))) said.push(message)
   }
   return said.join(': ')
+}
+
+export type FailureKind =
+  /** The server could not be started or reached. */
+  | 'unavailable'
+  /** It failed repeatedly, and is not tried again for a while. */
+  | 'resting'
+  /** It wants a login. */
+  | 'needs-login'
+  /** It is disabled in the config. */
+  | 'disabled'
+  /** The tool is not approved, or has changed. */
+  | 'quarantined'
+  /** The server has no such tool. */
+  | 'unknown-tool'
+  /** It did not answer in time. */
+  | 'timeout'
+  /** The caller gave up. */
+  | 'cancelled'
+  /** The connection or the answer was lost while the tool ran: the call may have taken effect. */
+  | 'lost'
+  /** The tool, or the protocol, answered with an error. */
+  | 'error'
+  /** The servers were closed. */
+  | 'closed'
+
+const brand = Symbol.for('toolwell.mcp.failure')
+
+export class McpFailure extends Error {
+  readonly kind: FailureKind
+  readonly server: string
+  /** Code of a protocol error from the server. */
+  readonly code: number | undefined
+  /** Data of that protocol error, without secrets. */
+  readonly data: unknown
+  readonly [brand] = true
+
+  constructor(
+    kind: FailureKind,
+    server: string,
+    message: string,
+    { code, data, ...options }: { cause?: unknown; code?: number | undefined; data?: unknown } = {},
+  ) {
+    super(message, options)
+    this.name = 'McpFailure'
+    this.kind = kind
+    this.server = server
+    this.code = code
+    this.data = data
+  }
+
+  static is(value: unknown): value is McpFailure {
+    return typeof value === 'object' && value !== null && brand in value
+  }
+}
+
+/** The connection was lost during a call. `sent`: the server may have received the call. */
+export class ConnectionLost extends Error {
+  readonly sent: boolean
+  constructor(message: string, sent: boolean, options: { cause?: unknown } = {}) {
+    super(message, options)
+    this.name = 'ConnectionLost'
+    this.sent = sent
+  }
+}
+
+/** The answer to a call was lost, but the connection still works: over HTTP, every answer has its own stream. */
+export class AnswerLost extends ConnectionLost {
+  constructor(options: { cause?: unknown } = {}) {
+    super('its answer was interrupted', true, options)
+    this.name = 'AnswerLost'
+  }
+}
+
+/** Replaces an interrupted answer. Recognised by its data object, which no server can send. */
+export function createBrokenOffAnswer(id: RequestId): JSONRPCErrorResponse {
+  const error = {
+    code: ProtocolErrorCode.InternalError,
+    message: 'the answer was interrupted',
+    data: BROKEN_OFF,
+  }
+  return { jsonrpc: '2.0', id, error }
+}
+
+const BROKEN_OFF = Object.freeze({})
+
+/** Distinguishes an error answer from a lost connection. */
+export function classifyError(error: unknown, isClosed: boolean, epitaph: string | undefined): unknown {
+  if (error instanceof ProtocolError && error.data === BROKEN_OFF) return new AnswerLost({ cause: error })
+  if (error instanceof ProtocolError || needsLogin(error)) return error
+  const code = error instanceof SdkError ? error.code : undefined
+  if (code === SdkErrorCode.RequestTimeout) return error
+  const why = epitaph ?? (error instanceof Error ? error.message : String(error))
+  if (code === SdkErrorCode.NotConnected) return new ConnectionLost(why, false, { cause: error })
+  if (isForgotten(error)) return new ConnectionLost(why, false, { cause: error })
+  if (isRefused(error)) return new ConnectionLost(why, false, { cause: error })
+  if (
+    isClosed ||
+    code === SdkErrorCode.ConnectionClosed ||
+    code === SdkErrorCode.SendFailed ||
+    isNetwork(error)
+  )
+    return new ConnectionLost(why, true, { cause: error })
+  return error
+}
+
+/** The server forgot our session and did not run the call. Some servers say so only in the message. */
+function isForgotten(error: unknown): boolean {
+  const status = readStatus(error)
+  return status === 404 || (status === 400 && error instanceof Error && /session/i.test(error.message))
+}
+
+/** Nothing listens at the address: the call was not delivered. */
+function isRefused(error: unknown): boolean {
+  return causes(error).some(({ code }) => code === 'ECONNREFUSED' || code === 'ENOTFOUND')
+}
+
+function isNetwork(error: unknown): boolean {
+  return causes(error).some(
+    ({ code, name }) =>
+      typeof code === 'string' && /^(?:E[A-Z]+|UND_ERR_\w+)$/.test(code) && name !== 'AbortError',
+  )
+}
+
+/** The error and all its causes, including those of parallel attempts. */
+function causes(error: unknown, depth = 0): { code?: unknown; name?: unknown }[] {
+  if (typeof error !== 'object' || error === null || depth > 5) return []
+  const { cause, errors } = error as { cause?: unknown; errors?: unknown }
+  const several = Array.isArray(errors) ? errors.flatMap((each) => causes(each, depth + 1)) : []
+  return [error, ...causes(cause, depth + 1), ...several]
 }

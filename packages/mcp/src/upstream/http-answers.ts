@@ -1,9 +1,11 @@
-/** Answers over HTTP: none is longer than a message on a pipe may be. A body counts as a whole, a stream of events by the event. */
-import { type FetchLike, ProtocolErrorCode } from '@modelcontextprotocol/client'
-import { isRecord } from '@toolwell/core/internal'
-import { MOST_BYTES, TOO_LONG } from './message-limit.js'
+/** Limits the length of HTTP answers, like messages on a pipe, and reads the status of HTTP errors. */
 
-export function limited(inner: FetchLike): FetchLike {
+import { type FetchLike, ProtocolErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
+import { isRecord } from '@toolwell/core/internal'
+import { MOST_BYTES, TOO_LONG } from './line-reader.js'
+
+/** Limits the length of a body, or of each event in a stream. */
+export function limitAnswers(inner: FetchLike): FetchLike {
   return async (address, init) => {
     const response = await inner(address, init)
     const { body, headers } = response
@@ -12,11 +14,11 @@ export function limited(inner: FetchLike): FetchLike {
       const events = through(body, createEventReader(), () => refusalOf(init?.body))
       return Object.defineProperty(response, 'body', { value: events })
     }
-    // No body is longer than it says, unless it is unpacked on the way.
+    // `content-length` is reliable unless the body is compressed.
     const isShort = Number(headers.get('content-length') ?? Number.NaN) <= MOST_BYTES
     if (isShort && !headers.has('content-encoding')) return response
     const counted = new Response(through(body, createCounter()))
-    // It stays the same object: a login knows by that which token it was refused.
+    // Keep the same object: logins use it to find the refused token.
     return Object.defineProperties(response, {
       body: { value: counted.body },
       json: { value: () => counted.json() },
@@ -26,13 +28,13 @@ export function limited(inner: FetchLike): FetchLike {
 }
 
 interface Reader {
-  /** What can be passed on with this piece. Undefined where there is too much. */
+  /** Returns the bytes to pass on. Undefined if the limit is exceeded. */
   push(piece: Uint8Array): readonly Uint8Array[] | undefined
-  /** What is left at the end. */
+  /** Returns the rest at the end. */
   rest(): readonly Uint8Array[]
 }
 
-/** Reads no faster than somebody takes it, and no further than they want. */
+/** Reads only as fast and as far as the consumer does. */
 function through(
   body: ReadableStream<Uint8Array>,
   { push, rest }: Reader,
@@ -74,11 +76,11 @@ function createCounter(): Reader {
 const LINE_FEED = 10
 const RETURN = 13
 
-/** Passes on whole events. A line that comes in a thousand pieces would be searched a thousand times by whoever reads it. */
+/** Passes on whole events. Otherwise the consumer would search a line again for each of its pieces. */
 function createEventReader(): Reader {
-  let held: Uint8Array[] = []
+  let waiting: Uint8Array[] = []
   let length = 0
-  /** Ends of lines in a row; `\r\n` is one. */
+  /** Consecutive line ends; `\r\n` is one. */
   let ends = 0
   let last = 0
   return {
@@ -91,16 +93,16 @@ function createEventReader(): Reader {
         if (ends > 1) whole = at + 1
         last = byte
       }
-      const passed = whole > 0 ? [...held, piece.subarray(0, whole)] : []
+      const passed = whole > 0 ? [...waiting, piece.subarray(0, whole)] : []
       if (whole > 0) {
-        held = []
+        waiting = []
         length = 0
       }
-      if (whole < piece.length) held.push(piece.subarray(whole))
+      if (whole < piece.length) waiting.push(piece.subarray(whole))
       length += piece.length - whole
       return length > MOST_BYTES ? undefined : passed
     },
-    rest: () => held,
+    rest: () => waiting,
   }
 }
 
@@ -109,10 +111,54 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
   return first && pieces.length === 1 ? first : Buffer.concat(pieces)
 }
 
-/** The event that answers a request whose answer is too long: whoever waits for it need not wait for the timeout. */
+/** An error event for a request with a too long answer, so that it does not have to time out. */
 function refusalOf(body: unknown): string | undefined {
   const message: unknown = typeof body === 'string' ? JSON.parse(body) : undefined
   if (!isRecord(message) || message.id === undefined) return undefined
   const error = { code: ProtocolErrorCode.InternalError, message: TOO_LONG }
   return `data: ${JSON.stringify({ jsonrpc: '2.0', id: message.id, error })}\n\n`
+}
+
+/** The older transport has the status only in its message. */
+const POSTING = /^Error POSTing to endpoint(?: \(HTTP (\d+)\))?:? ?(.*)$/s
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : '')
+
+export function readStatus(error: unknown): number | undefined {
+  if (!(error instanceof SdkHttpError)) {
+    const [, status] = POSTING.exec(messageOf(error)) ?? []
+    return status === undefined ? undefined : Number(status)
+  }
+  const { status } = error.data as { status?: unknown }
+  return typeof status === 'number' ? status : undefined
+}
+
+/** `status 500 ("out of memory")`. Undefined for other errors. Hides secrets before cutting the text. */
+export function describeStatus(error: unknown, hide: (text: string) => string): string | undefined {
+  const status = readStatus(error)
+  if (status === undefined) return undefined
+  const head = quoted(hide(readAnswerText(error)))
+  return `status ${status}${head === '' ? '' : ` (${head.slice(2)})`}`
+}
+
+/** The text of the answer on one line; empty for a web page. For a protocol error, its message. */
+export function readAnswerText(error: unknown): string {
+  const [, , text = ''] = POSTING.exec(messageOf(error)) ?? []
+  const line = (messageIn(text) ?? text).replace(/[\p{C}\s]+/gu, ' ').trim()
+  return line.startsWith('<') || line === 'null' ? '' : line
+}
+
+const MOST_CHARACTERS = 160
+
+export const quoted = (line: string) =>
+  line === '' ? '' : `: ${JSON.stringify(line.slice(0, MOST_CHARACTERS))}`
+
+function messageIn(text: string): string | undefined {
+  try {
+    const { error } = JSON.parse(text) as { error?: unknown }
+    const message = isRecord(error) ? error.message : undefined
+    return typeof message === 'string' ? message : undefined
+  } catch {
+    return undefined
+  }
 }

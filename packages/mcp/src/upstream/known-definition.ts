@@ -1,4 +1,5 @@
-/** What is known of one server: the definition in use, its review, and the copy in the cache. Knows nothing of connections. */
+/** The known definition of one server: the definition in use, its review, and its cached copy. Independent of connections. */
+
 import type { SourceUpdate } from '@toolwell/core'
 import type { ServerConfig } from '../config/server-config.js'
 import { type CachedDefinition, type DefinitionCache, isFresh, knownEra } from '../definition/cache.js'
@@ -12,27 +13,28 @@ import {
 import type { Guard } from '../trust/guard.js'
 import { NOTHING_FOUND, type Review } from '../trust/review.js'
 import { type CallerCapabilities, capabilityKey, isWithin } from './caller.js'
+import type { Failures } from './failures.js'
 import type { ServerEvent } from './server-state.js'
 
 export interface KnownOptions {
   readonly server: ServerConfig
   readonly cache: DefinitionCache
   readonly guard: Guard
-  /** What may be asked of whoever lists: a server may offer other tools to a caller that can be asked more. */
+  /** Capabilities of the listing caller: a server may offer other tools to a caller with more capabilities. */
   readonly asked: CallerCapabilities
   readonly now: () => number
   readonly emit: (event: ServerEvent) => void
-  /** Another definition, or another review of it, is in use now. */
+  /** Called when another definition or review is in use. */
   readonly onAdopted: (before: Review) => void
 }
 
 /**
- * How much a list says: `whole`, that of whoever lists; a `part` of it, for a caller that can do less, which adds and
- * changes tools; or one from elsewhere (another folder, a caller that can do more), which only changes them.
+ * Effect of a list. `whole`: replaces the definition. `part`: adds and changes tools, from a caller with fewer capabilities.
+ * `elsewhere`: only changes tools, from another folder or a caller with more capabilities.
  */
 export type Extent = 'whole' | 'part' | 'elsewhere'
 
-/** Milliseconds: a program that begins so soon after one that could not list a server does not wait for it. */
+/** Milliseconds after a failed listing in which other programs do not wait for the server. */
 const LATELY = 600_000
 
 export interface RecalledFailure {
@@ -56,22 +58,22 @@ export class KnownDefinition {
     this.#asked = server.enabled ? capabilityKey(asked) : ''
     if (!server.enabled) return
     this.#cached = cache.read(server, this.#asked)
-    if (this.#cached) this.#isNoted = guard.meet(server, this.#cached.definition, this.#cached.notes)
+    if (this.#cached) this.#isNoted = guard.register(server, this.#cached.definition, this.#cached.notes)
   }
 
-  /** Why an earlier program could not list it, where nothing else is known of it. */
+  /** The failed listing of an earlier program, if the definition is unknown. */
   recallFailure(): RecalledFailure | undefined {
     const { cache, server, now } = this.#options
     const failed = this.#cached || !server.enabled ? undefined : cache.readFailure?.(server, this.#asked)
     const age = failed === undefined ? -1 : now() - failed.at
     if (!failed || age < 0) return undefined
     const isLately = age < LATELY
-    // The next program need not wait for it, whatever comes of it in this one.
+    // Renew the note, so that the next program does not wait either.
     if (!isLately) this.noteFailure(failed.reason)
     return { reason: failed.reason, isLately }
   }
 
-  /** For the next program: it need not wait as long. */
+  /** Notes a failed listing, so that the next program does not wait as long. */
   noteFailure(reason: string): void {
     const { cache, server, now } = this.#options
     cache.writeFailure?.(server, { at: now(), reason }, this.#asked)
@@ -82,17 +84,17 @@ export class KnownDefinition {
     return this.#cached?.savedAt
   }
 
-  /** The server promised how long its list holds, and that time is over. */
+  /** The list has a `ttlMs`, which is over. */
   get isExpired(): boolean {
     return (this.#cached?.definition.ttlMs ?? 0) > 0 && !this.#isFresh
   }
 
-  /** The list in use is the one that the server has promised to keep. A cached list that is not reviewed yet is no list. */
+  /** The list in use is reviewed, and its `ttlMs` is not over. */
   get isCurrent(): boolean {
     return this.definition !== undefined && this.#isFresh
   }
 
-  /** The protocol that need not be found out again. */
+  /** The protocol, if it need not be probed again. */
   get era(): 'legacy' | undefined {
     return knownEra(this.#cached, this.#options.now())
   }
@@ -105,27 +107,27 @@ export class KnownDefinition {
     return this.#tools.get(name)
   }
 
-  /** What the list for a caller of which this may be asked says. */
+  /** The effect of a list for a caller with these capabilities. */
   extentFor(capabilities: CallerCapabilities): Extent {
     if (!this.definition || capabilityKey(capabilities) === this.#asked) return 'whole'
     return isWithin(capabilities, this.#options.asked) ? 'part' : 'elsewhere'
   }
 
-  /** Where what search makes of the definition in use is kept; `use` names what else decides it. */
+  /** Storage for the search index of the definition in use. `use`: key of the other inputs. */
   keptFor(use: string): SourceUpdate['kept'] {
     const { cache, server } = this.#options
     return this.definition && cache.kept?.(server, this.definition, use, this.#asked)
   }
 
-  /** Takes what is cached into use, once all servers are met; false where that has to be reviewed first, which takes time. */
+  /** Uses the cached definition, after all servers are registered. False if it must be reviewed first, which takes time. */
   begin(): boolean {
     if (!this.#cached || this.definition) return true
     if (this.#isNoted) this.#adopt(this.#cached.definition, true)
     return this.#isNoted
   }
 
-  /** Reviews what is cached, a little at a time, and takes it into use. */
-  async beginSlowly(isOver: () => boolean): Promise<void> {
+  /** Reviews the cached definition in short slices, and uses it. */
+  async beginInSlices(isOver: () => boolean): Promise<void> {
     const cached = this.#cached
     if (!cached) return
     await this.#options.guard.prepare(this.#options.server, cached.definition)
@@ -134,7 +136,7 @@ export class KnownDefinition {
     this.#store(cached.definition, cached.savedAt)
   }
 
-  /** Takes what a server has listed into use. */
+  /** Uses a listed definition and stores it. */
   async keep(listed: ServerDefinition, extent: Extent): Promise<void> {
     const { guard, server } = this.#options
     const whole = (known = this.definition): ServerDefinition =>
@@ -144,41 +146,41 @@ export class KnownDefinition {
     const known = this.definition
     const definition = whole()
     this.#cached = { definition, savedAt: now }
-    // The same list in another order is the same list.
+    // The order of the list does not matter.
     if (!known || known.era !== definition.era || definitionHash(known) !== definitionHash(definition))
       this.#adopt(definition, false)
     this.#store(definition, now)
   }
 
-  /** Reviews what is in use once more: something was approved, or is no longer. */
+  /** Reviews the definition in use again, after a change of approvals. */
   reviewAgain(): void {
     if (!this.definition) return
     this.#adopt(this.definition, true)
-    this.keepAgain()
+    this.saveAgain()
   }
 
-  /** Writes the cached copy again: its notes have changed. */
-  keepAgain(): void {
+  /** Writes the cached copy again, because its notes have changed. */
+  saveAgain(): void {
     if (this.definition && this.#cached) this.#store(this.definition, this.#cached.savedAt)
   }
 
   /**
-   * Reviews what is in use where its lock has changed: an approval needs no restart, and a stricter lock counts at once. True
-   * where something of it is held back then: what was approved may be what the server lists by now.
+   * Reviews the definition in use if its lock changed, so that approvals and stricter locks take effect at once. True if something is
+   * still quarantined: the approved definition may be newer than the known list.
    */
-  lookAgain(): boolean {
+  reviewIfStale(): boolean {
     const { guard, server } = this.#options
     if (!this.definition || !guard.isStale(server)) return false
     this.reviewAgain()
     return this.review.server !== undefined || this.review.quarantined.size > 0
   }
 
-  /** It may not be called as it is known now. */
+  /** Is the tool quarantined? */
   holds(tool: string): boolean {
     return this.review.server !== undefined || this.review.quarantined.has(tool)
   }
 
-  /** Takes a definition into use, after review. */
+  /** Reviews a definition and uses it. */
   #adopt(definition: ServerDefinition, isKnown: boolean): void {
     const { server, guard, emit, onAdopted } = this.#options
     const { review: before } = this
@@ -210,4 +212,29 @@ function merged(known: ServerDefinition, listed: ServerDefinition, extent: Exten
   const before = toolsByName(known.tools)
   const added = extent === 'part' ? listed.tools.filter(({ name }) => !before.has(name)) : []
   return [...known.tools.map((tool) => now.get(tool.name) ?? tool), ...added]
+}
+
+export function findUsableTool(
+  name: string,
+  server: ServerConfig,
+  known: Pick<KnownDefinition, 'definition' | 'review' | 'tool'>,
+  failures: Failures,
+): McpTool {
+  const { review } = known
+  if (!server.enabled) throw failures.make('disabled', `${server.name} is disabled in the config`)
+  if (review.server !== undefined)
+    throw failures.make('quarantined', `${server.name} is quarantined: ${review.server}`)
+  const why = review.quarantined.get(name)
+  if (why !== undefined)
+    throw failures.make('quarantined', `${name} of ${server.name} is quarantined: ${why}`)
+  const tool = known.tool(name)
+  if (tool) return tool
+  // Not listed yet: the listing will show if there is such a tool.
+  if (!known.definition) return { name, inputSchema: { type: 'object' } }
+  throw failures.make('unknown-tool', `${server.name} has no tool ${JSON.stringify(name)}`)
+}
+
+/** Can a lost call be repeated without harm, according to trusted annotations? */
+export function isRepeatable({ annotations }: McpTool, { trust }: ServerConfig): boolean {
+  return trust !== 'none' && (annotations?.readOnlyHint === true || annotations?.idempotentHint === true)
 }

@@ -1,7 +1,7 @@
-/** Cuts a stream of bytes into lines. Reads each byte once, and limits the length of a line. */
+/** Splits a byte stream into lines in linear time, with a maximum line length. */
 
 export interface LineReader {
-  /** The lines that this chunk completed. Throws where a line outgrows the bound. */
+  /** Returns the lines that this chunk completes. Throws if a line is too long. */
   push(chunk: Buffer): string[]
   clear(): void
 }
@@ -33,3 +33,7 @@ export function createLineReader(most: number): LineReader {
     },
   }
 }
+
+/** Maximum length of one message. Ten thousand tools fit. */
+export const MOST_BYTES = 64 * 1024 * 1024
+export const TOO_LONG = `the server sent a message of more than ${MOST_BYTES / 1024 / 1024} MB`

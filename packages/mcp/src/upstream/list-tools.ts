@@ -1,15 +1,15 @@
-/** Lists the tools of a server page by page. An entry that is not a tool does not affect the others. */
+/** Lists the tools of a server page by page. An invalid entry does not affect the others. */
 import type { Client, StandardSchemaV1 } from '@modelcontextprotocol/client'
 import type { ServerDefinition } from '../definition/server-definition.js'
-import { usableTools } from '../definition/usable-tools.js'
+import { splitUsableTools } from '../definition/usable-tools.js'
 
 /** Tools beyond this number are not read. */
 const MOST_TOOLS = 20_000
 const MOST_PAGES = 2000
-/** A longer promise counts as one day. */
+/** Longer `ttlMs` count as one day. */
 const LONGEST_TTL = 86_400_000
 
-/** The SDK's own schema refuses a list for one bad entry. Entries are checked one by one, later and by name. */
+/** Accepts any list. The SDK's schema would refuse a list because of one bad entry. Entries are checked later, one by one. */
 const ANYTHING: StandardSchemaV1<unknown, Record<string, unknown>> = {
   '~standard': {
     version: 1,
@@ -46,16 +46,16 @@ export async function listTools(
       if (answer.cacheScope === 'public') cacheScope = 'public'
     }
     const next = answer.nextCursor
-    // A cursor that comes again would repeat pages forever.
+    // A repeated cursor would repeat pages forever.
     if (typeof next !== 'string' || cursors.has(next) || entries.length > MOST_TOOLS) break
     cursors.add(next)
     cursor = next
   }
-  const { tools, unusable } = usableTools(entries.slice(0, MOST_TOOLS))
+  const { tools, unusable } = splitUsableTools(entries.slice(0, MOST_TOOLS))
   if (entries.length > MOST_TOOLS)
     unusable.push({
       entry: MOST_TOOLS + 1,
-      reason: `and all that follow: more than ${MOST_TOOLS} are not read`,
+      reason: `and all after it are skipped: the limit is ${MOST_TOOLS} entries`,
     })
   return { tools, unusable, ttlMs, cacheScope }
 }

@@ -1,4 +1,4 @@
-/** Opens one protocol client to a server, over whatever it speaks, and finds out which era that is. */
+/** Opens one protocol client to a server over any transport, and detects the protocol era. */
 
 import {
   type AuthProvider,
@@ -18,25 +18,24 @@ import {
 } from '@modelcontextprotocol/client'
 import { dropUndefined } from '@toolwell/core/internal'
 import type { HttpEndpoint, ServerConfig } from '../config/server-config.js'
-import { abortable } from './abortable.js'
-import { limited } from './http-answers.js'
-import { statusOf } from './http-status.js'
+import { limitAnswers, readStatus } from './http-answers.js'
 import { ProgramFailure } from './process-failure.js'
 import { ProcessTransport } from './process-transport.js'
+import { abortable } from './retries.js'
 import type { ServerLog } from './server-log.js'
-import { explained, observe } from './unreachable.js'
+import { explainError, observeFetch } from './unreachable.js'
 import type { Watchdog } from './watchdog.js'
 
-/** A server on a pipe that does not answer within this time speaks the older protocol. */
+/** A local server that does not answer the probe within this time uses the older protocol. */
 const PROBE_TIMEOUT = 4000
 
-/** What credentials can do besides authorizing a request. */
+/** Optional hooks of credentials. */
 export interface AuthHooks {
   /** Sends every request to the server. */
   readonly fetch?: FetchLike
-  /** Calls back when there may be new credentials. Returns a function that stops it. */
+  /** Calls `onChange` when there may be new credentials. Returns a function that stops it. */
   watch?(onChange: () => void): () => void
-  /** Takes credentials out of a text. */
+  /** Hides credentials in a text. */
   hide?(text: string): string
 }
 
@@ -47,18 +46,18 @@ export interface OpenOptions {
   readonly version: string
   readonly watchdog: Watchdog
   readonly capabilities: ClientCapabilities
-  /** Known from before: the server need not be asked. */
+  /** Known from an earlier connection, so that no probe is needed. */
   readonly era: 'legacy' | undefined
-  /** The older protocol, for a caller that speaks nothing newer. A server that does not speak it is spoken to as it wants. */
+  /** Prefer the older protocol, for a caller without the newer one. Ignored if the server does not support it. */
   readonly prefersLegacy?: boolean
   readonly auth: ServerAuth | undefined
-  /** Takes the server's secrets out of a text. */
+  /** Hides the server's secrets in a text. */
   readonly hide: (text: string) => string
-  /** Told what a local server writes to standard error. */
+  /** Receives standard error of a local server. */
   readonly log?: ServerLog | undefined
-  /** For the whole of it, in milliseconds. */
+  /** Total milliseconds. */
   readonly timeout: number
-  /** How long a local server may take to say which protocol it speaks. Default 4,000 ms. */
+  /** Milliseconds for the protocol probe of a local server. Default 4,000. */
   readonly probeTimeout?: number
   readonly signal: AbortSignal
   readonly onListChanged: () => void
@@ -89,12 +88,15 @@ async function openAs(options: OpenOptions): Promise<OpenClient> {
     try {
       return await attempt(options, start(), 'auto')
     } catch (error) {
-      // Some older servers end when they are asked something before initialize. They get a fresh start.
+      // Some older servers exit when a request comes before initialize. Start them again.
       if (!isRefusedProbe(error) || options.signal.aborted) throw error
       return await attempt(options, start(), 'legacy')
     }
   }
-  const observer = observe(limited(options.auth?.fetch ?? fetch), endpoint.type === 'sse' ? 'sse' : 'http')
+  const observer = observeFetch(
+    limitAnswers(options.auth?.fetch ?? fetch),
+    endpoint.type === 'sse' ? 'sse' : 'http',
+  )
   try {
     const opened = await openRemote(options, endpoint, observer.fetch)
     observer.stop()
@@ -102,7 +104,7 @@ async function openAs(options: OpenOptions): Promise<OpenClient> {
   } catch (error) {
     if (options.signal.aborted || needsLogin(error)) throw error
     const { hide } = options
-    throw explained(error, endpoint, { hide, seen: observer.seen(), failure: observer.failure() })
+    throw explainError(error, endpoint, { hide, seen: observer.seen(), failure: observer.failure() })
   }
 }
 
@@ -119,11 +121,11 @@ async function openRemote(
     try {
       return await attempt(
         options,
-        sse(endpoint, options.auth, limited(options.auth?.fetch ?? fetch)),
+        sse(endpoint, options.auth, limitAnswers(options.auth?.fetch ?? fetch)),
         'legacy',
       )
     } catch {
-      // The error of the usual protocol says more than that of the old one.
+      // The error of Streamable HTTP says more than the error of SSE.
       throw error
     }
   }
@@ -133,11 +135,11 @@ export function needsLogin(error: unknown): boolean {
   if (error instanceof UnauthorizedError || asksForMore(error)) return true
   return (
     error instanceof SdkHttpError &&
-    (error.code === SdkErrorCode.ClientHttpAuthentication || statusOf(error) === 401)
+    (error.code === SdkErrorCode.ClientHttpAuthentication || readStatus(error) === 401)
   )
 }
 
-/** The login is valid, but does not grant this. */
+/** The login is valid, but lacks a scope. */
 export function asksForMore(error: unknown): error is InsufficientScopeError {
   return error instanceof InsufficientScopeError
 }
@@ -148,7 +150,7 @@ async function attempt(
   era: 'auto' | 'legacy',
 ): Promise<OpenClient> {
   const { capabilities, timeout, probeTimeout = PROBE_TIMEOUT, signal, version } = options
-  // A remote server that is slow to wake up is not an older one.
+  // A slow remote server does not have to be an older one.
   const isProcess = transport instanceof ProcessTransport
   const client = new Client(
     { name: 'toolwell', version },
@@ -162,12 +164,12 @@ async function attempt(
     },
   )
   options.prepare(client)
-  // The SDK does not stop waiting for a process to start when the signal says so.
+  // The SDK does not stop waiting for a process when the signal aborts.
   const stop = () => void transport.close().catch(() => undefined)
   signal.addEventListener('abort', stop, { once: true })
   try {
     signal.throwIfAborted()
-    // An SSE stream that is closed before it has begun leaves its start waiting for ever.
+    // `start` of an SSE stream that is closed too early never resolves.
     await abortable(client.connect(transport, { timeout, signal }), signal, () => asError(signal.reason))
     signal.throwIfAborted()
     return { client, transport }
@@ -212,13 +214,13 @@ function sse(
   }) as Transport
 }
 
-/** The process ended, or the pipe broke, when it was asked which protocol it speaks. */
+/** The process or the pipe ended during the protocol probe. */
 function isRefusedProbe(error: unknown): boolean {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
   return cause instanceof SdkError && cause.code === SdkErrorCode.EraNegotiationFailed
 }
 
-/** It answered, and does not want to be greeted in the older way. */
+/** The server answered, but refused the older protocol. */
 function speaksOnlyNewer(error: unknown): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
     if (at instanceof ProtocolError || speaksNoStreamableHttp(at)) return true
@@ -227,6 +229,9 @@ function speaksOnlyNewer(error: unknown): boolean {
 }
 
 function speaksNoStreamableHttp(error: unknown): boolean {
-  const status = statusOf(error)
+  const status = readStatus(error)
   return status !== undefined && status >= 400 && status < 500 && status !== 401 && status !== 403
 }
+
+/** Version that is sent to servers. A test compares it with package.json. */
+export const VERSION = '0.1.0'

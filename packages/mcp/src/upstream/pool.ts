@@ -1,19 +1,19 @@
-/** The running connections of one server: each opened once however many wait for it, and closed when nobody has used it for a while. */
-import { type Breaker, createBreaker } from './breaker.js'
+/** The connections of one server: each is opened once for all waiting callers, and closed when idle. Delays attempts after failures. */
+
+import type { Place } from './choose-place.js'
 import type { Connection } from './connection.js'
-import type { LossReason } from './lost-state.js'
-import type { Place } from './place.js'
+import type { LossReason } from './server-state.js'
 
 export interface PoolOptions {
-  /** Milliseconds; infinite for never. */
+  /** Milliseconds; `Infinity` for never. */
   readonly idle: (place: Place) => number
   readonly now: () => number
   readonly random: () => number
-  /** A connection came, went, or is being opened. */
+  /** Called when a connection is opened, opening, or closed. */
   readonly onChange: () => void
-  /** A connection ended that nobody closed. */
+  /** Called when a connection ended by itself. */
   readonly onLost: (place: Place, reason: string) => void
-  /** A connection that was called on is gone, while its callers may come again. */
+  /** Called when a used connection is gone. Its callers may come back. */
   readonly onGone: (place: Place, reason: LossReason) => void
 }
 
@@ -24,21 +24,21 @@ export interface Running {
 
 interface Slot {
   readonly place: Place
-  /** Those who have it, or wait for it. */
+  /** Number of users, including waiting ones. */
   users: number
   opening: Promise<Connection> | undefined
   connection: Connection | undefined
   idle: NodeJS.Timeout | undefined
   /** When the last user left, in milliseconds of this process. */
   idleSince: number
-  /** A call was sent on it. */
+  /** A call was sent on the connection. */
   isUsed: boolean
 }
 
 export class Pool {
   readonly #options: PoolOptions
   readonly #slots = new Map<string, Slot>()
-  /** By folder: what fails in one project may work in another. */
+  /** By folder: a server may fail in one project and work in another. */
   readonly #breakers = new Map<string, Breaker>()
   readonly #closing = new AbortController()
   readonly #ending = new Set<Promise<void>>()
@@ -53,7 +53,7 @@ export class Pool {
     return known
   }
 
-  /** Those that run now, with where. */
+  /** Open connections with their places. */
   running(): Running[] {
     return [...this.#slots.values()].flatMap(({ place, connection }) =>
       connection ? [{ place, connection }] : [],
@@ -77,7 +77,7 @@ export class Pool {
     return this.#closing.signal
   }
 
-  /** One that is open, at once; it needs its `release` like one of `acquire`. */
+  /** Returns an open connection at once, if there is one. It needs a `release`, like `acquire`. */
   take({ key }: Place): Connection | undefined {
     const slot = this.#slots.get(key)
     if (!slot?.connection || slot.connection.isClosed) return undefined
@@ -85,10 +85,7 @@ export class Pool {
     return slot.connection
   }
 
-  /**
-   * Opened once, however many wait for it; every `acquire` that succeeds needs its `release`. Until then nothing but
-   * the connection's own end, or ours, takes it away.
-   */
+  /** Opens a connection once for all waiting callers. Every successful `acquire` needs a `release`; until then the connection is not closed as idle. */
   async acquire(place: Place, open: () => Promise<Connection>): Promise<Connection> {
     const { key } = place
     const slot = this.#slots.get(key) ?? {
@@ -139,7 +136,7 @@ export class Pool {
     }
   }
 
-  /** When the last user leaves, the idle timer starts, or with `isDone` the connection is closed at once. */
+  /** After the last release, the idle timer starts. With `isDone`, the connection is closed at once. */
   release({ key }: Place, isDone = false): void {
     const slot = this.#slots.get(key)
     if (!slot) return
@@ -152,7 +149,7 @@ export class Pool {
     }
   }
 
-  /** One timer for many calls: when it fires, it looks when the last one was. */
+  /** One timer for many calls. When it fires, it checks the time of the last call. */
   #waitForIdle(key: string, slot: Slot): void {
     if (slot.idle) return
     const idle = this.#options.idle(slot.place)
@@ -160,7 +157,7 @@ export class Pool {
     const rest = slot.idleSince + idle - performance.now()
     slot.idle = setTimeout(() => {
       slot.idle = undefined
-      // While it is in use it stays open; whoever leaves begins anew.
+      // In use again: the next release restarts the timer.
       if (slot.users > 0) return
       if (slot.idleSince + idle > performance.now() + 1) this.#waitForIdle(key, slot)
       else this.#retire(key, slot)
@@ -168,18 +165,18 @@ export class Pool {
     slot.idle.unref()
   }
 
-  /** A call is sent: from now on the server may keep something for whoever called. */
+  /** Marks a connection as used: the server may now have state of its caller. */
   use({ key }: Place): void {
     const slot = this.#slots.get(key)
     if (slot) slot.isUsed = true
   }
 
-  /** Tells of every connection that was called on, as gone: others take their place. */
+  /** Announces all used connections as gone, because the config changed. */
   giveUp(): void {
-    for (const slot of this.#slots.values()) this.#tell(slot, 'changed')
+    for (const slot of this.#slots.values()) this.#announceLoss(slot, 'changed')
   }
 
-  #tell(slot: Slot, reason: LossReason): void {
+  #announceLoss(slot: Slot, reason: LossReason): void {
     if (!slot.isUsed) return
     slot.isUsed = false
     this.#options.onGone(slot.place, reason)
@@ -191,7 +188,7 @@ export class Pool {
       this.#slots.delete(key)
   }
 
-  /** Closes a connection that works. Nobody waits for its end but `close`. */
+  /** Closes a working connection. Only `close` waits for its end. */
   #retire(key: string, slot: Slot): void {
     const { connection } = slot
     if (!connection || slot.users > 0) return
@@ -205,7 +202,7 @@ export class Pool {
     this.#ending.add(end)
   }
 
-  /** Closes a connection that does not. */
+  /** Closes a broken connection. */
   drop({ key }: Place, connection: Connection): void {
     const slot = this.#slots.get(key)
     if (slot?.connection === connection) {
@@ -229,7 +226,7 @@ export class Pool {
   }
 
   #forget(key: string, slot: Slot, reason: LossReason | undefined): void {
-    if (slot.connection && reason) this.#tell(slot, reason)
+    if (slot.connection && reason) this.#announceLoss(slot, reason)
     slot.isUsed = false
     clearTimeout(slot.idle)
     slot.idle = undefined
@@ -250,4 +247,38 @@ function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
     }, milliseconds)
     signal.addEventListener('abort', stop, { once: true })
   })
+}
+
+const FIRST = 500
+const LONGEST = 60_000
+
+export interface Breaker {
+  /** Failures in a row. */
+  readonly failures: number
+  /** Milliseconds until the next attempt; 0 if it is allowed now. */
+  remaining(): number
+  fail(): void
+  succeed(): void
+}
+
+/** Delays attempts after failures. No delay after the first failure; from the second on, each failure doubles it. */
+function createBreaker(now: () => number, random: () => number): Breaker {
+  let failures = 0
+  let until = 0
+  return {
+    get failures() {
+      return failures
+    },
+    remaining: () => Math.max(0, until - now()),
+    fail() {
+      failures++
+      // Twenty doublings exceed the longest delay.
+      const rest = failures < 2 ? 0 : Math.min(LONGEST, FIRST * 2 ** Math.min(failures - 2, 20))
+      until = now() + rest * (0.75 + random() / 2)
+    },
+    succeed() {
+      failures = 0
+      until = 0
+    },
+  }
 }

@@ -1,17 +1,17 @@
-/** Why a program could not be started, and what it said before it ended, in words for whoever configured it. */
+/** Describes why a program could not be started, and its last output, for the author of the config. */
 import { readFileSync, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { StdioEndpoint } from '../config/server-config.js'
 
-/** Says all there is to say of a program; its cause says it in the words of the protocol. */
+/** A complete description of a failed program. Its cause is the protocol error. */
 export class ProgramFailure extends Error {}
 
 export function startFailure(error: NodeJS.ErrnoException, { command, cwd }: StdioEndpoint): string {
   const shown = JSON.stringify(command)
   const folder = kindOf(cwd)
-  // The platform reports this as a fault of the command.
+  // The platform reports a missing folder as an error of the command.
   if (folder !== 'folder')
-    return `the folder ${JSON.stringify(cwd)} that it should run in ${folder === 'file' ? 'is a file' : 'does not exist'}; correct "cwd" in its config, or make the folder`
+    return `its working folder ${JSON.stringify(cwd)} ${folder === 'file' ? 'is a file' : 'does not exist'}; correct "cwd" in its config, or create the folder`
   if (error.code === 'ENOENT') {
     const isPath = /[\\/]/.test(command)
     const interpreter = isPath ? interpreterOf(command) : undefined
@@ -25,12 +25,12 @@ export function startFailure(error: NodeJS.ErrnoException, { command, cwd }: Std
     const file = /[\\/]/.test(command) ? command : onPath(command)
     return kindOf(file) === 'folder'
       ? `the command ${shown} is a folder; name the program in it`
-      : `the command ${shown} may not be run; make it executable: chmod +x ${JSON.stringify(file)}`
+      : `the command ${shown} is not executable; run: chmod +x ${JSON.stringify(file)}`
   }
   return `the command ${shown} could not be started: ${error.message}`
 }
 
-/** Lines that say what went wrong. Where one looks like an error, from there on, without the stack below it. */
+/** Extracts the lines that say what went wrong: from the first error line on, without the stack. */
 export function tellingLines(text: string): string {
   const lines = text
     .replace(/\u001b\[[0-?]*[ -/]*[@-~]/g, '')
@@ -57,7 +57,7 @@ function kindOf(path: string): 'file' | 'folder' | undefined {
   }
 }
 
-/** The program in the first line of a script that is there. */
+/** The interpreter in the first line of a script. */
 function interpreterOf(file: string): string | undefined {
   try {
     const [, program] = /^#!\s*(\S+)/.exec(readFileSync(file, 'latin1').slice(0, 256)) ?? []

@@ -1,4 +1,4 @@
-/** A server on standard input and output, in a process group of its own that ends as a whole. */
+/** Transport for a server on standard input and output. The server runs in its own process group, which is ended as a whole. */
 import type { ChildProcess } from 'node:child_process'
 import {
   deserializeMessage,
@@ -12,17 +12,16 @@ import {
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio'
 import spawn from 'cross-spawn'
 import type { StdioEndpoint } from '../config/server-config.js'
-import { createLineReader } from './line-reader.js'
-import { MOST_BYTES, TOO_LONG } from './message-limit.js'
+import { createLineReader, MOST_BYTES, TOO_LONG } from './line-reader.js'
 import { startFailure, tellingLines } from './process-failure.js'
 import type { ServerLog } from './server-log.js'
 import type { Watchdog } from './watchdog.js'
 
-/** What is kept of standard error, for the message that says why a server died. */
+/** Characters of standard error that are kept for error messages. */
 const KEPT_ERRORS = 4096
-/** What is kept of a line that is not a message: enough that no secret in its first words is cut. */
+/** Characters that are kept of a line that is not a message: enough not to cut secrets in its first words. */
 const MOST_REDACTED = 65_536
-/** Lines on standard output that are not messages. A banner is shorter than this. */
+/** Allowed lines on standard output that are not messages. A banner is shorter. */
 const MOST_GARBAGE = 1000
 /** Milliseconds between closing its input, SIGTERM and SIGKILL. */
 const GRACE = 1500
@@ -30,9 +29,9 @@ const GRACE = 1500
 export interface ProcessTransportOptions {
   readonly endpoint: StdioEndpoint
   readonly watchdog: Watchdog
-  /** Takes secrets out of what the server prints. */
+  /** Hides secrets in the output of the server. */
   readonly hide: (text: string) => string
-  /** Told what the server writes to standard error. */
+  /** Receives standard error. */
   readonly log?: ServerLog | undefined
   /** Default 1,500 ms between each step of ending the server. */
   readonly grace?: number
@@ -42,7 +41,7 @@ export class ProcessTransport implements Transport {
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: Transport['onmessage']
-  /** How many lines were not messages. */
+  /** Number of lines that were not messages. */
   garbage = 0
   #firstGarbage = ''
   readonly #options: ProcessTransportOptions
@@ -65,7 +64,7 @@ export class ProcessTransport implements Transport {
     })
   }
 
-  /** The SDK takes a transport with these two for a process, and asks it more patiently which protocol it speaks. */
+  /** The SDK recognises a process by `pid` and `stderr`, and probes its protocol more patiently. */
   get pid(): number | null {
     return this.#child?.pid ?? null
   }
@@ -74,7 +73,7 @@ export class ProcessTransport implements Transport {
     return this.#errors
   }
 
-  /** Why the server is gone, or undefined while it runs. */
+  /** Why the server ended. Undefined while it runs. */
   get epitaph(): string | undefined {
     if (this.#broken !== '') return this.#broken
     if (!this.#exit) return undefined
@@ -83,20 +82,20 @@ export class ProcessTransport implements Transport {
     return this.lastWords === '' ? how : `${how}: ${this.lastWords}`
   }
 
-  /** It ended by itself and printed nothing. */
+  /** The server ended by itself and printed nothing. */
   get wasSilent(): boolean {
     return this.#broken === '' && this.#exit !== undefined && this.lastWords === ''
   }
 
-  /** What it printed besides messages; empty where it printed nothing. */
+  /** Output besides messages; empty if there is none. */
   get lastWords(): string {
-    // Before lines are cut: half a secret is one too.
+    // Hide secrets before lines are cut: half a secret is a leak, too.
     const { hide } = this.#options
-    const told = tellingLines(hide(this.#errors))
+    const errors = tellingLines(hide(this.#errors))
     const written = tellingLines(hide(this.#firstGarbage))
     const garbage =
       written === '' ? '' : `it wrote ${JSON.stringify(written)} to standard output, which is not MCP`
-    return [told, garbage].filter((each) => each !== '').join('; ')
+    return [errors, garbage].filter((each) => each !== '').join('; ')
   }
 
   start(): Promise<void> {
@@ -118,7 +117,7 @@ export class ProcessTransport implements Transport {
           windowsHide: true,
         })
       } catch (error) {
-        // Some faults show at once, a folder that is a file among them.
+        // Some errors are thrown at once, such as a folder that is a file.
         return fail(error as NodeJS.ErrnoException)
       }
       this.#child = child
@@ -128,10 +127,10 @@ export class ProcessTransport implements Transport {
       child.once('error', fail)
       child.once('exit', (code, signal) => {
         this.#exit = { code, signal }
-        // Helpers of the server that outlive it would hold the pipes, and whatever else they hold.
+        // Also end helper processes, which would keep the pipes open.
         this.#signal('SIGKILL')
         if (pid !== undefined) watchdog.forget(pid)
-        // A helper that left the group may still hold our pipes: we do not wait for it.
+        // Do not wait for a helper outside of the group that keeps the pipes open.
         setTimeout(() => void this.#finish(), 250).unref()
       })
       child.once('close', () => void this.#finish())
@@ -151,7 +150,7 @@ export class ProcessTransport implements Transport {
     const stdin = this.#child?.stdin
     if (this.#gone || !stdin?.writable)
       return Promise.reject(new SdkError(SdkErrorCode.NotConnected, 'the server is gone'))
-    // What cannot be written shows as the end of the server.
+    // A failed write becomes visible as the end of the server.
     if (stdin.write(serializeMessage(message))) return Promise.resolve()
     return new Promise((resolve) => {
       stdin.once('drain', resolve)
@@ -187,8 +186,8 @@ export class ProcessTransport implements Transport {
   }
 
   /**
-   * Progress and news have their effect before the next message is read: the SDK would lose those that come in one piece
-   * with the result. Nothing more is read meanwhile, so that a flood waits in the server, and we are not kept from our work.
+   * Yields to the event loop after notifications, because the SDK would lose progress that arrives together with the result. Reading
+   * is paused meanwhile, so that a flood waits in the server and does not block this process.
    */
   #deliver(): void {
     const lines = this.#waiting
@@ -238,7 +237,7 @@ export class ProcessTransport implements Transport {
     void this.close()
   }
 
-  /** To the whole group; the group may be gone. */
+  /** Signals the whole process group, which may be gone. */
   #signal(signal: 'SIGTERM' | 'SIGKILL'): void {
     const pid = this.#child?.pid
     if (pid === undefined) return
@@ -253,7 +252,7 @@ export class ProcessTransport implements Transport {
   async #finish(): Promise<void> {
     if (this.#gone) return
     this.#gone = true
-    // Messages that it sent before it ended still count.
+    // Deliver messages that were sent before the end.
     await this.#delivering
     const child = this.#child
     if (child?.pid !== undefined) this.#options.watchdog.forget(child.pid)
@@ -265,19 +264,19 @@ export class ProcessTransport implements Transport {
   }
 }
 
-/** For whoever waits for the answer that this is not. */
+/** An error answer for the request to which this invalid message belongs. */
 function refusalOf(line: string): JSONRPCMessage | undefined {
   try {
     const { id, method } = JSON.parse(line) as { id?: unknown; method?: unknown }
     if (method !== undefined || (typeof id !== 'number' && typeof id !== 'string')) return undefined
-    const message = 'it answered with something that is no result'
+    const message = 'its answer is not a valid result'
     return { jsonrpc: '2.0', id, error: { code: ProtocolErrorCode.InternalError, message } }
   } catch {
     return undefined
   }
 }
 
-/** The end of a text, from the beginning of a line on, or of a word: what is cut in two can no longer be recognised as a secret. */
+/** The end of a text, from the start of a line or a word, because a cut secret would not be recognised. */
 function tailOf(text: string): string {
   if (text.length <= KEPT_ERRORS) return text
   const tail = text.slice(-KEPT_ERRORS)

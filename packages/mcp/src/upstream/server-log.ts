@@ -1,42 +1,45 @@
-/** What a server writes to its standard error, on disk: whole lines without secrets, bounded, for `toolwell logs`. */
+/** Logs standard error of a server on disk for `toolwell logs`: whole lines without secrets, limited in size. */
 import { appendFileSync, renameSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '@toolwell/core/internal/node'
 import type { ServerConfig } from '../config/server-config.js'
-import { userFolder } from '../config/user-folder.js'
-import { digestOf } from '../definition/stored-definition.js'
+import { sha256 } from '../definition/stored-definition.js'
+import { userFolder } from '../definition/user-files.js'
 
-/** One file is at most this long; the one before it is kept. */
+/** Maximum size of a file. One older file is kept. */
 const MOST_BYTES = 512 * 1024
-/** A line without an end is cut into pieces of this length. */
+/** Longer lines are cut into pieces. */
 const MOST_LINE = 16 * 1024
-/** What is kept of such a line for the next piece: a secret that has only begun is still whole there. */
+/** Overlap with the next piece, so that a secret at the cut is recognised. */
 const LONGEST_SECRET = 4096
 
 export function defaultLogFolder(env?: Readonly<Record<string, string | undefined>>): string {
   return userFolder('logs', 'logs', env)
 }
 
-/** By the config it stands in and its name, as first use is remembered. */
-export function logFileOf({ name, file = '' }: Pick<ServerConfig, 'name' | 'file'>, folder: string): string {
+/** Path of the log, by config file and server name. */
+export function findLogFile(
+  { name, file = '' }: Pick<ServerConfig, 'name' | 'file'>,
+  folder: string,
+): string {
   const readable = name.replace(/[^\w-]+/g, '_').slice(0, 40)
-  return join(folder, `${readable}-${digestOf(JSON.stringify([file, name])).slice(0, 16)}.log`)
+  return join(folder, `${readable}-${sha256(JSON.stringify([file, name])).slice(0, 16)}.log`)
 }
 
 export interface ServerLog {
   write(text: string): void
-  /** The rest, where the last line has no end. */
+  /** Writes the last line if it has no line break. */
   end(): void
 }
 
-/** Nothing here throws: a log that cannot be written costs nothing but the log. */
+/** Never throws: if a log cannot be written, only the log is missing. */
 export function createServerLog(file: string, hide: (text: string) => string, now: () => number): ServerLog {
   let rest = ''
   let isBroken = false
   const put = (lines: readonly string[]) => {
     if (lines.length === 0 || isBroken) return
     const stamp = new Date(now()).toISOString()
-    // A terminal shows it: nothing in it may steer one.
+    // Remove control characters, because a terminal shows the log.
     const text = lines
       .map(
         (line) =>
@@ -47,7 +50,7 @@ export function createServerLog(file: string, hide: (text: string) => string, no
       makeFolder(dirname(file), 0o700)
       if (sizeOf(file) + text.length > MOST_BYTES) renameSync(file, `${file}.1`)
     } catch {
-      // There is none yet.
+      // The file does not exist yet.
     }
     try {
       appendFileSync(file, text.slice(-MOST_BYTES), { mode: 0o600 })
@@ -60,9 +63,9 @@ export function createServerLog(file: string, hide: (text: string) => string, no
       const lines = (rest + text).split(/\r?\n/)
       rest = lines.pop() ?? ''
       if (rest.length > MOST_LINE) {
-        const told = hide(rest)
-        if (told.length > LONGEST_SECRET) lines.push(told.slice(0, -LONGEST_SECRET))
-        rest = told.slice(-LONGEST_SECRET)
+        const shown = hide(rest)
+        if (shown.length > LONGEST_SECRET) lines.push(shown.slice(0, -LONGEST_SECRET))
+        rest = shown.slice(-LONGEST_SECRET)
       }
       put(lines)
     },

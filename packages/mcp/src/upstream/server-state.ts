@@ -1,7 +1,9 @@
-/** What a server is doing, for search results, `inspect` and events. */
+/** States and events of servers, and notices about lost state. */
+
+import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { ServerWarning } from '../definition/warning.js'
 import type { Caller } from './caller.js'
-import type { LossReason } from './lost-state.js'
+import type { Place } from './choose-place.js'
 
 export type ServerState =
   /** Known from the cache, not started. */
@@ -10,12 +12,12 @@ export type ServerState =
   | 'connecting'
   /** Running. */
   | 'ready'
-  /** Was running; starts again when it is used. */
+  /** Stopped; starts again when it is used. */
   | 'idle'
   /** Could not be started or reached. */
   | 'failed'
   | 'disabled'
-  /** Held back by a review of its definitions. */
+  /** Quarantined by a review of its definition. */
   | 'quarantined'
   | 'needs-login'
 
@@ -26,7 +28,7 @@ export type ServerEvent =
       readonly state: ServerState
       readonly reason: string
     }
-  /** The list came from the server, not from the cache. */
+  /** The server was listed. */
   | {
       readonly kind: 'server-listed'
       readonly server: string
@@ -40,20 +42,62 @@ export type ServerEvent =
       readonly server: string
       readonly tools: ReadonlyMap<string, string>
     }
-  /** A server that keeps something for its callers was stopped: whoever used it reads so in the next answer. */
+  /** A server lost the state of its callers. Their next results say so. */
   | {
       readonly kind: 'state-lost'
       readonly server: string
       readonly reason: LossReason
-      /** Whose it was; the folder is empty where the server does not depend on one. */
+      /** The owner of the state. `workspace` is empty if the server does not depend on a folder. */
       readonly owner: Pick<Caller, 'client' | 'conversation'>
       readonly workspace: string
     }
-  /** What `update` did. */
+  /** `update` changed a server. */
   | {
       readonly kind: 'server-updated'
       readonly server: string
       readonly change: 'added' | 'changed' | 'removed'
     }
-  /** Something that is worth knowing and stops nothing. `server` is empty where it is about none in particular. */
+  /** A warning. `server` is empty if it is not about one server. */
   | ({ readonly kind: 'warning'; readonly server: string } & ServerWarning)
+
+/** Why a server lost its state: it was idle, it ended by itself, or its config changed. */
+export type LossReason = 'idle' | 'ended' | 'changed'
+
+/** Limit; the oldest are dropped. */
+const MOST_REMEMBERED = 1000
+
+/** Remembers which callers must be notified that their server lost its state. */
+export class LostState {
+  readonly #lost = new Map<string, LossReason>()
+
+  mark({ key }: Place, reason: LossReason): void {
+    this.#lost.delete(key)
+    this.#lost.set(key, reason)
+    const [oldest] = this.#lost.keys()
+    if (this.#lost.size > MOST_REMEMBERED && oldest !== undefined) this.#lost.delete(oldest)
+  }
+
+  /** Adds a notice to the result of the first call after the loss. At the end, because programs read the first part. */
+  announce(server: string, { key }: Place, result: CallToolResult): CallToolResult {
+    const reason = this.#lost.get(key)
+    if (reason === undefined) return result
+    this.#lost.delete(key)
+    return {
+      ...result,
+      content: [...(result.content ?? []), { type: 'text', text: newsOf(server, reason) }],
+      _meta: { ...result._meta, [STATE_LOST]: reason },
+    }
+  }
+}
+
+/** Key in `_meta` of the first result after the loss, for programs. */
+export const STATE_LOST = 'toolwell/state-lost'
+
+function newsOf(server: string, reason: LossReason): string {
+  const why = {
+    idle: 'had not been used for a while and was stopped',
+    ended: 'ended by itself',
+    changed: 'was changed in the config',
+  }[reason]
+  return `[${server} ${why}; it was started again for this call. Its state from earlier calls (open pages, sessions, variables) is gone.]`
+}

@@ -1,32 +1,35 @@
 /**
- * Processes that several sets of servers have in common. Each is started once, and ends when the last set that has it lets go. Only
- * the connection is shared: what a set knows, reviews and allows of a server is its own.
+ * Processes shared by several server sets. Each is started once, and ends when the last set releases it. Only the connection is
+ * shared: definitions, reviews and permissions are separate.
  */
+
+import type { CallToolResult } from '@modelcontextprotocol/client'
 import { canonicalJson } from '@toolwell/core/internal'
 import type { ServerConfig } from '../config/server-config.js'
-import { abortable } from './abortable.js'
-import type { Connection } from './connection.js'
-import { Lease } from './lease.js'
-import type { Place } from './place.js'
+import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
+import type { Place } from './choose-place.js'
+import type { CallOptions, Connection } from './connection.js'
+import { AnswerLost, ConnectionLost } from './failures.js'
+import { abortable } from './retries.js'
 import { createWatchdog, type Watchdog } from './watchdog.js'
 
-/** Whoever starts a process, or comes to one. */
+/** A user of a process. */
 export interface ProcessUser {
-  /** It stops waiting. */
+  /** Aborts waiting for the process. */
   readonly signal: AbortSignal
   readonly onListChanged: () => void
-  /** The server with its references resolved: what came out of them is secret. Told before anything is started. */
+  /** Called before the start with the server after its references were resolved. Their values are secret. */
   readonly onResolved: (server: ServerConfig) => void
 }
 
 export type OpenProcess = (user: ProcessUser) => Promise<Connection>
 
 export class SharedProcesses {
-  /** One for all: also for what is not shared. */
+  /** For all processes, including those that are not shared. */
   readonly watchdog: Watchdog = createWatchdog()
   readonly #processes = new Map<string, SharedProcess>()
 
-  /** Gives a connection to a process that runs or is being started; otherwise `start` starts it. To be closed like one's own. */
+  /** Connects to a running or starting process; otherwise calls `start`. The caller must close the connection. */
   open(key: string, user: ProcessUser, start: OpenProcess): Promise<Connection> {
     const known = this.#processes.get(key)
     if (known && !known.isOver) return known.join(user)
@@ -37,15 +40,15 @@ export class SharedProcesses {
     return made.join(user)
   }
 
-  /** Once every set is closed. Idempotent. */
+  /** Call after all sets are closed. Idempotent. */
   close(): void {
     this.watchdog.close()
   }
 }
 
 /**
- * Names the process of a local server that is the same for everyone in every folder; undefined for any other. The file that its
- * entry stands in is part of it: that is what trust is bound to, and the same words in another project are another server.
+ * Key of a local server's process that is the same for everyone in every folder; undefined for other servers. Includes the config
+ * file, because trust depends on it: an equal entry in another project is another server.
  */
 export function processKey(server: ServerConfig, place: Place): string | undefined {
   const { name, file, endpoint, share, timeout, workspace } = server
@@ -69,7 +72,7 @@ class SharedProcess {
     this.#onOver = onOver
   }
 
-  /** Nobody can come to it any more. */
+  /** Nobody can join any more. */
   get isOver(): boolean {
     return this.#isOver || this.#connection?.isClosed === true
   }
@@ -89,7 +92,7 @@ class SharedProcess {
     } catch (error) {
       const isLast = this.#users.size === 1
       await this.#leave(user)
-      // What a program said before it was given up says more than that it was.
+      // The last output of the program says more than the abort reason.
       throw isLast ? await opening.then(() => error).catch((why: unknown) => why) : error
     }
   }
@@ -126,18 +129,111 @@ class SharedProcess {
     for (const lease of this.#users.values()) lease?.end(reason)
   }
 
-  /** It does not work any more, for anyone. */
+  /** Ends the process for all users. */
   async #end(connection: Connection): Promise<void> {
     this.#finish()
     await connection.close()
   }
 
-  /** Where nobody is left, waits until it has ended. */
+  /** After the last user left, waits for the end of the process. */
   async #leave(user: ProcessUser): Promise<void> {
     if (!this.#users.delete(user) || this.#users.size > 0) return
     this.#finish()
     this.#giveUp.abort(user.signal.reason)
     const connection = await this.#opening?.catch(() => undefined)
     await connection?.close()
+  }
+}
+
+interface LeaseOptions {
+  /** Releases the lease. If it was the last, resolves when the connection has ended. */
+  readonly leave: () => Promise<void>
+  /** Called when the connection is broken. */
+  readonly fail: () => Promise<void>
+}
+
+const CLOSED = 'the connection was closed'
+
+class Lease implements Connection {
+  readonly era: Connection['era']
+  readonly closed: Promise<string>
+  readonly #connection: Connection
+  readonly #options: LeaseOptions
+  readonly #calls = new Set<AbortController>()
+  #end: (reason: string) => void = () => undefined
+  #isOver = false
+  #leaving: Promise<void> | undefined
+
+  constructor(connection: Connection, options: LeaseOptions) {
+    this.era = connection.era
+    this.#connection = connection
+    this.#options = options
+    this.closed = new Promise((resolve) => {
+      this.#end = resolve
+    })
+  }
+
+  get pid(): number | null {
+    return this.#connection.pid
+  }
+
+  /** Calls of all leases. */
+  get busy(): number {
+    return this.#connection.busy
+  }
+
+  get isClosed(): boolean {
+    return this.#isOver || this.#connection.isClosed
+  }
+
+  /** The connection has ended. */
+  end(reason: string): void {
+    this.#isOver = true
+    this.#end(reason)
+  }
+
+  list(signal: AbortSignal): Promise<ServerDefinition> {
+    return this.#connection.list(signal)
+  }
+
+  async call(
+    tool: McpTool,
+    input: Record<string, unknown>,
+    { signal, ...options }: CallOptions,
+  ): Promise<CallToolResult> {
+    if (this.isClosed) throw new ConnectionLost(CLOSED, false)
+    const call = new AbortController()
+    const stop = () => call.abort(signal?.reason)
+    if (signal?.aborted) stop()
+    signal?.addEventListener('abort', stop, { once: true })
+    this.#calls.add(call)
+    try {
+      return await this.#connection.call(tool, input, { ...options, signal: call.signal })
+    } catch (error) {
+      const isLost = error instanceof ConnectionLost && !(error instanceof AnswerLost)
+      if (isLost) void this.#options.fail().catch(() => undefined)
+      // Cancelled by closing the lease, not by the caller.
+      else if (call.signal.aborted && !signal?.aborted)
+        throw new ConnectionLost(CLOSED, true, { cause: error })
+      throw error
+    } finally {
+      this.#calls.delete(call)
+      signal?.removeEventListener('abort', stop)
+    }
+  }
+
+  rootsChanged(): Promise<void> {
+    return this.#connection.rootsChanged()
+  }
+
+  close(): Promise<void> {
+    this.#leaving ??= this.#leave()
+    return this.#leaving
+  }
+
+  async #leave(): Promise<void> {
+    this.end(CLOSED)
+    for (const call of this.#calls) call.abort(new Error(CLOSED))
+    await this.#options.leave()
   }
 }

@@ -1,31 +1,31 @@
-/** Why a remote server could not be reached, in a sentence that names the cause and one that says what to do. */
+/** Explains why a remote server could not be reached: the cause, and what to do. */
 
 import { type FetchLike, ProtocolError, SdkErrorCode } from '@modelcontextprotocol/client'
 import { dropUndefined } from '@toolwell/core/internal'
 import type { HttpEndpoint } from '../config/server-config.js'
-import { headOf, quoted } from './http-status.js'
+import { quoted, readAnswerText } from './http-answers.js'
 
-/** The last thing that a server answered while it was being opened. */
+/** Last answer of a server while connecting. */
 export interface Seen {
   readonly status: number
   readonly type: string
-  /** Where it sends us, without query. */
+  /** Redirect target without query. */
   readonly location: string | undefined
-  /** It has sent us there before. */
+  /** The redirect target was visited before. */
   readonly isCircle: boolean
 }
 
 export interface Observer {
   readonly fetch: FetchLike
   seen(): Seen | undefined
-  /** Why the last request had no answer. The older transport passes on only the text of an error. */
+  /** Error of the last request. The older transport forwards only its text. */
   failure(): unknown
-  /** It is open: nobody asks any more. */
+  /** Stops observing, after the connection is open. */
   stop(): void
 }
 
-/** Observes the answers to messages, and not the requests of a login. */
-export function observe(inner: FetchLike, type: 'http' | 'sse'): Observer {
+/** Observes answers to messages, but not requests of a login. */
+export function observeFetch(inner: FetchLike, type: 'http' | 'sse'): Observer {
   const visited = new Set<string>()
   let seen: Seen | undefined
   let failure: unknown
@@ -65,7 +65,7 @@ export function observe(inner: FetchLike, type: 'http' | 'sse'): Observer {
 const placeOf = ({ origin, pathname }: URL) => `${origin}${pathname}`
 
 export class Unreachable extends Error {
-  /** What to do about it; without a full stop. */
+  /** What to do about it, without a full stop. */
   readonly fix: string
 
   constructor(why: string, fix: string, cause: unknown) {
@@ -77,8 +77,8 @@ export class Unreachable extends Error {
 
 type Explained = readonly [why: string, fix: string]
 
-/** The error itself where nothing better can be said. */
-export function explained(
+/** Returns the error itself if nothing better is known. */
+export function explainError(
   error: unknown,
   endpoint: HttpEndpoint,
   {
@@ -92,7 +92,7 @@ export function explained(
   } = {},
 ): unknown {
   const { url } = endpoint
-  // It does speak MCP, and says itself what is wrong.
+  // The server uses MCP and explains the error itself.
   if (error instanceof ProtocolError) return error
   if (!URL.canParse(url))
     return new Unreachable('the url is not an address', 'write it in full: "https://example.com/mcp"', error)
@@ -100,7 +100,7 @@ export function explained(
   const [why, fix] =
     ofNetwork(error, address) ??
     ofNetwork(failure, address) ??
-    (seen && ofAnswer(seen, hide(headOf(error)), endpoint)) ??
+    (seen && ofAnswer(seen, hide(readAnswerText(error)), endpoint)) ??
     []
   return why === undefined || fix === undefined ? error : new Unreachable(why, fix, error)
 }
@@ -111,7 +111,7 @@ function ofNetwork(error: unknown, { host, hostname, port, protocol }: URL): Exp
     if (/^(?:ENOTFOUND|EAI_\w+)$/.test(code))
       return [
         `the host ${hostname} is not known (${code})`,
-        'check the spelling of "url", and whether this machine is online',
+        'check the spelling of "url" and your network connection',
       ]
     if (code === 'ECONNREFUSED')
       return [
@@ -124,47 +124,46 @@ function ofNetwork(error: unknown, { host, hostname, port, protocol }: URL): Exp
         'check the address, and the network, VPN or proxy between here and there',
       ]
     if (code === 'CERT_HAS_EXPIRED')
-      return [`the certificate of ${host} has expired`, 'tell whoever runs the server']
+      return [`the certificate of ${host} has expired`, 'tell the operator of the server']
     if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
       return [
         `the certificate of ${host} is for another host`,
-        'write the host name that it is for into "url", or tell whoever runs the server',
+        'use the host name of the certificate in "url", or tell the operator of the server',
       ]
     if (/^(?:DEPTH_ZERO_)?SELF_SIGNED_CERT|^UNABLE_TO_(?:VERIFY|GET)_/.test(code))
       return [
-        `the certificate of ${host} is not signed by anyone that this machine trusts (${code})`,
-        'if you trust it, name a file with the certificate of its authority in NODE_EXTRA_CA_CERTS',
+        `the certificate of ${host} is not signed by an authority that this machine trusts (${code})`,
+        'if you trust it, set NODE_EXTRA_CA_CERTS to a file with the certificate of its authority',
       ]
     if (isSecure && /wrong.version.number|packet.length.too.long/i.test(`${code} ${message}`))
       return [
         `${host} does not speak TLS`,
-        'write "http://" instead of "https://" in "url" if it is meant to be without, or correct the port',
+        'write "http://" instead of "https://" in "url" if the server has no TLS, or correct the port',
       ]
     if (code === 'EPROTO' || code.startsWith('ERR_SSL_'))
       return [
-        `${host} and this machine have no version of TLS in common (${code})`,
-        'tell whoever runs the server',
+        `${host} and this machine have no TLS version in common (${code})`,
+        'tell the operator of the server',
       ]
-    if (code.startsWith('HPE_'))
-      return [`what listens on ${host} does not speak HTTP`, 'correct the port in "url"']
+    if (code.startsWith('HPE_')) return [`${host} does not speak HTTP`, 'correct the port in "url"']
     if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE')
       return [
         `${host} closed the connection without an answer`,
         isSecure
           ? 'see the log of the server'
-          : 'write "https://" instead of "http://" in "url" if it speaks TLS; otherwise see its log',
+          : 'write "https://" instead of "http://" in "url" if the server uses TLS; otherwise see its log',
       ]
     if (code === SdkErrorCode.RequestTimeout)
-      return ['it did not answer in time', 'check that it is an MCP server and that it runs']
+      return ['it did not answer in time', 'check that it is an MCP server and that it is running']
     if (message === 'bad port')
       return [
         `web requests to port ${port} are blocked`,
-        'correct the port in "url", or let the server use another one',
+        'correct the port in "url", or configure the server to use another port',
       ]
     if (message.includes('includes credentials'))
       return [
-        'the url holds a user name or password',
-        'put them into "headers": { "Authorization": "Basic ${NAME_OF_A_VARIABLE}" } instead',
+        'the url contains a user name or password',
+        'write "headers": { "Authorization": "Basic ${NAME_OF_A_VARIABLE}" } instead',
       ]
   }
   return undefined
@@ -172,18 +171,18 @@ function ofNetwork(error: unknown, { host, hostname, port, protocol }: URL): Exp
 
 function ofAnswer(seen: Seen, answer: string, { headers, type: kind }: HttpEndpoint): Explained | undefined {
   const { status, type, location, isCircle } = seen
-  const path = `check the path of "url": most end in /mcp, older ones in /sse${kind === 'auto' ? '' : '; or leave out "type"'}`
+  const path = `check the path of "url": most end in /mcp, older ones in /sse${kind === 'auto' ? '' : '; or remove "type"'}`
   if (status >= 300 && status < 400) {
     if (isCircle)
       return [
         `its address redirects in a circle (${status})`,
-        'check "url", and tell whoever runs the server',
+        'check "url", and tell the operator of the server',
       ]
     return location === undefined
       ? [`its address redirects without saying where to (${status})`, path]
       : [
           `its address has moved to ${location} (${status})`,
-          'write that into "url", if it is the server you mean: nothing is sent there unasked',
+          'if you trust that address, write it into "url": Toolwell does not follow redirects',
         ]
   }
   if (status === 403)
@@ -191,23 +190,23 @@ function ofAnswer(seen: Seen, answer: string, { headers, type: kind }: HttpEndpo
       'it denies access (403)',
       Object.keys(headers).length > 0
         ? 'check the keys in "headers" of its config'
-        : 'give it a key in "headers" of its config, or ask whoever runs it',
+        : 'set a key in "headers" of its config, or ask the operator of the server',
     ]
   if (status === 404 || status === 410) return [`there is nothing at its address (${status})`, path]
   if (status === 405 || status === 406 || status === 415)
-    return [`what is at its address takes no MCP messages (${status})`, path]
+    return [`its address does not accept MCP messages (${status})`, path]
   if (status === 429) return ['it has received too many requests (429)', 'try again later']
   if (status >= 400 && status < 500)
     return [`it refuses the request (${status})${quoted(answer)}`, 'check "url" and "headers" in its config']
   if (status >= 502 && status <= 504)
     return [
       `it is not available at the moment (${status})`,
-      'try again later, or tell whoever runs the server',
+      'try again later, or tell the operator of the server',
     ]
   if (status >= 500)
     return [
-      `it fails with an error of its own (${status})${quoted(answer)}`,
-      'see its log, or tell whoever runs the server',
+      `it has an internal error (${status})${quoted(answer)}`,
+      'see its log, or tell the operator of the server',
     ]
   if (/^text\/html\b/i.test(type)) return ['there is a web page at its address, not an MCP server', path]
   if (/^(?:application\/json|text\/event-stream)\b/i.test(type)) return ['its answer is not MCP', path]
@@ -217,7 +216,7 @@ function ofAnswer(seen: Seen, answer: string, { headers, type: kind }: HttpEndpo
   ]
 }
 
-/** Outermost first. A host with several addresses fails once for each. */
+/** All causes of an error, outermost first. A host with several addresses fails once per address. */
 function* causesOf(error: unknown): Generator<{ code?: string; message: string }> {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
     const { code } = at as { code?: unknown }

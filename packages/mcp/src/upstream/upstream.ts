@@ -1,75 +1,73 @@
-/** One server over its whole life: known, started on first use, shared, stopped when idle, started again when it died. */
+/** Life cycle of one server: started on first use, shared, stopped when idle, restarted after failures. */
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { ServerConfig } from '../config/server-config.js'
 import type { DefinitionCache } from '../definition/cache.js'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
 import type { Guard } from '../trust/guard.js'
 import type { Review } from '../trust/review.js'
-import { abortable } from './abortable.js'
-import type { Breaker } from './breaker.js'
 import type { Caller } from './caller.js'
+import { chooseIdleTimeout, choosePlace, type Place } from './choose-place.js'
 import type { CallOptions, Connection } from './connection.js'
-import { AnswerLost, ConnectionLost } from './connection-lost.js'
-import { createFailures, type Failures } from './failures.js'
-import { type Extent, KnownDefinition, type RecalledFailure } from './known-definition.js'
-import { Later } from './later.js'
-import { LoginNeed } from './login-need.js'
-import type { LostState } from './lost-state.js'
-import type { McpFailure } from './mcp-failure.js'
+import type { McpFailure } from './failures.js'
+import { AnswerLost, ConnectionLost, createFailures, type Failures } from './failures.js'
+import {
+  type Extent,
+  findUsableTool,
+  isRepeatable,
+  KnownDefinition,
+  type RecalledFailure,
+} from './known-definition.js'
 import { asksForMore, needsLogin } from './open-client.js'
-import { idleIn, type Place, placeOf } from './place.js'
+import type { Breaker } from './pool.js'
 import { Pool, type Running } from './pool.js'
-import { Relisting } from './relisting.js'
-import type { ServerEvent, ServerState } from './server-state.js'
-import { Starts, type StartsOptions } from './starts.js'
-import { isRepeatable, usableTool } from './usable-tool.js'
+import { abortable, LoginNeed, Relisting, SingleTimer } from './retries.js'
+import type { LostState, ServerEvent, ServerState } from './server-state.js'
+import { ServerStarter, type StarterOptions } from './start-server.js'
 
-/** A call waits this long for a server that rests after a failure; for longer rests it is answered at once. */
+/** A call waits this long for the pause after a failure. If the pause is longer, the call fails at once. */
 const PATIENCE = 2000
 
-/** Milliseconds before a server that could not be listed is tried again without being asked for, at least; and how often. */
+/** Minimum milliseconds before a failed listing is repeated in the background, and how often. */
 const FIRST_RETRY = 1000
 const MOST_RETRIES = 10
 
-export interface UpstreamOptions extends StartsOptions {
+export interface UpstreamOptions extends StarterOptions {
   readonly cache: DefinitionCache
   readonly guard: Guard
-  /** Who lists: a server may offer other tools to a caller that can be asked more. */
+  /** The listing caller: a server may offer other tools to a caller with more capabilities. */
   readonly lister: Caller
-  /** Who has to hear that a server of this name has lost what it kept. */
+  /** Callers that must be notified of lost state. */
   readonly lost: LostState
-  /** Does what nobody waits for, a little at a time. */
+  /** Runs background work, a few jobs at a time. */
   readonly inTurn: (work: () => Promise<void>) => void
-  /** That an earlier program could not list it counts for nothing. */
+  /** Ignore failed listings of earlier programs. */
   readonly isPatient: boolean
   /** Milliseconds to start, shake hands and list. */
   readonly connectTimeout: number
   readonly random: () => number
   readonly emit: (event: ServerEvent) => void
-  /** The definition in use, its review or the state is another one now. */
+  /** Called when the definition, its review or the state changes. */
   readonly onChange: (upstream: Upstream) => void
 }
 
 export class Upstream {
   readonly server: ServerConfig
-  /** What it offers, as far as that is known. */
   readonly known: KnownDefinition
-  /** Why it is in this state, in words; empty where there is nothing to say. */
+  /** Why it is in this state; may be empty. */
   reason = ''
-  /** Nothing is known of it, and an earlier program could not list it either: nobody need wait long for it, or at all. */
+  /** A failed listing of an earlier program, if the definition is unknown. Then nobody waits long for the server. */
   failedBefore: RecalledFailure | undefined
-  /** How often it was started or reached. */
+  /** Number of successful starts. */
   starts = 0
-  /** Calls that were sent to it. */
+  /** Number of calls that were sent. */
   calls = 0
   readonly #options: UpstreamOptions
   readonly #pool: Pool
   readonly #failures: Failures
   readonly #connectTimeout: number
-  /** Where whoever lists is. */
+  /** Place of the listing caller. */
   readonly #home: Place
-  readonly #starts: Starts
-  /** Of folders other than that one. */
+  readonly #starts: ServerStarter
   readonly #reasonsElsewhere = new Map<string, string>()
   readonly #login = new LoginNeed(
     () => this.#options.auth?.watch?.(() => void this.refresh().catch(() => undefined)),
@@ -78,14 +76,14 @@ export class Upstream {
   #lastState: ServerState | undefined
   readonly #relisting = new Relisting()
   #refreshing: Promise<void> | undefined
-  /** It was asked to speak the older protocol, and does not. */
+  /** The server does not support the older protocol. */
   #isOnlyModern = false
-  /** Calls that are not answered yet. */
+  /** Number of unanswered calls. */
   #underWay = 0
   #isRetired = false
-  /** When it has rested, is started or is listed again. */
-  readonly #later = new Later()
-  /** It is listed again although nobody asks: nobody waits for it either. */
+  /** Timer for the next start or listing. */
+  readonly #later = new SingleTimer()
+  /** The current listing is a background retry, for which nobody waits. */
   #isRetrying = false
   #retries = 0
   #onQuiet: (() => void) | undefined
@@ -94,11 +92,11 @@ export class Upstream {
     this.server = options.server
     this.#options = options
     this.#connectTimeout = options.server.startTimeout ?? options.connectTimeout
-    this.#home = placeOf(options.server, options.lister, false)
-    this.#starts = new Starts(options)
+    this.#home = choosePlace(options.server, options.lister, false)
+    this.#starts = new ServerStarter(options)
     this.#failures = createFailures(options.server, (text) => this.#starts.hide(text))
     this.#pool = new Pool({
-      idle: ({ folder }) => idleIn(folder, this.server, this.#home),
+      idle: ({ folder }) => chooseIdleTimeout(folder, this.server, this.#home),
       now: options.now,
       random: options.random,
       onChange: () => this.#announce(),
@@ -118,8 +116,8 @@ export class Upstream {
       onAdopted: ({ server: before }) => {
         this.failedBefore = undefined
         this.#retries = 0
-        const { server: held } = this.review
-        if (held !== undefined || this.reason === before) this.reason = held ?? ''
+        const { server: quarantined } = this.review
+        if (quarantined !== undefined || this.reason === before) this.reason = quarantined ?? ''
         this.#announce(true)
       },
     })
@@ -136,9 +134,9 @@ export class Upstream {
     return this.known.review
   }
 
-  /** Reviews what is cached, a little at a time, and takes it into use. */
+  /** Reviews the cached definition in short slices, and uses it. */
   beginSlowly(): Promise<void> {
-    return this.known.beginSlowly(() => this.#pool.closing.aborted)
+    return this.known.beginInSlices(() => this.#pool.closing.aborted)
   }
 
   get state(): ServerState {
@@ -148,39 +146,38 @@ export class Upstream {
     const isListing = this.#refreshing !== undefined && this.server.lazy && this.calls === 0
     if (this.#pool.connections.length > 0 && !isListing) return 'ready'
     if ((this.#refreshing || this.#pool.isOpening) && !this.#isRetrying) return 'connecting'
-    // Where it may be tried again, the next call does: one failure is an accident, and later ones rest for a while.
+    // After the pause, the next call tries again. The first failure causes no pause.
     const isResting = this.#breaker.remaining() > 0 || !this.definition
     if (this.isTentative && isResting) return 'failed'
     if (this.calls > 0) return 'idle'
     return this.definition ? 'cached' : 'connecting'
   }
 
-  /** What runs now, and where. */
   get running(): Running[] {
     return this.#pool.running()
   }
 
-  /** It failed when it was last used, and has not been seen working since. */
+  /** The last use failed. */
   get isTentative(): boolean {
     return this.#breaker.failures > 0 || (!this.definition && this.failedBefore !== undefined)
   }
 
-  /** It failed, and somebody asks for it: it is tried again, if it has rested. */
+  /** Tries a failed server again, after its pause, because somebody needs it. */
   wake(): void {
     if (!this.isTentative || this.#login.isNeeded || this.#isRetired || this.#pool.closing.aborted) return
     const isUnderWay = this.#refreshing !== undefined || this.#pool.isOpening
     if (!isUnderWay && this.#breaker.remaining() > 0) return
-    // From now on somebody waits.
+    // Somebody waits for this attempt.
     this.#isRetrying = false
     this.refresh().catch(() => undefined)
   }
 
-  /** Of the folder in which it is listed: what happens in another one says nothing about the server. */
+  /** Breaker of the folder in which the server is listed. Failures in other folders do not count. */
   get #breaker(): Breaker {
     return this.#pool.breaker(this.#home)
   }
 
-  /** Reaches the server and lists it; afterwards it is stopped again, unless it is in use or to be kept running. */
+  /** Lists the server. Stops it afterwards, unless it is in use or has `lazy: false`. */
   refresh(caller?: Caller): Promise<void> {
     if (caller) return this.#refresh(caller)
     this.#refreshing ??= this.#refresh(this.#options.lister).finally(() => {
@@ -194,18 +191,18 @@ export class Upstream {
 
   async #refresh(caller: Caller): Promise<void> {
     if (!this.server.enabled || this.#pool.closing.aborted) return
-    const place = placeOf(this.server, caller, false)
+    const place = choosePlace(this.server, caller, false)
     let isListed = false
     const connection = await this.#pool.acquire(place, () => {
       isListed = true
       return this.#open(place, caller, true)
     })
-    // It was running already: then it has not been listed by being opened.
+    // It was already running, so opening did not list it.
     if (!isListed) {
       this.#relist(connection, place)
       await this.#relisting.due
     }
-    // A failed server cannot be called, so a listing that succeeds must reset it. One that is kept running has to prove itself by lasting.
+    // A successful listing resets the breaker, because a failed server cannot be called. A server with `lazy: false` must last first.
     if (this.server.lazy) this.#pool.breaker(place).succeed()
     this.#pool.release(place, this.server.lazy && this.calls === 0)
   }
@@ -226,14 +223,14 @@ export class Upstream {
 
   async #call(name: string, input: Record<string, unknown>, options: CallOptions): Promise<CallToolResult> {
     const { signal, caller = {} } = options
-    const isStale = this.known.lookAgain() || (this.#refreshing && this.known.holds(name))
+    const isStale = this.known.reviewIfStale() || (this.#refreshing && this.known.holds(name))
     if (isStale) await this.#giveUp(this.refresh(), signal).catch(() => undefined)
-    // What is not known and cannot be under way is not worth starting a server for.
+    // Do not start a server for an unknown tool, unless a listing is due.
     if (!this.#relisting.due) this.#usable(name)
-    // Whether it speaks both protocols shows when it is listed.
+    // A listing shows if the server supports both protocols.
     if (caller.era === 'legacy' && !this.definition) await this.#giveUp(this.refresh(), signal)
     const speaksBoth = this.definition?.era === 'modern' && !this.#isOnlyModern
-    const place = placeOf(this.server, caller, speaksBoth)
+    const place = choosePlace(this.server, caller, speaksBoth)
     for (let attempt = 0; ; attempt++) {
       const connection = await this.#acquire(place, caller, signal)
       try {
@@ -242,13 +239,16 @@ export class Upstream {
         if (listing) await abortable(listing, signal)
         const tool = this.#usable(name)
         if (options.mayCall?.() === false)
-          throw this.#failures.make('quarantined', `${name} of ${this.server.name} is not as it was approved`)
+          throw this.#failures.make(
+            'quarantined',
+            `${name} of ${this.server.name} has changed since it was approved`,
+          )
         this.calls++
         this.#pool.use(place)
         const result = await connection.call(tool, input, options)
         this.#worked(place)
         this.#setLogin(undefined)
-        return this.#options.lost.tell(this.server.name, place, result)
+        return this.#options.lost.announce(this.server.name, place, result)
       } catch (error) {
         const lost = error instanceof ConnectionLost
         if (lost && !(error instanceof AnswerLost)) this.#pool.drop(place, connection)
@@ -267,13 +267,13 @@ export class Upstream {
     if (wasTentative && !this.isTentative) this.#announce(true)
   }
 
-  /** Tells the server that this caller has other roots now. */
+  /** Notifies the server of changed roots of this caller. */
   async rootsChanged(caller: Caller): Promise<void> {
-    const places = [false, true].map((speaksBoth) => placeOf(this.server, caller, speaksBoth).key)
+    const places = [false, true].map((speaksBoth) => choosePlace(this.server, caller, speaksBoth).key)
     for (const key of new Set(places)) await this.#pool.find({ key })?.rootsChanged()
   }
 
-  /** Another takes its place: calls under way are answered, then it stops. Whoever used it hears that its state is gone. */
+  /** Stops the server after its current calls, because another replaces it. Its callers are notified of the lost state. */
   async retire(): Promise<void> {
     this.#isRetired = true
     this.#later.clear()
@@ -292,10 +292,10 @@ export class Upstream {
     await this.#pool.close(this.#failures.make('closed', `${this.server.name} was closed`))
   }
 
-  /** The tool as it is now, if it may be called now. */
+  /** Returns the current tool, if it may be called. */
   #usable(name: string): McpTool {
     if (this.#pool.closing.aborted) throw this.#pool.closing.reason
-    return usableTool(name, this.server, this.known, this.#failures)
+    return findUsableTool(name, this.server, this.known, this.#failures)
   }
 
   async #acquire(place: Place, caller: Caller, signal: AbortSignal | undefined): Promise<Connection> {
@@ -305,7 +305,7 @@ export class Upstream {
     if (rest > PATIENCE && !isRunning())
       throw this.#failures.make(
         'resting',
-        `${this.server.name} failed ${breaker.failures} times and is left alone for another ${Math.ceil(rest / 1000)} s. ${this.#reasonIn(place)}`,
+        `${this.server.name} failed ${breaker.failures} times and is not tried again for ${Math.ceil(rest / 1000)} s. ${this.#reasonIn(place)}`,
       )
     const running = signal?.aborted ? undefined : this.#pool.take(place)
     if (running) return running
@@ -313,18 +313,18 @@ export class Upstream {
     try {
       return await this.#giveUp(opened, signal)
     } catch (error) {
-      // A caller that gave up must not keep the connection open.
+      // A cancelled call must not keep the connection open.
       if (signal?.aborted) opened.then(() => this.#pool.release(place)).catch(() => undefined)
       throw error
     }
   }
 
-  /** Waits, unless whoever waits gives up. */
+  /** Waits until the caller cancels. */
   #giveUp<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     return abortable(work, signal, () => this.#failures.make('cancelled', 'the call was cancelled'))
   }
 
-  /** Opens, and lists unless the server has promised that what is known still holds. */
+  /** Opens a connection, and lists the server unless the known list is still valid. */
   async #open(place: Place, caller: Caller, mustList: boolean): Promise<Connection> {
     const connectTimeout = this.#connectTimeout
     const deadline = AbortSignal.timeout(connectTimeout)
@@ -346,7 +346,7 @@ export class Upstream {
       )
       connection = opened
       if (place.era === 'legacy' && opened.era === 'modern') this.#isOnlyModern = true
-      // A promise about the list was made by another process, or by the server that is still there.
+      // The `ttlMs` of a local server belongs to an earlier process.
       const isPromised = server.endpoint.type !== 'stdio' && this.known.isCurrent
       if (mustList || !isPromised) await this.#keep(await opened.list(signal), place)
       this.starts++
@@ -377,10 +377,10 @@ export class Upstream {
   }
 
   #keep(listed: ServerDefinition, place: Place): Promise<void> {
-    // What it lists now is no longer for others to see.
+    // Ignore listings of a replaced server.
     if (this.#isRetired && this.definition) return Promise.resolve()
     const clean = this.#starts.clean(listed, place)
-    // What it speaks when it is asked to is not the newest that it speaks.
+    // A requested older protocol is not the newest of the server.
     const { era = clean.era } = place.era === 'legacy' ? (this.definition ?? {}) : {}
     return this.known.keep({ ...clean, era }, this.#extentIn(place))
   }
@@ -399,28 +399,28 @@ export class Upstream {
       } catch (error) {
         if (connection.isClosed || this.#pool.closing.aborted) return
         if (needsLogin(error)) return this.#setLogin(this.#failures.ofOpening(error, undefined).message)
-        const text = `its list of tools has changed and could not be read: ${this.#starts.hide(String(error))}`
+        const text = `its changed list of tools could not be read: ${this.#starts.hide(String(error))}`
         this.#options.emit({ kind: 'warning', server: this.server.name, code: 'list-failed', text })
       }
     })
   }
 
-  /** A server that is to be kept running is started again by itself. */
+  /** Restarts a server with `lazy: false`. */
   #revive(): void {
     if (this.server.lazy || this.#isRetired || this.#pool.closing.aborted || this.#login.isNeeded) return
-    this.#later.in(this.#breaker.remaining(), () => void this.refresh().catch(() => undefined))
+    this.#later.start(this.#breaker.remaining(), () => void this.refresh().catch(() => undefined))
   }
 
   /**
-   * The end of a rest is news: calls may try again. What has never been listed is listed again by itself, a few times;
-   * after that when somebody asks for it.
+   * Announces the end of the pause, because calls may try again. A server that was never listed is listed again in the background, a
+   * few times; after that, on demand.
    */
   lookLater(): void {
     if (!this.server.lazy || this.#isRetired || this.#pool.closing.aborted) return
     const rest = this.#breaker.remaining()
-    if (this.definition) this.#later.in(rest + 1, () => this.#announce())
+    if (this.definition) this.#later.start(rest + 1, () => this.#announce())
     else if (this.#retries < MOST_RETRIES)
-      this.#later.in(Math.max(rest, FIRST_RETRY), () => {
+      this.#later.start(Math.max(rest, FIRST_RETRY), () => {
         this.#options.inTurn(async () => {
           if (this.definition || this.#refreshing || this.#pool.isOpening) return
           this.#retries++
@@ -432,12 +432,12 @@ export class Upstream {
 
   #callFailure(error: unknown, name: string, signal: AbortSignal | undefined): McpFailure {
     const failure = this.#failures.ofCall(error, name, signal?.aborted === true)
-    // One tool that needs more scopes says nothing about the others.
+    // A missing scope of one tool does not affect the others.
     if (failure.kind === 'needs-login' && !asksForMore(failure.cause)) this.#setLogin(failure.message)
     return failure
   }
 
-  /** Why it asks for a login; undefined where it has let us in. */
+  /** `reason`: why a login is needed; undefined if it is not. */
   #setLogin(reason: string | undefined): void {
     if (reason === undefined && !this.#login.isNeeded) return
     this.#login.set(reason !== undefined)
@@ -451,7 +451,7 @@ export class Upstream {
     const moved = state !== this.#lastState
     this.#lastState = state
     if (state === 'failed' && !this.#refreshing && !this.#pool.isOpening) this.lookLater()
-    // While it is tried again, why it failed before is no reason for anything.
+    // While it is connecting, the reason of the last failure is outdated.
     const reason = state === 'connecting' ? '' : this.reason
     if (moved) this.#options.emit({ kind: 'server-state', server: this.server.name, state, reason })
     if (moved || isChanged) this.#options.onChange(this)

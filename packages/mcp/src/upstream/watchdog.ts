@@ -1,10 +1,11 @@
 /**
- * Ends the process groups of servers when this process is gone, however it went: the watchdog is a shell that reads a
- * pipe of ours, and the pipe closes even when we are killed. One for all servers, started with the first.
+ * Ends the process groups of servers when this process ends, even if it is killed: the watchdog is a shell that reads from a pipe,
+ * and the pipe closes with this process. One for all servers, started with the first.
  */
+
 import { type ChildProcess, spawn } from 'node:child_process'
 
-/** `+ 123` adds a group and `- 123` removes one; at the end of the input, the remaining groups are ended. */
+/** `+ 123` adds a group, `- 123` removes one. At the end of the input, the remaining groups are ended. */
 const SCRIPT = `trap '' HUP INT TERM
 groups=' '
 while read -r sign group; do
@@ -22,27 +23,27 @@ for each in $groups; do kill -s KILL -- "-$each" 2>/dev/null; done
 export interface Watchdog {
   watch(group: number): void
   forget(group: number): void
-  /** Idempotent. Groups that are still watched are ended. */
+  /** Ends the groups that are still watched. Idempotent. */
   close(): void
 }
 
-/** Windows has no process groups: there, a server only sees its input end. */
+/** Windows has no process groups: there, servers only notice the end of their input. */
 export function createWatchdog(): Watchdog {
   let child: ChildProcess | undefined
   let closed = false
   const watched = new Set<number>()
   const start = (): ChildProcess => {
-    // In its own session, so that a signal from the terminal does not end it before us.
+    // In its own session, so that a signal of the terminal does not end it before this process.
     const started = spawn('/bin/sh', ['-c', SCRIPT], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
       env: {},
     })
-    // Without it, a server still sees its input end.
+    // Without the watchdog, a server still notices the end of its input.
     started.on('error', () => undefined)
     started.stdin?.on('error', () => undefined)
     started.unref()
-    // Neither may keep a program alive that is done.
+    // Neither may keep this process alive.
     ;(started.stdin as { unref?: () => void } | null)?.unref?.()
     return started
   }

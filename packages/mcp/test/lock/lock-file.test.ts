@@ -3,8 +3,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createLock, EMPTY_LOCK } from '../../src/trust/lock/lock.ts'
-import { LockError } from '../../src/trust/lock/lock-error.ts'
+import { createLock, EMPTY_LOCK, LockError } from '../../src/trust/lock/lock.ts'
 import { formatLock, parseLock, readLock, writeLock } from '../../src/trust/lock/lock-file.ts'
 
 const lock = createLock([

@@ -2,10 +2,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fingerprint } from '../../src/definition/fingerprint.ts'
-import { checkLock } from '../../src/trust/lock/check-lock.ts'
-import { approve, createLock, EMPTY_LOCK, type ListedServer } from '../../src/trust/lock/lock.ts'
-import { LockError } from '../../src/trust/lock/lock-error.ts'
-import { renderLockDiff, visible } from '../../src/trust/lock/render-diff.ts'
+import { checkLock, renderLockDiff, visible } from '../../src/trust/lock/check-lock.ts'
+import { approve, createLock, EMPTY_LOCK, type ListedServer, LockError } from '../../src/trust/lock/lock.ts'
 import { createScanner } from '../../src/trust/scan/scan.ts'
 
 const read = {

@@ -20,7 +20,7 @@ describe('labelled attacks', () => {
     expect(share(samples, isFound)).toBeGreaterThanOrEqual(0.95)
   })
 
-  it.each(['hidden-unicode', 'encoded-payload', 'deceptive-name'])('of %s are held back', (technique) => {
+  it.each(['hidden-unicode', 'encoded-payload', 'deceptive-name'])('of %s are quarantined', (technique) => {
     const samples = attacks.filter((sample) => sample.technique === technique)
     expect(share(samples, isHeld)).toBeGreaterThanOrEqual(0.95)
   })

@@ -6,8 +6,7 @@ import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import { runs } from '../../../../test/setup/tier.ts'
 import { MOST_CHARACTERS } from '../../src/trust/scan/fields.ts'
-import { excerptOf } from '../../src/trust/scan/finding.ts'
-import { type Rule, type RuleSettings, SCAN_RULES } from '../../src/trust/scan/rules.ts'
+import { createExcerpt, type Rule, type RuleSettings, SCAN_RULES } from '../../src/trust/scan/rules.ts'
 import { createScanner, scanServers } from '../../src/trust/scan/scan.ts'
 import { LONG_TEXTS } from './long-texts.ts'
 import { ATTACKS, readCorpus, UNTOUCHED } from './read-corpus.ts'
@@ -37,7 +36,7 @@ describe('a finding', () => {
   it('has an excerpt that is safe to print, whatever the text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => {
-        const excerpt = excerptOf(text)
+        const excerpt = createExcerpt(text)
         expect(excerpt).not.toMatch(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}<>\u2028\u2029]/u)
         expect(excerpt.length).toBeLessThan(6 * 2 * 170)
       }),

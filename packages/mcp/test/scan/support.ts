@@ -1,4 +1,4 @@
-import type { Finding } from '../../src/trust/scan/finding.ts'
+import type { Finding } from '../../src/trust/scan/rules.ts'
 import { createScanner } from '../../src/trust/scan/scan.ts'
 import type { Sample } from './read-corpus.ts'
 

@@ -105,6 +105,8 @@ async function call({ name, arguments: input = {}, _meta: meta }) {
     process.exit(9)
   }
   if (manners.delay) await new Promise((resolve) => setTimeout(resolve, manners.delay))
+  while (manners.answersOnce && !existsSync(manners.answersOnce))
+    await new Promise((resolve) => setTimeout(resolve, 20))
   if (name === 'pid') return text(process.pid)
   // It goes on with what nobody wants any more, and answers all the same.
   if (name === 'wait' && input.ignoresCancellation) {

@@ -39,6 +39,8 @@ export interface Manners {
   readonly changesWhile?: string
   readonly ttlMs?: number
   readonly delay?: number
+  /** Answers calls only once this file exists. */
+  readonly answersOnce?: string
   /** Exits at every so manieth call. */
   readonly diesEvery?: number
   readonly title?: string

@@ -29,11 +29,11 @@ export function openFiles(): number {
   return readdirSync('/proc/self/fd').length
 }
 
-/** Asks again and again until it is so; the limit is for what never comes to be. */
+/** Polls until the condition holds. Fails only if it never does. */
 export async function eventually(holds: () => boolean, what: string): Promise<void> {
   const limit = Date.now() + 200_000
   while (!holds()) {
-    if (Date.now() > limit) throw new Error(`It never came to be: ${what}`)
+    if (Date.now() > limit) throw new Error(`This never happened: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

@@ -1,4 +1,7 @@
-/** The real pi in a home of its own: real servers in its config, a scripted model behind a real wire, this extension. For tests and benches. */
+/**
+ * The real pi in a separate home: real servers in its config, a scripted model behind a real wire, this extension. For tests and
+ * benches.
+ */
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -46,26 +49,26 @@ export const realServers: Readonly<Record<string, readonly string[]>> = {
   devtools: inModules('chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js'),
 }
 
-/** The definitions of the servers, listed once for all tests of a run. */
+/** Server definitions, listed once for all tests of a run. */
 const cache = mkdtempSync(join(tmpdir(), 'toolwell-pi-cache-'))
 export const dropCache = () => rmSync(cache, { recursive: true, force: true })
 process.once('exit', dropCache)
 
 export interface HomeOptions {
-  /** The servers, by name: arguments of Node. Default: four real ones. */
+  /** Servers by name: arguments of Node. Default: four real ones. */
   readonly servers?: Readonly<Record<string, readonly string[]>>
-  /** Where they are written: the user's own file for pi (default), or `.mcp.json` of the folder where pi runs. */
+  /** Config file: the user's file for pi (default), or `.mcp.json` of the folder in which pi runs. */
   readonly place?: 'own' | 'project'
-  /** The extensions of pi. Default: this one. */
+  /** Extensions of pi. Default: this one. */
   readonly loaded?: readonly string[]
-  /** Where definitions are kept. Default: one folder for all homes of this process. */
+  /** Folder of the definition cache. Default: one for all homes of this process. */
   readonly cache?: string
 }
 
-/** This extension, as it is built. */
+/** The built extension. */
 export const TOOLWELL = join(root, 'packages/pi/dist/index.js')
 
-/** The version of pi that is run. */
+/** The tested version of pi. */
 export const PI_VERSION = '0.73.1'
 
 /** A list, or a function of the request. */
@@ -145,7 +148,7 @@ export async function openHome(api: Api, model: Model, options: HomeOptions = {}
     return { child, ended }
   }
 
-  /** Every session file, the newest last. */
+  /** Every session file, newest last. */
   const sessionFiles = (): string[] => {
     const place = join(agent, 'sessions')
     return readdirSync(place, { recursive: true, encoding: 'utf8' })
@@ -169,7 +172,7 @@ export async function openHome(api: Api, model: Model, options: HomeOptions = {}
     endpoint,
     addProvider,
     start,
-    /** pi in RPC mode, for what a person does at the screen. */
+    /** pi in RPC mode, for actions of a user. */
     rpc: (options: Parameters<typeof start>[1] = {}, words: readonly string[] = []) => {
       const client = rpcClient(start(['--mode', 'rpc', ...words], { ...options, input: 'pipe' }).child)
       closing.push(client.end)
@@ -181,7 +184,7 @@ export async function openHome(api: Api, model: Model, options: HomeOptions = {}
     sessions,
     /** Every entry of the newest session file. */
     entries: () => sessions().at(-1) ?? [],
-    /** Ends what runs, and leaves nothing behind. */
+    /** Ends its processes and removes its files. */
     async close() {
       for (const end of closing.reverse()) await end()
     },
@@ -190,14 +193,14 @@ export async function openHome(api: Api, model: Model, options: HomeOptions = {}
 
 const basename = (path: string) => path.slice(dirname(path).length)
 
-/** A module that tests give to pi beside this extension. */
+/** An additional extension for pi, written by a test. */
 export function extensionFile(folder: string, code: string): string {
   const file = join(folder, `extension-${Math.random().toString(36).slice(2)}.mjs`)
   writeFileSync(file, code)
   return file
 }
 
-/** The replies one after the other; a request without tools is pi's own, for a summary, and gets one. */
+/** Replies in order. A request without tools is pi's request for a summary and gets one. */
 export function withSummaries(replies: readonly ScriptedReply[]): (body: object) => ScriptedReply {
   let next = 0
   return (body) => {

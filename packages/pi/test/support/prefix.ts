@@ -1,9 +1,9 @@
-/** What a provider's cache sees of a request, for tests and benches that compare two. */
+/** The part of a request that a provider's cache sees, to compare two requests. */
 import { type Api, wires } from './pi-process.ts'
 
 /**
- * Prompt, tools that count for the cache, and history, without the marks that pi moves. A request continues another where this
- * text of it begins with that of the other.
+ * Prompt, tools that count for the cache, and history, without the marks that pi moves. A request continues another if its text
+ * starts with that of the other.
  */
 export function prefixOf(body: object, api: Api): string {
   const { tools, [wires[api].history]: history, ...rest } = body as Record<string, unknown>

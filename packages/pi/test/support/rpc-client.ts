@@ -1,4 +1,4 @@
-/** pi in RPC mode: commands in, what it answers and what happens out. */
+/** Client for pi's RPC mode: commands in, answers and events out. */
 import type { ChildProcess } from 'node:child_process'
 
 export type Said = Readonly<Record<string, unknown>>
@@ -25,7 +25,7 @@ export function rpcClient(child: ChildProcess) {
     }),
   )
 
-  /** The first that fits of what was said from `since` on; fails when pi ends before it comes. */
+  /** The first matching message since `since`. Fails if pi ends before. */
   const next = (fits: (said: Said) => boolean, since = 0) =>
     new Promise<Said>((resolve, reject) => {
       const look = () => {
@@ -51,14 +51,14 @@ export function rpcClient(child: ChildProcess) {
     all,
     next,
     command,
-    /** What this extension or another asks of the person at the screen. */
+    /** Answers a question of an extension to the user. */
     answer: ({ id }: Said, fields: Said) => send({ type: 'extension_ui_response', id, ...fields }),
-    /** A prompt, until the agent has come to its end. */
+    /** Sends a prompt and waits for the end of the agent. */
     async prompt(message: string) {
       const since = all.length
       await command('prompt', { message })
       await next(({ type }) => type === 'agent_end', since)
-      // Events behind the end are handled before the next command is.
+      // Events after the end are handled before the next command.
       const { text } = await command('get_last_assistant_text')
       return text
     },

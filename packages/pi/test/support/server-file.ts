@@ -1,4 +1,4 @@
-/** An MCP server of the test's own, as a program: what it lists and answers is written into it. */
+/** An MCP server written to a file by the test, with its lists and answers. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ interface ListedTool {
   readonly inputSchema?: object
 }
 
-/** `answer`: the body of a function of `name`, `args` and `requestId` that gives the result. `mark`: a file that is written at the start. */
+/** `answer`: body of a function of `name`, `args` and `requestId` that returns the result. `mark`: a file written at the start. */
 export function serverFile(
   tools: readonly ListedTool[],
   {

@@ -1,32 +1,28 @@
-/**
- * One answer of the scripted endpoint in its two forms on the Anthropic wire: a message object, or the events of a
- * stream.
- */
-
-import { argumentFragments, pieces } from '../shared/pieces.js'
+/** Writes an answer on the Anthropic wire: a message object or the events of a stream. */
+import { argumentFragments, pieces } from '../shared/usage.js'
 import type { AnthropicUsage } from './usage.js'
 
 /** A call before it is written in either form. */
 export interface AnthropicCall {
   readonly id: string
   readonly name: string
-  /** What the stream says, whole JSON or not. */
+  /** Input in a stream, valid JSON or not. */
   readonly text: string
-  /** What the object says. */
+  /** Input in a message object. */
   readonly input: object
 }
 
-/** A finished answer. An empty text is no block. */
+/** A finished answer. Empty text gives no block. */
 export interface AnthropicAnswer {
   readonly id: string
   readonly model: string
-  /** What the model thought, with its seal. */
+  /** Thinking with its signature. */
   readonly thinking: { readonly thinking: string; readonly signature: string } | undefined
   readonly text: string
   readonly calls: readonly AnthropicCall[]
   readonly stopReason: string
   readonly usage: AnthropicUsage
-  /** Thinking that the request asked to have dropped, where it asked. */
+  /** Thinking dropped by the server, if the request asked for this report. */
   readonly transformations: readonly object[] | undefined
 }
 
@@ -45,8 +41,8 @@ export function messageObject(answer: AnthropicAnswer): object {
 }
 
 /**
- * The events, one a piece but for the last: that holds the whole ending, from the end of the last block on. Blocks come
- * one after the other, text and input in pieces of at most eight characters, and an input begins with an empty one.
+ * Yields one event per piece, except that the last piece contains the whole ending from the end of the last block. Blocks follow
+ * each other. Text and input come in pieces of at most eight characters, and input begins with an empty piece.
  */
 export function* messageEvents(answer: AnthropicAnswer): Generator<string> {
   const { thinking, text, calls, stopReason, usage } = answer

@@ -1,44 +1,48 @@
 /**
- * Preserved thinking, as the strict endpoint checks it: a thinking block is bound to what stood before it when it was
- * made. From the pages build-with-claude/preserved-thinking and build-with-claude/thinking ("Only in the conversation
- * that produced it") of platform.claude.com:
+ * Checks preserved thinking: a thinking block is bound to everything before it. Rules from the pages
+ * build-with-claude/preserved-thinking and build-with-claude/thinking ("Only in the conversation that produced it") of
+ * platform.claude.com:
  *
- * - The signature covers `system`, `tools` and the messages before the block. Earlier thinking is not part of that.
- *   Cache marks are not either, nor parameters such as `max_tokens`.
- * - Thinking may be left out from the oldest on. Left out between two others, it makes every later block invalid.
+ * - The signature covers `system`, `tools` and the messages before the block, but not earlier thinking, cache marks or
+ *   parameters such as `max_tokens`.
+ * - The oldest thinking blocks may be omitted. If one between two others is missing, every later block is invalid.
  * - `thinking.block_binding.prefix_mismatch_behavior`: `error` (the default) refuses the request with a 400, `drop_block`
- *   drops what is invalid and says so in `input_transformations`.
- * - A seal that is not the server's own is refused whatever the request asks for.
+ *   drops invalid blocks and lists them in `input_transformations`.
+ * - A signature of another server is always refused.
  * - The models that check have no fixed budget: `thinking: { type: 'enabled' }` is refused (models/fable-5/migration-guide).
- *   So the rule that a tool loop begins with thinking, which goes with such a budget, is none of theirs.
+ *   The rule that a tool loop begins with thinking belongs to such a budget, so it does not apply to them.
  *
- * What the pages leave open is read strictly: tools count in the order in which they are sent, and keys in theirs. A
- * deferred tool counts where a reference brings it in, as it does for the prompt cache; in `tools` it does not count
- * (build-with-claude/compaction-thinking-blocks).
+ * Open questions are read strictly: the order of tools and of keys counts. A deferred tool counts where a reference
+ * brings it in, as for the prompt cache, not in `tools` (build-with-claude/compaction-thinking-blocks).
  */
-
 import { createHash } from 'node:crypto'
 import { type Found, isObject } from '../shared/guards.js'
-import { type AnthropicBlock, type AnthropicRequestBody, blocksOf, violation, wrongValue } from './request.js'
-import { piecesOf, speakerLine } from './usage.js'
+import {
+  type AnthropicBlock,
+  type AnthropicRequestBody,
+  readBlocks,
+  violation,
+  wrongValue,
+} from './request.js'
+import { renderPieces, speakerLine } from './usage.js'
 
 export interface BindingOptions {
   readonly boundThinking?: boolean
 }
 
-/** The models that the page names, and what follows them. */
+/** Models that the page names, and later ones. */
 const BOUND = /claude-(?:(?:fable|mythos)-5-[1-9]|(?:opus|sonnet|haiku)-5-[5-9])/
 const SEAL = /^scripted\.(\w+)\.(\w+)\.(\w+)$/
 const BEHAVIOURS = ['error', 'drop_block']
 const BINDABLE = ['adaptive', 'enabled']
 
-/** A block that the server does not take back as it is. */
+/** A thinking block that the server refuses. */
 interface Fault {
   readonly at: string
   readonly reason: 'unreadable' | 'prefix_binding_mismatch'
 }
 
-/** What the request asks for: its shape, and the oldest rule about thinking, for a fixed budget of it. */
+/** Checks the shape of `thinking`, and the older rule for a fixed thinking budget. */
 export function thinkingViolation(body: AnthropicRequestBody, options: BindingOptions): Found {
   const { thinking } = body
   if (!isObject(thinking)) return undefined
@@ -62,14 +66,14 @@ export function thinkingViolation(body: AnthropicRequestBody, options: BindingOp
   return type === 'enabled' ? loopViolation(body) : undefined
 }
 
-/** build-with-claude/extended-thinking: within a tool loop, the model's last turn begins with what it thought. */
+/** build-with-claude/extended-thinking: in a tool loop, the last assistant turn begins with its thinking. */
 function loopViolation({ messages }: AnthropicRequestBody): Found {
   const last = messages.findLastIndex(({ role }) => role === 'assistant')
-  const answers = messages.slice(last + 1).flatMap(({ content }) => blocksOf(content))
+  const answers = messages.slice(last + 1).flatMap(({ content }) => readBlocks(content))
   if (last < 0 || !answers.some(({ type }) => type === 'tool_result')) return undefined
   let first = last
   while (messages[first - 1]?.role === 'assistant') first--
-  const found = blocksOf(messages[first]?.content)[0]?.type
+  const found = readBlocks(messages[first]?.content)[0]?.type
   if (found === 'thinking' || found === 'redacted_thinking') return undefined
   const reason =
     `Expected \`thinking\` or \`redacted_thinking\`, but found \`${found}\`. When \`thinking\` is enabled, a final ` +
@@ -90,20 +94,23 @@ export function bindingViolation(body: AnthropicRequestBody, options: BindingOpt
   return violation(fault.at, reason, 'prefix_binding_mismatch')
 }
 
-/** The body as the model gets it: without what the request lets the server drop. */
-export function asSeen(body: AnthropicRequestBody, options: BindingOptions): AnthropicRequestBody {
+/** The body as the model sees it, without blocks that the server may drop. */
+export function dropInvalidThinking(
+  body: AnthropicRequestBody,
+  options: BindingOptions,
+): AnthropicRequestBody {
   const dropped = new Set(faultsIn(body, options).map(({ at }) => at))
   if (dropped.size === 0) return body
   const messages = body.messages.map((message, index) => {
-    const blocks = blocksOf(message.content)
+    const blocks = readBlocks(message.content)
     const kept = blocks.filter((_, place) => !dropped.has(`messages.${index}.content.${place}`))
     return kept.length === blocks.length ? message : { ...message, content: kept }
   })
   return { ...body, messages }
 }
 
-/** What was dropped, where the request asks for the report. */
-export function transformationsOf(
+/** The dropped blocks, if the request asks for the report. */
+export function listTransformations(
   body: AnthropicRequestBody,
   options: BindingOptions,
 ): readonly object[] | undefined {
@@ -111,12 +118,12 @@ export function transformationsOf(
   return faultsIn(body, options).map(({ at, reason }) => ({ type: 'thinking_dropped', path: at, reason }))
 }
 
-/** The signature of what the model thinks in answer to this request. */
+/** Signature of the thinking in answer to this request. */
 export function seal(body: AnthropicRequestBody, thinking: string, options: BindingOptions): string {
-  const seen = asSeen(body, options)
+  const seen = dropInvalidThinking(body, options)
   let text = ''
   let before = ''
-  for (const piece of piecesOf(seen)) {
+  for (const piece of renderPieces(seen)) {
     if (isThought(piece.source)) before = sealOf(piece.source)
     else text += piece.text
   }
@@ -132,9 +139,9 @@ function faultsIn(body: AnthropicRequestBody, options: BindingOptions): readonly
   if (!isBound(body, options)) return []
   const faults: Fault[] = []
   let text = ''
-  /** The last block that is valid. The first one may have lost those before it. */
+  /** The last valid block. Blocks before the first one may be missing. */
   let last: string | undefined
-  for (const { text: line, source, at = '' } of piecesOf(body)) {
+  for (const { text: line, source, at = '' } of renderPieces(body)) {
     if (!isThought(source)) {
       text += line
       continue

@@ -1,17 +1,19 @@
 /**
- * The rules about a whole conversation on the Anthropic wire: who may speak when, how calls pair with results, which
- * tools are known where.
+ * Rules about a whole conversation on the Anthropic wire: order of roles, pairs of calls and results, known tools, images and
+ * documents.
  */
-
-import { type Found, firstOf, isObject } from '../shared/guards.js'
+import { detectImageType, type Fields, type Found, firstOf, isBase64, isObject } from '../shared/guards.js'
 import {
   type AnthropicBlock,
   type AnthropicMessage,
   type AnthropicRequestBody,
   type AnthropicTool,
-  blocksOf,
-  referencesIn,
+  listReferences,
+  missing,
+  readBlocks,
   violation,
+  wrongType,
+  wrongValue,
 } from './request.js'
 
 export interface HistoryOptions {
@@ -19,20 +21,20 @@ export interface HistoryOptions {
   readonly strictReveal?: boolean
 }
 
-/** A block with its place in the body. */
+/** A block and its place in the body. */
 interface Placed {
   readonly block: AnthropicBlock
   readonly at: string
 }
 
-/** What the API makes of consecutive messages of one role. `at` is the last of them. */
+/** Consecutive messages of one role, which the API joins. `at` is the place of the last one. */
 interface Turn {
   readonly role: AnthropicMessage['role']
   readonly at: string
   readonly blocks: readonly Placed[]
 }
 
-/** Takes a body whose shapes were checked. */
+/** Expects a body whose shape was checked. */
 export function historyViolation(body: AnthropicRequestBody, options: HistoryOptions): Found {
   return (
     placementViolation(body.messages) ??
@@ -44,13 +46,13 @@ export function historyViolation(body: AnthropicRequestBody, options: HistoryOpt
   )
 }
 
-/** Consecutive system messages stand or fall as one. */
+/** Consecutive system messages are judged together. */
 function placementViolation(messages: readonly AnthropicMessage[]): Found {
   if (messages[0]?.role === 'assistant') {
     return violation('messages', 'first message must use the "user" role', 'first_role')
   }
   for (const [index, message] of messages.entries()) {
-    if (message.role !== 'system' || blocksOf(message.content).length === 0) continue
+    if (message.role !== 'system' || readBlocks(message.content).length === 0) continue
     const refuse = (reason: string) => violation(`messages.${index}`, reason, 'misplaced_system')
     const before = messages[index - 1]
     if (!before) return refuse("use the top-level 'system' parameter for the initial system prompt")
@@ -67,24 +69,24 @@ function placementViolation(messages: readonly AnthropicMessage[]): Found {
 }
 
 function endsInServerResult({ content }: AnthropicMessage): boolean {
-  return blocksOf(content).at(-1)?.type.endsWith('_tool_result') ?? false
+  return readBlocks(content).at(-1)?.type.endsWith('_tool_result') ?? false
 }
 
 function toolsNeededViolation({ tools = [], messages }: AnthropicRequestBody): Found {
   if (tools.length > 0) return undefined
-  const types = messages.flatMap(({ content }) => blocksOf(content).map(({ type }) => type))
+  const types = messages.flatMap(({ content }) => readBlocks(content).map(({ type }) => type))
   if (!types.includes('tool_use') && !types.includes('tool_result')) return undefined
   const reason = 'Requests which include `tool_use` or `tool_result` blocks must define tools.'
   return { ...violation(null, reason, 'tools_required'), param: 'tools' }
 }
 
-/** System messages never part a turn, as they stand before an assistant or at the end. */
+/** System messages never split a turn: they come before an assistant message or at the end. */
 function turnsOf(messages: readonly AnthropicMessage[]): readonly Turn[] {
   const turns: Turn[] = []
   for (const [index, { role, content }] of messages.entries()) {
     if (role === 'system') continue
     const at = `messages.${index}`
-    const blocks = blocksOf(content).map((block, place) => ({ block, at: `${at}.content.${place}` }))
+    const blocks = readBlocks(content).map((block, place) => ({ block, at: `${at}.content.${place}` }))
     const last = turns.at(-1)
     if (last?.role === role) turns[turns.length - 1] = { role, at, blocks: [...last.blocks, ...blocks] }
     else turns.push({ role, at, blocks })
@@ -92,7 +94,7 @@ function turnsOf(messages: readonly AnthropicMessage[]): readonly Turn[] {
   return turns
 }
 
-/** Every call is answered exactly once, at the start of the very next turn, and no id returns in a conversation. */
+/** Every call is answered exactly once, at the start of the next turn, and no id repeats in a conversation. */
 function pairingViolation(turns: readonly Turn[]): Found {
   const everyId = new Set<string>()
   for (const [index, turn] of turns.entries()) {
@@ -112,8 +114,8 @@ function pairingViolation(turns: readonly Turn[]): Found {
 }
 
 /**
- * What the API itself ran stands with its result in the model's turn. Calls of the client, with their results, may come
- * between: one that the API's own tool makes names it as its caller.
+ * Calls that the API itself ran have their result in the same assistant turn. Calls of the client and their results may come in
+ * between; a call made by an API tool names it as its caller.
  */
 function serverPairingViolation(messages: readonly AnthropicMessage[]): Found {
   const open = new Map<string, { readonly kind: string; readonly index: number }>()
@@ -124,7 +126,7 @@ function serverPairingViolation(messages: readonly AnthropicMessage[]): Found {
       return call && violation(`messages.${call.index}`, reason, 'unanswered_server_call')
     })
   for (const [index, { role, content }] of messages.entries()) {
-    const blocks = blocksOf(content)
+    const blocks = readBlocks(content)
     if (role === 'user' && !blocks.some(({ type }) => type === 'tool_result')) {
       const found = unansweredOf(open.keys())
       if (found) return found
@@ -138,7 +140,7 @@ function serverPairingViolation(messages: readonly AnthropicMessage[]): Found {
         open.set(String(id), { kind: type, index })
       }
       if (!type.endsWith('_tool_result') || open.delete(String(of))) continue
-      const reason = `unexpected \`tool_use_id\` found in \`${type}\` blocks: ${String(of)}. No call of that id stands before it.`
+      const reason = `unexpected \`tool_use_id\` found in \`${type}\` blocks: ${String(of)}. No call with that id precedes it.`
       return violation(`messages.${index}.content.${place}`, reason, 'orphan_server_result')
     }
     const called = blocks.flatMap(({ caller }) => (isObject(caller) ? [String(caller.tool_id)] : []))
@@ -151,13 +153,13 @@ function serverPairingViolation(messages: readonly AnthropicMessage[]): Found {
 const SERVER_CALLS = ['server_tool_use', 'mcp_tool_use']
 
 function lastBlockViolation({ role, content }: AnthropicMessage, index: number): Found {
-  const type = role === 'assistant' ? blocksOf(content).at(-1)?.type : undefined
+  const type = role === 'assistant' ? readBlocks(content).at(-1)?.type : undefined
   if (type !== 'thinking' && type !== 'redacted_thinking') return undefined
   const reason = `The final block in an assistant message cannot be \`${type}\`.`
   return violation(`messages.${index}`, reason, 'final_thinking')
 }
 
-/** Each id of a turn with its block's place. */
+/** Each id of a turn with the place of its block. */
 function idsOf(turn: Turn | undefined, type: string, field: string): readonly (readonly [string, string])[] {
   const blocks = turn?.blocks.filter(({ block }) => block.type === type) ?? []
   return blocks.map(({ block, at }) => [String(block[field]), at])
@@ -179,7 +181,7 @@ function resultsViolation(turn: Turn, calls: readonly (readonly [string, string]
       const reason = `each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${id}`
       return violation(at, reason, 'duplicate_tool_result')
     }
-    // To Anthropic a result behind another block is no result at all.
+    // Anthropic ignores a result after another block.
     if (turn.blocks[index - 1] && turn.blocks[index - 1]?.block.type !== 'tool_result') {
       return unanswered(at, [id], 'misplaced_tool_result')
     }
@@ -196,8 +198,8 @@ function unanswered(at: string, ids: readonly string[], code: string): Found {
 }
 
 /**
- * Walks the conversation with the tools that are defined and those that the model has before it. A name may be used
- * before it is revealed or after it is withdrawn only when `strictReveal` is off.
+ * Walks the conversation with the tools that are defined and visible. Unless `strictReveal` is off, a tool must be visible when
+ * it is used.
  */
 function knowledgeViolation(body: AnthropicRequestBody, options: HistoryOptions): Found {
   const { strictHistory = true, strictReveal = true } = options
@@ -238,7 +240,7 @@ function knowledgeViolation(body: AnthropicRequestBody, options: HistoryOptions)
   function callViolation({ name: called, id, toolset_name: toolset }: AnthropicBlock, at: string): Found {
     const name = String(called)
     callers.set(String(id), name)
-    // A member of a toolset is declared with it, under the toolset's type.
+    // A member of a toolset is declared under the toolset's type.
     if (toolset !== undefined && toolset !== null) return undefined
     if (!defined.has(name)) {
       if (!strictHistory) return undefined
@@ -250,7 +252,7 @@ function knowledgeViolation(body: AnthropicRequestBody, options: HistoryOptions)
   }
 
   function referencesViolation(block: AnthropicBlock, at: string): Found {
-    const references = referencesIn(block)
+    const references = listReferences(block)
     const stranger = references.find((name) => !defined.has(name))
     if (stranger !== undefined) return unresolved(at, stranger)
     const searcher = callers.get(String(block.tool_use_id)) ?? ''
@@ -263,7 +265,7 @@ function knowledgeViolation(body: AnthropicRequestBody, options: HistoryOptions)
   }
 
   for (const [index, { content }] of messages.entries()) {
-    for (const [place, block] of blocksOf(content).entries()) {
+    for (const [place, block] of readBlocks(content).entries()) {
       const at = `messages.${index}.content.${place}`
       let found: Found
       if (block.type === 'tool_use') found = callViolation(block, at)
@@ -278,4 +280,54 @@ function knowledgeViolation(body: AnthropicRequestBody, options: HistoryOptions)
 
 function unresolved(at: string, name: string): Found {
   return violation(at, `Tool reference '${name}' not found in available tools`, 'tool_reference_unresolved')
+}
+
+const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
+const SOURCES: Readonly<Record<string, readonly string[]>> = {
+  image: ['base64', 'url', 'file'],
+  document: ['base64', 'text', 'content', 'url', 'file'],
+}
+/** The API counts base64 characters, not decoded bytes. */
+const MAX_IMAGE = 5 * 1024 * 1024
+
+/**
+ * Checks images and documents, in messages and results. Sources and media types follow the official types (`ImageBlockParam`,
+ * `DocumentBlockParam`), the limits build-with-claude/vision (5 MB per image, 8,000 pixels).
+ */
+export function mediaViolation(block: Fields, at: string): Found {
+  const kinds = SOURCES[String(block.type)]
+  if (!kinds) return undefined
+  const { source } = block
+  if (source === undefined) return missing(`${at}.source`)
+  if (!isObject(source)) return wrongType(`${at}.source`, 'a valid dictionary')
+  const { type, url, file_id: file, data } = source
+  if (!kinds.includes(String(type))) return wrongValue(`${at}.source.type`, kinds)
+  if (type === 'url') return typeof url === 'string' ? undefined : missing(`${at}.source.url`)
+  if (type === 'file') return typeof file === 'string' ? undefined : missing(`${at}.source.file_id`)
+  if (type === 'content') return undefined
+  if (typeof data !== 'string') return missing(`${at}.source.data`)
+  if (type === 'text') return typeViolation(source, at, ['text/plain'])
+  return (
+    typeViolation(source, at, block.type === 'image' ? IMAGE_TYPES : ['application/pdf']) ??
+    bytesViolation(data, String(source.media_type), `${at}.source.base64`)
+  )
+}
+
+function typeViolation({ media_type: type }: Fields, at: string, known: readonly string[]): Found {
+  if (type === undefined) return missing(`${at}.source.media_type`)
+  return known.includes(String(type)) ? undefined : wrongValue(`${at}.source.media_type`, known)
+}
+
+function bytesViolation(data: string, mediaType: string, at: string): Found {
+  if (!isBase64(data)) return violation(`${at}.data`, 'Invalid base64 data', 'invalid_base64')
+  if (!mediaType.startsWith('image/')) return undefined
+  if (data.length > MAX_IMAGE) {
+    const reason = `image exceeds 5 MB maximum: ${data.length} bytes > ${MAX_IMAGE} bytes`
+    return violation(at, reason, 'image_too_large')
+  }
+  const found = detectImageType(data)
+  if (found === undefined) return violation(`${at}.data`, 'Could not process image', 'unreadable_image')
+  if (found === mediaType) return undefined
+  const reason = `The image was specified using the ${mediaType} media type, but the image appears to be a ${found} image`
+  return violation(`${at}.media_type`, reason, 'wrong_media_type')
 }

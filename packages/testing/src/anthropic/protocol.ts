@@ -1,10 +1,9 @@
-/** Anthropic Messages as the scripted endpoint speaks it: its path, its key, its answers and its errors. */
-
+/** Anthropic Messages for the scripted endpoint: path, key, answers and errors. */
 import type { AnswerContext, Protocol, ScriptedCall } from '../shared/protocol.js'
 import { type AnthropicCall, messageEvents, messageObject } from './answer.js'
-import { asSeen, seal, transformationsOf } from './binding.js'
-import { type AnthropicRequestBody, type AnthropicRuleOptions, anthropicViolationOf } from './rules.js'
-import { anthropicRenderOrder, anthropicUsage, keptBy, renderAnthropic } from './usage.js'
+import { dropInvalidThinking, listTransformations, seal } from './binding.js'
+import { type AnthropicRequestBody, type AnthropicRuleOptions, findAnthropicViolation } from './rules.js'
+import { anthropicRenderOrder, anthropicUsage, listKeptPrefixes, renderAnthropic } from './usage.js'
 
 const ERROR_TYPES = new Map([
   [401, 'authentication_error'],
@@ -16,37 +15,37 @@ const ERROR_TYPES = new Map([
   [504, 'timeout_error'],
   [529, 'overloaded_error'],
 ])
-/** The codes that the wire has a place for. The others are ours, and stay in the record. */
+/** Codes that exist on the wire. The others are ours and appear only in the record. */
 const WIRE_CODES = ['tool_reference_unresolved', 'tool_name_conflict']
 
 /**
- * Input is an object on this wire. Scripted arguments that are the JSON of none are what a model leaves when its tokens
- * run out: a stream carries them as they are, an object carries `{}`, and either way `stop_reason` is `max_tokens`
- * unless the script has its own. An empty string is an input without fields.
+ * Input is an object on this wire. Scripted arguments that are not a JSON object imitate a model that ran out of tokens: a stream
+ * carries them unchanged, an object carries `{}`, and `stop_reason` is `max_tokens` unless the script sets it. An empty string is
+ * an empty input.
  *
- * Remembers the prefixes that answered requests left in the cache, so every endpoint needs a protocol of its own.
+ * Keeps the cached prefixes of answered requests, so each endpoint needs a new protocol.
  */
 export function anthropicProtocol(options: AnthropicRuleOptions = {}): Protocol<AnthropicRequestBody> {
   const kept: string[] = []
   return {
     name: 'anthropic-messages',
-    // The official client adds the version itself.
+    // The official client adds the version.
     basePath: '',
     match: (path) => (path === '/v1/messages' ? {} : undefined),
     authorised: (headers, apiKey) =>
       headers['x-api-key'] === apiKey || headers.authorization === `Bearer ${apiKey}`,
-    violationOf: (body) => anthropicViolationOf(body, options),
+    violationOf: (body) => findAnthropicViolation(body, options),
     wantsStream: (body) => body.stream === true,
-    renderOrder: (body) => anthropicRenderOrder(asSeen(body, options)),
+    renderOrder: (body) => anthropicRenderOrder(dropInvalidThinking(body, options)),
     answer({ thinking: thought, text = '', calls: scripted = [], finish }, body, context) {
       const calls = scripted.map((call) => callOf(call, context))
-      const rendering = renderAnthropic(asSeen(body, options))
+      const rendering = renderAnthropic(dropInvalidThinking(body, options))
       const thinking =
         thought === undefined ? undefined : { thinking: thought, signature: seal(body, thought, options) }
-      const transformations = transformationsOf(body, options)
+      const transformations = listTransformations(body, options)
       const written = [thought ?? '', text, ...calls.flatMap((call) => [call.name, call.text])].join('')
       const usage = anthropicUsage(rendering, kept, written)
-      kept.push(...keptBy(rendering))
+      kept.push(...listKeptPrefixes(rendering))
       const isBroken = calls.some((call) => call.isBroken)
       const natural = calls.length > 0 ? 'tool_use' : 'end_turn'
       const stopReason = finish ?? (isBroken ? 'max_tokens' : natural)

@@ -1,5 +1,4 @@
-/** The nouns of the Anthropic Messages wire, with the guards and wordings that its rules share. */
-
+/** Types of the Anthropic Messages wire, with guards and error texts that its rules share. */
 import { type Fields, type Found, firstOf, isObject } from '../shared/guards.js'
 import type { Violation } from '../shared/protocol.js'
 
@@ -10,13 +9,13 @@ export interface AnthropicBlock {
 
 export interface AnthropicMessage {
   readonly role: 'user' | 'assistant' | 'system'
-  /** Only a system message that carries `output_config` may do without. */
+  /** Optional only in a system message with `output_config`. */
   readonly content?: string | readonly AnthropicBlock[]
   readonly [field: string]: unknown
 }
 
 export interface AnthropicTool {
-  /** Absent and `custom` mean a tool of the host; anything else one of Anthropic's, and a toolset has no name. */
+  /** Absent or `custom`: a tool of the host. Otherwise a tool of Anthropic; a toolset has no name. */
   readonly type?: string | null
   readonly name?: string
   readonly description?: string
@@ -26,7 +25,7 @@ export interface AnthropicTool {
   readonly [field: string]: unknown
 }
 
-/** The shape of a body without violations. */
+/** Shape of a body without violations. */
 export interface AnthropicRequestBody {
   readonly model: string
   readonly max_tokens: number
@@ -38,13 +37,13 @@ export interface AnthropicRequestBody {
   readonly [field: string]: unknown
 }
 
-/** A string stands for one text block. */
-export function blocksOf(content: AnthropicMessage['content']): readonly AnthropicBlock[] {
+/** A string is one text block. */
+export function readBlocks(content: AnthropicMessage['content']): readonly AnthropicBlock[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? [])
 }
 
-/** The names that a block's `tool_reference`s bring in: from a host's own search tool or from Anthropic's. */
-export function referencesIn(block: AnthropicBlock): readonly string[] {
+/** Tool names in the `tool_reference`s of a block, from the host's search tool or from Anthropic's. */
+export function listReferences(block: AnthropicBlock): readonly string[] {
   if (block.type !== 'tool_result' && block.type !== 'tool_search_tool_result') return []
   const content = isObject(block.content) ? block.content.tool_references : block.content
   const parts: readonly unknown[] = Array.isArray(content) ? content : []
@@ -53,8 +52,8 @@ export function referencesIn(block: AnthropicBlock): readonly string[] {
   )
 }
 
-/** The cache marks on a block, or on a tool, and on what is nested in it. */
-export function marksOn(block: Fields): readonly Fields[] {
+/** Cache marks on a block or a tool, including nested ones. */
+export function listMarks(block: Fields): readonly Fields[] {
   const nested = block.type === 'tool_result' && Array.isArray(block.content) ? block.content : []
   const { definition } = isObject(block.tool) ? block.tool : {}
   return [...nested, definition, block].flatMap((entry) =>
@@ -71,7 +70,7 @@ export function eachOf(
   return firstOf(list.entries(), ([index, entry]) => check(entry, `${at}.${index}`, index))
 }
 
-/** Anthropic puts the place in front of the message, unless the fault is the whole request's. */
+/** Anthropic puts the place before the message, unless the fault concerns the whole request. */
 export function violation(at: string | null, message: string, code: string): Violation {
   return { message: at === null ? message : `${at}: ${message}`, param: at, code }
 }
@@ -80,7 +79,7 @@ export function missing(at: string): Violation {
   return violation(at, 'Field required', 'missing_required_parameter')
 }
 
-/** `expected` is worded as in "a valid string". */
+/** `expected` reads like "a valid string". */
 export function wrongType(at: string, expected: string): Violation {
   return violation(at, `Input should be ${expected}`, 'invalid_type')
 }

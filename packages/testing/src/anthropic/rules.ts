@@ -1,22 +1,19 @@
 /**
- * What a strict Anthropic Messages server refuses with a 400 before any model runs: the scripted endpoint's gate.
- * Messages are worded as Anthropic words them where its wording is known. The wire carries no codes but two, so the
- * others are names of ours, by which a test can tell the rules apart.
+ * Rules of a strict Anthropic Messages server, which answers 400 before running a model. Messages use Anthropic's wording if it
+ * is known. The wire carries only two codes; the others are ours, so that tests can tell rules apart.
  */
-
 import { type Fields, type Found, isObject, unicodeViolation } from '../shared/guards.js'
 import type { Violation } from '../shared/protocol.js'
 import { keywordObjection } from '../shared/schema-keywords.js'
 import { bindingViolation, thinkingViolation } from './binding.js'
-import { historyViolation } from './history.js'
-import { mediaViolation } from './media.js'
+import { historyViolation, mediaViolation } from './history.js'
 import {
   type AnthropicRequestBody,
   type AnthropicTool,
-  blocksOf,
   eachOf,
-  marksOn,
+  listMarks,
   missing,
+  readBlocks,
   violation,
   wrongType,
   wrongValue,
@@ -30,43 +27,40 @@ export type {
 } from './request.js'
 
 export interface AnthropicRuleOptions {
-  /** Whether tools may be deferred; so when absent. Older models, and proxies that know the API from before, refuse it. */
+  /** Allows deferred tools. Default: true. Older models and old proxies refuse them. */
   readonly deferral?: boolean
   /**
-   * Whether `messages` may hold system messages, with `tool_addition` and `tool_removal` in them; not when absent, as
-   * not all models take them. Stands for the beta headers too, which the gate does not see.
+   * Allows system messages in `messages`, with `tool_addition` and `tool_removal`. Default: false, because not all models accept
+   * them. Also covers the beta headers, which the rules do not see.
    */
   readonly midConversationSystem?: boolean
-  /** Whether a `tool_addition` may carry a definition: the beta `inline-tools-2026-09-15`. Not when absent. */
+  /** Allows a definition in `tool_addition`: the beta `inline-tools-2026-09-15`. Default: false. */
   readonly inlineTools?: boolean
   /**
-   * Whether a tool called in the history has to be declared; so when absent. Anthropic takes any name, but compatible
-   * servers render the history with a template that looks each called tool up in `tools`.
+   * Requires tools called in the history to be declared. Default: true. Anthropic accepts any name, but compatible servers render
+   * the history with a template that looks up each called tool in `tools`.
    */
   readonly strictHistory?: boolean
   /**
-   * Whether a deferred tool has to be revealed before the history calls it (PI-1); so when absent. No model calls what
-   * it has not seen, so such a history has lost its reveal, or the tool was deferred after its use.
+   * Requires a deferred tool to be revealed before the history calls it (PI-1). Default: true. A model cannot call a tool that it
+   * has not seen, so such a history has lost its reveal, or the tool was deferred after its use.
    */
   readonly strictReveal?: boolean
-  /**
-   * Whether thinking is bound to what stood before it when it was made (`binding.ts`). When absent, the model of the
-   * request decides, as it does at Anthropic: from Claude Fable 5.1 on.
-   */
+  /** Binds thinking to everything before it (`binding.ts`). Default: depends on the model, as at Anthropic: from Claude Fable 5.1 on. */
   readonly boundThinking?: boolean
 }
 
 const NAME = /^[a-zA-Z0-9_-]{1,128}$/
 const PROPERTY_KEY = /^[a-zA-Z0-9_.-]{1,64}$/
 const CALL_ID = /^[a-zA-Z0-9_-]+$/
-/** How Anthropic names the types of its own tools: with the date of their version, but for these. */
+/** Type names of Anthropic's tools: they end with a version date, except these. */
 const OWN_TOOL = /_\d{8}$|^tool_search_tool_(bm25|regex)$|^mcp_toolset$/
 const SEARCH_TOOL = /^tool_search_tool_/
 const NOT_AT_TOP = ['oneOf', 'allOf', 'anyOf']
 const MAX_MARKS = 4
 const IN_RESULT = ['text', 'image', 'search_result', 'document', 'tool_reference', 'browser_state']
 const IN_SYSTEM = ['text', 'tool_addition', 'tool_removal']
-/** The blocks that only one role may say; a `tool_reference` stands in results alone. */
+/** Blocks allowed for one role only. A `tool_reference` is allowed only in results. */
 const SPEAKER = new Map([
   ['tool_result', 'user'],
   ['tool_use', 'assistant'],
@@ -79,8 +73,8 @@ const SPEAKER = new Map([
   ['tool_reference', 'tool_result'],
 ])
 
-/** The first rule that the body breaks, shapes before history. Reads the body only; keeps and changes nothing. */
-export function anthropicViolationOf(
+/** First rule that the body breaks: shape first, then history. Does not change the body. */
+export function findAnthropicViolation(
   body: unknown,
   options: AnthropicRuleOptions = {},
 ): Violation | undefined {
@@ -93,7 +87,7 @@ export function anthropicViolationOf(
     deferralViolation(body.tools, options) ??
     toolsViolation(body.tools) ??
     toolChoiceViolation(body) ??
-    // The shapes have been checked above, so the body is one.
+    // The shape was checked above.
     marksViolation(body as AnthropicRequestBody) ??
     thinkingViolation(body as AnthropicRequestBody, options) ??
     historyViolation(body as AnthropicRequestBody, options) ??
@@ -101,7 +95,7 @@ export function anthropicViolationOf(
   )
 }
 
-/** The words of a server that validates bodies by a model of the API from before deferral. */
+/** Wording of a server that validates against the API before deferral. */
 function deferralViolation(tools: unknown, { deferral = true }: AnthropicRuleOptions): Found {
   if (deferral || !Array.isArray(tools)) return undefined
   const index = tools.findIndex((tool) => isObject(tool) && 'defer_loading' in tool)
@@ -201,13 +195,13 @@ function contentViolation(
   })
 }
 
-/** What a block of the model's thoughts has to have. */
+/** Required fields of thinking blocks. */
 const SEALS = new Map<unknown, readonly string[]>([
   ['thinking', ['thinking', 'signature']],
   ['redacted_thinking', ['data']],
 ])
 
-/** Blocks of kinds that no rule is about pass as they are. */
+/** Other kinds of blocks are accepted unchanged. */
 function blockViolation(block: Fields, at: string, options: AnthropicRuleOptions): Found {
   if (block.type === 'text') return textViolation(block, at, 'messages')
   const inMark = markViolation(block.cache_control, `${at}.cache_control`)
@@ -241,8 +235,8 @@ function toolUseViolation({ id, name, input }: Fields, at: string): Found {
 }
 
 /**
- * References stand alone in their result. The types allow text beside them, but the API answers 400, so what a search
- * tool has to say follows as a text block after the results.
+ * References must be alone in their result. The types allow text next to them, but the API answers 400, so the text of a search
+ * follows in a block after the results.
  */
 function toolResultViolation({ tool_use_id: id, content, is_error: isError }: Fields, at: string): Found {
   const inId = idViolation(id, `${at}.tool_use_id`)
@@ -269,7 +263,7 @@ function toolResultViolation({ tool_use_id: id, content, is_error: isError }: Fi
     )
   })
   if (found) return found
-  // The API's own words; a merged report of them: vellum-ai/vellum-assistant#18387.
+  // Wording of the API, as reported in vellum-ai/vellum-assistant#18387.
   if (isError && content.some((part) => part.type !== 'text')) {
     const reason = 'all content must be type `text` if `is_error` is true'
     return violation(`${at}.content`, reason, 'media_in_error')
@@ -279,7 +273,7 @@ function toolResultViolation({ tool_use_id: id, content, is_error: isError }: Fi
   return violation(`${at}.content`, 'Tool definitions cannot be mixed with other content', 'mixed_references')
 }
 
-/** `name` here, where a reference in a search result says `tool_name`. */
+/** Called `name` here and `tool_name` in a search result. */
 function toolChangeViolation(block: Fields, at: string, { inlineTools }: AnthropicRuleOptions): Found {
   const { tool } = block
   if (!isObject(tool)) return missing(at)
@@ -292,7 +286,7 @@ function toolChangeViolation(block: Fields, at: string, { inlineTools }: Anthrop
   return absent === undefined ? undefined : missing(`${at}.${absent}`)
 }
 
-/** An empty list is legal, and the same as none. */
+/** An empty list is legal and means no tools. */
 function toolsViolation(tools: unknown): Found {
   if (tools === undefined) return undefined
   if (!Array.isArray(tools)) return wrongType('tools', 'a valid list')
@@ -366,7 +360,7 @@ function customToolViolation({ name, description, input_schema: schema }: Fields
   return violation(`${at}.input_schema`, reason, 'invalid_value')
 }
 
-/** Runs after the tools were checked. */
+/** Expects checked tools. */
 function toolChoiceViolation({ tools, tool_choice: choice }: Fields): Found {
   if (choice === undefined) return undefined
   if (!isObject(choice)) return wrongType('tool_choice', 'a valid dictionary')
@@ -392,10 +386,10 @@ function markViolation(mark: unknown, at: string): Found {
   return wrongValue(`${at}.ttl`, ['5m', '1h'])
 }
 
-/** The mark on the request itself takes one of the four places. */
+/** The mark on the request itself counts as one of the four. */
 function marksViolation({ tools = [], system, messages, cache_control: mark }: AnthropicRequestBody): Found {
-  const marked = [...tools, ...blocksOf(system), ...messages.flatMap(({ content }) => blocksOf(content))]
-  const marks = [...marked.flatMap(marksOn), ...(isObject(mark) ? [mark] : [])]
+  const marked = [...tools, ...readBlocks(system), ...messages.flatMap(({ content }) => readBlocks(content))]
+  const marks = [...marked.flatMap(listMarks), ...(isObject(mark) ? [mark] : [])]
   const count = marks.length
   const short = marks.findIndex(({ ttl }) => ttl !== '1h')
   if (short >= 0 && marks.slice(short).some(({ ttl }) => ttl === '1h')) {

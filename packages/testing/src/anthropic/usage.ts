@@ -1,34 +1,30 @@
-/**
- * What a request on the Anthropic wire costs: its render order, its cache marks, and the usage the scripted endpoint
- * reports.
- */
-
+/** Costs of a request on the Anthropic wire: render order, cache marks, and the reported usage. */
 import { type Fields, isObject } from '../shared/guards.js'
 import { estimateTokens } from '../shared/usage.js'
 import {
   type AnthropicBlock,
   type AnthropicRequestBody,
   type AnthropicTool,
-  blocksOf,
-  marksOn,
-  referencesIn,
+  listMarks,
+  listReferences,
+  readBlocks,
 } from './request.js'
 
-/** A place up to which the request asks for its prefix to be kept. */
+/** A place up to which the prefix is to be cached. */
 export interface CacheMark {
-  /** Characters of the rendering. */
+  /** Number of characters of the rendering. */
   readonly end: number
   readonly ttl: '5m' | '1h'
 }
 
 export interface AnthropicRendering {
   readonly text: string
-  /** In order. Two marks on one place are one. */
+  /** In order. Two marks at one place are joined. */
   readonly marks: readonly CacheMark[]
 }
 
 export interface AnthropicUsage {
-  /** Without what was read from the cache or written to it: the three add up to the prompt. */
+  /** Without cache reads and writes; the three add up to the prompt. */
   readonly input_tokens: number
   readonly cache_creation_input_tokens: number
   readonly cache_read_input_tokens: number
@@ -48,43 +44,42 @@ const BYTES_PER_TOKEN = 4
 const CACHE_MINIMUM = 1024
 
 /**
- * The request as Anthropic lays it before the model: tools, system prompt, messages, each piece as a line of JSON.
- * A deferred tool is absent until a reference or an addition brings its definition in, in the place of the reference.
- * Marks, flags of deferral and the borders between messages of one role are not rendered, and a string is rendered as
- * the block it stands for, so that none of them moves the prefix. Serialised anew from the parsed body, so the order
- * of keys counts. A cleared system message (`clear_at`) is rendered all the same.
+ * The request in the order in which Anthropic shows it to the model: tools, system prompt, messages, one line of JSON each. A
+ * deferred tool appears at the reference or addition that brings it in. Cache marks, deferral flags and borders between messages
+ * of one role are not rendered, and a string is rendered as a block, so that none of them changes the prefix. Serialised from the
+ * parsed body, so the order of keys counts. A cleared system message (`clear_at`) is rendered too.
  */
 export function renderAnthropic(body: AnthropicRequestBody): AnthropicRendering {
   const marks: CacheMark[] = []
   let text = ''
-  for (const piece of piecesOf(body)) {
+  for (const piece of renderPieces(body)) {
     text += piece.text
-    marks.push(...marksOn(piece.source).map((mark) => markAt(text.length, mark)))
+    marks.push(...listMarks(piece.source).map((mark) => markAt(text.length, mark)))
   }
-  // The mark on the request stands on its last block.
+  // The mark on the request applies to its last block.
   if (isObject(body.cache_control)) marks.push(markAt(text.length, body.cache_control))
   return { text, marks: marks.filter((mark, index) => mark.end !== marks[index - 1]?.end) }
 }
 
-/** One line of the rendering, and what it was made of. `at` is the place of a message's block. */
+/** One line of the rendering and its source. `at` is the place of a message's block. */
 export interface RenderedPiece {
   readonly text: string
   readonly source: Fields
   readonly at?: string
 }
 
-export function* piecesOf(body: AnthropicRequestBody): Generator<RenderedPiece> {
+export function* renderPieces(body: AnthropicRequestBody): Generator<RenderedPiece> {
   const { tools = [], system, messages } = body
   const definitions = new Map(tools.map((tool) => [tool.name, tool]))
   const line = (piece: unknown) => `${JSON.stringify(piece)}\n`
   for (const tool of tools) if (!tool.defer_loading) yield { text: line(definitionOf(tool)), source: tool }
-  for (const block of system === '' ? [] : blocksOf(system))
+  for (const block of system === '' ? [] : readBlocks(system))
     yield { text: line(unmarked(block)), source: block }
   let speaker: string | undefined
   for (const [index, { role, content }] of messages.entries()) {
     if (role !== speaker) yield { text: speakerLine(role), source: {} }
     speaker = role
-    for (const [place, block] of blocksOf(content).entries()) {
+    for (const [place, block] of readBlocks(content).entries()) {
       const { definition } = isObject(block.tool) ? block.tool : {}
       if (isObject(definition)) definitions.set(definition.name as string, definition as AnthropicTool)
       const at = `messages.${index}.content.${place}`
@@ -93,7 +88,7 @@ export function* piecesOf(body: AnthropicRequestBody): Generator<RenderedPiece> 
   }
 }
 
-/** What stands before the blocks of a turn. */
+/** Line before the blocks of a turn. */
 export function speakerLine(role: string): string {
   return `${role}\n`
 }
@@ -103,10 +98,10 @@ export function anthropicRenderOrder(body: AnthropicRequestBody): string {
 }
 
 /**
- * Anthropic's explicit rule: only a prefix that ends in a mark and has 1,024 tokens or more is kept, and a request reads
- * the longest kept prefix that it begins with, up to its own last mark. What lies between the two is written, what
- * follows the last mark is plain input. The cache is ideal: it forgets nothing after five minutes, and it looks back
- * further than twenty blocks. `kept` are the prefixes that earlier requests wrote; `keptBy` says which this one adds.
+ * Applies Anthropic's explicit caching: only prefixes that end at a mark and have at least 1,024 tokens are kept, and a request
+ * reads the longest kept prefix up to its last mark. Tokens between the two are written; tokens after the last mark are plain
+ * input. The cache is ideal: it does not expire and looks back further than twenty blocks. `kept` are prefixes written by earlier
+ * requests; `keptBy` gives those of this one.
  */
 export function anthropicUsage(
   rendering: AnthropicRendering,
@@ -130,7 +125,7 @@ export function anthropicUsage(
     cache_creation_input_tokens: written['5m'] + written['1h'],
     cache_read_input_tokens: read,
     cache_creation: { ephemeral_5m_input_tokens: written['5m'], ephemeral_1h_input_tokens: written['1h'] },
-    // Never 0 on this wire, not even for an empty answer.
+    // Never 0 on this wire, even for an empty answer.
     output_tokens: Math.max(1, estimateTokens(completion)),
     output_tokens_details: null,
     server_tool_use: null,
@@ -140,8 +135,8 @@ export function anthropicUsage(
   }
 }
 
-/** The prefixes that a request leaves in the cache. */
-export function keptBy({ text, marks }: AnthropicRendering): readonly string[] {
+/** Prefixes that a request leaves in the cache. */
+export function listKeptPrefixes({ text, marks }: AnthropicRendering): readonly string[] {
   return marks.filter((mark) => isCacheable(text, mark)).map(({ end }) => text.slice(0, end))
 }
 
@@ -164,8 +159,8 @@ function expanded(block: AnthropicBlock, definitions: ReadonlyMap<unknown, Anthr
     const tool = (definition ?? (block.type === 'tool_addition' && definitions.get(name))) as AnthropicTool
     return tool ? { ...plain, tool: definitionOf(tool) } : plain
   }
-  if (referencesIn(block).length > 0) {
-    const found = referencesIn(block).map((name) => definitionOf(definitions.get(name) ?? { name }))
+  if (listReferences(block).length > 0) {
+    const found = listReferences(block).map((name) => definitionOf(definitions.get(name) ?? { name }))
     return { ...plain, content: found }
   }
   if (!Array.isArray(block.content)) return plain

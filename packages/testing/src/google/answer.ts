@@ -1,22 +1,20 @@
-/** One answer on the Gemini wire in its two forms: a single object, or the chunks of a stream. */
-
+/** Writes an answer on the Gemini wire: a single object or the chunks of a stream. */
 import { isObject } from '../shared/guards.js'
-import { pieces } from '../shared/pieces.js'
 import type { AnswerContext, ScriptedAnswer, ScriptedCall } from '../shared/protocol.js'
-import { commonPrefix, estimateTokens } from '../shared/usage.js'
+import { commonPrefix, estimateTokens, pieces } from '../shared/usage.js'
 import type { GoogleFunctionCall, GooglePart, GoogleRequestBody } from './request.js'
 
 export interface GoogleUsage {
   readonly promptTokenCount: number
-  /** Absent where the cache had nothing. */
+  /** Absent if nothing was cached. */
   readonly cachedContentTokenCount?: number
-  /** Absent in all chunks of a stream but the last. */
+  /** Only in the last chunk of a stream. */
   readonly candidatesTokenCount?: number
   readonly totalTokenCount: number
 }
 
 export interface GoogleCandidate {
-  /** No parts at all after a malformed call without text before it. */
+  /** Without parts after a malformed call with no text before it. */
   readonly content: { readonly role: 'model'; readonly parts?: readonly GooglePart[] }
   readonly finishReason?: string
   readonly finishMessage?: string
@@ -30,17 +28,17 @@ export interface GoogleResponse {
   readonly responseId: string
 }
 
-/** The model is named in the path, which an answer does not see. */
+/** The model is in the path, which an answer does not see. */
 const MODEL_VERSION = 'scripted'
 const CALL_ID_PREFIX = 'function-call-'
 const BYTES_PER_TOKEN = 4
-/** Google's documented minimum for the models from Gemini 3 on; it is 2,048 for 2.5. */
+/** Google's minimum for models from Gemini 3 on; 2,048 for 2.5. */
 const CACHE_MINIMUM = 4096
 
 /**
- * The request as Gemini lays it before the model: system instruction, then tools, then contents, each as JSON. So a
- * change in the tools keeps the cached instruction and costs the contents. `toolConfig` is no part of it: a mask of
- * allowed names leaves the prefix alone.
+ * The request in the order in which Gemini shows it to the model: system instruction, tools, contents, each as JSON. A change of
+ * tools keeps the cached instruction and loses the contents. `toolConfig` is not included, so allowed names do not change the
+ * prefix.
  */
 export function googleRenderOrder({ systemInstruction, tools, contents }: GoogleRequestBody): string {
   return [systemInstruction, tools, contents]
@@ -49,8 +47,8 @@ export function googleRenderOrder({ systemInstruction, tools, contents }: Google
 }
 
 /**
- * What the implicit cache would have kept: the longest prefix shared with any earlier request, in whole tokens, and
- * nothing below 4,096. The cache is ideal: it never forgets, and every earlier request warmed it.
+ * Tokens that the implicit cache would have kept: the longest prefix shared with an earlier request, at least 4,096. The cache is
+ * ideal: it never forgets.
  */
 function estimateCachedTokens(rendered: string, earlier: readonly string[]): number {
   const longest = earlier.reduce((length, other) => Math.max(length, commonPrefix(rendered, other)), 0)
@@ -59,9 +57,9 @@ function estimateCachedTokens(rendered: string, earlier: readonly string[]): num
 }
 
 /**
- * Arguments are objects on this wire. Those that are not, broken JSON included, end the answer as Gemini ends it: with
- * MALFORMED_FUNCTION_CALL, the text of the call in `finishMessage`, and without any call, so that a host has nothing
- * to run by mistake. `signed` gives the first call a thought signature.
+ * Arguments are objects on this wire. Other arguments, such as broken JSON, end the answer as Gemini does:
+ * MALFORMED_FUNCTION_CALL, the text of the call in `finishMessage`, and no call that a host could run. `signed` adds a thought
+ * signature to the first call.
  */
 export function responseObject(
   answer: ScriptedAnswer,
@@ -106,10 +104,9 @@ export function responseObject(
 }
 
 /**
- * The same answer in pieces. Text comes eight characters at a time and each call whole, in a chunk of its own, where
- * it is always the first part: a client that tells parallel calls apart by their place fails here. Every chunk reports
- * the prompt, so a client that adds usage up counts it more than once. The end comes with the last call, as the
- * official client's chat needs it, and after text in a chunk of its own.
+ * The answer in chunks: text in pieces of eight characters, each call in a separate chunk as its first part, so that a client
+ * which tells parallel calls apart by index fails. Every chunk reports the prompt tokens, so a client must not add them up. The
+ * finish reason comes with the last call, as the official client needs it, or in a last chunk after text.
  */
 export function* responseChunks(response: GoogleResponse): Generator<GoogleResponse> {
   const { candidatesTokenCount: _last, ...usage } = response.usageMetadata
@@ -124,7 +121,7 @@ export function* responseChunks(response: GoogleResponse): Generator<GoogleRespo
       usageMetadata,
     }
   }
-  // Empty text rather than no parts: the official client takes a chunk without parts for a failure.
+  // Empty text instead of no parts: the official client treats a chunk without parts as a failure.
   const closing = content.parts && { parts: [last ?? { text: '' }] }
   yield { ...response, candidates: [{ content: { role: 'model', ...closing }, ...ending }] }
 }
@@ -133,7 +130,7 @@ function functionCall(call: ScriptedCall, context: AnswerContext): GoogleFunctio
   return { id: call.id ?? context.nextCallId(CALL_ID_PREFIX), name: call.name, args: argumentsOf(call) ?? {} }
 }
 
-/** Undefined when they are no object. None at all are an empty one. */
+/** Undefined if they are not an object. No arguments give an empty object. */
 function argumentsOf(call: ScriptedCall): GoogleFunctionCall['args'] {
   try {
     const value: unknown = JSON.parse(textOf(call))
@@ -147,7 +144,7 @@ function textOf({ arguments: input }: ScriptedCall): string {
   return typeof input === 'string' ? input : JSON.stringify(input ?? {})
 }
 
-/** Base64, as the field is bytes. Equal on every run. */
+/** Base64, because the field holds bytes. The same on every run. */
 function signature({ index }: AnswerContext): string {
   return Buffer.from(`thought ${index + 1}`).toString('base64')
 }

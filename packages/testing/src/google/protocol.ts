@@ -1,13 +1,12 @@
 /** The Gemini wire for the scripted endpoint: `generateContent` and `streamGenerateContent` of the Gemini API. */
-
 import type { Protocol } from '../shared/protocol.js'
 import { googleRenderOrder, responseChunks, responseObject } from './answer.js'
 import type { GoogleRequestBody, GoogleRuleOptions } from './request.js'
-import { googleViolationOf } from './rules.js'
+import { findGoogleViolation } from './rules.js'
 
 const PATH = /^\/v1beta\/(?:models|tunedModels)\/[^/:]+:(generateContent|streamGenerateContent)$/
 
-/** The names Google gives to HTTP's numbers. */
+/** Google's names for HTTP status codes. */
 const STATUS: Readonly<Record<number, string>> = {
   400: 'INVALID_ARGUMENT',
   401: 'UNAUTHENTICATED',
@@ -22,20 +21,20 @@ const STATUS: Readonly<Record<number, string>> = {
   504: 'DEADLINE_EXCEEDED',
 }
 
-/** The rule options tighten the gate to one model's demands. */
+/** The options apply the limits of one model. */
 export function googleProtocol(options: GoogleRuleOptions = {}): Protocol<GoogleRequestBody> {
   return {
     name: 'google',
-    // The client adds the version itself.
+    // The client adds the version.
     basePath: '',
-    /** The query does not come here, so a stream is always one of events: Google sends an array without `alt=sse`. */
+    /** The query is not passed here, so streams are always events. Without `alt=sse`, Google sends an array. */
     match(path) {
       const method = PATH.exec(path)?.[1]
       return method === undefined ? undefined : { stream: method === 'streamGenerateContent' }
     },
     authorised: (headers, apiKey) => headers['x-goog-api-key'] === apiKey,
-    violationOf: (body) => googleViolationOf(body, options),
-    // Only the path can ask for one.
+    violationOf: (body) => findGoogleViolation(body, options),
+    // Only the path selects streaming.
     wantsStream: () => false,
     renderOrder: googleRenderOrder,
     answer(answer, _body, context) {
@@ -47,7 +46,7 @@ export function googleProtocol(options: GoogleRuleOptions = {}): Protocol<Google
         },
       }
     },
-    /** The code has no place on this wire. */
+    /** This wire has no error codes. */
     errorObject(status, message, _code, param) {
       const details =
         param === null

@@ -1,4 +1,4 @@
-/** The nouns of the Gemini wire. The fields are those of `@google/genai`. */
+/** Types of the Gemini wire. The fields follow `@google/genai`. */
 
 export interface GoogleFunctionCall {
   readonly name: string
@@ -13,7 +13,7 @@ export interface GoogleFunctionResponse {
   readonly [field: string]: unknown
 }
 
-/** Exactly one field of data, and any number that describe it. */
+/** Exactly one data field, and any number of fields that describe it. */
 export interface GooglePart {
   readonly text?: string
   readonly functionCall?: GoogleFunctionCall
@@ -23,7 +23,7 @@ export interface GooglePart {
 }
 
 export interface GoogleContent {
-  /** A user's when absent. */
+  /** Default: `user`. */
   readonly role?: 'user' | 'model'
   readonly parts: readonly GooglePart[]
 }
@@ -31,7 +31,7 @@ export interface GoogleContent {
 export interface GoogleFunctionDeclaration {
   readonly name: string
   readonly description?: string
-  /** Google's subset of OpenAPI 3.0; `parametersJsonSchema` is the alternative. */
+  /** Google's subset of OpenAPI 3.0. `parametersJsonSchema` is the alternative. */
   readonly parameters?: { readonly [keyword: string]: unknown }
   readonly parametersJsonSchema?: { readonly [keyword: string]: unknown }
   readonly [field: string]: unknown
@@ -42,7 +42,7 @@ export interface GoogleTool {
   readonly [field: string]: unknown
 }
 
-/** The shape of a body without violations. The model and whether to stream stand in the path. */
+/** Shape of a body without violations. Model and streaming are in the path. */
 export interface GoogleRequestBody {
   readonly contents: readonly GoogleContent[]
   readonly systemInstruction?: { readonly role?: string; readonly parts: readonly GooglePart[] }
@@ -52,14 +52,14 @@ export interface GoogleRequestBody {
 }
 
 export interface GoogleRuleOptions {
-  /** Characters of a function's name. 128 as the official types have it; in 2025 servers still stopped at 64. */
+  /** Maximum characters of a function name. 128 in the official types; servers still stopped at 64 in 2025. */
   readonly maxName?: number
   /**
-   * Whether calls since the user last spoke need the signature they came with, as Gemini 3 demands. Off by default, as
-   * earlier models send none. The scripted answers then carry them.
+   * Requires calls since the last user message to carry their signature, as Gemini 3 does, and adds signatures to scripted
+   * answers. Off by default, because earlier models send none.
    */
   readonly thoughtSignatures?: boolean
-  /** Whether a function's response may hold media (`parts`), as Gemini 3 takes it; so when absent. Earlier models refuse it. */
+  /** Allows media (`parts`) in function responses, as Gemini 3 does. Default: true. Earlier models refuse it. */
   readonly mediaResponses?: boolean
 }
 

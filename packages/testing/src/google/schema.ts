@@ -1,5 +1,4 @@
-/** The rules about schemas on the Gemini wire: Google's subset of OpenAPI 3.0, and free JSON Schema beside it. */
-
+/** Rules about schemas on the Gemini wire: Google's subset of OpenAPI 3.0, and free JSON Schema as the alternative. */
 import { type Fields, type Found, firstOf, isObject } from '../shared/guards.js'
 import { keywordObjection } from '../shared/schema-keywords.js'
 import {
@@ -7,19 +6,22 @@ import {
   count,
   fieldsOf,
   flag,
+  invalid,
   isPresent,
+  join,
   listOf,
   number,
   object,
+  PROTO,
   type Table,
   text,
-} from './fields.js'
-import { invalid, join, PROTO, wrongType } from './wording.js'
+  wrongType,
+} from './refusals.js'
 
 const PARAMETER_NAME = /^[a-zA-Z_][a-zA-Z0-9_]{0,63}$/
 const TYPES = ['STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT', 'NULL']
 
-/** Without `additionalProperties`, `$ref`, `$schema`, `const` and whatever else the official type lacks. */
+/** Without `additionalProperties`, `$ref`, `$schema`, `const` and other keywords that the official type lacks. */
 const SCHEMA: Table = {
   anyOf: (value, at) => listOf(schemaViolation)(value, at),
   default: anything,
@@ -47,7 +49,7 @@ const SCHEMA: Table = {
   type: typeViolation,
 }
 
-/** Only the names of the parameters themselves are restricted; those of nested properties are not. */
+/** Only top-level parameter names are restricted. */
 export function parametersViolation(schema: unknown, at: string): Found {
   const found = schemaViolation(schema, at)
   if (found) return found
@@ -64,7 +66,7 @@ export function parametersViolation(schema: unknown, at: string): Found {
   })
 }
 
-/** Free JSON Schema, of an object. A schema that gives no type, such as a lone `$ref`, has the benefit of the doubt. */
+/** Free JSON Schema of an object. A schema without a type, such as a lone `$ref`, is accepted. */
 export function jsonSchemaViolation(schema: unknown, at: string): Found {
   const shape = object(schema, at)
   const ill = shape ? undefined : keywordObjection(schema)
@@ -73,7 +75,7 @@ export function jsonSchemaViolation(schema: unknown, at: string): Found {
   return invalid(at, 'the schema must describe an object.', 'invalid_schema')
 }
 
-/** What holds in every schema of the OpenAPI subset, nested ones included. */
+/** Rules for every schema of the OpenAPI subset, including nested ones. */
 export function schemaViolation(schema: unknown, at: string): Found {
   const inFields = fieldsOf(SCHEMA)(schema, at)
   if (inFields) return inFields
@@ -93,7 +95,7 @@ export function schemaViolation(schema: unknown, at: string): Found {
       names.includes(name) ? undefined : refuse(`required[${index}]`, 'property is not defined'),
     ) ??
     firstOf(((values ?? []) as string[]).entries(), ([index, value]) => {
-      // The types' own example has numbers written as strings, marked by the format.
+      // The official example marks numbers written as strings with this format.
       const allowed = kind === 'STRING' || (kind === 'INTEGER' && format === 'enum')
       if (!allowed) return refuse('enum', 'only allowed for STRING type')
       return value === '' ? refuse(`enum[${index}]`, 'cannot be empty') : undefined
@@ -101,7 +103,7 @@ export function schemaViolation(schema: unknown, at: string): Found {
   )
 }
 
-/** Servers read `string` as they read `STRING`. */
+/** Servers accept `string` and `STRING`. */
 function typeViolation(type: unknown, at: string): Found {
   if (typeof type === 'string' && TYPES.includes(type.toUpperCase())) return undefined
   return wrongType(at, `${PROTO}.Type`, type)

@@ -1,30 +1,34 @@
-/** The rules about tools on the Gemini wire: declarations of functions, the tools of the server, and `toolConfig`. */
-
+/** Rules about tools on the Gemini wire: function declarations, server tools and `toolConfig`. */
 import { type Fields, type Found, firstOf, isObject, violation } from '../shared/guards.js'
 import {
   type Check,
   fieldsOf,
   flag,
   given,
+  invalid,
   isPresent,
+  join,
   listOf,
   nameGiven,
   object,
+  PROTO,
+  spelled,
   type Table,
   text,
-} from './fields.js'
+  unset,
+  wrongType,
+} from './refusals.js'
 import { declaredNames, type GoogleRequestBody, type GoogleRuleOptions } from './request.js'
 import { jsonSchemaViolation, parametersViolation, schemaViolation } from './schema.js'
-import { invalid, join, PROTO, spelled, unset, wrongType } from './wording.js'
 
 const MAX_NAME = 128
 const MAX_DECLARATIONS = 512
 const FUNCTION_NAME = /^[a-zA-Z_][a-zA-Z0-9_.:-]*$/
 const MODES: readonly unknown[] = ['MODE_UNSPECIFIED', 'AUTO', 'ANY', 'NONE', 'VALIDATED']
-/** The modes that `allowedFunctionNames` narrows. */
+/** Modes in which `allowedFunctionNames` applies. */
 const MASKED_MODES = ['ANY', 'VALIDATED']
 
-/** The tools that `@google/genai` lets pass to the Gemini API; the others belong to Vertex AI. */
+/** Tools that `@google/genai` sends to the Gemini API. The others belong to Vertex AI. */
 const SERVER_TOOLS: Table = {
   googleSearch: object,
   googleSearchRetrieval: object,

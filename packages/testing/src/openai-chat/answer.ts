@@ -1,10 +1,9 @@
-/** One answer of the scripted endpoint in its two forms on the wire: a single object, or the chunks of a stream. */
+/** Writes an answer on the Chat Completions wire, as an object or the chunks of a stream, and computes its usage. */
+import { argumentFragments, estimateCachedTokens, estimateTokens, pieces } from '../shared/usage.js'
+import type { ChatMessage, ChatRequestBody, ChatToolCall } from './request.js'
+import type { ChatFamily } from './rules.js'
 
-import { argumentFragments, pieces } from '../shared/pieces.js'
-import type { ChatToolCall } from './request.js'
-import type { ChatUsage } from './usage.js'
-
-/** A finished answer, before it is written in either form. */
+/** A finished answer before it is written in either form. */
 export interface ChatCompletion {
   readonly id: string
   readonly model: string
@@ -14,7 +13,7 @@ export interface ChatCompletion {
   readonly usage: ChatUsage
 }
 
-/** Constant, so that two runs of one script write the same bytes. */
+/** Constant, so that a script gives the same bytes on every run. */
 const CREATED = 1_700_000_000
 
 export function completionObject(completion: ChatCompletion): object {
@@ -31,9 +30,8 @@ export function completionObject(completion: ChatCompletion): object {
 }
 
 /**
- * The chunks that carry the answer; `endingChunks` follow. Text and arguments come in pieces of at most eight
- * characters. Parallel calls take turns, one fragment each: a client that joins fragments by arrival instead of by
- * `index` fails here.
+ * Chunks with the content of the answer; `endingChunks` follow. Text and arguments come in pieces of at most eight characters.
+ * Parallel calls alternate, so a client that joins fragments by arrival instead of by `index` fails.
  */
 export function* deltaChunks(completion: ChatCompletion, includeUsage: boolean): Generator<object> {
   const { content, calls } = completion
@@ -52,7 +50,7 @@ export function* deltaChunks(completion: ChatCompletion, includeUsage: boolean):
   }
 }
 
-/** The reason for the end and, where it was asked for, the usage: a chunk without choices, which naive clients index. */
+/** The finish reason and, if requested, the usage in a chunk without choices, which naive clients do not expect. */
 export function* endingChunks(completion: ChatCompletion, includeUsage: boolean): Generator<object> {
   yield chunkOf(completion, includeUsage, [choice({}, completion.finish)])
   if (includeUsage) yield { ...chunkOf(completion, includeUsage, []), usage: completion.usage }
@@ -65,4 +63,49 @@ function chunkOf({ id, model }: ChatCompletion, includeUsage: boolean, choices: 
 
 function choice(delta: object, finish: string | null): object {
   return { index: 0, delta, logprobs: null, finish_reason: finish }
+}
+
+interface ChatUsage {
+  readonly prompt_tokens: number
+  readonly completion_tokens: number
+  readonly total_tokens: number
+  readonly prompt_tokens_details: { readonly cached_tokens: number }
+}
+
+/**
+ * The request in the order in which a server shows it to the model: tools, then messages, each as JSON. It defines the prefix on
+ * this wire: a changed byte in the tools also loses the cached messages. Serialised from the parsed body, so white space does not
+ * count and the order of keys does.
+ */
+export function chatRenderOrder(
+  body: Pick<ChatRequestBody, 'tools' | 'messages'>,
+  family: ChatFamily = 'openai',
+): string {
+  const messages = family === 'template' ? withoutOldReasoning(body.messages) : body.messages
+  return (body.tools === undefined ? '' : JSON.stringify(body.tools)) + JSON.stringify(messages)
+}
+
+/**
+ * Some chat templates drop the `reasoning_content` of every assistant message before the last user message. Qwen3's compares the
+ * index of a message with `ns.last_query_index`; GLM and MiniMax have equivalents. A user message within a turn therefore changes
+ * bytes far before it.
+ */
+function withoutOldReasoning(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  const lastUser = messages.findLastIndex(({ role }) => role === 'user')
+  return messages.map((message, index) => {
+    if (index > lastUser || message.role !== 'assistant') return message
+    const { reasoning_content: _, ...rest } = message
+    return rest
+  })
+}
+
+export function computeUsage(rendered: string, earlier: readonly string[], completion: string): ChatUsage {
+  const prompt = estimateTokens(rendered)
+  const completed = estimateTokens(completion)
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completed,
+    total_tokens: prompt + completed,
+    prompt_tokens_details: { cached_tokens: estimateCachedTokens(rendered, earlier) },
+  }
 }

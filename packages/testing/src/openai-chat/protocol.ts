@@ -1,10 +1,22 @@
-/** Chat Completions as the scripted endpoint speaks it: its path, its key, its answers and its errors. */
-
+/** Chat Completions for the scripted endpoint: path, key, answers and errors. */
+import {
+  type RecordedRequest as AnyRecordedRequest,
+  type ScriptedModel as AnyScriptedModel,
+  type ScriptedEndpoint,
+  type ScriptedReply,
+  startScriptedEndpoint,
+} from '../scripted-endpoint.js'
 import type { AnswerContext, Protocol, ScriptedAnswer } from '../shared/protocol.js'
-import { type ChatCompletion, completionObject, deltaChunks, endingChunks } from './answer.js'
+import {
+  type ChatCompletion,
+  chatRenderOrder,
+  completionObject,
+  computeUsage,
+  deltaChunks,
+  endingChunks,
+} from './answer.js'
 import type { ChatRequestBody } from './request.js'
-import { type ChatRuleOptions, chatViolationOf } from './rules.js'
-import { chatRenderOrder, usageOf } from './usage.js'
+import { type ChatRuleOptions, findChatViolation } from './rules.js'
 
 export function chatProtocol(options: ChatRuleOptions = {}): Protocol<ChatRequestBody> {
   return {
@@ -12,7 +24,7 @@ export function chatProtocol(options: ChatRuleOptions = {}): Protocol<ChatReques
     basePath: '/v1',
     match: (path) => (path === '/v1/chat/completions' ? {} : undefined),
     authorised: (headers, apiKey) => headers.authorization === `Bearer ${apiKey}`,
-    violationOf: (body) => chatViolationOf(body, options),
+    violationOf: (body) => findChatViolation(body, options),
     wantsStream: (body) => body.stream === true,
     renderOrder: (body) => chatRenderOrder(body, options.family),
     answer(answer, body, context) {
@@ -56,7 +68,7 @@ function complete(
     content: text ?? (calls.length > 0 ? null : ''),
     calls,
     finish: finish ?? (calls.length > 0 ? 'tool_calls' : 'stop'),
-    usage: usageOf(context.rendered, context.earlier, written.join('')),
+    usage: computeUsage(context.rendered, context.earlier, written.join('')),
   }
 }
 
@@ -68,4 +80,30 @@ function* streamOf(completion: ChatCompletion, includeUsage: boolean): Generator
 
 function event(chunk: object): string {
   return `data: ${JSON.stringify(chunk)}\n\n`
+}
+
+export type { ScriptedCut, ScriptedFailure, ScriptedReply } from '../scripted-endpoint.js'
+export type { ScriptedAnswer, ScriptedCall } from '../shared/protocol.js'
+export { commonPrefix } from '../shared/usage.js'
+export type { ChatMessage, ChatRequestBody, ChatTool, ChatToolCall } from './request.js'
+export type { ChatViolation } from './rules.js'
+
+/** Body type defaults to that of this wire. */
+export type RecordedRequest<Body extends object = ChatRequestBody> = AnyRecordedRequest<Body>
+export type ScriptedModel<Body extends object = ChatRequestBody> = AnyScriptedModel<Body>
+
+/** The options apply the limits of one server. */
+export interface ScriptedChatOptions extends ChatRuleOptions {
+  /** A list answers accepted requests in order, and with status 500 after its last reply. */
+  readonly model: ScriptedModel | readonly ScriptedReply[]
+  /** If set, requests need `authorization: Bearer <apiKey>`. */
+  readonly apiKey?: string
+}
+
+/** `url` ends in `/v1`. */
+export type ScriptedChat = ScriptedEndpoint<ChatRequestBody>
+
+/** Checks every request against the rules first. A violation gets a 400 and does not advance the script. */
+export function startScriptedChat(options: ScriptedChatOptions): Promise<ScriptedChat> {
+  return startScriptedEndpoint(chatProtocol(options), { ...options, emptyBody: { model: '', messages: [] } })
 }

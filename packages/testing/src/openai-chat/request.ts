@@ -1,12 +1,12 @@
-/** The nouns of the Chat Completions wire. */
+/** Types of the Chat Completions wire. */
 
 export type ChatRole = 'system' | 'developer' | 'user' | 'assistant' | 'tool'
 
 export interface ChatToolCall {
   readonly id: string
-  /** A call of type `custom` has `custom` in the place of `function`. */
+  /** A call of type `custom` has `custom` instead of `function`. */
   readonly type: 'function' | 'custom'
-  /** `arguments` is the text the model wrote, which need not be JSON. */
+  /** `arguments` is the text the model wrote, which may not be JSON. */
   readonly function: { readonly name: string; readonly arguments: string }
 }
 
@@ -28,7 +28,7 @@ export interface ChatTool {
   }
 }
 
-/** The shape of a body without violations. */
+/** Shape of a body without violations. */
 export interface ChatRequestBody {
   readonly model: string
   readonly messages: readonly ChatMessage[]

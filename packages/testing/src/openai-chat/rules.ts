@@ -1,22 +1,29 @@
 /**
- * What a strict Chat Completions server refuses with a 400 before any model runs: the scripted endpoint's gate.
- * Messages are worded as OpenAI words them, because hosts and their logs match on that text. The codes are OpenAI's
- * where it has one; OpenAI sends `null` for the pairing rules, which get names here so that a test can tell them apart.
+ * Rules of a strict Chat Completions server, which answers 400 before running a model. Messages use OpenAI's wording, because
+ * hosts match on it. The codes are OpenAI's if it has one. It sends `null` for pairing rules, which have names here so that tests
+ * can tell them apart.
  */
-
-import { type Fields, type Found, isObject, unicodeViolation, violation } from '../shared/guards.js'
-import { imageTypeOf, isBase64, readDataUrl } from '../shared/media.js'
-import { schemaObjection } from '../shared/openai-schema.js'
+import {
+  detectImageType,
+  type Fields,
+  type Found,
+  isBase64,
+  isObject,
+  readDataUrl,
+  unicodeViolation,
+  violation,
+} from '../shared/guards.js'
 import {
   argumentsViolation,
   arrayViolation,
   eachOf,
   missing,
   nameViolation,
+  schemaObjection,
   tooLong,
   wrongType,
   wrongValue,
-} from '../shared/openai-wording.js'
+} from '../shared/openai.js'
 import type { Violation } from '../shared/protocol.js'
 import type { ChatMessage, ChatRequestBody, ChatRole, ChatTool, ChatToolCall } from './request.js'
 
@@ -24,27 +31,27 @@ import type { ChatMessage, ChatRequestBody, ChatRole, ChatTool, ChatToolCall } f
 export type ChatViolation = Violation
 
 /**
- * Whose server it is. `mistral` judges the order of roles as well; `template` stands for servers that render the messages
- * with a chat template which drops old reasoning (GLM, MiniMax, Qwen): it refuses no more than OpenAI, and renders less.
+ * The kind of server. `mistral` also checks the order of roles. `template` stands for servers whose chat template drops old
+ * reasoning (GLM, MiniMax, Qwen): same rules as OpenAI, shorter rendering.
  */
 export type ChatFamily = 'openai' | 'mistral' | 'template'
 
-/** Limits that only some servers have, so none of them holds unless it is given. */
+/** Limits of certain servers, all off by default. */
 export interface ChatRuleOptions {
-  /** Default `openai`. */
+  /** Default: `openai`. */
   readonly family?: ChatFamily
   /**
-   * Ids of calls have nine letters and digits, and the model here gives such. Mistral's API answers 400 to others: "Tool call id
-   * was call_98660886 but must be a-z, A-Z, 0-9, with a length of 9." (code 3280; `mistral-common`, the validator of calls).
+   * Requires call ids of nine letters and digits, and generates such ids. Mistral's API answers 400 to others: "Tool call id was
+   * call_98660886 but must be a-z, A-Z, 0-9, with a length of 9." (code 3280; `mistral-common`).
    */
   readonly nineCharacterIds?: boolean
   /** OpenAI's limit is 128. */
   readonly maxTools?: number
-  /** Characters of one tool's description. Azure and older OpenAI models stop at 1,024. */
+  /** Maximum characters of a tool description. Azure and older OpenAI models stop at 1,024. */
   readonly maxDescription?: number
   /**
-   * Whether a tool's message may hold `image_url` parts. OpenAI takes text there and nothing else (the official type
-   * `ChatCompletionToolMessageParam`); some compatible servers take images, vLLM among them.
+   * Allows `image_url` parts in tool messages. OpenAI accepts only text there (the official type
+   * `ChatCompletionToolMessageParam`); some compatible servers, such as vLLM, accept images.
    */
   readonly imageResults?: boolean
 }
@@ -53,8 +60,8 @@ const ROLES: readonly unknown[] = ['system', 'developer', 'user', 'assistant', '
 const MAX_CALL_ID = 40
 const NOT_AT_TOP = ['oneOf', 'anyOf', 'allOf', 'enum', 'const', 'not']
 
-/** The first rule that the body breaks, shapes before pairing. Reads the body once; keeps and changes nothing. */
-export function chatViolationOf(body: unknown, options: ChatRuleOptions = {}): ChatViolation | undefined {
+/** First rule that the body breaks: shape first, then pairing. Does not change the body. */
+export function findChatViolation(body: unknown, options: ChatRuleOptions = {}): ChatViolation | undefined {
   if (!isObject(body)) return wrongType(null, 'an object', body)
   return (
     unicodeViolation(body) ??
@@ -63,7 +70,7 @@ export function chatViolationOf(body: unknown, options: ChatRuleOptions = {}): C
     toolsViolation(body.tools, options) ??
     toolChoiceViolation(body) ??
     streamViolation(body) ??
-    // The shapes have been checked above, so the body is one.
+    // The shape was checked above.
     pairingViolation(body as ChatRequestBody) ??
     (options.nineCharacterIds ? idViolation(body as ChatRequestBody) : undefined) ??
     (options.family === 'mistral' ? orderViolation(body as ChatRequestBody) : undefined)
@@ -111,7 +118,7 @@ function contentViolation(content: unknown, at: string, role: unknown): Found {
   return arrayViolation(at, content) ?? eachOf(content, at, (part, place) => partViolation(part, place, role))
 }
 
-/** Users may send parts of any kind, as servers add their own; everybody else sends text, an assistant also a refusal. */
+/** Users may send any kind of part, because servers add their own. Other roles send text, and assistants also refusals. */
 function partViolation(part: unknown, at: string, role: unknown): Found {
   if (!isObject(part)) return wrongType(at, 'an object', part)
   if (typeof part.type !== 'string') return missing(`${at}.type`)
@@ -122,12 +129,12 @@ function partViolation(part: unknown, at: string, role: unknown): Found {
   return wrongType(`${at}.text`, 'a string', part.text)
 }
 
-/** An address, or an image in base64 within one. */
+/** A URL, or a base64 image in a `data:` URL. */
 function imageViolation(image: unknown, at: string): Found {
   if (!isObject(image)) return wrongType(at, 'an object', image)
   if (typeof image.url !== 'string') return missing(`${at}.url`)
   const data = readDataUrl(image.url)
-  if (/^https?:\/\//.test(image.url) || (data && isBase64(data.data) && imageTypeOf(data.data)))
+  if (/^https?:\/\//.test(image.url) || (data && isBase64(data.data) && detectImageType(data.data)))
     return undefined
   return violation(`Invalid '${at}.url': not an image that can be read.`, `${at}.url`, 'invalid_image_url')
 }
@@ -211,7 +218,7 @@ function parametersViolation(parameters: unknown, at: string, name: string): Fou
   return reason === undefined ? undefined : refuse(reason)
 }
 
-/** Runs after the tools were checked. */
+/** Expects checked tools. */
 function toolChoiceViolation({ tools, tool_choice: choice, parallel_tool_calls: parallel }: Fields): Found {
   for (const [param, value] of Object.entries({ tool_choice: choice, parallel_tool_calls: parallel })) {
     if (value !== undefined && tools === undefined) {
@@ -258,12 +265,12 @@ function streamViolation({ stream, stream_options: options }: Fields): Found {
 }
 
 /**
- * Every call is answered exactly once, directly after the message that made it. An id may return in a later assistant
- * message, as some servers count their ids anew for every completion.
+ * Every call is answered exactly once, directly after its message. Later assistant messages may reuse an id, because some servers
+ * restart their ids with every completion.
  */
 function pairingViolation({ messages, tools = [] }: ChatRequestBody): Found {
   const declared = new Set(tools.map((tool) => tool.function.name))
-  /** The ids of the latest assistant message, each with whether it was answered. Empty once another role has spoken. */
+  /** Call ids of the latest assistant message, and whether each was answered. Empty after a message of another role. */
   let batch = new Map<string, boolean>()
   for (const [index, message] of messages.entries()) {
     const at = `messages[${index}]`
@@ -298,9 +305,9 @@ function idViolation({ messages }: ChatRequestBody): Found {
 }
 
 /**
- * Behind a result only another result or the model may speak. Mistral's API answers 400 with this message. The rule stands
- * in its public validator (`mistral-common`, `_validate_message_order`: after the role `tool` it expects `assistant` or
- * `tool`); releases that allow a user there still refuse a system message.
+ * Only another result or the model may follow a result. Mistral's API answers 400 with this message. Rule of its public validator
+ * (`mistral-common`, `_validate_message_order`: after the role `tool` it expects `assistant` or `tool`); releases that allow a
+ * user there still refuse a system message.
  */
 function orderViolation({ messages }: ChatRequestBody): Found {
   for (const [index, { role }] of messages.entries()) {
@@ -326,7 +333,7 @@ function answerViolation(id: string, at: string, batch: ReadonlyMap<string, bool
     )
   }
   return violation(
-    // The spelling is OpenAI's.
+    // OpenAI's spelling.
     "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
     `${at}.role`,
     'orphan_tool_answer',
@@ -357,10 +364,10 @@ function historicCallViolation(
       'duplicate_tool_call_id',
     )
   }
-  // Tools for custom calls are the host's affair.
+  // Custom tools are not checked.
   if (call.type === 'custom' || declared.has(call.function.name)) return undefined
-  // Stricter than OpenAI, which takes any legal name here. Some compatible servers render the history with a template
-  // that looks each called tool up in `tools`, so a host that drops a tool after its use fails there.
+  // Stricter than OpenAI, which accepts any legal name here. Some compatible servers render the history with a template that
+  // looks up each called tool in `tools`, so dropping a tool after its use fails there.
   return violation(
     `Invalid '${at}.function.name': '${call.function.name}' is not declared in 'tools'.`,
     `${at}.function.name`,

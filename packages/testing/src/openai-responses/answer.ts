@@ -1,10 +1,8 @@
-/** One answer of the scripted endpoint on the OpenAI Responses wire, in its two forms: a single object, or events. */
-
-import { argumentFragments, pieces } from '../shared/pieces.js'
+/** Writes an answer on the OpenAI Responses wire: a single object or events. */
 import type { AnswerContext, ScriptedAnswer, ScriptedCall } from '../shared/protocol.js'
-import { estimateCachedTokens, estimateTokens } from '../shared/usage.js'
-import { type CallableTools, callableTools, DEFAULT_NAMESPACE } from './callable.js'
+import { argumentFragments, estimateCachedTokens, estimateTokens, pieces } from '../shared/usage.js'
 import { offeredTools, type ResponsesRequestBody } from './request.js'
+import { type CallableTools, callableTools, DEFAULT_NAMESPACE } from './tools.js'
 
 type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
@@ -30,7 +28,7 @@ interface FunctionCallItem {
   readonly call_id: string
   readonly name: string
   readonly namespace?: string
-  /** The text the model wrote, which need not be JSON. */
+  /** The text the model wrote, which may not be JSON. */
   readonly arguments: string
 }
 
@@ -40,18 +38,18 @@ interface SearchCallItem {
   readonly status: ItemStatus
   readonly execution: 'client'
   readonly call_id: string
-  /** A value, not its text: the one place where this wire parses what the model wrote. */
+  /** A parsed value, not text: the only place where this wire parses the model's output. */
   readonly arguments: unknown
 }
 
 type OutputItem = MessageItem | FunctionCallItem | SearchCallItem
 
-/** A finished answer, before it is written in either form. */
+/** A finished answer before it is written in either form. */
 export interface ResponsesAnswer {
   readonly id: string
   readonly body: ResponsesRequestBody
   readonly output: readonly OutputItem[]
-  /** Why the answer is incomplete; undefined when it is complete. */
+  /** Why the answer is incomplete. Undefined if it is complete. */
   readonly reason: string | undefined
   readonly usage: object
 }
@@ -61,13 +59,13 @@ export interface ResponsesEvent {
   readonly [field: string]: unknown
 }
 
-/** Constant, so that two runs of one script write the same bytes. */
+/** Constant, so that a script gives the same bytes on every run. */
 const CREATED = 1_700_000_000
 
 /**
- * `finish` is `completed`, as by default, or the reason for which the answer is incomplete (`max_output_tokens`,
- * `content_filter`). Throws where a script calls `tool_search` and the request leaves the search to the server: the
- * script is the model, not the server.
+ * `finish` is `completed` (the default) or the reason why the answer is incomplete (`max_output_tokens`, `content_filter`).
+ * Throws if a script calls `tool_search` and the request leaves the search to the server, because the script plays only the
+ * model.
  */
 export function composeAnswer(
   { text, calls = [], finish = 'completed' }: ScriptedAnswer,
@@ -99,7 +97,7 @@ export function composeAnswer(
   const written = estimateTokens(output.map(writtenText).join(''))
   const usage = {
     input_tokens: input,
-    // The official types want the count of writes too; the automatic cache modelled here has none to report.
+    // Required by the official types. The automatic cache modelled here has no writes to report.
     input_tokens_details: { cached_tokens: estimateCachedTokens(rendered, earlier), cache_write_tokens: 0 },
     output_tokens: written,
     output_tokens_details: { reasoning_tokens: 0 },
@@ -108,7 +106,7 @@ export function composeAnswer(
   return { id: `resp_${index + 1}`, body, output, reason, usage }
 }
 
-/** `output_text` is missing on purpose: it is not on the wire, the official clients add it. */
+/** Without `output_text`, which is not on the wire: the official clients add it. */
 export function responseObject({ id, body, output, reason, usage }: ResponsesAnswer): object {
   return {
     ...frameOf(id, body),
@@ -120,15 +118,15 @@ export function responseObject({ id, body, output, reason, usage }: ResponsesAns
   }
 }
 
-/** Numbered from 0 and ended by the whole response. */
+/** Numbered from 0, ending with the whole response. */
 export function* responseEvents(answer: ResponsesAnswer): Generator<ResponsesEvent> {
   let sequence = 0
   for (const event of unnumberedEvents(answer)) yield { ...event, sequence_number: sequence++ }
 }
 
 /**
- * Text and arguments come in pieces of at most eight characters. Parallel calls take turns, one fragment each: a client
- * that joins fragments by arrival instead of by `output_index` or `item_id` fails here.
+ * Text and arguments come in pieces of at most eight characters. Parallel calls alternate, so a client that joins fragments by
+ * arrival instead of by `output_index` or `item_id` fails.
  */
 function* unnumberedEvents(answer: ResponsesAnswer): Generator<ResponsesEvent> {
   const { id, body, output, reason } = answer
@@ -159,7 +157,7 @@ function* messageEvents(item: MessageItem, index: number): Generator<ResponsesEv
   yield { type: 'response.output_item.done', output_index: index, item }
 }
 
-/** A search has no events for its arguments: they come whole with the finished item. */
+/** A search has no events for its arguments: they come with the finished item. */
 function* callEvents(item: FunctionCallItem | SearchCallItem, index: number): Generator<ResponsesEvent> {
   if (item.type === 'function_call') {
     const place = { item_id: item.id, output_index: index }
@@ -186,7 +184,7 @@ function* inTurns(sources: readonly Generator<ResponsesEvent>[]): Generator<Resp
   }
 }
 
-/** What a response has from its first event on. The settings are those of the request, as OpenAI returns them. */
+/** Fields of a response from its first event on. OpenAI returns the settings of the request. */
 function frameOf(id: string, body: ResponsesRequestBody): object {
   return {
     id,
@@ -249,9 +247,8 @@ function searchCallItem(id: string, callId: string, call: ScriptedCall): SearchC
 }
 
 /**
- * A script names a function as the host knows it and gets the namespace it was loaded into; the default namespace wins.
- * `crm.list_orders` asks for one namespace where several have the name. A function the model was never shown is called
- * without a namespace.
+ * Finds the namespace of a function that the script calls; the default namespace wins. `crm.list_orders` selects a namespace if
+ * several have the name. A function that the model was never shown is called without a namespace.
  */
 function addressOf(name: string, callable: CallableTools): { name: string; namespace?: string } {
   const dot = name.indexOf('.')
@@ -266,7 +263,7 @@ function textOf(input: unknown): string {
   return typeof input === 'string' ? input : JSON.stringify(input ?? {})
 }
 
-/** The value that a text stands for; the text itself where it is no JSON. */
+/** The parsed value, or the text itself if it is not JSON. */
 function parsed(input: unknown): unknown {
   if (typeof input !== 'string') return input ?? {}
   try {
@@ -276,7 +273,7 @@ function parsed(input: unknown): unknown {
   }
 }
 
-/** The item as it is announced, before its content. */
+/** The item as announced, before its content. */
 function openItem(item: OutputItem): OutputItem {
   if (item.type === 'message') return { ...item, status: 'in_progress', content: [] }
   if (item.type === 'function_call') return { ...item, status: 'in_progress', arguments: '' }

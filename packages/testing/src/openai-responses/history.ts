@@ -1,28 +1,21 @@
-/**
- * The rules about a whole input on the OpenAI Responses wire: how calls pair with outputs, which functions are known
- * where.
- */
-
+/** Rules about a whole input on the OpenAI Responses wire: pairs of calls and outputs, and known functions. */
 import { type Found, violation } from '../shared/guards.js'
 import type { Violation } from '../shared/protocol.js'
-import { type CallableTools, DEFAULT_NAMESPACE, declaredTools, load } from './callable.js'
-import { itemsOf, type ResponsesItem, type ResponsesRequestBody } from './request.js'
+import { type ResponsesItem, type ResponsesRequestBody, readItems } from './request.js'
+import { type CallableTools, DEFAULT_NAMESPACE, declaredTools, load } from './tools.js'
 
-/** A call that the input has to answer. Searches that the server ran are answered by the server and not kept here. */
+/** A call that the input must answer. Searches run by the server are not included. */
 interface OpenCall {
   readonly answer: 'function_call_output' | 'tool_search_output'
   answered: boolean
 }
 
-/**
- * Every call is answered exactly once, anywhere behind it, and names a function that was callable where it stands:
- * declared, or loaded by an item before it.
- */
+/** Every call is answered exactly once, anywhere after it, and names a function that is declared or was loaded by an earlier item. */
 export function historyViolation(body: ResponsesRequestBody): Found {
   const callable = declaredTools(body)
   const calls = new Map<string, OpenCall>()
   const ids = new Set<string>()
-  const items = itemsOf(body)
+  const items = readItems(body)
   for (const [index, item] of items.entries()) {
     const at = `input[${index}]`
     const found =
@@ -38,15 +31,15 @@ export function historyViolation(body: ResponsesRequestBody): Found {
   return violation(`No tool output found for ${kind} ${open[0]}.`, 'input', 'unanswered_tool_calls')
 }
 
-/** Between the outputs of a batch and the model's next item stand outputs and tools, and no message. */
+/** Between the outputs of a batch and the model's next item, only outputs and tools are allowed. */
 export function orderViolation(body: ResponsesRequestBody): Found {
   let behindOutput = false
-  for (const [index, { type = 'message', role }] of itemsOf(body).entries()) {
+  for (const [index, { type = 'message', role }] of readItems(body).entries()) {
     if (OUTPUTS.includes(type)) behindOutput = true
     else if (type !== 'message' || role === 'assistant') behindOutput &&= type === 'additional_tools'
     else if (behindOutput)
       return violation(
-        `Invalid 'input[${index}]': a message with the role '${role}' stands between tool outputs and the next reply.`,
+        `Invalid 'input[${index}]': a message with the role '${role}' is between tool outputs and the next reply.`,
         `input[${index}]`,
         'message_behind_output',
       )
@@ -66,7 +59,7 @@ function duplicateItemViolation({ id }: ResponsesItem, ids: Set<string>): Found 
   return undefined
 }
 
-/** Reasoning comes with what it led to: something that the model said or called. */
+/** Reasoning must be followed by the message or call that it led to. */
 function loneReasoningViolation({ type, id }: ResponsesItem, behind: readonly ResponsesItem[]): Found {
   if (type !== 'reasoning') return undefined
   const next = behind.find((item) => item.type !== 'reasoning')
@@ -128,8 +121,8 @@ function historicCallViolation(
       'missing_namespace',
     )
   }
-  // Stricter than OpenAI, which takes any legal name in the history. Compatible servers that render the history with a
-  // template look each called tool up, so a host that drops a tool after its use, or its loading item, fails there.
+  // Stricter than OpenAI, which accepts any legal name in the history. Compatible servers that render the history with a template
+  // look up each called tool, so dropping a tool or its loading item after use fails there.
   return violation(
     `Invalid '${at}.name': '${name}' is neither declared in 'tools' nor loaded by an item before it.`,
     `${at}.name`,

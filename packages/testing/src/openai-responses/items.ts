@@ -1,6 +1,13 @@
-/** The rules about the items of an input on the OpenAI Responses wire, each for itself. */
-
-import { type Fields, type Found, isObject, violation } from '../shared/guards.js'
+/** Rules about single input items on the OpenAI Responses wire, including images and files. */
+import {
+  detectImageType,
+  type Fields,
+  type Found,
+  isBase64,
+  isObject,
+  readDataUrl,
+  violation,
+} from '../shared/guards.js'
 import {
   argumentsViolation,
   arrayViolation,
@@ -10,8 +17,7 @@ import {
   tooLong,
   wrongType,
   wrongValue,
-} from '../shared/openai-wording.js'
-import { mediaViolation } from './media.js'
+} from '../shared/openai.js'
 import { optional, type ResponsesRuleOptions, stringViolation } from './request.js'
 import { EXECUTIONS, LOADABLE_TOOLS, TOOLS, toolListViolation } from './tools.js'
 
@@ -22,7 +28,7 @@ const INPUT_PARTS = ['input_text', 'input_image', 'input_file']
 const OUTPUT_PARTS = ['output_text', 'refusal']
 
 interface ItemCheck {
-  /** What the id of such an item begins with. */
+  /** Prefix that ids of such items have. */
   readonly prefix?: string
   readonly check: (item: Fields, at: string) => Found
 }
@@ -82,7 +88,7 @@ function messageViolation({ role, content }: Fields, at: string): Found {
   return contentViolation(content, `${at}.content`, role === 'assistant' ? OUTPUT_PARTS : INPUT_PARTS)
 }
 
-/** Fields that the official client adds to a reply and that are not on the wire. OpenAI refuses every field it does not know. */
+/** Fields that the official client adds to a reply and that are not on the wire. OpenAI refuses unknown fields. */
 function addedViolation(fields: Fields, at: string, name: string): Found {
   if (!Object.hasOwn(fields, name)) return undefined
   return violation(`Unknown parameter: '${at}.${name}'.`, `${at}.${name}`, 'unknown_parameter')
@@ -121,7 +127,7 @@ function outputViolation(item: Fields, at: string): Found {
   )
 }
 
-/** What carries its own content need not be looked up. */
+/** Reasoning with encrypted content needs no lookup. */
 function reasoningViolation({ id, summary, encrypted_content: sealed }: Fields, at: string): Found {
   if ((id === undefined || id === null) && typeof sealed !== 'string') return missing(`${at}.id`)
   if (summary === undefined) return missing(`${at}.summary`)
@@ -139,7 +145,7 @@ function searchOutputViolation(item: Fields, at: string, options: ResponsesRuleO
   )
 }
 
-/** A search that the client runs is paired by its call id; one that the server ran has none. */
+/** A search run by the client is paired by its call id. A search run by the server has none. */
 function searchPairViolation({ execution, call_id: id }: Fields, at: string): Found {
   if (execution !== undefined && !EXECUTIONS.includes(execution as string)) {
     return wrongValue(`${at}.execution`, execution, EXECUTIONS)
@@ -164,4 +170,54 @@ function callIdViolation(id: unknown, at: string): Found {
   if (id === undefined || id === null || id === '') return missing(at)
   if (typeof id !== 'string') return wrongType(at, 'a string', id)
   return id.length > MAX_ID ? tooLong(at, MAX_ID, id) : undefined
+}
+
+const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
+const DETAILS = ['low', 'high', 'auto', 'original']
+
+/**
+ * Checks images and files, in messages and function outputs. Fields follow the official types (`ResponseInputImageContent`,
+ * `ResponseInputFileContent`), image types the guide (platform.openai.com/docs/guides/images-vision: PNG, JPEG, WEBP,
+ * non-animated GIF).
+ */
+function mediaViolation(part: Fields, at: string): Found {
+  if (part.type === 'input_image') return imageViolation(part, at)
+  return part.type === 'input_file' ? fileViolation(part, at) : undefined
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+function imageViolation({ image_url: url, file_id: id, detail }: Fields, at: string): Found {
+  if (isGiven(detail) && !DETAILS.includes(String(detail))) return wrongValue(`${at}.detail`, detail, DETAILS)
+  if (!isGiven(url)) return isGiven(id) ? stringViolation(id, `${at}.file_id`) : missing(`${at}.image_url`)
+  const place = `${at}.image_url`
+  if (typeof url !== 'string') return stringViolation(url, place)
+  if (/^https?:\/\//.test(url)) return undefined
+  const data = readDataUrl(url)
+  if (!data) {
+    const reason = `Expected a valid URL, but got a value with an invalid format.`
+    return violation(`Invalid '${place}'. ${reason}`, place, 'invalid_value')
+  }
+  if (!isBase64(data.data)) return badBase64(place)
+  const found = detectImageType(data.data)
+  if (IMAGE_TYPES.includes(data.mediaType) && found !== undefined) return undefined
+  const message =
+    `You uploaded an unsupported image. Please make sure your image has of one the following formats: ` +
+    `['png', 'jpeg', 'gif', 'webp'].`
+  return violation(message, place, 'invalid_image_format')
+}
+
+/** Data needs a file name, because its ending tells the server how to read it. */
+function fileViolation(part: Fields, at: string): Found {
+  const { file_data: data, file_id: id, file_url: url, filename } = part
+  if (!isGiven(data)) return isGiven(id) || isGiven(url) ? undefined : missing(`${at}.file_data`)
+  if (typeof data !== 'string') return stringViolation(data, `${at}.file_data`)
+  if (typeof filename !== 'string' || filename === '') return missing(`${at}.filename`)
+  return isBase64(readDataUrl(data)?.data ?? data) ? undefined : badBase64(`${at}.file_data`)
+}
+
+function badBase64(at: string): Found {
+  return violation(`Invalid '${at}'. Expected base64-encoded data.`, at, 'invalid_base64')
 }

@@ -1,15 +1,14 @@
-/** OpenAI Responses (`POST /v1/responses`) as the scripted endpoint speaks it: rules, render order, answers. */
-
+/** OpenAI Responses (`POST /v1/responses`) for the scripted endpoint: rules, render order, answers. */
 import type { Protocol } from '../shared/protocol.js'
 import { composeAnswer, type ResponsesAnswer, responseEvents, responseObject } from './answer.js'
 import {
-  itemsOf,
   type ResponsesItem,
   type ResponsesRequestBody,
   type ResponsesRuleOptions,
   type ResponsesTool,
+  readItems,
 } from './request.js'
-import { responsesViolationOf } from './rules.js'
+import { findResponsesViolation } from './rules.js'
 
 export function responsesProtocol(options: ResponsesRuleOptions = {}): Protocol<ResponsesRequestBody> {
   return {
@@ -17,7 +16,7 @@ export function responsesProtocol(options: ResponsesRuleOptions = {}): Protocol<
     basePath: '/v1',
     match: (path) => (path === '/v1/responses' ? {} : undefined),
     authorised: (headers, apiKey) => headers.authorization === `Bearer ${apiKey}`,
-    violationOf: (body) => responsesViolationOf(body, options),
+    violationOf: (body) => findResponsesViolation(body, options),
     wantsStream: (body) => body.stream === true,
     renderOrder: responsesRenderOrder,
     answer(scripted, body, context) {
@@ -32,10 +31,10 @@ export function responsesProtocol(options: ResponsesRuleOptions = {}): Protocol<
 }
 
 /**
- * The request as OpenAI lays it before the model: tools, instructions, then the items in order, so that definitions
- * loaded by an item stand where the item stands and leave all before them cached. Of a deferred function the model has
- * name and description, of a deferred member of a namespace nothing. Serialised anew from the parsed body, so white
- * space does not count and the order of keys does.
+ * The request in the order in which OpenAI shows it to the model: tools, instructions, items. Definitions loaded by an item
+ * appear at that item and keep everything before it cached. The model sees name and description of a deferred function, and
+ * nothing of a deferred member of a namespace. Serialised from the parsed body, so white space does not count and the order of
+ * keys does.
  */
 export function responsesRenderOrder(
   body: Pick<ResponsesRequestBody, 'tools' | 'instructions' | 'input'>,
@@ -44,7 +43,7 @@ export function responsesRenderOrder(
   return (
     (tools.length === 0 ? '' : JSON.stringify(tools.map(visible))) +
     (typeof instructions === 'string' ? JSON.stringify(instructions) : '') +
-    JSON.stringify(itemsOf(body).map(visibleItem))
+    JSON.stringify(readItems(body).map(visibleItem))
   )
 }
 
@@ -66,7 +65,7 @@ function visible(tool: ResponsesTool): ResponsesTool {
 
 const CLOSING = /(\.done|^response\.(completed|incomplete))$/
 
-/** All that closes something at the end is one piece with the ending: a stream that breaks off has closed nothing. */
+/** Everything that closes something at the end is one piece, so a stream that breaks off has closed nothing. */
 function* streamOf(answer: ResponsesAnswer): Generator<string> {
   let closing = ''
   for (const event of responseEvents(answer)) {

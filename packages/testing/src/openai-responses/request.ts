@@ -1,9 +1,8 @@
-/** The nouns of the OpenAI Responses wire, with the guards that its rules share. */
-
+/** Types of the OpenAI Responses wire, with guards that its rules share. */
 import type { Found } from '../shared/guards.js'
-import { wrongType } from '../shared/openai-wording.js'
+import { wrongType } from '../shared/openai.js'
 
-/** A tool definition; which fields it has depends on its type. A namespace holds its members in `tools`. */
+/** A tool definition. Its fields depend on its type. A namespace holds its members in `tools`. */
 export interface ResponsesTool {
   readonly type: string
   readonly name?: string
@@ -16,7 +15,7 @@ export interface ResponsesTool {
   readonly [field: string]: unknown
 }
 
-/** An item of the input; which fields it has depends on its type, and one without a type is a message. */
+/** An input item. Its fields depend on its type; without a type it is a message. */
 export interface ResponsesItem {
   readonly type?: string
   readonly id?: string | null
@@ -29,7 +28,7 @@ export interface ResponsesItem {
   readonly [field: string]: unknown
 }
 
-/** The shape of a body without violations. */
+/** Shape of a body without violations. */
 export interface ResponsesRequestBody {
   readonly model: string
   readonly input: string | readonly ResponsesItem[]
@@ -41,41 +40,43 @@ export interface ResponsesRequestBody {
 }
 
 export interface ResponsesRuleOptions {
-  /** Whether the model has the API's own tool search; so when absent. gpt-5.4-nano and older models refuse it. */
+  /** Allows the API's tool search. Default: true. gpt-5.4-nano and older models refuse it. */
   readonly toolSearch?: boolean
   /**
-   * Whether the server knows tools of the kind `namespace`; so when absent. Compatible servers and proxies lag behind: xAI's
-   * answers 422 "unknown variant `namespace`" (maximhq/bifrost#5428), others refuse the whole request (coder/coder#28656).
+   * Allows tools of type `namespace`. Default: true. Some compatible servers and proxies refuse them: xAI answers 422 "unknown
+   * variant `namespace`" (maximhq/bifrost#5428), others refuse the whole request (coder/coder#28656).
    */
   readonly namespaces?: boolean
   /**
-   * Judges a function without `strict` as if it were true. OpenAI tries strict mode on such a function and falls back
-   * in silence where the schema does not allow it: a host that means `strict: false` has to say so, and this shows
-   * where it does not.
+   * Checks a function without `strict` as if it were true. OpenAI tries strict mode on such a function and silently falls back if
+   * the schema does not allow it. A host that means `strict: false` has to send it; this option finds functions without it.
    */
   readonly strictByDefault?: boolean
   /**
-   * Refuses a message between the outputs of a batch and the model's next item. OpenAI takes it; servers that render the
-   * items with a chat template drop the reasoning before it (GLM, MiniMax, Qwen) or refuse it (Mistral's templates), as on
-   * the Chat wire. Not for a host whose user speaks while tools run.
+   * Refuses a message between the outputs of a batch and the model's next item. OpenAI accepts it, but servers with chat
+   * templates drop the reasoning before it (GLM, MiniMax, Qwen) or refuse it (Mistral), as on the Chat wire. Not for hosts whose
+   * user speaks while tools run.
    */
   readonly strictOrder?: boolean
 }
 
 type Check = (value: unknown, at: string) => Found
 
-/** A string is short for one message of the user. */
-export function itemsOf({ input }: Pick<ResponsesRequestBody, 'input'>): readonly ResponsesItem[] {
+/** A string is one user message. */
+export function readItems({ input }: Pick<ResponsesRequestBody, 'input'>): readonly ResponsesItem[] {
   return typeof input === 'string' ? [{ role: 'user', content: input }] : input
 }
 
-export function toolsOf(body: Pick<ResponsesRequestBody, 'input'>, type: string): readonly ResponsesTool[] {
-  return itemsOf(body).flatMap((item) => (item.type === type ? (item.tools ?? []) : []))
+export function collectTools(
+  body: Pick<ResponsesRequestBody, 'input'>,
+  type: string,
+): readonly ResponsesTool[] {
+  return readItems(body).flatMap((item) => (item.type === type ? (item.tools ?? []) : []))
 }
 
-/** Everything offered from the start or by the application: `tools`, then the `additional_tools` items in order. */
+/** Tools offered from the start or by the application: `tools`, then the `additional_tools` items in order. */
 export function offeredTools(body: Pick<ResponsesRequestBody, 'tools' | 'input'>): readonly ResponsesTool[] {
-  return [...(body.tools ?? []), ...toolsOf(body, 'additional_tools')]
+  return [...(body.tools ?? []), ...collectTools(body, 'additional_tools')]
 }
 
 export function stringViolation(value: unknown, at: string): Found {
@@ -86,7 +87,7 @@ export function booleanViolation(value: unknown, at: string): Found {
   return typeof value === 'boolean' ? undefined : wrongType(at, 'a boolean', value)
 }
 
-/** Most optional fields of this wire may be null as well as absent. */
+/** Most optional fields of this wire may be null. */
 export function optional(value: unknown, at: string, check: Check): Found {
   return value === undefined || value === null ? undefined : check(value, at)
 }

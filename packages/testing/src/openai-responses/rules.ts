@@ -1,13 +1,10 @@
 /**
- * What a strict OpenAI Responses server refuses with a 400 before any model runs: the gate of the scripted endpoint on
- * that wire, used without state, so that each request carries its whole history. Messages are worded as OpenAI words
- * them where its text is known, because hosts and their logs match on it. The codes are OpenAI's where it has one; it
- * sends `null` for pairing and namespaces, which get names here so that a test can tell them apart.
+ * Rules of a strict, stateless OpenAI Responses server, which answers 400 before running a model. Each request carries its whole
+ * history. Messages use OpenAI's wording if it is known, because hosts match on it. The codes are OpenAI's if it has one. It
+ * sends `null` for pairing and namespaces, which have names here so that tests can tell them apart.
  */
-
 import { type Fields, type Found, isObject, unicodeViolation, violation } from '../shared/guards.js'
-import { missing, wrongType } from '../shared/openai-wording.js'
-import { toolChoiceViolation } from './choice.js'
+import { missing, wrongType } from '../shared/openai.js'
 import { historyViolation, orderViolation } from './history.js'
 import { inputViolation } from './items.js'
 import {
@@ -17,13 +14,19 @@ import {
   type ResponsesRuleOptions,
   stringViolation,
 } from './request.js'
-import { namespaceListViolation, nativeSearchViolation, TOOLS, toolListViolation } from './tools.js'
+import {
+  namespaceListViolation,
+  nativeSearchViolation,
+  TOOLS,
+  toolChoiceViolation,
+  toolListViolation,
+} from './tools.js'
 
-/** What the server would have to remember or run by itself. The endpoint keeps nothing between requests. */
+/** Fields that need state on the server. */
 const STATEFUL = ['previous_response_id', 'conversation', 'prompt', 'background']
 
-/** The first rule that the body breaks, shapes before pairing. Reads the body; keeps and changes nothing. */
-export function responsesViolationOf(body: unknown, options: ResponsesRuleOptions = {}): Found {
+/** First rule that the body breaks: shape first, then pairing. Does not change the body. */
+export function findResponsesViolation(body: unknown, options: ResponsesRuleOptions = {}): Found {
   if (!isObject(body)) return wrongType(null, 'an object', body)
   return (
     unicodeViolation(body) ??
@@ -33,7 +36,7 @@ export function responsesViolationOf(body: unknown, options: ResponsesRuleOption
     inputViolation(body.input, options) ??
     (body.tools === undefined ? undefined : toolListViolation(body.tools, 'tools', TOOLS, options)) ??
     streamViolation(body) ??
-    // The shapes have been checked above, so the body is one.
+    // The shape was checked above.
     togetherViolation(body as unknown as ResponsesRequestBody, options)
   )
 }
@@ -61,7 +64,7 @@ function streamViolation({ stream, stream_options: options }: Fields): Found {
   return violation(`Invalid value for 'stream_options': ${reason}`, 'stream_options', 'invalid_value')
 }
 
-/** What holds between the parts of a request, once each has its shape. */
+/** Rules between the parts of a request. */
 function togetherViolation(body: ResponsesRequestBody, { strictOrder }: ResponsesRuleOptions): Found {
   return (
     nativeSearchViolation(body) ??

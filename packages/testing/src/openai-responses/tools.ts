@@ -1,24 +1,23 @@
-/** The rules about tool definitions on the OpenAI Responses wire, in `tools` and in the items that carry some. */
-
+/** Rules about tool definitions and `tool_choice` on the OpenAI Responses wire, and the functions a model can call. */
 import { type Fields, type Found, isObject, violation } from '../shared/guards.js'
-import { schemaObjection } from '../shared/openai-schema.js'
-import { eachOf, missing, nameViolation, wrongType, wrongValue } from '../shared/openai-wording.js'
+import { eachOf, missing, nameViolation, schemaObjection, wrongType, wrongValue } from '../shared/openai.js'
 import type { Violation } from '../shared/protocol.js'
 import {
   booleanViolation,
-  itemsOf,
+  collectTools,
   offeredTools,
   optional,
+  type ResponsesItem,
   type ResponsesRequestBody,
   type ResponsesRuleOptions,
   type ResponsesTool,
+  readItems,
   stringViolation,
-  toolsOf,
 } from './request.js'
 
 export const EXECUTIONS = ['server', 'client']
-/** Run by the provider, so no script can call them. They pass with no more than their type. */
-export const HOSTED_TOOLS = [
+/** Run by the provider, so a script cannot call them. Only their type is checked. */
+const HOSTED_TOOLS = [
   'file_search',
   'web_search',
   'web_search_2025_08_26',
@@ -34,13 +33,13 @@ export const HOSTED_TOOLS = [
   'shell',
   'apply_patch',
 ]
-export const MEMBER_TOOLS = ['function', 'custom']
+const MEMBER_TOOLS = ['function', 'custom']
 export const LOADABLE_TOOLS = ['function', 'custom', 'namespace', 'mcp']
 export const TOOLS = ['function', 'custom', 'namespace', 'tool_search', ...HOSTED_TOOLS]
 const NOT_AT_TOP = ['oneOf', 'anyOf', 'allOf', 'enum', 'not']
 const NOT_IN_STRICT = ['oneOf', 'allOf', 'not', 'if', 'then', 'else', 'dependentRequired', 'dependentSchemas']
 
-/** An empty list passes: it is how a search says that it found nothing. */
+/** An empty list is legal: a search that found nothing returns it. */
 export function toolListViolation(
   tools: unknown,
   at: string,
@@ -67,7 +66,7 @@ export function toolListViolation(
       )
     const found = toolViolation(tool, place, options)
     if (found || tool.name === undefined) return found
-    // A namespace and a function may share a name: they are never called in the same place.
+    // A namespace and a function may share a name, because they are called in different ways.
     const key = `${tool.type === 'namespace'} ${tool.name}`
     if (names.has(key)) return duplicateTool(`${place}.name`, String(tool.name))
     names.add(key)
@@ -118,7 +117,7 @@ function namespaceViolation(tool: Fields, at: string, options: ResponsesRuleOpti
   )
 }
 
-/** Stricter than OpenAI's types, where a client's search may lack both: its arguments would have no agreed shape. */
+/** Stricter than OpenAI's types, in which a client's search may lack both: its arguments would have no agreed shape. */
 function searchToolViolation({ execution, description, parameters }: Fields, at: string): Found {
   if (execution !== undefined && !EXECUTIONS.includes(execution as string)) {
     return wrongValue(`${at}.execution`, execution, EXECUTIONS)
@@ -144,7 +143,7 @@ function parametersViolation(parameters: unknown, at: string, name: string, stri
   return reason === undefined ? undefined : refuse(reason)
 }
 
-/** Strict mode takes only closed objects whose properties are all required, at every depth. */
+/** Strict mode requires closed objects with all properties required, at every depth. */
 function strictObjection(schema: unknown, context: readonly string[]): string | undefined {
   if (!isObject(schema)) return undefined
   const place = `In context=(${context.map((step) => `'${step}'`).join(', ')})`
@@ -181,19 +180,19 @@ export function nativeSearchViolation(body: ResponsesRequestBody): Found {
     const message = "Invalid Value: 'tools.defer_loading'. Deferred tools require tools.tool_search."
     return violation(message, 'tools', 'invalid_value')
   }
-  const loaded = toolsOf(body, 'tool_search_output')
+  const loaded = collectTools(body, 'tool_search_output')
   const taken = [...offered, ...loaded].some(
     (tool) => tool.name === 'tool_search' && tool.type !== 'namespace',
   )
   if (!taken) return undefined
-  // Its calls would read like the native tool's own, and clients replay them as such.
+  // Its calls would look like those of the native tool, and clients would replay them so.
   const reason = "the name is taken by the tool of type 'tool_search'."
   return violation(`Invalid function name 'tool_search': ${reason}`, 'tools', 'reserved_tool_name')
 }
 
 /**
- * A request declares a namespace once, in `tools` or in one item. Compatible servers refuse the second (DeepSeek, OpenCode
- * Go: openai/codex issues 44378 and 44729, with this message); reports about OpenAI itself differ.
+ * A request declares a namespace once, in `tools` or in one item. Compatible servers refuse a second declaration (DeepSeek,
+ * OpenCode Go: openai/codex issues 44378 and 44729, with this message); reports about OpenAI differ.
  */
 export function namespaceListViolation(body: ResponsesRequestBody): Found {
   const declared = new Set<string>()
@@ -210,7 +209,7 @@ export function namespaceListViolation(body: ResponsesRequestBody): Found {
     })
   return (
     inList(body.tools ?? [], 'tools') ??
-    eachOf(itemsOf(body), 'input', (item, place) =>
+    eachOf(readItems(body), 'input', (item, place) =>
       inList((item as { readonly tools?: readonly ResponsesTool[] }).tools ?? [], `${place}.tools`),
     )
   )
@@ -222,4 +221,93 @@ function hasDeferred(tool: ResponsesTool): boolean {
 
 function duplicateTool(at: string, name: string): Violation {
   return violation(`Invalid '${at}': duplicate tool '${name}'. Names must be unique.`, at, 'duplicate_tool')
+}
+
+export function toolChoiceViolation(body: ResponsesRequestBody): Found {
+  const { tool_choice: choice } = body
+  const offered = offeredTools(body)
+  if (choice === undefined) return undefined
+  if (typeof choice === 'string') {
+    const allowed = ['none', 'auto', 'required']
+    if (!allowed.includes(choice)) return wrongValue('tool_choice', choice, allowed)
+    if (choice !== 'required' || offered.length > 0) return undefined
+    const message = "Tool choice 'required' must be specified with 'tools' parameter."
+    return violation(message, 'tool_choice', 'invalid_value')
+  }
+  if (!isObject(choice)) return wrongType('tool_choice', 'a string or an object', choice)
+  if (choice.type !== 'allowed_tools') return chosenViolation(choice, 'tool_choice', offered)
+  const modes = ['auto', 'required']
+  if (!modes.includes(choice.mode as string)) return wrongValue('tool_choice.mode', choice.mode, modes)
+  if (!Array.isArray(choice.tools)) return wrongType('tool_choice.tools', 'an array', choice.tools)
+  return eachOf(choice.tools, 'tool_choice.tools', (entry, at) => chosenViolation(entry, at, offered))
+}
+
+/** Only tools that are callable from the start can be chosen: no deferred tool, no member of a namespace, no search. */
+function chosenViolation(chosen: unknown, at: string, offered: readonly ResponsesTool[]): Found {
+  if (!isObject(chosen)) return wrongType(at, 'an object', chosen)
+  const choosable = [...MEMBER_TOOLS, ...HOSTED_TOOLS]
+  if (!choosable.includes(chosen.type as string)) return wrongValue(`${at}.type`, chosen.type, choosable)
+  const named = MEMBER_TOOLS.includes(chosen.type as string)
+  if (named && typeof chosen.name !== 'string') return missing(`${at}.name`)
+  const param = named ? `${at}.name` : `${at}.type`
+  const label = named ? chosen.name : chosen.type
+  const tool = offered.find(({ type, name }) => type === chosen.type && (!named || name === chosen.name))
+  if (tool === undefined) {
+    return violation(`Tool choice '${label}' not found in 'tools' parameter.`, param, 'invalid_value')
+  }
+  if (tool.defer_loading !== true) return undefined
+  return violation(
+    `Tool choice '${label}' is a deferred tool, which cannot be chosen.`,
+    param,
+    'deferred_tool_choice',
+  )
+}
+
+/** Callable functions by namespace. `DEFAULT_NAMESPACE` holds those called without one. */
+export type CallableTools = ReadonlyMap<string, ReadonlySet<string>>
+
+export const DEFAULT_NAMESPACE = ''
+
+type Growing = Map<string, Set<string>>
+
+/** Functions that the model can call after the whole input. Expects a body without violations. */
+export function callableTools(body: Pick<ResponsesRequestBody, 'tools' | 'input'>): CallableTools {
+  const callable = declaredTools(body)
+  for (const item of readItems(body)) load(item, callable)
+  return callable
+}
+
+export function declaredTools({ tools = [] }: Pick<ResponsesRequestBody, 'tools'>): Growing {
+  const callable: Growing = new Map([[DEFAULT_NAMESPACE, new Set()]])
+  for (const tool of tools) offer(tool, callable)
+  return callable
+}
+
+export function load({ type, tools = [] }: ResponsesItem, callable: Growing): void {
+  if (type === 'additional_tools') for (const tool of tools) offer(tool, callable)
+  // A search loads what it returns, deferred or not. A lone function then lives in a namespace with its name.
+  if (type === 'tool_search_output') {
+    for (const tool of tools) {
+      if (tool.type === 'namespace') for (const member of tool.tools ?? []) add(tool.name, member, callable)
+      else add(tool.name, tool, callable)
+    }
+  }
+}
+
+function offer(tool: ResponsesTool, callable: Growing): void {
+  const members = tool.type === 'namespace' ? (tool.tools ?? []) : [tool]
+  const namespace = tool.type === 'namespace' ? tool.name : DEFAULT_NAMESPACE
+  for (const member of members) add(namespace, member, callable, member.defer_loading !== true)
+}
+
+/** Creates the namespace, even if nothing in it can be called yet. */
+function add(
+  namespace = DEFAULT_NAMESPACE,
+  { type, name }: ResponsesTool,
+  callable: Growing,
+  isLoaded = true,
+): void {
+  if (type !== 'function' || name === undefined) return
+  const names = callable.get(namespace) ?? new Set()
+  callable.set(namespace, isLoaded ? names.add(name) : names)
 }

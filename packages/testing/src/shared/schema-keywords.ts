@@ -1,10 +1,7 @@
-/**
- * What no server takes in a JSON Schema, whichever wire it speaks: what the meta-schema of draft 2020-12 refuses, patterns
- * that are no regular expressions, and references that lead nowhere.
- */
+/** Checks that apply to JSON Schemas on every wire: the draft 2020-12 meta-schema, valid patterns, and references that resolve. */
 import { isObject } from './guards.js'
 
-/** The place of the first such keyword, and what should be there. */
+/** Place of the first invalid keyword and what is expected there. */
 export function keywordObjection(schema: unknown): string | undefined {
   return objection(schema, '', wholeOf(schema))
 }
@@ -118,11 +115,11 @@ function isExpression(text: string): boolean {
 const isBoolean = (value: unknown) => typeof value === 'boolean'
 const escaped = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1')
 
-/** Nothing is fetched: what a reference means has to be in the schema, at a place where a schema is. */
+/** Nothing is fetched: a reference must lead to a schema within this schema. */
 interface Whole {
   readonly base: string
   readonly schemas: Map<string, unknown>
-  /** The places of anchors. */
+  /** Places by anchor. */
   readonly anchors: Map<string, string>
   readonly repeated: Set<string>
 }
@@ -149,7 +146,7 @@ function wholeOf(root: unknown): Whole {
   return whole
 }
 
-/** The place that a reference leads to. */
+/** Place that a reference leads to. */
 function target(reference: string, { base, schemas, anchors }: Whole): string | undefined {
   const own = reference.startsWith(base) ? reference.slice(base.length) : reference
   if (own === '' || own === '#') return ''
@@ -164,7 +161,7 @@ function target(reference: string, { base, schemas, anchors }: Whole): string | 
   }
 }
 
-/** Whether following a `$ref` comes back to it. */
+/** Checks if following a `$ref` leads back to it. */
 function isCircle(at: string, whole: Whole): boolean {
   const start = at.slice(0, at.lastIndexOf('/'))
   const passed = new Set<string>()

@@ -21,8 +21,8 @@ export function convert(
     return 'it holds a ${cmd:…}, which that client does not run; write the entry yourself'
   const made = common(value, whole)
   if (typeof made === 'string') return made
-  const { entry, left } = translateEntry(withCommonVariables(made, variables) as Fields, folder)
+  const { entry, skipped: left } = translateEntry(withCommonVariables(made, variables) as Fields, folder)
   if (typeof entry.command !== 'string' && typeof entry.url !== 'string')
     return 'it has neither a command nor a url'
-  return { entry, left, inputs: inputsIn(made) }
+  return { entry, skipped: left, inputs: inputsIn(made) }
 }

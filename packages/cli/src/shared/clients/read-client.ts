@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { isRecord } from '@toolwell/core/internal'
-import { entryFolder } from '@toolwell/mcp/internal'
+import { findEntryFolder } from '@toolwell/mcp/internal'
 import type { ClientFile } from './clients.js'
 import { type Converted, convert } from './convert.js'
 import type { IsItself } from './itself.js'
@@ -43,7 +43,7 @@ export function readClient(from: ClientFile, folder: string, known: Knowledge): 
     const { message, line } = parsed.problem
     return { ...nothing, problem: `${message}${line === undefined ? '' : ` (line ${line})`}` }
   }
-  const beside = entryFolder(from.file)
+  const beside = findEntryFolder(from.file)
   const { value } = parsed
   const projects =
     from.shape === 'claude-code' ? valueAt(value, ['projects', folder, 'mcpServers']) : undefined
@@ -61,7 +61,7 @@ export function readTable(
   path: readonly string[],
   known: Knowledge,
 ): ClientServers {
-  const beside = entryFolder(from.file)
+  const beside = findEntryFolder(from.file)
   const entries = entriesOf(valueAt(value, path)).map((each) => ({ ...each, beside }))
   return serversOf(from, known, value, entries) ?? { from, servers: new Map(), refused: new Map() }
 }

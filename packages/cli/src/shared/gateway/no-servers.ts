@@ -1,9 +1,9 @@
 /** What to do where a gateway has no servers, in the same words wherever it is said. */
-import type { HallReport } from '@toolwell/gateway'
+import type { ServerSetReport } from '@toolwell/gateway'
 
 /** `name`: how the command is called. */
 export function noServers(
-  { files, missing, problems }: Pick<HallReport, 'files' | 'missing' | 'problems'>,
+  { files, missing, problems }: Pick<ServerSetReport, 'files' | 'missing' | 'problems'>,
   name: string,
 ): string {
   if (problems.length > 0) return 'No servers: what is in the config cannot be used.'

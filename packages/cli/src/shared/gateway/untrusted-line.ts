@@ -1,10 +1,10 @@
 /** The config of a project that is not used, and what to do, in the same words wherever it is said. */
-import type { HallReport } from '@toolwell/gateway'
+import type { ServerSetReport } from '@toolwell/gateway'
 import { shellWord } from '@toolwell/gateway/bridge'
 import type { Hints } from './hints.js'
 
 export function untrustedLine(
-  { folder, file }: HallReport['untrusted'][number],
+  { folder, file }: ServerSetReport['untrusted'][number],
   { at, name, hasChanged }: Hints,
 ): string {
   const why = hasChanged(file) ? 'it has changed since it was trusted' : 'nobody has trusted it'

@@ -1,7 +1,7 @@
 /** The scenario harness for Chat Completions. */
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
 import { type ChatFamily, type ChatRequestBody, chatProtocol } from '@toolwell/testing'
-import { chatRenderOrder } from '../../../../testing/src/openai-chat/usage.js'
+import { chatRenderOrder } from '../../../../testing/src/openai-chat/answer.js'
 import type { ChatParts } from '../../../src/adapters/openai-chat/wire.js'
 import type { WireHarness } from '../wire-harness.js'
 import { post, startWireHost, type WireDriver } from '../wire-host.js'

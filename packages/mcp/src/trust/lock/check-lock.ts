@@ -1,12 +1,14 @@
-/** What differs between a lock and the servers as they are now, field by field. */
+/** Compares a lock with the current servers, field by field, and renders the differences. */
+
 import { canonicalJson, dropUndefined, isRecord } from '@toolwell/core/internal'
 import { type Json, normalised } from '../../definition/fingerprint.js'
+import type { Finding } from '../scan/rules.js'
 import { type ListedServer, type Lock, namedTools } from './lock.js'
 
 export interface FieldChange {
-  /** A JSON path within the definition: `inputSchema.properties.path.description`. */
+  /** JSON path within the definition: `inputSchema.properties.path.description`. */
   readonly path: string
-  /** Undefined: the field was not there. */
+  /** Undefined: the field did not exist. */
   readonly before?: Json
   readonly after?: Json
 }
@@ -20,11 +22,11 @@ export interface LockChange {
 }
 
 export interface CheckOptions {
-  /** Servers that could not be listed: of these nothing is said. */
+  /** Servers that could not be listed. They are not compared. */
   readonly unlisted?: readonly string[]
 }
 
-/** Empty when nothing differs. In order of server, then tool. */
+/** Returns the changes, sorted by server and tool. */
 export function checkLock(
   lock: Lock,
   servers: readonly ListedServer[],
@@ -69,7 +71,7 @@ function compareServer(lock: Lock, server: string, listed: ListedServer | undefi
   return changes
 }
 
-/** The smallest parts that differ. Lists are compared item by item, because their order may mean something. */
+/** Finds the smallest parts that differ. Lists are compared item by item, because their order may matter. */
 export function compareFields(before: Json | undefined, after: Json | undefined): FieldChange[] {
   const found: FieldChange[] = []
   const walk = (one: Json | undefined, other: Json | undefined, path: string): void => {
@@ -95,4 +97,89 @@ const own = (value: { readonly [key: string]: Json }, key: string) =>
 function join(path: string, key: string): string {
   if (!/^[A-Za-z_$][\w$-]*$/.test(key)) return `${path}[${JSON.stringify(key)}]`
   return path === '' ? key : `${path}.${key}`
+}
+
+export type DiffPart = 'added' | 'removed' | 'heading' | 'note'
+
+export interface RenderOptions {
+  /** Colours a line. Default: no colours. */
+  readonly style?: (part: DiffPart, text: string) => string
+  /** Findings of a tool, or of a server if `tool` is undefined. */
+  readonly findings?: (server: string, tool: string | undefined) => readonly Finding[]
+}
+
+/** Renders changes as text without invisible characters. Shows all of them, however long: nobody should approve unseen text. */
+export function renderLockDiff(changes: readonly LockChange[], options: RenderOptions = {}): string {
+  const { style = (_, text) => text, findings = () => [] } = options
+  const output: string[] = []
+  for (const { kind, server, tool, fields } of changes) {
+    const name = tool === undefined ? visible(server) : `${visible(server)}/${visible(tool)}`
+    output.push(style('heading', `${SIGN[kind]} ${name}  ${kind}${tool === undefined ? ' (server)' : ''}`))
+    for (const finding of findings(server, tool))
+      output.push(
+        style(
+          'note',
+          `    ! ${finding.severity} ${finding.rule} in ${visible(finding.where)}: ${visible(finding.why)}`,
+        ),
+      )
+    if (kind !== 'removed') for (const field of fields) output.push(...renderField(field, style))
+    output.push('')
+  }
+  return output.slice(0, -1).join('\n')
+}
+
+const SIGN = { added: '+', changed: '~', removed: '-' } as const
+
+function renderField(
+  { path, before, after }: FieldChange,
+  style: NonNullable<RenderOptions['style']>,
+): string[] {
+  let old = before === undefined ? [] : linesOf(before)
+  let young = after === undefined ? [] : linesOf(after)
+  // 5 and "5" look the same as text, but not as JSON.
+  if (old.join('\n') === young.join('\n')) {
+    old = wrap(visible(JSON.stringify(before)))
+    young = wrap(visible(JSON.stringify(after)))
+  }
+  // Skip equal lines around the change.
+  let start = 0
+  while (start < old.length && start < young.length && old[start] === young[start]) start++
+  let end = 0
+  while (end < old.length - start && end < young.length - start && old.at(-1 - end) === young.at(-1 - end))
+    end++
+  const removed = old.slice(start, old.length - end).map((line) => style('removed', `      - ${line}`))
+  const added = young.slice(start, young.length - end).map((line) => style('added', `      + ${line}`))
+  const context = start > 0 ? [`        … ${start} equal ${start === 1 ? 'line' : 'lines'}`] : []
+  return [`    ${visible(path)}`, ...context, ...removed, ...added]
+}
+
+const WIDTH = 160
+
+function linesOf(value: Json): string[] {
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+  return text.split('\n').flatMap((line) => wrap(visible(line)))
+}
+
+function wrap(line: string): string[] {
+  if (line.length <= WIDTH) return [line]
+  const parts: string[] = []
+  for (let rest = line; rest !== ''; ) {
+    const space = rest.length <= WIDTH ? rest.length : rest.lastIndexOf(' ', WIDTH)
+    // The space begins the next line, so that additional spaces can be seen.
+    const length = space > WIDTH / 2 ? space : WIDTH
+    parts.push(rest.slice(0, length))
+    rest = rest.slice(length)
+  }
+  return parts
+}
+
+/** Control characters, zero-width and bidirectional marks, tags, selectors, private use, unusual spaces; also the bracket of our notation. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Cn}\p{Default_Ignorable_Code_Point}\u2800\u27e8]|(?! )\p{Z}/gu
+
+/** Shows invisible characters as `⟨U+200B⟩`. */
+export function visible(text: string): string {
+  return text.replace(UNSEEN, (character) => {
+    const code = character.codePointAt(0) ?? 0
+    return code === 9 ? '⟨TAB⟩' : `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`
+  })
 }

@@ -1,56 +1,55 @@
 /**
- * Decides what may be seen and called: by the lock where there is one, by first use where there is none, and by the scan.
- * Asked at every listing, also the one before a call, because a server may answer differently in between.
+ * Decides which tools may be seen and called: by the lock if there is one, otherwise by first use, and by the scan. Runs at every
+ * listing, including the one before a call, because a server may answer differently each time.
  */
 import { dropUndefined } from '@toolwell/core/internal'
 import type { Trust } from '../../config/server-config.js'
 import { fingerprint } from '../../definition/fingerprint.js'
 import type { ServerWarning } from '../../definition/warning.js'
-import type { Finding } from '../scan/finding.js'
-import { compareWithFirstUse, startWarning } from './compare-first-use.js'
+import type { Finding } from '../scan/rules.js'
+import { compareWithFirstUse, quarantine, showTool, startWarning, visibleName } from './compare-first-use.js'
 import type { Examinations } from './examinations.js'
 import { type FirstUse, ownTool } from './first-use.js'
 import { type ListedServer, type Lock, namedTools } from './lock.js'
-import type { LockState } from './locks.js'
-import type { Prints } from './notes.js'
-import { hold, show, visibleName } from './reasons.js'
+import type { LockState } from './lock-file.js'
+import type { Prints } from './review-notes.js'
 
-export type HoldReason =
+export type QuarantineReason =
   /** Not in the lock. */
   | 'new'
-  /** Not what the lock holds, or not what was first seen. */
+  /** Differs from the lock or the first-use record. */
   | 'changed'
-  /** Was something else in between. */
+  /** Changed and changed back. */
   | 'unsteady'
-  /** The scan has a hard finding, and nobody approved the definition. */
+  /** Has a hard finding and is not approved. */
   | 'findings'
-  /** Two tools of one server have this name. */
+  /** Two different tools of the server have this name. */
   | 'duplicate'
-  /** There is a lock that cannot be read. */
+  /** The lock cannot be read. */
   | 'lock-broken'
-  /** Nothing of this server is used before it is approved. */
+  /** With `trust: none`, nothing is used before it is approved. */
   | 'untrusted'
 
 export type Decision =
   | { readonly allowed: true; readonly findings: readonly Finding[] }
   | {
       readonly allowed: false
-      readonly kind: HoldReason
-      /** One sentence, with the command that approves. */
+      readonly kind: QuarantineReason
+      /** One sentence with the command that approves it. */
       readonly reason: string
       readonly findings: readonly Finding[]
     }
 
-/** The same for all: a start decides about thousands. */
+/** Shared object, because a start makes thousands of decisions. */
 const IN_ORDER: Decision = { allowed: true, findings: [] }
 
 export interface ServerDecision {
-  /** About the server as a whole: its instructions, or that it is not in the lock. */
+  /** About the whole server: its instructions, or that it is not in the lock. */
   readonly server: Decision
   readonly tools: ReadonlyMap<string, Decision>
-  /** Why it is let through. */
+  /** Why it is trusted. */
   readonly by: 'lock' | 'first-use' | 'config' | 'nothing'
-  /** Worth telling, and no reason to hold anything back. */
+  /** Messages that do not quarantine anything. */
   readonly warnings: readonly ServerWarning[]
 }
 
@@ -58,24 +57,24 @@ export interface ReviewSubject {
   readonly server: ListedServer
   readonly prints: Prints
   readonly trust: Trust
-  /** Whether the config lets a tool through; without it, every tool. What it excludes is not judged. */
+  /** Does the config offer a tool? Default: every tool. Other tools are not judged. */
   readonly offers?: (tool: string) => boolean
   readonly lock: LockState | undefined
-  /** It was listed before, perhaps before the lock took effect. */
+  /** The listing may be older than the lock. */
   readonly isFromCache?: boolean
-  /** What was seen before. */
+  /** The first-use record. */
   readonly remembered: FirstUse | undefined
 }
 
 export interface DefinitionReview {
-  /** What of this listing may be used, and what is to be remembered of it if that is more than before. */
+  /** Decides which parts of a listing may be used. `remember`: the new first-use record, if it changed. */
   judge(subject: ReviewSubject): { readonly decision: ServerDecision; readonly remember?: FirstUse }
-  /** Something was approved: what was unsteady is judged anew, of this server or of all. */
+  /** After an approval: forgets unsteady tools of one server or of all. */
   reset(server?: string): void
 }
 
 export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'known'>): DefinitionReview {
-  /** Tools that were seen with another definition than the lock's since the lock took effect. */
+  /** Tools that differed from the lock at some time since the lock was written. */
   const unsteady = new Set<string>()
 
   const byLock = (
@@ -91,15 +90,16 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
     if (approved === print && !unsteady.has(key))
       return { allowed: true, findings: examinations.known(server, print) }
     const findings = examinations.findingsOf(server, tool, print)
-    const shown = show(server, name)
-    if (approved === undefined) return hold('new', server, name, `${shown} is not in toolwell.lock`, findings)
+    const shown = showTool(server, name)
+    if (approved === undefined)
+      return quarantine('new', server, name, `${shown} is not in toolwell.lock`, findings)
     if (approved === print)
-      return hold('unsteady', server, name, `${shown} changed and changed back`, findings)
+      return quarantine('unsteady', server, name, `${shown} changed and changed back`, findings)
     if (!subject.isFromCache) unsteady.add(key)
-    return hold('changed', server, name, `${shown} is not what toolwell.lock holds`, findings)
+    return quarantine('changed', server, name, `${shown} differs from toolwell.lock`, findings)
   }
 
-  /** As SSH does it: what is met is remembered, and what is not what it was waits for a person. */
+  /** Like SSH: new tools are remembered, and changed tools wait for approval. */
   const byFirstUse = (
     subject: ReviewSubject,
     name: string,
@@ -113,17 +113,23 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
       return { allowed: true, findings: examinations.known(server.name, print) }
     if (trust === 'full' || trust === 'follow') return byScan(subject, name, tool, print)
     const findings = () => examinations.findingsOf(server.name, tool, print)
-    const shown = show(server.name, name)
+    const shown = showTool(server.name, name)
     if (seen && seen.fingerprint !== print)
-      return hold('changed', server.name, name, `${shown} is not what it was when first seen`, findings())
+      return quarantine(
+        'changed',
+        server.name,
+        name,
+        `${shown} has changed since it was first seen`,
+        findings(),
+      )
     if (trust === 'none')
-      return hold('untrusted', server.name, name, `${shown} has not been approved`, findings())
+      return quarantine('untrusted', server.name, name, `${shown} has not been approved`, findings())
     if (!seen && isFull)
-      return hold(
+      return quarantine(
         'new',
         server.name,
         name,
-        `${visibleName(server.name)} has listed more than ${MOST_REMEMBERED} names`,
+        `${visibleName(server.name)} has listed more than ${MOST_REMEMBERED} tools`,
         findings(),
       )
     return byScan(subject, name, tool, print)
@@ -138,7 +144,7 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
     const findings = examinations.findingsOf(server, tool, print)
     if (findings.length === 0) return IN_ORDER
     return isHard(findings) && trust !== 'full'
-      ? hold('findings', server, name, `${show(server, name)} ${whatItDoes(findings)}`, findings)
+      ? quarantine('findings', server, name, `${showTool(server, name)} ${whatItDoes(findings)}`, findings)
       : { allowed: true, findings }
   }
 
@@ -154,36 +160,36 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
     if (subject.lock?.problem !== undefined)
       return { allowed: false, kind: 'lock-broken', reason: subject.lock.problem, findings }
     if (locked)
-      return hold(
+      return quarantine(
         'changed',
         name,
         undefined,
-        `the instructions of ${called} are not what toolwell.lock holds`,
+        `the instructions of ${called} differ from toolwell.lock`,
         findings,
       )
     const seen = lock ? undefined : subject.remembered
     const isCautious = trust === 'first-use' || trust === 'none'
     if (seen?.isApproved && seen.instructions === instructions) return { allowed: true, findings }
     if (seen && seen.instructions !== instructions && isCautious)
-      return hold(
+      return quarantine(
         'changed',
         name,
         undefined,
-        `the instructions of ${called} are not what they were when first seen`,
+        `the instructions of ${called} have changed since they were first seen`,
         findings,
       )
     if (trust === 'none')
-      return hold(
+      return quarantine(
         'untrusted',
         name,
         undefined,
-        `the trust of ${called} is "none", and nothing of it has been approved`,
+        `the trust of ${called} is "none", and it has not been approved`,
         findings,
       )
     if (lock && trust !== 'full')
-      return hold('new', name, undefined, `${called} is not in toolwell.lock`, findings)
+      return quarantine('new', name, undefined, `${called} is not in toolwell.lock`, findings)
     if (isHard(findings) && trust !== 'full')
-      return hold('findings', name, undefined, `the instructions of ${called} look poisoned`, findings)
+      return quarantine('findings', name, undefined, `the instructions of ${called} look poisoned`, findings)
     return { allowed: true, findings }
   }
 
@@ -204,7 +210,7 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
         tools.set(
           name,
           prints.twice.has(name)
-            ? hold(
+            ? quarantine(
                 'duplicate',
                 server.name,
                 name,
@@ -234,13 +240,10 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
   }
 }
 
-/**
- * A server that invents names forever does not fill the disk: beyond this, what is new waits. Nothing is forgotten for it, or
- * a changed tool could come back as a new one.
- */
+/** Limit against servers that invent names forever. Records are never dropped: a changed tool could come back as a new one. */
 const MOST_REMEMBERED = 50_000
 
-/** A name that imitates is no poison: it says whose it is like. */
+/** For an imitating name, says which tool it imitates. */
 function whatItDoes(findings: readonly Finding[]): string {
   const [worst, ...others] = findings.filter(({ severity }) => severity === 'hard')
   const isNameOnly = worst?.rule === 'lookalike-name' && worst.where === 'name' && others.length === 0

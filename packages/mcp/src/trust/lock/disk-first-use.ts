@@ -1,21 +1,20 @@
-/** What was first seen, on disk: in the user's folder for data, because a cache may be deleted at any time. */
+/** Stores first-use records in the user's data folder, because a cache may be deleted at any time. */
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
+import { describeStart } from '../../config/redact.js'
 import type { ServerConfig } from '../../config/server-config.js'
-import { startOf } from '../../config/start-of.js'
-import { userFolder } from '../../config/user-folder.js'
-import { createCacheFiles } from '../../definition/cache-files.js'
-import { digestOf } from '../../definition/stored-definition.js'
+import { sha256 } from '../../definition/stored-definition.js'
+import { createUserFiles, userFolder } from '../../definition/user-files.js'
 import type { WarningListener } from '../../definition/warning.js'
-import { type FirstUse, type FirstUseStore, record, type SeenTool, scopeOf } from './first-use.js'
+import { createRecord, type FirstUse, type FirstUseStore, type SeenTool, trustScope } from './first-use.js'
 
 const FORMAT = 1
 
 export interface FirstUseOptions {
-  /** Default: `toolwell/first-use` in the user's folder for data. */
+  /** Default: `toolwell/first-use` in the user's data folder. */
   readonly folder?: string
-  /** Told what could not be read or written. The work goes on. */
+  /** Called for files that could not be read or written. */
   readonly onWarning?: WarningListener
 }
 
@@ -27,24 +26,24 @@ export function diskFirstUse({
   folder = defaultFirstUseFolder(),
   onWarning,
 }: FirstUseOptions = {}): FirstUseStore {
-  const files = createCacheFiles(folder, (warning) =>
+  const files = createUserFiles(folder, (warning) =>
     onWarning?.(
       warning.code === 'cache-unwritable'
         ? {
             code: 'first-use-unwritable',
-            text: `what servers were when first seen cannot be kept in ${folder}; changes cannot be noticed`,
+            text: `first-use records cannot be stored in ${folder}; changes will not be noticed`,
             fix: 'Make the folder writable, or pin the servers with: toolwell lock',
           }
         : warning,
     ),
   )
   const prefixOf = ({ name }: ServerConfig) => `${name.replace(/[^\w-]+/g, '_').slice(0, 40)}-`
-  /** Made once for each server: every call looks at its file. */
+  /** Computed once per server: every call checks the file. */
   const paths = new WeakMap<ServerConfig, string>()
   const fileOf = (server: ServerConfig) => {
     const known = paths.get(server)
     if (known !== undefined) return known
-    const own = digestOf(JSON.stringify([scopeOf(server), server.name])).slice(0, 32)
+    const own = sha256(JSON.stringify([trustScope(server), server.name])).slice(0, 32)
     const path = join(folder, `${prefixOf(server)}${own}.json`)
     paths.set(server, path)
     return path
@@ -54,13 +53,13 @@ export function diskFirstUse({
     return text === undefined ? undefined : decoded(text)
   }
   const put = (server: ServerConfig, seen: FirstUse) => {
-    const stored = { toolwell: FORMAT, scope: scopeOf(server), name: server.name, ...seen }
+    const stored = { toolwell: FORMAT, scope: trustScope(server), name: server.name, ...seen }
     files.put(fileOf(server), `${JSON.stringify(stored, null, 1)}\n`)
   }
-  /** The folder of the config was moved: its record is the one whose config is gone and that was started the same way, but for the version. */
+  /** Finds the record after the config folder was moved: its config file is gone, and it was started in the same way, except for the version. */
   const takeOver = (server: ServerConfig) => {
     if (server.file === undefined || !existsSync(folder)) return
-    const start = startOf(server)
+    const start = describeStart(server)
     const found: { readonly file: string; readonly seen: FirstUse }[] = []
     for (const name of readdirSync(folder)) {
       if (!name.startsWith(prefixOf(server)) || !name.endsWith('.json')) continue
@@ -72,7 +71,7 @@ export function diskFirstUse({
     }
     const own = found.find(({ seen }) => seen.start === start) ?? found[0]
     if (!own) return
-    // Under its new config: a program that still runs with the old one must not take it back.
+    // Store under the new config, so that a program with the old one does not take it back.
     put(server, own.seen)
     files.remove(own.file)
   }
@@ -83,13 +82,13 @@ export function diskFirstUse({
       if (!existsSync(file)) return undefined
       const stored = open(file)
       if (stored) return stored.seen
-      files.setAside(
+      files.renameDamaged(
         file,
         'is damaged',
-        `it is not known whether ${server.name} has changed since it was first seen`,
+        `changes of ${server.name} since it was first seen cannot be noticed`,
         {
           code: 'first-use-damaged',
-          fix: 'Look at the server with toolwell inspect, and pin it with toolwell lock',
+          fix: 'Check the server with toolwell inspect, and pin it with toolwell lock',
         },
       )
       return undefined
@@ -130,7 +129,7 @@ function decoded(text: string): Stored | undefined {
       start,
       instructions,
       ...(isApproved === true ? { isApproved } : {}),
-      tools: record(Object.entries(tools as Record<string, SeenTool>)),
+      tools: createRecord(Object.entries(tools as Record<string, SeenTool>)),
       ...(typeof folder === 'string' ? { folder } : {}),
       ...(Array.isArray(commands) ? { commands: commands.map(String) } : {}),
       ...(typeof commandsFor === 'string' ? { commandsFor } : {}),

@@ -1,39 +1,46 @@
-/** What the scan says of every definition in use: each is scanned once, and again only where names of other servers matter to it. */
+/** Scan results of all definitions in use. Each is scanned once, and again only if names of other servers affect it. */
 import type { DefinitionCache } from '../../definition/cache.js'
-import { digestOf } from '../../definition/stored-definition.js'
-import type { Finding } from '../scan/finding.js'
+import { sha256 } from '../../definition/stored-definition.js'
+import type { Finding } from '../scan/rules.js'
 import { type RuleSettings, scanStamp } from '../scan/rules.js'
 import { createScanner, type Examination, type Scanner } from '../scan/scan.js'
 import { type ListedServer, namedTools } from './lock.js'
-import { foundIn, type Prints, printsOf, type ReviewNotes, readNotes, writeNotes } from './notes.js'
+import {
+  fingerprintListing,
+  type Prints,
+  type ReviewNotes,
+  readNotes,
+  summariseNotes,
+  writeNotes,
+} from './review-notes.js'
 
-/** Milliseconds of work in one piece: a large server must not stop the others. */
+/** Milliseconds per slice, so that a large server does not block the others. */
 const SLICE = 20
 
 export interface Examinations {
-  /** From now on the names of these tools count. Gives the fingerprints, from the notes where these hold. */
-  meet(server: ListedServer, notes?: unknown): Prints
-  /** The same for a server of which there is nothing to tell: its notes are read when they are wanted. */
-  meetQuietly(server: ListedServer, notes: unknown): void
-  /** Whether the notes that came with a server spare the scan. */
-  isNoted(server: string): boolean
-  /** Scans now if it has not been done. */
+  /** Adds a server and its tool names. Returns its fingerprints, from valid notes if possible. */
+  register(server: ListedServer, notes?: unknown): Prints
+  /** Adds a server without findings. Its notes are read on demand. */
+  registerLazily(server: ListedServer, notes: unknown): void
+  /** Do the notes of a server make a scan unnecessary? */
+  hasNotes(server: string): boolean
+  /** Scans now, if necessary. */
   findingsOf(server: string, definition: unknown, print: string): readonly Finding[]
-  /** Only what is known already. */
+  /** Known findings, without a scan. */
   known(server: string, print: string): readonly Finding[]
-  /** Scans what is new, a little at a time; only what `isWanted`, by fingerprint. */
+  /** Scans new definitions in short slices, if `isWanted`. */
   prepare(server: ListedServer, isWanted: (tool: string, print: string) => boolean): Promise<void>
-  /** Scans again what other names have changed, a little at a time. */
+  /** Scans definitions again that new names affect, in short slices. */
   compare(isOver: () => boolean): Promise<Compared>
   notesOf(server: string): ReviewNotes | undefined
-  /** Its names count no longer. */
+  /** Removes a server and its names. */
   forget(server: string): void
 }
 
 export interface Compared {
-  /** Servers of which something else is found now. */
+  /** Servers with other findings than before. */
   readonly changed: readonly string[]
-  /** Servers of which the same is found, for other reasons: their notes are to be kept anew, or every start would scan again. */
+  /** Servers with the same findings, but with new notes, which must be stored. Otherwise every start would scan them again. */
   readonly noted: readonly string[]
 }
 
@@ -41,18 +48,18 @@ const NOTHING: Examination = { findings: [], asks: new Map() }
 
 interface Met {
   readonly server: ListedServer
-  /** Missing: still in the notes. */
+  /** Missing: not read from the notes yet. */
   readonly prints?: Prints
-  /** Those that it came with, where they hold. */
+  /** Valid notes from the cache. */
   readonly notes?: unknown
 }
 
 export interface ExaminationOptions {
-  /** Without the scan, only fingerprints are kept. */
+  /** False: only fingerprints. */
   readonly scan?: boolean
-  /** Rules of the scan that are switched off. */
+  /** Scan rules that are switched off. */
   readonly rules?: RuleSettings
-  /** Comparisons that found nothing new, also those of earlier programs. */
+  /** Comparisons that found nothing new, also of earlier programs. */
   readonly compared?: Pick<DefinitionCache, 'wasCompared' | 'noteCompared'>
 }
 
@@ -90,7 +97,7 @@ export function createExaminations({
     own.set(print, examination)
     return examination
   }
-  /** An index can add names and cannot remove them. */
+  /** An index can add names, but not remove them. */
   const takeNames = (server: ListedServer) => {
     hasNewNames = true
     if (met.has(server.name)) scanner = undefined
@@ -102,10 +109,10 @@ export function createExaminations({
     if (isSame && before.prints) return before.prints
     const notes = isSame ? before.notes : given
     const noted = readNotes(notes, stamp)
-    const prints = noted?.prints ?? printsOf(server)
+    const prints = noted?.prints ?? fingerprintListing(server)
     if (!isSame) takeNames(server)
     met.set(server.name, { server, prints, notes: noted && notes })
-    // What is no longer listed is forgotten, or a server that changes all the time would fill the memory.
+    // Drop results of tools that are no longer listed, to save memory.
     const wanted = new Set([prints.instructions, ...prints.tools.values()])
     const own = [...(results.get(server.name) ?? [])].filter(([print]) => wanted.has(print))
     results.set(server.name, new Map([...(noted?.examined ?? []), ...own]))
@@ -113,12 +120,12 @@ export function createExaminations({
   }
 
   return {
-    meet,
-    meetQuietly(server, notes) {
+    register: meet,
+    registerLazily(server, notes) {
       takeNames(server)
       met.set(server.name, { server, notes })
     },
-    isNoted: (server) => met.get(server)?.notes !== undefined,
+    hasNotes: (server) => met.get(server)?.notes !== undefined,
     findingsOf: (server, definition, print) => examine(server, definition, print).findings,
     known: (server, print) => resultsOf(server).get(print)?.findings ?? [],
     async prepare(server, isWanted) {
@@ -139,7 +146,7 @@ export function createExaminations({
         hasNewNames = false
         const key = keyOf([...met.values()], stamp)
         if (key !== undefined && comparisons.wasCompared?.(key)) continue
-        const told = changed.size
+        const before = changed.size
         for (const [name, { server }] of [...met]) {
           if (!met.has(name)) continue
           const prints = meet(server)
@@ -157,9 +164,9 @@ export function createExaminations({
             ;(isSame ? noted : changed).add(name)
           }
         }
-        if (key !== undefined && changed.size === told && !hasNewNames) comparisons.noteCompared?.(key)
+        if (key !== undefined && changed.size === before && !hasNewNames) comparisons.noteCompared?.(key)
       }
-      // What it has read fills memory, and is seldom wanted again.
+      // Free the index, which is seldom needed again.
       if (!hasNewNames) scanner = undefined
       return { changed: [...changed], noted: [...noted].filter((name) => !changed.has(name)) }
     },
@@ -178,14 +185,14 @@ export function createExaminations({
   }
 }
 
-/** Names all that a comparison depends on, and what was found, where all of it is in notes. */
+/** Key of a comparison: its inputs and findings. Undefined if a server has no notes. */
 function keyOf(met: readonly Met[], stamp: string): string | undefined {
   if (met.some(({ notes }) => notes === undefined)) return undefined
-  const found = met.map(({ server, notes }) => [server.name, foundIn(notes as ReviewNotes)] as const)
-  return digestOf(JSON.stringify([stamp, ...found.sort(([one], [other]) => (one < other ? -1 : 1))]))
+  const found = met.map(({ server, notes }) => [server.name, summariseNotes(notes as ReviewNotes)] as const)
+  return sha256(JSON.stringify([stamp, ...found.sort(([one], [other]) => (one < other ? -1 : 1))]))
 }
 
-/** Lets others work when this has worked for a while. */
+/** Creates a function that yields to the event loop after each slice. */
 function createRest(): () => Promise<void> {
   let next = performance.now() + SLICE
   return async () => {

@@ -1,5 +1,15 @@
-/** Pinning definitions: the lock, what differs from it, and how that is shown. */
-export { type CheckOptions, checkLock, type FieldChange, type LockChange } from './check-lock.js'
+/** Entry point for pinned definitions: locks, differences, and their rendering. */
+export {
+  type CheckOptions,
+  checkLock,
+  type DiffPart,
+  type FieldChange,
+  type LockChange,
+  type RenderOptions,
+  renderLockDiff,
+  visible,
+} from './check-lock.js'
+export { approveCommand, keepOut } from './compare-first-use.js'
 export {
   approve,
   approveChange,
@@ -8,9 +18,7 @@ export {
   keepServers,
   type ListedServer,
   type Lock,
+  LockError,
+  type LockErrorCode,
 } from './lock.js'
-export { LockError, type LockErrorCode } from './lock-error.js'
-export { LOCK_FILE, readLock, writeLock } from './lock-file.js'
-export { lockFileOf } from './locks.js'
-export { approveCommand, keepOut } from './reasons.js'
-export { type DiffPart, type RenderOptions, renderLockDiff, visible } from './render-diff.js'
+export { findLockFile, LOCK_FILE, readLock, writeLock } from './lock-file.js'

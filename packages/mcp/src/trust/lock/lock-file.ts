@@ -1,17 +1,18 @@
-/** `toolwell.lock` on disk: JSON in a fixed order, so that a diff in version control can be read. */
+/** Reads and writes `toolwell.lock`: JSON in a fixed order, for readable diffs in version control. */
+
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { open, realpath, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
 import { makeFolder } from '@toolwell/core/internal/node'
+import type { ServerConfig } from '../../config/server-config.js'
 import { fingerprint } from '../../definition/fingerprint.js'
-import { LOCK_VERSION, type Lock, type LockedServer, type LockedTool } from './lock.js'
-import { LockError } from './lock-error.js'
+import { LOCK_VERSION, type Lock, LockError, type LockedServer, type LockedTool } from './lock.js'
 
 export const LOCK_FILE = 'toolwell.lock'
 
-/** Undefined where there is no file. Synchronous: no tool may be found before it is read. */
+/** Undefined if the file is missing. Synchronous, because no tool may be found before it is read. */
 export function readLock(file: string): Lock | undefined {
   let text: string
   try {
@@ -28,7 +29,7 @@ export function readLock(file: string): Lock | undefined {
   return parseLock(text, file)
 }
 
-/** Atomically: readers see the old file or the new one. A file that cannot be read as a lock is never written over. */
+/** Writes atomically. Never overwrites a file that is not a valid lock. */
 export async function writeLock(file: string, lock: Lock): Promise<void> {
   readLock(file)
   const target = await realpath(file).catch(() => file)
@@ -49,7 +50,7 @@ export async function writeLock(file: string, lock: Lock): Promise<void> {
     throw new LockError(
       'failed',
       `${file} cannot be written: ${(cause as Error).message}.`,
-      'Check that the folder exists and may be written to.',
+      'Check that the folder exists and is writable.',
       { cause },
     )
   }
@@ -66,7 +67,7 @@ export function formatLock(lock: Lock): string {
     null,
     2,
   )
-  // Whoever reads the file in a terminal or an editor sees what is in it.
+  // Escape invisible characters, so that they can be seen in a terminal or an editor.
   return `${text.replace(/\p{Default_Ignorable_Code_Point}|[\p{Cf}\p{Co}\p{Cn}\u007f-\u009f\u2028\u2029\u2800]/gu, escaped)}\n`
 }
 
@@ -86,13 +87,13 @@ function escaped(character: string): string {
     .join('')
 }
 
-/** Throws a LockError that names the file, the problem and the way out. */
+/** Throws a `LockError` with file, problem and fix. */
 export function parseLock(text: string, file = LOCK_FILE): Lock {
   if (/^(?:<{7}|>{7}|={7}|\|{7})(?: |\r?$)/m.test(text))
     throw new LockError(
       'conflict',
-      `${file} has the markers of a merge conflict.`,
-      `Take either side (git checkout --ours or --theirs ${file}), then run: toolwell lock --check`,
+      `${file} contains merge conflict markers.`,
+      `Choose one side (git checkout --ours or --theirs ${file}), then run: toolwell lock --check`,
     )
   let value: unknown
   try {
@@ -105,7 +106,7 @@ export function parseLock(text: string, file = LOCK_FILE): Lock {
   if (typeof version === 'number' && version > LOCK_VERSION)
     throw new LockError(
       'too-new',
-      `${file} has version ${version}; this program knows ${LOCK_VERSION}.`,
+      `${file} has version ${version}; this program supports ${LOCK_VERSION}.`,
       'Update Toolwell, or move the file away and run: toolwell lock',
     )
   if (version !== LOCK_VERSION)
@@ -130,7 +131,7 @@ function parseServer(value: unknown, path: string, file: string): LockedServer {
     const where = `${path}.tools[${JSON.stringify(name)}]`
     if (!isRecord(tool) || typeof tool.fingerprint !== 'string' || !isRecord(tool.definition))
       throw corrupt(file, `${where} lacks "fingerprint" or "definition"`)
-    // The text is what people review and the hash is what counts: they must say the same.
+    // People review the text, but the hash decides: they must match.
     if (fingerprint(tool.definition) !== tool.fingerprint)
       throw corrupt(file, `the fingerprint of ${where} does not match its definition`)
     tools.push([name, tool as unknown as LockedTool])
@@ -149,4 +150,70 @@ function corrupt(file: string, problem: string): LockError {
     `${file} cannot be used: ${problem}. Nothing was changed.`,
     'Restore it from version control, or move it away and run: toolwell lock',
   )
+}
+
+export type LockState =
+  | { readonly file: string; readonly lock: Lock; readonly problem?: undefined }
+  /** The lock cannot be used: then nothing is trusted. */
+  | { readonly file: string; readonly lock?: undefined; readonly problem: string }
+
+export interface Locks {
+  /** The current lock: the same object until the file changes. Undefined if there is none. */
+  of(server: Pick<ServerConfig, 'file'>): LockState | undefined
+  /** Forces all locks to be read again. */
+  forget(): void
+}
+
+/** Path of the lock next to the config of a server. */
+export function findLockFile({ file }: Pick<ServerConfig, 'file'>): string | undefined {
+  return file === undefined ? undefined : getLockPath(file)
+}
+
+const getLockPath = (config: string) => join(dirname(config), LOCK_FILE)
+
+/** `fixed`: this file for all servers; `false`: none. */
+export function createLocks(fixed?: string | false): Locks {
+  const known = new Map<string, { readonly stamp: string; readonly state: LockState | undefined }>()
+  /** Computed once per config: every call checks its lock. */
+  const paths = new Map<string, string>()
+  const lockPath = (config: string): string => {
+    const path = paths.get(config) ?? getLockPath(config)
+    paths.set(config, path)
+    return path
+  }
+  return {
+    of(server) {
+      const own = server.file === undefined ? undefined : lockPath(server.file)
+      const file = fixed === false ? undefined : (fixed ?? own)
+      if (file === undefined) return undefined
+      // Before reading: a write in between is noticed the next time.
+      const stamp = stampOf(file)
+      const last = known.get(file)
+      if (last?.stamp === stamp) return last.state
+      const state = read(file)
+      known.set(file, { stamp, state })
+      return state
+    },
+    forget: () => known.clear(),
+  }
+}
+
+/** A lock is written as a new file, so its inode changes even within one clock tick. */
+function stampOf(file: string): string {
+  try {
+    // Most servers have no lock, and throwing would be slow.
+    const stat = statSync(file, { bigint: true, throwIfNoEntry: false })
+    return stat ? `${stat.mtimeNs}-${stat.size}-${stat.ino}` : 'none'
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? ''
+  }
+}
+
+function read(file: string): LockState | undefined {
+  try {
+    const lock = readLock(file)
+    return lock && { file, lock }
+  } catch (error) {
+    return { file, problem: error instanceof Error ? error.message : String(error) }
+  }
 }

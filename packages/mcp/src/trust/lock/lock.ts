@@ -1,23 +1,22 @@
-/** The lock: what each server and tool was when someone approved it. Pure; files are in lock-file.ts. */
+/** The lock: approved definitions of servers and tools. Pure; lock-file.ts reads and writes it. */
 
 import { isRecord } from '@toolwell/core/internal'
 import { fingerprint, type JsonObject, normalised } from '../../definition/fingerprint.js'
 import type { ScannedServer } from '../scan/name-index.js'
 import type { Scanner } from '../scan/scan.js'
-import { LockError } from './lock-error.js'
 
 export const LOCK_VERSION = 1
 
 export interface LockedTool {
   readonly fingerprint: string
-  /** The whole definition: a diff that can be read needs the old text. */
+  /** The complete definition, for readable differences. */
   readonly definition: JsonObject
 }
 
 export interface LockedServer {
-  /** Over its instructions and all its tools. */
+  /** Of the instructions and all tools. */
   readonly fingerprint: string
-  /** How it was started or reached: program, package and version, address. Empty where nobody said. */
+  /** How it was started or reached: program, package and version, address. Empty if not known. */
   readonly start: string
   readonly instructions: string
   readonly tools: Readonly<Record<string, LockedTool>>
@@ -28,17 +27,17 @@ export interface Lock {
   readonly servers: Readonly<Record<string, LockedServer>>
 }
 
-/** A server as it is now. */
+/** A server as listed now. */
 export interface ListedServer extends ScannedServer {
-  /** How it is started or reached: see `startOf`. */
+  /** How it is started or reached: see `describeStart`. */
   readonly start?: string
 }
 
 export const EMPTY_LOCK: Lock = { version: LOCK_VERSION, servers: {} }
 
 /**
- * The lock `before` with what is new in these servers. What it holds stays as it is, also what has changed since or is
- * gone: only a person changes a pin, with `approve`. With a scanner, what has hard findings is left out.
+ * Adds new servers and tools to the lock `before`. Existing pins stay, even if the tool changed or is gone: only `approve` changes
+ * them. With a scanner, tools with hard findings are skipped.
  */
 export function createLock(
   servers: readonly ListedServer[],
@@ -61,7 +60,7 @@ export function createLock(
   return lockOf(locked)
 }
 
-/** The same lock with these servers as another one has them, where it has them. */
+/** Takes the named servers from another lock. */
 export function keepServers(lock: Lock, other: Lock, names: readonly string[]): Lock {
   const kept = Object.entries(other.servers).filter(([name]) => names.includes(name))
   return lockOf([...Object.entries(lock.servers).filter(([name]) => !names.includes(name)), ...kept])
@@ -70,10 +69,7 @@ export function keepServers(lock: Lock, other: Lock, names: readonly string[]): 
 const isHard = (findings: readonly { readonly severity: string }[]) =>
   findings.some(({ severity }) => severity === 'hard')
 
-/**
- * The lock with `server`, or `server/tool`, as it is now: added, changed or gone. Gives a new lock. Everything else stays
- * as it was, also what has changed since.
- */
+/** Approves the current `server` or `server/tool`: added, changed or gone. Returns a new lock; all other pins stay. */
 export function approve(lock: Lock, servers: readonly ListedServer[], target: string): Lock {
   const { server: name, tool } = parseTarget(lock, servers, target)
   const listed = servers.find((server) => server.name === name)
@@ -90,12 +86,12 @@ export function approve(lock: Lock, servers: readonly ListedServer[], target: st
     ...kept.map(([key, value]) => [key, value.definition] as const),
     ...(definition ? [[tool, definition] as const] : []),
   ]
-  // Instructions, and how it is started, are approved only with the whole server.
+  // Instructions and start command are approved only with the whole server.
   const { start, instructions } = old ?? { start: listed?.start ?? '', instructions: '' }
   return lockOf([...others, [name, lockedServer(start, instructions, tools)]])
 }
 
-/** The lock with one change as it is now: a tool, or of a server its instructions and how it is started, but none of its tools. */
+/** Approves one change: a tool, or the instructions and start command of a server without its tools. */
 export function approveChange(
   lock: Lock,
   servers: readonly ListedServer[],
@@ -111,7 +107,7 @@ export function approveChange(
   return lockOf([...others, [server, lockedServer(start, instructions, pins)]])
 }
 
-/** Names may hold slashes, so known names decide where one ends. */
+/** Names may contain slashes, so known names decide where the server name ends. */
 function parseTarget(
   lock: Lock,
   servers: readonly ListedServer[],
@@ -163,24 +159,60 @@ function lockOf(servers: readonly (readonly [string, LockedServer])[]): Lock {
   }
 }
 
-/** An object without a prototype: a tool may be called `__proto__`. */
+/** Creates an object without a prototype: a tool may be named `__proto__`. */
 function record<T>(entries: readonly (readonly [string, T])[]): Record<string, T> {
   const result = Object.create(null) as Record<string, T>
   for (const [key, value] of entries) result[key] = value
   return result
 }
 
-/** By name; of two with one name, the first. */
+/** Tools by name. If two tools have the same name, the first wins. */
 export function namedTools({ tools }: ListedServer): Map<string, unknown> {
   const named = new Map<string, unknown>()
   for (const tool of tools) {
-    const name = nameOf(tool)
+    const name = readToolName(tool)
     if (name !== undefined && !named.has(name)) named.set(name, tool)
   }
   return named
 }
 
-export function nameOf(tool: unknown): string | undefined {
+export function readToolName(tool: unknown): string | undefined {
   const name = isRecord(tool) ? tool.name : undefined
   return typeof name === 'string' ? name : undefined
+}
+
+export type LockErrorCode =
+  /** The file is not a valid lock. */
+  | 'corrupt'
+  /** The file contains merge conflict markers. */
+  | 'conflict'
+  /** Written by a newer version. */
+  | 'too-new'
+  /** The file could not be read or written. */
+  | 'failed'
+  /** There is no such server or tool to approve. */
+  | 'unknown-target'
+
+const brand = Symbol.for('toolwell.mcp.lock-error')
+
+/** An error of a lock file. The file was not changed. */
+export class LockError extends Error {
+  readonly code: LockErrorCode
+  /** First half of the message: what is wrong. */
+  readonly problem: string
+  readonly fix: string
+  readonly [brand] = true
+
+  constructor(code: LockErrorCode, problem: string, fix: string, options: { cause?: unknown } = {}) {
+    super(`${problem} ${fix}`, options)
+    this.name = 'LockError'
+    this.code = code
+    this.problem = problem
+    this.fix = fix
+  }
+
+  /** Works across duplicate installs of this package, unlike `instanceof`. */
+  static is(value: unknown): value is LockError {
+    return typeof value === 'object' && value !== null && brand in value
+  }
 }

@@ -1,7 +1,8 @@
-/** Text that hides what it says. What can be decoded is decoded; orders in it are hard, other prose is soft. */
-import { type Finding, finding } from './finding.js'
+/** Finds encoded and disguised text. Decoded orders are hard findings, other decoded prose is soft. */
+
+import { isOrder, MARKERS } from './commands.js'
 import { isMixedScript, latinised, unleeted } from './fold.js'
-import { isOrder, MARKERS } from './orders.js'
+import { createFinding, type Finding } from './rules.js'
 
 const MOST_BLOBS = 40
 const MOST_CHARACTERS = 20_000
@@ -13,7 +14,7 @@ const SPELLED =
 const BINARY = /(?<![01])(?:[01]{8}[ ,]?){6,}(?![01])/g
 const CODES = /(?<!\d)(?:\d{2,3}[ ,;]{1,2}){10,}\d{2,3}(?!\d)/g
 const MORSE = /(?:[.-]{1,5}[ /]{1,3}){12,}/g
-/** `i g n o r e`, `i.g.n.o.r.e`, `i-g-n-o-r-e`: words stand further apart, or are parted by a blank. */
+/** `i g n o r e`, `i.g.n.o.r.e`, `i-g-n-o-r-e`, with larger gaps or spaces between words. */
 const SPACED = /(?<![\p{L}\p{N}])(?:\p{L}[ .\-_]{1,3}){7,}\p{L}(?![\p{L}\p{N}])/gu
 
 type Decoder = (blob: string) => string | undefined
@@ -34,9 +35,11 @@ export function findEncoded(where: string, text: string): Finding[] {
   for (const [kind, blob, decoded] of decodings(text)) {
     const excerpt = `${blob.slice(0, 40)} → ${decoded.slice(0, 100)}`
     if (isOrder(decoded))
-      return [finding('encoded-payload', 'hard', where, excerpt, `hides orders to the model as ${kind}`)]
+      return [
+        createFinding('encoded-payload', 'hard', where, excerpt, `hides orders to the model as ${kind}`),
+      ]
     if (isProse(decoded))
-      soft ??= finding('encoded-payload', 'soft', where, excerpt, `hides readable text as ${kind}`)
+      soft ??= createFinding('encoded-payload', 'soft', where, excerpt, `hides readable text as ${kind}`)
   }
   const disguised = findDisguised(where, text)
   return disguised ? [disguised] : soft ? [soft] : []
@@ -50,14 +53,14 @@ function* decodings(text: string): Generator<readonly [kind: string, blob: strin
       const decoded = decode(blob.slice(0, MOST_CHARACTERS))
       if (decoded === undefined) continue
       yield [kind, blob, decoded]
-      // Encoded twice is still encoded.
+      // The text may be encoded twice.
       const inner = kind === 'Base64' ? decodeBase64(decoded.trim()) : undefined
       if (inner !== undefined) yield ['Base64 within Base64', blob, inner]
     }
   }
 }
 
-/** Ways to write a word so that it reads the same and is not found. Each gives undefined for a plain word. */
+/** Ways to disguise a word. Each returns undefined for a plain word. */
 const DISGUISES: readonly (readonly [kind: string, reveal: (word: string) => string | undefined])[] = [
   ['letters of another script', (word) => (isMixedScript(word) ? latinised(word) : undefined)],
   ['styled letters', (word) => (STYLED.test(word) ? word.normalize('NFKC') : undefined)],
@@ -81,7 +84,7 @@ for (const word of MARKERS) {
   REVERSED.delete(word)
 }
 
-/** Orders are made of few words: where two of them are written in disguise, the text is one. */
+/** Two disguised words of an order are a hard finding. */
 function findDisguised(where: string, text: string): Finding | undefined {
   const revealed = DISGUISES.map(() => new Set<string>())
   let styled = 0
@@ -95,15 +98,15 @@ function findDisguised(where: string, text: string): Finding | undefined {
   for (const [number, words] of revealed.entries())
     if (words.size >= 2) {
       const why = `hides words of an order (${[...words].slice(0, 4).join(', ')}) as ${DISGUISES[number]?.[0]}`
-      return finding('encoded-payload', 'hard', where, text, why)
+      return createFinding('encoded-payload', 'hard', where, text, why)
     }
   return styled >= 3 && !CJK.test(text)
-    ? finding(
+    ? createFinding(
         'encoded-payload',
         'soft',
         where,
         text,
-        'writes plain letters as look-alikes, which a search does not find',
+        'uses look-alikes of plain letters, which a search does not find',
       )
     : undefined
 }
@@ -120,7 +123,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   'hidden',
 ])
 
-/** Two blanks, or another sign than between the letters, stand between words. */
+/** Words are separated by two spaces, or by another character than the letters. */
 function decodeSpaced(blob: string): string | undefined {
   const isBlank = /^\p{L} /u.test(blob)
   const parts = blob.split(isBlank ? / {2,}/ : / /)
@@ -141,13 +144,13 @@ function decodeBase32(blob: string): string | undefined {
   return fromAlphabet(blob.replace(/=+$/, ''), BASE32_VALUES, 5)
 }
 
-/** Each character stands for so many bits. */
+/** Decodes characters of `width` bits each. */
 function fromAlphabet(text: string, alphabet: string, width: number): string | undefined {
   const bytes: number[] = []
   let buffer = 0
   let bits = 0
   for (const character of text) {
-    // Never more than a byte and one character are waiting.
+    // The buffer never holds more than one byte and one character.
     buffer = ((buffer << width) | alphabet.indexOf(character)) & 0xffff
     bits += width
     if (bits >= 8) {
@@ -193,7 +196,7 @@ function decodeMorse(blob: string): string | undefined {
   return letters.includes(undefined) ? undefined : letters.join('')
 }
 
-/** UTF-8 that is text from end to end; undefined for anything else. */
+/** Decodes UTF-8. Undefined if the result is not plain text. */
 function readable(bytes: readonly number[]): string | undefined {
   if (bytes.length < 8 || bytes.some((byte) => !(byte >= 0 && byte <= 255))) return undefined
   let text: string
@@ -206,7 +209,7 @@ function readable(bytes: readonly number[]): string | undefined {
   return odd === 0 ? text : undefined
 }
 
-/** Several words with spaces between them: someone wrote this for a reader. */
+/** Several words with spaces between them. */
 function isProse(text: string): boolean {
   const words = text.match(/\p{L}{2,}/gu) ?? []
   return words.length >= 4 && /\s/.test(text) && words.join('').length / text.length > 0.6

@@ -1,4 +1,4 @@
-/** Every piece of text in a definition that a model can read, with its place. Keys count: a model reads them too. */
+/** Collects all texts of a definition that a model can read, including keys, with their JSON paths. */
 
 export type FieldKind =
   | 'name'
@@ -12,23 +12,23 @@ export type FieldKind =
   | 'meta'
 
 export interface Field {
-  /** A JSON path: `inputSchema.properties.path.description`. */
+  /** JSON path: `inputSchema.properties.path.description`. */
   readonly where: string
   readonly kind: FieldKind
   readonly text: string
-  /** The parameter this text belongs to, where it does. */
+  /** The parameter to which the text belongs, if any. */
   readonly parameter?: string
 }
 
 export interface Fields {
   readonly fields: readonly Field[]
-  /** Why something was left out, where it was. */
+  /** Skipped parts, with the reason. */
   readonly unread: readonly { readonly where: string; readonly why: string }[]
 }
 
 const MOST_FIELDS = 20_000
 const MOST_DEPTH = 100
-/** Real definitions reach 85 thousand characters. */
+/** Real definitions have up to 85,000 characters. */
 export const MOST_CHARACTERS = 1_000_000
 
 const VALUE_KEYS = new Set(['default', 'const', 'enum', 'examples', 'example'])
@@ -46,7 +46,7 @@ export function collectFields(definition: unknown): Fields {
       isFull = true
       unread.push({
         where,
-        why: `more than ${MOST_FIELDS} pieces of text or ${MOST_CHARACTERS} characters in one definition`,
+        why: `more than ${MOST_FIELDS} texts or ${MOST_CHARACTERS} characters in one definition`,
       })
       return
     }
@@ -102,7 +102,7 @@ const ROOTS: Readonly<Record<string, Place>> = Object.assign(Object.create(null)
   outputSchema: { kind: 'schema-text', holdsProperties: false },
 })
 
-/** A schema below `properties` belongs to that parameter until a deeper one takes over. */
+/** A schema below `properties` belongs to that parameter, unless a deeper parameter contains it. */
 function below(place: Place, key: string): Place {
   if (place.kind === 'meta' || place.kind === 'value') return place
   if (place.holdsProperties) return { kind: 'schema-text', holdsProperties: false, parameter: key }
@@ -111,7 +111,7 @@ function below(place: Place, key: string): Place {
   return kind === place.kind && !holdsProperties ? place : { ...place, kind, holdsProperties }
 }
 
-/** Keys such as `inputSchema` or `x-order` say nothing; a key with a space in it, or a long one, may. */
+/** Keys such as `inputSchema` or `x-order` carry no message; long keys, or keys with a space, may. */
 function isPlainKey(key: string): boolean {
   return key.length <= 40 && /^[\w$./:-]*$/.test(key)
 }

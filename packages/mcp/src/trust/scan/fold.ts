@@ -1,4 +1,4 @@
-/** Brings text to the form it is compared in: look-alike letters, accents, digits for letters and entities undone. */
+/** Normalises text for comparison: look-alike letters, accents, digits for letters, entities. */
 
 /** Letters of other scripts that look like Latin ones. */
 const LOOKALIKE: Readonly<Record<string, string>> = Object.fromEntries(
@@ -19,23 +19,23 @@ const LEET: Readonly<Record<string, string>> = Object.fromEntries(
 
 const INVISIBLE = /(?![\t\n\r])[\p{Cc}\p{Default_Ignorable_Code_Point}\u2800\uFFF9-\uFFFB]/gu
 
-/** NFKC, without what cannot be seen, with entities decoded; case and accents stay. */
-export function unveil(text: string): string {
+/** Applies NFKC, removes invisible characters and decodes entities. Case and accents stay. */
+export function revealText(text: string): string {
   const visible = text.toWellFormed().replace(INVISIBLE, '').normalize('NFKC')
   return visible.includes('&') ? decodeEntities(visible) : visible
 }
 
-/** Long runs of blanks cut to a few: no pattern may have to walk through them again and again. */
-export function squeezed(text: string): string {
+/** Shortens long runs of blanks, which would make patterns slow. */
+export function squeezeBlanks(text: string): string {
   return text.replace(/\s{5,}/g, (run) => {
     const lines = run.split('\n').length - 1
     return `${'\n'.repeat(Math.min(2, lines))}${run.endsWith(' ') || lines === 0 ? '    ' : ''}`
   })
 }
 
-/** Lower case without accents. The marks of kana are part of the letter, and Korean syllables stay whole. */
+/** Lower case without accents. Kana marks and Korean syllables stay. */
 export function fold(text: string): string {
-  // Most texts are plain, and then have nothing to take off.
+  // Fast path for plain ASCII.
   if (PLAIN.test(text)) return text.toLowerCase().replaceAll('`', "'")
   const folded = text
     .toLowerCase()
@@ -79,7 +79,7 @@ export function isMixedScript(word: string): boolean {
   return [...word.toLowerCase()].some((letter) => FOREIGN_LETTERS.test(letter) && letter in LOOKALIKE)
 }
 
-/** Every look-alike letter as the Latin one. Undefined where a letter has none. */
+/** Replaces look-alike letters by Latin ones. Undefined if a letter has no Latin look-alike. */
 export function latinised(word: string): string | undefined {
   let result = ''
   for (const character of word) {
@@ -93,15 +93,15 @@ export function latinised(word: string): string | undefined {
   return result
 }
 
-/** `1gn0r3` as `ignore`: undefined where nothing stands for a letter, or where there is hardly a letter left. */
+/** Reads `1gn0r3` as `ignore`. Undefined if no character stands for a letter, or without any letter. */
 export function unleeted(word: string): string | undefined {
   if (!/[a-z]/.test(word) || !/[013457@$!|€+89]/.test(word)) return undefined
   return word.replace(/[013457@$!|€+89]/g, (digit) => LEET[digit] ?? digit)
 }
 
-/** The skeleton by which look-alike names are compared. */
+/** Key for comparing look-alike names. */
 export function skeleton(name: string): string {
-  const folded = fold(unveil(name)).replace(/[\s_.\-/]+/g, '')
+  const folded = fold(revealText(name)).replace(/[\s_.\-/]+/g, '')
   const latin = [...folded].map((character) => LOOKALIKE[character] ?? character).join('')
   return latin
     .replace(/[01]/g, (digit) => (digit === '0' ? 'o' : 'l'))
@@ -110,9 +110,9 @@ export function skeleton(name: string): string {
     .replace(/[i|]/g, 'l')
 }
 
-/** How much of a name only looks like plain letters. Of two names with one skeleton, the odder one is the imitation. */
+/** Counts characters that only look like plain letters. Of two names with the same skeleton, the odder one is the imitation. */
 export function oddness(name: string): number {
   const foreign = [...name.normalize('NFC')].filter((character) => character > '\u007e').length
-  // One foreign letter weighs more than all digits of a name.
+  // One foreign letter counts more than all digits.
   return foreign * 1000 + (name.match(/[01|]|vv/gi)?.length ?? 0)
 }

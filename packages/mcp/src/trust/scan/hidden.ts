@@ -1,7 +1,7 @@
-/** Characters a reader does not see, and control sequences a terminal obeys. */
-import { type Finding, finding } from './finding.js'
+/** Finds invisible characters and terminal control sequences. */
+import { createFinding, type Finding } from './rules.js'
 
-/** Emoji, joiners' neighbours, and scripts that need joiners or marks of direction. */
+/** Emoji and other characters next to which joiners are normal. */
 const EMOJI = /\p{Extended_Pictographic}|[\u{1F1E6}-\u{1F1FF}\u{1F3FB}-\u{1F3FF}\uFE0F\u20E3#*0-9©®]/u
 const JOINING =
   /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Thai}\p{Script=Mongolian}\p{Script=Syriac}]/u
@@ -9,7 +9,7 @@ const LETTER = /\p{L}/u
 const SUSPECT =
   /\p{Default_Ignorable_Code_Point}|\p{Co}|[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u2800\uFFF0-\uFFFB]/u
 const SUSPECTS = new RegExp(SUSPECT.source, 'gu')
-/** Flags of England, Scotland and Wales: the only use of tags that is in use. */
+/** Flags of England, Scotland and Wales: the only regular use of tag characters. */
 const FLAG = /\u{1F3F4}[\u{E0061}-\u{E007A}]{3,6}\u{E007F}/gu
 const ANSI = /(?:\u001B|\u009B)[[\]()#;?PX^_]?/
 const SPELLED_ANSI = /\\(?:x1b|u001b|u\{1b\}|033|e)\[[\d;]*[A-Za-z]/i
@@ -17,17 +17,17 @@ const SPELLED_ANSI = /\\(?:x1b|u001b|u\{1b\}|033|e)\[[\d;]*[A-Za-z]/i
 type Kind = 'tag' | 'zero-width' | 'direction' | 'selector' | 'private' | 'filler' | 'control' | 'hyphen'
 
 const WORDS: Readonly<Record<Kind, string>> = {
-  tag: 'tag characters, which spell out text that no reader sees',
+  tag: 'tag characters, which spell invisible text',
   'zero-width': 'zero-width characters',
   direction: 'characters that reverse or reorder what is shown',
-  selector: 'variation selectors that select nothing, which can carry hidden bytes',
+  selector: 'variation selectors without effect, which can carry hidden bytes',
   private: 'private-use characters, whose meaning is not known',
-  filler: 'characters that are drawn as nothing',
+  filler: 'characters that are displayed as nothing',
   control: 'control characters',
   hyphen: 'soft hyphens inside words',
 }
 
-/** Characters of each kind from which on the finding is hard. */
+/** Number of characters of each kind for a hard finding. */
 const MANY: Readonly<Record<Kind, number>> = {
   tag: 1,
   'zero-width': 3,
@@ -43,17 +43,17 @@ export function findHidden(where: string, text: string): Finding[] {
   const findings: Finding[] = []
   if (ANSI.test(text))
     findings.push(
-      finding(
+      createFinding(
         'terminal-escape',
         'hard',
         where,
         around(text, text.search(ANSI)),
-        'holds a terminal escape sequence, which can hide or rewrite what a terminal shows',
+        'contains a terminal escape sequence, which can hide or rewrite terminal output',
       ),
     )
   else if (SPELLED_ANSI.test(text))
     findings.push(
-      finding(
+      createFinding(
         'terminal-escape',
         'soft',
         where,
@@ -77,12 +77,12 @@ export function findHidden(where: string, text: string): Finding[] {
     const isHard = count >= MANY[kind] || (inWord > 0 && (kind === 'zero-width' || kind === 'filler'))
     if (kind === 'control' && ANSI.test(text)) continue
     findings.push(
-      finding(
+      createFinding(
         'hidden-unicode',
         isHard ? 'hard' : 'soft',
         where,
         around(plain, first),
-        `holds ${count} ${WORDS[kind]}`,
+        `contains ${count} ${WORDS[kind]}`,
       ),
     )
   }

@@ -1,7 +1,7 @@
-/** A lint for poisoned definitions. */
-export type { Finding } from './finding.js'
+/** Entry point for the scan for poisoned definitions. */
 export type { ScannedServer } from './name-index.js'
 export {
+  type Finding,
   type Rule,
   type RuleEntry,
   type RuleSettings,

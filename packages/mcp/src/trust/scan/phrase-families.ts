@@ -1,11 +1,10 @@
 /**
- * The families of phrases that the scan knows. Data only; the words of `@groups` are in `phrase-words.ts`.
+ * Phrase families of the scan. Data only; phrase-words.ts has the words of `@groups`.
  *
- * A phrase is a list of slots, in order. A slot is `word`, `two_words`, `stem*`, `@group`, or several of them with `|`.
- * `<path>` is a private file, `<file>` one that may hold secrets, `<address>` a URL or mail address, `<account>` an IBAN or
- * wallet. At most four other words stand between two slots (ten characters in Chinese, Japanese and Korean), all within one
- * sentence. `? ` marks a phrase that is soft in a hard family. Phrases of `every` are used in each language that has words
- * for all of their groups.
+ * A phrase is a list of slots, in order. A slot is `word`, `two_words`, `stem*`, `@group`, or alternatives with `|`. `<path>` is a
+ * private file, `<file>` a file that may contain secrets, `<address>` a URL or mail address, `<account>` an IBAN or wallet. Up to
+ * four other words may be between two slots (ten characters in Chinese, Japanese and Korean), within one sentence. `? ` marks a
+ * soft phrase in a hard family. Phrases of `every` are used in each language that has words for all of their groups.
  */
 import type { Language } from './phrase-words.js'
 import type { Severity } from './rules.js'
@@ -23,9 +22,9 @@ export const families = [
   {
     id: 'override-instructions',
     severity: 'hard',
-    finds: 'orders to drop or outrank the instructions that the model has',
-    why: 'tells the model to drop the instructions it has',
-    fix: 'Do not approve: no tool needs to speak about the instructions a model has. Remove the server.',
+    finds: 'orders to drop or override the instructions of the model',
+    why: 'tells the model to drop its instructions',
+    fix: "Do not approve: no tool needs to mention the model's instructions. Remove the server.",
     phrases: {
       every: ['@drop @prior @instructions', '@drop @instructions @prior'],
       ja: ['@prior @instructions @drop'],
@@ -192,9 +191,9 @@ export const families = [
   {
     id: 'send-elsewhere',
     severity: 'soft',
-    finds: 'orders to send what the model sees to an address in the definition',
+    finds: 'orders to send data that the model sees to an address in the definition',
     why: 'tells the model to send data to an address that the author chose',
-    fix: 'Do not approve. Remove the server; look in its past calls for what was sent.',
+    fix: 'Do not approve. Remove the server; check its past calls for sent data.',
     phrases: {
       every: ['@send @all <address>', '@send @conversation <address>'],
       en: [
@@ -242,9 +241,9 @@ export const families = [
   {
     id: 'assume-role',
     severity: 'soft',
-    finds: 'orders to be someone else or to serve someone else than the user',
-    why: 'tells the model to be someone else, or to serve someone else than the user',
-    fix: 'Do not approve: a tool has no say in whom the model serves.',
+    finds: 'orders to take another role or to serve someone else than the user',
+    why: 'tells the model to take another role, or to serve someone else than the user',
+    fix: 'Do not approve: a tool must not decide whom the model serves.',
     phrases: {
       de: ['du arbeitest fur'],
       fr: ['tu travailles pour'],
@@ -289,9 +288,9 @@ export const families = [
   {
     id: 'change-other-tools',
     severity: 'soft',
-    finds: 'orders that change how other tools are called or what is made with them',
+    finds: 'orders that change how other tools are called, or their results',
     why: 'tells the model how to call other tools',
-    fix: 'Do not approve: a tool may describe itself, not how others are called.',
+    fix: 'Do not approve: a tool may describe itself, but not how to call others.',
     phrases: {
       zh: ['其他 工具 改为'],
       en: [
@@ -309,8 +308,8 @@ export const families = [
   {
     id: 'redirect-payment',
     severity: 'soft',
-    finds: 'accounts and wallets in the text that payments are to go to',
-    why: 'names an account that payments are to go to',
+    finds: 'accounts and wallets in the text as destinations of payments',
+    why: 'names an account as the destination of payments',
     fix: 'Do not approve; check the account of every payment made since the server was added.',
     phrases: {
       de: ['konto <account>'],
@@ -325,9 +324,9 @@ export const families = [
   {
     id: 'false-report',
     severity: 'soft',
-    finds: 'orders to tell the user something untrue, to advertise or to praise whatever the facts are',
-    why: 'tells the model what to tell the user, whatever the facts are',
-    fix: 'Do not approve: what the model tells the user is not the business of a tool.',
+    finds: 'orders to give the user false information, advertising or praise',
+    why: 'tells the model what to say to the user, regardless of the facts',
+    fix: 'Do not approve: a tool must not decide what the model says to the user.',
     phrases: {
       de: ['immer besten|beste', 'empfiehl immer'],
       fr: ['toujours la_meilleure|le_meilleur'],
@@ -353,8 +352,8 @@ export const families = [
   {
     id: 'obey-output',
     severity: 'soft',
-    finds: 'claims that what a tool returns is an order',
-    why: 'tells the model to take what a tool returns for orders',
+    finds: 'claims that results of a tool are orders',
+    why: 'tells the model to treat results of a tool as orders',
     fix: 'Do not approve: results are data; a host should never let them act as instructions.',
     phrases: {
       fr: ['reponses|resultat ordre|ordres|developpeur'],
@@ -373,9 +372,9 @@ export const families = [
   {
     id: 'persist-order',
     severity: 'soft',
-    finds: 'orders to be remembered beyond the call, in memory or in files that every session reads',
+    finds: 'orders to remember something after the call, in memory or in files that every session reads',
     why: 'tells the model to keep an order for later sessions',
-    fix: 'Do not approve; look in memory and in instruction files such as AGENTS.md for what was written.',
+    fix: 'Do not approve; check memory and instruction files such as AGENTS.md for added text.',
     phrases: {
       de: ['schreibe|merke @memoryFile'],
       fr: ['note @memoryFile'],
@@ -392,8 +391,8 @@ export const families = [
   {
     id: 'repeat-calls',
     severity: 'soft',
-    finds: 'orders to call again and again or to write without end',
-    why: 'tells the model to call or to write without need or end',
+    finds: 'orders to call again and again or to write endlessly',
+    why: 'tells the model to call tools or to write needlessly or endlessly',
     fix: 'Do not approve without a limit on calls and cost; ask the author why so many are needed.',
     phrases: {
       en: [
@@ -410,8 +409,8 @@ export const families = [
     id: 'switch-off-protection',
     severity: 'soft',
     finds: 'orders to switch off a firewall, a sandbox, checks or logs',
-    why: 'tells the model to take a protection away',
-    fix: 'Do not approve; leave the protection on and ask the author why it is in the way.',
+    why: 'tells the model to switch off a protection',
+    fix: 'Do not approve; leave the protection on and ask the author why it should be off.',
     phrases: {
       en: [
         'turn_off|disable|switch_off|deactivate the firewall|antivirus|sandbox first|and|before|then',

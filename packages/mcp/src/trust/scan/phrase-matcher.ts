@@ -1,25 +1,21 @@
-/**
- * Finds phrases in a text, in one pass. A phrase is a list of slots; each slot is a set of words; at most a few other words
- * may stand between two of them. Time is linear in the text, whatever the text is.
- */
+/** Finds phrases in a text in one pass, in linear time. */
 
 import { fold } from './fold.js'
 import { type Family, families } from './phrase-families.js'
-import { type Token, tokensOf } from './phrase-tokens.js'
 import { type Language, SPACELESS, words } from './phrase-words.js'
 
-/** Other words between two slots of a phrase; characters where a language has no spaces. */
+/** Maximum number of other words between two slots; characters in languages without spaces. */
 const GAP = 4
 const SPACELESS_GAP = 10
 
 interface Phrase {
   readonly family: Family
-  /** Marked with `?`: never more than soft. */
+  /** Marked with `?`: always soft. */
   readonly isWeak: boolean
-  /** Begins with a negation: that is part of the phrase, and does not take it back. */
+  /** Begins with a negation, which is part of the phrase and does not cancel it. */
   readonly opensWithNot: boolean
   readonly length: number
-  /** Where its places begin among those of all phrases. */
+  /** Start of its slots in the arrays of all phrases. */
   readonly offset: number
   readonly gap: number
 }
@@ -30,7 +26,7 @@ export interface PhraseMatch extends Pick<Phrase, 'family' | 'isWeak' | 'opensWi
   readonly end: number
 }
 
-/** A word, or several in a row, that fill a slot. Kept by the last word. */
+/** One or more consecutive words that fill a slot, stored by the last word. */
 interface Filler {
   readonly before: readonly string[]
   readonly slots: number[]
@@ -38,15 +34,15 @@ interface Filler {
 
 interface Index {
   readonly phrases: readonly Phrase[]
-  /** By slot: the phrases that have it, with its place. */
+  /** By slot: the phrases that contain it, with its position. */
   readonly uses: readonly (readonly (readonly [phrase: number, place: number])[])[]
   readonly exact: ReadonlyMap<string, readonly Filler[]>
   /** Beginnings of words: `instruction*`. */
   readonly stems: ReadonlyMap<string, readonly Filler[]>
-  /** By phrase and place: where the slots up to this place were last filled, from which token to which. Of all texts one after the other. */
+  /** By phrase and position: first and last token of the latest match up to this slot. Token numbers run on over all texts. */
   readonly starts: Float64Array
   readonly ends: Float64Array
-  /** The number of tokens so far: what was filled in an earlier text is before every sentence of this one. */
+  /** Number of tokens so far, so that matches of earlier texts are out of reach. */
   read: number
 }
 
@@ -98,7 +94,7 @@ export function matchPhrases(tokens: readonly Token[]): PhraseMatch[] {
 
 let known: Index | undefined
 
-/** Made when the first text is read: an import costs nothing. */
+/** Compiled on first use, so that an import costs nothing. */
 function index(): Index {
   known ??= compile()
   return known
@@ -124,7 +120,7 @@ function compile(): Index {
   }
   const addFiller = (alternative: string, slot: number) => {
     const isStem = alternative.endsWith('*')
-    const row = tokensOf(alternative.replace(/\*$/, '').replaceAll('_', ' ')).map(({ word }) => word)
+    const row = tokenise(alternative.replace(/\*$/, '').replaceAll('_', ' ')).map(({ word }) => word)
     const last = /^<\w+>$/.test(alternative) ? alternative : (row.at(-1) ?? '')
     const before = /^<\w+>$/.test(alternative) ? [] : row.slice(0, -1)
     const map = isStem ? stems : exact
@@ -138,14 +134,14 @@ function compile(): Index {
     const isWeak = text.startsWith('? ')
     const parts = text.replace(/^\? /, '').split(' ')
     const filled = parts.map((part) => alternativesOf(part, language))
-    // A language that has no words for a group has no such phrase.
+    // Skip languages without words for a group.
     if (filled.some((alternatives) => alternatives.length === 0)) return
     const gap = SPACELESS.includes(language) ? SPACELESS_GAP : GAP
     const opensWithNot = parts[0]?.includes('@not') ?? false
     const offset = places
     places += parts.length
     const number = phrases.push({ family, isWeak, opensWithNot, length: parts.length, offset, gap }) - 1
-    // The last place first: one word does not fill two slots of a phrase.
+    // Last position first, so that one word does not fill two slots of a phrase.
     for (const [place, alternatives] of [...filled.entries()].reverse())
       uses[slotOf(alternatives)]?.push([number, place])
   }
@@ -160,11 +156,70 @@ function compile(): Index {
 
 const LANGUAGES = [...new Set(Object.values(words).flatMap((group) => Object.keys(group)))] as Language[]
 
-/** `a|b_c|@group|<path>` as words of one language. */
+/** Expands `a|b_c|@group|<path>` to words of one language. */
 function alternativesOf(slot: string, language: Language): string[] {
   return slot.split('|').flatMap((part) => {
     if (!part.startsWith('@')) return [part.startsWith('<') ? part : fold(part)]
     const group = words[part.slice(1) as keyof typeof words] as Readonly<Partial<Record<Language, string>>>
     return (group[language] ?? '').split(/\s+/).filter(Boolean).map(fold)
   })
+}
+
+export interface Token {
+  readonly word: string
+  /** First of its sentence. */
+  readonly opens: boolean
+  /** Position in the text. */
+  readonly from: number
+  readonly to: number
+}
+
+/** A character of a script without spaces; other text between blanks and brackets; a new paragraph or list item. */
+const PIECE =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー,;()[\]"“”„«»`<>|。！？…、，：；「」]+|[。！？…]|\n\s{0,6}(?:\n|[-*•#]|\d{1,3}[.)])/gu
+const WORD = /[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*/gu
+
+/** Files that contain only secrets. */
+const PRIVATE =
+  /(?:^|[/\\~])\.(?:ssh|aws|gnupg|netrc|npmrc|pypirc|pgpass|git-credentials|bash_history|zsh_history|vault-token|password-store|kube|cursor[/\\]mcp|config[/\\](?:gcloud|gh))(?![\w.]*\.(?:com|io))|id_(?:rsa|ed25519|ecdsa|dsa)\b|[/\\]etc[/\\](?:passwd|shadow|sudoers)\b|[/\\]proc[/\\]self[/\\]environ|\bwallet\.dat\b|\.kdbx\b|\baws[/\\]credentials\b/i
+/** Files that often contain secrets. */
+const SENSITIVE =
+  /(?:^|[/\\])\.env(?:\.\w+)?$|^(?:\S*[/\\])?(?:credentials|secrets?)\.(?:json|ya?ml|toml|csv)$|\.(?:pem|p12|pfx)$|\bmcp\.json$|^process\.env|^\$?\{?(?:process\.env\.)?[A-Z][A-Z0-9]+_(?:[A-Z0-9]+_)*(?:KEY|TOKEN|SECRET|PASSWORD)\}?$/
+const ADDRESS =
+  /^(?:https?|ftp|s3|wss?):\/\/\S|^git@[\w.-]+:|^[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+$|^\d{1,3}(?:\.\d{1,3}){3}(?:[:/]\S*)?$|^[\w-]+\.(?:example|com|net|org|io|dev|xyz)(?:\/\S*)?$/i
+/** An IBAN or the address of a wallet. */
+const ACCOUNT = /^(?:[A-Z]{2}\d{2}[A-Z0-9]{11,30}|0x[0-9a-fA-F]{40}|bc1[a-z0-9]{20,60}|\d{16,19})$/
+/** Maximum length of a path or address. */
+const LONGEST = 200
+
+/** Splits a text into folded words. In scripts without spaces, each character is a word. Paths and addresses become their kind. */
+export function tokenise(text: string): Token[] {
+  const tokens: Token[] = []
+  let opens = true
+  const add = (word: string, from: number, to: number) => {
+    tokens.push({ word, opens, from, to })
+    opens = false
+  }
+  for (const { 0: piece, index: from } of text.matchAll(PIECE)) {
+    const kind = kindOf(piece)
+    if (kind !== undefined) add(kind, from, from + piece.length)
+    // `l'utilisateur` is two words, `don't` is one.
+    else
+      for (const { 0: word, index } of piece.matchAll(WORD))
+        for (const part of fold(word).split(/(?<=^[a-z]{1,2})'/))
+          add(part, from + index, from + index + word.length)
+    if (kind !== 'example' && /[.!?。！？…]$|^\n/.test(piece)) opens = true
+  }
+  return tokens
+}
+
+function kindOf(piece: string): string | undefined {
+  if (piece.length > LONGEST) return undefined
+  if (/^(?:e\.g|i\.e)\.?:?$/i.test(piece)) return 'example'
+  const bare = piece.replace(/^'|[.:?!']{1,3}$/g, '')
+  if (ACCOUNT.test(bare)) return '<account>'
+  if (!/[/\\@:.~_$]/.test(bare)) return undefined
+  if (PRIVATE.test(bare)) return '<path>'
+  if (SENSITIVE.test(bare)) return '<file>'
+  return ADDRESS.test(bare) ? '<address>' : undefined
 }

@@ -1,4 +1,4 @@
-/** Groups of words by language, as phrases of the scan use them. Data only. A language may leave a group out. */
+/** Word groups for phrases of the scan, by language. Data only. A language may lack a group. */
 
 export type Language = 'en' | 'de' | 'fr' | 'es' | 'it' | 'pt' | 'nl' | 'ru' | 'zh' | 'ja' | 'ko'
 
@@ -8,7 +8,7 @@ export const SPACELESS: readonly Language[] = ['zh', 'ja', 'ko']
 type Group = Readonly<Partial<Record<Language, string>>>
 
 export const words = {
-  /** Orders to drop. Only the forms of an order: "ignores case" is what a tool does. */
+  /** Orders to drop something. Only imperatives: "ignores case" describes a tool. */
   drop: {
     en: 'ignore disregard forget drop abandon discard set_aside pay_no_attention_to stop_following stop_obeying do_not_follow do_not_obey',
     de: 'ignorier* vergiss vergesst missacht*',
@@ -87,7 +87,7 @@ export const words = {
     ja: 'ユーザ 利用者',
     ko: '사용자',
   },
-  /** Orders to take and to hand over. */
+  /** Orders to read something, or to hand it over. */
   read: {
     en: 'read open load fetch retrieve access grab collect gather obtain extract find locate get look_in look_into look_at look_up look_for copy take cat call_read_file',
     de: 'lies lese lest hole offne kopiere sammle nimm',
@@ -166,7 +166,7 @@ export const words = {
     ja: '送信 送って',
     ko: '보내 전송',
   },
-  /** What an author wants to stay unsaid. */
+  /** Things that an author wants to keep secret. */
   thing: {
     en: 'this it these them anything its_existence this_step this_call this_tool this_parameter the_call the_tool the_step the_upload the_change the_lookup that_you that_this',
   },

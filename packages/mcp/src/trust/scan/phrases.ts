@@ -1,22 +1,22 @@
-/** Orders to a model in plain words, by the phrase families. */
-import { type Finding, finding } from './finding.js'
-import { squeezed, unveil } from './fold.js'
-import { families } from './phrase-families.js'
-import { matchPhrases, type PhraseMatch } from './phrase-matcher.js'
-import { type Token, tokensOf } from './phrase-tokens.js'
-import { quotesIn } from './quotes.js'
-import type { Severity } from './rules.js'
+/** Finds orders to a model in plain words, by the phrase families. */
 
-/** Whole texts about attacks name them for good reason. */
+import { createQuoteFinder } from './commands.js'
+import { revealText, squeezeBlanks } from './fold.js'
+import { families } from './phrase-families.js'
+import { matchPhrases, type PhraseMatch, type Token, tokenise } from './phrase-matcher.js'
+import type { Severity } from './rules.js'
+import { createFinding, type Finding } from './rules.js'
+
+/** Texts about attacks mention such phrases for good reason. */
 const ABOUT_ATTACKS =
   /\b(?:injections?|jailbreaks?|phishing|red[- ]?team\w*|adversarial|malware|malicious|vulnerabilit\w+|exfiltrat\w+|social engineering|honeypots?|guardrail (?:service|check))\b|注入|インジェクション|инъекци/i
-/** Sentences that report an order instead of giving it. */
+/** Words of sentences that report an order instead of giving it. */
 const REPORTS = new Set(
   'detect detects detecting flag flags flagged block blocks blocked prevent prevents reject rejects rejected refuse refuses scan scans scanning test tests whether attempt attempts attempting attack attacks tells ask asks asking asked look looks try typical sample samples talked instructs orders tries trying claims example examples such like contain contains containing phrase phrases words pattern patterns quote quotes quoted warns warn classify classifies sanitise sanitize sanitises sanitizes filter filters guards protects moderate moderates simulates simulate suspicious pretends says'.split(
     ' ',
   ),
 )
-/** A condition makes advice of an order: "do not tell the user that it is booked before …". */
+/** A condition turns an order into advice: "do not tell the user that it is booked before …". */
 const CONDITIONS = new Set(
   'unless until before if except yet first twice again every each only but instead bis bevor sondern tant avant hasta finche ate tot voordat пока до'.split(
     ' ',
@@ -27,37 +27,37 @@ const NEGATIONS = new Set(
     ' ',
   ),
 )
-/** Words before a phrase in which a negation takes it back. */
+/** Number of words before a phrase in which a negation cancels it. */
 const REACH = 6
 
 export function findPhrases(where: string, raw: string): Finding[] {
-  const text = squeezed(unveil(raw))
-  const tokens = tokensOf(text)
+  const text = squeezeBlanks(revealText(raw))
+  const tokens = tokenise(text)
   const matches = matchPhrases(tokens)
   if (matches.length === 0) return []
-  const isQuoted = quotesIn(text)
+  const isQuoted = createQuoteFinder(text)
   const isAboutAttacks = ABOUT_ATTACKS.test(text)
   const best = new Map<string, { readonly severity: Severity; readonly match: PhraseMatch }>()
   for (const match of matches) {
     const id = match.family.id
     if (best.get(id)?.severity === 'hard') continue
     const range = [tokens[match.start]?.from ?? 0, tokens[match.end]?.to ?? 0] as const
-    const isTakenBack =
+    const isCancelled =
       isAboutAttacks || isQuoted(...range) || isNegated(tokens, match) || isReported(tokens, match)
-    // What is taken back is worth a look only where it would be hard.
-    if (isTakenBack && (match.family.severity === 'soft' || match.isWeak)) continue
+    // Cancelled phrases of hard families become soft findings, others none.
+    if (isCancelled && (match.family.severity === 'soft' || match.isWeak)) continue
     const isHard =
-      match.family.severity === 'hard' && !match.isWeak && !isTakenBack && !hasCondition(tokens, match)
+      match.family.severity === 'hard' && !match.isWeak && !isCancelled && !hasCondition(tokens, match)
     if (isHard || !best.has(id)) best.set(id, { severity: isHard ? 'hard' : 'soft', match })
   }
   return families.flatMap(({ id, why }) => {
     const found = best.get(id)
     if (!found) return []
-    return [finding(id, found.severity, where, sentenceAround(text, tokens, found.match), why)]
+    return [createFinding(id, found.severity, where, sentenceAround(text, tokens, found.match), why)]
   })
 }
 
-/** The sentence of a phrase, or the phrase and what follows where the sentence is long. */
+/** The sentence of a phrase; of a long sentence, the phrase and the text after it. */
 function sentenceAround(text: string, tokens: readonly Token[], { start, end }: PhraseMatch): string {
   let first = start
   while (first > start - LONGEST_LEAD && first > 0 && !tokens[first]?.opens) first--
@@ -76,10 +76,10 @@ function isNegated(tokens: readonly Token[], { start, opensWithNot }: PhraseMatc
   return false
 }
 
-/** "Requests that override …" speaks of the requests. */
+/** "Requests that override …" describes requests. */
 const RELATIVE = new Set('that which who'.split(' '))
 
-/** A word before the phrase, in its sentence, that reports. */
+/** Does a word before the phrase, in the same sentence, report it? */
 function isReported(tokens: readonly Token[], { start }: PhraseMatch): boolean {
   if (!tokens[start]?.opens && RELATIVE.has(tokens[start - 1]?.word ?? '')) return true
   for (let at = start; at > start - LONGEST_SENTENCE && at >= 0; at--) {
@@ -99,5 +99,5 @@ function hasCondition(tokens: readonly Token[], { end }: PhraseMatch): boolean {
 }
 
 const LONGEST_SENTENCE = 40
-/** Words before a phrase that are shown with it. */
+/** Maximum number of words before a phrase that are shown with it. */
 const LONGEST_LEAD = 12

@@ -1,12 +1,13 @@
-/** Every rule of the scan by its id: how bad a finding of it can be, what it finds, and what to do about it. */
-import { assertKnownKeys, invalid, isRecord, nearest } from '@toolwell/core/internal'
+/** The rules of the scan by id, and findings. */
+
+import { assertKnownKeys, invalid, isRecord, nearest, safeJson } from '@toolwell/core/internal'
 import { type FamilyId, families } from './phrase-families.js'
 
-/** `hard` quarantines by default; `soft` is shown to whoever reviews. */
+/** `hard` quarantines by default; `soft` is shown to the reviewer. */
 export type Severity = 'hard' | 'soft'
 
 export interface RuleEntry {
-  /** The worst that a finding of this rule can be. */
+  /** Worst severity of a finding. */
   readonly severity: Severity
   readonly finds: string
   readonly fix: string
@@ -30,7 +31,7 @@ const structural = {
   },
   'role-imitation': {
     severity: 'hard',
-    finds: 'text that poses as a system message, another turn of the chat, or the end of the description',
+    finds: 'text that imitates a system message, another turn of the chat, or the end of the description',
     fix: 'Do not approve: a description is plain text; ask the author to remove the markers.',
   },
   'lookalike-name': {
@@ -40,8 +41,9 @@ const structural = {
   },
   markup: {
     severity: 'soft',
-    finds: 'tags that claim weight, comments, invisible styles, images and links to be filled with data',
-    fix: 'Read the text as it is, not as it is rendered; ask the author to remove the markup.',
+    finds:
+      'tags that claim importance, comments, invisible styles, images and links with placeholders for data',
+    fix: 'Read the raw text, not the rendered one; ask the author to remove the markup.',
   },
   shadowing: {
     severity: 'soft',
@@ -55,7 +57,7 @@ const structural = {
   },
   stuffing: {
     severity: 'soft',
-    finds: 'text far too long or repetitive, or pushed out of sight by blank space',
+    finds: 'text that is far too long or repetitive, or hidden by blank space',
     fix: 'Ask the author for a shorter text; deny the tool if it crowds out others.',
   },
   'dangerous-command': {
@@ -65,8 +67,8 @@ const structural = {
   },
   'not-scanned': {
     severity: 'hard',
-    finds: 'a definition that is too large, too deep or no object; this rule cannot be switched off',
-    fix: 'Look at the definition by hand before you approve it.',
+    finds: 'a definition that is too large, too deep or not an object; this rule cannot be switched off',
+    fix: 'Read the definition yourself before you approve it.',
   },
 } as const satisfies Readonly<Record<string, RuleEntry>>
 
@@ -85,8 +87,8 @@ export type RuleSettings = Readonly<Partial<Record<Rule, 'off'>>>
 
 const SWITCHABLE = Object.keys(SCAN_RULES).filter((id) => id !== 'not-scanned')
 
-/** What is wrong with one setting, and how to correct it. Undefined: nothing. */
-export function ruleProblem(
+/** Checks one setting. Undefined if it is valid. */
+export function checkRuleSetting(
   id: string,
   value: unknown,
 ): { readonly message: string; readonly fix: string } | undefined {
@@ -95,7 +97,7 @@ export function ruleProblem(
   if (!SWITCHABLE.includes(id)) {
     const [known] = nearest(id, SWITCHABLE, 1)
     const fix =
-      known === undefined ? `Known are ${SWITCHABLE.join(', ')}` : `Did you mean ${JSON.stringify(known)}?`
+      known === undefined ? `Known rules: ${SWITCHABLE.join(', ')}` : `Did you mean ${JSON.stringify(known)}?`
     return { message: `there is no rule ${JSON.stringify(id)}`, fix }
   }
   if (value === 'off') return undefined
@@ -105,22 +107,64 @@ export function ruleProblem(
   }
 }
 
-/** Throws `invalid-option` for rules that cannot be switched off, or are none. `where` names the call in the message. */
+/** Throws `invalid-option` for unknown rules and rules that cannot be switched off. `where`: the call, for the message. */
 export function assertRules(options: { readonly rules?: RuleSettings }, where: string): RuleSettings {
   assertKnownKeys(options, ['rules'], where)
   const rules: unknown = options.rules ?? {}
   if (!isRecord(rules)) throw invalid('rules', `${where}.rules must be an object: { "rule-id": "off" }.`)
   for (const [id, value] of Object.entries(rules)) {
-    const problem = ruleProblem(id, value)
+    const problem = checkRuleSetting(id, value)
     if (problem) throw invalid(`rules.${id}`, `${problem.message}. ${problem.fix}.`)
   }
   return rules as RuleSettings
 }
 
-/** One more whenever a rule changes what it finds: what was found before does not count then. */
+/** Increment when a rule changes: older findings are then ignored. */
 export const SCAN_VERSION = 4
 
-/** Says by which rules something was scanned: findings with another stamp do not count. */
+/** Identifies the rules of a scan. Findings with another stamp are ignored. */
 export function scanStamp(rules: RuleSettings = {}): string {
   return [SCAN_VERSION, ...Object.keys(rules).sort()].join(' ')
+}
+
+export interface Finding {
+  readonly rule: Rule
+  readonly severity: Severity
+  /** JSON path within the definition: `description`, `inputSchema.properties["a b"].default`. */
+  readonly where: string
+  /** At most 160 characters, quoted and escaped: safe to print, log and show to a model. */
+  readonly excerpt: string
+  readonly why: string
+  readonly fix: string
+}
+
+export function createFinding(
+  rule: Rule,
+  severity: Severity,
+  where: string,
+  excerpt: string,
+  why: string,
+): Finding {
+  return { rule, severity, where, excerpt: createExcerpt(excerpt), why, fix: SCAN_RULES[rule].fix }
+}
+
+/** Escapes characters outside printable ASCII that could deceive. Letters stay. */
+export function createExcerpt(text: string, limit = 160): string {
+  const characters = [...text.slice(0, limit * 2 + 2)]
+  const cut = characters.length > limit ? `${characters.slice(0, limit - 1).join('')}…` : characters.join('')
+  return safeJson(cut.toWellFormed()).replace(/[\p{Cf}\p{Co}\p{Cn}\p{Mn}\u2800\u3000]/gu, escaped)
+}
+
+/** Shows tags in an excerpt for people. Everything else stays escaped. */
+export function showTags(excerpt: string): string {
+  return excerpt.replace(/\\\\|\\u003([ce])/g, (whole, sign) =>
+    sign === 'c' ? '<' : sign === 'e' ? '>' : whole,
+  )
+}
+
+function escaped(character: string): string {
+  return character
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('')
 }

@@ -1,23 +1,28 @@
 /**
- * Looks for poisoned definitions, offline and by fixed rules: the same definition always gives the same findings. Nothing
- * here reads a file, opens a connection or looks at a clock; time is linear in the size of the definition.
+ * Scans for poisoned definitions, offline and by fixed rules: the same definition always has the same findings. Uses no files,
+ * connections or clocks, and takes linear time.
  */
 
 import { findCommands } from './commands.js'
 import { findEncoded } from './encoded.js'
 import { collectFields, type Field } from './fields.js'
-import { type Finding, finding } from './finding.js'
-import { squeezed, unveil } from './fold.js'
+import { revealText, squeezeBlanks } from './fold.js'
 import { findHidden } from './hidden.js'
-import { findLookalikeNames } from './lookalike-names.js'
-import { findMarkup } from './markup.js'
-import { type Ask, createNameIndex, type NameIndex, recording, type ScannedServer } from './name-index.js'
+import {
+  type Ask,
+  createNameIndex,
+  findClone,
+  findForeignTools,
+  findLookalikeNames,
+  type NameIndex,
+  recordQuestions,
+  type ScannedServer,
+} from './name-index.js'
 import { findPhrases } from './phrases.js'
-import { findRoleImitation } from './role-imitation.js'
+import { findMarkup, findRoleImitation } from './role-imitation.js'
 import type { RuleSettings } from './rules.js'
-import { assertRules } from './rules.js'
+import { assertRules, createFinding, type Finding } from './rules.js'
 import { findSecrets } from './secrets.js'
-import { findClone, findForeignTools } from './shadowing.js'
 import { findStuffing } from './stuffing.js'
 
 export interface ScanOptions {
@@ -32,37 +37,37 @@ export interface ToolReport {
 
 export interface ServerReport {
   readonly server: string
-  /** About the server's instructions. */
+  /** Findings in the server's instructions. */
   readonly findings: readonly Finding[]
   readonly tools: readonly ToolReport[]
 }
 
 export interface Examination {
   readonly findings: readonly Finding[]
-  /** What the findings depend on besides the definition: names of other tools, with what was known of them. */
+  /** Questions about other tools on which the findings depend, with the answers. */
   readonly asks: ReadonlyMap<Ask, string>
 }
 
 export interface Scanner {
-  /** Every finding in one tool, prompt or resource definition, hard ones first. */
+  /** Finds everything in one tool, prompt or resource definition, hard findings first. */
   scanTool(server: string, definition: unknown): Finding[]
   scanInstructions(server: string, instructions: string): Finding[]
-  /** The same, with what it depends on. */
+  /** Scans a definition and records the questions about other tools. */
   examine(server: string, definition: unknown): Examination
-  /** The names of one more server. */
+  /** Adds the names of a server. */
   add(server: ScannedServer): void
-  /** Whether the names known now would give the same findings. */
+  /** Do the current names still give the same answers? */
   holds(server: string, asks: ReadonlyMap<Ask, string>): boolean
 }
 
-/** A scanner that knows the names of all these servers' tools. */
+/** Creates a scanner that knows the tool names of these servers. */
 export function createScanner(servers: readonly ScannedServer[] = [], options: ScanOptions = {}): Scanner {
   const rules = assertRules(options, 'createScanner')
   const index = createNameIndex(servers)
   const clean = createClean()
   const examine = (server: string, definition: unknown): Examination => {
     const asks = new Map<Ask, string>()
-    const all = scanDefinition(server, definition, recording(index, asks), clean)
+    const all = scanDefinition(server, definition, recordQuestions(index, asks), clean)
     return { findings: inOrder(all.filter(({ rule }) => rules[rule] !== 'off')), asks }
   }
   return {
@@ -74,7 +79,7 @@ export function createScanner(servers: readonly ScannedServer[] = [], options: S
   }
 }
 
-/** All servers at once, each tool seen beside all others. */
+/** Scans all servers, comparing each tool with all others. */
 export function scanServers(servers: readonly ScannedServer[], options: ScanOptions = {}): ServerReport[] {
   const scanner = createScanner(servers, options)
   return servers.map(({ name, instructions, tools }) => ({
@@ -88,21 +93,23 @@ export function scanServers(servers: readonly ScannedServer[], options: ScanOpti
 }
 
 const MOST_FINDINGS = 50
-/** No order is shorter. */
+/** Minimum length of an order. */
 const SHORTEST = 12
-/** Text of plain printable characters hides nothing. */
+/** Text of plain printable characters cannot hide anything. */
 const MAY_HIDE = /[^\t\n\r -~]|\\/
 
 function scanDefinition(server: string, definition: unknown, index: NameIndex, clean: Clean): Finding[] {
   const { fields, unread } = collectFields(definition)
-  const findings: Finding[] = unread.map(({ where, why }) => finding('not-scanned', 'hard', where, '', why))
+  const findings: Finding[] = unread.map(({ where, why }) =>
+    createFinding('not-scanned', 'hard', where, '', why),
+  )
   const guard = (where: string, check: () => readonly Finding[]) => {
     try {
       findings.push(...check())
     } catch (error) {
-      // What cannot be judged is not let through, and does not hide what the other checks find.
+      // A failed check is a hard finding, and does not stop the other checks.
       const why = `a check failed: ${error instanceof Error ? error.message : 'unknown'}`
-      findings.push(finding('not-scanned', 'hard', where, '', why))
+      findings.push(createFinding('not-scanned', 'hard', where, '', why))
     }
   }
   for (const field of fields) guard(field.where, () => scanField(field, server, index, clean))
@@ -111,7 +118,7 @@ function scanDefinition(server: string, definition: unknown, index: NameIndex, c
   return findings
 }
 
-/** Texts in which nothing was found: parameters of one server are described in the same words again and again. */
+/** Cache of texts without findings: parameters of one server often have equal descriptions. */
 interface Clean {
   has(kind: string, text: string): boolean
   add(kind: string, text: string): void
@@ -138,7 +145,7 @@ function scanField({ where, kind, text }: Field, server: string, index: NameInde
   if (isName) findings.push(...findLookalikeNames(kind === 'name' ? server : undefined, where, text, index))
   if (text.length < SHORTEST || (!isOwn && clean.has(kind, text))) return findings
   const before = findings.length
-  const plain = squeezed(unveil(text))
+  const plain = squeezeBlanks(revealText(text))
   findings.push(
     ...findEncoded(where, text),
     ...findRoleImitation(where, plain),
@@ -155,7 +162,7 @@ function scanField({ where, kind, text }: Field, server: string, index: NameInde
 
 const spelledOut = (name: string) => name.replace(/[_\-.]+/g, ' ').replace(/([a-z])([A-Z])/g, '$1 $2')
 
-/** An order split over neighbouring texts, each harmless alone. Joined only where a text goes on in the next, and soft. */
+/** Finds an order that is split over neighbouring texts. Joins only unfinished sentences. The findings are soft. */
 function findSplit(fields: readonly Field[]): Finding[] {
   const parts = fields.filter(
     ({ kind, text }) => kind === 'schema-text' && text.length < 240 && /\s/.test(text.trim()),
@@ -163,8 +170,8 @@ function findSplit(fields: readonly Field[]): Finding[] {
   const runs: { readonly where: string; text: string; isJoined: boolean }[] = []
   for (const { where, text } of parts) {
     const last = runs.at(-1)
-    const goesOn = last && last.text.length < 2000 && !/[.!?。！？:)"'`]\s*$/.test(last.text.slice(-8))
-    if (goesOn && /^[\s….]*[\p{Ll}~/]/u.test(text)) {
+    const isUnfinished = last && last.text.length < 2000 && !/[.!?。！？:)"'`]\s*$/.test(last.text.slice(-8))
+    if (isUnfinished && /^[\s….]*[\p{Ll}~/]/u.test(text)) {
       last.text += ` ${text.replace(/^[\s….]+/, '')}`.replace(/\s*…$/, '')
       last.isJoined = true
     } else runs.push({ where, text: text.replace(/\s*…$/, ''), isJoined: false })
@@ -176,7 +183,7 @@ function findSplit(fields: readonly Field[]): Finding[] {
     .map((one) => ({ ...one, severity: 'soft' as const }))
 }
 
-/** One finding of a rule for each place, the worst; hard ones first. */
+/** Keeps the worst finding per rule and place. Hard findings first. */
 function inOrder(findings: readonly Finding[]): Finding[] {
   const unique = new Map<string, Finding>()
   for (const one of findings) {

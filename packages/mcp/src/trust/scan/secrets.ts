@@ -1,5 +1,5 @@
-/** Keys in well-known formats. What is plainly a placeholder does not count. */
-import { type Finding, finding } from './finding.js'
+/** Finds keys in well-known formats. Placeholders do not count. */
+import { createFinding, type Finding } from './rules.js'
 
 const FORMATS: readonly (readonly [string, RegExp])[] = [
   ['an AWS access key', /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b/],
@@ -51,7 +51,7 @@ export function findSecrets(where: string, text: string): Finding[] {
   for (const [name, format] of FORMATS) {
     const match = format.exec(text)
     if (match && isRandom(match[0]))
-      return [finding('embedded-secret', 'soft', where, masked(match[0]), `holds what looks like ${name}`)]
+      return [createFinding('embedded-secret', 'soft', where, masked(match[0]), `seems to contain ${name}`)]
   }
   for (const [name, format] of LOOSE) {
     const match = format.exec(text)
@@ -63,7 +63,7 @@ export function findSecrets(where: string, text: string): Finding[] {
       /[A-Za-z]/.test(value) &&
       !/^(?:https?|\w+[._-]\w+[._-]\w+$)/.test(value)
     )
-      return [finding('embedded-secret', 'soft', where, masked(value), `holds what looks like ${name}`)]
+      return [createFinding('embedded-secret', 'soft', where, masked(value), `seems to contain ${name}`)]
   }
   return []
 }
@@ -75,7 +75,7 @@ function isRandom(value: string): boolean {
   )
 }
 
-/** Bits per character. Words and patterns stay below three and a half. */
+/** Bits per character. Words and patterns stay below 3.5. */
 export function entropy(text: string): number {
   const counts = new Map<string, number>()
   for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1)
@@ -84,7 +84,7 @@ export function entropy(text: string): number {
   return bits
 }
 
-/** Enough to find it, too little to use it. */
+/** Shows enough of a secret to find it, but not to use it. */
 function masked(value: string): string {
   return `${value.slice(0, 8)}… (${value.length} characters)`
 }

@@ -1,24 +1,18 @@
-/** Text made for a ranking or for a bored reader: far too long, the same word again and again, or pushed out of sight. */
-import { type Finding, finding } from './finding.js'
+/** Finds stuffed text: far too long, full of repetitions, or hidden by blank space. */
+import { createFinding, type Finding } from './rules.js'
 
 const LONG = 20_000
 
 export function findStuffing(where: string, text: string, isOwn: boolean): Finding[] {
   const findings: Finding[] = []
   if (text.length > LONG)
-    findings.push(finding('stuffing', 'soft', where, text, `is ${text.length} characters long`))
+    findings.push(createFinding('stuffing', 'soft', where, text, `is ${text.length} characters long`))
   const gap = hiddenGap(text)
   if (gap !== undefined)
     findings.push(
-      finding(
-        'stuffing',
-        'soft',
-        where,
-        text.slice(gap, gap + 120),
-        'pushes text out of sight with blank space',
-      ),
+      createFinding('stuffing', 'soft', where, text.slice(gap, gap + 120), 'hides text behind blank space'),
     )
-  // Parameters list what they accept; a tool has no reason to.
+  // Parameters may list many values; a tool has no reason to.
   if (!isOwn) return findings
   const words =
     text
@@ -33,7 +27,7 @@ export function findStuffing(where: string, text: string, isOwn: boolean): Findi
     const isMonotone = words.length >= 60 && counts.size / words.length < 0.2 && words.length < 2000
     if (isRepeated || isMonotone)
       findings.push(
-        finding('stuffing', 'soft', where, text, `repeats ${JSON.stringify(word)} ${count} times`),
+        createFinding('stuffing', 'soft', where, text, `repeats ${JSON.stringify(word)} ${count} times`),
       )
   }
   const items = text.slice(0, 20_000).split(/[,;|/\n]/)
@@ -42,12 +36,12 @@ export function findStuffing(where: string, text: string, isOwn: boolean): Findi
       /^\s{0,3}[\p{L}-]{2,20}(?: [\p{L}-]{2,20}){0,2}\s{0,3}\.?$/u.test(item),
     ).length
     if (short / items.length > 0.85 && items.length >= 60)
-      findings.push(finding('stuffing', 'soft', where, text, `lists ${items.length} search words`))
+      findings.push(createFinding('stuffing', 'soft', where, text, `lists ${items.length} search words`))
   }
   return findings
 }
 
-/** Where text goes on after a screen or a line of nothing. */
+/** Position of text after a screen or a line of blanks. */
 function hiddenGap(text: string): number | undefined {
   let spaces = 0
   let lines = 0

@@ -1,0 +1,160 @@
+/**
+ * Search and calls without a conversation, over the same catalogue. Answers are those of a fresh conversation on the bridge.
+ * Nothing is kept, so nothing of one caller reaches another.
+ */
+
+import { lazily } from './base/async.js'
+import { ToolwellError } from './base/errors.js'
+import { assertFunction, assertKnownKeys } from './base/options.js'
+import type { Entry } from './catalogue/catalogue.js'
+import type { Policy } from './catalogue/gate.js'
+import { createState, fold, type LedgerState } from './ledger/fold.js'
+import type { Context } from './surface/context.js'
+import { freezePrefix } from './surface/freeze.js'
+import { BRIDGE_NAME, READER_ID } from './surface/meta-tools.js'
+import type { Prompts } from './surface/prompts.js'
+import { createContexts, type Shared } from './surface/scope.js'
+import type { Notice } from './tool/notice.js'
+import type { WireTool } from './tool/wire-tool.js'
+import type { ModelCall, Outcome, TargetCall } from './turn/verdict.js'
+
+export interface DirectOptions {
+  /** The user the callers act for. Load tokens and policy requests contain it. */
+  readonly principal?: string
+  /** Asked in addition to the policies of the options. */
+  readonly policy?: Policy
+  readonly agent?: string
+}
+
+/** The tools as a tool list shows them. They follow from config and definitions; the state of a source changes no byte. */
+export interface DirectDigest {
+  /** The search tool with the list of hidden tools, and the bridge. */
+  readonly metaTools: readonly WireTool[]
+  /** Eager tools, ordered by name. */
+  readonly eager: readonly { readonly id: string; readonly tool: WireTool }[]
+  /** The number of hidden tools. */
+  readonly deferred: number
+}
+
+export interface DirectCall {
+  readonly name: string
+  /** The arguments, parsed. */
+  readonly input: unknown
+}
+
+export type DirectVerdict =
+  /** Run the target. It is never a wrapper, and its arguments are checked. */
+  | { readonly kind: 'run'; readonly target: Omit<TargetCall, 'context'> & { readonly source: string } }
+  /** Toolwell answers the call itself. */
+  | { readonly kind: 'answer'; readonly outcome: Outcome; readonly text: string }
+
+export interface Direct {
+  /** The name of the search tool. */
+  readonly loader: string
+  /** The name of the bridge. */
+  readonly bridge: string
+  /** Every sentence that the model reads. */
+  readonly prompts: Prompts
+  digest(): DirectDigest
+  /** Every visible tool, ordered by wire name. */
+  tools(): readonly Entry[]
+  /** Tokens of a tool's definition. */
+  cost(entry: Entry): number
+  /** Answers a search. `input` is the model's arguments. */
+  search(input: Readonly<Record<string, unknown>>): Promise<Extract<DirectVerdict, { kind: 'answer' }>>
+  /** Judges a call by its own name in any spelling, or through the bridge. It runs nothing, and no model input makes it throw. */
+  judge(call: DirectCall): Promise<DirectVerdict>
+}
+
+/** Definitions are normalised for the tool list of an MCP server. */
+const WIRE = 'mcp'
+
+const judging = lazily(() => import('./turn/judge.js'))
+
+export function openDirect(shared: Shared, options: DirectOptions, policies: readonly Policy[]): Direct {
+  assertKnownKeys(options, ['principal', 'policy', 'agent'], 'direct')
+  assertFunction('direct.policy', options.policy)
+  const { principal = '', agent, policy } = options
+  const prompts: Prompts = {
+    ...shared.settings.prompts,
+    // Nothing stays loaded for a caller.
+    loader: (facts) => shared.settings.prompts.loader({ ...facts, unloads: false }),
+  }
+  const settings = { ...shared.settings, prompts, mode: 'on', delivery: 'bridge' } as const
+  const notify = (notice: Notice) => shared.tell({ ...notice, conversation: '' })
+  const context: Context = createContexts(
+    { ...shared, settings },
+    {
+      id: '',
+      agent,
+      principal,
+      policies: policy ? [...policies, policy] : policies,
+      alsoEager: [],
+      everythingEager: false,
+      child: false,
+    },
+    notify,
+    // No results are kept, so there is nothing to read.
+    (id) => id === READER_ID,
+  )(WIRE)
+  const { searchTool } = settings
+
+  /** The state of a fresh conversation, for one revision of the catalogue. */
+  let fresh: { readonly revision: number; readonly state: LedgerState } | undefined
+  const current = (): LedgerState => {
+    const { revision } = shared.catalogue
+    if (fresh?.revision === revision) return fresh.state
+    const state = createState()
+    const fact = freezePrefix(state, context, 'start', {})
+    if (fact.delivery !== 'bridge')
+      throw new ToolwellError(
+        'invalid-option',
+        `direct() needs ${searchTool.name} and ${BRIDGE_NAME}, but the policy denies one of them. Allow both in direct.policy.`,
+        { path: 'direct.policy' },
+      )
+    fresh = { revision, state: fold(state, { id: 0, anchor: '', ...fact }) }
+    return fresh.state
+  }
+
+  let shown: { readonly revision: number; readonly tools: readonly Entry[] } | undefined
+
+  const judged = async ({ name, input }: DirectCall): Promise<DirectVerdict> => {
+    const call: ModelCall = { callId: '', anchor: '', name, input: { value: input } }
+    await shared.catalogue.ready()
+    const { judge } = await judging()
+    const { verdicts } = await judge([call], current(), context)
+    const [verdict] = verdicts
+    if (verdict?.kind === 'run')
+      return { kind: 'run', target: { ...verdict.target, source: verdict.entry.source } }
+    const outcome: Outcome = verdict?.outcome ?? { kind: 'not-recorded', text: prompts.notRun() }
+    return { kind: 'answer', outcome, text: outcome.text }
+  }
+
+  return {
+    loader: searchTool.name,
+    bridge: BRIDGE_NAME,
+    prompts,
+    digest() {
+      const { frozen, tools } = current()
+      const eager = [...tools.eager.values()].flatMap(({ id, definition }) =>
+        definition ? [{ id, tool: definition }] : [],
+      )
+      return { metaTools: frozen?.metaTools ?? [], eager, deferred: frozen?.deferred ?? 0 }
+    },
+    tools() {
+      const { revision } = shared.catalogue
+      if (shown?.revision !== revision) {
+        const visible = [...shared.catalogue.entries()].filter((entry) => context.gate.visible(entry))
+        shown = { revision, tools: visible.sort((a, b) => (a.wireName < b.wireName ? -1 : 1)) }
+      }
+      return shown.tools
+    },
+    cost: context.cost,
+    async search(input) {
+      const verdict = await judged({ name: searchTool.name, input })
+      if (verdict.kind === 'answer') return verdict
+      throw new Error(`${searchTool.name} must not run`)
+    },
+    judge: judged,
+  }
+}

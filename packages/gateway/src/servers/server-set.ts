@@ -1,0 +1,235 @@
+/** A server set: the servers of one set of config files in one catalogue, with a view for each profile. */
+import { homedir } from 'node:os'
+import { createToolwell, defaultPrompts, type Policy, type Toolwell } from '@toolwell/core'
+import { dropUndefined, matchesGlob } from '@toolwell/core/internal'
+import {
+  type CallOptions,
+  type Config,
+  type ConfigFile,
+  type ConnectOptions,
+  defaultConfigFiles,
+  describeProblem,
+  loadConfig,
+  type ServerConfig,
+  type ServerEvent,
+  type ServerReport,
+  type Servers,
+} from '@toolwell/mcp'
+import {
+  connectWithSharedProcesses,
+  diskReadOnly,
+  isOffered,
+  type ReadOnlyStore,
+  type SharedProcesses,
+  selectByProfile,
+} from '@toolwell/mcp/internal'
+import { COMMAND } from '../bridge/commands.js'
+import {
+  announceQuarantined,
+  createBrokenServers,
+  explainUnavailable,
+  OWN_SOURCE,
+  type ServerSetProblem,
+} from './broken-servers.js'
+import { createReadOnlyCheck, openView, type View } from './view.js'
+
+export type CallToolResult = Awaited<ReturnType<Servers['call']>>
+
+export interface ServerSet {
+  readonly config: Config
+  readonly catalogue: Toolwell['catalogue']
+  readonly servers: Servers
+  /** Servers in use, by name. */
+  readonly known: ReadonlyMap<string, ServerConfig>
+  /** Why the latest config was refused. The previous one stays in use. */
+  readonly problem: string | undefined
+  /** Problems in the config in use. */
+  readonly problems: readonly ServerSetProblem[]
+  /** The file that a command about a server needs as `--config`. Undefined if the command reads it by default. */
+  configFile(server: string): string | undefined
+  /** View of a profile, or of everything without one. Undefined if there is no such profile. */
+  view(profile: string | undefined): View | undefined
+  /** Waits for first-time listings, at most FIRST_LISTING ms after a server was added. */
+  settled(): Promise<void>
+  /** Like `settled`, but only if the list would be empty, nothing was cached at the start, or a cached definition is not reviewed yet. */
+  waitBeforeListing(isEmpty: boolean): Promise<void>
+  /** Runs a call that passed every check. */
+  call(
+    source: string,
+    tool: string,
+    input: Record<string, unknown>,
+    options: CallOptions,
+  ): Promise<CallToolResult>
+  /** Number of running calls. */
+  readonly busy: number
+  /** Reads the config files again. Returns whether anything changed. */
+  reload(files: readonly ConfigFile[]): boolean
+  /** Stops its servers. Idempotent. */
+  close(): Promise<void>
+}
+
+export interface ServerSetOptions {
+  readonly files: readonly ConfigFile[]
+  /** The folder in which servers are listed. */
+  readonly folder: string | undefined
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly connect: ConnectOptions
+  /** Shared by all server sets: a server of the user's config that does not depend on a folder runs once. */
+  readonly processes: SharedProcesses
+  /** Tools that the user approved as read-only. Default: the store in the user's data folder. */
+  readonly readOnly?: ReadOnlyStore
+  /** The command in lines for the user to paste. Default: `toolwell`. */
+  readonly command?: string
+  /** `config` is the file that a command about the server needs as `--config`. */
+  readonly onServer: (event: ServerEvent, config: string | undefined) => void
+  /** The catalogue may have changed. */
+  readonly onChange: () => void
+}
+
+/** Most milliseconds that the first list of tools waits for listings. */
+const FIRST_LISTING = 5000
+
+export function openServerSet(options: ServerSetOptions): ServerSet {
+  const { folder = homedir(), env, connect, processes, onServer, onChange } = options
+  const { readOnly = diskReadOnly(), command = COMMAND } = options
+  const isReadOnly = createReadOnlyCheck(readOnly)
+  let { files } = options
+  const load = (): Config => loadConfig({ files, env, workspaceFolder: folder })
+  const well = createToolwell({
+    mode: 'on',
+    delivery: 'bridge',
+    // Many callers share one catalogue, so usage is not learned.
+    search: { usage: false },
+    onEvent: (event) => {
+      if (event.kind === 'source-changed') onChange()
+    },
+    surface: {
+      prompts: {
+        unavailable: ({ name, state }) => defaultPrompts.unavailable({ name, state: explain(name, state) }),
+        searchUnavailable: ({ asked, state }) =>
+          defaultPrompts.searchUnavailable({ asked, state: explain(asked, state) }),
+        searchQuarantined: ({ source, count }) =>
+          announceQuarantined(source, count, { catalogue, configFile, command }),
+      },
+    },
+  })
+  const explain = (name: string, state: string) =>
+    explainUnavailable(name, state, { catalogue, report, configFile, command })
+  const { catalogue } = well
+  let config = load()
+  let known = byName(config.servers)
+  // Commands read this file by default.
+  const own = defaultConfigFiles(folder, env)[0]?.path
+  const configFile = (server: string): string | undefined => {
+    const file = known.get(server)?.file
+    return file === own ? undefined : file
+  }
+  const servers = connectWithSharedProcesses(processes, catalogue, config, {
+    ...connect,
+    // Many folders share one catalogue, so no folder is set.
+    caller: () => ({}),
+    onEvent: (event) => onServer(event, configFile(event.server)),
+  })
+  const report = (server: string) => servers.inspect().find(({ name }) => name === server)
+  let problem: string | undefined
+  const showBroken = createBrokenServers(catalogue, own, command)
+  let problems = showBroken(config, known)
+  const isUnlisted = (server: string) => servers.definition(server) === undefined
+  const isUnreviewed = ({ name, listedAt }: ServerReport) => listedAt !== undefined && isUnlisted(name)
+  const isNothingListed = () => [...known.keys()].every(isUnlisted)
+  let since = Date.now()
+  const timeLeft = () => since + FIRST_LISTING - Date.now()
+  let isFirst = isNothingListed()
+  const views = new Map<string | undefined, View>()
+  let busy = 0
+
+  const set: ServerSet = {
+    get config() {
+      return config
+    },
+    catalogue,
+    servers,
+    get known() {
+      return known
+    },
+    get problem() {
+      return problem
+    },
+    get problems() {
+      return problems
+    },
+    configFile,
+    view(profile) {
+      const made = views.get(profile)
+      if (made) return made
+      if (profile !== undefined && !Object.hasOwn(config.profiles, profile)) return undefined
+      const wanted = profile === undefined ? undefined : config.profiles[profile]
+      // Uses the servers in use: a broken entry keeps its previous server.
+      const policy =
+        wanted && createProfilePolicy(byName(selectByProfile([...known.values()], wanted)), wanted.servers)
+      const view = openView(set, well.direct(dropUndefined({ policy })), isReadOnly)
+      views.set(profile, view)
+      return view
+    },
+    async settled() {
+      if (timeLeft() > 0) await servers.settled(timeLeft())
+    },
+    async waitBeforeListing(isEmpty) {
+      if (timeLeft() <= 0 || ![...known.keys()].some(isUnlisted)) return
+      if (isEmpty || isFirst || servers.inspect().some(isUnreviewed)) await set.settled()
+    },
+    async call(source, tool, input, callOptions) {
+      busy++
+      try {
+        return await servers.call(source, tool, input, callOptions)
+      } finally {
+        busy--
+      }
+    },
+    get busy() {
+      return busy
+    },
+    reload(given) {
+      files = given
+      const next = load()
+      const { isApplied, added, changed, removed, problems: errors } = servers.update(next)
+      problem = isApplied ? undefined : errors.map(describeProblem).join('\n')
+      if (!isApplied) return false
+      const hasOtherServers = added.length + changed.length + removed.length > 0
+      const profiles = JSON.stringify(next.profiles)
+      const hasOtherProfiles = profiles !== JSON.stringify(config.profiles)
+      const broken = new Set(errors.flatMap(({ server }) => server ?? []))
+      const kept = [...known.values()].filter(({ name }) => broken.has(name))
+      known = byName([...next.servers, ...kept])
+      config = next
+      problems = showBroken(config, known)
+      if (added.length + changed.length > 0) {
+        since = Date.now()
+        isFirst = isNothingListed()
+      }
+      // Profiles filter the servers in use, so every view is built again.
+      if (hasOtherServers || hasOtherProfiles) views.clear()
+      return hasOtherServers || hasOtherProfiles
+    },
+    close: () => servers.close(),
+  }
+  return set
+}
+
+function byName(servers: readonly ServerConfig[]): ReadonlyMap<string, ServerConfig> {
+  return new Map(servers.map((server) => [server.name, server]))
+}
+
+/** Turns a profile into a policy: the tools that its servers offer, and Toolwell's own. */
+function createProfilePolicy(
+  servers: ReadonlyMap<string, ServerConfig>,
+  patterns: readonly string[] = ['*'],
+): Policy {
+  return ({ source, name }) => {
+    if (source === OWN_SOURCE) return true
+    const server = servers.get(source)
+    // `*` asks about a source without known tools. A server with a broken entry has no config to check.
+    if (name === '*' && !server) return patterns.some((pattern) => matchesGlob(pattern, source))
+    return server !== undefined && (name === '*' || isOffered(name, server))
+  }
+}

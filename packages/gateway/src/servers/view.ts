@@ -1,0 +1,117 @@
+/** A view: the tools that callers of one profile see and may call. */
+import { homedir } from 'node:os'
+import type { Direct, DirectDigest, Entry } from '@toolwell/core'
+import { matchesGlob } from '@toolwell/core/internal'
+import type { McpTool, ServerConfig, ServerDefinition } from '@toolwell/mcp'
+import { fingerprint, type ReadOnlyStore, type ReadOnlyTools } from '@toolwell/mcp/internal'
+import type { ServerSet } from './server-set.js'
+
+export interface View extends Pick<ServerSet, 'catalogue' | 'call' | 'settled'> {
+  /** Waits for first-time listings if there is nothing useful to list yet. */
+  waitBeforeListing(): Promise<void>
+  readonly direct: Direct
+  /** Returns the same object until the catalogue changes. */
+  digest(): DirectDigest
+  /** Approved as read-only by the config or by the user. The server's own annotations do not count. */
+  isReadOnly(source: string, tool: string): boolean
+  /** The server's start command or address contains the project folder. */
+  namesFolder(source: string): boolean
+  /** Some definitions contain `${workspaceFolder}`, which each caller reads as its own folder. */
+  readonly hasFolderNames: boolean
+  /** The tool as its server lists it. */
+  listedTool(entry: Entry): McpTool | undefined
+}
+
+export function openView(serverSet: ServerSet, direct: Direct, isReadOnly: IsReadOnly): View {
+  const { catalogue, call, settled, servers } = serverSet
+  const indexes = new WeakMap<ServerDefinition, ReadonlyMap<string, McpTool>>()
+  let known: { readonly revision: number; readonly digest: DirectDigest } | undefined
+  let folders: { readonly revision: number; readonly areNamed: boolean } | undefined
+  const listedAs = (source: string, tool: string): McpTool | undefined => {
+    const definition = serverSet.known.has(source) ? servers.definition(source) : undefined
+    if (!definition) return undefined
+    const index =
+      indexes.get(definition) ?? new Map(definition.tools.map((each) => [each.name, each] as const))
+    indexes.set(definition, index)
+    return index.get(tool)
+  }
+  return {
+    catalogue,
+    call,
+    settled,
+    waitBeforeListing: () => serverSet.waitBeforeListing(direct.tools().length === 0),
+    direct,
+    digest() {
+      const { revision } = catalogue
+      if (known?.revision !== revision) known = { revision, digest: direct.digest() }
+      return known.digest
+    },
+    isReadOnly(source, tool) {
+      const server = serverSet.known.get(source)
+      return server !== undefined && isReadOnly(server, tool, listedAs(source, tool))
+    },
+    namesFolder(source) {
+      const server = serverSet.known.get(source)
+      return server !== undefined && server.workspace.need === 'each' && namesFolder(server)
+    },
+    get hasFolderNames() {
+      const { revision } = catalogue
+      // Cached: every call asks.
+      if (folders?.revision !== revision) {
+        const areNamed = [...serverSet.known.keys()].some((name) => servers.definition(name)?.namesFolder)
+        folders = { revision, areNamed }
+      }
+      return folders.areNamed
+    },
+    listedTool: ({ source, tool }) => listedAs(source, tool.name),
+  }
+}
+
+/** A folder that no config contains. */
+const NOWHERE = '/toolwell-without-a-workspace'
+
+/** Cached per config: every call without a workspace asks. */
+const naming = new WeakMap<ServerConfig, boolean>()
+
+function namesFolder(server: ServerConfig): boolean {
+  const known = naming.get(server) ?? startDependsOnFolder(server)
+  naming.set(server, known)
+  return known
+}
+
+/** Compares the endpoint in two folders. A working directory equal to the folder does not count. */
+function startDependsOnFolder({ workspace }: ServerConfig): boolean {
+  const reached = (folder: string) => {
+    const { endpoint } = workspace.in(folder)
+    if (endpoint.type !== 'stdio') return JSON.stringify(endpoint)
+    const { cwd, ...rest } = endpoint
+    return JSON.stringify([rest, cwd === folder ? '' : cwd])
+  }
+  return reached(NOWHERE) !== reached(homedir())
+}
+
+/** Checks the config and the current approvals. The server's own annotations do not count. */
+type IsReadOnly = (server: ServerConfig, tool: string, listed: McpTool | undefined) => boolean
+
+export function createReadOnlyCheck(store: ReadOnlyStore): IsReadOnly {
+  const known = new Map<string, { readonly stamp: string; readonly tools: ReadOnlyTools }>()
+  const prints = new WeakMap<McpTool, string>()
+  const approvedOf = (server: ServerConfig): ReadOnlyTools => {
+    const stamp = store.stamp(server)
+    const last = known.get(server.name)
+    if (last?.stamp === stamp) return last.tools
+    const tools = store.read(server)
+    known.set(server.name, { stamp, tools })
+    return tools
+  }
+  const printOf = (tool: McpTool): string => {
+    const print = prints.get(tool) ?? fingerprint(tool)
+    prints.set(tool, print)
+    return print
+  }
+  return (server, tool, listed) => {
+    if (server.readOnly.some((pattern) => matchesGlob(pattern, tool))) return true
+    const approved = approvedOf(server)
+    return listed !== undefined && Object.hasOwn(approved, tool) && approved[tool] === printOf(listed)
+  }
+}

@@ -1,0 +1,158 @@
+/** Messages from a server: forwards questions and logs to the right caller, and detects floods. */
+
+import { AsyncLocalStorage } from 'node:async_hooks'
+import {
+  type Client,
+  type JSONRPCMessage,
+  type ListRootsResult,
+  ProtocolError,
+} from '@modelcontextprotocol/client'
+import { dropUndefined, isRecord } from '@toolwell/core/internal'
+import { hideInValue } from '../definition/clean-definition.js'
+import {
+  type Caller,
+  type CallerCapabilities,
+  type CallerHandlers,
+  isLogLevel,
+  isLoudEnough,
+  type LogMessage,
+} from './caller.js'
+
+/** Answers questions for which a capability was announced. */
+export function answerQuestions(
+  client: Client,
+  current: () => Caller | undefined,
+  { elicitation, sampling, roots }: CallerCapabilities,
+): void {
+  const asked = <K extends 'elicit' | 'sample' | 'roots'>(kind: K): NonNullable<CallerHandlers[K]> => {
+    const handler = current()?.handlers?.[kind]
+    if (handler) return handler as NonNullable<CallerHandlers[K]>
+    throw new ProtocolError(
+      -32603,
+      'This cannot be answered: several clients have calls on this connection, and it is not clear to which call the question belongs.',
+    )
+  }
+  if (elicitation)
+    client.setRequestHandler('elicitation/create', (request, context) =>
+      asked('elicit')(request.params, context.mcpReq.signal),
+    )
+  if (sampling)
+    client.setRequestHandler('sampling/createMessage', (request, context) =>
+      asked('sample')(request.params, context.mcpReq.signal),
+    )
+  if (roots)
+    client.setRequestHandler(
+      'roots/list',
+      async (): Promise<ListRootsResult> => ({ roots: [...(await asked('roots')())] }),
+    )
+}
+
+/** Reads a log message. Undefined for other messages. */
+export function readLogMessage(message: JSONRPCMessage): LogMessage | undefined {
+  if (!('method' in message) || message.method !== 'notifications/message') return undefined
+  const { level, logger, data } = isRecord(message.params) ? message.params : {}
+  if (!isLogLevel(level)) return undefined
+  return { level, data, ...dropUndefined({ logger: typeof logger === 'string' ? logger : undefined }) }
+}
+
+/** Forwards a log message without secrets to its caller only. Ignores errors of the handler. */
+export function forwardLog(
+  { data, ...line }: LogMessage,
+  caller: Caller | undefined,
+  hide: (text: string) => string,
+): void {
+  const { handlers, logLevel } = caller ?? {}
+  if (!handlers?.log || !isLoudEnough(line.level, logLevel)) return
+  try {
+    handlers.log({ ...line, data: hideInValue(data, hide) })
+  } catch {
+    // The handler is not part of the call.
+  }
+}
+
+export interface Attribution {
+  /** Runs the work as this caller. `isAsked`: the server may send questions or logs for this call. */
+  during<T>(caller: Caller, isAsked: boolean, work: () => Promise<T>): Promise<T>
+  /** Runs the work for no caller, because it may outlive a call. */
+  apart<T>(work: () => T): T
+  current(): Caller | undefined
+}
+
+/**
+ * Finds the caller of a server's question or log. On a separate stream, the call is known. On a shared pipe, it is the caller of
+ * all current calls if there is only one, or the owner of the connection. Otherwise nobody: a wrong guess could leak data to
+ * another user.
+ */
+export function createAttribution(owner: Caller | undefined): Attribution {
+  const storage = new AsyncLocalStorage<Caller>()
+  const underWay = new Map<symbol, Caller>()
+  return {
+    async during(caller, isAsked, work) {
+      const key = Symbol()
+      underWay.set(key, caller)
+      try {
+        // Tracking adds 20 % to a call, and is needed only if the server may send something.
+        return await (isAsked ? storage.run(caller, work) : work())
+      } finally {
+        underWay.delete(key)
+      }
+    },
+    apart: (work) => storage.exit(work),
+    current() {
+      const known = storage.getStore()
+      if (known) return known
+      const handlers = new Set([...underWay.values()].map((caller) => caller.handlers))
+      if (handlers.size === 1) return [...underWay.values()][0]
+      return handlers.size === 0 ? owner : undefined
+    },
+  }
+}
+
+/** Unrequested messages per second that are allowed permanently. Reading them takes a few percent of a processor. */
+const RATE = 2000
+/** Unrequested messages that are allowed at once. */
+const BURST = 20_000
+/** Messages that each of our requests allows in addition: its answer and logs. */
+const PER_REQUEST = 16
+/** The same limits for requested progress. Progress beyond them counts as unrequested. */
+const PROGRESS_RATE = 5000
+const PROGRESS_BURST = 50_000
+
+export interface Flood {
+  /** Call for each request that is sent. */
+  countRequest(): void
+  /** Call for each received message. `isProgress`: requested progress of a current call. True if there are too many messages. */
+  countMessage(isProgress: boolean): boolean
+}
+
+/** Detects floods by the rate of messages, not by their total. `now` in milliseconds. */
+export function createFlood(now: () => number): Flood {
+  const all = createBucket(RATE, BURST, now)
+  const progress = createBucket(PROGRESS_RATE, PROGRESS_BURST, now)
+  return {
+    countRequest: () => all.empty(PER_REQUEST),
+    countMessage: (isProgress) => !(isProgress && progress.fill()) && !all.fill(),
+  }
+}
+
+export const FLOOD = `the server sent more than ${RATE} unrequested messages per second`
+
+/** A leaky bucket. */
+function createBucket(rate: number, most: number, now: () => number) {
+  let level = 0
+  let last = now()
+  return {
+    empty(count: number) {
+      level = Math.max(0, level - count)
+    },
+    /** False if it is full. */
+    fill(): boolean {
+      const time = now()
+      level = Math.max(0, level - ((time - last) * rate) / 1000)
+      last = time
+      if (level >= most) return false
+      level++
+      return true
+    },
+  }
+}
