@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const MOST_BYTES = 1024 * 1024
 const MOST_LINES = 460
 
-/** Paths that reveal this machine or its user, such as a name after /home/ or /Users/. */
+/** Paths that reveal this machine or its user. A name after /home/ or /Users/ does. */
 const MACHINE_PATH =
   /(?<![\w.~-])\/(?:home|Users|root|work|mnt|private|var\/folders)\/[\w.-]|[A-Za-z]:\\+Users\\/
 const REGISTRY_HOST =

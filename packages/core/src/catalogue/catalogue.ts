@@ -22,7 +22,7 @@ import {
   type Skipped,
   sortUsableTools,
 } from './check-tools.js'
-import type { Source, SourceUpdate, StateDetails } from './entry.js'
+import type { Catalogue, Source, SourceUpdate, StateDetails } from './entry.js'
 import { createChanges, createEntry, type Entry } from './entry.js'
 import { createLookAlikes, type LookAlikes } from './look-alikes.js'
 import { createNameIndex, isOfGroup, type NameIndex, type Resolution } from './name-index.js'
@@ -30,51 +30,12 @@ import { createNameIndex, isOfGroup, type NameIndex, type Resolution } from './n
 export type { Finding, KeptParts, SourceChange, SourceState, StoredPart } from '../tool/source.js'
 export type { Skipped, UnusableTool } from './check-tools.js'
 export { META } from './check-tools.js'
-export type { Entry, Source, SourceUpdate, StateDetails } from './entry.js'
+export type { Catalogue, Entry, Source, SourceUpdate, StateDetails } from './entry.js'
 
 /** The host's tools have the source with the empty name. */
 const HOST = ''
 /** Up to this many host tools are added at once, which is fast. More are added in pieces. */
 const MOST_AT_ONCE = 1000
-
-export interface Catalogue {
-  /** Grows with every change. */
-  readonly revision: number
-  readonly size: number
-  readonly sources: ReadonlyMap<string, Source>
-  readonly findings: readonly Finding[]
-  /** The host's array of tools: the same instance, unchanged. */
-  readonly hostTools: readonly Tool[]
-  entries(): IterableIterator<Entry>
-  get(id: string): Entry | undefined
-  /** Tools that sources list but that cannot be used. They are not entries; their ids differ from all ids of tools. */
-  readonly skippedTools: ReadonlyMap<string, Skipped>
-  /** Finds a skipped tool by name. */
-  skipped(name: string): Skipped | undefined
-  /** Replaces the tools of a source; of the host, if the name is empty. Takes time in proportion to the source. */
-  setSource(name: string, update: SourceUpdate): void
-  /** Changes only the state; the tools stay in the catalogue. Throws if the source was never set. */
-  setState(name: string, state: SourceState, details?: StateDetails): void
-  removeSource(name: string): void
-  /** Adds a meta-tool, under its plain name if that is free. Does nothing if it exists. */
-  addMeta(tool: Tool): void
-  /** Accepts a quarantined definition of a locked source. */
-  approve(id: string): void
-  /** Members of a group, in order of id. A group belongs to its source: other servers cannot join it. */
-  members(group: string, source?: string): Entry[]
-  /** Lists aliases and deprecated names of a tool. */
-  listAliases(id: string): readonly string[]
-  /** Adds many host tools in pieces. Before that, any other call adds them all at once. */
-  ready(): Promise<void>
-  /** Indexes new names in pieces. Otherwise, the next `resolve` indexes them at once and blocks the event loop. */
-  prepareNames(): Promise<void>
-  /** Tools that are not `usable` neither match nor make a name ambiguous. */
-  resolve(asked: string, usable: (entry: Entry) => boolean): Resolution
-  /** Ids that were added, changed or removed since a revision. */
-  changesSince(revision: number): Iterable<string>
-  /** Waits until `holds` returns true after a change, at most this long. */
-  until(holds: () => boolean, milliseconds: number): Promise<void>
-}
 
 export function createCatalogue(
   hostTools: readonly Tool[] = [],

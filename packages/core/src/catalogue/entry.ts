@@ -1,9 +1,49 @@
-/** The data of the catalogue: entries, sources, updates and the log of changes. */
+/** The interface and data of the catalogue: entries, sources, updates and the log of changes. */
 
-import type { KeptParts, SourceState } from '../tool/source.js'
+import type { Finding, KeptParts, SourceState } from '../tool/source.js'
 import type { Tool } from '../tool/tool.js'
 import { computeFingerprint } from '../tool/wire-tool.js'
-import type { UnusableTool } from './check-tools.js'
+import type { Skipped, UnusableTool } from './check-tools.js'
+import type { Resolution } from './name-index.js'
+
+export interface Catalogue {
+  /** Grows with every change. */
+  readonly revision: number
+  readonly size: number
+  readonly sources: ReadonlyMap<string, Source>
+  readonly findings: readonly Finding[]
+  /** The host's array of tools: the same instance, unchanged. */
+  readonly hostTools: readonly Tool[]
+  entries(): IterableIterator<Entry>
+  get(id: string): Entry | undefined
+  /** Tools that sources list but that cannot be used. They are not entries; their ids differ from all ids of tools. */
+  readonly skippedTools: ReadonlyMap<string, Skipped>
+  /** Finds a skipped tool by name. */
+  skipped(name: string): Skipped | undefined
+  /** Replaces the tools of a source; of the host, if the name is empty. Takes time in proportion to the source. */
+  setSource(name: string, update: SourceUpdate): void
+  /** Changes only the state; the tools stay in the catalogue. Throws if the source was never set. */
+  setState(name: string, state: SourceState, details?: StateDetails): void
+  removeSource(name: string): void
+  /** Adds a meta-tool, under its plain name if that is free. Does nothing if it exists. */
+  addMeta(tool: Tool): void
+  /** Accepts a quarantined definition of a locked source. */
+  approve(id: string): void
+  /** Members of a group, in order of id. A group belongs to its source: other servers cannot join it. */
+  members(group: string, source?: string): Entry[]
+  /** Lists aliases and deprecated names of a tool. */
+  listAliases(id: string): readonly string[]
+  /** Adds many host tools in pieces. Before that, any other call adds them all at once. */
+  ready(): Promise<void>
+  /** Indexes new names in pieces. Otherwise, the next `resolve` indexes them at once and blocks the event loop. */
+  prepareNames(): Promise<void>
+  /** Tools that are not `usable` neither match nor make a name ambiguous. */
+  resolve(asked: string, usable: (entry: Entry) => boolean): Resolution
+  /** Ids that were added, changed or removed since a revision. */
+  changesSince(revision: number): Iterable<string>
+  /** Waits until `holds` returns true after a change, at most this long. */
+  until(holds: () => boolean, milliseconds: number): Promise<void>
+}
 
 export interface Entry {
   readonly id: string

@@ -5,13 +5,15 @@ import { quote } from '../base/text.js'
 import type { WireTool } from '../tool/wire-tool.js'
 import { type Json, KEYWORDS } from './keyword-rules.js'
 import { collectReferences } from './references.js'
-import { KEYWORD_CHECKS, type KeywordContext, NO_ALTERNATIVE, type Plan } from './validate/keywords.js'
+import { KEYWORD_CHECKS, NO_ALTERNATIVE } from './validate/keywords.js'
 import {
   computeSteps,
   createPatterns,
   getPath,
+  type KeywordContext,
   OutOfSteps,
   type Place,
+  type Plan,
   type Problem,
   type Result,
   type Run,

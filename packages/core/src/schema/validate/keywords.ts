@@ -1,41 +1,21 @@
 /** The check of each JSON Schema keyword. A keyword whose own value is malformed accepts everything. */
 
 import { isRecord } from '../../base/data.js'
-import { isNames, isSchema, type Json } from '../keyword-rules.js'
+import { isNames, isSchema } from '../keyword-rules.js'
 import { fitsFormat } from './formats.js'
 import {
+  countCharacters,
+  createNumbering,
   getChild,
+  isEqual,
+  type Keyword,
+  type KeywordContext,
   listKeys,
-  type Place,
   type Run,
-  type Seen,
   spend,
   spendOnText,
   type Verdict,
 } from './run.js'
-
-/** The value to check, and helpers to check it against other schemas. */
-export interface KeywordContext {
-  readonly run: Run
-  readonly place: Place
-  /** The schema of the keyword. */
-  readonly schema: Json
-  /** Properties and items that were evaluated, if a schema uses `unevaluated…`. */
-  readonly seen: Seen | undefined
-  /** True: collect every problem. False: stop at the first one. */
-  readonly collects: boolean
-  /** Checks a place against a schema. With `tried`, does not collect its problems. */
-  ask(schema: unknown, place: Place, tried?: boolean): Verdict
-  /** Checks this place against another schema, and adds what that schema evaluated to `seen`. */
-  join(schema: unknown, tried?: boolean): Verdict
-  /** Like `join`, for the target of a reference. */
-  follow(reference: string): Verdict
-  fail(rule: () => string): false
-}
-
-type Keyword = (at: KeywordContext, value: never) => Verdict
-
-export type Plan = readonly { readonly check: Keyword; readonly value: never }[]
 
 const isNumber = (value: unknown): value is number => typeof value === 'number'
 
@@ -53,43 +33,6 @@ function checkAll<Item>(
     else if (each === undefined && verdict) verdict = undefined
   }
   return verdict
-}
-
-/** Gives equal JSON values equal numbers, in any order of keys. Objects and lists are identified by the numbers of their contents. */
-function createNumbering(run: Run): (value: unknown) => number {
-  const numbers = new Map<unknown, number>()
-  const objects = new Map<object, number>()
-  const numbered = (key: unknown): number => {
-    const found = numbers.get(key)
-    if (found !== undefined) return found
-    numbers.set(key, numbers.size)
-    return numbers.size - 1
-  }
-  const numberOf = (value: unknown): number => {
-    spend(run, 1)
-    // The quote distinguishes strings from the keys made below.
-    if (typeof value === 'string') return numbered(`"${value}`)
-    if (typeof value !== 'object' || value === null) return numbered(value)
-    const known = objects.get(value)
-    if (known !== undefined) return known
-    const made = Array.isArray(value)
-      ? `[${value.map(numberOf).join()}`
-      : `{${Object.keys(value)
-          .sort()
-          .map((key) => `${numberOf(key)}:${numberOf((value as Record<string, unknown>)[key])}`)
-          .join()}`
-    const number = numbered(made)
-    objects.set(value, number)
-    return number
-  }
-  return numberOf
-}
-
-function isEqual(run: Run, one: unknown, other: unknown): boolean {
-  if (typeof one !== 'object' || one === null) return one === other
-  if (typeof other !== 'object' || other === null) return false
-  run.getNumber ??= createNumbering(run)
-  return run.getNumber(one) === run.getNumber(other)
 }
 
 const number =
@@ -112,19 +55,6 @@ const size =
     if (found === undefined || (isLeast ? found >= bound : found <= bound)) return true
     return at.fail(() => `Must have ${isLeast ? 'at least' : 'at most'} ${bound} ${words}.`)
   }
-
-/** Counts characters, not UTF-16 code units, and only if the code units do not decide already. */
-function countCharacters(value: unknown, run: Run, bound: number): number | undefined {
-  if (typeof value !== 'string') return undefined
-  if (value.length < bound || value.length > bound * 2) return value.length
-  spendOnText(run, value.length)
-  let length = value.length
-  for (let at = 1; at < value.length; at++) {
-    const isLow = (value.charCodeAt(at) & 0xfc00) === 0xdc00
-    if (isLow && (value.charCodeAt(at - 1) & 0xfc00) === 0xd800) length--
-  }
-  return length
-}
 
 const countItems = (value: unknown) => (Array.isArray(value) ? value.length : undefined)
 const countProperties = (value: unknown, run: Run) => {

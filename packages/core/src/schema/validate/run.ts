@@ -1,7 +1,6 @@
 /** The state and limits of one validation: steps, places in the arguments, and patterns that are safe to run. */
 
 import type { Json } from '../keyword-rules.js'
-import type { Plan } from './keywords.js'
 
 /** True, false, or undefined for unknown: then the tool itself has to check. */
 export type Verdict = boolean | undefined
@@ -51,6 +50,29 @@ export interface Run {
   depth: number
 }
 
+/** The value to check, and helpers to check it against other schemas. */
+export interface KeywordContext {
+  readonly run: Run
+  readonly place: Place
+  /** The schema of the keyword. */
+  readonly schema: Json
+  /** Properties and items that were evaluated, if a schema uses `unevaluated…`. */
+  readonly seen: Seen | undefined
+  /** True: collect every problem. False: stop at the first one. */
+  readonly collects: boolean
+  /** Checks a place against a schema. With `tried`, does not collect its problems. */
+  ask(schema: unknown, place: Place, tried?: boolean): Verdict
+  /** Checks this place against another schema, and adds what that schema evaluated to `seen`. */
+  join(schema: unknown, tried?: boolean): Verdict
+  /** Like `join`, for the target of a reference. */
+  follow(reference: string): Verdict
+  fail(rule: () => string): false
+}
+
+export type Keyword = (at: KeywordContext, value: never) => Verdict
+
+export type Plan = readonly { readonly check: Keyword; readonly value: never }[]
+
 /** A step takes about 0.1 µs: about 10 ms for small arguments, and more in proportion to larger ones. */
 const BASE_STEPS = 100_000
 const STEPS_PER_VALUE = 40
@@ -84,6 +106,19 @@ export function spendOnText(run: Run, characters: number): void {
   spend(run, 1 + characters / 16)
 }
 
+/** Counts characters, not UTF-16 code units, and only if the code units do not decide already. */
+export function countCharacters(value: unknown, run: Run, bound: number): number | undefined {
+  if (typeof value !== 'string') return undefined
+  if (value.length < bound || value.length > bound * 2) return value.length
+  spendOnText(run, value.length)
+  let length = value.length
+  for (let at = 1; at < value.length; at++) {
+    const isLow = (value.charCodeAt(at) & 0xfc00) === 0xdc00
+    if (isLow && (value.charCodeAt(at - 1) & 0xfc00) === 0xd800) length--
+  }
+  return length
+}
+
 export function getChild(place: Place, key: string | number): Place {
   place.children ??= new Map()
   const known = place.children.get(key)
@@ -105,6 +140,43 @@ export function getPath(place: Place): (string | number)[] {
   const keys: (string | number)[] = []
   for (let at = place; at.within !== undefined && at.key !== undefined; at = at.within) keys.unshift(at.key)
   return keys
+}
+
+/** Gives equal JSON values equal numbers, in any order of keys. Objects and lists are identified by the numbers of their contents. */
+export function createNumbering(run: Run): (value: unknown) => number {
+  const numbers = new Map<unknown, number>()
+  const objects = new Map<object, number>()
+  const numbered = (key: unknown): number => {
+    const found = numbers.get(key)
+    if (found !== undefined) return found
+    numbers.set(key, numbers.size)
+    return numbers.size - 1
+  }
+  const numberOf = (value: unknown): number => {
+    spend(run, 1)
+    // The quote distinguishes strings from the keys made below.
+    if (typeof value === 'string') return numbered(`"${value}`)
+    if (typeof value !== 'object' || value === null) return numbered(value)
+    const known = objects.get(value)
+    if (known !== undefined) return known
+    const made = Array.isArray(value)
+      ? `[${value.map(numberOf).join()}`
+      : `{${Object.keys(value)
+          .sort()
+          .map((key) => `${numberOf(key)}:${numberOf((value as Record<string, unknown>)[key])}`)
+          .join()}`
+    const number = numbered(made)
+    objects.set(value, number)
+    return number
+  }
+  return numberOf
+}
+
+export function isEqual(run: Run, one: unknown, other: unknown): boolean {
+  if (typeof one !== 'object' || one === null) return one === other
+  if (typeof other !== 'object' || other === null) return false
+  run.getNumber ??= createNumbering(run)
+  return run.getNumber(one) === run.getNumber(other)
 }
 
 /** A pattern reads at most `factor × length ** degree` characters. */
