@@ -40,7 +40,7 @@ function run(...words: string[]) {
 }
 
 describe('the command', () => {
-  it('explains itself, and says what it lacks', () => {
+  it('prints help, and reports what is missing', () => {
     const { status, stdout } = run('--help')
     expect(status).toBe(0)
     for (const word of ['--resume', '--fork', '--retry', 'Examples:', 'ANTHROPIC_API_KEY'])
@@ -77,7 +77,7 @@ describe('permissions', () => {
       context: { callId: 'c' },
     }) as const
 
-  it('hide what is denied, and refuse calls by their arguments without hiding the tool', () => {
+  it('hide denied tools, and refuse calls by their arguments without hiding the tool', () => {
     const policy = createPermissions({ deny: ['memory/*', 'bash(git push*)'] }).policy(() => 'auto')
     const ask = (id: string, action: 'see' | 'call', input?: Record<string, unknown>) =>
       policy({ action, id, name: id, source: '', tool: tool(id), ...(input ? { input } : {}) })
@@ -87,7 +87,7 @@ describe('permissions', () => {
     expect(ask('bash', 'call', { command: 'git status' })).toBe(true)
   })
 
-  it('let reading through, ask about the rest, and refuse it where nobody can be asked', async () => {
+  it('allow reading, ask about the rest, and refuse it if nobody can answer', async () => {
     const alone = createPermissions({ allow: ['bash(git *)'] })
     expect(await alone.approve(asked('read', {}, { risk: 'read' }), 'ask')).toBe('')
     expect(await alone.approve(asked('bash', { command: 'git log' }), 'ask')).toBe('')
@@ -99,7 +99,7 @@ describe('permissions', () => {
 })
 
 describe('files', () => {
-  it('outside the workspace are out of reach, also through a link, and a workspace that is gone is named', async () => {
+  it('outside the workspace cannot be reached, even through a link; a missing workspace is reported', async () => {
     const workspace = folder()
     const outside = folder()
     writeFileSync(join(outside, 'secret'), 'secret')
@@ -120,7 +120,7 @@ describe('files', () => {
 })
 
 describe('a transcript', () => {
-  it('ignores and cuts off a torn last line, and names the line that is damaged or of a newer version', async () => {
+  it('removes a torn last line, and reports the number of a damaged or newer line', async () => {
     const sessions = folder()
     const file = transcriptFile(sessions, 'main')
     await (await openTranscript(sessions, 'main', 'google')).append({

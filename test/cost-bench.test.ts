@@ -60,7 +60,7 @@ describe('a conversation with two searches', () => {
     }
   })
 
-  it('loses it with every list that is made anew', () => {
+  it('loses it with every rebuilt list', () => {
     for (const { name, rule } of providers) {
       const { strategies } = figures.providers[name] ?? {}
       const bridge = strategies?.bridge

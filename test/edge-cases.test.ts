@@ -79,7 +79,7 @@ const titlesIn = (file: string) => {
   return titles
 }
 
-it('titles are those of tests that run', () => {
+it('lists the titles of tests that run', () => {
   const [skip, todo] = ['skip', 'todo']
   const code = `
     // it('in a comment', () => {})

@@ -69,7 +69,7 @@ it('asks an endpoint of the OpenAI shape, each tool once, and finds by meaning w
   expect(texts.length).toBe(new Set(texts).size)
 })
 
-it('goes on with the words where the endpoint fails, and says so', async () => {
+it('falls back to words if the endpoint fails, and reports it', async () => {
   const { url } = await startEndpoint(500)
   const { code, output, errors } = await run(url, 'some-model')
   expect(code).toBe(1)

@@ -35,7 +35,7 @@ describe('a ledger line', () => {
     expect((await open()).inspect()).toEqual(conversation.inspect())
   })
 
-  it('of a newer version is refused and left as it is', async () => {
+  it('of a newer version is refused and not changed', async () => {
     const body = '{"v":5,"events":[]}'
     const text = `\n${crc32(body).toString(16).padStart(8, '0')} ${body}\n`
     const { open, read } = await stored(text)
@@ -43,7 +43,7 @@ describe('a ledger line', () => {
     expect(await read()).toBe(text)
   })
 
-  it.each([1, 2, 3])('of version %i is refused and left as it is', async (version) => {
+  it.each([1, 2, 3])('of version %i is refused and not changed', async (version) => {
     const text = `{"v":${version},"events":[]}\n`
     const { open, read } = await stored(text)
     await expect(open()).rejects.toThrow('was written by an older version of Toolwell')

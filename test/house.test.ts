@@ -222,7 +222,7 @@ describe('the changelog', () => {
   })
 })
 
-it('docs/guides/write-an-adapter.md shows the wire of examples/own-wire.ts as it is', () => {
+it('docs/guides/write-an-adapter.md shows the wire of examples/own-wire.ts unchanged', () => {
   const example = readFileSync(new URL('../examples/own-wire.ts', import.meta.url), 'utf8')
   const [, wire = ''] =
     /(\/\*\* One turn as this server has it\.[\s\S]*?)\nconst inputSchema = /.exec(example) ?? []

@@ -261,7 +261,7 @@ const packages = readPackages()
 const core = packages.find(({ folder }) => folder === 'core')?.sources ?? new Map()
 
 describe('packages', () => {
-  it('import only what stands below them, and only what they declare', () => {
+  it('import only lower layers, and only declared dependencies', () => {
     expect(packageFaults(packages)).toEqual([])
   })
 

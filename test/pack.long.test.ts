@@ -210,12 +210,12 @@ describe('the packed core', () => {
     expect([...packed].sort()).toEqual([...built, 'LICENSE', 'README.md', 'package.json'].sort())
   })
 
-  it('leaves out what the build keeps for itself', () => {
+  it('does not contain files that only the build needs', () => {
     expect(existsSync(join(workspace, 'packages/core/dist/.built'))).toBe(true)
     expect(readdirSync(join(installed, 'dist')).filter((name) => name.startsWith('.'))).toEqual([])
   })
 
-  it('depends on no package, and on the tokenizer and the AI SDK only where they are installed', () => {
+  it('depends on no package; the tokenizer and the AI SDK are optional', () => {
     const manifest = readJson(join(installed, 'package.json'))
     expect(manifest.dependencies).toBeUndefined()
     expect(manifest.peerDependenciesMeta).toEqual({
@@ -312,7 +312,7 @@ describe('the packed command', () => {
     expect([...packedCommand].sort()).toEqual([...built, ...others].sort())
   })
 
-  it('runs where it is installed, without eval', () => {
+  it('runs in an installed project, without eval', () => {
     writeFileSync(join(consumer, 'tools.jsonl'), '{"name":"send_letter","description":"Sends a letter."}\n')
     const program = 'node_modules/toolwell/bin/toolwell.mjs'
     const words = ['search', 'letter', '--catalog', 'tools.jsonl']

@@ -50,7 +50,7 @@ describe('on the bundled sample', () => {
     expect(figures.hit5Lost).toBeLessThanOrEqual(0.02)
   })
 
-  it('hostile tools stand before the right one in at most one query of twenty', async () => {
+  it('hostile tools rank above the right one in at most one query of twenty', async () => {
     const { overtaken } = await measureHostile([sample])
     expect(overtaken).toBeLessThanOrEqual(0.05)
   })
@@ -85,7 +85,7 @@ describe('the committed figures', () => {
     expect(drawRetrieval(retrieval)).toBe(read('docs/images/retrieval.svg'))
   })
 
-  it('hold every floor', () => {
+  it('reach every minimum', () => {
     for (const file of results.slice(0, 2))
       for (const { what, holds } of JSON.parse(read(file)).lines)
         expect([what, holds ?? true]).toEqual([what, true])

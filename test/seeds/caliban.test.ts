@@ -95,7 +95,7 @@ describe('Decision 1: one tool, one round trip', () => {
   })
 })
 
-describe('Decision 2: activation state beside the registry', () => {
+describe('Decision 2: activation state separate from the registry', () => {
   it('changes no tool and no other session', async () => {
     const host = await startSeed(options(), { servers: servers() })
     const { revision } = host.well.catalogue
@@ -132,7 +132,7 @@ describe('Decision 3: MCP tools, never built-ins', () => {
   })
 
   // Without the preset, Toolwell defers every source and marked tools, if that saves tokens.
-  it('finds no built-in tool beside an MCP tool, and says of one alone that it is there', async () => {
+  it('finds no built-in tool next to an MCP tool, and reports a built-in tool alone as already available', async () => {
     const tools = [makeTool('Read', 'Reads a file or a note.')]
     const host = await startSeed(options(lazy(), { tools }), { servers: servers() })
     await host.ask('Look.', search('reads a note'))
@@ -173,7 +173,7 @@ describe('Decision 4: sticky, and the least recently used makes room', () => {
     expect(host.names().slice(-2)).toEqual(['mcp__crowd__paint_0', 'mcp__crowd__paint_2'])
   })
 
-  it('CB-1: counts a call that failed as a use, as much as one that went well', async () => {
+  it('CB-1: counts a failed call as a use, like a successful one', async () => {
     const failing = makeTool('broken', 'Paints no more.', {
       execute: () => {
         throw new Error('no paint left')
@@ -191,7 +191,7 @@ describe('Decision 4: sticky, and the least recently used makes room', () => {
     expect(host.names().slice(-2)).toEqual([broken, 'mcp__crowd__paint_2'])
   })
 
-  it('CB-2: never evicts what the same search loads or asks for; what does not fit is told', async () => {
+  it('CB-2: never evicts tools that the same search loads or asks for; reports tools that do not fit', async () => {
     const host = await startSeed(options(lazy({ tools: { max_active_schemas: 2 } })), { servers: crowd(4) })
     await host.ask('Load.', search(`select:${names(4).join(',')}`))
     expect(host.names().slice(-2)).toEqual(names(2))
@@ -234,7 +234,7 @@ describe('Decision 4: sticky, and the least recently used makes room', () => {
   })
 })
 
-describe('Decision 5: sub-agents inherit unless told otherwise', () => {
+describe('Decision 5: sub-agents inherit by default', () => {
   const spawn = async (agent: Omit<Parameters<typeof calibanSubAgent>[1], 'id'> = {}) => {
     const host = await startSeed(options(), { servers: servers() })
     await host.ask('Load.', search('select:mcp__github__list_issues,mcp__mail__send_letter'))
@@ -364,7 +364,7 @@ describe('Decision 7: belt and braces', () => {
     expect(refrozen.system(1)).toBe(refrozen.system(0))
   })
 
-  it('is silent where nothing is gated', async () => {
+  it('is silent if nothing is gated', async () => {
     const pinned = lazy({ server: { notes: { lazy: false } } })
     const host = await startSeed(options(pinned), { servers: { notes: servers().notes } })
     await host.ask('Hello.')
@@ -432,7 +432,7 @@ describe('Consequences', () => {
     expect(bridge.system(1)).toBe(bridge.system(0))
   })
 
-  it('says of a server that is still connecting that it is, instead of a wait that nobody built', async () => {
+  it('reports a server as still connecting instead of waiting', async () => {
     const host = await startSeed(options(), { servers: servers() })
     host.well.catalogue.setState('mail', 'connecting')
     await host.ask('Send.', search('send a letter'))

@@ -22,9 +22,9 @@ const COMPACTED = 'a compaction between load and use'
 const REPEATED = 'a request is repeated with the same bytes'
 const INHERITED = 'a sub-agent starts with what its parent loaded'
 const FORBIDDEN = 'a tool that is forbidden after it was loaded'
-const KILLED = 'killed between the load and the next step'
+const KILLED = 'after a kill between the load and the next step'
 const PROCESS = 'another process resumes the session'
-const SERVERS = 'a server that dies is started again'
+const SERVERS = 'a dead server is restarted'
 const MOVED = 'at another provider the tool is still loaded'
 
 export const CLAIMS: readonly SeedClaims[] = [
@@ -87,7 +87,7 @@ export const CLAIMS: readonly SeedClaims[] = [
         'shows the risk of a dangerous tool',
         FORBIDDEN,
       ],
-      ['a flat list of strings in the manifest still works', 'takes the flat list of today'],
+      ['a flat list of strings in the manifest still works', 'accepts the current flat list'],
       ['strings and objects stand side by side', 'SF-6: takes strings and objects', 'the manifest decides'],
       [
         'an object has lazy, domain, aliases, canonicalName and promptSnippet',
@@ -113,14 +113,14 @@ export const CLAIMS: readonly SeedClaims[] = [
       ],
       [
         'loaded state belongs to the session and not to the project',
-        'the state of the session lies beside',
+        'the state of the session is stored with',
         'lives in memory by default',
       ],
       ['the state has loadedLazyTools, loadedAtTurn and searchHistory', 'has the shape of the draft'],
       ['a resumed session may keep it', 'survives a resume where the store does', RESUMED, PROCESS],
       [
         'it can be kept with the host’s own session state',
-        'can be kept beside a session',
+        'can be stored with a session',
         'comes back from such a copy',
       ],
       ['a session starts with the eager set and the loader', 'starts eager, finds'],
@@ -285,7 +285,7 @@ export const CLAIMS: readonly SeedClaims[] = [
         'explains ToolSearch in the system prompt',
         'built-in tools are never deferred',
       ],
-      ['the paragraph is there only if something is gated', 'is silent where nothing is gated'],
+      ['the paragraph is there only if something is gated', 'is silent if nothing is gated'],
       ['the description of ToolSearch names the affordance', 'explains ToolSearch in the system prompt'],
       [
         '/context shows MCP active: N/cap (names)',
@@ -373,13 +373,10 @@ export const CLAIMS: readonly SeedClaims[] = [
       ['a mis-cased name is resolved', 'loads the tool for the spelling'],
       ['a mis-cased name in the history counts', 'counts a completed tool_info call'],
       ['hints name the canonical id', 'a hint names the real one', 'a call of a hidden tool runs nothing'],
-      [
-        'a reminder in the next step says that the tool can be called',
-        'stands at the end of the last result',
-      ],
+      ['a reminder in the next step says that the tool can be called', 'is at the end of the last result'],
       [
         'it has the text against falling back',
-        'stands at the end of the last result',
+        'is at the end of the last result',
         'the reminder against falling back',
       ],
       ['tool_info results are protected from pruning', 'protects the results of tool_info'],
@@ -395,7 +392,7 @@ export const CLAIMS: readonly SeedClaims[] = [
       ],
       ['one entry is enough to defer a tool', 'has one place for each deferred tool'],
       ['no hint towards what cannot be loaded', 'gives no hint towards a tool'],
-      ['only completed calls activate', 'does not count one that is'],
+      ['only completed calls activate', 'does not count an answer that is'],
       ['activation is read from the whole history, not from the compacted view', 'reads the whole history'],
       ['it costs no full reading of the history', 'is in the ledger from then on'],
       ['failures stay the plain errors', 'the model reads the message that was thrown'],
@@ -404,11 +401,7 @@ export const CLAIMS: readonly SeedClaims[] = [
         'is written although the turn',
         'the reminder against falling back',
       ],
-      [
-        'the reminder is written once',
-        'is not written again for a tool',
-        'stands at the end of the last result',
-      ],
+      ['the reminder is written once', 'is not written again for a tool', 'is at the end of the last result'],
       {
         claim: 'the reminder leaves with the step after',
         not: 'a sent reminder stays at its place, which keeps the cache',

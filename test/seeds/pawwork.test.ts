@@ -144,7 +144,7 @@ describe('the review focus: one gate for all of it', () => {
     expect(host.raw(0)).not.toContain(EXIT)
   })
 
-  it('asks about a deferred tool what it asks about any tool: no path of its own', async () => {
+  it('asks about a deferred tool the same as about any tool: no separate path', async () => {
     const asked = new Set<string>()
     const policy: Policy = ({ action, id }) => {
       asked.add(`${action} ${id}`)
@@ -272,7 +272,7 @@ describe('how to verify: the tests that the document lists', () => {
   })
 })
 
-describe('the first commits: the list is made anew with every step', () => {
+describe('the first commits: the list is rebuilt with every step', () => {
   it('a tool that is loaded in the middle of a turn is callable in the same turn, on its next step', async () => {
     const host = await start([call('read', { value: 'a' }), info(EXIT), call(EXIT)])
     await host.ask('go')
@@ -280,7 +280,7 @@ describe('the first commits: the list is made anew with every step', () => {
     expect(lastResult(host)).toBe('back')
   })
 
-  it('and not in the same step: a call beside tool_info is answered with the hint', async () => {
+  it('and not in the same step: a call together with tool_info is answered with the hint', async () => {
     const both = calls(loads(EXIT), { name: EXIT, arguments: {} })
     const host = await start([both])
     await host.ask('go')
@@ -308,7 +308,7 @@ describe('the walkthrough and the first review: names in any spelling', () => {
 })
 
 describe('the reminder of the step that follows', () => {
-  it('stands at the end of the last result of its batch, with the text against falling back, once, and stays where it is', async () => {
+  it('is at the end of the last result of its batch, with the text against falling back, once, and stays where it is', async () => {
     const batch = calls(loads(ENTER), { name: 'read', arguments: {} })
     const host = await start([batch, call('bash')])
     await host.ask('go')
@@ -320,7 +320,7 @@ describe('the reminder of the step that follows', () => {
     expect(reminders(host)).toEqual(reminders(host, 1))
   })
 
-  it('does not repeat what the answer has just said of a tool without such a text', async () => {
+  it('does not repeat the answer for a tool without such a text', async () => {
     const host = await start([info(EXIT)])
     await host.ask('go')
     expect(reminders(host)).toEqual([])
@@ -338,7 +338,7 @@ describe('the second review: what is shown equals what is sent, and is kept', ()
     },
   }
 
-  it('protects the results of tool_info from pruning, and says so where they are stored', async () => {
+  it('protects the results of tool_info from pruning, and marks them in storage', async () => {
     const host = await start([info(ENTER)])
     host.say('go')
     const turn = await openaiChat(host.conversation).begin(host.messages)
@@ -403,7 +403,7 @@ describe('activation from the durable history of the host', () => {
     expect(host.names()).toEqual([...EAGER, ENTER])
   })
 
-  it.each(['pending', 'running', 'error'])('does not count one that is %s', async (status) => {
+  it.each(['pending', 'running', 'error'])('does not count an answer that is %s', async (status) => {
     const { host } = await derive([part(ENTER, status)])
     expect(host.names()).toEqual(EAGER)
   })
@@ -474,7 +474,7 @@ describe('the last review: the reminder and a compaction in between', () => {
     expect(String(reminders(host)[0]?.content)).toContain(`${ENTER} is loaded`)
   })
 
-  it('is not written again for a tool without guidance once the model has gone on', async () => {
+  it('is not written again for a tool without guidance after the model has continued', async () => {
     const host = await compacted([info(EXIT), call('bash'), call('read')], 3)
     expect(reminders(host)).toHaveLength(0)
     expect(host.names()).toContain(EXIT)

@@ -90,7 +90,7 @@ describe('Meta-Tool Schema', () => {
     expect(names()).toEqual(['kill_agent'])
   })
 
-  it('leaves out what is loaded unless includeLoaded asks for it, and still never denies that it exists', async () => {
+  it('omits loaded tools unless includeLoaded is set, and never denies that they exist', async () => {
     const host = await startSeed(options())
     await host.ask('Look.', search({ query: 'memory_search' }))
     await host.ask('Look.', search({ query: 'stored records' }))
@@ -160,7 +160,7 @@ describe('Meta-Tool Schema', () => {
 })
 
 describe('Behavior', () => {
-  it('has sf_tool_search in every request, also where nothing is lazy', async () => {
+  it('has sf_tool_search in every request, even if nothing is lazy', async () => {
     const host = await startSeed({ ...sf(), tools: [makeTool('bash', 'Runs a command.')] })
     await host.ask('One.', use('bash'))
     expect([0, 1].map((index) => host.names(index))).toEqual([
@@ -235,7 +235,7 @@ describe('Manifest Metadata', () => {
     expect(graph).toMatchObject({ defer: true, domain: 'memory', promptSnippet: expect.any(String) })
   })
 
-  it('takes the flat list of today as it is', async () => {
+  it('accepts the current flat list', async () => {
     const flat = { provides: { tools: tools().map(({ name }) => name) } }
     const plain = tools().filter(({ name }) => ['bash', 'complete_task'].includes(name))
     const host = await startSeed({ ...sf(), tools: sfTools(plain, { provides: { tools: ['bash'] } }) })
@@ -364,7 +364,7 @@ describe('Session State', () => {
     expect(resumed.ran).toEqual(['memory_graph'])
   })
 
-  it('can be kept beside a session of the host and laid into a new one', async () => {
+  it('can be stored with a session of the host and put into a new one', async () => {
     const host = await startSeed(options())
     await host.ask('Look.', search({ query: 'memory_graph' }))
     const kept = JSON.stringify(lazyToolSessionState(host.session.conversation))
@@ -433,7 +433,7 @@ describe('Session State', () => {
 })
 
 describe('Turn lifecycle', () => {
-  it('starts eager, finds, and goes on with eager, loader and loaded tools', async () => {
+  it('starts eager, finds, and continues with eager tools, the search tool and loaded tools', async () => {
     const host = await startSeed(options())
     await host.ask('Look.', search({ query: 'memory_graph' }), use('memory_graph'))
     const start = ['bash', 'complete_task', 'sf_tool_search']

@@ -130,7 +130,7 @@ describe('Changes: searchTools', () => {
     expect(note).toEqual({ note: '2 tools loaded. Call them by name from your next message on.' })
   })
 
-  it('JT-4: forgives case and quotes, and names the nearest for what is no name', async () => {
+  it('JT-4: ignores case and quotes, and suggests the nearest name for an unknown one', async () => {
     const host = await startSeed(options(), { servers: servers() })
     for (const query of [
       'MCP__GitHub__List_Issues',
@@ -187,14 +187,14 @@ describe('Changes: getActiveTools and getDeferredToolSummary', () => {
     expect(host.ran).toEqual(['mcp__big__task_599'])
   })
 
-  it('says nothing where nothing is deferred', async () => {
+  it('says nothing if nothing is deferred', async () => {
     const host = await startSeed(options())
     await host.ask('Hello.')
     expect(host.system()).toBe('You are a careful clerk.')
     expect(getDeferredToolSummary(host.session.conversation)).toBe('')
   })
 
-  it('JT-3: is the list of the start; what is loaded and what comes later is told where it happens', async () => {
+  it('JT-3: is the list of the start; later loads and new tools are announced when they happen', async () => {
     const host = await startSeed(options(), { servers: servers() })
     await host.ask('Look.', search('mcp__github__list_issues'))
     host.well.catalogue.setSource('mail', {

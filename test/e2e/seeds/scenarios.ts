@@ -218,7 +218,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     title:
-      'a server that dies is started again; one that changes and goes is told of; one that returns brings the tool back',
+      'a dead server is restarted; a changed or removed server is announced; a returning server brings the tool back',
     async play(world) {
       const agent = await world.open()
       const session = await agent.open('main')
@@ -295,7 +295,8 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    title: 'killed between the load and the next step, it goes on in a new process with the same bytes',
+    title:
+      'after a kill between the load and the next step, it continues in a new process with the same bytes',
     long: true,
     async play(world) {
       const name = look(world)

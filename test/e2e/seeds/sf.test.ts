@@ -27,23 +27,19 @@ own(
   },
 )
 
-own(
-  'sf',
-  'the index is latched: a load changes no byte of it, a compaction writes it anew',
-  async (world) => {
-    const session = await (await world.open()).open('main')
-    const name = world.seed.wireName('memory', 'read_graph')
-    const loader = (at: number) =>
-      JSON.stringify(declarationOf(world.sent.at(at)?.body.tools, 'sf_tool_search'))
-    await world.ask(session, 'Look.', [world.seed.find(name)])
-    expect(loader(0)).toContain(name)
-    expect(loader(1)).toBe(loader(0))
-    world.script({ text: 'They looked.' })
-    await session.compact(0)
-    await world.ask(session, 'Go on.')
-    expect(loader(-1)).not.toContain(name)
-  },
-)
+own('sf', 'the index is frozen: a load changes no byte of it, a compaction rewrites it', async (world) => {
+  const session = await (await world.open()).open('main')
+  const name = world.seed.wireName('memory', 'read_graph')
+  const loader = (at: number) =>
+    JSON.stringify(declarationOf(world.sent.at(at)?.body.tools, 'sf_tool_search'))
+  await world.ask(session, 'Look.', [world.seed.find(name)])
+  expect(loader(0)).toContain(name)
+  expect(loader(1)).toBe(loader(0))
+  world.script({ text: 'They looked.' })
+  await session.compact(0)
+  await world.ask(session, 'Go on.')
+  expect(loader(-1)).not.toContain(name)
+})
 
 own('sf', 'mcp_discover shows a tool of a server, mcp_call runs and loads it', async (world) => {
   const session = await (await world.open()).open('main')
@@ -68,7 +64,7 @@ own('sf', 'mcp_discover shows a tool of a server, mcp_call runs and loads it', a
   await expect(world.file('memory.jsonl')).rejects.toThrow('ENOENT')
 })
 
-own('sf', 'the state of the session lies beside the transcript, and not in the project', async (world) => {
+own('sf', 'the state of the session is stored with the transcript, not in the project', async (world) => {
   const session = await (await world.open()).open('main')
   const name = world.seed.wireName('memory', 'read_graph')
   await world.ask(session, 'Look.', [world.seed.find(name)])

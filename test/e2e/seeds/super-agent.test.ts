@@ -5,17 +5,21 @@ import { own, playSeed } from './play.ts'
 
 playSeed('super-agent')
 
-own('super-agent', 'the prompt names every deferred tool, and stays as it is after a load', async (world) => {
-  const session = await (await world.open()).open('main')
-  const name = world.seed.wireName('memory', 'read_graph')
-  await world.ask(session, 'Look.', [world.seed.find(name)])
-  const summary = getDeferredToolSummary(session.conversation)
-  for (const tool of ['read_graph', 'create_entities', 'search_nodes'])
-    expect(summary).toContain(world.seed.wireName('memory', tool))
-  const line = JSON.stringify(summary).slice(1, -1).slice(0, 80)
-  for (const { raw } of world.sent) expect(raw).toContain(line)
-  expect(getDeferredToolSummary(session.conversation)).toBe(summary)
-})
+own(
+  'super-agent',
+  'the prompt names every deferred tool, and does not change after a load',
+  async (world) => {
+    const session = await (await world.open()).open('main')
+    const name = world.seed.wireName('memory', 'read_graph')
+    await world.ask(session, 'Look.', [world.seed.find(name)])
+    const summary = getDeferredToolSummary(session.conversation)
+    for (const tool of ['read_graph', 'create_entities', 'search_nodes'])
+      expect(summary).toContain(world.seed.wireName('memory', tool))
+    const line = JSON.stringify(summary).slice(1, -1).slice(0, 80)
+    for (const { raw } of world.sent) expect(raw).toContain(line)
+    expect(getDeferredToolSummary(session.conversation)).toBe(summary)
+  },
+)
 
 own('super-agent', 'what is counted as deferred is really off the wire', async (world) => {
   const session = await (await world.open()).open('main')

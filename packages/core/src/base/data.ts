@@ -83,21 +83,21 @@ function isData(value: unknown): value is Fields | readonly unknown[] {
   return kind === Object.prototype || kind === null
 }
 
-// Whether a value is still what it was: data is copied once and compared with its copy, to the last level. Who keeps something by the object it was made of must not trust the object alone: hosts change their messages in place.
+// Detects whether an object changed: hosts may change their messages in place, so a cache by object must compare the contents.
 
-/** Copies end here: what is nested deeper, or has more values, is read anew each time. */
+/** The limits of a copy. Larger or deeper values are never cached. */
 const DEEPEST_COPY = 100
 const MOST_VALUES = 20_000
 
-/** Signs in a copy that no data can be. */
+/** Markers in a copy. */
 const OBJECT = Symbol('object')
 const LIST = Symbol('list')
 const END = Symbol('end')
 
-/** The data in one list, in the order in which it is written: objects as their keys and values, between signs. */
+/** A value as one flat list: objects are their keys and values between markers. */
 export type DataCopy = readonly unknown[]
 
-/** Undefined where the value holds more than data (a file, a function, something in a circle), or is too large. */
+/** Undefined if the value is not plain data (a file, a function, a cycle) or is too large. */
 export function copyData(value: object): DataCopy | undefined {
   const copy: unknown[] = []
   try {
@@ -128,7 +128,7 @@ function addTo(copy: unknown[], value: unknown, depth: number): boolean {
   return true
 }
 
-/** Keys count in their order: so they are written. Never throws. */
+/** Compares a value with its copy, including the order of keys. Never throws. */
 export function isSameData(value: unknown, copy: DataCopy): boolean {
   try {
     return follow(value, copy, 0) === copy.length
@@ -139,7 +139,7 @@ export function isSameData(value: unknown, copy: DataCopy): boolean {
 
 const OTHER = -1
 
-/** Where the copy goes on behind this value; `OTHER` where the value is not the one that was copied. */
+/** Returns the position after this value in the copy, or `OTHER` if the value differs. */
 function follow(value: unknown, copy: DataCopy, start: number): number {
   const kept = copy[start]
   if (typeof value !== 'object' || value === null)
@@ -160,7 +160,7 @@ function follow(value: unknown, copy: DataCopy, start: number): number {
   return copy[at] === END ? at + 1 : OTHER
 }
 
-/** An object that is only its fields. */
+/** True for objects that are not class instances. */
 export function isPlain(value: object): value is Readonly<Record<string, unknown>> {
   const kind: unknown = Object.getPrototypeOf(value)
   return kind === Object.prototype || kind === null
