@@ -1,7 +1,7 @@
 /** One request of a framework: its body goes through an adapter, and the calls of its reply are run as they are started. */
 
 import { createAdapter } from '../adapters/shared/adapter.js'
-import { anchorsOf, survivors } from '../adapters/shared/anchors.js'
+import { placeAnchors, survivors } from '../adapters/shared/anchors.js'
 import { plainText } from '../adapters/shared/plain-text.js'
 import type { StreamedReply } from '../adapters/shared/streamed.js'
 import { argumentsObject, type UnitCall } from '../adapters/shared/thread.js'
@@ -73,7 +73,7 @@ export async function openExchange(
     usage: () => undefined,
   })
   const prompt = kind.prompt !== undefined && body[kind.prompt] !== undefined ? kind.prompt : undefined
-  if (isCompacted) await compact(conversation, anchorsOf(adapter.thread(history)).names)
+  if (isCompacted) await compact(conversation, placeAnchors(adapter.thread(history)).names)
   const turn = await adapter.begin(history, prompt === undefined ? {} : { [prompt]: body[prompt] })
   const { tools: _, ...rest } = body
   const ours = (turn.parts.tools ?? []) as readonly unknown[]

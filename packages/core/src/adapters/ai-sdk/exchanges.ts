@@ -7,8 +7,7 @@ import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { CallAnswer, Execute } from '../../turn/run.js'
 import { createAdapter } from '../shared/adapter.js'
-import { anchorsOf } from '../shared/anchors.js'
-import { asKeys } from '../shared/recall.js'
+import { placeAnchors } from '../shared/anchors.js'
 import { argumentsObject, type UnitCall } from '../shared/thread.js'
 import { type Batch, createBatch, type Started } from './batch.js'
 import { declare } from './declare.js'
@@ -73,7 +72,7 @@ export function createExchanges(
    * a request that was not made here.
    */
   const runLate = async (messages: readonly AiMessage[], some: readonly Started[]) => {
-    const anchors = anchorsOf(readMessages(asKeys(messages)))
+    const anchors = placeAnchors(readMessages(messages))
     const made = new Map<string, string>()
     for (const { unit, calls } of anchors.placed)
       if (unit.kind === 'assistant')

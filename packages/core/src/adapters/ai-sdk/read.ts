@@ -24,16 +24,8 @@ export interface AnswerSource {
   readonly siblings: number | undefined
 }
 
-const known = new WeakMap<AiMessage, { readonly content: unknown; readonly units: readonly Unit[] }>()
-
 export function readMessages(messages: readonly AiMessage[]): readonly Unit[] {
-  return restored(messages).flatMap((message) => {
-    const before = known.get(message)
-    if (before && before.content === message.content) return before.units
-    const units = unitsOf(message)
-    known.set(message, { content: message.content, units })
-    return units
-  })
+  return restored(messages).flatMap(unitsOf)
 }
 
 function unitsOf(message: AiMessage): readonly Unit[] {

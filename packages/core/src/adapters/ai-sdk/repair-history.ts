@@ -2,8 +2,7 @@
 import { createState } from '../../ledger/fold.js'
 import { project } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
-import { anchorsOf } from '../shared/anchors.js'
-import { asKeys } from '../shared/recall.js'
+import { placeAnchors } from '../shared/anchors.js'
 import { repair } from '../shared/repair.js'
 import { readMessages } from './read.js'
 import { type AiMessage, isCall, isResult, partsOf } from './types.js'
@@ -15,7 +14,7 @@ export function repairHistory(
   prompts: Prompts,
 ): readonly AiMessage[] | undefined {
   if (!isBroken(messages)) return undefined
-  const { placed } = anchorsOf(readMessages(asKeys(messages)))
+  const { placed } = placeAnchors(readMessages(messages))
   const names = placed.flatMap(({ unit }) => (unit.kind === 'assistant' ? unit.calls : []))
   const callable = new Set(names.map(({ name }) => name))
   const settled = repair(placed, project(createState(), ''), callable, prompts, () => undefined)

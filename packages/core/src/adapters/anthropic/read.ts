@@ -3,7 +3,6 @@
 import { isRecord } from '../../base/guards.js'
 import { invalid } from '../../base/options.js'
 import { plainText } from '../shared/plain-text.js'
-import { createReadings } from '../shared/readings.js'
 import {
   cutOff,
   type Native,
@@ -37,7 +36,6 @@ export interface Source {
 /** What the API says of a reply that ran into a limit. */
 const CUT_SHORT = ['max_tokens', 'model_context_window_exceeded']
 
-const sources = createReadings<Source>()
 const origins = new WeakMap<Unit, Source>()
 
 /** The message that a unit was read from, where it was read here. */
@@ -45,20 +43,10 @@ export function originOf(unit: Unit): Source | undefined {
   return origins.get(unit)
 }
 
-/** Hosts move cache marks about in messages they have sent: those are not read. */
-export function sourceOf(message: AnthropicMessage): Source {
-  const { role, content } = message
-  const blocks: readonly unknown[] = Array.isArray(content) ? content : []
-  const seen = blocks.flatMap((block) => {
-    if (!isRecord(block)) return [block]
-    const { type, text, id, name, input, tool_use_id: of, content: result } = block
-    return [block, type, text, id, name, input, of, result]
-  })
-  return sources(message, [role, content, ...seen], () => {
-    const source = { message, units: unitsOf(message) }
-    for (const unit of source.units) origins.set(unit, source)
-    return source
-  })
+export function readMessage(message: AnthropicMessage): readonly Unit[] {
+  const source = { message, units: unitsOf(message) }
+  for (const unit of source.units) origins.set(unit, source)
+  return source.units
 }
 
 function unitsOf({ role, content }: AnthropicMessage): Unit[] {

@@ -4,12 +4,11 @@ import { assertKnownKeys, assertOneOf } from '../../base/options.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { Wire } from '../shared/wire.js'
-import { createWriteOn, type Pieces } from '../shared/write-on.js'
 import { writeAnswers } from './answer.js'
 import { withMarks } from './cache-marks.js'
 import { sendable, splitSystem } from './last-checks.js'
 import { normaliseMessage } from './normalise.js'
-import { callsOf, messagesOf, sourceOf } from './read.js'
+import { callsOf, messagesOf, readMessage } from './read.js'
 import { readUsage } from './stream.js'
 import { systemOf } from './system.js'
 import { boundThinking } from './thinking.js'
@@ -56,18 +55,10 @@ export function anthropicWire(
   const { native = true, toolChanges = false, cache, thinking = 'strip' } = options
   assertOneOf('thinking', thinking, ['strip', 'keep'])
   if (cache !== undefined) assertOneOf('cache', cache, ['5m', '1h'])
-  const pieces: Pieces<AnthropicMessage, ReadonlySet<string>> = {
-    begins: (unit, before) => unit.kind === 'user' && before?.kind === 'assistant',
-    seen: (view) => [...namesIn(view)],
-    start: namesIn,
-    copy: (known) => known,
-    write: (units, known) => writeMessages(units, known, prompts),
-  }
   return {
     name: WIRE,
     traits: {
       form: WIRE,
-      readsInStretches: true,
       prompt: ['system'],
       native: native ? (toolChanges ? 'changes' : 'references') : undefined,
       ids: ID_RULES,
@@ -75,10 +66,9 @@ export function anthropicWire(
       thinking: thinking === 'strip' ? boundThinking : undefined,
     },
     normalise: (message) => normaliseMessage(message, prompts),
-    read: (messages) => messages.flatMap((message) => sourceOf(message).units),
+    read: (messages) => messages.flatMap(readMessage),
     restore: messagesOf,
-    write: (units, view, warn) => createWriteOn(pieces)(units, view, warn),
-    createWrite: () => createWriteOn(pieces),
+    write: (units, view) => writeMessages(units, namesIn(view), prompts),
     parts(given, view, { system }, warn) {
       const tools = anthropicTools(view)
       const [leading, messages] = splitSystem(given)

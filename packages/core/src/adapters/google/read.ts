@@ -2,13 +2,11 @@
 
 import { isRecord } from '../../base/guards.js'
 import { plainText } from '../shared/plain-text.js'
-import { createReadings } from '../shared/readings.js'
 import { type Native, readArguments, textOf, type Unit, type UnitCall } from '../shared/thread.js'
 import type { OwnUnit } from '../shared/wire.js'
 import { normaliseParts } from './normalise.js'
 import { joinReplies } from './replies.js'
 import {
-  fieldsOf,
   type GoogleContent,
   type GoogleFunctionResponse,
   type GooglePart,
@@ -24,14 +22,10 @@ export interface Piece {
   readonly isRest?: boolean
 }
 
-const readings = createReadings<readonly Unit[]>()
-
 export function readContents(contents: readonly GoogleContent[]): readonly Unit[] {
   let open: readonly UnitCall[] = []
   return joinReplies(contents).flatMap((content) => {
-    // Responses without ids depend on the calls that are open.
-    const seen = [...fieldsOf(content), ...open.flatMap((call) => [call.id, call.name, ownId(call)])]
-    const units = readings(content, seen, () => readContent(content, open).map(placed))
+    const units = readContent(content, open).map(placed)
     for (const unit of units) {
       if (unit.kind === 'assistant') open = unit.calls
       if (unit.kind === 'answer') open = open.filter(({ id }) => id !== unit.callId)

@@ -2,17 +2,9 @@
  * Which contents are one reply. The chats of the official client keep a content for each piece of a stream, while servers
  * take every content for a turn of its own and want all calls of a reply in one, directly before their responses.
  */
-import { createReadings } from '../shared/readings.js'
 import { normaliseParts } from './normalise.js'
-import {
-  fieldsOf,
-  type GoogleContent,
-  type GoogleFunctionCall,
-  type GoogleFunctionResponse,
-  partsOf,
-} from './types.js'
+import { type GoogleContent, type GoogleFunctionCall, type GoogleFunctionResponse, partsOf } from './types.js'
 
-const replies = createReadings<GoogleContent>()
 const joined = new WeakSet<GoogleContent>()
 
 /**
@@ -41,10 +33,7 @@ export function isJoined(content: GoogleContent): boolean {
 function inOne(run: readonly GoogleContent[]): readonly GoogleContent[] {
   const [first, ...others] = run
   if (!first || others.length === 0) return run
-  const reply = replies(first, run.flatMap(fieldsOf), () => ({
-    ...first,
-    parts: normaliseParts({ parts: run.flatMap(normaliseParts) }),
-  }))
+  const reply = { ...first, parts: normaliseParts({ parts: run.flatMap(normaliseParts) }) }
   joined.add(reply)
   return [reply]
 }

@@ -1,5 +1,4 @@
 /** The parts of the Gemini API that this adapter reads or writes. Everything else passes through untouched. */
-import { isRecord } from '../../base/guards.js'
 
 export interface GoogleFunctionCall {
   /** Not every server sends one. */
@@ -69,20 +68,4 @@ export const WIRE = 'google'
 
 export function partsOf({ parts }: GoogleContent): readonly GooglePart[] {
   return Array.isArray(parts) ? (parts as readonly GooglePart[]) : []
-}
-
-/** Everything of a content that is read, for comparison. */
-export function fieldsOf(content: GoogleContent): readonly unknown[] {
-  const parts: readonly unknown[] = partsOf(content)
-  return [
-    content.role,
-    content.parts,
-    ...parts.flatMap((part) => {
-      if (!isRecord(part)) return [part]
-      const { text, thought, functionCall: call, functionResponse: response } = part
-      const called = isRecord(call) ? [call.id, call.name, call.args] : []
-      const answered = isRecord(response) ? [response.id, response.name, response.response] : []
-      return [part, text, thought, call, response, ...called, ...answered]
-    }),
-  ]
 }

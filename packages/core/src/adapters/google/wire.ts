@@ -7,7 +7,6 @@ import type { Prompts } from '../../surface/prompts.js'
 import type { CallAnswer } from '../../turn/run.js'
 import type { UnitCall } from '../shared/thread.js'
 import type { Wire } from '../shared/wire.js'
-import { createWriteOn } from '../shared/write-on.js'
 import { normaliseParts } from './normalise.js'
 import { callsOf, contentOf, contentsOf, ownId, readContents } from './read.js'
 import { responseOf } from './response.js'
@@ -22,7 +21,7 @@ import {
   partsOf,
   WIRE,
 } from './types.js'
-import { contentPieces, toResponse } from './write.js'
+import { toResponse, writeContents } from './write.js'
 
 export interface GooglePrompt {
   /** Your own. What Toolwell has to say follows it. */
@@ -64,7 +63,6 @@ export function googleWire(
     name: WIRE,
     traits: {
       form: WIRE,
-      readsInStretches: true,
       prompt: ['systemInstruction'],
       opensWithUser: true,
       textResults: !mediaResponses,
@@ -73,8 +71,7 @@ export function googleWire(
     normalise: (content) => (normaliseParts(content).length > 0 ? [content] : []),
     read: readContents,
     restore: contentsOf,
-    write: (units, view, warn) => createWriteOn(contentPieces)(units, view, warn),
-    createWrite: () => createWriteOn(contentPieces),
+    write: (units, _view, warn = () => undefined) => writeContents(units, warn),
     parts(messages, view, prompt) {
       const functionDeclarations = declarations(view) as GoogleFunction[]
       const systemInstruction = instruct(prompt.systemInstruction, view.section)

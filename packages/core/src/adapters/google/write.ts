@@ -8,7 +8,6 @@ import { defaultPrompts } from '../../surface/prompts.js'
 import { sameItems } from '../shared/same-items.js'
 import { argumentsObject, referencesText, type Unit, type UnitCall } from '../shared/thread.js'
 import type { Warn } from '../shared/warning.js'
-import type { Pieces } from '../shared/write-on.js'
 import { normaliseParts } from './normalise.js'
 import { callsIn, type Piece, spokenText } from './read.js'
 import { isJoined } from './replies.js'
@@ -39,34 +38,14 @@ const JOINED = 'joined contents of one turn: servers want its calls, and its res
 /** Calls as they were written, by the ids of their units: a response has to name the same. */
 type Written = ReadonlyMap<string, GoogleFunctionCall>
 
-/** What has to be known of the contents before. */
-interface Progress {
-  /** The calls of the last reply. */
-  written: Written
-  /** Whether it was said that contents were joined. */
-  hasJoined: boolean
-  /** The contents that it was said of that they were repaired: equal contents may be one object or two. */
-  readonly repaired: Set<GoogleContent>
-}
-
-export const contentPieces: Pieces<GoogleContent, Progress> = {
-  // A content that is not written would let those around it meet.
-  begins: (unit, before) =>
-    unit.kind === 'user' && before?.kind === 'assistant' && (pieceOf(unit)?.parts ?? unit.text).length > 0,
-  seen: () => [],
-  start: () => ({ written: new Map(), hasJoined: false, repaired: new Set() }),
-  copy: (progress) => ({ ...progress, repaired: new Set(progress.repaired) }),
-  write: (units, progress, _, warn) => writeContents(units, progress, warn),
-}
-
-function writeContents(units: readonly Unit[], progress: Progress, warn: Warn): GoogleContent[] {
+export function writeContents(units: readonly Unit[], warn: Warn): GoogleContent[] {
   const drafts: Draft[] = []
   let hasJoined = false
   const unsound = new Set<GoogleContent>()
-  let { written } = progress
+  let written: Written = new Map()
   for (const unit of units) {
     const piece = pieceOf(unit)
-    if (piece && !isReadSound(piece)) unsound.add(piece.content)
+    if (piece && !isSound(piece.content)) unsound.add(piece.content)
     let draft: Draft = { role: 'user', source: piece?.content, parts: piece?.parts ?? [] }
     let joins = true
     if (unit.kind === 'assistant') {
@@ -102,16 +81,13 @@ function writeContents(units: readonly Unit[], progress: Progress, warn: Warn): 
   }
   for (const source of new Set(drafts.map((draft) => draft.source))) {
     if (source && isJoined(source)) hasJoined = true
-    if (!source || !unsound.has(source) || progress.repaired.has(source)) continue
-    progress.repaired.add(source)
+    if (!source || !unsound.has(source)) continue
     warn(
       'form-repaired',
       `repaired the form of a content with the role ${safeJson(source.role)}: servers refuse it`,
     )
   }
-  if (hasJoined && !progress.hasJoined) warn('contents-joined', JOINED)
-  progress.hasJoined ||= hasJoined
-  progress.written = written
+  if (hasJoined) warn('contents-joined', JOINED)
   return drafts.map(toContent)
 }
 
@@ -141,17 +117,6 @@ function toContent({ role, source, parts }: Draft): GoogleContent {
 /** Without a role it is the user's. */
 function isOf(role: Draft['role'], content: GoogleContent): boolean {
   return content.role === role || (role === 'user' && content.role == null)
-}
-
-/** By the piece, which is made anew whenever its content says something else. */
-const soundness = new WeakMap<Piece, boolean>()
-
-function isReadSound(piece: Piece): boolean {
-  const known = soundness.get(piece)
-  if (known !== undefined) return known
-  const made = isSound(piece.content)
-  soundness.set(piece, made)
-  return made
 }
 
 function isSound(content: GoogleContent): boolean {

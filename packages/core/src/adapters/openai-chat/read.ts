@@ -1,20 +1,15 @@
 /** Messages to units, one each. */
 
-import { isRecord } from '../../base/guards.js'
 import { plainText } from '../shared/plain-text.js'
-import { createReadings } from '../shared/readings.js'
 import { textOf, type Unit, type UnitCall } from '../shared/thread.js'
 import { callsOf, givenId, ownId } from './calls.js'
 import { isNormal, normaliseContent } from './normalise.js'
 import { type ChatMessage, WIRE } from './types.js'
 
-const readings = createReadings<Unit>()
-
 export function readMessages(messages: readonly ChatMessage[]): readonly Unit[] {
   let open: readonly UnitCall[] = []
   return messages.map((message) => {
-    const seen = [...fieldsOf(message), kindOf(message) === 'answer' ? answeredBy(message, open) : undefined]
-    const unit = readings(message, seen, () => readMessage(message, open))
+    const unit = readMessage(message, open)
     if (unit.kind === 'assistant') open = unit.calls
     if (unit.kind === 'answer') open = open.filter(({ id }) => id !== unit.callId)
     return unit
@@ -51,25 +46,4 @@ function answeredBy(message: ChatMessage, open: readonly UnitCall[]): string {
       ? open.find((each) => each.name === name)
       : (open.find((each) => each.id === id) ?? open.find((each) => ownId(each) === id))
   return call?.id ?? (id || plainText(role === 'function' ? name : ''))
-}
-
-/** Everything of a message that is read, for comparison. */
-function fieldsOf(message: ChatMessage): readonly unknown[] {
-  const { role, content, tool_calls: calls } = message
-  const { function_call: single } = message as { readonly function_call?: unknown }
-  const parts: readonly unknown[] = Array.isArray(content) ? content : []
-  const entries: readonly unknown[] = Array.isArray(calls) ? calls : []
-  return [
-    role,
-    content,
-    calls,
-    single,
-    ...parts.flatMap((part) => (isRecord(part) ? [part, part.type, part.text] : [part])),
-    ...entries.flatMap((entry) => {
-      if (!isRecord(entry)) return [entry]
-      const { id, type, function: target, custom } = entry
-      const inner = isRecord(target) ? [target.name, target.arguments] : [target]
-      return [entry, id, type, custom, ...inner]
-    }),
-  ]
 }

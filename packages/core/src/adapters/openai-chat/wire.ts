@@ -20,7 +20,7 @@ import {
   ID_RULES,
   WIRE,
 } from './types.js'
-import { createWrite } from './write.js'
+import { writeMessages } from './write.js'
 
 export interface ChatParts<Message = ChatMessage> {
   messages: Message[]
@@ -51,15 +51,13 @@ export function chatWire(
     name: WIRE,
     traits: {
       form: WIRE,
-      readsInStretches: true,
       systemInMessages: true,
       ids: isMistral ? { ...ID_RULES, ...MISTRAL_IDS } : ID_RULES,
       notesJoinAnswers: true,
       modelSpeaksBetween: isMistral,
     },
     read: readMessages,
-    write: (units, view, warn) => createWrite()(units, view, warn),
-    createWrite,
+    write: (units, { section }, warn = () => undefined) => writeMessages(units, section, warn),
     ofHost: (units) =>
       units.flatMap((unit) =>
         (unit.kind === 'assistant' ? unit.calls.filter(isCustomCall) : []).map(({ name }) => name),

@@ -3,21 +3,12 @@
 import { safeJson } from '../../base/text.js'
 import { referencesText, type Unit } from '../shared/thread.js'
 import type { Warn } from '../shared/warning.js'
-import type { Wire } from '../shared/wire.js'
-import { createWriteOn } from '../shared/write-on.js'
 import { callsOf, fromCall } from './calls.js'
 import { isNormal, normaliseContent } from './normalise.js'
 import { type ChatMessage, type ChatToolCall, WIRE } from './types.js'
 
-export function createWrite(): Wire<ChatMessage, never, never>['write'] {
-  const write = createWriteOn<ChatMessage, undefined>({
-    begins: ({ kind }) => kind === 'user',
-    seen: () => [],
-    start: () => undefined,
-    copy: () => undefined,
-    write: (units, _, __, warn) => merge(units, warn),
-  })
-  return (units, view, warn) => withSection(write(units, view, warn), view.section)
+export function writeMessages(units: readonly Unit[], section: string, warn: Warn): ChatMessage[] {
+  return withSection(merge(units, warn), section)
 }
 
 /**

@@ -9,15 +9,17 @@ import { safeJson } from '../../base/text.js'
 import type { SurfaceView } from '../../surface/project.js'
 import { declaredOnce, isNamespace, namespaceOf } from '../shared/namespace.js'
 import type { Warn } from '../shared/warning.js'
-import type { Progress } from './progress.js'
 import { isCall, type ResponsesCall, type ResponsesItem } from './types.js'
 
 export function withNamespaces(
   items: readonly ResponsesItem[],
-  { declared, plain, spaces }: Progress,
   view: SurfaceView,
   warn: Warn,
 ): ResponsesItem[] {
+  const declared = new Set<string>()
+  /** Functions without a namespace. */
+  const plain = new Set(view.tools.map(({ name }) => name))
+  const spaces = new Map<string, Set<string>>()
   return items.map((given) => {
     const item = declaring(given, declared)
     // On, the items are Toolwell's own, and this is how they are meant.

@@ -4,7 +4,6 @@ import { isRecord } from '../../base/guards.js'
 import { canonicalJson } from '../../base/hash.js'
 import { isNamespace } from '../shared/namespace.js'
 import { plainText } from '../shared/plain-text.js'
-import { createReadings } from '../shared/readings.js'
 import { cutOff, readArguments, referencesText, textOf, type Unit, type UnitCall } from '../shared/thread.js'
 import { withoutParsed } from './normalise.js'
 import { groupReplies } from './replies.js'
@@ -19,54 +18,38 @@ import {
 } from './types.js'
 import { textBeside } from './words.js'
 
-/** The same items give the same units. `loader`: what a search is called on every other wire. */
-export function createReader(loader: string) {
-  const items = createReadings<ResponsesItem>()
-  /** By the item itself, or by the first of a reply. */
-  const units = createReadings<Unit>()
+/** `loader`: the name of a search on every other wire. */
+export function readItems(history: readonly ResponsesItem[], loader: string): readonly Unit[] {
+  return groupReplies(history.map(withoutParsed)).map((group) =>
+    isReply(group) ? readReply(group, loader) : unitOf(group),
+  )
+}
 
-  function call(item: ResponsesItem): UnitCall | undefined {
-    if (isCall(item)) return functionCall(item)
-    if (!isSearchCall(item)) return undefined
-    return {
-      id: item.call_id,
-      name: loader,
-      input: readArguments(item.arguments),
-      native: { wire: WIRE, value: item },
-    }
-  }
-
-  const replyUnit = (reply: readonly ResponsesItem[]): Unit => ({
+function readReply(reply: readonly ResponsesItem[], loader: string): Unit {
+  return {
     kind: 'assistant',
     text: said(reply),
-    calls: reply.flatMap((item) => call(item) ?? []),
+    calls: reply.flatMap((item) => readCall(item, loader) ?? []),
     native: { wire: WIRE, value: reply },
     ...(reply.some(isOther) ? { more: true as const } : {}),
-  })
+  }
+}
 
+/** The call in an item; undefined if it is not a call. */
+export function readCall(item: ResponsesItem, loader: string): UnitCall | undefined {
+  if (isCall(item)) return functionCall(item)
+  if (!isSearchCall(item)) return undefined
   return {
-    call,
-    units(history: readonly ResponsesItem[]): readonly Unit[] {
-      const read = history.map((item) => items(item, fieldsOf(item), () => withoutParsed(item)))
-      return groupReplies(read).map((group) =>
-        isReply(group)
-          ? units(group[0] ?? group, group.flatMap(fieldsOf), () => replyUnit(group))
-          : units(group, fieldsOf(group), () => unitOf(group)),
-      )
-    },
+    id: item.call_id,
+    name: loader,
+    input: readArguments(item.arguments),
+    native: { wire: WIRE, value: item },
   }
 }
 
 /** Neither a message, nor reasoning, nor a call. */
 function isOther(item: ResponsesItem): boolean {
   return !isMessage(item) && item.type !== 'reasoning' && !isCall(item) && !isSearchCall(item)
-}
-
-/** Everything of an item that is read, for comparison: its fields, and those of its parts. */
-function fieldsOf(item: ResponsesItem): readonly unknown[] {
-  const lists = [item.content, item.output, item.tools].filter((list) => Array.isArray(list))
-  const parts = lists.flat().filter(isRecord)
-  return [item, ...Object.entries(item).flat(), ...parts.flatMap((part) => Object.entries(part).flat())]
 }
 
 function isReply(group: ResponsesItem | readonly ResponsesItem[]): group is readonly ResponsesItem[] {

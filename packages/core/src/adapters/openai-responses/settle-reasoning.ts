@@ -5,12 +5,8 @@
 import type { Warn } from '../shared/warning.js'
 import { isOfModel, type ResponsesItem } from './types.js'
 
-/** `seen`: the ids of reasoning that stands before these items. */
-export function settleReasoning(
-  items: readonly ResponsesItem[],
-  seen: Set<string>,
-  warn: Warn,
-): ResponsesItem[] {
+export function settleReasoning(items: readonly ResponsesItem[], warn: Warn): ResponsesItem[] {
+  const seen = new Set<string>()
   const output: ResponsesItem[] = []
   let lost = false
   items.forEach((item, index) => {

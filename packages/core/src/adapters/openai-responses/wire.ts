@@ -4,11 +4,9 @@ import { isRecord } from '../../base/guards.js'
 import { assertKnownKeys, invalid } from '../../base/options.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { Wire } from '../shared/wire.js'
-import { createWriteOn, type Pieces } from '../shared/write-on.js'
 import { withNamespaces } from './namespaces.js'
 import { normaliseItem } from './normalise.js'
-import { copyProgress, type Progress, startProgress } from './progress.js'
-import { createReader } from './read.js'
+import { readCall, readItems } from './read.js'
 import { settleReasoning } from './settle-reasoning.js'
 import { readUsage } from './stream.js'
 import { responsesTools } from './tools.js'
@@ -42,29 +40,10 @@ export function responsesWire(
 ): Wire<ResponsesItem, ResponsesReply, ResponsesParts, ResponsesPrompt> {
   assertKnownKeys(options, ['native'], 'openaiResponses')
   const { native = true } = options
-  const reader = createReader(loader)
-  const pieces: Pieces<ResponsesItem, Progress> = {
-    begins: ({ kind }) => kind === 'user',
-    seen: ({ mode, delivery, loader, tools, declaredHidden, sources }) => [
-      mode,
-      delivery,
-      loader,
-      ...tools,
-      ...declaredHidden,
-      ...[...sources].flat(),
-    ],
-    start: startProgress,
-    copy: copyProgress,
-    write(units, progress, view, warn) {
-      const items = withNamespaces(writeItems(units, progress, view, prompts, warn), progress, view, warn)
-      return uniqueIds(settleReasoning(items, progress.reasoningIds, warn), progress.ids)
-    },
-  }
   return {
     name: WIRE,
     traits: {
       form: WIRE,
-      readsInStretches: true,
       prompt: ['instructions'],
       native: native ? 'additions' : undefined,
       ids: ID_RULES,
@@ -73,10 +52,12 @@ export function responsesWire(
       wordlessSearches: native,
     },
     normalise: normaliseItem,
-    read: reader.units,
+    read: (items) => readItems(items, loader),
     restore: (units) => units.flatMap(({ native }) => native.value as ResponsesItem | ResponsesItem[]),
-    write: (units, view, warn) => createWriteOn(pieces)(units, view, warn),
-    createWrite: () => createWriteOn(pieces),
+    write(units, view, warn = () => undefined) {
+      const items = withNamespaces(writeItems(units, view, prompts, warn), view, warn)
+      return uniqueIds(settleReasoning(items, warn))
+    },
     parts(items, view, { instructions }) {
       const tools = responsesTools(view)
       const own = instructions ?? ''
@@ -97,14 +78,15 @@ export function responsesWire(
         )
       return reply.output
         .flatMap((item: unknown) => (isRecord(item) ? normaliseItem(item) : []))
-        .flatMap((item) => reader.call(item) ?? [])
+        .flatMap((item) => readCall(item, loader) ?? [])
     },
     answer: (answers, view) => answers.map((answer) => answerItem(answer, view, prompts)),
   }
 }
 
 /** An item that stands twice in a history keeps its id once: the API refuses the second. */
-function uniqueIds(items: readonly ResponsesItem[], seen: Set<string>): ResponsesItem[] {
+function uniqueIds(items: readonly ResponsesItem[]): ResponsesItem[] {
+  const seen = new Set<string>()
   return items.map((item) => {
     if (typeof item.id !== 'string') return item
     if (!seen.has(item.id)) {

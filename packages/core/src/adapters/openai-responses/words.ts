@@ -18,15 +18,18 @@ export interface Words {
   push(item: ResponsesItem): void
   /** Says something behind what was pushed. */
   say(text: string): void
-  /** What waits still. */
-  waiting(): string
+  /** The user speaks next: what was pushed before stays as it is. */
+  startTurn(): void
 }
 
-/** Writes into `output`. `before`: what waits from items before these. */
-export function createWords(output: ResponsesItem[], before = ''): Words {
-  let waiting = before
+/** Writes into `output`. */
+export function createWords(output: ResponsesItem[]): Words {
+  let waiting = ''
+  let turn = 0
   return {
-    waiting: () => waiting,
+    startTurn() {
+      turn = output.length
+    },
     push(item) {
       const text = waiting
       const takes = text !== '' && (isOutput(item) || (isMessage(item) && item.role === 'user'))
@@ -36,7 +39,7 @@ export function createWords(output: ResponsesItem[], before = ''): Words {
     },
     say(text) {
       if (text === '') return
-      const start = output.findLastIndex((item) => !isBehindCalls(item)) + 1
+      const start = Math.max(turn, output.findLastIndex((item) => !isBehindCalls(item)) + 1)
       const last = output.findLastIndex(isOutput)
       const found = output[last]
       if (last >= start && found) output[last] = extended(found, text)

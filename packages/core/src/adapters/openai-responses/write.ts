@@ -16,7 +16,6 @@ import {
 } from '../shared/thread.js'
 import type { Warn } from '../shared/warning.js'
 import { outputOf } from './output.js'
-import type { Progress } from './progress.js'
 import { said } from './read.js'
 import { toFunction } from './tools.js'
 import {
@@ -32,17 +31,16 @@ import { createWords, type WordedOutput } from './words.js'
 type AssistantUnit = Extract<Unit, { kind: 'assistant' }>
 type AnswerUnit = Extract<Unit, { kind: 'answer' }>
 
-/** From one message of the user's to the next, or any number of these. */
 export function writeItems(
   units: readonly Unit[],
-  progress: Progress,
   view: SurfaceView,
   prompts: Prompts,
   warn: Warn,
 ): ResponsesItem[] {
-  const { searches } = progress
+  /** Ids of searches, until another call uses them again. */
+  const searches = new Set<string>()
   const output: ResponsesItem[] = []
-  const words = createWords(output, progress.waiting)
+  const words = createWords(output)
   const written = (unit: Exclude<Unit, { kind: 'note' }>): readonly ResponsesItem[] => {
     if (unit.kind === 'assistant') {
       const items = replyItems(unit, view)
@@ -61,6 +59,7 @@ export function writeItems(
     return [own(unit) ?? message(unit.kind, unit.text)]
   }
   for (const unit of units) {
+    if (unit.kind === 'user') words.startTurn()
     if (unit.kind !== 'note') {
       for (const item of written(unit)) words.push(item)
       continue
@@ -71,7 +70,6 @@ export function writeItems(
     const tools = adds.map((tool) => ({ source: tool.source, member: toFunction(tool) }))
     words.push({ type: 'additional_tools', role: 'developer', tools: bySource(tools, prompts) })
   }
-  progress.waiting = words.waiting()
   return output
 }
 

@@ -15,29 +15,28 @@ import type { Prompts } from '../../surface/prompts.js'
 import type { ImportedStep, ImportReport } from '../../turn/host-steps.js'
 import type { CallAnswer, RunOptions } from '../../turn/run.js'
 import { readMachineLine } from '../../turn/search-call/machine-line.js'
-import { anchorsOf, survivors } from './anchors.js'
+import { placeAnchors, survivors } from './anchors.js'
 import { assertConversation, assertThread, assertWire } from './assert-adapter.js'
 import { assertRequest } from './assert-request.js'
-import { thinkingIn } from './bound-thinking.js'
-import { createFedBack, FED_BACK } from './fed-back.js'
+import { findThinking, withoutStripped } from './bound-thinking.js'
+import { FED_BACK, isFedBack } from './fed-back.js'
 import { assertFirstRun } from './first-run.js'
 import { joinOwnWords } from './join-own-words.js'
 import { leaveBehind } from './leave-behind.js'
 import { speakBetween } from './mistral.js'
 import { noticePlace } from './notice-place.js'
+import { hasOpenCalls } from './open-calls.js'
 import { openWithUser } from './open-with-user.js'
 import { plainText } from './plain-text.js'
-import { createRecall, type Recalled, type Remembered } from './recall.js'
-import type { EndOf } from './repair.js'
-import { repairStretches } from './repair-stretches.js'
+import { type EndOf, repair } from './repair.js'
 import { sameItems } from './same-items.js'
+import { settleIds } from './settle-ids.js'
 import type { StreamedReply } from './streamed.js'
-import { createReader, type Reading, referringIn } from './stretches.js'
-import { argumentsObject, type Unit, type UnitCall } from './thread.js'
+import { argumentsObject, type Placed, type Unit, type UnitCall } from './thread.js'
 import type { Warn, Warning } from './warning.js'
 import { weave } from './weave.js'
 import type { OwnUnit, Wire } from './wire.js'
-import { assertOwnReply, foreignEntry } from './wrong-door.js'
+import { assertOwnReply, findForeignEntry } from './wrong-door.js'
 
 export interface Turn<Message, Reply, Parts> {
   /** Spread these into the request. */
@@ -96,20 +95,15 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
 ): Adapter<Message, Reply, Parts, Prompt> {
   assertConversation(conversation)
   assertWire(wire)
-  const form = wire.traits?.form
-  const recallAll = createRecall((message: Message) => normalised(wire, message), form)
-  const recall = (messages: readonly Message[]) => {
+  const { form, thinking } = wire.traits ?? {}
+  const normaliseAll = (messages: readonly Message[]) => {
     if (!Array.isArray(messages))
       throw invalid('messages', `This takes your history, an array of messages, not ${kindOf(messages)}.`)
-    const recalled = recallAll(messages)
-    return { ...recalled, foreign: form && foreignEntry(form, recalled) }
+    const foreign = form && findForeignEntry(form, messages)
+    return { given: [...messages], normal: messages.map((message) => normalise(wire, message)), foreign }
   }
-  const readStretches = createReader(wire)
-  const write = wire.createWrite?.() ?? wire.write.bind(wire)
-  const isFedBack = createFedBack()
-  const read = (messages: readonly Message[]) =>
-    wire.read(recall(messages).entries.flatMap(({ normal }) => normal))
-  const anchored = (messages: readonly Message[]) => anchorsOf(read(messages))
+  const read = (messages: readonly Message[]) => wire.read(normaliseAll(messages).normal.flat())
+  const anchored = (messages: readonly Message[]) => placeAnchors(read(messages))
   /** A store that cannot take a figure must not keep tools from running. */
   const record = async (requestId: string, usage: Usage | undefined) => {
     if (usage?.inputTokens === undefined) return
@@ -118,35 +112,37 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   return {
     async begin(messages, request = {} as Prompt) {
       assertRequest(request, wire.traits?.prompt ?? [])
-      const recalled = recall(messages)
-      const reading = readStretches(recalled.entries)
-      const { stretches, placed, naming } = reading
-      const { requestId = `history ${conversation.epoch}.${naming.hash()}` } = request as {
+      const { given, normal, foreign } = normaliseAll(messages)
+      const units = wire.read(normal.flat())
+      const anchors = placeAnchors(units)
+      const { placed } = anchors
+      const { requestId = `history ${conversation.epoch}.${anchors.hash(wire.name)}` } = request as {
         readonly requestId?: string
       }
       const view = await conversation.begin({
         requestId,
         anchor: placed.at(-1)?.anchor ?? '',
         wire: wire.name,
-        present: naming,
-        references: referringIn(reading.sum),
+        present: anchors,
+        references: new Set(
+          placed.flatMap(({ unit, anchor }) => (unit.kind === 'answer' && unit.loaded ? [anchor] : [])),
+        ),
         place: noticePlace(placed, wire.traits?.wordlessSearches ? conversation.loader : undefined),
-        thinking: wire.traits?.thinking && thinkingIn(stretches, placed),
+        thinking: thinking && findThinking(placed, thinking),
         support: {
           native: wire.traits?.native,
           text: () => wholeText(messages, request),
         },
       })
-      const { isOrderly, isEntangled } = reading.sum
-      const ends = isOrderly && !isEntangled ? undefined : await conversation.ends()
+      const ends = hasOpenCalls(units) ? await conversation.ends() : undefined
       const endOf: EndOf | undefined = ends && ((call, anchor) => ends({ ...call, anchor }))
       const warnings: Warning[] = []
       const warn: Warn = (code, text) => {
         warnings.push({ code, text })
         conversation.warn(code, text)
       }
-      if (recalled.foreign) warn('entry-foreign', recalled.foreign)
-      if (isFedBack(stretches, request, view)) warn('history-fed-back', FED_BACK)
+      if (foreign) warn('entry-foreign', foreign)
+      if (isFedBack(units, request, view)) warn('history-fed-back', FED_BACK)
       const { policyFault } = conversation
       if (policyFault !== undefined)
         warn('policy-failed', `a policy failed, so the tool is denied: ${policyFault}`)
@@ -161,15 +157,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         view,
         warnings,
         parts: wire.parts(
-          compose(
-            wire,
-            write,
-            { messages, ...recalled, ...reading },
-            view,
-            conversation.prompts,
-            warn,
-            endOf,
-          ),
+          compose(wire, { messages, given, normal, placed }, view, conversation.prompts, warn, endOf),
           view,
           plainJson(request),
           warn,
@@ -184,13 +172,10 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
           const reply = replyIn(given)
           if (form) assertOwnReply(form, reply)
           await record(requestId, isStreamed(given) ? given.usage : wire.usage?.(reply))
-          const calls = wire.calls(
-            reply,
-            recalled.entries.flatMap(({ normal }) => normal),
-          )
+          const calls = wire.calls(reply, normal.flat())
           const made = calls.map(({ id, name, input }, index) => {
             const nth = calls.slice(0, index).filter((before) => before.id === id).length
-            return { callId: id, anchor: naming.next(id, nth), name, input }
+            return { callId: id, anchor: anchors.next(id, nth), name, input }
           })
           const forget = assertFirstRun(ran, reply, calls)
           const answers = await conversation.run(made, options).catch((error: unknown) => {
@@ -221,7 +206,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       )
       const told =
         wire.restore && own.length === spoken.length
-          ? wire.read(wire.restore(own).flatMap((message) => normalised(wire, message)))
+          ? wire.read(wire.restore(own).flatMap((message) => normalise(wire, message)))
           : spoken.flatMap((unit) => leaveBehind(unit, wire, conversation.prompts))
       return wire.write(told, project(createState(), ''))
     },
@@ -279,7 +264,7 @@ function targetOf({ name, input }: UnitCall): string {
 }
 
 /** What is no object is no message on any wire, and neither is one whose fields cannot be read. */
-function normalised<Message>(
+function normalise<Message>(
   wire: { normalise?(message: Message): readonly Message[] },
   message: Message,
 ): readonly Message[] {
@@ -292,37 +277,41 @@ function normalised<Message>(
   }
 }
 
-/** A history as it was given, as it was read, and its names. */
-interface Given<Message> extends Recalled<Message>, Reading {
+/** A history as the host gave it, and as it was read. */
+interface Given<Message> {
   readonly messages: readonly Message[]
+  /** The messages at the time of the request: the host may change its array meanwhile. */
+  readonly given: readonly Message[]
+  /** Each of them in normal form. */
+  readonly normal: readonly (readonly Message[])[]
+  readonly placed: readonly Placed[]
 }
 
 function compose<Message, Reply, Parts, Prompt extends object>(
   wire: Wire<Message, Reply, Parts, Prompt>,
-  write: typeof wire.write,
-  history: Given<Message>,
+  { messages, given, normal, placed }: Given<Message>,
   view: SurfaceView,
   prompts: Prompts,
   warn: Warn,
   endOf?: EndOf,
 ): readonly Message[] {
-  const { messages, entries, odd, sum } = history
-  for (const index of odd) {
-    const { message, normal } = entries[index] as Remembered<Message>
-    if (normal.length === 0) warn('entry-dropped', 'dropped an entry of the history that says nothing')
-    else if (normal[0] !== message)
+  for (const [index, message] of given.entries()) {
+    const [first] = normal[index] ?? []
+    if (first === undefined) warn('entry-dropped', 'dropped an entry of the history that says nothing')
+    else if (first !== message)
       warn('form-repaired', 'repaired the form of an entry of the history: servers refuse it')
   }
   const callable = new Set(view.tools.map((tool) => tool.name))
-  for (const name of sum.ofHost) callable.add(name)
-  const { opensWithUser, notesJoinAnswers, modelSpeaksBetween } = wire.traits ?? {}
-  const repaired = repairStretches(wire, history, view, callable, prompts, warn, endOf)
-  const isJoined = notesJoinAnswers && (sum.isSpokenBehind || repaired !== history.placed)
-  const joined = isJoined ? joinOwnWords(repaired, prompts) : repaired
-  const spoken = modelSpeaksBetween ? speakBetween(joined, prompts) : joined
-  const begun = opensWithUser ? openWithUser(spoken, prompts, warn) : spoken
-  const units = begun === history.placed ? history.units : begun.map(({ unit }) => unit)
-  const written = history.given(write(weave(begun, units, view, warn), view, warn))
+  for (const name of wire.ofHost?.(placed.map(({ unit }) => unit)) ?? []) callable.add(name)
+  const { ids, thinking, opensWithUser, notesJoinAnswers, modelSpeaksBetween } = wire.traits ?? {}
+  let made = placed
+  if (thinking) made = withoutStripped(made, view, thinking)
+  if (ids) made = settleIds(made, wire.name, ids, warn)
+  made = repair(made, view, callable, prompts, warn, wire.traits, endOf)
+  if (notesJoinAnswers) made = joinOwnWords(made, prompts)
+  if (modelSpeaksBetween) made = speakBetween(made, prompts)
+  if (opensWithUser) made = openWithUser(made, prompts, warn)
+  const written = wire.write(weave(made, view, warn), view, warn)
   // Off: the host's own array, unless a server would refuse it.
   return view.mode === 'off' && sameItems(written, messages) ? messages : written
 }

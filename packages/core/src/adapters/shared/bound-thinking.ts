@@ -5,7 +5,6 @@
 
 import type { SurfaceView } from '../../surface/project.js'
 import type { BoundThinking } from '../../surface/thinking.js'
-import type { Stretch } from './stretches.js'
 import type { Placed, Unit } from './thread.js'
 
 /** How a wire tells such thinking from the rest of a message. */
@@ -16,18 +15,12 @@ export interface ThinkingTrait {
   without(unit: Unit): Unit
 }
 
-/** `placed`: all units of these stretches. */
-export function thinkingIn(stretches: readonly Stretch[], placed: readonly Placed[]): BoundThinking {
+/** Finds the anchors of messages with such thinking, before the current tool loop and inside it. */
+export function findThinking(placed: readonly Placed[], { holds }: ThinkingTrait): BoundThinking {
   const start = loopStart(placed)
-  const before: string[] = []
-  const inside: string[] = []
-  let first = 0
-  for (const stretch of stretches) {
-    for (const index of stretch.thinking)
-      (first + index < start ? before : inside).push(stretch.placed[index]?.anchor ?? '')
-    first += stretch.placed.length
-  }
-  return { before, inside }
+  const anchors = (some: readonly Placed[]) =>
+    some.filter(({ unit }) => holds(unit)).map(({ anchor }) => anchor)
+  return { before: anchors(placed.slice(0, start)), inside: anchors(placed.slice(start)) }
 }
 
 /** The last turn of the user's that answers no calls: what follows is one tool loop. */

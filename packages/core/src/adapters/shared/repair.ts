@@ -114,37 +114,13 @@ export function settleOrder(
         return
       }
       if (answersAnywhere) return
-      const between = placed.slice(index + 1, placed.indexOf(answer))
+      const between = placed.slice(index + 1, pairs.places.get(answer))
       if (between.some((each) => each.unit.kind !== 'answer'))
         warn('answer-moved', `moved the answer to ${safeJson(call.id)} directly behind its call`)
       output.push(answer)
     })
   })
   return output
-}
-
-/** Whether there is nothing to settle in the order of these units. */
-export function isOrderly(placed: readonly Placed[], answersAnywhere = false): boolean {
-  let next: readonly (Placed | undefined)[] = []
-  const { answers, pairings } = pairUp(placed)
-  const isInPlace = placed.every((item) => {
-    const { unit } = item
-    if (unit.kind === 'answer') {
-      const expected = next[0]
-      next = next.slice(1)
-      return answersAnywhere ? pairings.get(item) === 'answers' : expected === item
-    }
-    if (next.length > 0 && !answersAnywhere) return false
-    next = unit.kind === 'assistant' ? unit.calls.map((_, position) => answers.get(item)?.get(position)) : []
-    return next.every((answer) => answer !== undefined)
-  })
-  return isInPlace && (answersAnywhere || next.length === 0)
-}
-
-/** Whether an answer among these units belongs to no call among them. */
-export function strays(placed: readonly Placed[]): boolean {
-  const { pairings } = pairUp(placed)
-  return placed.some((item) => item.unit.kind === 'answer' && pairings.get(item) !== 'answers')
 }
 
 /** Whether it ran is not known, unless the ledger does, or nobody could read its arguments: then it did not. */
@@ -159,9 +135,11 @@ function pairUp(placed: readonly Placed[]) {
   const open = createOpenCalls<{ readonly item: Placed; readonly position: number }>()
   const answers = new Map<Placed, Map<number, Placed>>()
   const pairings = new Map<Placed, 'answers' | 'repeats'>()
+  const places = new Map<Placed, number>()
   const texts = new Map<string, string>()
-  for (const item of placed) {
+  for (const [index, item] of placed.entries()) {
     const { unit } = item
+    places.set(item, index)
     if (unit.kind === 'assistant') open.add(unit.calls.map(({ id }, position) => [id, { item, position }]))
     if (unit.kind !== 'answer') continue
     const call = open.take(unit.callId)
@@ -171,7 +149,7 @@ function pairUp(placed: readonly Placed[]) {
     } else if (texts.get(unit.callId) === unit.text) pairings.set(item, 'repeats')
     texts.set(unit.callId, unit.text)
   }
-  return { answers, pairings }
+  return { answers, pairings, places }
 }
 
 /** Calls whose name this request does not know where they stand: through the bridge, out of it, as a search, or told as text. */

@@ -24,15 +24,13 @@ export interface IdRules {
   readonly fields: { readonly call: string; readonly answer: string }
 }
 
-/** `isTaken`: ids of calls that stand before these units. */
 export function settleIds(
   placed: readonly Placed[],
   wire: string,
   rules: IdRules,
   warn: Warn,
-  isTaken: (id: string) => boolean = () => false,
 ): readonly Placed[] {
-  const ids = createIds(rules, isTaken)
+  const ids = createIds(rules)
   const open = createOpenCalls<string>()
   const { call: inCall, answer: inAnswer } = rules.fields
   const settleCall = (call: UnitCall): UnitCall => {
@@ -61,14 +59,10 @@ export function settleIds(
   })
 }
 
-function createIds(
-  { legal, max = Number.POSITIVE_INFINITY, made, scope }: IdRules,
-  isTaken: (id: string) => boolean,
-) {
+function createIds({ legal, max = Number.POSITIVE_INFINITY, made, scope }: IdRules) {
   const taken = new Set<string>()
   const given = new Set<string>()
   const counts = new Map<string, number>()
-  const isUsed = (id: string) => taken.has(id) || (scope === 'history' && isTaken(id))
   const fits = (id: string) => id !== '' && id.length <= max && (legal?.test(id) ?? true)
   const numbered = (id: string, count: number) => {
     const plain = count === 1 ? id : `${id}_${count}`
@@ -84,7 +78,7 @@ function createIds(
     },
     settle(id: string): string {
       let count = counts.get(id) ?? 1
-      while (isUsed(numbered(id, count))) count++
+      while (taken.has(numbered(id, count))) count++
       counts.set(id, count + 1)
       const settled = numbered(id, count)
       taken.add(settled)

@@ -2,22 +2,14 @@
 
 import type { Insert } from '../../ledger/fold.js'
 import type { SurfaceView } from '../../surface/project.js'
-import { sameItems } from './same-items.js'
 import type { Placed, Unit } from './thread.js'
 import type { Warn } from './warning.js'
 
-/** `units`: those of `placed`. */
-export function weave(
-  placed: readonly Placed[],
-  units: readonly Unit[],
-  view: SurfaceView,
-  warn: Warn,
-): readonly Unit[] {
+export function weave(placed: readonly Placed[], view: SurfaceView, warn: Warn): readonly Unit[] {
   const notes = placeInserts(placed, view, warn)
-  if (notes.size === 0) return units
   const output: Unit[] = []
-  for (let index = 0; index < units.length; index++) {
-    output.push(units[index] as Unit)
+  for (const [index, { unit }] of placed.entries()) {
+    output.push(unit)
     const note = notes.get(index)
     if (note) output.push(note)
   }
@@ -42,7 +34,7 @@ function placeInserts(placed: readonly Placed[], view: SurfaceView, warn: Warn):
       warn('update-moved', 'the message an update belongs to is gone; it stands at the nearest earlier place')
     const index = batchEnd(placed, found ?? position)
     position = Math.max(position, index)
-    const note = joined(notes.get(index), insert, view)
+    const note = join(notes.get(index), insert, view)
     if (note) notes.set(index, note)
   }
   return notes
@@ -68,23 +60,6 @@ function batchEnd(placed: readonly Placed[], start: number): number {
   let end = start
   while (isOfBatch(placed[end + 1])) end++
   return end
-}
-
-interface Joined {
-  readonly from: readonly unknown[]
-  readonly note: Note | undefined
-}
-
-/** What the last update of a place made of it, so that the same note is the same object with every request. */
-const known = new WeakMap<Insert, Joined>()
-
-function joined(before: Note | undefined, insert: Insert, view: SurfaceView): Note | undefined {
-  const from = [before, view.delivery, insert.text, insert.adds, insert.removes]
-  const last = known.get(insert)
-  if (last && sameItems(last.from, from)) return last.note
-  const note = join(before, insert, view)
-  known.set(insert, { from, note })
-  return note
 }
 
 /**

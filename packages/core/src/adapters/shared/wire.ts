@@ -25,11 +25,6 @@ export interface WireTraits<Prompt extends object = object> {
   readonly opensWithUser?: boolean
   /** Where the provider searches by its own means, the answer to a search holds definitions and no words. */
   readonly wordlessSearches?: boolean
-  /**
-   * A history is read the same in parts, where each begins with a message of the user's, or with a reply behind the results
-   * of the one before: then only what is new is read. Absent: all of it, with every request.
-   */
-  readonly readsInStretches?: boolean
   /** Servers take no message between an answer and the next reply: notices join the answer. */
   readonly notesJoinAnswers?: boolean
   /** Servers take the user behind an answer only where the model has spoken between. */
@@ -55,15 +50,13 @@ export interface Wire<Message, Reply, Parts, Prompt extends object = object> {
    * absent, `write` sees to it.
    */
   normalise?(message: Message): readonly Message[]
-  /** Reads a native history. The same message gives the same units, so that their names need not be hashed again. */
+  /** Reads a native history. */
   read(messages: readonly Message[]): readonly Unit[]
   /**
    * Writes units as a native history. A unit of this wire that was not repaired gives back its native piece, unless servers
    * refuse its shape: what is changed then is said to `warn`.
    */
   write(units: readonly Unit[], view: SurfaceView, warn?: Warn): Message[]
-  /** The same for the requests of one adapter: it may remember what it wrote. Absent: `write`. */
-  createWrite?(): (units: readonly Unit[], view: SurfaceView, warn?: Warn) => Message[]
   /**
    * The messages that these units were read from, where that cannot be told from the very objects any more: a thread may
    * have been stored. All units are of this wire. Where this is absent, `write` does not need it.

@@ -76,36 +76,19 @@ function lacksParts(message: unknown): boolean {
   }
 }
 
-/** What a message shows of its form. */
-export interface FormSigns {
-  /** It is in this form. */
-  readonly isOwn: boolean
-  /** It is in another one. */
-  readonly isForeign: boolean
-  readonly forms: readonly AnyForm[]
-}
-
-export function signsFor(form: Form, message: unknown): FormSigns {
-  const forms = formsOf(message)
-  const isOwn = forms.some((each) => each === form || each === ALSO_READ[form])
-  const isForeign = forms.length > 0 ? !isOwn : form === 'google' && lacksParts(message)
-  return { isOwn, isForeign, forms }
-}
-
-interface Signed {
-  readonly signs: FormSigns | undefined
-}
-
-/** What is foreign in a history, in words; undefined where nothing is. `odd`: where to look. Throws where nothing in it shows this form. */
-export function foreignEntry(
-  form: Form,
-  { entries, odd }: { readonly entries: readonly Signed[]; readonly odd: readonly number[] },
-): string | undefined {
-  const index = odd.find((each) => entries[each]?.signs?.isForeign)
-  if (index === undefined) return undefined
-  const [other] = entries[index]?.signs?.forms ?? []
+/**
+ * Describes the first entry of a history that has the form of another wire. Throws if no entry has the form of this one.
+ */
+export function findForeignEntry(form: Form, messages: readonly unknown[]): string | undefined {
+  const forms = messages.map(formsOf)
+  const isOwn = (some: readonly AnyForm[]) => some.some((each) => each === form || each === ALSO_READ[form])
+  const index = forms.findIndex((some, at) =>
+    some.length > 0 ? !isOwn(some) : form === 'google' && lacksParts(messages[at]),
+  )
+  if (index < 0) return undefined
+  const [other] = forms[index] ?? []
   const problem = `entry ${index} of this history is ${other ? `in the form of ${FORMS[other].api}` : 'a message with "content"'}, and ${FORMS[form].door} reads that of ${FORMS[form].api}`
-  if (entries.some(({ signs }) => signs?.isOwn)) return problem
+  if (forms.some(isOwn)) return problem
   throw invalid('messages', `${problem[0]?.toUpperCase()}${problem.slice(1)}. ${fixOf(form, other)}`)
 }
 
