@@ -1,8 +1,9 @@
 /** `@toolwell/core/adapter`: what the adapters of this package are made with, for a wire of your own. See docs/adapters/writing-one.md. */
 
 export { type Adapter, createAdapter, type Thread, type Turn } from './shared/adapter.js'
-export type { ThinkingTrait } from './shared/bound-thinking.js'
-export type { IdRules } from './shared/settle-ids.js'
+export type { Form } from './shared/check-input.js'
+export type { IdRules } from './shared/repair.js'
+export type { ThinkingTrait } from './shared/thinking.js'
 export {
   argumentsObject,
   argumentsText,
@@ -12,6 +13,4 @@ export {
   type Unit,
   type UnitCall,
 } from './shared/thread.js'
-export type { Warn, Warning, WarningCode } from './shared/warning.js'
-export type { OwnUnit, Wire, WireTraits } from './shared/wire.js'
-export type { Form } from './shared/wrong-door.js'
+export type { OwnUnit, Warn, Warning, WarningCode, Wire, WireTraits } from './shared/wire.js'

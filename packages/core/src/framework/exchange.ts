@@ -2,9 +2,8 @@
 
 import { createAdapter } from '../adapters/shared/adapter.js'
 import { placeAnchors, survivors } from '../adapters/shared/anchors.js'
-import { plainText } from '../adapters/shared/plain-text.js'
-import type { StreamedReply } from '../adapters/shared/streamed.js'
-import { argumentsObject, type UnitCall } from '../adapters/shared/thread.js'
+import type { StreamedReply } from '../adapters/shared/stream.js'
+import { argumentsObject, plainText, type UnitCall } from '../adapters/shared/thread.js'
 import { defined } from '../base/guards.js'
 import type { Conversation } from '../conversation.js'
 import type { CallAnswer, Execute, RunOptions } from '../turn/run.js'

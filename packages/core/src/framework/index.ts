@@ -3,8 +3,8 @@
  * wire's adapter, so that histories are repaired as in a loop of your own; calls that they start are run here.
  */
 
-import { assertConversation } from '../adapters/shared/assert-adapter.js'
-import { readEvents } from '../adapters/shared/sse.js'
+import { assertConversation } from '../adapters/shared/check-input.js'
+import { readEvents } from '../adapters/shared/stream.js'
 import { ToolwellError } from '../base/errors.js'
 import { defined } from '../base/guards.js'
 import { assertKnownKeys, assertOneOf, invalid } from '../base/options.js'

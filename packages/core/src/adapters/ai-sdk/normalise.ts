@@ -1,8 +1,7 @@
 /** Messages that the SDK hands on and servers refuse, in the nearest form that they take. */
 
 import { isRecord } from '../../base/guards.js'
-import { sameItems } from '../shared/same-items.js'
-import { argumentsObject, readArguments } from '../shared/thread.js'
+import { argumentsObject, readArguments, sameItems } from '../shared/thread.js'
 import type { MessageRules } from './protocol.js'
 import { type AiMessage, type AiPart, type AiResultPart, isCall, isResult, partsOf } from './types.js'
 

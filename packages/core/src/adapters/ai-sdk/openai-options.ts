@@ -1,7 +1,7 @@
 /** What OpenAI's provider keeps with a call: the id of its item, and its namespace. On Azure it goes by that name. */
 
 import { isRecord } from '../../base/guards.js'
-import { sameItems } from '../shared/same-items.js'
+import { sameItems } from '../shared/thread.js'
 import { type AiMessage, type AiPart, partsOf } from './types.js'
 
 type Options = Readonly<Record<string, unknown>>

@@ -1,5 +1,5 @@
 /** Which wire a model of the SDK really speaks: definitions, latch and limits are those of that wire. */
-import type { IdRules } from '../shared/settle-ids.js'
+import type { IdRules } from '../shared/repair.js'
 
 export type Protocol = 'anthropic' | 'google' | 'openai-chat' | 'openai-responses' | 'ai-sdk'
 

@@ -1,7 +1,7 @@
 /** Thinking of Anthropic's models in messages of the SDK: parts of the type `reasoning`, with a seal in their options. */
 
 import { isRecord } from '../../base/guards.js'
-import type { ThinkingTrait } from '../shared/bound-thinking.js'
+import type { ThinkingTrait } from '../shared/thinking.js'
 import { type AiCallOptions, type AiMessage, type AiPart, partsOf, WIRE } from './types.js'
 
 /** Page build-with-claude/preserved-thinking: such thinking is refused behind other bytes than it was thought behind. */

@@ -4,7 +4,7 @@ import { invalid, kindOf } from '../../base/options.js'
 import { quote } from '../../base/text.js'
 import { formOf, inForm, isPromise } from '../../tool/foreign-form.js'
 import type { JsonSchema, Tool, Validation, ValidationIssue } from '../../tool/tool.js'
-import { type Described, unreadable } from '../shared/import-tools.js'
+import { type Described, unreadable } from '../shared/tools.js'
 import type { AiExecuteOptions } from './types.js'
 
 /** The SDK's own `asSchema`, of the version that you use. */

@@ -1,6 +1,6 @@
 /** What a model of the SDK says that a request cost: plain numbers, or numbers in groups from its third version on. */
 import type { Usage } from '../../accounting/measurement.js'
-import { figure } from '../shared/streamed.js'
+import { figure } from '../shared/stream.js'
 
 export function readUsage(usage: unknown): Usage {
   return {

@@ -6,7 +6,7 @@ import type { Prompts } from '../../surface/prompts.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { CallAnswer } from '../../turn/run.js'
 import { revealed } from '../../turn/search-call/revealed.js'
-import { writeParts } from '../shared/result-parts.js'
+import { writeParts } from '../shared/media.js'
 import {
   type AnthropicMediaBlock,
   type AnthropicMessage,

@@ -6,9 +6,8 @@
 
 import { isRecord } from '../../base/guards.js'
 import { safeJson } from '../../base/text.js'
-import { sameItems } from '../shared/same-items.js'
-import { argumentsObject, readArguments, referencesText } from '../shared/thread.js'
-import type { Warn } from '../shared/warning.js'
+import { argumentsObject, readArguments, referencesText, sameItems } from '../shared/thread.js'
+import type { Warn } from '../shared/wire.js'
 import { isServerCall, unpaired } from './server-tools.js'
 import {
   type AnthropicBlock,

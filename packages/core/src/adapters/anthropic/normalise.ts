@@ -2,8 +2,7 @@
 
 import { isRecord } from '../../base/guards.js'
 import type { Prompts } from '../../surface/prompts.js'
-import { plainText, wordsOf } from '../shared/plain-text.js'
-import { sameItems } from '../shared/same-items.js'
+import { plainText, sameItems, wordsOf } from '../shared/thread.js'
 import {
   type AnthropicBlock,
   type AnthropicCall,

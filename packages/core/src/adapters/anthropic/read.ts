@@ -2,10 +2,10 @@
 
 import { isRecord } from '../../base/guards.js'
 import { invalid } from '../../base/options.js'
-import { plainText } from '../shared/plain-text.js'
 import {
   cutOff,
   type Native,
+  plainText,
   readArguments,
   referencesText,
   textOf,

@@ -1,11 +1,11 @@
 /** Reads a streamed reply: the events of one message to the message they add up to. */
 import type { Usage } from '../../accounting/measurement.js'
 import { isRecord } from '../../base/guards.js'
-import { eventsIn, figure, type StreamedReply, total } from '../shared/streamed.js'
+import { eventsIn, figure, type StreamedReply, total } from '../shared/stream.js'
 import { readArguments } from '../shared/thread.js'
 import { type AnthropicReply, blocksOf, isBlank } from './types.js'
 
-export { readEvents } from '../shared/sse.js'
+export { readEvents } from '../shared/stream.js'
 
 /** `usage` of a message as `recordRequest` wants it. On this wire `input_tokens` is what was neither read from the cache nor written to it. */
 export function readUsage(usage: unknown): Usage {

@@ -1,5 +1,5 @@
 /** Thinking blocks in units of this wire. */
-import type { ThinkingTrait } from '../shared/bound-thinking.js'
+import type { ThinkingTrait } from '../shared/thinking.js'
 import { type AnthropicBlock, isThinking, WIRE } from './types.js'
 
 /**

@@ -1,7 +1,7 @@
 /** The parts of Anthropic Messages that this adapter reads or writes. Everything else passes through untouched. */
 
 import { isRecord } from '../../base/guards.js'
-import type { IdRules } from '../shared/settle-ids.js'
+import type { IdRules } from '../shared/repair.js'
 
 export interface AnthropicMessage {
   readonly role: string

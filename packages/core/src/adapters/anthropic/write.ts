@@ -1,6 +1,5 @@
 import type { Prompts } from '../../surface/prompts.js'
-import { sameItems } from '../shared/same-items.js'
-import { argumentsObject, type Unit, type UnitCall } from '../shared/thread.js'
+import { argumentsObject, sameItems, type Unit, type UnitCall } from '../shared/thread.js'
 import { contentOf } from './answer.js'
 import { originOf, type Source } from './read.js'
 import {

@@ -1,14 +1,14 @@
 /** `@toolwell/core/google`: the Gemini API as plain JSON. */
 import type { Conversation } from '../../conversation.js'
 import { type Adapter, createAdapter, type Turn } from '../shared/adapter.js'
-import { assertConversation } from '../shared/assert-adapter.js'
+import { assertConversation } from '../shared/check-input.js'
 import type { GoogleContent, GoogleReply } from './types.js'
 import { type GoogleOptions, type GoogleParts, type GooglePrompt, googleWire } from './wire.js'
 
 export type { Thread } from '../shared/adapter.js'
-export type { Described } from '../shared/import-tools.js'
-export type { StreamedReply } from '../shared/streamed.js'
-export type { Warning, WarningCode } from '../shared/warning.js'
+export type { StreamedReply } from '../shared/stream.js'
+export type { Described } from '../shared/tools.js'
+export type { Warning, WarningCode } from '../shared/wire.js'
 export { assemble, readEvents, readUsage, type StreamedContent } from './stream.js'
 export { importTools } from './tools.js'
 export type {

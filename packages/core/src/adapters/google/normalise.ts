@@ -1,9 +1,7 @@
 /** Parts that servers refuse, and the nearest ones that they take. Nothing that was said is lost on the way. */
 
 import { isRecord } from '../../base/guards.js'
-import { plainText } from '../shared/plain-text.js'
-import { sameItems } from '../shared/same-items.js'
-import { argumentsObject, readArguments } from '../shared/thread.js'
+import { argumentsObject, plainText, readArguments, sameItems } from '../shared/thread.js'
 import type { GoogleContent, GoogleFunctionCall, GoogleFunctionResponse, GooglePart } from './types.js'
 
 type Fields = Readonly<Record<string, unknown>>

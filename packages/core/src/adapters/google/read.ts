@@ -1,8 +1,7 @@
 /** Contents to units. A reply of the model is one unit; a user's content is one for each response in it, and one for the rest. */
 
 import { isRecord } from '../../base/guards.js'
-import { plainText } from '../shared/plain-text.js'
-import { type Native, readArguments, textOf, type Unit, type UnitCall } from '../shared/thread.js'
+import { type Native, plainText, readArguments, textOf, type Unit, type UnitCall } from '../shared/thread.js'
 import type { OwnUnit } from '../shared/wire.js'
 import { normaliseParts } from './normalise.js'
 import { joinReplies } from './replies.js'

@@ -2,7 +2,7 @@
 import type { ResultPart } from '../../result/part.js'
 import { isTaken } from '../../result/taken.js'
 import type { Prompts } from '../../surface/prompts.js'
-import { writeParts } from '../shared/result-parts.js'
+import { writeParts } from '../shared/media.js'
 import { type GoogleFunctionResponse, type GoogleResponseMedia, WIRE } from './types.js'
 
 /**

@@ -1,10 +1,10 @@
 /** Reads a streamed reply: chunks to the one content they add up to. */
 import type { Usage } from '../../accounting/measurement.js'
 import { isRecord } from '../../base/guards.js'
-import { eventsIn, figure, type StreamedReply, total } from '../shared/streamed.js'
+import { eventsIn, figure, type StreamedReply, total } from '../shared/stream.js'
 import { type GoogleContent, type GooglePart, partsOf } from './types.js'
 
-export { readEvents } from '../shared/sse.js'
+export { readEvents } from '../shared/stream.js'
 
 export interface StreamedContent extends GoogleContent {
   readonly role: 'model'

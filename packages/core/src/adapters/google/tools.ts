@@ -2,8 +2,7 @@
 
 import { defined, isRecord } from '../../base/guards.js'
 import type { JsonSchema, Tool } from '../../tool/tool.js'
-import { assertImportable, type Described } from '../shared/import-tools.js'
-import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'
+import { assertImportable, createToolCodec, type Described, fitted, objectSchema } from '../shared/tools.js'
 import { type GoogleFunction, type GoogleFunctionDeclaration, WIRE } from './types.js'
 
 const codec = createToolCodec<GoogleFunction>((given) => {

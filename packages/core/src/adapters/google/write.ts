@@ -5,9 +5,8 @@
 
 import { safeJson } from '../../base/text.js'
 import { defaultPrompts } from '../../surface/prompts.js'
-import { sameItems } from '../shared/same-items.js'
-import { argumentsObject, referencesText, type Unit, type UnitCall } from '../shared/thread.js'
-import type { Warn } from '../shared/warning.js'
+import { argumentsObject, referencesText, sameItems, type Unit, type UnitCall } from '../shared/thread.js'
+import type { Warn } from '../shared/wire.js'
 import { normaliseParts } from './normalise.js'
 import { callsIn, type Piece, spokenText } from './read.js'
 import { isJoined } from './replies.js'

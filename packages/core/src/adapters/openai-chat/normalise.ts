@@ -1,8 +1,8 @@
 /** Shapes that servers refuse, and the nearest ones that they take. Nothing that was said is lost on the way. */
 
 import { isRecord } from '../../base/guards.js'
-import { plainText } from '../shared/plain-text.js'
 import type { UnitCall } from '../shared/thread.js'
+import { plainText } from '../shared/thread.js'
 import { fromCall } from './calls.js'
 import type { ChatMessage } from './types.js'
 

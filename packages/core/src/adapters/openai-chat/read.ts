@@ -1,7 +1,6 @@
 /** Messages to units, one each. */
 
-import { plainText } from '../shared/plain-text.js'
-import { textOf, type Unit, type UnitCall } from '../shared/thread.js'
+import { plainText, textOf, type Unit, type UnitCall } from '../shared/thread.js'
 import { callsOf, givenId, ownId } from './calls.js'
 import { isNormal, normaliseContent } from './normalise.js'
 import { type ChatMessage, WIRE } from './types.js'

@@ -1,9 +1,9 @@
 /** Reads a streamed reply: server-sent events to chunks, chunks to the one assistant message they add up to. */
 import type { Usage } from '../../accounting/measurement.js'
 import { isRecord } from '../../base/guards.js'
-import { eventsIn, figure, type StreamedReply, total } from '../shared/streamed.js'
+import { eventsIn, figure, type StreamedReply, total } from '../shared/stream.js'
 
-export { readEvents } from '../shared/sse.js'
+export { readEvents } from '../shared/stream.js'
 
 /** Fields that only some servers have (`reasoning_content`, `reasoning_details` …) are in it too: some want them back. */
 export interface StreamedMessage {

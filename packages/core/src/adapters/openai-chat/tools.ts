@@ -1,8 +1,7 @@
 /** Definitions to and from the shape of Chat Completions. */
 import { defined, isRecord } from '../../base/guards.js'
 import type { Tool } from '../../tool/tool.js'
-import { assertImportable, type Described } from '../shared/import-tools.js'
-import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'
+import { assertImportable, createToolCodec, type Described, fitted, objectSchema } from '../shared/tools.js'
 import { type ChatTool, WIRE } from './types.js'
 
 const codec = createToolCodec<ChatTool>((given) => {

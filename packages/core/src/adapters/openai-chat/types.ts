@@ -1,5 +1,5 @@
 /** The parts of Chat Completions that this adapter reads or writes. Everything else passes through untouched. */
-import type { IdRules } from '../shared/settle-ids.js'
+import type { IdRules } from '../shared/repair.js'
 
 export interface ChatToolCall {
   readonly id: string

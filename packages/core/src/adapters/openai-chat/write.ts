@@ -2,7 +2,7 @@
 
 import { safeJson } from '../../base/text.js'
 import { referencesText, type Unit } from '../shared/thread.js'
-import type { Warn } from '../shared/warning.js'
+import type { Warn } from '../shared/wire.js'
 import { callsOf, fromCall } from './calls.js'
 import { isNormal, normaliseContent } from './normalise.js'
 import { type ChatMessage, type ChatToolCall, WIRE } from './types.js'

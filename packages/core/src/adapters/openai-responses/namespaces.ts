@@ -8,7 +8,7 @@ import { isRecord } from '../../base/guards.js'
 import { safeJson } from '../../base/text.js'
 import type { SurfaceView } from '../../surface/project.js'
 import { declaredOnce, isNamespace, namespaceOf } from '../shared/namespace.js'
-import type { Warn } from '../shared/warning.js'
+import type { Warn } from '../shared/wire.js'
 import { isCall, type ResponsesCall, type ResponsesItem } from './types.js'
 
 export function withNamespaces(

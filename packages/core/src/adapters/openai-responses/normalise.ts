@@ -1,8 +1,7 @@
 /** Items that the API refuses, in the nearest form that it takes. Nothing that was said is lost on the way. */
 
 import { isRecord } from '../../base/guards.js'
-import { plainText, wordsOf } from '../shared/plain-text.js'
-import { sameItems } from '../shared/same-items.js'
+import { plainText, sameItems, wordsOf } from '../shared/thread.js'
 import type { ResponsesItem } from './types.js'
 
 type Fields = Readonly<Record<string, unknown>>

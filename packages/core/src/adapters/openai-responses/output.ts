@@ -2,7 +2,7 @@
 import type { MediaPart, ResultPart } from '../../result/part.js'
 import { isTaken } from '../../result/taken.js'
 import type { Prompts } from '../../surface/prompts.js'
-import { dataUrl, fileName, writeParts } from '../shared/result-parts.js'
+import { dataUrl, fileName, writeParts } from '../shared/media.js'
 import { type ResponsesCallOutput, type ResponsesOutputPart, WIRE } from './types.js'
 
 export function outputOf(parts: readonly ResultPart[], prompts: Prompts): ResponsesCallOutput['output'] {

@@ -3,8 +3,15 @@
 import { isRecord } from '../../base/guards.js'
 import { canonicalJson } from '../../base/hash.js'
 import { isNamespace } from '../shared/namespace.js'
-import { plainText } from '../shared/plain-text.js'
-import { cutOff, readArguments, referencesText, textOf, type Unit, type UnitCall } from '../shared/thread.js'
+import {
+  cutOff,
+  plainText,
+  readArguments,
+  referencesText,
+  textOf,
+  type Unit,
+  type UnitCall,
+} from '../shared/thread.js'
 import { withoutParsed } from './normalise.js'
 import { groupReplies } from './replies.js'
 import {

@@ -2,7 +2,7 @@
  * Reasoning as the API takes it back: once under its id, and only before the item it led to. A reply that ran into its
  * limit while the model was thinking has none, and goes; an item whose reasoning goes is not known by its id any more.
  */
-import type { Warn } from '../shared/warning.js'
+import type { Warn } from '../shared/wire.js'
 import { isOfModel, type ResponsesItem } from './types.js'
 
 export function settleReasoning(items: readonly ResponsesItem[], warn: Warn): ResponsesItem[] {

@@ -1,10 +1,10 @@
 /** Reads a streamed reply: events to the one response they add up to. */
 import type { Usage } from '../../accounting/measurement.js'
 import { isRecord } from '../../base/guards.js'
-import { eventsIn, figure, type StreamedReply } from '../shared/streamed.js'
+import { eventsIn, figure, type StreamedReply } from '../shared/stream.js'
 import type { ResponsesItem, ResponsesReply } from './types.js'
 
-export { readEvents } from '../shared/sse.js'
+export { readEvents } from '../shared/stream.js'
 
 /** `usage` of a response as `recordRequest` wants it. */
 export function readUsage(usage: unknown): Usage {

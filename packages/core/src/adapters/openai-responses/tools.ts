@@ -4,8 +4,7 @@ import { defined } from '../../base/guards.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Tool } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'
-import { assertImportable, type Described } from '../shared/import-tools.js'
-import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'
+import { assertImportable, createToolCodec, type Described, fitted, objectSchema } from '../shared/tools.js'
 import { type ResponsesFunctionTool, type ResponsesTool, WIRE } from './types.js'
 
 /** Not strict unless the host asks for it, and said outright: without that the provider tries strict mode, and changes the schemas that happen to allow it. */

@@ -1,5 +1,5 @@
 /** The parts of the Responses API that this adapter reads or writes. Everything else passes through untouched. */
-import type { IdRules } from '../shared/settle-ids.js'
+import type { IdRules } from '../shared/repair.js'
 
 /** An item of `input` or `output`. One without a type is a message. */
 export interface ResponsesItem {

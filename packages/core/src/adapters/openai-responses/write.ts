@@ -14,7 +14,7 @@ import {
   type Unit,
   type UnitCall,
 } from '../shared/thread.js'
-import type { Warn } from '../shared/warning.js'
+import type { Warn } from '../shared/wire.js'
 import { outputOf } from './output.js'
 import { said } from './read.js'
 import { toFunction } from './tools.js'

@@ -2,7 +2,6 @@
 
 import type { Usage } from '../../accounting/measurement.js'
 import { defined, isRecord } from '../../base/guards.js'
-import { lazily } from '../../base/lazily.js'
 import { invalid, kindOf } from '../../base/options.js'
 import { plainJson } from '../../base/plain-json.js'
 import type { Conversation } from '../../conversation.js'
@@ -15,28 +14,35 @@ import type { Prompts } from '../../surface/prompts.js'
 import type { ImportedStep, ImportReport } from '../../turn/host-steps.js'
 import type { CallAnswer, RunOptions } from '../../turn/run.js'
 import { readMachineLine } from '../../turn/search-call/machine-line.js'
-import { placeAnchors, survivors } from './anchors.js'
-import { assertConversation, assertThread, assertWire } from './assert-adapter.js'
-import { assertRequest } from './assert-request.js'
-import { findThinking, withoutStripped } from './bound-thinking.js'
-import { FED_BACK, isFedBack } from './fed-back.js'
-import { assertFirstRun } from './first-run.js'
-import { joinOwnWords } from './join-own-words.js'
-import { leaveBehind } from './leave-behind.js'
-import { speakBetween } from './mistral.js'
-import { noticePlace } from './notice-place.js'
-import { hasOpenCalls } from './open-calls.js'
-import { openWithUser } from './open-with-user.js'
-import { plainText } from './plain-text.js'
-import { type EndOf, repair } from './repair.js'
-import { sameItems } from './same-items.js'
-import { settleIds } from './settle-ids.js'
-import type { StreamedReply } from './streamed.js'
-import { argumentsObject, type Placed, type Unit, type UnitCall } from './thread.js'
-import type { Warn, Warning } from './warning.js'
-import { weave } from './weave.js'
-import type { OwnUnit, Wire } from './wire.js'
-import { assertOwnReply, findForeignEntry } from './wrong-door.js'
+import { noticePlace, placeAnchors, survivors } from './anchors.js'
+import {
+  assertConversation,
+  assertFirstRun,
+  assertOwnReply,
+  assertRequest,
+  assertThread,
+  assertWire,
+  FED_BACK,
+  findForeignEntry,
+  isFedBack,
+  isStreamed,
+  replyIn,
+} from './check-input.js'
+import { leaveBehind } from './move-thread.js'
+import { type EndOf, repair, settleIds } from './repair.js'
+import type { StreamedReply } from './stream.js'
+import { findThinking, withoutStripped } from './thinking.js'
+import {
+  argumentsObject,
+  hasOpenCalls,
+  type Placed,
+  plainText,
+  sameItems,
+  type Unit,
+  type UnitCall,
+} from './thread.js'
+import { joinOwnWords, openWithUser, speakBetween, weave } from './weave.js'
+import type { OwnUnit, Warn, Warning, Wire } from './wire.js'
 
 export interface Turn<Message, Reply, Parts> {
   /** Spread these into the request. */
@@ -83,8 +89,6 @@ export interface Adapter<Message, Reply, Parts, Prompt extends object = object> 
   /** A thread of another wire as a history of this one. Where the system prompt is no message, it is left out: give it to `begin`. */
   adopt(thread: Thread): Message[]
 }
-
-const replies = lazily(() => import('./no-reply.js'))
 
 /** A history that belongs to no wire. */
 export type Thread = readonly Unit[]
@@ -168,7 +172,6 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
             detail: error instanceof Error ? error.message : String(error),
           }),
         run: async (given, options) => {
-          const { isStreamed, replyIn } = await replies()
           const reply = replyIn(given)
           if (form) assertOwnReply(form, reply)
           await record(requestId, isStreamed(given) ? given.usage : wire.usage?.(reply))

@@ -7,7 +7,7 @@
 import { isRecord } from '../../base/guards.js'
 import { safeJson } from '../../base/text.js'
 import type { Prompts } from '../../surface/prompts.js'
-import { sameItems } from './same-items.js'
+import { sameItems } from './thread.js'
 
 export interface Namespace<Member> {
   readonly type: 'namespace'

@@ -1,9 +1,13 @@
 /** Puts the inserts of a view into a history, each behind its anchor, the same on every request. */
 
+import { shortHash } from '../../base/hash.js'
 import type { Insert } from '../../ledger/fold.js'
+import { isFramed } from '../../surface/announce.js'
 import type { SurfaceView } from '../../surface/project.js'
+import type { Prompts } from '../../surface/prompts.js'
+import type { IdRules } from './repair.js'
 import type { Placed, Unit } from './thread.js'
-import type { Warn } from './warning.js'
+import type { Warn } from './wire.js'
 
 export function weave(placed: readonly Placed[], view: SurfaceView, warn: Warn): readonly Unit[] {
   const notes = placeInserts(placed, view, warn)
@@ -85,4 +89,57 @@ function join(before: Note | undefined, insert: Insert, { delivery }: SurfaceVie
 function firstTurn(placed: readonly Placed[]): number {
   const first = placed.findIndex(({ unit }) => unit.kind !== 'system')
   return first < 0 ? placed.length - 1 : first
+}
+
+// Words of ours that stand as the user's behind results: Anthropic and Gemini take them there, in one turn with the results, and a thread that comes from there has them. Where a server takes no message there, they are a note, which joins the result.
+
+export function joinOwnWords(placed: readonly Placed[], prompts: Prompts): readonly Placed[] {
+  let isBehindResult = false
+  let joined: Placed[] | undefined
+  for (const [index, item] of placed.entries()) {
+    const { unit } = item
+    const isOurs: boolean = isBehindResult && unit.kind === 'user' && isFramed(unit.text, prompts)
+    isBehindResult = unit.kind === 'answer' || (isBehindResult && (isOurs || unit.kind === 'note'))
+    if (!isOurs) continue
+    joined ??= [...placed]
+    joined[index] = { ...item, unit: { kind: 'note', text: unit.text } }
+  }
+  return joined ?? placed
+}
+
+// Puts a word before a history that was cut so that it begins with the model: some servers take only the user first.
+
+export function openWithUser(placed: readonly Placed[], prompts: Prompts, warn: Warn): readonly Placed[] {
+  const first = placed.findIndex(({ unit }) => unit.kind !== 'system')
+  if (placed[first]?.unit.kind !== 'assistant') return placed
+  warn(
+    'beginning-missing',
+    'the history begins with the model; a word that its beginning is missing stands before it',
+  )
+  const note: Placed = {
+    unit: { kind: 'note', text: prompts.frame({ body: prompts.beginningLost() }) },
+    anchor: '',
+    calls: [],
+  }
+  return placed.toSpliced(first, 0, note)
+}
+
+// What Mistral's servers demand of a history, besides what the Chat family does. Sources: `mistral-common`, the validator of its requests. After the role `tool` it expects `assistant` or `tool`; ids of calls have nine letters and digits, and the API answers 400 to others ("Tool call id was call_98660886 but must be a-z, A-Z, 0-9, with a length of 9.").
+
+/** Ids of other providers, and those of calls that were interrupted, get one of this form; Mistral's own stay. */
+export const MISTRAL_IDS: Pick<IdRules, 'legal' | 'made'> = {
+  legal: /^[a-zA-Z0-9]{9}$/,
+  made: (id) => shortHash(id, 9),
+}
+
+/** Where the user speaks behind a result (tools were interrupted, the loop was left), a word of the model's stands between. */
+export function speakBetween(placed: readonly Placed[], prompts: Prompts): readonly Placed[] {
+  let isBehindResult = false
+  return placed.flatMap((item) => {
+    const { kind } = item.unit
+    const isDue = isBehindResult && kind === 'user'
+    isBehindResult = kind === 'answer' || (isBehindResult && kind === 'note')
+    if (!isDue) return [item]
+    return [{ unit: { kind: 'assistant', text: prompts.noReply(), calls: [] }, anchor: '', calls: [] }, item]
+  })
 }

@@ -8,7 +8,7 @@ import { isMedia, type ResultPart } from '../../result/part.js'
 import { isTaken } from '../../result/taken.js'
 import type { Prompts } from '../../surface/prompts.js'
 import { describe } from '../../turn/describe.js'
-import { mediaOf } from './media-of.js'
+import { mediaOf } from './media.js'
 import type { Unit } from './thread.js'
 import type { Wire } from './wire.js'
 

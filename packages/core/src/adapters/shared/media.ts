@@ -1,6 +1,9 @@
 /** An image or a file in a result, whatever wire wrote it. */
+
 import { isRecord } from '../../base/guards.js'
-import type { MediaPart } from '../../result/part.js'
+import { isMedia, type MediaPart, type ResultPart } from '../../result/part.js'
+import type { Prompts } from '../../surface/prompts.js'
+import { describe } from '../../turn/describe.js'
 
 /** Undefined for words, for addresses, and for what is not known here. */
 export function mediaOf(piece: unknown): MediaPart | undefined {
@@ -48,4 +51,34 @@ function media(data: unknown, mediaType: unknown, name?: unknown): MediaPart | u
     mediaType,
     ...(typeof name === 'string' && name !== '' ? { name } : {}),
   }
+}
+
+// A result in parts as one wire writes it: what the wire takes in its own form, the rest in words.
+
+/** `write` gives nothing for what the wire does not take. Words that stand side by side become one; blank ones are left out. */
+export function writeParts<Native extends object>(
+  parts: readonly ResultPart[],
+  write: (part: MediaPart) => Native | undefined,
+  prompts: Prompts,
+): readonly (string | Native)[] {
+  const made: (string | Native)[] = []
+  for (const part of parts) {
+    const native = isMedia(part) ? write(part) : undefined
+    const words = native ? '' : describe(part, prompts)
+    const last = made.at(-1)
+    if (native) made.push(native)
+    else if (words.trim() === '') continue
+    else if (typeof last === 'string') made[made.length - 1] = `${last}\n${words}`
+    else made.push(words)
+  }
+  return made
+}
+
+export function dataUrl({ mediaType, data }: MediaPart): string {
+  return `data:${mediaType};base64,${data}`
+}
+
+/** A name for a file that has none: servers tell by its ending how to read it. */
+export function fileName({ name, mediaType }: MediaPart): string {
+  return name ?? `file.${mediaType.slice(mediaType.lastIndexOf('/') + 1)}`
 }

@@ -1,0 +1,317 @@
+/** What a host gives an adapter besides its history, checked: a mistake there is told where it is made. */
+
+import { ToolwellError } from '../../base/errors.js'
+import { isRecord } from '../../base/guards.js'
+import { assertKnownKeys, invalid, kindOf } from '../../base/options.js'
+import { quote } from '../../base/text.js'
+import type { SurfaceView } from '../../surface/project.js'
+import { isPromise } from '../../tool/foreign-form.js'
+import { failureIn, isStream, type StreamedReply } from './stream.js'
+import { plainText, type Unit, type UnitCall } from './thread.js'
+
+const KINDS: readonly unknown[] = ['system', 'user', 'assistant', 'answer', 'note'] satisfies Unit['kind'][]
+
+/** A thread comes from `thread` of an adapter, perhaps by way of a store. */
+export function assertThread(thread: unknown): void {
+  const from = 'what thread() of an adapter gave, as it was or from JSON'
+  if (!Array.isArray(thread)) throw invalid('thread', `adopt takes ${from}, not ${kindOf(thread)}.`)
+  const broken = thread.findIndex((unit: unknown) => !isUnit(unit))
+  if (broken >= 0) throw invalid('thread', `adopt takes ${from}; entry ${broken} of this list is none of it.`)
+}
+
+function isUnit(value: unknown): boolean {
+  if (!isRecord(value) || !KINDS.includes(value.kind) || typeof value.text !== 'string') return false
+  if (value.kind === 'answer' && typeof value.callId !== 'string') return false
+  if (value.kind === 'assistant' && !(Array.isArray(value.calls) && value.calls.every(isUnitCall)))
+    return false
+  return isNative(value.native)
+}
+
+function isUnitCall(value: unknown): boolean {
+  if (!isRecord(value) || typeof value.id !== 'string' || typeof value.name !== 'string') return false
+  return isRecord(value.input) && isNative(value.native)
+}
+
+function isNative(value: unknown): boolean {
+  if (value === undefined) return true
+  return (
+    isRecord(value) &&
+    typeof value.wire === 'string' &&
+    typeof value.value === 'object' &&
+    value.value !== null
+  )
+}
+
+const METHODS = ['read', 'write', 'parts', 'calls', 'answer']
+
+export function assertConversation(conversation: unknown): void {
+  if (isRecord(conversation) && typeof conversation.begin === 'function') return
+  throw invalid('conversation', 'An adapter takes a conversation: await toolwell.open({ id }) gives one.')
+}
+
+export function assertWire(wire: unknown): void {
+  const missing = isRecord(wire)
+    ? [
+        ...(typeof wire.name === 'string' ? [] : ['name']),
+        ...METHODS.filter((key) => typeof wire[key] !== 'function'),
+      ]
+    : ['name', ...METHODS]
+  if (missing.length > 0)
+    throw invalid(
+      'wire',
+      `createAdapter takes a wire, and this one lacks ${missing.join(', ')}. See docs/adapters/writing-one.md.`,
+    )
+}
+
+// What is given to `begin` beside a history, checked: a system prompt in the words of another wire is told at once.
+
+/** What the wires call the system prompt that is given to `begin`. */
+const PROMPTS = ['system', 'instructions', 'systemInstruction']
+
+/** `own`: what this wire takes in `begin` besides the id of the request. */
+export function assertRequest(request: unknown, own: readonly string[]): void {
+  const foreign = isRecord(request)
+    ? PROMPTS.find((key) => request[key] !== undefined && !own.includes(key))
+    : undefined
+  if (foreign !== undefined) {
+    const [here] = own.filter((key) => PROMPTS.includes(key))
+    throw invalid(
+      `begin.${foreign}`,
+      here === undefined
+        ? "On this wire the system prompt is a message of your history: { role: 'system', content: … }."
+        : `On this wire the system prompt is given as ${JSON.stringify(here)}, not as ${JSON.stringify(foreign)}.`,
+    )
+  }
+  assertKnownKeys(request, ['requestId', ...own], 'begin')
+}
+
+// The calls of one reply are run once.
+
+/** Throws where these very calls were run on this turn: tools would do everything twice. A run that failed may be tried again. */
+export function assertFirstRun(ran: WeakSet<object>, reply: unknown, calls: readonly UnitCall[]): () => void {
+  const marks = [reply, ...calls.map(({ native }) => native?.value)].filter(
+    (value): value is object => typeof value === 'object' && value !== null,
+  )
+  if (calls.length > 0 && marks.some((mark) => ran.has(mark)))
+    throw invalid(
+      'run',
+      'The calls of this reply have been run on this turn: keep what the first run gave. For the next reply, begin again with the history that holds this one and its results.',
+    )
+  for (const mark of marks) ran.add(mark)
+  return () => {
+    for (const mark of marks) ran.delete(mark)
+  }
+}
+
+// A request that was taken for the history: what Toolwell has put into it would then be said once more each time.
+
+/** Shorter texts of a host's own prompts may stand in a history by chance. */
+const LEAST = 20
+
+export const FED_BACK =
+  'this history, or the prompt beside it, holds what Toolwell has put into an earlier request. Keep a list of your own: push the reply and the messages of run onto it, and give that to begin, not the messages of turn.parts'
+
+/** Whether the host's own messages or prompt hold the section or an insert of this conversation. */
+export function isFedBack(
+  units: readonly Unit[],
+  prompt: object,
+  { section, inserts }: SurfaceView,
+): boolean {
+  const isFound = (text: string, kinds: readonly Unit['kind'][]) =>
+    text.length >= LEAST && units.some((unit) => kinds.includes(unit.kind) && unit.text.includes(text))
+  return (
+    isFound(section, ['system']) ||
+    // The model itself may quote anything.
+    inserts.some(({ text }) => isFound(text, ['system', 'user', 'answer'])) ||
+    (section.length >= LEAST && plainText(prompt).includes(JSON.stringify(section).slice(1, -1)))
+  )
+}
+
+// What is given in place of a reply, and what was meant: told at once. Loaded with the first reply.
+
+const ASSEMBLED =
+  'await assemble(readEvents(response.body)), or await assemble(stream) with the stream of an SDK'
+
+/** The roles of messages that no model wrote. */
+const OTHERS = ['user', 'system', 'developer', 'tool', 'function']
+
+/** The reply in what `run` was given. Throws at what is surely none. Anything else is for the wire to judge. */
+export function replyIn<Reply>(given: Reply | StreamedReply<Reply, unknown>): Reply {
+  if (isStreamed(given)) {
+    if (!given.complete) throw brokenOff(given.error)
+    return given.reply
+  }
+  assertReply(given)
+  return given
+}
+
+export function isStreamed(reply: unknown): reply is StreamedReply<unknown, unknown> {
+  return isRecord(reply) && 'rawUsage' in reply && 'complete' in reply && 'reply' in reply
+}
+
+/** What came in place of a stream says so itself. What broke in the middle can be tried again. */
+function brokenOff(error: unknown): ToolwellError {
+  if (ToolwellError.is(error)) return invalid('reply', `There is no reply to run. ${error.message}`)
+  const why = typeof error === 'string' ? error : failureIn({ error })
+  return invalid(
+    'reply',
+    `This stream broke off${why ? ` (${quote(why, 300)})` : ''}, so its calls may not be whole, and nothing was run. Begin again with the same history.`,
+  )
+}
+
+function assertReply(reply: unknown): void {
+  if (!isRecord(reply)) return
+  if (isPromise(reply))
+    throw invalid('reply', 'This is a promise of a reply. Give run what it resolves to: await it first.')
+  if (typeof reply.json === 'function' && typeof reply.status === 'number')
+    throw invalid(
+      'reply',
+      `This is a Response of fetch. Give run what is in it: await response.json(), or of a stream ${ASSEMBLED}.`,
+    )
+  if (isStream(reply)) throw invalid('reply', `This is a stream. Give run what it adds up to: ${ASSEMBLED}.`)
+  if (isEvent(reply))
+    throw invalid(
+      'reply',
+      `This is one event of a stream. Give run what all of them add up to: ${ASSEMBLED}.`,
+    )
+  const { error, role } = reply
+  if (typeof role === 'string' && OTHERS.includes(role))
+    throw invalid(
+      'reply',
+      `This is a message with the role ${JSON.stringify(role)}, and no reply of a model. Give run what the API answered.`,
+    )
+  const isAnswer = ['choices', 'candidates', 'output', 'content', 'message'].some((key) => key in reply)
+  if (isAnswer || !isRecord(error) || typeof error.message !== 'string') return
+  throw invalid(
+    'reply',
+    `The API answered with an error: ${quote(error.message, 300)}. Nothing was run. Look at the status of a response before you give it to run.`,
+  )
+}
+
+/** A chunk of Chat Completions, or an event of the Responses API or of Anthropic's. Gemini's look like replies. */
+function isEvent({ choices, type }: Readonly<Record<string, unknown>>): boolean {
+  if (typeof type === 'string') return /^(?:response\.|message_|content_block_)/.test(type)
+  const [choice]: readonly unknown[] = Array.isArray(choices) ? choices : []
+  return isRecord(choice) && isRecord(choice.delta) && !('message' in choice)
+}
+
+// A history or a reply in another wire's form, told where it is given: an adapter would read nothing in it. Only shapes that exist on one wire count. Messages of words alone look the same on most, and are nobody's mistake.
+
+/** The forms of messages that have an adapter here. */
+export type Form = 'ai-sdk' | 'anthropic' | 'google' | 'openai-chat' | 'openai-responses'
+
+/** And messages as interfaces of the AI SDK keep them, which no adapter reads. */
+type AnyForm = Form | 'ui'
+
+const FORMS: Readonly<Record<AnyForm, { readonly api: string; readonly door: string }>> = {
+  'ai-sdk': { api: 'the AI SDK', door: 'aiSdk' },
+  anthropic: { api: 'Anthropic Messages', door: 'anthropic' },
+  google: { api: 'the Gemini API', door: 'google' },
+  'openai-chat': { api: 'Chat Completions', door: 'openaiChat' },
+  'openai-responses': { api: 'the Responses API', door: 'openaiResponses' },
+  ui: { api: 'an interface (UIMessage)', door: '' },
+}
+
+/** Forms that an adapter reads besides its own. */
+const ALSO_READ: Readonly<Partial<Record<Form, Form>>> = { 'openai-responses': 'openai-chat' }
+
+/** The forms that a message has a sign of: mostly none or one. */
+function formsOf(message: unknown): readonly AnyForm[] {
+  try {
+    return isRecord(message) ? signsOf(message) : []
+  } catch {
+    // A field that cannot be read: the entry will be dropped.
+    return []
+  }
+}
+
+function signsOf(message: Readonly<Record<string, unknown>>): readonly AnyForm[] {
+  const { role, type, content, parts, tool_calls: calls, tool_call_id: answered } = message
+  const pieces = Array.isArray(content) ? content.filter(isRecord) : []
+  const item = type === 'function_call' || type === 'function_call_output'
+  const withParts = Array.isArray(parts) && content === undefined
+  // A part of Gemini has a field for its kind, and no type.
+  const isUi = withParts && parts.some((part: unknown) => isRecord(part) && typeof part.type === 'string')
+  return [
+    ...(withParts ? [isUi ? ('ui' as const) : ('google' as const)] : []),
+    ...(item && role === undefined && typeof message.call_id === 'string'
+      ? (['openai-responses'] as const)
+      : []),
+    ...((role === 'tool' && typeof answered === 'string') ||
+    (role === 'assistant' && Array.isArray(calls) && calls.length > 0)
+      ? (['openai-chat'] as const)
+      : []),
+    ...new Set(pieces.flatMap((piece) => formOfPiece(piece) ?? [])),
+  ]
+}
+
+/** Pieces of content that exist on one wire alone. Some servers of the Chat family have thinking of their own, without a signature. */
+function formOfPiece({ type, source, signature }: Readonly<Record<string, unknown>>): Form | undefined {
+  if (type === 'tool_use' || type === 'tool_result') return 'anthropic'
+  if (type === 'image' && isRecord(source)) return 'anthropic'
+  if (type === 'thinking' && typeof signature === 'string') return 'anthropic'
+  if (type === 'tool-call' || type === 'tool-result') return 'ai-sdk'
+  if (type === 'image_url' || type === 'input_audio') return 'openai-chat'
+  if (type === 'input_text' || type === 'output_text' || type === 'input_image') return 'openai-responses'
+  return undefined
+}
+
+/** A message without parts, where a message is its parts. */
+function lacksParts(message: unknown): boolean {
+  try {
+    if (!isRecord(message) || message.parts !== undefined || typeof message.role !== 'string') return false
+    const { content } = message
+    return typeof content === 'string' ? content !== '' : Array.isArray(content) && content.length > 0
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Describes the first entry of a history that has the form of another wire. Throws if no entry has the form of this one.
+ */
+export function findForeignEntry(form: Form, messages: readonly unknown[]): string | undefined {
+  const forms = messages.map(formsOf)
+  const isOwn = (some: readonly AnyForm[]) => some.some((each) => each === form || each === ALSO_READ[form])
+  const index = forms.findIndex((some, at) =>
+    some.length > 0 ? !isOwn(some) : form === 'google' && lacksParts(messages[at]),
+  )
+  if (index < 0) return undefined
+  const [other] = forms[index] ?? []
+  const problem = `entry ${index} of this history is ${other ? `in the form of ${FORMS[other].api}` : 'a message with "content"'}, and ${FORMS[form].door} reads that of ${FORMS[form].api}`
+  if (forms.some(isOwn)) return problem
+  throw invalid('messages', `${problem[0]?.toUpperCase()}${problem.slice(1)}. ${fixOf(form, other)}`)
+}
+
+function fixOf(form: Form, other: AnyForm | undefined): string {
+  const here = FORMS[form].door
+  if (!other) return 'Its messages are { role, parts: [{ text }] }.'
+  if (other === 'ui')
+    return 'convertToModelMessages of the AI SDK makes messages of a model of it, which aiSdk of @toolwell/core/ai-sdk reads.'
+  const there = FORMS[other].door
+  return `Use ${there} of @toolwell/core/${other}, or move the thread: ${here}(conversation).adopt(${there}(conversation).thread(messages)).`
+}
+
+/** Throws at a reply of another wire: to this one it would be a reply without calls. */
+export function assertOwnReply(form: Form, reply: unknown): void {
+  const forms: readonly AnyForm[] = [...replyForms(reply), ...formsOf(reply)]
+  const [other] = forms
+  if (other === undefined || forms.includes(form)) return
+  throw invalid(
+    'reply',
+    `This reply is in the form of ${FORMS[other].api}, and ${FORMS[form].door} reads that of ${FORMS[form].api}. Use ${FORMS[other].door} of @toolwell/core/${other} for the request and its reply.`,
+  )
+}
+
+function replyForms(reply: unknown): readonly Form[] {
+  if (!isRecord(reply)) return []
+  const { choices, candidates, output, content, role } = reply
+  return [
+    ...(Array.isArray(choices) ? (['openai-chat'] as const) : []),
+    ...(Array.isArray(candidates) ? (['google'] as const) : []),
+    ...(Array.isArray(output) ? (['openai-responses'] as const) : []),
+    ...(role === 'assistant' && Array.isArray(content) && 'stop_reason' in reply
+      ? (['anthropic'] as const)
+      : []),
+  ]
+}
