@@ -1,6 +1,6 @@
 /** Which models of the SDK are shown tools by their provider: told by the names that providers and gateways give them. */
 import { describe, expect, it } from 'vitest'
-import { nativeWay } from '../../src/adapters/ai-sdk/native-way.js'
+import { nativeWay } from '../../src/adapters/ai-sdk/protocol.js'
 
 describe('Claude', () => {
   const way = (modelId: string) => nativeWay({ provider: 'anthropic.messages', modelId }, {})

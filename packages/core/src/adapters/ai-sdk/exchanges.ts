@@ -1,30 +1,35 @@
 /** Requests and the calls they led to: a request is begun here, and a call that the SDK starts finds its batch here. */
 
+import type { Usage } from '../../accounting/measurement.js'
+import { abortable } from '../../base/abortable.js'
 import { isRecord } from '../../base/guards.js'
 import { invalid } from '../../base/options.js'
+import { quote } from '../../base/text.js'
 import type { Conversation } from '../../conversation.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { CallAnswer, Execute } from '../../turn/run.js'
+import type { TargetCall } from '../../turn/verdict.js'
 import { createAdapter } from '../shared/adapter.js'
 import { placeAnchors } from '../shared/anchors.js'
+import { figure } from '../shared/stream.js'
 import { argumentsObject, type UnitCall } from '../shared/thread.js'
-import { type Batch, createBatch, type Started } from './batch.js'
-import { declare } from './declare.js'
-import { restored } from './marks.js'
 import type { Exchange } from './model.js'
-import { type NativeOptions, type NativeWay, nativeWay } from './native-way.js'
-import { protocolOf } from './protocol.js'
-import { readMessages } from './read.js'
-import { isRefusal } from './refusal.js'
-import type { Registry } from './registry.js'
-import { createReplyReader } from './reply.js'
-import { targetRunner } from './targets.js'
-import { withOwnArguments } from './text-arguments.js'
-import { keepsThinking } from './thinking.js'
+import { createReplyReader } from './model.js'
+import {
+  isRefusal,
+  keepsThinking,
+  type NativeOptions,
+  type NativeWay,
+  nativeWay,
+  protocolOf,
+} from './protocol.js'
+import { readMessages, restored } from './read.js'
+import { declare, type Registry } from './registry.js'
+import { lastOf } from './results.js'
 import { holdsSearch, unwrapped } from './tool-search.js'
+import { importedOf, withOwnArguments } from './tools.js'
 import type { AiCallOptions, AiExecuteOptions, AiMessage, AiModel } from './types.js'
-import { readUsage } from './usage.js'
 import { aiWire } from './wire.js'
 
 /** So many replies are remembered: only the last has calls that are still to be started, but requests may overlap. */
@@ -193,4 +198,126 @@ function lateCall(shown: string, input: unknown, id: string): UnitCall {
   if (shown !== BRIDGE_NAME || typeof value.name !== 'string')
     return { id, name: shown, input: { value: input } }
   return { id, name: value.name, input: { value: argumentsObject({ value: value.arguments ?? {} }) } }
+}
+
+// What a model of the SDK says that a request cost: plain numbers, or numbers in groups from its third version on.
+
+function readUsage(usage: unknown): Usage {
+  return {
+    inputTokens: figure(usage, 'inputTokens', 'total') ?? figure(usage, 'inputTokens'),
+    cachedTokens: figure(usage, 'inputTokens', 'cacheRead') ?? figure(usage, 'cachedInputTokens'),
+    outputTokens: figure(usage, 'outputTokens', 'total') ?? figure(usage, 'outputTokens'),
+  }
+}
+
+// Runs the tool that a call is meant for, with everything the SDK gives a tool.
+
+/** `host`: what the host gave for running tools itself. */
+function targetRunner(some: readonly Started[], registry: Registry, host: Execute | undefined): Execute {
+  const started = new Map(some.map((each) => [each.call.id, each]))
+  return async (target) => {
+    const { shown = '', options } = started.get(target.callId) ?? {}
+    // The SDK has asked its hooks and its approvals about what it was shown. Where another tool is meant, nobody was asked.
+    if (registry.entryOf(shown)?.id !== target.id)
+      throw new Error(`it can be called as ${quote(target.wireName)} only`)
+    const signal = options?.abortSignal
+    signal?.throwIfAborted()
+    // Each call may have a time limit of its own, so this is not left to the run of the batch.
+    return abortable(run(target, options, host), signal)
+  }
+}
+
+async function run(
+  target: TargetCall,
+  options: Started['options'] | undefined,
+  host: Execute | undefined,
+): Promise<unknown> {
+  const { callId, input, tool, context } = target
+  const imported = importedOf(tool)
+  const signal = options?.abortSignal
+  if (imported?.tool.execute && options)
+    return lastOf(imported.tool.execute(input, { ...options, toolCallId: callId }))
+  if (host) return host(target, signal)
+  if (!tool.execute) throw new Error('this tool has no implementation; the host has to run it')
+  return tool.execute(input, { ...context, ...(signal ? { signal } : {}) })
+}
+
+// The calls of one reply, judged together although the SDK starts them one by one.
+
+/** A call that the SDK has started. */
+interface Started {
+  readonly call: UnitCall
+  /** The name under which the SDK knows the tool. */
+  readonly shown: string
+  readonly options: AiExecuteOptions
+}
+
+interface Batch {
+  /** A call of the reply. Not all of them are started: some wait for an approval. */
+  expect(call: UnitCall): void
+  /** The reply is complete. */
+  close(): void
+  expects(callId: string): boolean
+  /** The SDK could not read the arguments. */
+  spoil(callId: string, problem: string): void
+  start(shown: string, options: AiExecuteOptions): Promise<CallAnswer>
+}
+
+function createBatch(run: (some: readonly Started[]) => Promise<readonly CallAnswer[]>): Batch {
+  const calls = new Map<string, UnitCall>()
+  const expected = new Set<string>()
+  let started: (Started & Settle)[] = []
+  let closed = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  const flush = () => {
+    clearTimeout(timer)
+    const order = [...calls.keys()]
+    const some = started.sort((a, b) => order.indexOf(a.call.id) - order.indexOf(b.call.id))
+    started = []
+    run(some).then(
+      (answers) => {
+        for (const [index, each] of some.entries()) each.resolve(answers[index] as CallAnswer)
+      },
+      (error: unknown) => {
+        for (const each of some) each.reject(error)
+      },
+    )
+  }
+  const next = () => {
+    if (!closed || started.length === 0) return
+    if (expected.size === 0) return flush()
+    // What is not started together with the others waits for something: an approval, or for one of them to end.
+    clearTimeout(timer)
+    timer = setTimeout(flush, 0)
+  }
+
+  return {
+    expect(call) {
+      calls.set(call.id, call)
+      expected.add(call.id)
+    },
+    close() {
+      closed = true
+      next()
+    },
+    expects: (callId) => expected.has(callId),
+    spoil(callId, problem) {
+      const call = calls.get(callId)
+      if (call) calls.set(callId, { ...call, input: { unparsable: call.text ?? '', problem } })
+    },
+    start: (shown, options) =>
+      new Promise((resolve, reject) => {
+        const call = calls.get(options.toolCallId)
+        if (!call) throw new Error(`no call has the id ${options.toolCallId}`)
+        expected.delete(call.id)
+        started.push({ call, shown, options, resolve, reject })
+        next()
+      }),
+  }
+}
+
+interface Settle {
+  resolve(answer: CallAnswer): void
+  reject(error: unknown): void
 }

@@ -4,11 +4,14 @@
  */
 
 import { isRecord } from '../../base/guards.js'
+import { RESERVE_NAME } from '../../base/names.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { CallAnswer } from '../../turn/run.js'
 import { revealed } from '../../turn/search-call/revealed.js'
+import { referencesText, type Unit } from '../shared/thread.js'
 import { fitted, objectSchema } from '../shared/tools.js'
-import type { NativeWay } from './native-way.js'
+import type { NativeWay } from './protocol.js'
+import { type AiFunction, WIRE } from './types.js'
 
 /** A function as OpenAI's search brings it. `source`: of which it is, which is not sent with it. */
 export type FoundFunction = Readonly<Record<string, unknown>> & { readonly name: string }
@@ -81,4 +84,63 @@ export function foundFunction(tool: WireTool): FoundFunction {
 
 function isFunction(value: unknown): value is FoundFunction {
   return isRecord(value) && typeof value.name === 'string'
+}
+
+// Anthropic's own deferral through the SDK: a search answer refers to tools that were declared out of the model's sight.
+
+/** The names that a request knows. */
+export interface Known {
+  has(name: string): boolean
+}
+
+/** A result with the references that can be followed, and no word beside them: the API takes none. */
+export function referring(names: readonly string[], known: Known): object {
+  const some = names.filter((name) => known.has(name))
+  return some.length > 0
+    ? references(some.map((name) => [name]))
+    : { type: 'text', value: referencesText(names) }
+}
+
+/**
+ * Declared, and out of the model's sight. One is there from the first request on: the first deferred tool puts a note
+ * about deferral before the model, which would move everything behind it.
+ */
+export function deferred(tool: AiFunction): AiFunction {
+  const { providerOptions } = tool as { providerOptions?: Readonly<Record<string, object>> }
+  const anthropic = { ...providerOptions?.anthropic, deferLoading: true }
+  return { ...tool, providerOptions: { ...providerOptions, anthropic } } as AiFunction
+}
+
+export const RESERVE: WireTool = {
+  name: RESERVE_NAME,
+  description: 'Holds a place. It does nothing.',
+  inputSchema: { type: 'object', properties: {} },
+}
+
+// Anthropic's tool changes through the SDK: a system message between the others brings declared tools, or takes them.
+
+/** `known`: the names that are declared. A system message stands right before the model's next turn, or last. */
+export function withToolChanges(units: readonly Unit[], known: Known): Unit[] {
+  const output: Unit[] = []
+  let changes: object[] = []
+  const flush = () => {
+    if (changes.length > 0) output.push(systemUnit(changes))
+    changes = []
+  }
+  for (const unit of units) {
+    if (unit.kind === 'assistant') flush()
+    if (unit.kind === 'note') {
+      const added = (unit.adds ?? []).map(({ name }) => ({ type: 'tool_addition', toolName: name }))
+      const removed = (unit.removes ?? []).map((name) => ({ type: 'tool_removal', toolName: name }))
+      changes.push(...[...added, ...removed].filter(({ toolName }) => known.has(toolName)))
+    }
+    output.push(unit)
+  }
+  flush()
+  return output
+}
+
+function systemUnit(toolChanges: readonly object[]): Unit {
+  const value = { role: 'system', content: '', providerOptions: { anthropic: { toolChanges } } }
+  return { kind: 'system', text: '', native: { wire: WIRE, value } }
 }

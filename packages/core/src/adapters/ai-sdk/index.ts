@@ -5,25 +5,30 @@
 
 import { assertKnownKeys } from '../../base/options.js'
 import type { Conversation } from '../../conversation.js'
+import { createState } from '../../ledger/fold.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
-import type { SurfaceView } from '../../surface/project.js'
+import { project, type SurfaceView } from '../../surface/project.js'
+import type { Prompts } from '../../surface/prompts.js'
 import type { Execute } from '../../turn/run.js'
 import { type Adapter, createAdapter } from '../shared/adapter.js'
+import { placeAnchors } from '../shared/anchors.js'
 import { assertConversation } from '../shared/check-input.js'
+import { repair } from '../shared/repair.js'
 import { argumentsObject, readArguments } from '../shared/thread.js'
 import { createExchanges, type Exchanges } from './exchanges.js'
 import { loaderOutput, loaderResult } from './found.js'
 import { wrapModel } from './model.js'
+import { readMessages } from './read.js'
 import { type AiTool, createRegistry } from './registry.js'
-import { repairHistory } from './repair-history.js'
 import { askedOutput, createResults } from './results.js'
 import { importedOf } from './tools.js'
-import { type AiMessage, WIRE } from './types.js'
+import { type AiMessage, isCall, isResult, partsOf, WIRE } from './types.js'
 import { type AiParts, type AiReply, aiWire } from './wire.js'
+import { writeMessages } from './write.js'
 
 export type { Described } from '../shared/tools.js'
 export type { AiTool } from './registry.js'
-export type { AiSchema } from './schema.js'
+export type { AiSchema } from './tools.js'
 export { type AsSchema, importTools } from './tools.js'
 export type { AiExecuteOptions, AiMessage } from './types.js'
 export type { AiParts, AiReply } from './wire.js'
@@ -157,4 +162,32 @@ export function aiSdk<Message extends AiMessage = AiMessage, Tools extends objec
       },
     },
   }
+}
+
+// Makes a history fit for the SDK, which refuses one with a call that nobody answered before any model is asked.
+
+/** Undefined where nothing has to be repaired. */
+function repairHistory(messages: readonly AiMessage[], prompts: Prompts): readonly AiMessage[] | undefined {
+  if (!isBroken(messages)) return undefined
+  const { placed } = placeAnchors(readMessages(messages))
+  const names = placed.flatMap(({ unit }) => (unit.kind === 'assistant' ? unit.calls : []))
+  const callable = new Set(names.map(({ name }) => name))
+  const settled = repair(placed, project(createState(), ''), callable, prompts, () => undefined)
+  return writeMessages(
+    settled.map(({ unit }) => unit),
+    { protocol: 'ai-sdk', section: '', prompts },
+  )
+}
+
+/** A call without an answer before the next turn, by the SDK's own rule. */
+function isBroken(messages: readonly AiMessage[]): boolean {
+  const open = new Set<string>()
+  for (const message of messages) {
+    if (open.size > 0 && (message.role === 'user' || message.role === 'system')) return true
+    for (const part of partsOf(message)) {
+      if (message.role === 'assistant' && isCall(part)) open.add(part.toolCallId)
+      if (message.role === 'tool' && isResult(part)) open.delete(part.toolCallId)
+    }
+  }
+  return open.size > 0
 }

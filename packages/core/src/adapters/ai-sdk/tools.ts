@@ -1,11 +1,15 @@
 /** Tools that a host has written for the SDK, as Toolwell's; what Toolwell has no place for is kept beside them. */
+
 import { defined, isRecord } from '../../base/guards.js'
 import { invalid, kindOf } from '../../base/options.js'
 import { quote } from '../../base/text.js'
+import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import { formOf, inForm, isPromise } from '../../tool/foreign-form.js'
 import type { JsonSchema, Tool, Validation, ValidationIssue } from '../../tool/tool.js'
+import type { WireTool } from '../../tool/wire-tool.js'
+import { readArguments } from '../shared/thread.js'
 import { type Described, unreadable } from '../shared/tools.js'
-import type { AiExecuteOptions } from './types.js'
+import type { AiExecuteOptions, AiReplyCall } from './types.js'
 
 /** The SDK's own `asSchema`, of the version that you use. */
 export type AsSchema = (schema: never) => {
@@ -152,4 +156,78 @@ function checked(name: string, input: unknown, validate: ((value: unknown) => un
   }
   const verdict = validate ? validation(input, validate) : { value: input }
   return verdict instanceof Promise ? verdict.then(settled) : settled(verdict)
+}
+
+// A schema that the SDK takes as it is: it sends the JSON Schema unchanged, and refuses nothing by it.
+
+type Converted = { readonly value: unknown }
+
+/** The form of a Standard Schema, which all versions of the SDK declare. */
+export interface AiSchema {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => Converted | Promise<Converted>
+  }
+}
+
+/** What the SDK marks its own schemas with. Others it changes before it sends them. */
+const SDK_SCHEMA = Symbol.for('vercel.ai.schema')
+
+/**
+ * `convert` gives the input that a tool's own schema makes of what the model wrote. Where it throws, the input stays as it
+ * is: the conversation answers it, not the SDK. The verdict comes at once where `convert` does: frameworks on top of the
+ * SDK refuse schemas that make them wait.
+ */
+export function openSchema(jsonSchema: JsonSchema, convert?: (input: unknown) => unknown): AiSchema {
+  const validate = (value: unknown) => {
+    const taken = (made: unknown) => ({ success: true, value: made }) as const
+    const asWritten = () => taken(value)
+    if (!convert) return asWritten()
+    try {
+      const made = convert(value)
+      return made instanceof Promise ? made.then(taken, asWritten) : taken(made)
+    } catch {
+      return asWritten()
+    }
+  }
+  const made = {
+    [SDK_SCHEMA]: true,
+    _type: undefined,
+    jsonSchema,
+    validate,
+    '~standard': { version: 1, vendor: 'toolwell', validate },
+  } as const
+  return made
+}
+
+// Google's provider writes a schema in Google's own subset, which has no free object: servers refuse one without properties. Where a tool takes any object, its arguments are JSON in a text there; a model may write them in either form.
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** Not `arguments`: a tool may have a parameter of that name. */
+const FIELD = 'arguments_json'
+
+/** The schema with its free object as a text; undefined where it has none. `description`: what the model reads of it. */
+export function withTextArguments(tool: WireTool | Tool, description: string): Schema | undefined {
+  const { inputSchema: schema } = tool
+  const text = { type: 'string', description: `${description} (JSON)` }
+  if (tool.name === BRIDGE_NAME)
+    return { ...schema, properties: { ...(schema.properties as Schema), arguments: text } }
+  if (!isFree(schema)) return undefined
+  return { type: 'object', properties: { [FIELD]: text } }
+}
+
+/** An object with whatever properties a caller likes. One that names none and allows no others is a call without arguments. */
+function isFree({ type, properties, additionalProperties }: Schema): boolean {
+  if (type !== 'object' || additionalProperties === undefined || additionalProperties === false) return false
+  return !isRecord(properties) || Object.keys(properties).length === 0
+}
+
+/** A call with its arguments out of their text. */
+export function withOwnArguments(call: AiReplyCall): AiReplyCall {
+  const given = readArguments(call.input)
+  if (!('value' in given) || !isRecord(given.value)) return call
+  const { [FIELD]: text, ...others } = given.value
+  return typeof text === 'string' && Object.keys(others).length === 0 ? { ...call, input: text } : call
 }

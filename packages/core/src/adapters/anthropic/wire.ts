@@ -1,29 +1,33 @@
 /** Anthropic Messages as a wire: what it can do, and its parts put together. */
+
 import { isRecord } from '../../base/guards.js'
 import { assertKnownKeys, assertOneOf } from '../../base/options.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
+import type { ThinkingTrait } from '../shared/thinking.js'
 import type { Wire } from '../shared/wire.js'
-import { writeAnswers } from './answer.js'
 import { withMarks } from './cache-marks.js'
 import { sendable, splitSystem } from './last-checks.js'
 import { normaliseMessage } from './normalise.js'
 import { callsOf, messagesOf, readMessage } from './read.js'
 import { readUsage } from './stream.js'
-import { systemOf } from './system.js'
-import { boundThinking } from './thinking.js'
 import { anthropicTools } from './tools.js'
 import {
+  type AnthropicBlock,
   type AnthropicMessage,
   type AnthropicParts,
   type AnthropicPrompt,
   type AnthropicReply,
   type AnthropicTextBlock,
   type AnthropicTool,
+  blocksOf,
   ID_RULES,
+  isBlank,
+  isThinking,
+  textBlock,
   WIRE,
 } from './types.js'
-import { writeMessages } from './write.js'
+import { writeAnswers, writeMessages } from './write.js'
 
 export interface AnthropicOptions {
   /** Whether the server defers tools natively (`defer_loading`, `tool_reference`). Default true; false for servers and models that do not. */
@@ -92,4 +96,59 @@ export function anthropicWire(
 /** Every name that a reference may have. */
 function namesIn(view: SurfaceView): ReadonlySet<string> {
   return new Set([...view.tools, ...view.declaredHidden].map(({ name }) => name))
+}
+
+// The system prompt, which is no message on this wire: the host's own, what came as messages, and the section.
+
+/** The prompt as it is sent. */
+function systemOf(
+  system: AnthropicPrompt['system'],
+  leading: readonly AnthropicMessage[],
+  section: SurfaceView['section'],
+): AnthropicPrompt['system'] {
+  return withSection(withLeading(system, leading), section)
+}
+
+/** The section comes last, so that your blocks and their cache marks stay where they are. */
+function withSection(
+  system: AnthropicPrompt['system'],
+  section: SurfaceView['section'],
+): AnthropicPrompt['system'] {
+  if (section === '') return system
+  if (system === undefined || system === '') return section
+  return typeof system === 'string' ? `${system}\n\n${section}` : [...system, textBlock(section)]
+}
+
+/** The host's system prompt, and what of it came as messages. */
+function withLeading(
+  system: AnthropicPrompt['system'],
+  leading: readonly AnthropicMessage[],
+): AnthropicPrompt['system'] {
+  const texts = leading
+    .flatMap(({ content }) => blocksOf(content))
+    .filter((block): block is ReturnType<typeof textBlock> => block.type === 'text' && !isBlank(block))
+  if (texts.length === 0) return system
+  if (typeof system === 'object') return [...system, ...texts]
+  const isPlain = leading.every(({ content }) => typeof content === 'string')
+  const own = system === undefined || system === '' ? [] : [textBlock(system)]
+  const blocks = [...own, ...texts]
+  return isPlain ? blocks.map(({ text }) => text).join('\n\n') : blocks
+}
+
+// Thinking blocks in units of this wire.
+
+/**
+ * From Claude Fable 5.1 on, the API refuses a thinking block when `system`, `tools` or an earlier message is not what it
+ * was when the block was made; blocks may be left out from the oldest on (page build-with-claude/preserved-thinking).
+ */
+const boundThinking: ThinkingTrait = {
+  holds: (unit) =>
+    unit.kind === 'assistant' &&
+    unit.native?.wire === WIRE &&
+    (unit.native.value as readonly AnthropicBlock[]).some(isThinking),
+  without: (unit) => {
+    if (unit.kind !== 'assistant' || !unit.native) return unit
+    const blocks = unit.native.value as readonly AnthropicBlock[]
+    return { ...unit, native: { ...unit.native, value: blocks.filter((block) => !isThinking(block)) } }
+  },
 }

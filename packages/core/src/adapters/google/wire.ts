@@ -9,7 +9,6 @@ import type { UnitCall } from '../shared/thread.js'
 import type { Wire } from '../shared/wire.js'
 import { normaliseParts } from './normalise.js'
 import { callsOf, contentOf, contentsOf, ownId, readContents } from './read.js'
-import { responseOf } from './response.js'
 import { readUsage } from './stream.js'
 import { declarations } from './tools.js'
 import {
@@ -21,7 +20,7 @@ import {
   partsOf,
   WIRE,
 } from './types.js'
-import { toResponse, writeContents } from './write.js'
+import { responseOf, toResponse, writeContents } from './write.js'
 
 export interface GooglePrompt {
   /** Your own. What Toolwell has to say follows it. */

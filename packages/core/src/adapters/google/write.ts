@@ -4,18 +4,20 @@
  */
 
 import { safeJson } from '../../base/text.js'
-import { defaultPrompts } from '../../surface/prompts.js'
+import type { ResultPart } from '../../result/part.js'
+import { isTaken } from '../../result/taken.js'
+import { defaultPrompts, type Prompts } from '../../surface/prompts.js'
+import { writeParts } from '../shared/media.js'
 import { argumentsObject, referencesText, sameItems, type Unit, type UnitCall } from '../shared/thread.js'
 import type { Warn } from '../shared/wire.js'
 import { normaliseParts } from './normalise.js'
-import { callsIn, type Piece, spokenText } from './read.js'
-import { isJoined } from './replies.js'
-import { responseOf } from './response.js'
+import { callsIn, isJoined, type Piece, spokenText } from './read.js'
 import {
   type GoogleContent,
   type GoogleFunctionCall,
   type GoogleFunctionResponse,
   type GooglePart,
+  type GoogleResponseMedia,
   partsOf,
   WIRE,
 } from './types.js'
@@ -203,4 +205,29 @@ function pieceOf(unit: Unit): Piece | undefined {
 
 function callIn(part: unknown): GoogleFunctionCall {
   return (part as GooglePart | undefined)?.functionCall ?? {}
+}
+
+// What a function gave, as Gemini takes it: words in the response, media beside them in its parts.
+
+/**
+ * No `displayName`, and no `$ref` to one: the Gemini API refuses references that Vertex documents, and neither needs them.
+ * `media`: whether the model takes any.
+ */
+export function responseOf(
+  parts: readonly ResultPart[],
+  key: 'result' | 'error',
+  media: boolean,
+  prompts: Prompts,
+): Pick<GoogleFunctionResponse, 'response' | 'parts'> {
+  const made = writeParts<GoogleResponseMedia>(
+    parts,
+    (part) =>
+      media && isTaken(WIRE, part)
+        ? { inlineData: { mimeType: part.mediaType, data: part.data } }
+        : undefined,
+    prompts,
+  )
+  const beside = made.filter((each) => typeof each !== 'string')
+  const words = made.filter((each) => typeof each === 'string').join('\n')
+  return { response: { [key]: words }, ...(beside.length > 0 ? { parts: beside } : {}) }
 }

@@ -3,8 +3,7 @@
 import { safeJson } from '../../base/text.js'
 import { referencesText, type Unit } from '../shared/thread.js'
 import type { Warn } from '../shared/wire.js'
-import { callsOf, fromCall } from './calls.js'
-import { isNormal, normaliseContent } from './normalise.js'
+import { callsOf, fromCall, isNormal, normaliseContent } from './read.js'
 import { type ChatMessage, type ChatToolCall, WIRE } from './types.js'
 
 export function writeMessages(units: readonly Unit[], section: string, warn: Warn): ChatMessage[] {

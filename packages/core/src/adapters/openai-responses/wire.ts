@@ -4,15 +4,13 @@ import { isRecord } from '../../base/guards.js'
 import { assertKnownKeys, invalid } from '../../base/options.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { Wire } from '../shared/wire.js'
-import { withNamespaces } from './namespaces.js'
+import { settleReasoning, withNamespaces } from './last-checks.js'
 import { normaliseItem } from './normalise.js'
 import { readCall, readItems } from './read.js'
-import { settleReasoning } from './settle-reasoning.js'
 import { readUsage } from './stream.js'
 import { responsesTools } from './tools.js'
 import { ID_RULES, type ResponsesItem, type ResponsesReply, type ResponsesTool, WIRE } from './types.js'
-import { withWords } from './words.js'
-import { answerItem, writeItems } from './write.js'
+import { answerItem, withWords, writeItems } from './write.js'
 
 export interface ResponsesParts {
   readonly input: readonly ResponsesItem[]

@@ -1,11 +1,14 @@
 /** Units to items of the Responses API. The loader's calls are searches of the API's own where the delivery is native. */
 
-import { defined } from '../../base/guards.js'
+import { defined, isRecord } from '../../base/guards.js'
+import type { MediaPart, ResultPart } from '../../result/part.js'
+import { isTaken } from '../../result/taken.js'
 import type { SurfaceView } from '../../surface/project.js'
 import { defaultPrompts, type Prompts } from '../../surface/prompts.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { CallAnswer } from '../../turn/run.js'
 import { revealed } from '../../turn/search-call/revealed.js'
+import { dataUrl, fileName, writeParts } from '../shared/media.js'
 import { bySource } from '../shared/namespace.js'
 import {
   argumentsObject,
@@ -15,18 +18,18 @@ import {
   type UnitCall,
 } from '../shared/thread.js'
 import type { Warn } from '../shared/wire.js'
-import { outputOf } from './output.js'
 import { said } from './read.js'
 import { toFunction } from './tools.js'
 import {
   callIdOf,
+  isMessage,
   isSearchCall,
   isSearchOutput,
   type ResponsesCallOutput,
   type ResponsesItem,
+  type ResponsesOutputPart,
   WIRE,
 } from './types.js'
-import { createWords, type WordedOutput } from './words.js'
 
 type AssistantUnit = Extract<Unit, { kind: 'assistant' }>
 type AnswerUnit = Extract<Unit, { kind: 'answer' }>
@@ -206,4 +209,104 @@ function message(role: string, text: string): ResponsesItem {
 
 function withoutId({ id: _, ...rest }: ResponsesItem): ResponsesItem {
   return rest
+}
+
+// What a function gave, as the output of its call: text, or parts where there is more.
+
+function outputOf(parts: readonly ResultPart[], prompts: Prompts): ResponsesCallOutput['output'] {
+  const made = writeParts(parts, mediaPart, prompts)
+  if (made.every((each) => typeof each === 'string')) return made.join('\n')
+  return made.map((each) => (typeof each === 'string' ? { type: 'input_text', text: each } : each))
+}
+
+function mediaPart(part: MediaPart): ResponsesOutputPart | undefined {
+  if (!isTaken(WIRE, part)) return undefined
+  return part.type === 'image'
+    ? { type: 'input_image', image_url: dataUrl(part), detail: 'auto' }
+    : { type: 'input_file', filename: fileName(part), file_data: dataUrl(part) }
+}
+
+// Words without a message of their own. Between the outputs of a batch and the model's next item stands no message, so they join the text of an output of that batch. Where it has none (the output of a search holds definitions and nothing else) they wait for the next output or the user's next message, and stand there from then on.
+
+/** An output of a search with what else there is to say. The API does not know the field: it is in histories, never sent. */
+interface WordedOutput extends ResponsesItem {
+  readonly toolwell?: { readonly text: string }
+}
+
+export interface Words {
+  /** The next item, and what has waited for it. */
+  push(item: ResponsesItem): void
+  /** Says something behind what was pushed. */
+  say(text: string): void
+  /** The user speaks next: what was pushed before stays as it is. */
+  startTurn(): void
+}
+
+/** Writes into `output`. */
+function createWords(output: ResponsesItem[]): Words {
+  let waiting = ''
+  let turn = 0
+  return {
+    startTurn() {
+      turn = output.length
+    },
+    push(item) {
+      const text = waiting
+      const takes = text !== '' && (isOutput(item) || (isMessage(item) && item.role === 'user'))
+      if (takes) waiting = ''
+      output.push(takes && isOutput(item) ? extended(item, text) : item)
+      if (takes && !isOutput(item)) output.push(note(text))
+    },
+    say(text) {
+      if (text === '') return
+      const start = Math.max(turn, output.findLastIndex((item) => !isBehindCalls(item)) + 1)
+      const last = output.findLastIndex(isOutput)
+      const found = output[last]
+      if (last >= start && found) output[last] = extended(found, text)
+      else if (output.slice(start).some(isSearchOutput)) waiting = joined(waiting, text)
+      else output.push(note(text))
+    },
+  }
+}
+
+/** What a search says besides its definitions, put where it can be read. */
+export function withWords(items: readonly ResponsesItem[], prompts: Prompts): readonly ResponsesItem[] {
+  if (!items.some((item) => 'toolwell' in item)) return items
+  const output: ResponsesItem[] = []
+  const words = createWords(output)
+  for (const item of items) {
+    const { toolwell: _, ...sent } = item as WordedOutput
+    words.push('toolwell' in item ? sent : item)
+    const text = textBeside(item)
+    if (text !== '') words.say(prompts.frame({ body: text }))
+  }
+  return output
+}
+
+/** What else the search had to say. */
+export function textBeside(item: ResponsesItem): string {
+  const { toolwell } = item as { readonly toolwell?: unknown }
+  return isRecord(toolwell) && typeof toolwell.text === 'string' ? toolwell.text : ''
+}
+
+function isOutput(item: ResponsesItem): boolean {
+  return item.type === 'function_call_output'
+}
+
+function isBehindCalls(item: ResponsesItem): boolean {
+  return isOutput(item) || isSearchOutput(item) || item.type === 'additional_tools'
+}
+
+function extended(item: ResponsesItem, text: string): ResponsesItem {
+  const { output } = item
+  if (Array.isArray(output)) return { ...item, output: [...output, { type: 'input_text', text }] }
+  return { ...item, output: joined(typeof output === 'string' ? output : '', text) }
+}
+
+function joined(before: string, text: string): string {
+  return before === '' ? text : `${before}\n\n${text}`
+}
+
+function note(text: string): ResponsesItem {
+  return { type: 'message', role: 'developer', content: text }
 }
