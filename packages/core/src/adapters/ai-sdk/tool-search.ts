@@ -20,9 +20,11 @@ import {
   type AiResultPart,
   isCall,
   isResult,
+  openaiOptions,
   outputText,
   partsOf,
   WIRE,
+  withOpenaiOptions,
 } from './types.js'
 import { createWords } from './write.js'
 
@@ -201,28 +203,6 @@ function createNamespaces({ tools, sources }: Pick<SurfaceView, 'tools' | 'sourc
 }
 
 // What OpenAI's provider keeps with a call: the id of its item, and its namespace. On Azure it goes by that name.
-
-type Options = Readonly<Record<string, unknown>>
-
-function openaiOptions({ providerOptions }: AiPart): Options {
-  const { openai, azure } = isRecord(providerOptions) ? providerOptions : {}
-  return isRecord(openai) ? openai : isRecord(azure) ? azure : {}
-}
-
-/** Under both names: the provider reads its own. */
-function withOpenaiOptions<Part extends AiPart>(part: Part, options: Options): Part {
-  const { providerOptions, ...rest } = part
-  const { openai: _, azure: __, ...others } = isRecord(providerOptions) ? providerOptions : {}
-  const own = Object.keys(options).length > 0 ? { openai: options, azure: options } : {}
-  const all = { ...others, ...own }
-  return { ...rest, ...(Object.keys(all).length > 0 ? { providerOptions: all } : {}) } as unknown as Part
-}
-
-/** A part without what ties it to the item it was: it has become another call. */
-export function untied<Part extends AiPart>(part: Part): Part {
-  const { itemId, namespace, ...others } = openaiOptions(part)
-  return itemId === undefined && namespace === undefined ? part : withOpenaiOptions(part, others)
-}
 
 /**
  * A message that stands twice in a history keeps the ids of its items once: the API refuses the second. Reasoning may have

@@ -7,7 +7,6 @@ import { type Known, references, referring } from './found.js'
 import type { Protocol } from './protocol.js'
 import type { AnswerSource } from './read.js'
 import { contentOutput } from './results.js'
-import { untied } from './tool-search.js'
 import {
   type AiCallPart,
   type AiMessage,
@@ -17,6 +16,7 @@ import {
   isResult,
   outputText,
   partsOf,
+  untied,
   WIRE,
 } from './types.js'
 

@@ -91,7 +91,7 @@ function readContent(content: GoogleContent, open: readonly UnitCall[]): readonl
   const calls = callsIn(parts)
   const answers: OwnUnit[] = []
   const own: OwnUnit[] = []
-  let left = [...open, ...calls]
+  let left = [...calls, ...open]
   const rest = parts.filter((part) => {
     const response = part.functionResponse
     if (!response) return true

@@ -23,9 +23,9 @@ import {
   isSearchOutput,
   type ResponsesCall,
   type ResponsesItem,
+  textBeside,
   WIRE,
 } from './types.js'
-import { textBeside } from './write.js'
 
 /** `loader`: the name of a search on every other wire. */
 export function readItems(history: readonly ResponsesItem[], loader: string): readonly Unit[] {

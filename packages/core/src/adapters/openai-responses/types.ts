@@ -1,4 +1,5 @@
 /** The parts of the Responses API that this adapter reads or writes. Everything else passes through untouched. */
+import { isRecord } from '../../base/guards.js'
 import type { IdRules } from '../shared/repair.js'
 
 /** An item of `input` or `output`. One without a type is a message. */
@@ -115,3 +116,14 @@ export function isOfHostTool({ type }: ResponsesItem): boolean {
 }
 
 const OF_MODEL = new Set(['reasoning', 'mcp_list_tools', 'mcp_approval_request', 'program', 'program_output'])
+
+/** An output of a search with what else there is to say. The API does not know the field: it is in histories, never sent. */
+export interface WordedOutput extends ResponsesItem {
+  readonly toolwell?: { readonly text: string }
+}
+
+/** What else the search had to say. */
+export function textBeside(item: ResponsesItem): string {
+  const { toolwell } = item as { readonly toolwell?: unknown }
+  return isRecord(toolwell) && typeof toolwell.text === 'string' ? toolwell.text : ''
+}

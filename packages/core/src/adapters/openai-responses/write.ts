@@ -1,6 +1,6 @@
 /** Units to items of the Responses API. The loader's calls are searches of the API's own where the delivery is native. */
 
-import { defined, isRecord } from '../../base/guards.js'
+import { defined } from '../../base/guards.js'
 import type { MediaPart, ResultPart } from '../../result/part.js'
 import { isTaken } from '../../result/taken.js'
 import type { SurfaceView } from '../../surface/project.js'
@@ -28,7 +28,9 @@ import {
   type ResponsesCallOutput,
   type ResponsesItem,
   type ResponsesOutputPart,
+  textBeside,
   WIRE,
+  type WordedOutput,
 } from './types.js'
 
 type AssistantUnit = Extract<Unit, { kind: 'assistant' }>
@@ -228,11 +230,6 @@ function mediaPart(part: MediaPart): ResponsesOutputPart | undefined {
 
 // Words without a message of their own. Between the outputs of a batch and the model's next item stands no message, so they join the text of an output of that batch. Where it has none (the output of a search holds definitions and nothing else) they wait for the next output or the user's next message, and stand there from then on.
 
-/** An output of a search with what else there is to say. The API does not know the field: it is in histories, never sent. */
-interface WordedOutput extends ResponsesItem {
-  readonly toolwell?: { readonly text: string }
-}
-
 export interface Words {
   /** The next item, and what has waited for it. */
   push(item: ResponsesItem): void
@@ -281,12 +278,6 @@ export function withWords(items: readonly ResponsesItem[], prompts: Prompts): re
     if (text !== '') words.say(prompts.frame({ body: text }))
   }
   return output
-}
-
-/** What else the search had to say. */
-export function textBeside(item: ResponsesItem): string {
-  const { toolwell } = item as { readonly toolwell?: unknown }
-  return isRecord(toolwell) && typeof toolwell.text === 'string' ? toolwell.text : ''
 }
 
 function isOutput(item: ResponsesItem): boolean {
