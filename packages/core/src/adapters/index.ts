@@ -1,4 +1,4 @@
-/** `@toolwell/core/adapter`: what the adapters of this package are made with, for a wire of your own. See docs/adapters/writing-one.md. */
+/** `@toolwell/core/adapter`: builds an adapter for another wire. See docs/adapters/writing-one.md. */
 
 export { type Adapter, createAdapter, type Thread, type Turn } from './shared/adapter.js'
 export type { Form } from './shared/check-input.js'

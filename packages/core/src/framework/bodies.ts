@@ -1,4 +1,4 @@
-/** Where the requests of each wire hold their history, their prompt and their tools. */
+/** Finds the history, the prompt and the tools in the request body of each wire. */
 
 import { assemble as assembleAnthropic } from '../adapters/anthropic/stream.js'
 import { anthropicWire } from '../adapters/anthropic/wire.js'
@@ -16,7 +16,7 @@ import type { Conversation } from '../conversation.js'
 /** The JSON of a request. */
 export type Body = Readonly<Record<string, unknown>>
 
-/** A wire whose messages are whatever its servers take: they come from the framework. */
+/** A wire with untyped messages: they come from the framework. */
 export type AnyWire = Wire<unknown, unknown, Body>
 
 export interface BodyKind {
@@ -24,7 +24,7 @@ export interface BodyKind {
   wire(conversation: Conversation, native: boolean): AnyWire
   /** The key of the history. */
   readonly history: string
-  /** The key of the system prompt, where it is no message. */
+  /** The key of the system prompt, if it is not a message. */
   readonly prompt?: string
   assemble(events: AsyncIterable<unknown>): Promise<StreamedReply<unknown, unknown>>
 }
@@ -48,7 +48,7 @@ export const bodyKinds = {
     assemble: assembleChat,
   },
   'openai-responses': {
-    // The provider's own search is no call of a function: a framework would not run it.
+    // A framework cannot run the provider's search, because it is not a function call.
     wire: ({ loader, prompts }) => responsesWire(loader, prompts, { native: false }) as unknown as AnyWire,
     history: 'input',
     prompt: 'instructions',
@@ -56,14 +56,14 @@ export const bodyKinds = {
   },
 } satisfies Readonly<Record<string, BodyKind>>
 
-/** The messages of a request. The Responses API also takes a text, which is the user's. */
+/** The messages of a request. The Responses API also accepts a string: a user message. */
 export function historyIn(body: Body, { history }: BodyKind): readonly unknown[] | undefined {
   const given = body[history]
   if (typeof given === 'string') return [{ role: 'user', content: given }]
   return Array.isArray(given) ? given : undefined
 }
 
-/** Whose form a request has, by the tool of this name that it declares: each wire writes a tool in a way of its own. */
+/** Detects the wire of a request by the form of the tool with this name. */
 export function wireOf({ tools }: Body, name: string): keyof typeof bodyKinds | undefined {
   const tool: unknown = Array.isArray(tools) ? tools.find((each) => namesOf(each).includes(name)) : undefined
   if (!isRecord(tool)) return undefined
@@ -78,7 +78,7 @@ export function namesIn({ tools }: Body): readonly string[] {
   return Array.isArray(tools) ? tools.flatMap(namesOf) : []
 }
 
-/** The tools of a request without those for which `isOurs` holds. */
+/** The tools of a request, except Toolwell's. */
 export function othersIn({ tools }: Body, isOurs: (name: string) => boolean): readonly unknown[] {
   if (!Array.isArray(tools)) return []
   return tools.flatMap((tool: unknown) => {

@@ -1,4 +1,4 @@
-/** One request of a framework: its body goes through an adapter, and the calls of its reply are run as they are started. */
+/** Handles one request of a framework: rewrites its body with an adapter, and runs the calls of its reply. */
 
 import { createAdapter } from '../adapters/shared/adapter.js'
 import { placeAnchors, survivors } from '../adapters/shared/anchors.js'
@@ -17,21 +17,21 @@ export interface FrameworkCall {
 }
 
 export interface Exchange {
-  /** What to send. */
+  /** The body to send. */
   readonly body: Body
-  /** The reply, or what a stream added up to; also while it still arrives. */
+  /** Takes the reply, or the promise of an assembled stream. */
   replied(reply: unknown): void
-  /** A call of the reply as the model wrote it: by its id, or where the framework gives ids of its own, by what it says. */
+  /** Finds a call of the reply by its id. If the framework assigns new ids, by name and arguments. */
   find(started: FrameworkCall): Promise<UnitCall | undefined>
   run(call: UnitCall, options: CallOptions): Promise<FrameworkAnswer>
 }
 
 export interface FrameworkAnswer extends CallAnswer {
-  /** The answer as the adapter of the wire writes it. */
+  /** The answer in the form of the wire. */
   readonly messages: readonly unknown[]
 }
 
-/** What a framework brings along to one call. */
+/** Options of a framework for one call. */
 export type CallOptions = Pick<RunOptions, 'signal' | 'onProgress'>
 
 interface Started {
@@ -41,7 +41,7 @@ interface Started {
   reject(error: unknown): void
 }
 
-/** Undefined where the request does not offer the loader: it is none of Toolwell's agent, and goes out as it is. */
+/** Returns undefined if the request does not offer the loader: another agent sent it, and it goes out unchanged. */
 export async function openExchange(
   conversation: Conversation,
   kind: BodyKind,
@@ -54,7 +54,7 @@ export async function openExchange(
   }: {
     isOurs(name: string): boolean
     readonly execute: Execute | undefined
-    /** The history is shorter than the one before. */
+    /** The history is shorter than the previous one. */
     readonly isCompacted: boolean
     readonly native: boolean
   },
@@ -67,7 +67,7 @@ export async function openExchange(
   const adapter = createAdapter(conversation, {
     ...wire,
     ofHost: (units) => [...(wire.ofHost?.(units) ?? []), ...beside],
-    // What is run is what the framework has started, which may be some of the calls of a reply.
+    // The framework may start only some of the calls of a reply.
     calls: (started) => started as readonly UnitCall[],
     usage: () => undefined,
   })
@@ -103,7 +103,7 @@ export async function openExchange(
     const streamed = isStreamed(reply) ? reply : undefined
     const { inputTokens, ...usage } = streamed?.usage ?? wire.usage?.(reply) ?? {}
     if (inputTokens !== undefined)
-      // A store that cannot take a figure must not keep tools from running.
+      // A store that fails to record usage must not stop the calls.
       await conversation
         .recordRequest({ requestId: turn.view.requestId, inputTokens, ...usage })
         .catch(() => undefined)
@@ -113,7 +113,7 @@ export async function openExchange(
   return {
     body: { ...rest, ...turn.parts, ...(tools.length > 0 ? { tools } : {}) },
     replied(reply) {
-      // What cannot be read has no calls; the framework will say so.
+      // An unreadable reply has no calls; the framework will report it.
       calls = read(reply).catch(() => [])
     },
     async find({ id, name, input }) {
@@ -127,13 +127,13 @@ export async function openExchange(
     run: (call, options) =>
       new Promise((resolve, reject) => {
         started.push({ call, options, resolve, reject })
-        // Calls that are started together are judged together.
+        // Calls that are started together are checked together.
         if (started.length === 1) setTimeout(flush, 0)
       }),
   }
 }
 
-/** What the ledger knows is compared with what is left: the longer history is gone. */
+/** The longer history is gone, so the anchors in the ledger are compared with the remaining ones. */
 function compact(conversation: Conversation, names: readonly string[]): Promise<void> {
   const kept = survivors(
     conversation.events.map(({ anchor }) => anchor),
@@ -144,7 +144,7 @@ function compact(conversation: Conversation, names: readonly string[]): Promise<
   return conversation.compact({ kept, ...defined({ anchor }) })
 }
 
-/** Calls of one reply end together: a framework that stops one stops them all. */
+/** If the framework aborts one call of a reply, all are aborted. */
 function together(some: readonly Started[]): CallOptions {
   const signals = some.flatMap(({ options: { signal } }) => signal ?? [])
   return {

@@ -200,8 +200,7 @@ function lateCall(shown: string, input: unknown, id: string): UnitCall {
   return { id, name: value.name, input: { value: argumentsObject({ value: value.arguments ?? {} }) } }
 }
 
-// What a model of the SDK says that a request cost: plain numbers, or numbers in groups from its third version on.
-
+/** What a model of the SDK says that a request cost: plain numbers, or numbers in groups from its third version on. */
 function readUsage(usage: unknown): Usage {
   return {
     inputTokens: figure(usage, 'inputTokens', 'total') ?? figure(usage, 'inputTokens'),

@@ -94,8 +94,10 @@ function warned(
   return { ...part, warnings: [...(part.warnings ?? []), ...warnings] }
 }
 
-// Reads the calls of a reply before the SDK does. The SDK then sees the tool that is meant, with arguments that it can read, whatever the model wrote; what it wrote is judged by the conversation and kept in the history.
-
+/**
+ * Reads the calls of a reply before the SDK does. The SDK then sees the tool that is meant, with arguments that it
+ * can read, whatever the model wrote; what it wrote is judged by the conversation and kept in the history.
+ */
 export interface ReplyContext {
   /** The bridge, where this request has one. */
   readonly bridge: string | undefined

@@ -71,8 +71,10 @@ function wholeContent(message: AiMessage): readonly AiPart[] {
   return typeof content === 'string' ? [{ type: 'text', text: content } as AiPart] : partsOf(message)
 }
 
-// Calls that a provider ran itself, with their results in the model's own messages. The SDK hands them to whichever provider comes next, some as calls that nobody declared, and sends one half where the other was cut off.
-
+/**
+ * Calls that a provider ran itself, with their results in the model's own messages. The SDK hands them to whichever
+ * provider comes next, some as calls that nobody declared, and sends one half where the other was cut off.
+ */
 export function withProviderCalls(messages: readonly AiMessage[], rules: ProtocolRules): AiMessage[] {
   const { ran } = rules
   if (!ran) return [...messages]

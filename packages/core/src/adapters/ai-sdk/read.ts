@@ -89,8 +89,10 @@ function toCall(part: AiCallPart): UnitCall {
   }
 }
 
-// The SDK, its hooks and its approvals see the tool that is meant; the model is shown what it wrote. Where the two differ, what it wrote is kept in the provider options of the call, which the SDK carries through every history.
-
+/**
+ * The SDK, its hooks and its approvals see the tool that is meant; the model is shown what it wrote. Where the two
+ * differ, what it wrote is kept in the provider options of the call, which the SDK carries through every history.
+ */
 const KEY = 'toolwell'
 
 interface Written {

@@ -149,8 +149,7 @@ async function needsApproval(entry: Entry | undefined, input: unknown, options: 
   }
 }
 
-// The tools of one request: those of the view, in its order, with what the SDK would send besides a definition.
-
+/** The tools of one request: those of the view, in its order, with what the SDK would send besides a definition. */
 export interface Declared {
   readonly tools: readonly AiFunction[]
   /** Tools of the view that the SDK was not given: it could not run them. */

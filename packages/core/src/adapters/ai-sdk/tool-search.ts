@@ -164,8 +164,11 @@ function searchId(id: string): string {
   return `${PREFIX}_${shortHash(id)}`
 }
 
-// The namespace of every call, for OpenAI: a function that a search brought lives in that of its source, or in one of its own name, and a call of it without is refused; one that is declared has none. Where a function stands may change between two requests, so what a call was recorded with does not tell.
-
+/**
+ * The namespace of every call, for OpenAI: a function that a search brought lives in that of its source, or in one of
+ * its own name, and a call of it without is refused; one that is declared has none. Where a function stands may
+ * change between two requests, so what a call was recorded with does not tell.
+ */
 export interface Namespaces {
   /** A search has brought these. */
   load(tools: readonly unknown[]): void

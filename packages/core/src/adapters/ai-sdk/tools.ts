@@ -158,8 +158,7 @@ function checked(name: string, input: unknown, validate: ((value: unknown) => un
   return verdict instanceof Promise ? verdict.then(settled) : settled(verdict)
 }
 
-// A schema that the SDK takes as it is: it sends the JSON Schema unchanged, and refuses nothing by it.
-
+/** A schema that the SDK takes as it is: it sends the JSON Schema unchanged, and refuses nothing by it. */
 type Converted = { readonly value: unknown }
 
 /** The form of a Standard Schema, which all versions of the SDK declare. */
@@ -201,8 +200,11 @@ export function openSchema(jsonSchema: JsonSchema, convert?: (input: unknown) =>
   return made
 }
 
-// Google's provider writes a schema in Google's own subset, which has no free object: servers refuse one without properties. Where a tool takes any object, its arguments are JSON in a text there; a model may write them in either form.
-
+/**
+ * Google's provider writes a schema in Google's own subset, which has no free object: servers refuse one without
+ * properties. Where a tool takes any object, its arguments are JSON in a text there; a model may write them in either
+ * form.
+ */
 type Schema = Readonly<Record<string, unknown>>
 
 /** Not `arguments`: a tool may have a parameter of that name. */

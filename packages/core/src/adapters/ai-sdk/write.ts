@@ -176,8 +176,10 @@ function withSection(messages: AiMessage[], section: string, protocol: Protocol)
   return [...messages.slice(0, kept), made, ...messages.slice(end)]
 }
 
-// Words without a message of their own: they join the user's message they follow, or the output of the last result before them. Where no result before them has words, they wait for the next one or for the user's next message.
-
+/**
+ * Words without a message of their own: they join the user's message they follow, or the output of the last result
+ * before them. Where no result before them has words, they wait for the next one or for the user's next message.
+ */
 export interface Words {
   /** The next message, and what has waited for it. */
   push(message: AiMessage): void

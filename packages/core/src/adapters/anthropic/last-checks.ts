@@ -196,8 +196,10 @@ function warnOfLost(names: readonly string[], known: ReadonlySet<string>, warn: 
       )
 }
 
-// Tools that the API runs itself: its calls and their results stand in the model's own messages. Where a reply was cut, or a history, one of the two is missing, and the API refuses the other.
-
+/**
+ * Tools that the API runs itself: its calls and their results stand in the model's own messages. Where a reply was
+ * cut, or a history, one of the two is missing, and the API refuses the other.
+ */
 const CALLS = ['server_tool_use', 'mcp_tool_use']
 
 function isServerCall({ type }: AnthropicBlock): boolean {

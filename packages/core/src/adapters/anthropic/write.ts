@@ -150,8 +150,7 @@ function fromCall({ id, name, input, native }: UnitCall, was?: AnthropicBlock): 
   return { ...was, type: 'tool_use', id, name, input: argumentsObject(input) }
 }
 
-// Answers of calls as blocks of the Anthropic API.
-
+/** Answers of calls as blocks of the Anthropic API. */
 const FAILED = ['error', 'timed-out', 'already-started', 'not-recorded']
 
 export function writeAnswers(

@@ -145,8 +145,11 @@ function native(value: GooglePart | Piece): Native {
   return { wire: WIRE, value }
 }
 
-// Which contents are one reply. The chats of the official client keep a content for each piece of a stream, while servers take every content for a turn of its own and want all calls of a reply in one, directly before their responses.
-
+/**
+ * Which contents are one reply. The chats of the official client keep a content for each piece of a stream, while
+ * servers take every content for a turn of its own and want all calls of a reply in one, directly before their
+ * responses.
+ */
 const joined = new WeakSet<GoogleContent>()
 
 /**

@@ -56,8 +56,7 @@ function answeredBy(message: ChatMessage, open: readonly UnitCall[]): string {
   return call?.id ?? (id || plainText(role === 'function' ? name : ''))
 }
 
-// Shapes that servers refuse, and the nearest ones that they take. Nothing that was said is lost on the way.
-
+/** Shapes that servers refuse, and the nearest ones that they take. Nothing that was said is lost on the way. */
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool']
 
 /** Text, or a list of parts that say what they are. Kinds of parts that are not known here pass: servers add their own. */
@@ -94,8 +93,7 @@ function isPart(part: unknown): part is object {
   )
 }
 
-// The calls of an assistant message, in every form that servers and libraries have written them.
-
+/** The calls of an assistant message, in every form that servers and libraries have written them. */
 type Fields = Readonly<Record<string, unknown>>
 
 /**

@@ -84,8 +84,11 @@ function nameOf(tool: unknown): readonly string[] {
   return isRecord(tool) && typeof tool.name === 'string' ? [tool.name] : []
 }
 
-// Reasoning as the API takes it back: once under its id, and only before the item it led to. A reply that ran into its limit while the model was thinking has none, and goes; an item whose reasoning goes is not known by its id any more.
-
+/**
+ * Reasoning as the API takes it back: once under its id, and only before the item it led to. A reply that ran into
+ * its limit while the model was thinking has none, and goes; an item whose reasoning goes is not known by its id any
+ * more.
+ */
 export function settleReasoning(items: readonly ResponsesItem[], warn: Warn): ResponsesItem[] {
   const seen = new Set<string>()
   const output: ResponsesItem[] = []

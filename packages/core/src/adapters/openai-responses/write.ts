@@ -213,8 +213,7 @@ function withoutId({ id: _, ...rest }: ResponsesItem): ResponsesItem {
   return rest
 }
 
-// What a function gave, as the output of its call: text, or parts where there is more.
-
+/** What a function gave, as the output of its call: text, or parts where there is more. */
 function outputOf(parts: readonly ResultPart[], prompts: Prompts): ResponsesCallOutput['output'] {
   const made = writeParts(parts, mediaPart, prompts)
   if (made.every((each) => typeof each === 'string')) return made.join('\n')
@@ -228,8 +227,11 @@ function mediaPart(part: MediaPart): ResponsesOutputPart | undefined {
     : { type: 'input_file', filename: fileName(part), file_data: dataUrl(part) }
 }
 
-// Words without a message of their own. Between the outputs of a batch and the model's next item stands no message, so they join the text of an output of that batch. Where it has none (the output of a search holds definitions and nothing else) they wait for the next output or the user's next message, and stand there from then on.
-
+/**
+ * Words without a message of their own. Between the outputs of a batch and the model's next item stands no message,
+ * so they join the text of an output of that batch. Where it has none (the output of a search holds definitions and
+ * nothing else) they wait for the next output or the user's next message, and stand there from then on.
+ */
 export interface Words {
   /** The next item, and what has waited for it. */
   push(item: ResponsesItem): void

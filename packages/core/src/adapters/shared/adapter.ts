@@ -1,4 +1,7 @@
-/** What all adapters share: anchors before the request, repair and inserts within it, calls after it. A wire adds how it reads and writes. */
+/**
+ * The adapter that all wires share. It reads and repairs a history, writes the request, and runs the calls of the
+ * reply.
+ */
 
 import type { Usage } from '../../accounting/measurement.js'
 import { defined, isRecord } from '../../base/guards.js'
@@ -48,16 +51,17 @@ export interface Turn<Message, Reply, Parts> {
   /** Spread these into the request. */
   readonly parts: Parts
   readonly view: SurfaceView
-  /** What had to be repaired in the history for this request, and what a server will refuse in it. */
+  /** Repairs made in the history for this request, and things that a server will refuse. */
   readonly warnings: readonly Warning[]
   /**
-   * The provider refused the request because it does not defer tools natively (a model or a proxy that cannot). Begin again
-   * with the same history: the next request goes over the bridge. False where nothing else can be tried.
+   * Call this if the provider refused the request because it cannot defer tools natively. Then begin again with the
+   * same history: the next request uses the bridge. False if there is nothing else to try.
    */
   refused(error: unknown): Promise<boolean>
   /**
-   * Runs the calls of the reply, whole as the API gave it or as `assemble` made it of a stream. Push the reply, then
-   * `messages`, onto your history. Empty where the reply calls nothing. What the reply says of its cost enters the accounts.
+   * Runs the calls of a reply: the whole reply of the API, or the result of `assemble` for a stream. Push the reply,
+   * then `messages`, onto your history. `messages` is empty if the reply has no calls. Records the usage of the
+   * reply.
    */
   run(
     reply: Reply | StreamedReply<Reply, unknown>,
@@ -67,30 +71,37 @@ export interface Turn<Message, Reply, Parts> {
 
 export interface Adapter<Message, Reply, Parts, Prompt extends object = object> {
   /**
-   * Prepares a request for your history as it is, without anything of Toolwell's in it. Some wires take the system prompt
-   * here. Without a `requestId` the history names the request: the same history again is a retry, with the same bytes.
+   * Prepares a request for your history. Keep the history as it is, without Toolwell's additions. Some wires take the
+   * system prompt here. Without a `requestId`, the history identifies the request: the same history is a retry and
+   * gives the same bytes.
    */
   begin(
     messages: readonly Message[],
     request?: { readonly requestId?: string } & Prompt,
   ): Promise<Turn<Message, Reply, Parts>>
-  /** Tells that your history was shortened. */
+  /** Records that your history was shortened. */
   compact(
     before: readonly Message[],
     after: readonly Message[],
     options?: { readonly trim?: (loaded: readonly string[]) => readonly string[] },
   ): Promise<void>
-  /** A new conversation that has seen these messages, the first part of your history, and no more. */
+  /** Opens a new conversation that has seen only these messages, the first part of your history. */
   fork(messages: readonly Message[], options: { readonly id: string }): Promise<Conversation>
-  /** Rebuilds what a history says was loaded, for a conversation whose ledger is gone. */
+  /** Rebuilds the loaded tools from a history if the ledger is lost. */
   importHistory(messages: readonly Message[]): Promise<ImportReport>
-  /** Your history as every wire reads it: give it to `adopt` of another adapter when the thread moves there. */
+  /**
+   * Converts your history to a form that every wire reads. Pass it to `adopt` of another adapter to move the thread
+   * there.
+   */
   thread(messages: readonly Message[]): Thread
-  /** A thread of another wire as a history of this one. Where the system prompt is no message, it is left out: give it to `begin`. */
+  /**
+   * Converts a thread of another wire to a history of this one. If this wire keeps the system prompt outside the
+   * messages, the result has no system prompt: pass it to `begin`.
+   */
   adopt(thread: Thread): Message[]
 }
 
-/** A history that belongs to no wire. */
+/** A history in a form that is independent of the wire. */
 export type Thread = readonly Unit[]
 
 export function createAdapter<Message, Reply, Parts, Prompt extends object = object>(
@@ -108,7 +119,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   }
   const read = (messages: readonly Message[]) => wire.read(normaliseAll(messages).normal.flat())
   const anchored = (messages: readonly Message[]) => placeAnchors(read(messages))
-  /** A store that cannot take a figure must not keep tools from running. */
+  /** A store that fails to record usage must not stop the calls. */
   const record = async (requestId: string, usage: Usage | undefined) => {
     if (usage?.inputTokens === undefined) return
     await conversation.recordRequest({ requestId, ...usage }).catch(() => undefined)
@@ -225,7 +236,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       for (const { unit, anchor, calls } of anchored(messages).placed) {
         if (unit.kind === 'assistant')
           for (const [index, call] of unit.calls.entries()) called.set(calls[index] ?? '', targetOf(call))
-        // In older histories, what an answer that holds definitions alone had to say follows it as a message of ours.
+        // In older histories, the text of a search that answers with definitions only follows as a separate message.
         const said =
           unit.kind === 'system' && unsaid !== undefined
             ? readMachineLine(unframed(unit.text, conversation.prompts))
@@ -254,19 +265,19 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   }
 }
 
-/** Everything that the host sends, to be measured: a value that is no JSON costs its own message only. */
+/** Everything that the host sends, as text to measure. If one value is not JSON, only its message is not counted. */
 function wholeText(messages: readonly unknown[], request: object): string {
   return plainText([messages, request]) || [...messages, request].map(plainText).join('\n')
 }
 
-/** The tool a call is meant for: out of the bridge where it is in one. */
+/** Finds the tool that a call means, also inside the bridge. */
 function targetOf({ name, input }: UnitCall): string {
   if (name !== BRIDGE_NAME || !('value' in input)) return name
   const inner = argumentsObject(input).name
   return typeof inner === 'string' ? inner : name
 }
 
-/** What is no object is no message on any wire, and neither is one whose fields cannot be read. */
+/** Normalises a message. A value that is not an object, or has unreadable fields, gives nothing. */
 function normalise<Message>(
   wire: { normalise?(message: Message): readonly Message[] },
   message: Message,
@@ -283,7 +294,7 @@ function normalise<Message>(
 /** A history as the host gave it, and as it was read. */
 interface Given<Message> {
   readonly messages: readonly Message[]
-  /** The messages at the time of the request: the host may change its array meanwhile. */
+  /** A copy of `messages`: the host may change its array during the request. */
   readonly given: readonly Message[]
   /** Each of them in normal form. */
   readonly normal: readonly (readonly Message[])[]
@@ -315,6 +326,6 @@ function compose<Message, Reply, Parts, Prompt extends object>(
   if (modelSpeaksBetween) made = speakBetween(made, prompts)
   if (opensWithUser) made = openWithUser(made, prompts, warn)
   const written = wire.write(weave(made, view, warn), view, warn)
-  // Off: the host's own array, unless a server would refuse it.
+  // If deferral is off and nothing had to change, return the host's own array.
   return view.mode === 'off' && sameItems(written, messages) ? messages : written
 }

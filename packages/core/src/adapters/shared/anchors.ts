@@ -1,7 +1,7 @@
 /**
- * Names the units of a history. Most wires have no message ids, and some servers reuse call ids, so a name is the call
- * id or a hash of role, text and calls, with a number from its second occurrence on. It does not depend on the wire: a
- * thread that moves to another provider keeps its names.
+ * Gives the units of a history their anchors. Most wires have no message ids, and some servers reuse call ids. So an
+ * anchor is the call id, or a hash of role, text and calls, with a number from the second occurrence on. Anchors do
+ * not depend on the wire: a thread that moves to another provider keeps them.
  */
 
 import { shortHash } from '../../base/hash.js'
@@ -19,7 +19,7 @@ export interface Anchors {
   hash(wire: string): string
 }
 
-/** Gives every unit of a history its anchor. */
+/** Gives every unit its anchor. */
 export function placeAnchors(units: readonly Unit[]): Anchors {
   const counts = new Map<string, number>()
   const open = createOpenCalls<string>()
@@ -48,8 +48,8 @@ export function placeAnchors(units: readonly Unit[]): Anchors {
 }
 
 /**
- * Which names survive from one history to a shortened one, and what they are called there. Occurrences of one base are
- * matched from the end: what a compaction keeps is the newest.
+ * Finds the anchors that survive in a shortened history, with their new names. Equal anchors are matched from the
+ * end, because a compaction keeps the newest messages.
  */
 export function survivors(before: readonly string[], after: readonly string[]): Record<string, string> {
   const kept: Record<string, string> = {}
@@ -77,7 +77,7 @@ function byBase(names: readonly string[]): Map<string, string[]> {
 }
 
 function numbered(base: string, occurrence: number): string {
-  // A base that already ends like a number gets one always, so that no two names can meet.
+  // A base that ends like a number always gets a number, so that anchors stay unique.
   return occurrence === 1 && !/#\d+$/.test(base) ? base : `${base}#${occurrence}`
 }
 
@@ -86,21 +86,23 @@ function hashUnit(unit: Exclude<Unit, { kind: 'answer' }>): string {
   return shortHash(JSON.stringify([unit.kind, unit.text, calls]), 12)
 }
 
-// The end of a history as a place for notices. They stand behind the user's message or at the end of the last result, never between a result and the next reply: servers refuse a message there, and chat templates drop reasoning before it.
-
-/** `wordless`: the calls of this name get no words for an answer where the delivery is native. */
+/**
+ * Finds the place for notices at the end of a history: after the user's message or at the end of the last result,
+ * never between a result and the next reply. Servers refuse a message there, and chat templates drop the reasoning
+ * before it. `wordless`: calls to this name get no text as an answer if the delivery is native.
+ */
 export function noticePlace(placed: readonly Placed[], wordless: string | undefined): NoticePlace {
   const start = placed.findLastIndex(({ unit }) => unit.kind !== 'answer') + 1
   const answers = placed.slice(start)
   const before = placed[start - 1]
   const anchors = answers.map(({ anchor }) => anchor)
-  // Those that nobody has answered are answered by the repair.
+  // The repair answers the calls that have no answer yet.
   const open = before?.unit.kind === 'assistant' ? before.unit.calls.map(({ name }) => name) : []
   const named = [...open, ...answers.flatMap((answer) => nameOf(answer, placed) ?? [])]
   if (named.length === 0)
     return {
       anchors: placed.slice(-1).map(({ anchor }) => anchor),
-      // The model goes on where it stopped: nothing comes between.
+      // The model continues its own message: nothing may come between.
       takes: () => (placed.at(-1)?.unit.kind === 'assistant' ? 'nothing' : 'words'),
     }
   return {
@@ -110,7 +112,7 @@ export function noticePlace(placed: readonly Placed[], wordless: string | undefi
   }
 }
 
-/** The call that an answer belongs to, by name. */
+/** The name of the call that an answer belongs to. */
 function nameOf({ anchor }: Placed, placed: readonly Placed[]): string | undefined {
   const { unit, calls = [] } = placed.findLast((each) => each.calls.includes(anchor)) ?? {}
   return unit?.kind === 'assistant' ? unit.calls[calls.indexOf(anchor)]?.name : undefined

@@ -1,4 +1,4 @@
-/** What a host gives an adapter besides its history, checked: a mistake there is told where it is made. */
+/** Checks what a host gives to an adapter, and reports mistakes with a fix. */
 
 import { ToolwellError } from '../../base/errors.js'
 import { isRecord } from '../../base/guards.js'
@@ -11,7 +11,7 @@ import { plainText, type Unit, type UnitCall } from './thread.js'
 
 const KINDS: readonly unknown[] = ['system', 'user', 'assistant', 'answer', 'note'] satisfies Unit['kind'][]
 
-/** A thread comes from `thread` of an adapter, perhaps by way of a store. */
+/** A thread comes from `thread` of an adapter, directly or from a store. */
 export function assertThread(thread: unknown): void {
   const from = 'what thread() of an adapter gave, as it was or from JSON'
   if (!Array.isArray(thread)) throw invalid('thread', `adopt takes ${from}, not ${kindOf(thread)}.`)
@@ -63,12 +63,10 @@ export function assertWire(wire: unknown): void {
     )
 }
 
-// What is given to `begin` beside a history, checked: a system prompt in the words of another wire is told at once.
-
-/** What the wires call the system prompt that is given to `begin`. */
+/** The keys of the system prompt in `begin`, on all wires. */
 const PROMPTS = ['system', 'instructions', 'systemInstruction']
 
-/** `own`: what this wire takes in `begin` besides the id of the request. */
+/** `own`: the keys that this wire takes in `begin`, apart from `requestId`. */
 export function assertRequest(request: unknown, own: readonly string[]): void {
   const foreign = isRecord(request)
     ? PROMPTS.find((key) => request[key] !== undefined && !own.includes(key))
@@ -85,9 +83,10 @@ export function assertRequest(request: unknown, own: readonly string[]): void {
   assertKnownKeys(request, ['requestId', ...own], 'begin')
 }
 
-// The calls of one reply are run once.
-
-/** Throws where these very calls were run on this turn: tools would do everything twice. A run that failed may be tried again. */
+/**
+ * Throws if these calls were already run on this turn: the tools would do everything twice. A failed run may be
+ * repeated.
+ */
 export function assertFirstRun(ran: WeakSet<object>, reply: unknown, calls: readonly UnitCall[]): () => void {
   const marks = [reply, ...calls.map(({ native }) => native?.value)].filter(
     (value): value is object => typeof value === 'object' && value !== null,
@@ -103,15 +102,16 @@ export function assertFirstRun(ran: WeakSet<object>, reply: unknown, calls: read
   }
 }
 
-// A request that was taken for the history: what Toolwell has put into it would then be said once more each time.
-
-/** Shorter texts of a host's own prompts may stand in a history by chance. */
+/** A shorter prompt may be in a history by chance. */
 const LEAST = 20
 
 export const FED_BACK =
   'this history, or the prompt beside it, holds what Toolwell has put into an earlier request. Keep a list of your own: push the reply and the messages of run onto it, and give that to begin, not the messages of turn.parts'
 
-/** Whether the host's own messages or prompt hold the section or an insert of this conversation. */
+/**
+ * Whether the host passed a request as the history: its messages or prompt contain the section or an insert of this
+ * conversation.
+ */
 export function isFedBack(
   units: readonly Unit[],
   prompt: object,
@@ -121,21 +121,19 @@ export function isFedBack(
     text.length >= LEAST && units.some((unit) => kinds.includes(unit.kind) && unit.text.includes(text))
   return (
     isFound(section, ['system']) ||
-    // The model itself may quote anything.
+    // The model may quote anything.
     inserts.some(({ text }) => isFound(text, ['system', 'user', 'answer'])) ||
     (section.length >= LEAST && plainText(prompt).includes(JSON.stringify(section).slice(1, -1)))
   )
 }
 
-// What is given in place of a reply, and what was meant: told at once. Loaded with the first reply.
-
 const ASSEMBLED =
   'await assemble(readEvents(response.body)), or await assemble(stream) with the stream of an SDK'
 
-/** The roles of messages that no model wrote. */
+/** Roles of messages that a model does not write. */
 const OTHERS = ['user', 'system', 'developer', 'tool', 'function']
 
-/** The reply in what `run` was given. Throws at what is surely none. Anything else is for the wire to judge. */
+/** The reply in the argument of `run`. Throws if it is certainly not a reply. The wire checks the rest. */
 export function replyIn<Reply>(given: Reply | StreamedReply<Reply, unknown>): Reply {
   if (isStreamed(given)) {
     if (!given.complete) throw brokenOff(given.error)
@@ -149,7 +147,7 @@ export function isStreamed(reply: unknown): reply is StreamedReply<unknown, unkn
   return isRecord(reply) && 'rawUsage' in reply && 'complete' in reply && 'reply' in reply
 }
 
-/** What came in place of a stream says so itself. What broke in the middle can be tried again. */
+/** Describes a broken stream. An error that replaced the stream already has a description. */
 function brokenOff(error: unknown): ToolwellError {
   if (ToolwellError.is(error)) return invalid('reply', `There is no reply to run. ${error.message}`)
   const why = typeof error === 'string' ? error : failureIn({ error })
@@ -188,19 +186,17 @@ function assertReply(reply: unknown): void {
   )
 }
 
-/** A chunk of Chat Completions, or an event of the Responses API or of Anthropic's. Gemini's look like replies. */
+/** A chunk of Chat Completions, or an event of the Responses API or Anthropic's. Events of Gemini look like replies. */
 function isEvent({ choices, type }: Readonly<Record<string, unknown>>): boolean {
   if (typeof type === 'string') return /^(?:response\.|message_|content_block_)/.test(type)
   const [choice]: readonly unknown[] = Array.isArray(choices) ? choices : []
   return isRecord(choice) && isRecord(choice.delta) && !('message' in choice)
 }
 
-// A history or a reply in another wire's form, told where it is given: an adapter would read nothing in it. Only shapes that exist on one wire count. Messages of words alone look the same on most, and are nobody's mistake.
-
-/** The forms of messages that have an adapter here. */
+/** The message forms that have an adapter in this package. */
 export type Form = 'ai-sdk' | 'anthropic' | 'google' | 'openai-chat' | 'openai-responses'
 
-/** And messages as interfaces of the AI SDK keep them, which no adapter reads. */
+/** `ui`: messages of the AI SDK's user interfaces, which no adapter reads. */
 type AnyForm = Form | 'ui'
 
 const FORMS: Readonly<Record<AnyForm, { readonly api: string; readonly door: string }>> = {
@@ -212,15 +208,17 @@ const FORMS: Readonly<Record<AnyForm, { readonly api: string; readonly door: str
   ui: { api: 'an interface (UIMessage)', door: '' },
 }
 
-/** Forms that an adapter reads besides its own. */
 const ALSO_READ: Readonly<Partial<Record<Form, Form>>> = { 'openai-responses': 'openai-chat' }
 
-/** The forms that a message has a sign of: mostly none or one. */
+/**
+ * The forms that a message shows, usually none or one. Only shapes that exist on one wire count: messages with text
+ * alone look the same on most wires.
+ */
 function formsOf(message: unknown): readonly AnyForm[] {
   try {
     return isRecord(message) ? signsOf(message) : []
   } catch {
-    // A field that cannot be read: the entry will be dropped.
+    // A field cannot be read: the entry will be dropped.
     return []
   }
 }
@@ -230,7 +228,7 @@ function signsOf(message: Readonly<Record<string, unknown>>): readonly AnyForm[]
   const pieces = Array.isArray(content) ? content.filter(isRecord) : []
   const item = type === 'function_call' || type === 'function_call_output'
   const withParts = Array.isArray(parts) && content === undefined
-  // A part of Gemini has a field for its kind, and no type.
+  // A part of Gemini has a field for its kind, and no `type`.
   const isUi = withParts && parts.some((part: unknown) => isRecord(part) && typeof part.type === 'string')
   return [
     ...(withParts ? [isUi ? ('ui' as const) : ('google' as const)] : []),
@@ -245,7 +243,7 @@ function signsOf(message: Readonly<Record<string, unknown>>): readonly AnyForm[]
   ]
 }
 
-/** Pieces of content that exist on one wire alone. Some servers of the Chat family have thinking of their own, without a signature. */
+/** Parts of content that exist on one wire only. Some servers of the Chat family send thinking without a signature. */
 function formOfPiece({ type, source, signature }: Readonly<Record<string, unknown>>): Form | undefined {
   if (type === 'tool_use' || type === 'tool_result') return 'anthropic'
   if (type === 'image' && isRecord(source)) return 'anthropic'
@@ -256,7 +254,7 @@ function formOfPiece({ type, source, signature }: Readonly<Record<string, unknow
   return undefined
 }
 
-/** A message without parts, where a message is its parts. */
+/** Whether a message has no parts, on a wire where a message consists of parts. */
 function lacksParts(message: unknown): boolean {
   try {
     if (!isRecord(message) || message.parts !== undefined || typeof message.role !== 'string') return false
@@ -268,7 +266,8 @@ function lacksParts(message: unknown): boolean {
 }
 
 /**
- * Describes the first entry of a history that has the form of another wire. Throws if no entry has the form of this one.
+ * Describes the first entry of a history that has the form of another wire. Throws if no entry has the form of this
+ * wire.
  */
 export function findForeignEntry(form: Form, messages: readonly unknown[]): string | undefined {
   const forms = messages.map(formsOf)
@@ -292,7 +291,7 @@ function fixOf(form: Form, other: AnyForm | undefined): string {
   return `Use ${there} of @toolwell/core/${other}, or move the thread: ${here}(conversation).adopt(${there}(conversation).thread(messages)).`
 }
 
-/** Throws at a reply of another wire: to this one it would be a reply without calls. */
+/** Throws if a reply has the form of another wire: this wire would find no calls in it. */
 export function assertOwnReply(form: Form, reply: unknown): void {
   const forms: readonly AnyForm[] = [...replyForms(reply), ...formsOf(reply)]
   const [other] = forms

@@ -1,11 +1,11 @@
-/** An image or a file in a result, whatever wire wrote it. */
+/** Reads and writes images and files in results. */
 
 import { isRecord } from '../../base/guards.js'
 import { isMedia, type MediaPart, type ResultPart } from '../../result/part.js'
 import type { Prompts } from '../../surface/prompts.js'
 import { describe } from '../../turn/describe.js'
 
-/** Undefined for words, for addresses, and for what is not known here. */
+/** Reads an image or a file of any wire. Undefined for text, URLs and unknown parts. */
 export function mediaOf(piece: unknown): MediaPart | undefined {
   if (!isRecord(piece)) return undefined
   const {
@@ -24,10 +24,10 @@ export function mediaOf(piece: unknown): MediaPart | undefined {
     return source.type === 'base64' ? media(source.data, source.media_type, title) : undefined
   // Gemini.
   if (isRecord(inlineData)) return media(inlineData.data, inlineData.mimeType)
-  // OpenAI: Responses, and Chat Completions where a server takes images.
+  // OpenAI: Responses, and Chat Completions if a server accepts images.
   if (type === 'input_image' || type === 'image_url') return fromUrl(isRecord(image) ? image.url : image)
   if (type === 'input_file') return fromUrl(file, filename)
-  // The AI SDK: as version 6 has them, as version 7 has them, and as both did before.
+  // The AI SDK: version 6, version 7, and older versions.
   if (type === 'image-data' || type === 'file-data' || type === 'file' || type === 'media')
     return media(isRecord(data) && data.type === 'data' ? data.data : data, mediaType, filename)
   return undefined
@@ -53,9 +53,10 @@ function media(data: unknown, mediaType: unknown, name?: unknown): MediaPart | u
   }
 }
 
-// A result in parts as one wire writes it: what the wire takes in its own form, the rest in words.
-
-/** `write` gives nothing for what the wire does not take. Words that stand side by side become one; blank ones are left out. */
+/**
+ * Writes the parts of a result for one wire: media that the wire accepts in its form, the rest as text. `write`
+ * returns undefined for media that the wire does not accept. Adjacent texts are joined; blank texts are skipped.
+ */
 export function writeParts<Native extends object>(
   parts: readonly ResultPart[],
   write: (part: MediaPart) => Native | undefined,
@@ -78,7 +79,7 @@ export function dataUrl({ mediaType, data }: MediaPart): string {
   return `data:${mediaType};base64,${data}`
 }
 
-/** A name for a file that has none: servers tell by its ending how to read it. */
+/** The name of a file, or a default name: servers choose the reader by its extension. */
 export function fileName({ name, mediaType }: MediaPart): string {
   return name ?? `file.${mediaType.slice(mediaType.lastIndexOf('/') + 1)}`
 }

@@ -1,6 +1,6 @@
 /**
- * What no other wire can be given: images, files, items that only their provider reads. A word stands in its place, so
- * that the model knows that there was something. On its own wire it is all still there.
+ * Prepares units for another wire. Images, files and items that only their provider reads are replaced by a note, so
+ * that the model knows that something was there.
  */
 
 import { isRecord } from '../../base/guards.js'
@@ -12,13 +12,13 @@ import { mediaOf } from './media.js'
 import type { Unit } from './thread.js'
 import type { Wire } from './wire.js'
 
-/** The wire that a thread moves to. */
+/** The target wire. */
 type Target = Pick<Wire<never, never, never, never>, 'name' | 'traits'>
 
-/** The unit as another wire can write it. The word is a unit of its own: what the message is called stays the same. */
+/** Converts a unit for another wire. A note is a separate unit, so that the message keeps its anchor. */
 export function leaveBehind(unit: Unit, wire: Target, prompts: Prompts): readonly Unit[] {
   if (unit.kind === 'note' || unit.native === undefined || unit.native.wire === wire.name) return [unit]
-  // Nothing may stand between calls and their answers.
+  // Nothing may come between calls and their answers.
   if (unit.kind === 'system' || (unit.kind === 'assistant' && unit.calls.length > 0)) return [unit]
   const { value } = unit.native
   if (unit.kind === 'answer' && unit.loaded === undefined) {
@@ -35,17 +35,18 @@ export function leaveBehind(unit: Unit, wire: Target, prompts: Prompts): readonl
   return opaque !== undefined || unit.text === '' ? [word] : [unit, word]
 }
 
-/** A piece of a result as another wire can write it. What no wire reads stays behind. */
+/** Converts a part of a result. A note replaces unreadable parts. */
 function carried(piece: unknown, { name, traits }: Target, prompts: Prompts): readonly ResultPart[] {
   const media = mediaOf(piece)
-  // A history of the AI SDK is of no provider: what the one it is sent to does not take is told then.
+  // A history of the AI SDK has no provider yet. Media that the provider does not accept are replaced before the
+  // request.
   const isWelcome = media && !traits?.textResults && (name === 'ai-sdk' || isTaken(name, media))
   if (media) return [isWelcome ? media : { type: 'text', text: describe(media, prompts) }]
   if (isRecord(piece) && typeof piece.text === 'string') return [{ type: 'text', text: piece.text }]
   return kindOf(piece).map((kind) => ({ type: 'text', text: prompts.leftBehind({ kinds: [kind] }) }))
 }
 
-/** Gemini has the words apart from the media: they come first. */
+/** Gemini keeps the text apart from the media: it comes first. */
 function withParts(unit: Extract<Unit, { kind: 'answer' }>, parts: readonly ResultPart[]): Unit {
   const { native: _, ...rest } = unit
   const isSaid = parts.some(
@@ -55,7 +56,7 @@ function withParts(unit: Extract<Unit, { kind: 'answer' }>, parts: readonly Resu
   return { ...rest, parts: [...first, ...parts] }
 }
 
-/** An item that is no message: its text is its JSON, which means nothing elsewhere. */
+/** The type of an item that is not a message. Its text is its JSON, which other providers cannot use. */
 function opaqueKind(value: unknown): string | undefined {
   if (!isRecord(value) || 'parts' in value || 'role' in value || typeof value.type !== 'string')
     return undefined
@@ -65,9 +66,9 @@ function opaqueKind(value: unknown): string | undefined {
 function partsOf(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value
   if (!isRecord(value)) return []
-  // A piece of Gemini's names the call it answers; what a tool gave beside its response lies deeper.
+  // A piece of Gemini names the call it answers. Media are nested deeper.
   const { part } = value
-  // Of the AI SDK: the result with the message it stands in.
+  // A result of the AI SDK, with the message that contains it.
   const output = isRecord(part) && isRecord(part.output) ? part.output.value : undefined
   if (Array.isArray(output)) return output
   const inner = Array.isArray(value.parts) ? value.parts : (value.content ?? value.output)
@@ -80,7 +81,7 @@ function withNested(part: unknown): readonly unknown[] {
   return Array.isArray(response.parts) ? response.parts : []
 }
 
-/** Of the model's own items only what a tool gave counts: the rest is how it came to say what it said. */
+/** Only tool output among the model's own items needs a note. The rest is how the model reached its answer. */
 function outputKind(part: unknown): readonly string[] {
   const type = isRecord(part) && typeof part.type === 'string' ? part.type : ''
   return type.endsWith('_call_output') ? [type] : []

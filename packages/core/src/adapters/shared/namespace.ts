@@ -1,7 +1,8 @@
 /**
- * Functions in the namespace of their source: the form in which OpenAI's models know the tools of a server. A request declares
- * a namespace once. Compatible servers refuse it in a second item (openai/codex issues 44378 and 44729), and the first item
- * cannot grow without new bytes in the prefix: so what comes later of the same source comes by itself, as the host's own do.
+ * Groups functions into namespaces by source, as OpenAI's models expect the tools of a server. A request may declare
+ * a namespace once: compatible servers refuse it in a second item (openai/codex issues 44378 and 44729), and the
+ * first item cannot grow without changing the prefix. So functions of the same source that come later have no
+ * namespace.
  */
 
 import { isRecord } from '../../base/guards.js'
@@ -16,16 +17,16 @@ export interface Namespace<Member> {
   readonly tools: readonly Member[]
 }
 
-/** The API's own: the default one, and its search. */
+/** Names that the API uses itself. */
 const RESERVED = new Set(['functions', 'tool_search'])
 
-/** What the namespace of a source is called; undefined where it can have none. */
+/** The namespace of a source; undefined if its name is not allowed. */
 export function namespaceOf(source: string): string | undefined {
   const name = source.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64)
   return /[a-zA-Z0-9]/.test(name) && !RESERVED.has(name) ? name : undefined
 }
 
-/** The members in their order, those of one source together where its first stands. */
+/** Groups the members by source, at the position of the first one. */
 export function bySource<Member>(
   members: readonly { readonly source?: string | undefined; readonly member: Member }[],
   prompts: Prompts,
@@ -35,7 +36,7 @@ export function bySource<Member>(
     const name = namespaceOf(source)
     if (name === undefined) return [member]
     const known = spaces.get(name)
-    // Two sources whose names become one: the second has none.
+    // Two sources with the same namespace: the second gets none.
     if (known && known.source !== source) return [member]
     known?.tools.push(member)
     if (known) return []
@@ -45,7 +46,7 @@ export function bySource<Member>(
   })
 }
 
-/** The list with what a namespace holds in its place, where that was declared before. `declared` grows. */
+/** Replaces namespaces that were declared before by their members. Adds new ones to `declared`. */
 export function declaredOnce(tools: readonly unknown[], declared: Set<string>): readonly unknown[] {
   const made = tools.flatMap((tool) => {
     if (!isNamespace(tool)) return [tool]

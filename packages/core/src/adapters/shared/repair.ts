@@ -1,6 +1,6 @@
 /**
- * Makes a history acceptable to a strict server: every call answered right behind it, every name declared.
- * Deterministic, so that a repaired unit has the same bytes on every request.
+ * Repairs a history for a strict server: every call has an answer right after it, every name is declared, every id is
+ * valid. The same history is always repaired to the same bytes.
  */
 
 import { isRecord } from '../../base/guards.js'
@@ -25,13 +25,10 @@ import {
 } from './thread.js'
 import type { Warn, WireTraits } from './wire.js'
 
-/** What came of a call, where the ledger knows. */
+/** Finds the outcome of a call, if the ledger knows it. */
 export type EndOf = (call: UnitCall, anchor: string) => Ended
 
-/**
- * `callable`: every name that a call in this history may have on this request. `answersAnywhere`: an answer may stand
- * wherever it likes behind its call, so none is moved. `wordlessSearches`: no words fit into the answer to a search.
- */
+/** `callable`: every name that a call in this history may have on this request. */
 export function repair(
   placed: readonly Placed[],
   view: SurfaceView,
@@ -45,7 +42,6 @@ export function repair(
   return settleForView(settled, view, callable, prompts, warn, traits)
 }
 
-/** The second half: what this request can refer to and call. The order is settled. */
 export function settleForView(
   placed: readonly Placed[],
   view: SurfaceView,
@@ -58,7 +54,10 @@ export function settleForView(
   return settleNames(settled, view, callable, prompts, warn, wordlessSearches)
 }
 
-/** What an answer refers to, as far as the provider can follow: a reference that was words once under this latch stays words. */
+/**
+ * Keeps the references that the provider can resolve. A reference that was sent as text under this frozen prefix
+ * stays text.
+ */
 function settleReferences(item: Placed, { delivery, references }: SurfaceView): Placed {
   const { unit, anchor } = item
   if (delivery !== 'native' || unit.kind !== 'answer' || !unit.loaded) return item
@@ -70,7 +69,10 @@ function settleReferences(item: Placed, { delivery, references }: SurfaceView): 
   return { ...item, unit: { kind, callId, text, ...(loaded.length > 0 ? { loaded } : {}) } }
 }
 
-/** One answer for each call, directly behind it unless it may stand anywhere; what answers no call is told. */
+/**
+ * Gives each call one answer, directly after it unless answers may be anywhere. An answer without a call becomes
+ * text.
+ */
 export function settleOrder(
   placed: readonly Placed[],
   prompts: Prompts,
@@ -123,14 +125,20 @@ export function settleOrder(
   return output
 }
 
-/** Whether it ran is not known, unless the ledger does, or nobody could read its arguments: then it did not. */
+/**
+ * The answer for a call without one. Unless the ledger knows, it is unknown whether the call ran. A call with
+ * unreadable arguments did not run.
+ */
 function unanswered(call: UnitCall, outcome: Ended, prompts: Prompts): string {
   if (!hasUnreadableArguments(call)) return prompts.interrupted({ outcome })
-  // Not in the words of the engine's parser: they differ between versions of it, and this has the same bytes everywhere.
+  // Not the message of the JSON parser: it differs between engine versions, and these bytes must not.
   return prompts.badArguments({ name: quote(call.name), problem: 'the text ends too early, or is malformed' })
 }
 
-/** Each answer with the call that it belongs to, wherever in the history that is; `answers` by the place of the call in its reply. */
+/**
+ * Pairs each answer with its call, anywhere in the history. `answers` is keyed by the position of the call in its
+ * reply.
+ */
 function pairUp(placed: readonly Placed[]) {
   const open = createOpenCalls<{ readonly item: Placed; readonly position: number }>()
   const answers = new Map<Placed, Map<number, Placed>>()
@@ -152,7 +160,7 @@ function pairUp(placed: readonly Placed[]) {
   return { answers, pairings, places }
 }
 
-/** Calls whose name this request does not know where they stand: through the bridge, out of it, as a search, or told as text. */
+/** Rewrites calls to names that this request does not declare: through the bridge, out of it, as a search, or as text. */
 function settleNames(
   placed: readonly Placed[],
   view: SurfaceView,
@@ -178,7 +186,7 @@ function settleNames(
     const { unit } = item
     const call = unit.kind === 'answer' ? told.get(unit.callId) : undefined
     const found = unit.kind === 'answer' ? guessed.get(unit.callId) : undefined
-    // It is known from here on, as if it had been searched for, unless it is taken away again right behind.
+    // From here on the tool is known, as after a search, unless it is removed right after.
     if (found !== undefined) callable.add(found)
     if (isNative) reveal(item, changes.get(placed[index - 1]?.anchor ?? ''), hidden, callable)
     if (unit.kind === 'answer' && call) {
@@ -215,7 +223,8 @@ function settleNames(
       const renamed = callable.has(named.name) ? spelt(named, each) : rename(each, callable, view)
       if (renamed) kept.push(renamed)
       else if (wordlessSearches && hidden.has(named.name) && isFound(named.name, resolved, placed, index)) {
-        // What the call gave could not be told behind a search: the search comes first, and the call stays a call.
+        // A search that has no text cannot be followed by the result as text. So the search comes first, and the call
+        // stays a call.
         output.push(...searchedFirst(item.calls[position] ?? '', each.id, named.name, view))
         callable.add(named.name)
         kept.push(spelt(named, each))
@@ -229,14 +238,15 @@ function settleNames(
           'call-undeclared',
           `told a call of ${safeJson(each.name)} as text: the name is not declared on this request`,
         )
-        // A model does again what it reads that it did: a search for the name, not words about a call.
+        // A model repeats what it reads that it did. So it reads a search for the name, not a sentence about a call.
         if (view.loader === undefined || !callable.has(view.loader) || wordlessSearches) continue
         searched.add(each.id)
         kept.push(searchFor(each.id, each.name, view))
       }
     }
-    // What it did is told behind; words about it in its own mouth would be said again. Where tools are or may be added behind what
-    // stands before it, what is told must not join that, so something has to stand between.
+    // The result follows as text. The model's own message must not describe it, or the model would repeat that. If
+    // tools are added after the previous unit, the text must not join that unit, so a message of the model comes
+    // between.
     const isAddedTo = isResult(output.at(-1)) || changes.has(placed[index - 1]?.anchor ?? '')
     const said = unit.text === '' && wordlessSearches && isAddedTo ? prompts.noReply() : unit.text
     if (said !== '' || kept.length > 0 || unit.more)
@@ -247,19 +257,21 @@ function settleNames(
 }
 
 /**
- * What tools gave, told in words: the user's, as it has no higher role. A message of its own, so that the one before it, which
- * a request has carried, stays as it was; behind a result, where servers take no message, it joins that.
+ * Writes a tool result as text of the user, which has no higher role. It is a separate message, so that earlier
+ * messages keep their bytes. After a result servers accept no message, so the text joins the result.
  */
 function toldAt(anchor: string, text: string, before: Placed | undefined): Placed {
   return { unit: { kind: isResult(before) ? 'note' : 'user', text }, anchor, calls: [] }
 }
 
-/** With what joined it. */
 function isResult(item: Placed | undefined): boolean {
   return item?.unit.kind === 'answer' || item?.unit.kind === 'note'
 }
 
-/** What an answer, and what the provider was told behind the unit before it, lets the model call from then on. */
+/**
+ * Updates the callable names: tools that an answer loaded, and tools that were added or removed after the previous
+ * unit.
+ */
 function reveal(
   { unit }: Placed,
   changes: readonly Insert[] | undefined,
@@ -273,7 +285,7 @@ function reveal(
   }
 }
 
-/** What the provider was told of tools, by anchor. */
+/** Groups the added and removed tools by anchor. */
 function changesIn({ inserts }: SurfaceView): ReadonlyMap<string, readonly Insert[]> {
   const changes = new Map<string, Insert[]>()
   for (const insert of inserts)
@@ -285,12 +297,12 @@ function changesIn({ inserts }: SurfaceView): ReadonlyMap<string, readonly Inser
   return changes
 }
 
-/** The call under the name of its tool. The native piece has the other one. */
+/** The call under the name of its tool, without the native piece, which has the other name. */
 function spelt({ native, ...call }: UnitCall, was: UnitCall): UnitCall {
   return call.name === was.name ? was : call
 }
 
-/** A guess that came true, as the search that would have led to it. */
+/** Writes a correct guess of a tool name as the search that finds the tool. */
 function searchFor(id: string, name: string, view: SurfaceView): UnitCall {
   const schema = view.tools.find((tool) => tool.name === view.loader)?.inputSchema ?? {}
   const [parameter = 'query'] = (Array.isArray(schema.required) ? schema.required : []) as string[]
@@ -298,7 +310,7 @@ function searchFor(id: string, name: string, view: SurfaceView): UnitCall {
   return { id, name: view.loader ?? '', input: { value: { [parameter]: query } } }
 }
 
-/** Whether the reply at this place found the tool: by guessing it, or by a search beside the call. */
+/** Whether the reply at this index found the tool: by a guess, or by a search in the same reply. */
 function isFound(
   name: string,
   resolved: { readonly guessed: boolean } | undefined,
@@ -311,7 +323,7 @@ function isFound(
   return behind.some(({ unit }) => unit.kind === 'answer' && unit.loaded?.includes(name))
 }
 
-/** The same as a step of its own, before the reply that guessed. */
+/** Writes the search as a separate step before the reply. */
 function searchedFirst(anchor: string, callId: string, name: string, view: SurfaceView): Placed[] {
   const id = `found_${shortHash(`${anchor} ${callId}`)}`
   const asked: Unit = { kind: 'assistant', text: '', calls: [searchFor(id, name, view)] }
@@ -325,7 +337,7 @@ function searchedFirst(anchor: string, callId: string, name: string, view: Surfa
 function rename(call: UnitCall, callable: ReadonlySet<string>, view: SurfaceView): UnitCall | undefined {
   const { id, name, input } = call
   if (view.bridge !== undefined && callable.has(view.bridge) && name !== view.loader) {
-    // The text itself, not a copy of what it means: the model may have nested it deeper than can be written again.
+    // The model's own text, not a copy of its value: it may be nested too deep to write again.
     const inner = 'value' in input ? argumentsText(call).trim() : '{}'
     const text = `{"name":${JSON.stringify(name)},"arguments":${inner === '' ? '{}' : inner}}`
     return { id, name: view.bridge, text, input: { value: { name, arguments: argumentsObject(input) } } }
@@ -336,18 +348,20 @@ function rename(call: UnitCall, callable: ReadonlySet<string>, view: SurfaceView
   return { id, name: wrapped.name, input: { value: isRecord(wrapped.arguments) ? wrapped.arguments : {} } }
 }
 
-// Gives calls ids that a server takes: of its form, not too long, none twice. A call and its answer change together. What a call is named here depends only on what stands before it, so it has the same bytes on every later request. Names in the ledger are made from the ids as they were.
+// Gives calls ids that a server accepts: valid characters, not too long, unique. A call and its answer change
+// together. A new id depends only on the units before it, so later requests have the same bytes. Anchors keep the
+// original ids.
 
-/** What the servers of a wire demand of the ids of calls. */
+/** Rules of a wire for the ids of calls. */
 export interface IdRules {
   readonly legal?: RegExp
-  /** Characters. */
+  /** The longest id, in characters. */
   readonly max?: number
-  /** A legal id in the place of one that is not. Default: a hash behind `call_`. */
+  /** Makes a valid id from an invalid one. Default: `call_` and a hash. */
   readonly made?: (id: string) => string
-  /** Where an id may occur only once: among the calls of one reply, or in the whole history. */
+  /** Where an id must be unique: among the calls of one reply, or in the whole history. */
   readonly scope: 'turn' | 'history'
-  /** What the id is called in the native piece of a call, and in that of an answer. */
+  /** The key of the id in the native piece of a call and of an answer. */
   readonly fields: { readonly call: string; readonly answer: string }
 }
 
@@ -412,7 +426,7 @@ function createIds({ legal, max = Number.POSITIVE_INFINITY, made, scope }: IdRul
       if (settled !== id) given.add(settled)
       return settled
     },
-    /** The id of an answer without a call must not become that of a call which got its id here. */
+    /** The id of an answer without a call must not equal a new id of a call. */
     avoid(id: string): string {
       let free = id
       while (given.has(free)) free += '_'
@@ -421,7 +435,10 @@ function createIds({ legal, max = Number.POSITIVE_INFINITY, made, scope }: IdRul
   }
 }
 
-/** A native list holds the natives of its calls, in their order: there they are replaced. Any other piece is written anew by its wire. */
+/**
+ * If the native piece is a list that contains the calls, replaces them there. Otherwise the wire writes the piece
+ * again.
+ */
 function withCalls(unit: Extract<Unit, { kind: 'assistant' }>, calls: readonly UnitCall[]): Unit {
   const { native } = unit
   const repaired = { ...unit, calls, repaired: true as const }

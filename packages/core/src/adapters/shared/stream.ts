@@ -1,4 +1,4 @@
-/** What adding up a stream gives: the same on every wire. */
+/** Reads streamed replies: server-sent events, and the result of assembling them, in the same form for all wires. */
 
 import type { Usage } from '../../accounting/measurement.js'
 import { ToolwellError } from '../../base/errors.js'
@@ -8,19 +8,19 @@ import { quote } from '../../base/text.js'
 import { isPromise } from '../../tool/foreign-form.js'
 
 export interface StreamedReply<Reply, Message> {
-  /** For `run`. */
+  /** Pass it to `run`. */
   readonly reply: Reply
-  /** For your history: push these, then what `run` gives. None where the model said nothing. */
+  /** Push these onto your history, then the messages of `run`. Empty if the model sent nothing. */
   readonly messages: readonly Message[]
-  /** The provider's own word for why the reply ended; undefined where the stream did not say. */
+  /** The provider's reason for the end of the reply, if the stream has one. */
   readonly finish: string | undefined
-  /** Ready for `recordRequest`. */
+  /** Pass it to `recordRequest`. */
   readonly usage: Usage
-  /** The figures as the provider gave them. */
+  /** The usage as the provider sent it. */
   readonly rawUsage: unknown
-  /** What broke the stream, or what the provider said of a failure; a `ToolwellError` where there was no stream, with what there was. */
+  /** The error that broke the stream, or that the provider reported. A `ToolwellError` if the input was not a stream. */
   readonly error: unknown
-  /** False where the stream broke off or failed: do not run its calls, begin again with the same history. */
+  /** False if the stream broke or failed. Do not run its calls: begin again with the same history. */
   readonly complete: boolean
 }
 
@@ -29,7 +29,7 @@ function isIterable(value: unknown): boolean {
   return typeof given === 'object' && !!(given?.[Symbol.asyncIterator] ?? given?.[Symbol.iterator])
 }
 
-/** The events that `assemble` was given. Throws at what is none: nobody has read the bytes of a body yet. */
+/** The events passed to `assemble`. Throws if they are raw bytes or text. */
 export async function* eventsIn(given: AsyncIterable<unknown>): AsyncGenerator<unknown> {
   const refuse = (is: unknown) =>
     noStream(
@@ -43,29 +43,27 @@ export async function* eventsIn(given: AsyncIterable<unknown>): AsyncGenerator<u
   }
 }
 
-/** The text of a body that somebody has decoded and not read. */
+/** Whether this is decoded text of a body, not a parsed event. */
 function isRaw(event: unknown): boolean {
   return typeof event === 'string' && /^(?:data|event):/.test(event)
 }
 
-/** A number somewhere in the figures of a provider. */
+/** A number at this path of a provider's usage. */
 export function figure(usage: unknown, ...path: readonly string[]): number | undefined {
   const found = path.reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), usage)
   return typeof found === 'number' ? found : undefined
 }
 
-/** The sum of those that are there. */
+/** The sum of the defined figures. */
 export function total(...figures: readonly (number | undefined)[]): number | undefined {
   const given = figures.filter((each) => each !== undefined)
   return given.length === 0 ? undefined : given.reduce((sum, each) => sum + each, 0)
 }
 
-// Server-sent events, as all wires stream them: one JSON value per event.
-
 /**
- * The parsed data of each event of a response body, up to `[DONE]` where a wire sends one. Works on any chunking, within a
- * character too. Names of events are not read: on every wire the data say what they are. Throws at data that are no JSON,
- * and at a body that is no event stream, with what it says: an error of the API, a whole reply, a page of HTML.
+ * Yields the parsed data of each event in a response body, up to `[DONE]` if the wire sends it. Chunks may end
+ * anywhere, even inside a character. Event names are ignored: on every wire the data contain the type. Throws if the
+ * data are not JSON, or if the body is not an event stream: an API error, a whole reply, an HTML page.
  */
 export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<unknown> {
   if (!isIterable(body)) throw noStream(body, 'readEvents takes the body of a response (response.body)')
@@ -75,10 +73,10 @@ export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerat
   }
 }
 
-/** An event ends at an empty line; one without that at the end counts: some servers close the connection right behind it. */
+/** An event ends at an empty line. The last event may lack it: some servers close the connection right after the data. */
 async function* dataOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let data: string[] = []
-  /** All that came, as long as no line is one of an event stream. */
+  /** All lines, until one is a line of an event stream. */
   let other: string[] | undefined = []
   for await (const line of linesOf(body)) {
     const [, field = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? []
@@ -94,12 +92,12 @@ async function* dataOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> 
   if (text) throw noEvents(text)
 }
 
-/** What a line of an event stream begins with. A comment has no name. */
+/** The field names of an event stream. A comment has no name. */
 const FIELDS = ['', 'data', 'event', 'id', 'retry']
 
 /** Lines end in a line feed, a carriage return, or both. */
 async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  // It also takes a byte order mark away.
+  // It also removes a byte order mark.
   const decoder = new TextDecoder()
   let open = ''
   let isAfterReturn = false
@@ -119,14 +117,12 @@ async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string>
   if (open !== '') yield open
 }
 
-// What came in place of a stream of events, in words, with what to do. Loaded where that happens.
-
 const STATUS = 'Look at the status of a response (response.ok) before you read its events.'
 
-/** A body that holds no event at all: an error of the API, a whole reply, the page of a proxy. */
+/** Describes a body without events: an API error, a whole reply, the page of a proxy. */
 export function noEvents(body: string): ToolwellError {
   const value = parsed(body)
-  // Gemini gives a list of chunks to whoever does not ask for events.
+  // Without `alt=sse`, Gemini sends a list of chunks.
   const first: unknown = Array.isArray(value) ? value[0] : value
   const failure = failureIn(first)
   const problem =
@@ -136,7 +132,7 @@ export function noEvents(body: string): ToolwellError {
   return new ToolwellError('invalid-option', problem, { path: 'body' }, { cause: value ?? body })
 }
 
-/** What an API says of a failure, where this is one. Servers differ in where they say it. */
+/** The error message of an API. Servers differ in where they put it. */
 export function failureIn(value: unknown): string | undefined {
   if (!isRecord(value)) return undefined
   const { error, message, detail } = value
@@ -161,7 +157,7 @@ function parsed(body: string): unknown {
   }
 }
 
-/** The words of a page. */
+/** The text of an HTML page. */
 function readable(body: string): string {
   const text = body.slice(0, 4000)
   const words = text
@@ -171,7 +167,7 @@ function readable(body: string): string {
   return words.trim() || text
 }
 
-/** What is iterated in place of the bytes of a body, or of events. `takes`: what was wanted of whom. */
+/** Describes a value that is not a stream. `takes`: what the function takes instead. */
 export function noStream(given: unknown, takes: string): ToolwellError {
   const is = isPromise(given)
     ? 'a promise: await it'
@@ -185,7 +181,7 @@ export function noStream(given: unknown, takes: string): ToolwellError {
   return invalid('stream', `${takes}, not ${is}.`)
 }
 
-/** Something that can be read piece by piece. */
+/** Whether a value is a readable stream. */
 export function isStream(value: unknown): boolean {
   const stream = value as { readonly [Symbol.asyncIterator]?: unknown; readonly getReader?: unknown } | null
   return typeof stream?.[Symbol.asyncIterator] === 'function' || typeof stream?.getReader === 'function'

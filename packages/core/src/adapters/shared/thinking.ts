@@ -1,21 +1,18 @@
-/**
- * Thinking on a wire whose provider binds it to what stands before it: where it stands in a history, and the history
- * without what the ledger says is sent no more.
- */
+/** Finds and removes thinking on a wire whose provider binds it to the bytes before it. */
 
 import type { SurfaceView } from '../../surface/project.js'
 import type { BoundThinking } from '../../surface/thinking.js'
 import type { Placed, Unit } from './thread.js'
 
-/** How a wire tells such thinking from the rest of a message. */
+/** How a wire finds and removes bound thinking. */
 export interface ThinkingTrait {
-  /** Whether the unit holds some. */
+  /** Whether the unit has bound thinking. */
   holds(unit: Unit): boolean
-  /** The unit without it. */
+  /** The unit without bound thinking. */
   without(unit: Unit): Unit
 }
 
-/** Finds the anchors of messages with such thinking, before the current tool loop and inside it. */
+/** Finds the anchors of units with bound thinking, before the current tool loop and inside it. */
 export function findThinking(placed: readonly Placed[], { holds }: ThinkingTrait): BoundThinking {
   const start = loopStart(placed)
   const anchors = (some: readonly Placed[]) =>
@@ -23,7 +20,7 @@ export function findThinking(placed: readonly Placed[], { holds }: ThinkingTrait
   return { before: anchors(placed.slice(0, start)), inside: anchors(placed.slice(start)) }
 }
 
-/** The last turn of the user's that answers no calls: what follows is one tool loop. */
+/** The start of the current tool loop: the last user turn that answers no calls. */
 function loopStart(placed: readonly Placed[]): number {
   for (let end = placed.length; end > 0; ) {
     let start = end

@@ -1,4 +1,4 @@
-/** Definitions to the shape of a wire: each converted once, and a host's own array sent again as it is. */
+/** Converts tool definitions to and from the form of a wire. */
 
 import { ToolwellError } from '../../base/errors.js'
 import { defined, isRecord } from '../../base/guards.js'
@@ -12,9 +12,9 @@ import { nameOfTool, type Tool } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 
 export interface ToolCodec<Native> {
-  /** Reads a host's existing array of tools. While deferral is off, that very array is what is sent. */
+  /** Reads the host's array of tools. While deferral is off, this array is sent. */
   read(wire: readonly Native[], convert: (tool: Native) => Tool): readonly Tool[]
-  /** The same array for the same surface. */
+  /** Returns the same array for the same surface. */
   write(view: SurfaceView): readonly Native[]
 }
 
@@ -42,22 +42,26 @@ export function createToolCodec<Native>(convert: (tool: WireTool | Tool) => Nati
   }
 }
 
-/** A definition as a wire takes it. One from the surface fits already; the host's own, sent while deferral is off, may not. */
+/**
+ * A definition that the wire accepts. Definitions of the surface already fit; the host's own, sent while deferral is
+ * off, may not.
+ */
 export function fitted(tool: WireTool | Tool, wire: string): WireTool {
   const { name, description = '', inputSchema, strict, inputExamples } = tool
   return fitWire({ name, description, inputSchema, ...defined({ strict, inputExamples }) }, wire).tool
 }
 
-/** A schema that says it describes an object, as every wire wants. */
+/** The schema, with the type `object` that every wire requires. */
 export function objectSchema({
   inputSchema,
 }: Pick<WireTool, 'inputSchema'>): Readonly<Record<string, unknown>> {
   return inputSchema.type === undefined ? { type: 'object', ...inputSchema } : inputSchema
 }
 
-// What `importTools` of a wire was given, checked: a tool that it cannot read is told, with what can. Nothing is left out in silence.
-
-/** What `describe` of an import adds to a tool. What is undefined adds nothing: `handlers[name]` may be. */
+/**
+ * The fields that `describe` adds to an imported tool. Undefined fields add nothing: `handlers[name]` may be
+ * undefined.
+ */
 export type Described = { readonly [Field in keyof Tool]?: Tool[Field] | undefined }
 
 const FORMS: Readonly<Record<ToolForm, string>> = {
@@ -67,7 +71,7 @@ const FORMS: Readonly<Record<ToolForm, string>> = {
   'openai-responses': "{ type: 'function', name, description, parameters }",
 }
 
-/** Throws at the first that is not in this form. */
+/** Throws if a tool does not have this form. */
 export function assertImportable(
   given: unknown,
   form: ToolForm,
@@ -79,7 +83,7 @@ export function assertImportable(
     if (!isRecord(tool) || !isOwn(tool)) throw unreadable(tool, problemOf(tool, form), index)
 }
 
-/** `index`: its place in a list, which is told where it has no name. */
+/** `index`: identifies a tool without a name in the message. */
 export function unreadable(tool: unknown, problem: string, index = 0): ToolwellError {
   const name = nameOfTool(tool)
   const which =

@@ -1,4 +1,7 @@
-/** Puts the inserts of a view into a history, each behind its anchor, the same on every request. */
+/**
+ * Adds Toolwell's text to a history: the inserts of a view after their anchors, and notes that some servers need. The
+ * same on every request.
+ */
 
 import { shortHash } from '../../base/hash.js'
 import type { Insert } from '../../ledger/fold.js'
@@ -22,7 +25,7 @@ export function weave(placed: readonly Placed[], view: SurfaceView, warn: Warn):
 
 type Note = Extract<Unit, { kind: 'note' }>
 
-/** What to put behind each unit, by index. */
+/** The note to add after each unit, by index. */
 function placeInserts(placed: readonly Placed[], view: SurfaceView, warn: Warn): Map<number, Note> {
   const notes = new Map<number, Note>()
   if (view.inserts.length === 0 || placed.length === 0) return notes
@@ -44,7 +47,7 @@ function placeInserts(placed: readonly Placed[], view: SurfaceView, warn: Warn):
   return notes
 }
 
-/** A message behind the request that carried it is another one that looks like it. */
+/** A match after the request that carried the insert is a different message with the same content. */
 function placeOf(
   { anchor, request = anchor }: Insert,
   places: ReadonlyMap<string, number>,
@@ -54,7 +57,10 @@ function placeOf(
   return found !== undefined && end !== undefined && found > end ? undefined : found
 }
 
-/** Behind all answers of the batch, told ones too: nothing may stand between a call and its answers, or move them later. */
+/**
+ * The end of the batch, after all its answers, including those written as text: nothing may come between a call and
+ * its answers.
+ */
 function batchEnd(placed: readonly Placed[], start: number): number {
   let reply = start
   while (reply > 0 && placed[reply]?.unit.kind !== 'assistant') reply--
@@ -67,8 +73,8 @@ function batchEnd(placed: readonly Placed[], start: number): number {
 }
 
 /**
- * One note for all updates of a place. Definitions go with it only where the provider can take them, each tool once: as the
- * last update has it.
+ * Joins all updates at one place into one note. Definitions are included only if the provider accepts them, once per
+ * tool: the last update wins.
  */
 function join(before: Note | undefined, insert: Insert, { delivery }: SurfaceView): Note | undefined {
   const fresh = delivery === 'native' ? insert : { adds: [], removes: [] }
@@ -85,14 +91,16 @@ function join(before: Note | undefined, insert: Insert, { delivery }: SurfaceVie
   }
 }
 
-/** The first unit that is not the system's: nothing of ours may stand before it. */
+/** The first unit after the system prompt. Nothing may be added before it. */
 function firstTurn(placed: readonly Placed[]): number {
   const first = placed.findIndex(({ unit }) => unit.kind !== 'system')
   return first < 0 ? placed.length - 1 : first
 }
 
-// Words of ours that stand as the user's behind results: Anthropic and Gemini take them there, in one turn with the results, and a thread that comes from there has them. Where a server takes no message there, they are a note, which joins the result.
-
+/**
+ * Turns Toolwell's own text after results into notes, which join the result. Anthropic and Gemini accept such text as
+ * a user message, so threads from there contain it; the servers of this wire refuse it.
+ */
 export function joinOwnWords(placed: readonly Placed[], prompts: Prompts): readonly Placed[] {
   let isBehindResult = false
   let joined: Placed[] | undefined
@@ -107,8 +115,7 @@ export function joinOwnWords(placed: readonly Placed[], prompts: Prompts): reado
   return joined ?? placed
 }
 
-// Puts a word before a history that was cut so that it begins with the model: some servers take only the user first.
-
+/** Adds a note before a history that begins with the model: some servers require the user first. */
 export function openWithUser(placed: readonly Placed[], prompts: Prompts, warn: Warn): readonly Placed[] {
   const first = placed.findIndex(({ unit }) => unit.kind !== 'system')
   if (placed[first]?.unit.kind !== 'assistant') return placed
@@ -124,15 +131,20 @@ export function openWithUser(placed: readonly Placed[], prompts: Prompts, warn: 
   return placed.toSpliced(first, 0, note)
 }
 
-// What Mistral's servers demand of a history, besides what the Chat family does. Sources: `mistral-common`, the validator of its requests. After the role `tool` it expects `assistant` or `tool`; ids of calls have nine letters and digits, and the API answers 400 to others ("Tool call id was call_98660886 but must be a-z, A-Z, 0-9, with a length of 9.").
-
-/** Ids of other providers, and those of calls that were interrupted, get one of this form; Mistral's own stay. */
+/**
+ * Ids that Mistral's servers accept; others get a hash of this form. Source: `mistral-common`, the validator of
+ * Mistral's requests. The API answers 400 to others ("Tool call id was call_98660886 but must be a-z, A-Z, 0-9, with
+ * a length of 9.").
+ */
 export const MISTRAL_IDS: Pick<IdRules, 'legal' | 'made'> = {
   legal: /^[a-zA-Z0-9]{9}$/,
   made: (id) => shortHash(id, 9),
 }
 
-/** Where the user speaks behind a result (tools were interrupted, the loop was left), a word of the model's stands between. */
+/**
+ * Adds a reply of the model between a result and a user message, for example after interrupted tools. Mistral
+ * requires it: after the role `tool` it accepts only `assistant` or `tool`.
+ */
 export function speakBetween(placed: readonly Placed[], prompts: Prompts): readonly Placed[] {
   let isBehindResult = false
   return placed.flatMap((item) => {
