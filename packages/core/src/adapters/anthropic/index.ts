@@ -38,13 +38,13 @@ export type Anthropic<Message extends AnthropicMessage = AnthropicMessage> = Ada
   AnthropicPrompt
 >
 
-/** With an SDK, its own type of a message is `Message`: `anthropic<MessageParam>(conversation)`. */
+/** With an SDK, pass its message type: `anthropic<MessageParam>(conversation)`. */
 export function anthropic<Message extends AnthropicMessage = AnthropicMessage>(
   conversation: Conversation,
   options: AnthropicOptions = {},
 ): Anthropic<Message> {
   assertConversation(conversation)
-  // Messages that are written here have role and content in their documented shapes, whatever type names them.
+  // The written messages have the documented role and content, which fit any client's type.
   return createAdapter(
     conversation,
     anthropicWire(conversation.prompts, options),

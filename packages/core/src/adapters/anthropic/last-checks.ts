@@ -1,7 +1,7 @@
 /**
- * The last step before messages are sent. What the API has answered is not always what it takes: a whole answer has fields
- * that a message may not have, a text may be blank, an input that was cut short is no object, and a reply may say nothing
- * at all. What a host wrote may have words before the results, or the system between the others. Runs when deferral is off, too.
+ * The last step before messages are sent, also while deferral is off. Removes things that the API sends but does not
+ * accept: the extra fields of a reply, blank texts, inputs that are not objects, empty replies. Also reorders blocks
+ * and system messages that a host wrote in places that the API refuses.
  */
 
 import { isRecord } from '../../base/guards.js'
@@ -23,11 +23,11 @@ import {
 export interface Limits {
   /** Every name that a reference may have. */
   readonly known: ReadonlySet<string>
-  /** Whether the model takes system messages between the others. */
+  /** Whether the model accepts system messages between other messages. */
   readonly systemBetween: boolean
 }
 
-/** The very list where the API takes it as it is. */
+/** Returns the same list if nothing has to change. */
 export function sendable(
   messages: readonly AnthropicMessage[],
   limits: Limits,
@@ -40,7 +40,7 @@ export function sendable(
     if (role === 'system') return limits.systemBetween ? [message] : asUser(message, warn)
     const given = blocksOf(content)
     const blocks = role === 'user' ? ofUser(given, limits.known, warn) : ofModel(given, limits, lost, warn)
-    // What says nothing may stand last.
+    // The last message may be empty.
     const mayBeEmpty = index === messages.length - 1 || (role === 'user' && given.length === 0)
     if (blocks.length === 0 && !mayBeEmpty) {
       warn('entry-dropped', 'dropped an entry of the history that says nothing')
@@ -53,13 +53,13 @@ export function sendable(
       )
       return [role === 'user' ? { ...message, content: blocks } : { role, content: blocks }]
     }
-    // No word about the fields of a reply: every host that keeps it as it came has them.
+    // No warning about the extra fields of a reply: most hosts keep the reply unchanged.
     return role === 'assistant' && isReply(message) ? [{ role, content }] : [message]
   })
   return sameItems(made, messages) ? messages : made
 }
 
-/** Nothing below would change it, whatever the request declares. Most are like that. */
+/** Whether no check below would change this message. True for most messages. */
 function isSimple(message: AnthropicMessage): boolean {
   const { role, content } = message
   if (role === 'assistant' ? isReply(message) : role !== 'user') return false
@@ -74,7 +74,7 @@ function isSimple(message: AnthropicMessage): boolean {
   return role === 'user' || !isThinking(content.at(-1))
 }
 
-/** `isBehind`: something else than a result stands before it. */
+/** `isBehind`: the block follows something other than a result. */
 function isOfUser(block: AnthropicBlock, isBehind: boolean): boolean {
   if (block.type !== 'tool_result') return !isBlank(block)
   const { content } = block
@@ -91,7 +91,7 @@ function isOfModel(block: AnthropicBlock): boolean {
     : isThinking(block) || (block.type === 'text' && !isBlank(block))
 }
 
-/** The system messages that come first, and the others: the API has a place of its own for the former. */
+/** Splits off the leading system messages: the API takes them as a separate field. */
 export function splitSystem(
   messages: readonly AnthropicMessage[],
 ): readonly [leading: readonly AnthropicMessage[], others: readonly AnthropicMessage[]] {
@@ -124,7 +124,7 @@ function ofUser(
   return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))]
 }
 
-/** A reference to a tool that is not declared is said in words: the API refuses it. */
+/** Replaces references to undeclared tools by text: the API refuses them. */
 function withKnown(block: AnthropicBlock, known: ReadonlySet<string>, warn: Warn): AnthropicBlock {
   const names = isResult(block) ? referencesIn(block.content) : []
   const left = names.filter((name) => known.has(name))
@@ -157,18 +157,18 @@ function ofModel(
     const left = names.filter((name) => known.has(name)).map(reference)
     return [{ ...block, content: { ...(block.content as object), tool_references: left } }]
   })
-  // Thinking may not come last: what led to nothing goes.
+  // Thinking must not come last: it led to nothing.
   const spoken = blocks.findLastIndex((block) => !isThinking(block)) + 1
   return spoken === blocks.length ? blocks : blocks.slice(0, spoken)
 }
 
-/** What the API does not take back of its own tools: searches by their ids, and single blocks. */
+/** Parts of server tools that the API does not accept again: whole searches by id, and single blocks. */
 interface Lost {
   readonly searches: ReadonlySet<unknown>
   readonly blocks: ReadonlySet<AnthropicBlock>
 }
 
-/** The API's own searches of which nothing is declared any more, by their ids: they go as a whole. */
+/** The ids of the API's searches whose tools are all undeclared. Such a search is removed completely. */
 function lostSearches(
   messages: readonly AnthropicMessage[],
   known: ReadonlySet<string>,
@@ -182,7 +182,7 @@ function lostSearches(
   return new Set(results.map((block) => block.tool_use_id))
 }
 
-/** What a search of the API's own refers to. */
+/** The tools that the result of the API's search refers to. */
 function searchedIn({ type, content }: AnthropicBlock): readonly string[] {
   return type === 'tool_search_tool_result' && isRecord(content) ? referencesIn(content.tool_references) : []
 }
@@ -196,10 +196,6 @@ function warnOfLost(names: readonly string[], known: ReadonlySet<string>, warn: 
       )
 }
 
-/**
- * Tools that the API runs itself: its calls and their results stand in the model's own messages. Where a reply was
- * cut, or a history, one of the two is missing, and the API refuses the other.
- */
 const CALLS = ['server_tool_use', 'mcp_tool_use']
 
 function isServerCall({ type }: AnthropicBlock): boolean {
@@ -210,7 +206,10 @@ export function isServerResult(block: AnthropicBlock): boolean {
   return block.type.endsWith('_tool_result')
 }
 
-/** Blocks without their other half. A call that is not over may wait for it while the client answers calls of its own. */
+/**
+ * Finds the blocks of server tools whose call or result is missing, because a reply or a history was cut. The API
+ * refuses the other half. An open call may wait for its result while the client answers other calls.
+ */
 function unpaired(messages: readonly AnthropicMessage[]): ReadonlySet<AnthropicBlock> {
   const open = new Map<unknown, AnthropicBlock>()
   const lost = new Set<AnthropicBlock>()

@@ -1,4 +1,4 @@
-/** Reads messages of the Anthropic API as units, and the calls of a reply. */
+/** Reads Anthropic messages as units, and the calls of a reply. */
 
 import { isRecord } from '../../base/guards.js'
 import { invalid } from '../../base/options.js'
@@ -27,18 +27,18 @@ import {
   WIRE,
 } from './types.js'
 
-/** A message and the units it was read as. */
+/** A message and its units. */
 export interface Source {
   readonly message: AnthropicMessage
   readonly units: readonly Unit[]
 }
 
-/** What the API says of a reply that ran into a limit. */
+/** The stop reasons of a reply that reached a limit. */
 const CUT_SHORT = ['max_tokens', 'model_context_window_exceeded']
 
 const origins = new WeakMap<Unit, Source>()
 
-/** The message that a unit was read from, where it was read here. */
+/** The message of a unit that was read in this process. */
 export function originOf(unit: Unit): Source | undefined {
   return origins.get(unit)
 }
@@ -104,7 +104,10 @@ export function messagesOf(units: readonly OwnUnit[]): readonly AnthropicMessage
   return messages
 }
 
-/** In the form in which the history will be read: a call without an id is answered too. One that was cut short does not run. */
+/**
+ * Reads the calls of a reply in the same form as the history: a call without an id gets an answer too. A call that
+ * was cut off does not run.
+ */
 export function callsOf(reply: AnthropicReply): readonly UnitCall[] {
   if (!isRecord(reply) || !('content' in reply))
     throw invalid(

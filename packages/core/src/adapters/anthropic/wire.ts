@@ -1,4 +1,4 @@
-/** Anthropic Messages as a wire: what it can do, and its parts put together. */
+/** The wire of Anthropic Messages. */
 
 import { isRecord } from '../../base/guards.js'
 import { assertKnownKeys, assertOneOf } from '../../base/options.js'
@@ -30,27 +30,30 @@ import {
 import { writeAnswers, writeMessages } from './write.js'
 
 export interface AnthropicOptions {
-  /** Whether the server defers tools natively (`defer_loading`, `tool_reference`). Default true; false for servers and models that do not. */
+  /**
+   * Whether the server defers tools natively (`defer_loading`, `tool_reference`). Default true. Set it to false for
+   * servers and models that do not.
+   */
   readonly native?: boolean
   /**
-   * Whether tools may be added and removed by system messages between the others. Default false: it is a beta, for which
-   * the request needs the header `anthropic-beta: mid-conversation-tool-changes-2026-07-01`. Without it, a system message
-   * of yours between the others is sent as the user's words.
+   * Whether system messages between the others may add and remove tools. Default false: it is a beta that needs the
+   * header `anthropic-beta: mid-conversation-tool-changes-2026-07-01`. Without it, your system messages between the
+   * others are sent as user text.
    */
   readonly toolChanges?: boolean
-  /** Marks the tools, the system prompt and the last message for the prompt cache, besides your own marks. Default: none. */
+  /** Adds cache marks to the tools, the system prompt and the last message, in addition to your own. Default: none. */
   readonly cache?: '5m' | '1h'
   /**
-   * What becomes of thinking behind bytes that have changed (a compaction, another provider in between). Default `strip`: it
-   * is left out for good. `keep`: all of it is sent. For models with a fixed budget (`thinking: { type: 'enabled' }`), which
-   * do not check it and want it in a tool loop; and where your requests ask the API to drop it, by
-   * `thinking.block_binding.prefix_mismatch_behavior: 'drop_block'` and the header
+   * What to do with thinking after bytes that changed (a compaction, or a reply of another provider). Default
+   * `strip`: it is removed permanently. `keep`: it is sent. Use `keep` for models with a fixed budget (`thinking: {
+   * type: 'enabled' }`), which do not check thinking and need it in a tool loop. Also use it if your requests ask the
+   * API to drop invalid thinking, with `thinking.block_binding.prefix_mismatch_behavior: 'drop_block'` and the header
    * `anthropic-beta: thinking-binding-controls-2026-08-01`.
    */
   readonly thinking?: 'strip' | 'keep'
 }
 
-/** `prompts`: what has to be said in a history, in the host's words. */
+/** `prompts`: the texts that Toolwell adds to a history. */
 export function anthropicWire(
   prompts: Prompts,
   options: AnthropicOptions = {},
@@ -98,9 +101,7 @@ function namesIn(view: SurfaceView): ReadonlySet<string> {
   return new Set([...view.tools, ...view.declaredHidden].map(({ name }) => name))
 }
 
-// The system prompt, which is no message on this wire: the host's own, what came as messages, and the section.
-
-/** The prompt as it is sent. */
+/** Builds the system prompt: the host's own, leading system messages, and the section. */
 function systemOf(
   system: AnthropicPrompt['system'],
   leading: readonly AnthropicMessage[],
@@ -109,7 +110,7 @@ function systemOf(
   return withSection(withLeading(system, leading), section)
 }
 
-/** The section comes last, so that your blocks and their cache marks stay where they are. */
+/** Adds the section last, so that your blocks and their cache marks keep their place. */
 function withSection(
   system: AnthropicPrompt['system'],
   section: SurfaceView['section'],
@@ -119,7 +120,7 @@ function withSection(
   return typeof system === 'string' ? `${system}\n\n${section}` : [...system, textBlock(section)]
 }
 
-/** The host's system prompt, and what of it came as messages. */
+/** Adds leading system messages to the host's system prompt. */
 function withLeading(
   system: AnthropicPrompt['system'],
   leading: readonly AnthropicMessage[],
@@ -135,11 +136,9 @@ function withLeading(
   return isPlain ? blocks.map(({ text }) => text).join('\n\n') : blocks
 }
 
-// Thinking blocks in units of this wire.
-
 /**
- * From Claude Fable 5.1 on, the API refuses a thinking block when `system`, `tools` or an earlier message is not what it
- * was when the block was made; blocks may be left out from the oldest on (page build-with-claude/preserved-thinking).
+ * From Claude Fable 5.1 on, the API refuses a thinking block if `system`, `tools` or an earlier message changed after
+ * the block was made. Blocks may be removed, oldest first (page build-with-claude/preserved-thinking).
  */
 const boundThinking: ThinkingTrait = {
   holds: (unit) =>

@@ -21,13 +21,13 @@ import {
   WIRE,
 } from './types.js'
 
-/** A message that is being written. */
+/** A message while it is written. */
 interface Draft {
   readonly role: string
   source: Source | undefined
-  /** Those of its source, as long as nothing joins them. */
+  /** The units of its source, until another unit joins. */
   units: readonly Unit[]
-  /** What it says, where no unit says it. */
+  /** Content that belongs to no unit. */
   readonly blocks?: readonly AnthropicBlock[]
 }
 
@@ -45,11 +45,14 @@ export function writeMessages(
   return messages
 }
 
-/** Units to messages. What was one message stays one; results that were made up join those beside them; a note joins the user's turn it follows. */
+/**
+ * Groups units into messages. Units of one message stay together, added results join the results next to them, and a
+ * note joins the user turn before it.
+ */
 function draft(units: readonly Unit[], known: ReadonlySet<string>): Draft[] {
   const drafts: Draft[] = []
   let changes: AnthropicBlock[] = []
-  // A system message stands right before the model's next turn, or last.
+  // A system message must come right before the model's next turn, or last.
   const flush = () => {
     if (changes.length > 0) drafts.push({ role: 'system', source: undefined, units: [], blocks: changes })
     changes = []
@@ -73,7 +76,7 @@ function draft(units: readonly Unit[], known: ReadonlySet<string>): Draft[] {
   return drafts
 }
 
-/** Tools that the API itself puts before the model, or takes away, at this place. */
+/** Blocks with which the API reveals or hides tools at this place. */
 function changesIn(note: Extract<Unit, { kind: 'note' }>, known: ReadonlySet<string>): AnthropicBlock[] {
   const change = (type: string) => (name: string) =>
     known.has(name) ? [{ type, tool: { type: 'tool_reference', name } }] : []
@@ -83,7 +86,7 @@ function changesIn(note: Extract<Unit, { kind: 'note' }>, known: ReadonlySet<str
   ]
 }
 
-/** What another wire said to the model in between is the user's here: few models take a system message there. */
+/** A system message of another wire becomes user text, because few models accept a system message there. */
 function roleOf(unit: Exclude<Unit, { kind: 'note' }>): 'user' | 'assistant' | 'system' {
   if (unit.kind === 'answer') return 'user'
   return unit.kind === 'system' && unit.native?.wire !== WIRE ? 'user' : unit.kind
@@ -94,18 +97,18 @@ function belongs(unit: Unit, source: Source | undefined, last: Draft): boolean {
   return unit.kind === 'answer' && (!source || !last.source)
 }
 
-/** Before a system message, not behind it: the API wants an assistant's turn there, or the end. */
+/** The note goes before a system message: after it, the API accepts only the model's turn or the end. */
 function addNote(drafts: Draft[], note: Unit): void {
   let end = drafts.length
   while (drafts[end - 1]?.role === 'system') end--
-  // Those that come first are the system prompt.
+  // Leading system messages are the system prompt.
   if (end === 0) end = drafts.length
   const before = drafts[end - 1]
   if (before?.role === 'user') before.units = [...before.units, note]
   else drafts.splice(end, 0, { role: 'user', source: undefined, units: [note] })
 }
 
-/** Undefined where it would say nothing. */
+/** Undefined if the message would be empty. */
 function toMessage(
   { role, source, units, blocks = [] }: Draft,
   prompts: Prompts,
@@ -134,7 +137,7 @@ function toBlocks(unit: Unit, prompts: Prompts): readonly AnthropicBlock[] {
   }
 }
 
-/** The blocks of an assistant's message with its calls as they are now. Thinking may not come last: what led to nothing goes. */
+/** Rewrites the blocks of a reply with its current calls. Thinking must not come last: it led to nothing. */
 function rewritten(blocks: readonly AnthropicBlock[], calls: readonly UnitCall[]): readonly AnthropicBlock[] {
   const byId = new Map(calls.map((call) => [call.id, call]))
   const kept = blocks.flatMap((block) => {
@@ -150,7 +153,6 @@ function fromCall({ id, name, input, native }: UnitCall, was?: AnthropicBlock): 
   return { ...was, type: 'tool_use', id, name, input: argumentsObject(input) }
 }
 
-/** Answers of calls as blocks of the Anthropic API. */
 const FAILED = ['error', 'timed-out', 'already-started', 'not-recorded']
 
 export function writeAnswers(
@@ -160,7 +162,7 @@ export function writeAnswers(
 ): AnthropicMessage[] {
   if (answers.length === 0) return []
   const results = answers.map((answer) => resultOf(answer, view, prompts))
-  // The API takes no text beside references: what else a search has to say follows all results.
+  // The API accepts no text next to references: the text of a search follows all results.
   const rest = answers.flatMap((answer) =>
     referred(answer, view).length > 0 && answer.text !== ''
       ? [textBlock(prompts.frame({ body: answer.text }))]
@@ -169,7 +171,7 @@ export function writeAnswers(
   return [{ role: 'user', content: [...results, ...rest] }]
 }
 
-/** The tools that an answer refers to instead of describing them. */
+/** The tools that an answer refers to. */
 function referred({ outcome }: CallAnswer, view: SurfaceView): readonly WireTool[] {
   return view.delivery === 'native' && outcome.kind === 'search' ? revealed(outcome.result) : []
 }
@@ -187,7 +189,7 @@ function resultOf(answer: CallAnswer, view: SurfaceView, prompts: Prompts): Anth
   }
 }
 
-/** The API takes nothing but text in an error. */
+/** The API accepts only text in an error. */
 function contentOf(
   text: string,
   parts: CallAnswer['parts'],

@@ -36,12 +36,12 @@ export type Google<Content extends GoogleContent = GoogleContent> = Adapter<
   GooglePrompt
 >
 
-/** With an SDK, its own type of a content is `Content`: `google<Content>(conversation)`. */
+/** With an SDK, pass its content type: `google<Content>(conversation)`. */
 export function google<Content extends GoogleContent = GoogleContent>(
   conversation: Conversation,
   options: GoogleOptions = {},
 ): Google<Content> {
   assertConversation(conversation)
-  // The wire reads any content of this protocol and writes only contents of it: the host's type is as good as ours.
+  // The wire reads and writes any content of this protocol, which fits any client's type.
   return createAdapter(conversation, googleWire(conversation.prompts, options)) as unknown as Google<Content>
 }

@@ -1,4 +1,4 @@
-/** Parts that servers refuse, and the nearest ones that they take. Nothing that was said is lost on the way. */
+/** Converts parts that servers refuse to the nearest form that they accept, without losing content. */
 
 import { isRecord } from '../../base/guards.js'
 import { argumentsObject, plainText, readArguments, sameItems } from '../shared/thread.js'
@@ -6,7 +6,7 @@ import type { GoogleContent, GoogleFunctionCall, GoogleFunctionResponse, GoogleP
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The parts of a content; its own list where none of them needs a change. Kinds that are not known here pass: servers add their own. */
+/** Returns the same list if nothing changed. Unknown parts pass: servers add new ones. */
 export function normaliseParts({ parts }: GoogleContent): readonly GooglePart[] {
   const given: readonly unknown[] = Array.isArray(parts) ? parts : parts == null ? [] : [parts]
   const ids = new Set<string>()
@@ -21,12 +21,12 @@ function normalisePart(part: unknown, ids: Set<string>): readonly GooglePart[] {
     if (typeof text === 'string') return [part as GooglePart]
     if (text != null) return [{ ...part, text: plainText(text) }]
     const data = Object.keys(others).filter((field) => others[field] != null)
-    // What only describes needs something to describe: the end of a stream may be a signature alone.
+    // Metadata needs a part to describe: the end of a stream may be a signature alone.
     if (data.every((field) => field === 'thought' || field === 'thoughtSignature'))
       return data.length === 0 ? [] : [{ ...others, text: '' } as GooglePart]
     return [part as GooglePart]
   }
-  // One kind of data each.
+  // A part holds one kind of data.
   const words = said(plainText(text))
   if (call != null) {
     const normal = isRecord(call) ? normaliseCall(call, ids) : undefined
@@ -46,7 +46,7 @@ function said(text: string): readonly GooglePart[] {
   return text === '' ? [] : [{ text }]
 }
 
-/** An id that stands in this content already gets a number. */
+/** A repeated id in one content gets a number. */
 function normaliseCall(call: Fields, ids: Set<string>): GoogleFunctionCall {
   const { id: given, args, ...others } = call
   const base = plainText(given)

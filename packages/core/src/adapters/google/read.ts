@@ -1,4 +1,7 @@
-/** Contents to units. A reply of the model is one unit; a user's content is one for each response in it, and one for the rest. */
+/**
+ * Reads contents as units. A reply of the model is one unit. A user content is one unit for each response, and one
+ * for the rest.
+ */
 
 import { isRecord } from '../../base/guards.js'
 import { type Native, plainText, readArguments, textOf, type Unit, type UnitCall } from '../shared/thread.js'
@@ -14,11 +17,11 @@ import {
   WIRE,
 } from './types.js'
 
-/** What a unit of this wire was read from: some parts of a content. */
+/** The parts of a content that a unit was read from. */
 export interface Piece {
   readonly content: GoogleContent
   readonly parts: readonly GooglePart[]
-  /** Responses of the same content stand before these parts. */
+  /** Responses of the same content come before these parts. */
   readonly isRest?: boolean
 }
 
@@ -34,7 +37,7 @@ export function readContents(contents: readonly GoogleContent[]): readonly Unit[
   })
 }
 
-/** What the units of a thread were read from. */
+/** Rebuilds the contents of a thread. */
 export function contentsOf(units: readonly OwnUnit[]): readonly GoogleContent[] {
   return units.flatMap(({ native: { value, form } }) => (form === 'rest' ? [] : [(value as Piece).content]))
 }
@@ -47,21 +50,21 @@ export function contentOf(reply: GoogleReply): GoogleContent | undefined {
   return 'candidates' in reply ? reply.candidates?.[0]?.content : (reply as GoogleContent)
 }
 
-/** Thoughts are no text: they stay in the native piece. */
+/** Thoughts are not text: they stay in the native piece. */
 export function spokenText(parts: readonly GooglePart[]): string {
   return textOf(parts.filter((part) => part?.thought !== true))
 }
 
 /**
- * The calls of a content. One without an id goes by its name, with a number from the second in this content on. Along
- * the history such an id occurs again, like those of servers that number each reply anew, and its anchors tell the
- * occurrences apart: these are matched from the end after a compaction, which numbers from the start would not survive.
+ * The calls of a content. A call without an id gets its name as id, with a number from the second one in this content
+ * on. Such an id is repeated in the history, and anchors distinguish the occurrences: they are matched from the end
+ * after a compaction, which numbers from the start would not survive.
  */
 export function callsOf(content: GoogleContent): readonly UnitCall[] {
   return callsIn(normaliseParts(content))
 }
 
-/** Of parts in normal form. */
+/** `parts` are in normal form. */
 export function callsIn(parts: readonly GooglePart[]): readonly UnitCall[] {
   const ids = new Set<string>()
   return parts.flatMap((part): UnitCall[] => {
@@ -75,13 +78,13 @@ export function callsIn(parts: readonly GooglePart[]): readonly UnitCall[] {
   })
 }
 
-/** The id that a call has on this wire, if any. */
+/** The id of a call on this wire, if it has one. */
 export function ownId(call: UnitCall | undefined): string | undefined {
   if (call?.native?.wire !== WIRE) return call?.id
   return (call.native.value as GooglePart).functionCall?.id || undefined
 }
 
-/** Neither text, nor thought, nor a call. */
+/** Whether a part is not text, a thought or a call. */
 function isOther({ text, thought, functionCall }: GooglePart): boolean {
   return text === undefined && !thought && !functionCall
 }
@@ -105,7 +108,7 @@ function readContent(content: GoogleContent, open: readonly UnitCall[]): readonl
     return false
   })
   const text = spokenText(rest)
-  // Only the model calls, whatever the role says; and a call and its response may have come as one.
+  // Only the model calls, whatever the role is. A call and its response may be in one content.
   if (content.role === 'model' || calls.length > 0)
     return [
       ...answers,
@@ -123,7 +126,10 @@ function readContent(content: GoogleContent, open: readonly UnitCall[]): readonl
   return [...answers, { kind: 'user', text, native: native(piece) }]
 }
 
-/** By its id; else the first open call of that name, unless both have ids and these differ. One that came twice has a number. */
+/**
+ * Matches by id. Otherwise the first open call of that name, unless both have different ids. A repeated id has a
+ * number.
+ */
 function answeredBy({ id, name }: GoogleFunctionResponse, open: readonly UnitCall[]): UnitCall | undefined {
   const exact = id ? open.find((call) => ownId(call) === id) : undefined
   return (
@@ -133,7 +139,7 @@ function answeredBy({ id, name }: GoogleFunctionResponse, open: readonly UnitCal
   )
 }
 
-/** What the model reads: the one text, or the whole object where it is not ours. */
+/** The text that the model reads: the single text of Toolwell's form, or the whole object. */
 function responseText(response: unknown): string {
   if (!isRecord(response)) return ''
   const [key = '', ...others] = Object.keys(response)
@@ -145,16 +151,13 @@ function native(value: GooglePart | Piece): Native {
   return { wire: WIRE, value }
 }
 
-/**
- * Which contents are one reply. The chats of the official client keep a content for each piece of a stream, while
- * servers take every content for a turn of its own and want all calls of a reply in one, directly before their
- * responses.
- */
 const joined = new WeakSet<GoogleContent>()
 
 /**
- * Contents of the model that follow each other are one from the first whose calls are answered behind the last. The others
- * stay apart: a host went on after a text, or after an interrupted call, and the place between the two is still a place.
+ * Joins contents that are one reply. The official client keeps one content for each chunk of a stream, but servers
+ * treat every content as a turn, and require all calls of a reply in one content right before their responses. Joined
+ * are consecutive contents of the model from the first whose calls are answered after the last. The others stay
+ * separate: the host continued after a text or an interrupted call, and notices may be placed between them.
  */
 function joinReplies(contents: readonly GoogleContent[]): readonly GoogleContent[] {
   const groups: GoogleContent[] = []
@@ -170,7 +173,7 @@ function joinReplies(contents: readonly GoogleContent[]): readonly GoogleContent
   return groups
 }
 
-/** Whether a content was put together here. */
+/** Whether `joinReplies` made this content. */
 export function isJoined(content: GoogleContent): boolean {
   return joined.has(content)
 }
@@ -183,7 +186,7 @@ function inOne(run: readonly GoogleContent[]): readonly GoogleContent[] {
   return [reply]
 }
 
-/** From the end: where calls have no ids, responses belong to the latest of their name. */
+/** From the end: without ids, responses belong to the latest calls of their name. */
 function firstAnswered(run: readonly GoogleContent[], responses: GoogleFunctionResponse[]): number {
   let first = run.length
   for (const [index, content] of [...run.entries()].reverse())
@@ -200,7 +203,7 @@ function fits(response: GoogleFunctionResponse, call: GoogleFunctionCall): boole
   return response.id && call.id ? response.id === call.id : response.name === call.name
 }
 
-/** Up to the next content of the model. */
+/** The responses up to the next content of the model. */
 function responsesFrom(contents: readonly GoogleContent[], start: number): GoogleFunctionResponse[] {
   const end = contents.findIndex((content, index) => index >= start && isOfModel(content))
   return contents
@@ -208,7 +211,7 @@ function responsesFrom(contents: readonly GoogleContent[], start: number): Googl
     .flatMap((content) => normaliseParts(content).flatMap((part) => part.functionResponse ?? []))
 }
 
-/** A response among its parts belongs to a call of the same content. */
+/** A response inside the content belongs to a call of the same content. */
 function isOfModel(content: GoogleContent | undefined): boolean {
   return content?.role === 'model' && !partsOf(content).some((part) => part?.functionResponse)
 }

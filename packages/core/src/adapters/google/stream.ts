@@ -1,4 +1,4 @@
-/** Reads a streamed reply: chunks to the one content they add up to. */
+/** Assembles the chunks of a streamed reply into one content. */
 import type { Usage } from '../../accounting/measurement.js'
 import { isRecord } from '../../base/guards.js'
 import { eventsIn, figure, type StreamedReply, total } from '../shared/stream.js'
@@ -11,7 +11,7 @@ export interface StreamedContent extends GoogleContent {
   readonly parts: readonly GooglePart[]
 }
 
-/** `usageMetadata` of a response as `recordRequest` wants it. This API leaves out what is zero. */
+/** Converts `usageMetadata` of a response for `recordRequest`. This API omits zeros. */
 export function readUsage(usage: unknown): Usage {
   const inputTokens = figure(usage, 'promptTokenCount')
   const rest = inputTokens === undefined ? undefined : 0
@@ -33,7 +33,10 @@ interface Chunk {
   readonly error?: unknown
 }
 
-/** Adds up chunks, whether parsed here or given by an SDK. A source that fails half-way gives an incomplete reply, not a throw. */
+/**
+ * Assembles chunks that were parsed here or by an SDK. If the source fails, returns an incomplete reply instead of
+ * throwing.
+ */
 export async function assemble<Content extends GoogleContent = StreamedContent>(
   chunks: AsyncIterable<unknown>,
 ): Promise<StreamedReply<Content, Content>> {
@@ -48,7 +51,7 @@ export async function assemble<Content extends GoogleContent = StreamedContent>(
       rawUsage = usageMetadata ?? rawUsage
       const candidate = candidates?.find(({ index = 0 }) => index === 0)
       for (const part of partsOf(candidate?.content ?? {})) if (isRecord(part)) add(parts, part)
-      // Or why the prompt was blocked.
+      // Or the reason why the prompt was blocked.
       finish = candidate?.finishReason ?? promptFeedback?.blockReason ?? finish
     }
   } catch (cause) {
@@ -66,7 +69,7 @@ export async function assemble<Content extends GoogleContent = StreamedContent>(
   }
 }
 
-/** A part with a signature stays as it came, even one with empty text: the signature holds for that part alone. */
+/** A part with a signature stays separate, even with empty text: the signature is valid only for that part. */
 function add(parts: GooglePart[], part: GooglePart): void {
   const last = parts.at(-1)
   if (!isPlainText(part)) parts.push(part)

@@ -1,4 +1,4 @@
-/** The Gemini wire: contents, function declarations, and the system instruction that stands before both. */
+/** The wire of the Gemini API. */
 
 import { defined, isRecord } from '../../base/guards.js'
 import { assertKnownKeys, invalid } from '../../base/options.js'
@@ -23,35 +23,38 @@ import {
 import { responseOf, toResponse, writeContents } from './write.js'
 
 export interface GooglePrompt {
-  /** Your own. What Toolwell has to say follows it. */
+  /** Your system prompt. The section follows it. */
   readonly systemInstruction?: string | GoogleContent | undefined
 }
 
-/** Its arrays are yours to read: they are sent again, and may be the ones you gave. */
+/** Do not change its arrays: they are sent again, and may be yours. */
 export interface GoogleParts<Content extends GoogleContent = GoogleContent> {
   readonly contents: Content[]
-  /** Absent where there are none: an empty list is refused by servers. */
+  /** Absent if there are none: servers refuse an empty list. */
   readonly tools?: GoogleTool[]
-  /** Yours, and the section behind it. Absent where there is neither. */
+  /** Your system prompt, followed by the section. Absent if both are empty. */
   readonly systemInstruction?: Content
-  /** Names what may be called, where something that is declared may not: the declarations stay, and so does the cache. */
+  /** Names the callable tools if a declared tool may not be called. The declarations stay, so the cache stays valid. */
   readonly toolConfig?: GoogleToolConfig
 }
 
 export interface GoogleToolConfig {
   readonly functionCallingConfig: {
-    /** `VALIDATED`, in a type that fits every client's own list of modes. */
+    /** `VALIDATED`, typed to fit every client's list of modes. */
     readonly mode: never
     readonly allowedFunctionNames: string[]
   }
 }
 
 export interface GoogleOptions {
-  /** Whether the model takes images and PDFs in the response of a function. Default true; false for models before Gemini 3, which refuse them. */
+  /**
+   * Whether the model accepts images and PDFs in a function response. Default true. Set it to false for models before
+   * Gemini 3.
+   */
   readonly mediaResponses?: boolean
 }
 
-/** `prompts`: what has to be said in a history, in the host's words. */
+/** `prompts`: the texts that Toolwell adds to a history. */
 export function googleWire(
   prompts: Prompts,
   options: GoogleOptions = {},
@@ -66,7 +69,7 @@ export function googleWire(
       opensWithUser: true,
       textResults: !mediaResponses,
     },
-    // A reply that broke off has no parts at all, and no server takes it back.
+    // A reply that broke off has no parts, and servers refuse it.
     normalise: (content) => (normaliseParts(content).length > 0 ? [content] : []),
     read: readContents,
     restore: contentsOf,
@@ -75,7 +78,7 @@ export function googleWire(
       const functionDeclarations = declarations(view) as GoogleFunction[]
       const systemInstruction = instruct(prompt.systemInstruction, view.section)
       return {
-        // Nobody here changes them; they are typed as clients want them.
+        // Not changed here; typed as clients expect.
         contents: messages as GoogleContent[],
         ...(functionDeclarations.length > 0 ? { tools: [{ functionDeclarations }] } : {}),
         ...(systemInstruction ? { systemInstruction } : {}),
@@ -101,7 +104,7 @@ export function googleWire(
   }
 }
 
-/** A response or a content has one of them, or nothing at all: this API leaves out what is empty. */
+/** A response or a content has at least one of these fields, or none at all: this API omits empty fields. */
 const REPLY_FIELDS = ['candidates', 'promptFeedback', 'usageMetadata', 'parts', 'role']
 
 function isReply(reply: unknown): boolean {
@@ -109,7 +112,7 @@ function isReply(reply: unknown): boolean {
   return Object.keys(reply).length === 0 || REPLY_FIELDS.some((field) => field in reply)
 }
 
-/** Unloaded tools, and those that are gone for now, stay declared and cannot be called. */
+/** Unloaded and unavailable tools stay declared, but cannot be called. */
 function mask({ tools, masked }: SurfaceView): { readonly toolConfig?: GoogleToolConfig } {
   if (masked.length === 0) return {}
   const allowedFunctionNames = tools.map(({ name }) => name).filter((name) => !masked.includes(name))

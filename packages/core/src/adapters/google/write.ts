@@ -1,6 +1,6 @@
 /**
- * Units to contents. A server takes each content for a turn of its own and wants all responses of a batch in the one
- * directly behind the calls, before its other parts. A content in which nothing changed is the host's own object.
+ * Writes units as contents. A server treats each content as a turn. It requires all responses of a batch in one
+ * content right after the calls, before other parts. An unchanged content is the host's own object.
  */
 
 import { safeJson } from '../../base/text.js'
@@ -29,14 +29,14 @@ interface Draft {
 }
 
 /**
- * Gemini 3 refuses a step whose first call has no signature. This is what its documentation gives for calls that another
- * model made (ai.google.dev/gemini-api/docs/thought-signatures); earlier models do not look.
+ * Gemini 3 refuses a step whose first call has no signature. This is the documented value for calls of other models
+ * (ai.google.dev/gemini-api/docs/thought-signatures). Earlier models do not check it.
  */
 const FOREIGN_SIGNATURE = 'skip_thought_signature_validator'
 
 const JOINED = 'joined contents of one turn: servers want its calls, and its responses, in one'
 
-/** Calls as they were written, by the ids of their units: a response has to name the same. */
+/** The written calls by the ids of their units: a response must repeat their id and name. */
 type Written = ReadonlyMap<string, GoogleFunctionCall>
 
 export function writeContents(units: readonly Unit[], warn: Warn): GoogleContent[] {
@@ -53,8 +53,8 @@ export function writeContents(units: readonly Unit[], warn: Warn): GoogleContent
       const turn = modelTurn(unit, piece)
       written = turn.written
       draft = { ...draft, role: 'model', parts: turn.parts }
-      // Calls have to stand directly behind a turn of the user; anything else of the model may follow the model. Behind calls
-      // that nobody answered a new reply begins, whose ids may be theirs again.
+      // Calls must come right after a user turn; other content of the model may follow the model. After unanswered
+      // calls a new reply begins, which may reuse their ids.
       joins = unit.calls.length > 0 && !isCalling(drafts.at(-1))
       if (joins) joinModelTurns(drafts)
     } else if (unit.kind === 'answer') {
@@ -63,10 +63,10 @@ export function writeContents(units: readonly Unit[], warn: Warn): GoogleContent
       draft = { ...draft, parts: unit.text === '' ? [] : [{ text: unit.text }] }
       joins = unit.kind === 'note'
     } else {
-      // The rest of a content whose responses were just written; other contents of a user stay apart.
+      // The rest of a content whose responses were just written. Other user contents stay separate.
       joins = piece.isRest === true && drafts.at(-1)?.source === piece.content
     }
-    // No server takes it back.
+    // Servers refuse an empty content.
     if (draft.parts.length === 0) {
       warn('entry-dropped', 'dropped a content without parts: servers refuse it')
       continue
@@ -75,7 +75,7 @@ export function writeContents(units: readonly Unit[], warn: Warn): GoogleContent
       if (last.source && draft.source && last.source !== draft.source) hasJoined = true
       draft = { ...last, source: last.source ?? draft.source, parts: [...last.parts, ...draft.parts] }
       drafts.pop()
-      // Of the user's contents only those of this turn belong together.
+      // Only the user contents of this turn belong together.
       if (draft.role === 'user') break
     }
     drafts.push(draft)
@@ -96,13 +96,13 @@ function isCalling(draft: Draft | undefined): boolean {
   return draft?.role === 'model' && draft.parts.some((part) => part.functionCall)
 }
 
-/** The contents of the model at the end become one. */
+/** Joins the trailing contents of the model. */
 function joinModelTurns(drafts: Draft[]): void {
   const [first, ...rest] = drafts.splice(drafts.findLastIndex(({ role }) => role !== 'model') + 1)
   if (first) drafts.push({ ...first, parts: [first, ...rest].flatMap(({ parts }) => parts) })
 }
 
-/** `call` as it stands, or will stand, in the history. */
+/** `call`: as it is in the written history. */
 export function toResponse(
   { id, name = '' }: GoogleFunctionCall,
   response: GoogleFunctionResponse['response'] = {},
@@ -115,7 +115,7 @@ function toContent({ role, source, parts }: Draft): GoogleContent {
   return { ...source, role, parts }
 }
 
-/** Without a role it is the user's. */
+/** A content without a role is the user's. */
 function isOf(role: Draft['role'], content: GoogleContent): boolean {
   return content.role === role || (role === 'user' && content.role == null)
 }
@@ -150,7 +150,10 @@ function modelTurn(
   return rewrittenTurn(unit.text, unit.calls, piece, written)
 }
 
-/** Everything but the calls stays as it was. The signature of a call that is gone passes to the next: the first needs one. */
+/**
+ * Rewrites the calls and keeps everything else. The signature of a removed call passes to the next one, because the
+ * first call needs one.
+ */
 function rewrittenTurn(
   text: string,
   calls: readonly UnitCall[],
@@ -189,7 +192,7 @@ function responsePart(
 ): GooglePart {
   const before = own?.functionResponse
   if (!before && parts) {
-    // Words and what is taken: nothing is left to be described.
+    // The parts contain only text and accepted media: no description is needed.
     const { response, ...beside } = responseOf(parts, 'result', true, defaultPrompts)
     return { functionResponse: { ...toResponse(call, response), ...beside } }
   }
@@ -207,11 +210,9 @@ function callIn(part: unknown): GoogleFunctionCall {
   return (part as GooglePart | undefined)?.functionCall ?? {}
 }
 
-// What a function gave, as Gemini takes it: words in the response, media beside them in its parts.
-
 /**
- * No `displayName`, and no `$ref` to one: the Gemini API refuses references that Vertex documents, and neither needs them.
- * `media`: whether the model takes any.
+ * Writes a result for Gemini: text in the response, media in its parts. It uses no `displayName` and no `$ref` to
+ * one: the Gemini API refuses them, although Vertex documents them. `media`: whether the model accepts media.
  */
 export function responseOf(
   parts: readonly ResultPart[],

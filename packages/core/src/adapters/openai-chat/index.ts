@@ -24,7 +24,7 @@ export type {
 } from './types.js'
 export type { ChatOptions, ChatParts } from './wire.js'
 
-/** `Message` is the type your client gives to messages; what is added to them has that type too. */
+/** `Message` is your client's type of a message. Added messages have it too. */
 export type ChatTurn<Message = ChatMessage> = Turn<Message, ChatReply, ChatParts<Message>>
 export type OpenAIChat<Message = ChatMessage> = Adapter<Message, ChatReply, ChatParts<Message>>
 
@@ -34,7 +34,7 @@ export function openaiChat<Message extends { role: string } = ChatMessage>(
   options: ChatOptions = {},
 ): OpenAIChat<Message> {
   assertConversation(conversation)
-  // The wire reads any message of this protocol and writes only messages of it: the host's type is as good as ours.
+  // The wire reads and writes any message of this protocol, which fits any client's type.
   return createAdapter(
     conversation,
     chatWire(conversation.prompts, options),

@@ -1,4 +1,4 @@
-/** Messages to units, one each. */
+/** Reads Chat Completions messages as units, in every form that servers and libraries write. */
 
 import { isRecord } from '../../base/guards.js'
 import { invalid } from '../../base/options.js'
@@ -34,7 +34,7 @@ function readMessage(message: ChatMessage, open: readonly UnitCall[]): Unit {
   return { kind, text, calls, native, ...(isNormal(message, calls) ? {} : { repaired: true as const }) }
 }
 
-/** Of a role that is not known here, a message with calls is the model's, and any other is the user's. */
+/** A message with an unknown role is the model's if it has calls, otherwise the user's. */
 function kindOf({ role, tool_calls: calls }: ChatMessage): 'system' | 'user' | 'assistant' | 'answer' {
   if (role === 'tool' || role === 'function') return 'answer'
   if (role === 'system' || role === 'developer') return 'system'
@@ -43,8 +43,8 @@ function kindOf({ role, tool_calls: calls }: ChatMessage): 'system' | 'user' | '
 }
 
 /**
- * The call that a message answers. Where the model's calls had no ids, or one id twice, answers have it too, and belong
- * to those calls in their order. A message of the role `function` has a name only.
+ * The id of the call that a message answers. If calls have no ids or repeat one, answers do too: they are matched in
+ * order. A message with the role `function` has only a name.
  */
 function answeredBy(message: ChatMessage, open: readonly UnitCall[]): string {
   const { role, name, tool_call_id: given } = message as ChatMessage & { readonly name?: unknown }
@@ -56,10 +56,9 @@ function answeredBy(message: ChatMessage, open: readonly UnitCall[]): string {
   return call?.id ?? (id || plainText(role === 'function' ? name : ''))
 }
 
-/** Shapes that servers refuse, and the nearest ones that they take. Nothing that was said is lost on the way. */
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool']
 
-/** Text, or a list of parts that say what they are. Kinds of parts that are not known here pass: servers add their own. */
+/** Converts content to text or a list of typed parts. Unknown types of parts pass: servers add new ones. */
 export function normaliseContent(content: unknown): unknown {
   if (!Array.isArray(content)) return plainText(content)
   if (content.length > 0 && content.every(isPart)) return content
@@ -67,7 +66,7 @@ export function normaliseContent(content: unknown): unknown {
   return parts.length > 0 ? parts : ''
 }
 
-/** Whether a server takes a message as it is. `calls`: those that were read from it. */
+/** Whether servers accept the message as it is. `calls`: the calls that were read from it. */
 export function isNormal(message: ChatMessage, calls: readonly UnitCall[]): boolean {
   const { role, content, tool_calls: given } = message
   const { function_call: single } = message as { readonly function_call?: unknown }
@@ -93,12 +92,11 @@ function isPart(part: unknown): part is object {
   )
 }
 
-/** The calls of an assistant message, in every form that servers and libraries have written them. */
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Ids that are missing or repeated get one of their own, which `run` answers with. What has neither an id nor a name is no
- * call. A call of a custom tool is named so that no function can be taken for it: only its owner can run it.
+ * Reads the calls of a message. Missing or repeated ids are replaced; `run` uses the new ones. An entry without an id
+ * and a name is skipped. A call of a custom tool gets a name that no function can have: only the host can run it.
  */
 export function callsOf(message: ChatMessage | ChatReplyMessage): readonly UnitCall[] {
   const seen = new Set<string>()
@@ -124,7 +122,10 @@ export function callsOf(message: ChatMessage | ChatReplyMessage): readonly UnitC
   })
 }
 
-/** The calls of a reply that shall run. The one within which a reply ended at its limit does not: what there is of it is not what was meant. */
+/**
+ * Reads the calls of a reply to run. A call that was cut off at the limit of the reply does not run: its arguments
+ * are incomplete.
+ */
 export function callsIn(reply: ChatReply): readonly UnitCall[] {
   const given: unknown = isRecord(reply) && Array.isArray(reply.choices) ? reply.choices[0] : reply
   const choice: ChatChoice =
@@ -145,7 +146,7 @@ export function callsIn(reply: ChatReply): readonly UnitCall[] {
     .map((call) => (call === cut ? { ...call, input: cutOff(call.text ?? '') } : call))
 }
 
-/** `function_call` is what `tool_calls` was before there could be several. */
+/** `function_call` is the older form of `tool_calls`, for a single call. */
 function entriesOf(
   message: (ChatMessage | ChatReplyMessage) & { readonly function_call?: unknown },
 ): readonly unknown[] {
@@ -154,12 +155,12 @@ function entriesOf(
   return isRecord(single) ? [...list, { type: 'function', function: single }] : list
 }
 
-/** An id as text. Libraries that count have written numbers. */
+/** An id as text. Some libraries write numbers. */
 function givenId(id: unknown): string {
   return typeof id === 'string' ? id : typeof id === 'number' ? String(id) : ''
 }
 
-/** The id that the message itself has for a call. */
+/** The id of a call in its message. */
 function ownId({ native }: UnitCall): string {
   return givenId((native?.value as Fields | undefined)?.id)
 }
@@ -180,7 +181,7 @@ function isCustom(
   )
 }
 
-/** A call as servers take it: the very object of the message where that has all it needs. */
+/** Writes a call as servers accept it. Returns the object of the message if it is complete. */
 export function fromCall(call: UnitCall): object {
   const { id, name, native } = call
   const own = native?.wire === WIRE && isRecord(native.value) ? native.value : {}

@@ -1,11 +1,14 @@
-/** Reads a streamed reply: server-sent events to chunks, chunks to the one assistant message they add up to. */
+/** Assembles the chunks of a streamed reply into one assistant message. */
 import type { Usage } from '../../accounting/measurement.js'
 import { isRecord } from '../../base/guards.js'
 import { eventsIn, figure, type StreamedReply, total } from '../shared/stream.js'
 
 export { readEvents } from '../shared/stream.js'
 
-/** Fields that only some servers have (`reasoning_content`, `reasoning_details` …) are in it too: some want them back. */
+/**
+ * Also contains fields that only some servers send (`reasoning_content`, `reasoning_details` …), because some require
+ * them in the history.
+ */
 export interface StreamedMessage {
   readonly role: 'assistant'
   readonly content: string | null
@@ -18,7 +21,7 @@ export interface StreamedChoice {
   readonly finish_reason: string | null
 }
 
-/** `usage` of a completion as `recordRequest` wants it. DeepSeek says in fields of its own what was cached. */
+/** Converts `usage` of a completion for `recordRequest`. DeepSeek reports cached tokens in different fields. */
 export function readUsage(usage: unknown): Usage {
   const hit = figure(usage, 'prompt_cache_hit_tokens')
   return {
@@ -54,7 +57,10 @@ interface Chunk {
   readonly error?: unknown
 }
 
-/** Adds up chunks, whether parsed here or given by an SDK. A source that fails half-way gives an incomplete reply, not a throw. */
+/**
+ * Assembles chunks that were parsed here or by an SDK. If the source fails, returns an incomplete reply instead of
+ * throwing.
+ */
 export async function assemble(
   chunks: AsyncIterable<unknown>,
 ): Promise<StreamedReply<StreamedChoice, StreamedMessage>> {
@@ -84,7 +90,7 @@ export async function assemble(
   }
   const made = calls.all.map(({ id, name, text, others: fields }) => ({
     id,
-    // A custom tool has a field of its own, in the place of the function.
+    // A custom tool has the field `custom` instead of `function`.
     ...(isRecord(fields.custom)
       ? { type: 'custom' }
       : { type: 'function', function: { name, arguments: text } }),
@@ -104,7 +110,7 @@ export async function assemble(
     usage: readUsage(rawUsage),
     rawUsage,
     error,
-    // Some servers say in the place of the reason that there was an error.
+    // Some servers report an error as the finish reason.
     complete: error === undefined && finish !== undefined && finish !== 'error',
   }
 }
@@ -113,7 +119,7 @@ function saysNothing({ role: _, content, ...others }: StreamedMessage): boolean 
   return content === null && Object.keys(others).length === 0
 }
 
-/** Puts fragments of calls together. Servers differ: some leave the index out, some repeat id and name in every fragment. */
+/** Joins fragments of calls. Servers differ: some omit the index, some repeat id and name in every fragment. */
 function collectCalls() {
   const all: { id: string; name: string; text: string; others: Fields }[] = []
   const byIndex = new Map<number | undefined, (typeof all)[number]>()
@@ -121,10 +127,10 @@ function collectCalls() {
     all,
     add({ index, id, type: _, function: part, ...more }: CallPart) {
       const placed = byIndex.get(index)
-      // The index tells calls apart, where there is one: some servers give every call the same id, or all the same index.
+      // The index identifies a call if present: some servers give every call the same id, or all the same index.
       const isOther = id && placed && placed.id !== '' && placed.id !== id
       const known = id && (index === undefined || isOther) ? all.find((call) => call.id === id) : undefined
-      // A new id at an index that is taken is a new call; a fragment without either goes on with the last one.
+      // A new id at a used index starts a new call. A fragment without id and index continues the last call.
       const goesOn =
         known ?? (isOther ? undefined : placed) ?? (id || index !== undefined ? undefined : all.at(-1))
       const call = goesOn ?? { id: '', name: '', text: '', others: {} }
@@ -139,7 +145,7 @@ function collectCalls() {
   }
 }
 
-/** Two pieces of one object: text and lists go on, objects are joined in their turn, of anything else the latest counts. */
+/** Joins two fragments of an object: concatenates text and lists, merges objects, otherwise takes the later value. */
 function joined(before: Fields, more: Fields): Fields {
   const entries = Object.entries(more)
     .filter(([, value]) => value !== undefined && value !== null)

@@ -1,4 +1,4 @@
-/** Definitions to and from the shape of Chat Completions. */
+/** Converts definitions to and from the form of Chat Completions. */
 import { defined, isRecord } from '../../base/guards.js'
 import type { Tool } from '../../tool/tool.js'
 import { assertImportable, createToolCodec, type Described, fitted, objectSchema } from '../shared/tools.js'
@@ -15,7 +15,7 @@ const codec = createToolCodec<ChatTool>((given) => {
 
 export const chatTools = codec.write
 
-/** A tool of a list for this wire, as any client types it. */
+/** A tool of this wire, as any client types it. */
 export type ImportedChatTool =
   | {
       readonly type: string
@@ -29,9 +29,9 @@ export type ImportedChatTool =
   | { readonly type: 'custom'; readonly custom: object }
 
 /**
- * Reads a host's existing `tools` array. `describe` adds what the wire cannot hold: `execute`, `defer`, `aliases` …
- * While deferral is off, the very array given here is what `begin` returns. Throws `invalid-tool` at what is no function in
- * the form of this wire: at `custom` tools, which you put before `parts.tools` yourself, and at tools of another wire.
+ * Reads your existing `tools` array. `describe` adds fields that the wire cannot hold: `execute`, `defer`, `aliases`
+ * … While deferral is off, `begin` returns this array. Throws `invalid-tool` for tools of another wire, and for
+ * `custom` tools: put those before `parts.tools` yourself.
  */
 export function importTools(
   wire: readonly ImportedChatTool[],

@@ -1,4 +1,4 @@
-/** The Chat Completions wire: messages, functions, and the section in the system message. */
+/** The wire of Chat Completions. */
 import { isRecord } from '../../base/guards.js'
 import { assertKnownKeys, assertOneOf } from '../../base/options.js'
 import type { ResultPart } from '../../result/part.js'
@@ -23,21 +23,21 @@ import { writeMessages } from './write.js'
 
 export interface ChatParts<Message = ChatMessage> {
   messages: Message[]
-  /** Absent where there are none: an empty array is refused by servers. */
+  /** Absent if there are none: servers refuse an empty array. */
   tools?: ChatTool[]
 }
 
 export interface ChatOptions {
-  /** Whether the server takes images in the message of a tool. Default false: OpenAI takes text alone there. */
+  /** Whether the server accepts images in a tool message. Default false: OpenAI accepts only text. */
   readonly imageResults?: boolean
   /**
-   * Whose server it is. Default `openai`. `mistral`: ids of calls have nine letters and digits, and behind a result the model
-   * speaks before the user does.
+   * The family of the server. Default `openai`. With `mistral`, call ids have nine letters and digits, and a reply of
+   * the model comes between a result and a user message.
    */
   readonly family?: 'openai' | 'mistral'
 }
 
-/** `prompts`: what has to be said in a history, in the host's words. */
+/** `prompts`: the texts that Toolwell adds to a history. */
 export function chatWire(
   prompts: Prompts,
   options: ChatOptions = {},
@@ -63,7 +63,7 @@ export function chatWire(
       ),
     parts(messages, view) {
       const tools = chatTools(view)
-      // Nobody here changes them; they are typed as clients want them.
+      // Not changed here; typed as clients expect.
       return {
         messages: messages as ChatMessage[],
         ...(tools.length > 0 ? { tools: tools as ChatTool[] } : {}),

@@ -1,4 +1,7 @@
-/** Units to messages. A message that a server takes, and in which nothing changed, is the host's own object. */
+/**
+ * Writes units as Chat Completions messages. A message that servers accept and in which nothing changed is the host's
+ * own object.
+ */
 
 import { safeJson } from '../../base/text.js'
 import { referencesText, type Unit } from '../shared/thread.js'
@@ -11,8 +14,8 @@ export function writeMessages(units: readonly Unit[], section: string, warn: War
 }
 
 /**
- * A note joins the user's message or the result it follows: behind a result Mistral takes no message but the model's, and
- * chat templates drop the reasoning before one. Elsewhere it is a user's message of its own.
+ * A note joins the user message or the result before it. After a result, Mistral accepts only a message of the model,
+ * and chat templates drop the reasoning before a message. Elsewhere a note is a separate user message.
  */
 function merge(units: readonly Unit[], warn: Warn): ChatMessage[] {
   const output: ChatMessage[] = []
@@ -53,7 +56,7 @@ function replyMessage(
     return { role: 'assistant', content, ...(calls.length > 0 ? { tool_calls: calls } : {}) }
   }
   const { tool_calls: _, ...rest } = own
-  // What a library wrote in the field of old stands among the calls now.
+  // Calls of the old field `function_call` are now in `tool_calls`.
   const { function_call: __, ...others } = rest as typeof rest & { readonly function_call?: unknown }
   if (!isNormal(own, callsOf(own))) warnOf(own, warn)
   const said = own.content == null ? '' : normaliseContent(own.content)
@@ -68,7 +71,7 @@ function warnOf(own: ChatMessage, warn: Warn): void {
   )
 }
 
-/** The section joins the host's own system message: some servers accept only one, and only at the start. */
+/** The section joins the host's system message: some servers accept only one, at the start. */
 function withSection(messages: ChatMessage[], section: string): ChatMessage[] {
   if (section === '') return messages
   const [first, ...rest] = messages
