@@ -1,4 +1,4 @@
-/** Requests and the calls they led to: a request is begun here, and a call that the SDK starts finds its batch here. */
+/** Begins requests, and runs the calls that the SDK starts, in batches. */
 
 import type { Usage } from '../../accounting/measurement.js'
 import { abortable } from '../../base/abortable.js'
@@ -32,10 +32,10 @@ import { importedOf, withOwnArguments } from './tools.js'
 import type { AiCallOptions, AiExecuteOptions, AiMessage, AiModel } from './types.js'
 import { aiWire } from './wire.js'
 
-/** So many replies are remembered: only the last has calls that are still to be started, but requests may overlap. */
+/** The number of replies to remember. Only the last has calls to start, but requests may overlap. */
 const REMEMBERED = 8
 
-/** Keeps a batch waiting for a moment: nobody knows what else will be started. */
+/** Keeps a batch open for a moment, because more calls may start. */
 const NEVER: UnitCall = { id: '', name: '', input: { value: {} } }
 
 const UNSEEN =
@@ -43,12 +43,12 @@ const UNSEEN =
 
 export interface Exchanges {
   open(model: AiModel, options: AiCallOptions): Promise<Exchange>
-  /** The SDK has started a call of the tool that it knows by this name. */
+  /** Runs a call that the SDK started. `shown`: the SDK's name of the tool. */
   start(shown: string, input: unknown, options: AiExecuteOptions): Promise<CallAnswer>
-  /** The SDK could not read the arguments of a call. */
+  /** Records that the SDK could not read the arguments of a call. */
   spoil(callId: string, problem: string): void
   readonly view: SurfaceView | undefined
-  /** How the provider of the last request reveals tools; undefined where it does not. */
+  /** How the provider of the last request reveals tools; undefined if it does not. */
   readonly way: NativeWay | undefined
 }
 
@@ -60,7 +60,7 @@ export function createExchanges(
   const batches: Batch[] = []
   const late = new WeakMap<readonly AiMessage[], Batch>()
   const told = new Set<string>()
-  /** Providers that have shown that they cannot reveal tools. */
+  /** Providers that turned out not to reveal tools. */
   const unable = new Set<string>()
   let view: SurfaceView | undefined
   let way: NativeWay | undefined
@@ -73,8 +73,8 @@ export function createExchanges(
     })
 
   /**
-   * Calls of a history, not of a reply: they were approved, and run before the first request. Those that no history holds come of
-   * a request that was not made here.
+   * Runs calls of a history, not of a reply: they were approved, and run before the first request. Calls that are in
+   * no history come from a request that Toolwell did not make.
    */
   const runLate = async (messages: readonly AiMessage[], some: readonly Started[]) => {
     const anchors = placeAnchors(readMessages(messages))
@@ -167,7 +167,7 @@ export function createExchanges(
           batch.close()
           const given = readUsage(usage)
           const { requestId } = turn.view
-          // A store that cannot take a figure must not end the loop.
+          // A store that fails to record usage must not end the loop.
           if (given.inputTokens !== undefined)
             await conversation.recordRequest({ requestId, ...given }).catch(() => undefined)
         },
@@ -192,7 +192,7 @@ export function createExchanges(
   }
 }
 
-/** A name that had to be wrapped for the SDK comes out of its wrapper again. */
+/** Unwraps a call whose name had to be wrapped for the SDK. */
 function lateCall(shown: string, input: unknown, id: string): UnitCall {
   const value = isRecord(input) ? input : {}
   if (shown !== BRIDGE_NAME || typeof value.name !== 'string')
@@ -200,7 +200,7 @@ function lateCall(shown: string, input: unknown, id: string): UnitCall {
   return { id, name: value.name, input: { value: argumentsObject({ value: value.arguments ?? {} }) } }
 }
 
-/** What a model of the SDK says that a request cost: plain numbers, or numbers in groups from its third version on. */
+/** Reads the usage of a model: plain numbers, or grouped numbers from specification version 3 on. */
 function readUsage(usage: unknown): Usage {
   return {
     inputTokens: figure(usage, 'inputTokens', 'total') ?? figure(usage, 'inputTokens'),
@@ -209,19 +209,21 @@ function readUsage(usage: unknown): Usage {
   }
 }
 
-// Runs the tool that a call is meant for, with everything the SDK gives a tool.
-
-/** `host`: what the host gave for running tools itself. */
+/**
+ * Runs the tool that a call means, with everything that the SDK passes to a tool. `host`: the host's function that
+ * runs tools.
+ */
 function targetRunner(some: readonly Started[], registry: Registry, host: Execute | undefined): Execute {
   const started = new Map(some.map((each) => [each.call.id, each]))
   return async (target) => {
     const { shown = '', options } = started.get(target.callId) ?? {}
-    // The SDK has asked its hooks and its approvals about what it was shown. Where another tool is meant, nobody was asked.
+    // The SDK asked its hooks and approvals about the tool it was shown. If the call means another tool, nobody
+    // approved it.
     if (registry.entryOf(shown)?.id !== target.id)
       throw new Error(`it can be called as ${quote(target.wireName)} only`)
     const signal = options?.abortSignal
     signal?.throwIfAborted()
-    // Each call may have a time limit of its own, so this is not left to the run of the batch.
+    // Each call may have its own time limit, so the batch does not set it.
     return abortable(run(target, options, host), signal)
   }
 }
@@ -241,23 +243,21 @@ async function run(
   return tool.execute(input, { ...context, ...(signal ? { signal } : {}) })
 }
 
-// The calls of one reply, judged together although the SDK starts them one by one.
-
-/** A call that the SDK has started. */
+/** A call that the SDK started. */
 interface Started {
   readonly call: UnitCall
-  /** The name under which the SDK knows the tool. */
+  /** The SDK's name of the tool. */
   readonly shown: string
   readonly options: AiExecuteOptions
 }
 
 interface Batch {
-  /** A call of the reply. Not all of them are started: some wait for an approval. */
+  /** Adds a call of the reply. Some calls are not started, because they wait for an approval. */
   expect(call: UnitCall): void
-  /** The reply is complete. */
+  /** Marks the reply as complete. */
   close(): void
   expects(callId: string): boolean
-  /** The SDK could not read the arguments. */
+  /** Records that the SDK could not read the arguments. */
   spoil(callId: string, problem: string): void
   start(shown: string, options: AiExecuteOptions): Promise<CallAnswer>
 }
@@ -286,7 +286,7 @@ function createBatch(run: (some: readonly Started[]) => Promise<readonly CallAns
   const next = () => {
     if (!closed || started.length === 0) return
     if (expected.size === 0) return flush()
-    // What is not started together with the others waits for something: an approval, or for one of them to end.
+    // A call that is not started with the others waits for an approval or for another call.
     clearTimeout(timer)
     timer = setTimeout(flush, 0)
   }

@@ -1,6 +1,6 @@
 /**
- * What a search found, as a history of the SDK holds it: a reference for each tool, with the definition beside it where
- * the model was shown that. One form for all providers, so that a thread can move.
+ * The tools that a search found, as a history of the SDK holds them: a reference for each tool, with its definition
+ * if the model was shown it. The form is the same for all providers, so that a thread can move.
  */
 
 import { isRecord } from '../../base/guards.js'
@@ -13,18 +13,18 @@ import { fitted, objectSchema } from '../shared/tools.js'
 import type { NativeWay } from './protocol.js'
 import { type AiFunction, WIRE } from './types.js'
 
-/** A function as OpenAI's search brings it. `source`: of which it is, which is not sent with it. */
+/** A function as OpenAI's search returns it. `source` is not sent. */
 export type FoundFunction = Readonly<Record<string, unknown>> & { readonly name: string }
 
-/** What the loader gives the SDK where the provider reveals tools. */
+/** The output of the loader if the provider reveals tools. */
 interface Found {
   readonly loaded: readonly string[]
   readonly tools?: readonly FoundFunction[]
-  /** What else the search has to say. */
+  /** Additional text of the search. */
   readonly text: string
 }
 
-/** The output of the loader. It holds all that its history needs, however a host stores it. */
+/** The output of the loader. It contains everything that a stored history needs. */
 export function loaderOutput({ outcome, text }: CallAnswer, way: NativeWay | undefined): string | Found {
   const found = way && outcome.kind === 'search' ? revealed(outcome.result) : []
   if (found.length === 0) return text
@@ -32,7 +32,7 @@ export function loaderOutput({ outcome, text }: CallAnswer, way: NativeWay | und
   return { loaded: found.map(({ name }) => name), ...tools, text }
 }
 
-/** The same as a result in a history. */
+/** Converts the output to a result in a history. */
 export function loaderResult(output: unknown): object {
   if (!isRecord(output) || !Array.isArray(output.loaded)) return { type: 'text', value: String(output) }
   const { loaded, tools, text } = output
@@ -61,7 +61,7 @@ export function references(
   return { type: 'content', value: [...parts, ...more] }
 }
 
-/** The tools that a result refers to, with what was shown of them. */
+/** The tools that a result refers to, with their shown definitions. */
 export function foundIn(output: unknown): readonly (readonly [string, FoundFunction | undefined])[] {
   if (!isRecord(output) || !Array.isArray(output.value)) return []
   return output.value.flatMap((part: unknown) => {
@@ -73,7 +73,10 @@ export function foundIn(output: unknown): readonly (readonly [string, FoundFunct
   })
 }
 
-/** Not strict unless its owner asks for it, and said outright: without that the provider tries strict mode, and changes schemas that happen to allow it. */
+/**
+ * Sets `strict: false` unless the tool asks for strict mode. Without the field, the provider tries strict mode and
+ * changes the schemas that allow it.
+ */
 export function foundFunction(tool: WireTool): FoundFunction {
   const { name, description } = tool
   const parameters = objectSchema(fitted(tool, 'openai-responses'))
@@ -86,14 +89,12 @@ function isFunction(value: unknown): value is FoundFunction {
   return isRecord(value) && typeof value.name === 'string'
 }
 
-// Anthropic's own deferral through the SDK: a search answer refers to tools that were declared out of the model's sight.
-
-/** The names that a request knows. */
+/** The names that a request declares. */
 export interface Known {
   has(name: string): boolean
 }
 
-/** A result with the references that can be followed, and no word beside them: the API takes none. */
+/** A result with the references to declared tools, without text: Anthropic's API accepts none. */
 export function referring(names: readonly string[], known: Known): object {
   const some = names.filter((name) => known.has(name))
   return some.length > 0
@@ -102,8 +103,8 @@ export function referring(names: readonly string[], known: Known): object {
 }
 
 /**
- * Declared, and out of the model's sight. One is there from the first request on: the first deferred tool puts a note
- * about deferral before the model, which would move everything behind it.
+ * Defers a tool for Anthropic's API: declared, but hidden from the model. `RESERVE` is declared from the first
+ * request on, because the first deferred tool makes the API add a note before the messages.
  */
 export function deferred(tool: AiFunction): AiFunction {
   const { providerOptions } = tool as { providerOptions?: Readonly<Record<string, object>> }
@@ -117,9 +118,10 @@ export const RESERVE: WireTool = {
   inputSchema: { type: 'object', properties: {} },
 }
 
-// Anthropic's tool changes through the SDK: a system message between the others brings declared tools, or takes them.
-
-/** `known`: the names that are declared. A system message stands right before the model's next turn, or last. */
+/**
+ * Writes Anthropic's tool changes: system messages that reveal and hide declared tools. Such a message must come
+ * right before the model's next turn, or last. `known`: the declared names.
+ */
 export function withToolChanges(units: readonly Unit[], known: Known): Unit[] {
   const output: Unit[] = []
   let changes: object[] = []

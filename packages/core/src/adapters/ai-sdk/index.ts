@@ -1,6 +1,6 @@
 /**
- * `@toolwell/core/ai-sdk`: AI SDK 6 and 7, for `generateText`, `streamText` and agents. It imports no SDK: that keeps its
- * loop, its hooks and its types, and Toolwell stands before its model.
+ * `@toolwell/core/ai-sdk`: AI SDK 6 and 7, for `generateText`, `streamText` and agents. It does not import the SDK.
+ * The SDK keeps its loop, hooks and types; Toolwell wraps its model.
  */
 
 import { assertKnownKeys } from '../../base/options.js'
@@ -34,23 +34,29 @@ export type { AiExecuteOptions, AiMessage } from './types.js'
 export type { AiParts, AiReply } from './wire.js'
 
 export interface AiSdkOptions {
-  /** Tools of the SDK that Toolwell shall leave alone: those a provider defines or runs. They stand first in every request. */
+  /**
+   * Tools of the SDK that Toolwell does not manage: tools that a provider defines or runs. They come first in every
+   * request.
+   */
   readonly beside?: Readonly<Record<string, object>>
-  /** Runs what was not imported from the SDK. Default: the tool's own `execute`. It sees the target, never a wrapper. */
+  /**
+   * Runs tools that were not imported from the SDK. Default: the tool's `execute`. It gets the target tool, never a
+   * wrapper.
+   */
   readonly execute?: Execute
   /**
    * Whether the provider may reveal tools itself: Anthropic by references, OpenAI's Responses API by its tool search.
-   * Default true; false for servers and models that cannot.
+   * Default true. Set it to false for servers and models that cannot.
    */
   readonly native?: boolean
   /**
-   * Anthropic: whether tools may be added and removed by system messages between the others. Default false: it is a beta,
-   * whose header the provider sends by itself.
+   * Anthropic: whether system messages between the others may add and remove tools. Default false: it is a beta. The
+   * provider package sends its header.
    */
   readonly toolChanges?: boolean
 }
 
-/** A call as the SDK's repair hook gets and gives it. */
+/** A call of the SDK's repair hook. */
 interface Repairable {
   readonly toolCallId: string
   readonly toolName: string
@@ -59,7 +65,7 @@ interface Repairable {
 
 export interface AiSdkSettings<Tools extends object> {
   readonly tools: Tools
-  /** With a `prepareStep` of your own, call this one in it, and keep `model` and `messages` of what it gives. */
+  /** If you have a `prepareStep`, call this one in it and return its `model` and `messages`. */
   prepareStep<Model, Message>(step: {
     readonly model: Model
     readonly messages: Message[]
@@ -71,8 +77,8 @@ export interface AiSdkSettings<Tools extends object> {
 }
 
 /**
- * Your tools by the names that calls and results have: a tool of a source is called behind its name, as `billing__send_invoice`,
- * and one without a source by its own.
+ * Your tools by the names in calls and results: a tool of a source has the source as a prefix, for example
+ * `billing__send_invoice`.
  */
 export type CallableTools<Tools extends object> = {
   [Name in keyof Tools as Name extends string
@@ -88,13 +94,16 @@ export interface AiSdk<Message extends AiMessage = AiMessage, Tools extends obje
   extends Pick<Adapter<Message, AiReply, AiParts>, Kept> {
   /** Spread these into `generateText`, `streamText` or the settings of an agent. */
   readonly settings: AiSdkSettings<CallableTools<Tools>>
-  /** A model with Toolwell before it, where you choose one in a `prepareStep` of your own. */
+  /** Wraps a model that you choose in your `prepareStep`. */
   model<Model>(model: Model): Model
-  /** What the last request got; its `requestId` is the one for `recordRequest`. */
+  /** The view of the last request. Pass its `requestId` to `recordRequest`. */
   readonly view: SurfaceView | undefined
 }
 
-/** `aiSdk<ModelMessage, typeof tools>(…)` gives results the types of the SDK and of your tools, with a source and without. */
+/**
+ * `aiSdk<ModelMessage, typeof tools>(…)` gives results the types of the SDK and of your tools, with and without a
+ * source.
+ */
 export function aiSdk<Message extends AiMessage = AiMessage, Tools extends object = Record<string, AiTool>>(
   conversation: Conversation,
   options: AiSdkOptions = {},
@@ -111,7 +120,8 @@ export function aiSdk<Message extends AiMessage = AiMessage, Tools extends objec
       if (registry.isMeta(name)) return loaderOutput(answer, exchanges.way)
       const output = results.output(answer)
       const tool = registry.entryOf(name)?.tool
-      // To Mastra a call without a value has not run, and its loop ends. What was written for the SDK keeps its type.
+      // Mastra treats a call without a value as not run, and ends its loop. Tools written for the SDK keep their
+      // type.
       return output === undefined && tool && !importedOf(tool) ? answer.text : output
     },
     modelOutput: (name, entry, asked) =>
@@ -121,7 +131,7 @@ export function aiSdk<Message extends AiMessage = AiMessage, Tools extends objec
   })
   const exchanges: Exchanges = createExchanges(conversation, registry, options)
   const wrap = <Model>(model: Model): Model => wrapModel(model, exchanges.open)
-  // Messages that are written here have the documented shapes, whatever type names them.
+  // The written messages have the documented forms, which fit any type.
   const adapter = createAdapter(
     conversation,
     aiWire(WIRE, conversation.prompts, { stored: true }),
@@ -149,7 +159,7 @@ export function aiSdk<Message extends AiMessage = AiMessage, Tools extends objec
         }
       },
 
-      // Calls are read before the SDK reads them; this is for what it refuses to parse all the same.
+      // Calls are read before the SDK reads them. This handles the rest that it cannot parse.
       async experimental_repairToolCall({ toolCall, error }) {
         const { toolCallId, toolName, input } = toolCall
         if (toolName in registry.tools && !registry.has(toolName)) return null
@@ -164,9 +174,10 @@ export function aiSdk<Message extends AiMessage = AiMessage, Tools extends objec
   }
 }
 
-// Makes a history fit for the SDK, which refuses one with a call that nobody answered before any model is asked.
-
-/** Undefined where nothing has to be repaired. */
+/**
+ * Repairs a history for the SDK, which refuses an unanswered call before it asks a model. Undefined if nothing had to
+ * be repaired.
+ */
 function repairHistory(messages: readonly AiMessage[], prompts: Prompts): readonly AiMessage[] | undefined {
   if (!isBroken(messages)) return undefined
   const { placed } = placeAnchors(readMessages(messages))
@@ -179,7 +190,7 @@ function repairHistory(messages: readonly AiMessage[], prompts: Prompts): readon
   )
 }
 
-/** A call without an answer before the next turn, by the SDK's own rule. */
+/** Whether a call has no answer before the next turn, by the SDK's own rule. */
 function isBroken(messages: readonly AiMessage[]): boolean {
   const open = new Set<string>()
   for (const message of messages) {

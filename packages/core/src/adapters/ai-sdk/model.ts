@@ -1,4 +1,4 @@
-/** A model with Toolwell right before it: what a request holds is decided here, and a reply is read here first. */
+/** Wraps a model of the SDK: Toolwell decides what a request holds, and reads the reply before the SDK does. */
 
 import { isRecord } from '../../base/guards.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
@@ -16,12 +16,12 @@ import {
 /** One request to a model, and its reply. */
 export interface Exchange {
   readonly options: AiCallOptions
-  /** `sent`: the body of the request, where the model tells it. */
+  /** `sent`: the body of the request, if the model exposes it. */
   warnings(sent: unknown): readonly { readonly type: 'other'; readonly message: string }[]
   readonly reader: ReplyReader
-  /** The reply is complete, and this is what the model says that it cost. */
+  /** Closes the exchange when the reply is complete, with the usage of the model. */
   close(usage: unknown): Promise<void>
-  /** The provider refused the request; true where it can be sent in another way. */
+  /** Handles a refusal of the provider. True if the request can be sent in another way. */
   refused(error: unknown): Promise<boolean>
 }
 
@@ -29,7 +29,7 @@ export type OpenExchange = (model: AiModel, options: AiCallOptions) => Promise<E
 
 const wrapped = new WeakSet<object>()
 
-/** The same kind of model, whatever its version; what is not a model object (an id, say) is given back as it is. */
+/** Wraps a model of any version. A value that is not a model object, such as an id, is returned unchanged. */
 export function wrapModel<Model>(model: Model, open: OpenExchange): Model {
   if (!isModel(model) || wrapped.has(model)) return model
   const made = new Proxy(model, {
@@ -44,7 +44,7 @@ export function wrapModel<Model>(model: Model, open: OpenExchange): Model {
   return made
 }
 
-/** Sends a request. Where the provider refuses how tools are deferred, it is sent once more, in the way that is left. */
+/** Sends a request. If the provider refuses how tools are deferred, sends it once more in another way. */
 async function send<Result>(
   model: AiModel,
   options: AiCallOptions,
@@ -77,7 +77,7 @@ async function stream(model: AiModel, options: AiCallOptions, open: OpenExchange
 function read(source: AiStream, exchange: Exchange, sent: unknown): AiStream {
   const transform = new TransformStream<AiReplyPart, AiReplyPart>({
     async transform(part, controller) {
-      // Before the SDK sees the end: that is when it starts the calls.
+      // Before the SDK sees the end: it starts the calls then.
       if (part.type === 'finish') await exchange.close((part as { readonly usage?: unknown }).usage)
       const seen =
         part.type === 'stream-start' ? warned(part, exchange.warnings(sent)) : exchange.reader.read(part)
@@ -95,33 +95,33 @@ function warned(
 }
 
 /**
- * Reads the calls of a reply before the SDK does. The SDK then sees the tool that is meant, with arguments that it
- * can read, whatever the model wrote; what it wrote is judged by the conversation and kept in the history.
+ * Reads the calls of a reply before the SDK does. The SDK sees the target tool with valid arguments. The conversation
+ * checks what the model wrote, and the history keeps it.
  */
 export interface ReplyContext {
-  /** The bridge, where this request has one. */
+  /** The bridge, if this request has one. */
   readonly bridge: string | undefined
   /** Whether the SDK has a tool of this name on this request. */
   known(name: string): boolean
-  /** Whether it is a tool that Toolwell does not run. */
+  /** Whether Toolwell does not run the tool. */
   isBeside(name: string): boolean
-  /** The name under which the SDK has the tool that is meant. */
+  /** The SDK's name of the tool that is meant. */
   targetOf(asked: string): string | undefined
-  /** Whether calls of this tool come wrapped: the SDK sees them when they are whole. */
+  /** Whether calls of this tool come wrapped. The SDK sees them when they are complete. */
   wraps(name: string): boolean
-  /** A call of such a tool as it is meant, out of what it is wrapped in. */
+  /** Unwraps a call of such a tool. */
   unwrapped(call: AiReplyCall): AiReplyCall
   found(call: UnitCall): void
 }
 
 interface ReplyReader {
-  /** A piece of a reply as the SDK should see it; undefined where it should not. */
+  /** A part of a reply as the SDK should see it; undefined if it should not. */
   read(part: AiReplyPart): AiReplyPart | undefined
 }
 
 export function createReplyReader(context: ReplyContext): ReplyReader {
   const seen = new Set<string>()
-  /** Calls whose name may still change: the SDK sees them when they are complete. */
+  /** Calls whose name may still change. The SDK sees them when they are complete. */
   const held = new Set<string>()
   const isHeld = (name: string) => name === context.bridge || context.wraps(name) || !context.known(name)
 
@@ -158,7 +158,7 @@ export function createReplyReader(context: ReplyContext): ReplyReader {
 
 interface Shown {
   readonly name: string
-  /** Where it is not what the model wrote. */
+  /** Set if it differs from what the model wrote. */
   readonly input?: Readonly<Record<string, unknown>>
 }
 
@@ -178,13 +178,13 @@ function shownAs(name: string, input: UnitCall['input'], context: ReplyContext):
   return { name: BRIDGE_NAME, input: { name, arguments: argumentsObject(input) } }
 }
 
-/** Arguments that are no object would be refused by the SDK, or by a server when they are sent again. */
+/** The SDK, or a server later, refuses arguments that are not an object. */
 function readable(text: string, input: UnitCall['input']): string {
   if ('value' in input && isRecord(input.value)) return text
   return text.trim() === '' ? text : writeJson(argumentsObject(input))
 }
 
-/** A model can nest deeper than JSON can be written. */
+/** The model may nest deeper than JSON can be written. */
 function writeJson(value: unknown): string {
   try {
     return JSON.stringify(value)
@@ -193,7 +193,7 @@ function writeJson(value: unknown): string {
   }
 }
 
-/** Some servers give all calls of a reply one id, or none. */
+/** Some servers give all calls of a reply the same id, or none. */
 function distinct(id: string, seen: Set<string>): string {
   const base = id === '' ? 'call' : id
   let own = base

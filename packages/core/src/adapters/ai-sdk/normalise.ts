@@ -1,11 +1,11 @@
-/** Messages that the SDK hands on and servers refuse, in the nearest form that they take. */
+/** Converts messages of the SDK that servers refuse to the nearest form that they accept. */
 
 import { isRecord } from '../../base/guards.js'
 import { argumentsObject, readArguments, sameItems } from '../shared/thread.js'
 import type { MessageRules, ProtocolRules } from './protocol.js'
 import { type AiMessage, type AiPart, type AiResultPart, isCall, isResult, partsOf } from './types.js'
 
-/** The message itself where it needs no change; none where it says nothing. */
+/** Returns the same message if nothing changed, and nothing if it is empty. */
 export function normaliseMessage(message: AiMessage, rules: MessageRules): readonly AiMessage[] {
   const { role, content } = message
   const says = role === 'user' ? rules.users : role === 'assistant' ? rules.replies : undefined
@@ -22,7 +22,7 @@ export function normaliseMessage(message: AiMessage, rules: MessageRules): reado
   return sameItems(kept, given) ? [message] : [{ ...message, content: kept }]
 }
 
-/** A reply that ran into its limit while the model was thinking. */
+/** Removes trailing thinking: the reply reached its limit while the model was thinking. */
 function withoutLastThoughts(parts: readonly AiPart[]): readonly AiPart[] {
   return parts.slice(0, parts.findLastIndex(({ type }) => type !== 'reasoning') + 1)
 }
@@ -35,12 +35,12 @@ function textIn(part: AiPart): string {
   return String((part as { readonly text?: unknown }).text ?? '')
 }
 
-/** Arguments that were never an object: a reply that was cut off, a list. */
+/** Arguments that are not an object: a reply that was cut off, a list. */
 function withObject(part: AiPart & { readonly input: unknown }): AiPart {
   return { ...part, input: argumentsObject(readArguments(part.input)) } as AiPart
 }
 
-/** An error, and a list, have to say something. */
+/** An error or a list must not be empty. */
 function withOutput(part: AiResultPart, nothing: string): AiPart {
   const { type, value } = isRecord(part.output) ? part.output : {}
   if (type === 'content' && Array.isArray(value) && value.length === 0)
@@ -50,8 +50,8 @@ function withOutput(part: AiResultPart, nothing: string): AiPart {
 }
 
 /**
- * Gemini wants calls directly behind a turn of the user, and all their answers in the turn behind them: what the model said
- * right before them is one message with them, and so are their answers.
+ * Joins messages for Gemini: it requires calls right after a user turn, and all their answers in the next turn. So
+ * the model's text before calls joins them, and answers are joined.
  */
 export function inTurns(messages: readonly AiMessage[]): AiMessage[] {
   const output: AiMessage[] = []
@@ -72,8 +72,8 @@ function wholeContent(message: AiMessage): readonly AiPart[] {
 }
 
 /**
- * Calls that a provider ran itself, with their results in the model's own messages. The SDK hands them to whichever
- * provider comes next, some as calls that nobody declared, and sends one half where the other was cut off.
+ * Removes calls that a provider ran itself and that the next provider refuses. The SDK sends them to any provider,
+ * some as undeclared calls, and sends one half if the other was cut off.
  */
 export function withProviderCalls(messages: readonly AiMessage[], rules: ProtocolRules): AiMessage[] {
   const { ran } = rules
@@ -92,7 +92,7 @@ interface RunPart extends AiPart {
   readonly toolCallId: string
 }
 
-/** Both halves, in the order in which they stand. */
+/** The calls and results of a provider, in order. */
 function halves(message: AiMessage): readonly RunPart[] {
   if (message.role !== 'assistant') return []
   return partsOf(message).filter(
@@ -100,7 +100,7 @@ function halves(message: AiMessage): readonly RunPart[] {
   )
 }
 
-/** A call may wait for its result while the host answers calls of its own, and it is the last thing that was said. */
+/** An open call may wait for its result while the host answers other calls, or if it is the last content. */
 function unpaired(messages: readonly AiMessage[]): ReadonlySet<AiPart> {
   const open = new Map<string, AiPart>()
   const lost = new Set<AiPart>()
@@ -123,7 +123,7 @@ function unpaired(messages: readonly AiMessage[]): ReadonlySet<AiPart> {
   return lost
 }
 
-/** What this provider did not run. Its own it knows again by an id in its options, where it knows any. */
+/** The calls of other providers. A provider recognises its own by an id in the options, if it uses one. */
 function foreign(messages: readonly AiMessage[], ran: 'none' | 'named'): ReadonlySet<AiPart> {
   const isOwn = ({ providerOptions }: AiPart) =>
     ran === 'named' &&

@@ -1,4 +1,4 @@
-/** Which wire a model of the SDK really speaks: definitions, latch and limits are those of that wire. */
+/** The wire behind each provider of the SDK, and what it demands and can do. */
 
 import { isRecord } from '../../base/guards.js'
 import type { IdRules } from '../shared/repair.js'
@@ -8,8 +8,9 @@ import { type AiCallOptions, type AiMessage, type AiModel, type AiPart, partsOf,
 export type Protocol = 'anthropic' | 'google' | 'openai-chat' | 'openai-responses' | 'ai-sdk'
 
 /**
- * The SDK names its providers `openai.chat`, `openai.responses`, `anthropic.messages`, `vertex.anthropic.messages` … Gemini
- * on Vertex is `google.vertex.chat`; the open models there are `vertex.maas.chat`, behind a server of the Chat family.
+ * Detects the wire by the provider name: `openai.chat`, `openai.responses`, `anthropic.messages`,
+ * `vertex.anthropic.messages` … Gemini on Vertex is `google.vertex.chat`. The open models there are
+ * `vertex.maas.chat`, on a server of the Chat family.
  */
 export function protocolOf(provider: string): Protocol {
   if (provider.includes('anthropic')) return 'anthropic'
@@ -19,35 +20,35 @@ export function protocolOf(provider: string): Protocol {
   return 'ai-sdk'
 }
 
-/** What servers demand of a message. */
+/** Demands of servers on a message. */
 export interface MessageRules {
-  /** What a user's message, and each text in it, has to be: `something` is any text, `words` is more than spaces. */
+  /** The content of a user message and each text in it: `something` is any text, `words` is more than spaces. */
   readonly users?: 'something' | 'words'
-  /** The same of the model's. */
+  /** The same for messages of the model. */
   readonly replies?: 'something' | 'words'
-  /** The model's messages end in something that it said or called, and not in what it thought. */
+  /** Messages of the model must not end in thinking. */
   readonly endsInWords?: boolean
   /** Arguments of calls are objects. */
   readonly objects?: boolean
-  /** What stands in an answer that must not be empty. */
+  /** The text for an answer that must not be empty. */
   readonly results?: string
 }
 
-/** What servers demand of a history. */
+/** Demands of servers on a history. */
 export interface ProtocolRules extends Omit<MessageRules, 'results'> {
   readonly ids?: IdRules
   readonly opensWithUser?: boolean
-  /** Calls stand directly behind a turn of the user, and their answers in one. */
+  /** Calls come right after a user turn, and their answers in one turn. */
   readonly turns?: boolean
-  /** An answer that is an error or a list says something. */
+  /** An answer that is an error or a list must not be empty. */
   readonly answers?: boolean
-  /** Which calls that a provider ran itself may be sent: those with their results, those with a name of its own, none. */
+  /** Calls run by a provider that may be sent: with their results, with an id of that provider, or none. */
   readonly ran?: 'paired' | 'named' | 'none'
 }
 
 const fields = { call: 'toolCallId', answer: 'toolCallId' }
 
-/** What the SDK hands on to servers as it is, although they refuse it. */
+/** Rules for content that the SDK passes on although servers refuse it. */
 export const rules: Readonly<Record<Protocol, ProtocolRules>> = {
   anthropic: {
     ids: { legal: /^[a-zA-Z0-9_-]+$/, scope: 'history', fields },
@@ -70,15 +71,14 @@ export const rules: Readonly<Record<Protocol, ProtocolRules>> = {
   },
   'openai-chat': { ids: { max: 40, scope: 'turn', fields }, users: 'something', objects: true, ran: 'none' },
   'openai-responses': { ids: { max: 64, scope: 'history', fields }, endsInWords: true, objects: true },
-  // Most have a server of the Chat family behind them.
+  // Most of these servers belong to the Chat family.
   'ai-sdk': { users: 'something', objects: true },
 }
 
-// How a model of the SDK can be shown a tool without a change of what stands before the messages.
-
 /**
- * `references`: Anthropic's search answers refer to declared tools. `tool-changes`: its system messages bring and take
- * tools as well. `tool-search`: OpenAI's own search, whose answers hold the definitions.
+ * How a model can be shown a tool without changing the prefix. `references`: Anthropic's search answers refer to
+ * declared tools. `tool-changes`: system messages also add and remove tools. `tool-search`: OpenAI's search, whose
+ * answers hold the definitions.
  */
 export type NativeWay = 'references' | 'tool-changes' | 'tool-search'
 
@@ -87,9 +87,9 @@ export interface NativeOptions {
   readonly toolChanges?: boolean
 }
 
-/** Models of which it is known that they cannot: before Claude 4.5, and before GPT-5.4. */
+/** Models without native deferral: before Claude 4.5, and before GPT-5.4. */
 const BEFORE_CLAUDE_4 = /claude-(instant|v?[123])\b/i
-/** Of Claude 4 some names have a minor version and some a date behind them. */
+/** Some names of Claude 4 end in a minor version, some in a date. */
 const CLAUDE_4 = /claude-(?:(?:opus|sonnet|haiku)-)?4(?:[-.](\d{1,2}))?(?!\d)/i
 const BEFORE_SEARCH = /^(ft:)?(gpt-[34]|gpt-5(\.[0-3])?(-|$)|gpt-oss|chatgpt|codex|computer-use|o[1-4]\b)/
 
@@ -102,7 +102,7 @@ export function nativeWay(
     if (isBeforeReferences(modelId)) return undefined
     return toolChanges ? 'tool-changes' : 'references'
   }
-  // Other providers speak this wire as well, but leave out a tool that OpenAI defines.
+  // Other providers use this wire too, but drop the tool that OpenAI defines.
   const isOpenai = /^(openai|azure)\b.*\.responses$/.test(provider)
   return isOpenai && !BEFORE_SEARCH.test(modelId) ? 'tool-search' : undefined
 }
@@ -112,9 +112,7 @@ function isBeforeReferences(modelId: string): boolean {
   return BEFORE_CLAUDE_4.test(modelId) || (found !== undefined && Number(minor) < 5)
 }
 
-// Whether a provider has refused how tools are deferred, by what servers and proxies say that do not know it.
-
-/** The words of the wires for it, and what strict parsers say of a kind of tool that they do not know. */
+/** Words of error messages about deferred tools, and of strict parsers about unknown types of tools. */
 const NATIVE_WORDS =
   /defer_loading|tool[_ ]search|tool_reference|tool_addition|additional_tools|deferred|namespace|\b(?:unknown|unsupported|only)\b.{0,40}\btools?\b|\btools(?:\[\d+\]|\.\d+)\.type\b/i
 
@@ -125,9 +123,10 @@ export function isRefusal(error: unknown): boolean {
   return isBadRequest && NATIVE_WORDS.test(`${error.message} ${String(responseBody ?? '')}`)
 }
 
-// Thinking of Anthropic's models in messages of the SDK: parts of the type `reasoning`, with a seal in their options.
-
-/** Page build-with-claude/preserved-thinking: such thinking is refused behind other bytes than it was thought behind. */
+/**
+ * Thinking of Anthropic's models: parts of the type `reasoning` with a signature in their options. The API refuses it
+ * if the bytes before it changed (page build-with-claude/preserved-thinking).
+ */
 export const boundThinking: ThinkingTrait = {
   holds: (unit) =>
     unit.kind === 'assistant' &&
@@ -146,8 +145,8 @@ function isSealed({ type, providerOptions }: AiPart): boolean {
 }
 
 /**
- * Nothing is left out here: the host has asked the API to drop such thinking itself, or the budget is fixed. Models with a
- * fixed budget do not check what they thought, and want it in a tool loop.
+ * Whether all thinking is sent: the host asked the API to drop invalid thinking, or the budget is fixed. Models with
+ * a fixed budget do not check thinking, and need it in a tool loop.
  */
 export function keepsThinking({ providerOptions }: AiCallOptions): boolean {
   const { anthropic } = isRecord(providerOptions) ? providerOptions : {}

@@ -1,4 +1,4 @@
-/** Messages of the SDK as units. */
+/** Reads messages of the SDK as units. */
 
 import { isRecord } from '../../base/guards.js'
 import { argumentsObject, readArguments, referencesText, type Unit, type UnitCall } from '../shared/thread.js'
@@ -17,11 +17,11 @@ import {
   WIRE,
 } from './types.js'
 
-/** What an answer was read from: its part, and the message that holds it together with others. */
+/** The part of an answer, and the message that contains it. */
 export interface AnswerSource {
   readonly part: AiResultPart
   readonly message: AiMessage
-  /** How many answers the message holds; undefined where it holds something else as well. */
+  /** The number of answers in the message; undefined if it contains anything else. */
   readonly siblings: number | undefined
 }
 
@@ -55,7 +55,7 @@ function unitsOf(message: AiMessage): readonly Unit[] {
     }
   })
   if (others.length === 0) return answers
-  // An approval that the provider waits for is no answer and no words, but it has to be sent.
+  // An approval for the provider is not an answer and not text, but must be sent.
   const rest: Unit = {
     kind: 'user',
     text: '',
@@ -68,7 +68,7 @@ function unitsOf(message: AiMessage): readonly Unit[] {
   return [...answers, rest]
 }
 
-/** What the units of a thread were read from. */
+/** Rebuilds the messages of a thread. */
 export function messagesOf(units: readonly OwnUnit[]): readonly AiMessage[] {
   return units.flatMap(({ kind, native: { value, form } }) => {
     if (form === 'rest') return []
@@ -89,19 +89,18 @@ function toCall(part: AiCallPart): UnitCall {
   }
 }
 
-/**
- * The SDK, its hooks and its approvals see the tool that is meant; the model is shown what it wrote. Where the two
- * differ, what it wrote is kept in the provider options of the call, which the SDK carries through every history.
- */
 const KEY = 'toolwell'
 
 interface Written {
   readonly name: string
-  /** Its arguments as text. */
+  /** The arguments as text. */
   readonly arguments: string
 }
 
-/** Metadata of a call with what the model wrote. */
+/**
+ * Adds the call as the model wrote it to its metadata. The SDK, its hooks and its approvals see the target tool; the
+ * model is shown its own call. The SDK keeps provider options in every history.
+ */
 export function marked(
   metadata: Readonly<Record<string, unknown>> | undefined,
   written: Written,
@@ -109,7 +108,7 @@ export function marked(
   return { ...metadata, [KEY]: { ...written } }
 }
 
-/** A history as the model wrote it. The same array, with the same messages in it, where nothing differs. */
+/** Restores a history as the model wrote it. Returns the same array if nothing differs. */
 export function restored<Message extends AiMessage>(messages: readonly Message[]): readonly Message[] {
   const names = new Map<string, string>()
   const made = messages.map((message) => {

@@ -1,6 +1,6 @@
 /**
- * The tools that the SDK is given: all there are, once, because it takes none later. They are how it runs a call and what
- * its hooks see; which of them a request declares is decided in `declare`.
+ * The tools that the SDK gets: all of them at once, because it takes none later. The SDK runs calls with them, and
+ * its hooks see them. `declare` selects the tools of one request.
  */
 
 import { defined } from '../../base/guards.js'
@@ -17,7 +17,7 @@ import { searchTool } from './tool-search.js'
 import { type AiSchema, importedOf, openSchema, withTextArguments } from './tools.js'
 import type { AiExecuteOptions, AiFunction } from './types.js'
 
-/** A tool as this adapter gives it to the SDK. Those that were written for the SDK keep the kind they have there. */
+/** A tool for the SDK. Tools that were written for the SDK keep their kind. */
 export interface AiTool {
   readonly type: 'dynamic'
   readonly description?: string
@@ -27,17 +27,17 @@ export interface AiTool {
 
 export interface RegistryHost {
   readonly loader: string
-  /** Whether the host runs tools that have no `execute`. */
+  /** Whether the host runs tools without `execute`. */
   readonly runsAll: boolean
   run(name: string, input: unknown, options: AiExecuteOptions): Promise<unknown>
-  /** `asked`: what the SDK, or a framework on top of it, gives `toModelOutput`. */
+  /** `asked`: the argument of `toModelOutput`, from the SDK or a framework on top of it. */
   modelOutput(name: string, entry: Entry | undefined, asked: unknown): unknown
 }
 
 export interface Registry {
-  /** Grows when tools arrive; give it to the SDK as it is. */
+  /** Grows when tools arrive. Pass this object to the SDK. */
   readonly tools: Record<string, AiTool>
-  /** Adds what has arrived. */
+  /** Adds new tools of the catalogue. */
   update(): void
   /** Whether Toolwell runs the tool of this name. */
   has(name: string): boolean
@@ -45,11 +45,11 @@ export interface Registry {
   /** Whether requests declare the tool under this name while deferral is on. */
   isWireName(name: string): boolean
   entryOf(name: string): Entry | undefined
-  /** The name under which the SDK has the tool that is meant. */
+  /** The SDK's name of the tool that is meant. */
   nameOf(asked: string): string | undefined
 }
 
-/** What a host's tool has besides a definition, for the SDK and its hooks. */
+/** Fields of a host's tool that the SDK and its hooks use, in addition to the definition. */
 const KEPT = [
   'title',
   'metadata',
@@ -85,7 +85,7 @@ export function createRegistry(
     const entries = [...catalogue.entries()]
     const own = new Set(catalogue.hostTools)
     for (const { wireName, id } of entries) add(wireName, id)
-    // While deferral is off, a host's own tools go by the names it gave them.
+    // While deferral is off, the host's tools keep their own names.
     for (const { tool, id } of entries) if (own.has(tool)) add(tool.name, id)
   }
   for (const name of meta) tools[name] = createTool(name, () => undefined, host)
@@ -107,7 +107,7 @@ export function createRegistry(
   }
 }
 
-/** Reads the catalogue when it is asked: a definition may change, and most tools of a large catalogue are never called. */
+/** Reads the catalogue on access: a definition may change, and most tools of a large catalogue are never called. */
 function createTool(name: string, entry: () => Entry | undefined, host: RegistryHost): AiTool {
   const tool = entry()?.tool
   const imported = tool && importedOf(tool)
@@ -137,7 +137,7 @@ function createTool(name: string, entry: () => Entry | undefined, host: Registry
   return made as unknown as AiTool
 }
 
-/** Asked with the input that the tool will get. One that does not fit is not run, so nobody has to approve it. */
+/** Asks with the input that the tool will get. Invalid input is not run, so it needs no approval. */
 async function needsApproval(entry: Entry | undefined, input: unknown, options: unknown): Promise<boolean> {
   const imported = entry && importedOf(entry.tool)
   const rule = imported?.tool.needsApproval
@@ -149,18 +149,20 @@ async function needsApproval(entry: Entry | undefined, input: unknown, options: 
   }
 }
 
-/** The tools of one request: those of the view, in its order, with what the SDK would send besides a definition. */
 export interface Declared {
   readonly tools: readonly AiFunction[]
-  /** Tools of the view that the SDK was not given: it could not run them. */
+  /** Tools of the view that the SDK was not given, so it cannot run them. */
   readonly missing: readonly string[]
-  /** Tools whose arguments the model writes as a text. */
+  /** Tools whose arguments the model writes as text. */
   readonly inText: ReadonlySet<string>
 }
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** `given`: what the SDK would send. `ours`: which of it is Toolwell's; the rest stands first, as it is. */
+/**
+ * Selects the tools of one request in the order of the view. `given`: the tools that the SDK would send. `ours`:
+ * whether Toolwell manages a tool; the others come first, unchanged.
+ */
 export function declare(
   given: readonly AiFunction[],
   ours: (name: string) => boolean,
@@ -181,7 +183,7 @@ export function declare(
     const own = byName.get(tool.name)
     if (!own) missing.push(tool.name)
     if (!own) return []
-    // Off: what was written for the SDK is sent as the SDK writes it.
+    // While deferral is off, tools written for the SDK are sent as the SDK writes them.
     if (view.mode === 'off' && importedOf(tool)) return [own]
     return [written(own, tool, schemaOf(tool))]
   }
@@ -202,11 +204,11 @@ export function declare(
   }
 }
 
-/** The definition is that of the view, all of it: what was sent of it stays until the next latch. The rest is the SDK's. */
+/** Takes the whole definition from the view, which is frozen. The other fields are the SDK's. */
 function written(given: AiFunction, tool: WireTool | Tool, inputSchema: Schema): AiFunction {
   const { strict: _, inputExamples: __, ...own } = given
   const { strict, inputExamples } = tool
-  // A description that changes while the program runs is the SDK's to make; such a tool is never deferred.
+  // The SDK computes a dynamic description; such a tool is never deferred.
   const changing = tool.description === '' && own.description !== undefined
   return {
     ...own,

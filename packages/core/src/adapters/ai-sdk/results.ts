@@ -1,4 +1,4 @@
-/** What the SDK gets for a call: the tool's own value, an answer of Toolwell's, or an error; and what the model reads of it. */
+/** Converts answers of calls to the output of a tool for the SDK, and to the text that the model reads. */
 
 import { isRecord } from '../../base/guards.js'
 import { isMedia, type ResultPart } from '../../result/part.js'
@@ -13,18 +13,18 @@ import type { Protocol } from './protocol.js'
 import { importedOf } from './tools.js'
 import { type AiMessage, type AiPart, type AiResultPart, isResult, partsOf } from './types.js'
 
-/** At most so many texts are remembered: the SDK asks for one right after its call. */
+/** The number of texts to remember: the SDK asks for one right after its call. */
 const REMEMBERED = 256
 
 export interface Results {
-  /** The output of a tool. Throws where the call did not come to one: to the SDK that is a failed call. */
+  /** The output of a tool. Throws if the call failed: the SDK treats that as a failed call. */
   output(answer: CallAnswer): unknown
-  /** The `toModelOutput` of a tool, with what it was asked. Needs nothing but the output where a history comes from elsewhere. */
+  /** The `toModelOutput` of a tool. For a history from elsewhere, the output alone is enough. */
   modelOutput(tool: Tool | undefined, asked: unknown): unknown
 }
 
 export function createResults(noOutput: () => string): Results {
-  /** Texts that cannot be told from the output alone. */
+  /** Texts that differ from the output. */
   const texts = new Map<string, string>()
   const textOf = (output: unknown) => plain(output) || noOutput()
   return {
@@ -32,7 +32,7 @@ export function createResults(noOutput: () => string): Results {
       if (outcome.kind !== 'result') throw new Error(text)
       texts.delete(callId)
       if (parts) return storedResult(parts)
-      // What is too long to be sent once must not be sent when a stored history is read again; and what only looks like
+      // Text that is too long must not be sent when a stored history is read again. An output that only looks like
       // parts is data.
       if (outcome.kept || isStored(outcome.value)) return text
       if (text !== textOf(outcome.value)) {
@@ -54,7 +54,7 @@ export function createResults(noOutput: () => string): Results {
   }
 }
 
-/** What `toModelOutput` is asked about: the SDK gives a call with its output, and Mastra the output alone. */
+/** The argument of `toModelOutput`: the SDK passes a call with its output, Mastra only the output. */
 export function askedOutput(asked: unknown): { readonly toolCallId?: string; readonly output: unknown } {
   return isRecord(asked) && typeof asked.toolCallId === 'string' && 'output' in asked
     ? { toolCallId: asked.toolCallId, output: asked.output }
@@ -70,7 +70,7 @@ function plain(output: unknown): string {
   }
 }
 
-/** The last value of a tool that reports as it goes. */
+/** The last value of a tool that reports progress. */
 export async function lastOf(value: unknown): Promise<unknown> {
   const made = await value
   if (
@@ -83,9 +83,7 @@ export async function lastOf(value: unknown): Promise<unknown> {
   return last
 }
 
-// Images and files in results, as the SDK holds them: one form in the history, whatever provider it is sent to. Before a request, what the provider does not take becomes words: its package would drop it, or write all its base64 as text.
-
-/** The output of a tool that gave more than text. It holds all that its history needs, however a host stores it. */
+/** The output of a tool with more than text. It contains everything that a stored history needs. */
 interface StoredResult {
   readonly type: 'toolwell-result'
   readonly parts: readonly ResultPart[]
@@ -99,7 +97,7 @@ function isStored(output: unknown): output is StoredResult {
   return isRecord(output) && output.type === 'toolwell-result' && Array.isArray(output.parts)
 }
 
-/** The same as a result in a history. These kinds are known to versions 6 and 7. */
+/** Converts the output to a result in a history. Versions 6 and 7 of the SDK know these types. */
 export function contentOutput(parts: readonly ResultPart[]): object {
   const value = parts.flatMap((part): object[] => {
     if (part.type === 'text') return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }]
@@ -111,7 +109,10 @@ export function contentOutput(parts: readonly ResultPart[]): object {
   return { type: 'content', value }
 }
 
-/** The message itself where nothing in it changes. Of a provider that is not known here nothing is changed. */
+/**
+ * Replaces media that the provider does not accept by text: the provider's package would drop them, or send their
+ * base64 as text. Returns the same message if nothing changed, also for an unknown provider.
+ */
 export function withTakenMedia(message: AiMessage, protocol: Protocol, prompts: Prompts): AiMessage {
   if (message.role !== 'tool' || protocol === 'ai-sdk') return message
   const parts = partsOf(message)
@@ -129,7 +130,7 @@ function takenResult(part: AiResultPart, protocol: Protocol, prompts: Prompts): 
   })
   if (sameItems(made, value)) return part
   const words = made.flatMap((item) => (isRecord(item) && item.type === 'text' ? [String(item.text)] : []))
-  // Servers of the Chat family take one text; the SDK would write a list as JSON.
+  // Servers of the Chat family accept one text. The SDK would write a list as JSON.
   const changed =
     words.length === made.length ? { type: 'text', value: words.join('\n') } : { ...output, value: made }
   return { ...part, output: changed } as AiResultPart

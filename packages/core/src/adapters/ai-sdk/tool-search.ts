@@ -1,4 +1,7 @@
-/** OpenAI's own search through the SDK: the loader as the tool that the provider knows, and its calls as the loader's. */
+/**
+ * OpenAI's tool search through the SDK: the loader is the provider's search tool, and calls of the search are calls
+ * of the loader.
+ */
 
 import { defined, isRecord } from '../../base/guards.js'
 import { shortHash } from '../../base/hash.js'
@@ -28,7 +31,7 @@ import {
 } from './types.js'
 import { createWords } from './write.js'
 
-/** The loader as the SDK declares a search that the client runs. */
+/** The loader as a search that the client runs, in the SDK's form. */
 export function searchTool(loader: WireTool | Tool): AiFunction {
   const { name, description } = loader
   const args = {
@@ -39,13 +42,13 @@ export function searchTool(loader: WireTool | Tool): AiFunction {
   return { type: 'provider', id: 'openai.tool_search', name, args } as AiFunction
 }
 
-/** Whether a request holds the search. Versions of the provider that do not know it leave it out without a word. */
+/** Whether a request contains the search. Older versions of the provider drop it silently. */
 export function holdsSearch(body: unknown): boolean {
   if (!isRecord(body)) return true
   return Array.isArray(body.tools) && body.tools.some((tool) => isRecord(tool) && tool.type === 'tool_search')
 }
 
-/** A call in a reply, with its arguments where every other tool has them: the provider wraps those of a search. */
+/** Moves the arguments of a search to the usual place: the provider wraps them. */
 export function unwrapped(part: AiReplyCall): AiReplyCall {
   const given = readArguments(part.input)
   const value = 'value' in given && isRecord(given.value) ? given.value : {}
@@ -54,8 +57,8 @@ export function unwrapped(part: AiReplyCall): AiReplyCall {
 }
 
 /**
- * Tools that come without a search, as the search that would have led to them: the provider has no other way to bring a
- * function between the messages.
+ * Writes tools that were added without a search as a search that finds them. The provider has no other way to add a
+ * function between messages.
  */
 export function withSearches(units: readonly Unit[], view: SurfaceView): Unit[] {
   let count = 0
@@ -88,16 +91,17 @@ function searchUnits(id: string, tools: readonly WireTool[], loader: string, vie
   ]
 }
 
-/** Arguments by which the loader finds exactly these. */
+/** The arguments with which the loader finds exactly these tools. */
 function asking(names: readonly string[], view: SurfaceView): Readonly<Record<string, unknown>> {
   const schema = view.tools.find(({ name }) => name === view.loader)?.inputSchema ?? {}
   const [parameter = 'query'] = (Array.isArray(schema.required) ? schema.required : []) as string[]
   return { [parameter]: parameter === 'name' ? names.join(',') : `select:${names.join(',')}` }
 }
 
-// A history for OpenAI's own search, as the provider of the SDK wants it: calls of the loader with wrapped arguments and an id of their kind, results that hold definitions and no word, and calls in the namespace where their function lives.
+// Prepares a history for OpenAI's search: calls of the loader have wrapped arguments and an id with the right prefix,
+// results hold only definitions, and calls have the namespace of their function.
 
-/** What the provider's ids of searches begin with. It makes one of the call's id where there is none. */
+/** The prefix of the provider's search ids. If a call has none, the provider makes one from the call id. */
 const PREFIX = 'tsc'
 
 export function withSearchItems(
@@ -111,7 +115,7 @@ export function withSearchItems(
   const namespaces = createNamespaces(view)
   const declared = new Set<string>()
   const items = new Set<string>()
-  /** New ids of searches, by their own; only those that stand open can meet a result. */
+  /** New ids of open searches, by their old ids. */
   const ids = new Map<string, string>()
 
   const asked = (part: AiCallPart): AiCallPart => {
@@ -164,21 +168,16 @@ function searchId(id: string): string {
   return `${PREFIX}_${shortHash(id)}`
 }
 
-/**
- * The namespace of every call, for OpenAI: a function that a search brought lives in that of its source, or in one of
- * its own name, and a call of it without is refused; one that is declared has none. Where a function stands may
- * change between two requests, so what a call was recorded with does not tell.
- */
 export interface Namespaces {
-  /** A search has brought these. */
+  /** Adds the tools of a search result. */
   load(tools: readonly unknown[]): void
-  /** The call as it has to stand here. */
+  /** Sets the namespace of a call. */
   place(part: AiCallPart): AiCallPart
 }
 
 function createNamespaces({ tools, sources }: Pick<SurfaceView, 'tools' | 'sources'>): Namespaces {
   const plain = new Set(tools.map(({ name }) => name))
-  /** By function, the namespaces that hold it. */
+  /** The namespaces of each function. */
   const holders = new Map<string, Set<string>>()
   const add = (tool: unknown, space?: string) => {
     if (!isRecord(tool) || typeof tool.name !== 'string') return
@@ -198,18 +197,16 @@ function createNamespaces({ tools, sources }: Pick<SurfaceView, 'tools' | 'sourc
       const [holder] = spaces ?? []
       if (holder !== undefined && !plain.has(toolName))
         return withOpenaiOptions(part, { ...others, namespace: holder })
-      // A namespace of the host's own stays.
+      // Keep the host's own namespaces.
       const isOwn = namespace === toolName || namespace === namespaceOf(sources.get(toolName) ?? '')
       return namespace !== undefined && isOwn ? withOpenaiOptions(part, others) : part
     },
   }
 }
 
-// What OpenAI's provider keeps with a call: the id of its item, and its namespace. On Azure it goes by that name.
-
 /**
- * A message that stands twice in a history keeps the ids of its items once: the API refuses the second. Reasoning may have
- * one id in several parts of its message.
+ * Removes repeated item ids of a message that is in the history twice: the API refuses the second. Reasoning may
+ * repeat an id within its message.
  */
 export function withUniqueItems(messages: readonly AiMessage[]): AiMessage[] {
   const seen = new Set<unknown>()

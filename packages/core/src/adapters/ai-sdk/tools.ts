@@ -1,4 +1,4 @@
-/** Tools that a host has written for the SDK, as Toolwell's; what Toolwell has no place for is kept beside them. */
+/** Imports tools that a host wrote for the SDK, and keeps the fields that Toolwell does not use. */
 
 import { defined, isRecord } from '../../base/guards.js'
 import { invalid, kindOf } from '../../base/options.js'
@@ -11,13 +11,13 @@ import { readArguments } from '../shared/thread.js'
 import { type Described, unreadable } from '../shared/tools.js'
 import type { AiExecuteOptions, AiReplyCall } from './types.js'
 
-/** The SDK's own `asSchema`, of the version that you use. */
+/** The `asSchema` of your version of the SDK. */
 export type AsSchema = (schema: never) => {
   readonly jsonSchema: unknown
   readonly validate?: ((value: unknown) => unknown) | undefined
 }
 
-/** The fields of a tool of the SDK that are read here. */
+/** The fields of an SDK tool that are read here. */
 export interface HostTool {
   readonly type?: string
   readonly description?: unknown
@@ -32,13 +32,13 @@ export interface HostTool {
 export interface Imported {
   readonly tool: HostTool
   /**
-   * The input as the tool's own schema makes it: defaults filled in, values converted; a promise where the schema gives
-   * one. Throws, or rejects, where it does not fit.
+   * Converts the input with the tool's schema: fills in defaults and converts values. Returns a promise if the schema
+   * does. Throws or rejects if the input is invalid.
    */
   check(input: unknown): unknown
 }
 
-/** By schema: that object stays the same when a host copies a tool to change something else about it. */
+/** Keyed by schema: a copied tool keeps the same schema object. */
 const imports = new WeakMap<JsonSchema, Imported>()
 
 export function importedOf(tool: Pick<Tool, 'inputSchema'>): Imported | undefined {
@@ -46,9 +46,9 @@ export function importedOf(tool: Pick<Tool, 'inputSchema'>): Imported | undefine
 }
 
 /**
- * Reads a host's existing tools. `describe` adds what the SDK has no place for: `source`, `defer`, `aliases` … Their
- * schemas, `execute`, `toModelOutput` and approvals go on working. Throws `invalid-tool` at a tool that a provider
- * defines: those have no schema, and go into `beside` of `aiSdk`.
+ * Reads your existing tools. `describe` adds fields that the SDK does not have: `source`, `defer`, `aliases` …
+ * Schemas, `execute`, `toModelOutput` and approvals keep working. Throws `invalid-tool` for a tool that a provider
+ * defines, which has no schema: pass it as `beside` to `aiSdk`.
  */
 export async function importTools<Tools extends Readonly<Record<string, object>>>(
   tools: Tools,
@@ -73,7 +73,7 @@ export async function importTools<Tools extends Readonly<Record<string, object>>
         ...(typeof description === 'function' ? { dynamicDescription: true } : {}),
         ...(typeof tool.strict === 'boolean' ? { strict: tool.strict } : {}),
         ...examplesOf(tool),
-        // It says itself what of its output the model reads.
+        // The tool itself decides what the model reads of its output.
         ...(tool.toModelOutput ? { maxResultTokens: false as const } : {}),
         ...defined(describe(name, tool)),
       }
@@ -82,7 +82,7 @@ export async function importTools<Tools extends Readonly<Record<string, object>>
   )
 }
 
-/** The SDK wraps each example, so that it can say more about it one day. */
+/** The SDK wraps each example in an object. */
 function examplesOf({ inputExamples }: HostTool): Pick<Tool, 'inputExamples'> {
   if (!Array.isArray(inputExamples)) return {}
   return {
@@ -118,7 +118,7 @@ function problemOf(tool: unknown): string | undefined {
   return form ? inForm(form) : 'has no inputSchema'
 }
 
-/** That of the schema itself where it is a Standard Schema: the SDK's makes everybody wait, also where the schema does not. */
+/** The schema's own validation if it is a Standard Schema: the SDK's is always asynchronous. */
 function ownValidate(schema: unknown): ((value: unknown) => unknown) | undefined {
   const given = typeof schema === 'object' || typeof schema === 'function' ? schema : undefined
   const standard = (given as { readonly '~standard'?: unknown } | null | undefined)?.['~standard']
@@ -127,7 +127,7 @@ function ownValidate(schema: unknown): ((value: unknown) => unknown) | undefined
   return (value) => validate(value)
 }
 
-/** What the tool's own schema says, in the words of Standard Schema: at once where the schema does not wait. */
+/** Validates with the tool's schema, in the form of Standard Schema. Synchronous if the schema is. */
 function validation(input: unknown, validate: (value: unknown) => unknown): Validation | Promise<Validation> {
   const result = validate(input)
   return result instanceof Promise
@@ -147,7 +147,7 @@ function verdictOf(input: unknown, result: unknown): Validation {
   return { issues: [{ message: error instanceof Error ? error.message : String(error) }] }
 }
 
-/** The input as the schema makes it. Throws where it does not fit. */
+/** The converted input. Throws if it is invalid. */
 function checked(name: string, input: unknown, validate: ((value: unknown) => unknown) | undefined): unknown {
   const settled = (verdict: Validation) => {
     if (!verdict.issues) return verdict.value
@@ -158,7 +158,7 @@ function checked(name: string, input: unknown, validate: ((value: unknown) => un
   return verdict instanceof Promise ? verdict.then(settled) : settled(verdict)
 }
 
-/** A schema that the SDK takes as it is: it sends the JSON Schema unchanged, and refuses nothing by it. */
+/** A schema that the SDK passes on unchanged, and that accepts every input. */
 type Converted = { readonly value: unknown }
 
 /** The form of a Standard Schema, which all versions of the SDK declare. */
@@ -170,13 +170,13 @@ export interface AiSchema {
   }
 }
 
-/** What the SDK marks its own schemas with. Others it changes before it sends them. */
+/** The SDK's mark of its own schemas. It changes others before it sends them. */
 const SDK_SCHEMA = Symbol.for('vercel.ai.schema')
 
 /**
- * `convert` gives the input that a tool's own schema makes of what the model wrote. Where it throws, the input stays as it
- * is: the conversation answers it, not the SDK. The verdict comes at once where `convert` does: frameworks on top of the
- * SDK refuse schemas that make them wait.
+ * `convert` applies the tool's own schema to the model's input. If it throws, the input stays unchanged: the
+ * conversation answers it, not the SDK. The result is synchronous if `convert` is, because frameworks on top of the
+ * SDK refuse asynchronous schemas.
  */
 export function openSchema(jsonSchema: JsonSchema, convert?: (input: unknown) => unknown): AiSchema {
   const validate = (value: unknown) => {
@@ -200,17 +200,16 @@ export function openSchema(jsonSchema: JsonSchema, convert?: (input: unknown) =>
   return made
 }
 
-/**
- * Google's provider writes a schema in Google's own subset, which has no free object: servers refuse one without
- * properties. Where a tool takes any object, its arguments are JSON in a text there; a model may write them in either
- * form.
- */
 type Schema = Readonly<Record<string, unknown>>
 
 /** Not `arguments`: a tool may have a parameter of that name. */
 const FIELD = 'arguments_json'
 
-/** The schema with its free object as a text; undefined where it has none. `description`: what the model reads of it. */
+/**
+ * The schema with its free object as text, for Google's provider; undefined if the tool takes no free object.
+ * Google's schema subset has no free object, and servers refuse an object without properties. `description`: shown to
+ * the model.
+ */
 export function withTextArguments(tool: WireTool | Tool, description: string): Schema | undefined {
   const { inputSchema: schema } = tool
   const text = { type: 'string', description: `${description} (JSON)` }
@@ -220,13 +219,13 @@ export function withTextArguments(tool: WireTool | Tool, description: string): S
   return { type: 'object', properties: { [FIELD]: text } }
 }
 
-/** An object with whatever properties a caller likes. One that names none and allows no others is a call without arguments. */
+/** Whether a schema accepts any properties. Without properties and with none allowed, it is a call without arguments. */
 function isFree({ type, properties, additionalProperties }: Schema): boolean {
   if (type !== 'object' || additionalProperties === undefined || additionalProperties === false) return false
   return !isRecord(properties) || Object.keys(properties).length === 0
 }
 
-/** A call with its arguments out of their text. */
+/** Parses the arguments of a call out of their text. */
 export function withOwnArguments(call: AiReplyCall): AiReplyCall {
   const given = readArguments(call.input)
   if (!('value' in given) || !isRecord(given.value)) return call

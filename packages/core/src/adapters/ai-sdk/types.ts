@@ -1,12 +1,12 @@
 /**
- * The parts of the AI SDK that this adapter reads or writes, as shapes: a message of a host and a message of a prompt are
- * read alike, and so are versions 6 and 7. Everything else passes through untouched.
+ * The parts of the AI SDK that this adapter reads or writes, by form: host messages and prompt messages, versions 6
+ * and 7. Everything else passes through unchanged.
  */
 import { isRecord } from '../../base/guards.js'
 
 export const WIRE = 'ai-sdk'
 
-/** A `ModelMessage`, or a message of the prompt that a model gets. */
+/** A `ModelMessage`, or a message of a model's prompt. */
 export interface AiMessage {
   readonly role: string
   readonly content: unknown
@@ -32,7 +32,7 @@ export interface AiResultPart extends AiPart {
   readonly output: unknown
 }
 
-/** A tool as the SDK hands it to a model. */
+/** A tool as the SDK passes it to a model. */
 export interface AiFunction {
   readonly type: string
   readonly name: string
@@ -42,7 +42,7 @@ export interface AiFunction {
   readonly inputExamples?: readonly { readonly input: unknown }[]
 }
 
-/** What the SDK asks a model. */
+/** The options of a model call. */
 export interface AiCallOptions {
   readonly prompt: readonly AiMessage[]
   readonly tools?: readonly AiFunction[]
@@ -50,7 +50,7 @@ export interface AiCallOptions {
   readonly providerOptions?: unknown
 }
 
-/** A call in a reply of a model: its arguments are text. */
+/** A call in a reply of a model. Its arguments are text. */
 export interface AiReplyCall {
   readonly type: 'tool-call'
   readonly toolCallId: string
@@ -60,7 +60,7 @@ export interface AiReplyCall {
   readonly providerMetadata?: Readonly<Record<string, unknown>>
 }
 
-/** A piece of a reply, whole or streamed. */
+/** A part of a reply, whole or streamed. */
 export interface AiReplyPart {
   readonly type: string
 }
@@ -72,7 +72,7 @@ export interface AiModel {
   doStream(options: AiCallOptions): Promise<{ readonly stream: AiStream } & AiSent>
 }
 
-/** What the model says it has sent. */
+/** The request body that the model reports. */
 interface AiSent {
   readonly request?: { readonly body?: unknown }
 }
@@ -87,7 +87,7 @@ export interface AiStream {
   pipeThrough(transform: unknown): AiStream
 }
 
-/** What the SDK gives a tool besides its input. Version 7 gives more; all of it is passed on. */
+/** The options that the SDK passes to a tool. Version 7 passes more; all of it is passed on. */
 export interface AiExecuteOptions {
   readonly toolCallId: string
   readonly messages: readonly AiMessage[]
@@ -106,7 +106,7 @@ function isPart(value: unknown): value is AiPart {
   return isRecord(value) && typeof value.type === 'string'
 }
 
-/** A call that the host has to answer. What the provider runs itself is answered in the same message. */
+/** Whether the host has to answer the call. Calls that the provider runs are answered in the same message. */
 export function isCall(part: AiPart): part is AiCallPart {
   return part.type === 'tool-call' && !(part as { providerExecuted?: boolean }).providerExecuted
 }
@@ -115,7 +115,7 @@ export function isResult(part: AiPart): part is AiResultPart {
   return part.type === 'tool-result'
 }
 
-/** What was said, without what was thought. */
+/** The text of a message, without thinking. */
 export function spoken(message: AiMessage): string {
   if (typeof message.content === 'string') return message.content
   return partsOf(message)
@@ -123,7 +123,7 @@ export function spoken(message: AiMessage): string {
     .join('')
 }
 
-/** What the model reads of a result, as text. */
+/** The text of a result that the model reads. */
 export function outputText(output: unknown): string {
   if (!isRecord(output)) return typeof output === 'string' ? output : ''
   const { type, value, reason } = output
@@ -140,7 +140,7 @@ export function openaiOptions({ providerOptions }: AiPart): Options {
   return isRecord(openai) ? openai : isRecord(azure) ? azure : {}
 }
 
-/** Under both names: the provider reads its own. */
+/** Sets the options under both names, `openai` and `azure`: the provider reads its own. */
 export function withOpenaiOptions<Part extends AiPart>(part: Part, options: Options): Part {
   const { providerOptions, ...rest } = part
   const { openai: _, azure: __, ...others } = isRecord(providerOptions) ? providerOptions : {}
@@ -149,7 +149,7 @@ export function withOpenaiOptions<Part extends AiPart>(part: Part, options: Opti
   return { ...rest, ...(Object.keys(all).length > 0 ? { providerOptions: all } : {}) } as unknown as Part
 }
 
-/** A part without what ties it to the item it was: it has become another call. */
+/** Removes the item id and namespace, because the part is now another call. */
 export function untied<Part extends AiPart>(part: Part): Part {
   const { itemId, namespace, ...others } = openaiOptions(part)
   return itemId === undefined && namespace === undefined ? part : withOpenaiOptions(part, others)

@@ -1,4 +1,4 @@
-/** How the SDK writes a history down, and how it is read: the same for a host's messages and for a model's prompt. */
+/** The wire of the SDK's messages, for host messages and for a model's prompt. */
 
 import { defined } from '../../base/guards.js'
 import type { WireSupport } from '../../surface/auto.js'
@@ -20,25 +20,25 @@ export interface AiParts {
   readonly prompt: readonly AiMessage[]
 }
 
-/** The calls of a reply that the SDK has started. */
+/** The calls of a reply that the SDK started. */
 export type AiReply = readonly UnitCall[]
 
 export interface AiWireOptions {
-  /** Names of tools that Toolwell does not run and that the request declares all the same. */
+  /** Names of declared tools that Toolwell does not run. */
   readonly beside?: readonly string[]
-  /** How the provider can reveal tools itself. */
+  /** How the provider can reveal tools. */
   readonly way?: NativeWay | undefined
-  /** Whether the SDK has the tool of this name on this request: no result may refer to another. */
+  /** Whether the SDK has this tool on this request: results must not refer to others. */
   readonly given?: (name: string) => boolean
-  /** Histories that a host keeps: they are not sent as they are. */
+  /** Histories that a host keeps. They are not sent unchanged. */
   readonly stored?: boolean
-  /** The provider drops thinking that is no longer valid, or does not check it: nothing is left out here. */
+  /** The provider drops invalid thinking or does not check it, so none is removed here. */
   readonly keepsThinking?: boolean
   /** The server is Mistral's. */
   readonly mistral?: boolean
 }
 
-/** OpenAI's search brings tools between the messages, and takes none away. */
+/** OpenAI's search adds tools between messages, but cannot remove them. */
 const NATIVE: Readonly<Record<NativeWay, NonNullable<WireSupport['native']>>> = {
   references: 'references',
   'tool-changes': 'changes',
@@ -61,16 +61,16 @@ export function aiWire(
   const inMessages = { ...others, ...(answers ? { results: prompts.noOutput() } : {}) }
   return {
     name: protocol,
-    // The SDK takes the system prompt beside the messages.
+    // The SDK takes the system prompt outside the messages.
     traits: {
-      // What a model is asked is the SDK's own; what a host gives may be anything.
+      // A model's prompt has the SDK's form; a host may pass anything.
       ...(stored ? { form: WIRE } : {}),
       ...defined({ ids: ids && mistral ? { ...ids, ...MISTRAL_IDS } : ids }),
       modelSpeaksBetween: mistral,
       opensWithUser,
       thinking: protocol === 'anthropic' && !keepsThinking ? boundThinking : undefined,
       wordlessSearches: way === 'tool-search',
-      // The providers of Anthropic and Google make one turn of results and what follows them.
+      // The providers of Anthropic and Google join results and the text after them into one turn.
       notesJoinAnswers: protocol !== 'anthropic' && protocol !== 'google',
       native: way && NATIVE[way],
     },
@@ -83,7 +83,7 @@ export function aiWire(
       const declared = native
         ? [...view.tools, ...view.declaredHidden].map(({ name }) => name).filter(given)
         : []
-      // Off, references are the host's own, and so are the tools that they lead to.
+      // While deferral is off, references and their tools are the host's own.
       const known = view.mode === 'off' && protocol === 'anthropic' ? { has: given } : new Set(declared)
       const searches = native === 'tool-search'
       const changed =

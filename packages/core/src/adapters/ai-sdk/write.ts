@@ -1,4 +1,4 @@
-/** Units as messages of the SDK. What was not changed is given back as the same message. */
+/** Writes units as messages of the SDK. An unchanged message is the same object. */
 
 import { isRecord } from '../../base/guards.js'
 import type { Prompts } from '../../surface/prompts.js'
@@ -25,11 +25,11 @@ type Assistant = Extract<Unit, { kind: 'assistant' }>
 
 export interface WriteOptions {
   readonly protocol: Protocol
-  /** The search of the provider's own: its results hold no words. */
+  /** The provider's search, whose results hold no text. */
   readonly wordless?: string | undefined
   readonly section: string
   readonly prompts: Prompts
-  /** Names that a result may refer to. Absent: references stay as they are. */
+  /** Names that a result may refer to. Absent: references stay unchanged. */
   readonly known?: Known | undefined
 }
 
@@ -38,15 +38,16 @@ export function writeMessages(
   { protocol, section, prompts, known, wordless }: WriteOptions,
 ): AiMessage[] {
   const output: AiMessage[] = []
-  // Those providers make one turn of results and what follows them; servers of the others want the model to speak next.
+  // These providers join results and the text after them into one turn; other servers require a reply of the model
+  // next.
   const inTurn = protocol === 'anthropic' || protocol === 'google'
   const words = createWords(output, { wordless, besideResults: inTurn })
-  /** The name that each call has here: a result goes by the name of its call. */
+  /** The written name of each call: its result has the same name. */
   const names = new Map<string, string>()
   let answers: Answer[] = []
   const flush = () => {
     for (const message of toolMessages(answers, names, known)) words.push(message)
-    // What a search has to say besides its references follows all results.
+    // The additional text of a search follows all results.
     if (known) for (const answer of answers) words.say(besideReferences(answer, prompts))
     answers = []
   }
@@ -107,7 +108,7 @@ function toPart({ id, name, input, native }: UnitCall, was?: AiPart): AiCallPart
   }
 }
 
-/** Answers that were one message stay one. */
+/** Answers of one message stay in one message. */
 function toolMessages(
   answers: readonly Answer[],
   names: ReadonlyMap<string, string>,
@@ -161,8 +162,8 @@ function besideReferences(answer: Answer, prompts: Prompts): string {
 }
 
 /**
- * Behind your own system prompt: joined to it, as many servers take only one system message; for Anthropic as a message
- * of its own, so that your cache marks stay where they are.
+ * Adds the section to your system prompt, because many servers accept only one system message. For Anthropic it is a
+ * separate message, so that your cache marks keep their place.
  */
 function withSection(messages: AiMessage[], section: string, protocol: Protocol): AiMessage[] {
   const first = messages.findIndex(({ role }) => role !== 'system')
@@ -177,20 +178,20 @@ function withSection(messages: AiMessage[], section: string, protocol: Protocol)
 }
 
 /**
- * Words without a message of their own: they join the user's message they follow, or the output of the last result
- * before them. Where no result before them has words, they wait for the next one or for the user's next message.
+ * Adds text that has no message: to the user message before it, or to the output of the last result. If no result
+ * takes text, it waits for the next result or user message.
  */
 export interface Words {
-  /** The next message, and what has waited for it. */
+  /** Adds a message, and the waiting text if the message takes it. */
   push(message: AiMessage): void
-  /** Says something behind what was pushed. */
+  /** Adds text after the last message. */
   say(text: string): void
 }
 
 export interface WordsOptions {
-  /** The tool whose results hold no words. */
+  /** The tool whose results hold no text. */
   readonly wordless?: string | undefined
-  /** The provider itself makes one turn of results and a user's message behind them: words may stand there. */
+  /** The provider joins results and the user message after them, so the text may be a message there. */
   readonly besideResults?: boolean
 }
 
@@ -209,7 +210,7 @@ export function createWords(
     say(text) {
       if (text === '') return
       const start = besideResults ? output.length - 1 : output.findLastIndex(({ role }) => role !== 'tool')
-      // The last of the messages that hold the results, or the message before.
+      // From the last message with results back to the message before them.
       for (let index = output.length - 1; index >= Math.max(0, start); index--) {
         const made = withWords(output[index] as AiMessage, text, wordless, besideResults)
         if (!made) continue
@@ -222,7 +223,7 @@ export function createWords(
   }
 }
 
-/** The message with the words at its end; undefined where it takes none. */
+/** The message with the text at its end; undefined if it takes none. */
 function withWords(
   message: AiMessage,
   text: string,
@@ -244,7 +245,7 @@ function withWords(
   return { ...message, content: made }
 }
 
-/** As the providers write it: a text as it is, JSON as its text, a list of parts with one more. */
+/** Extends an output as the providers write it: text, JSON as text, or a list of parts. */
 function extended(output: unknown, text: string): object {
   const { type, value, ...others } = isRecord(output) ? output : { type: 'text', value: output }
   if (type === 'content' && Array.isArray(value))

@@ -1,8 +1,4 @@
-/**
- * The namespace of every call in the history. A function that a search brought or an item added stands in the namespace of
- * its source, or by itself: then one that a search brought has a namespace of its own name, and one that was added none. The
- * API refuses a call elsewhere. Where a function stands may change at a latch, so what a call was recorded with does not tell.
- */
+/** The last checks of written items: the namespace of each call, and reasoning that the API accepts again. */
 
 import { isRecord } from '../../base/guards.js'
 import { safeJson } from '../../base/text.js'
@@ -22,7 +18,7 @@ export function withNamespaces(
   const spaces = new Map<string, Set<string>>()
   return items.map((given) => {
     const item = declaring(given, declared)
-    // On, the items are Toolwell's own, and this is how they are meant.
+    // While deferral is on, the items are Toolwell's own, so no warning.
     if (item !== given && view.mode === 'off')
       warn('form-repaired', 'repaired the form of an entry of the history: servers refuse it')
     learn(item, plain, spaces)
@@ -30,7 +26,7 @@ export function withNamespaces(
   })
 }
 
-/** The item with every namespace that is new. */
+/** The item, without the namespaces that were declared before. */
 function declaring(item: ResponsesItem, declared: Set<string>): ResponsesItem {
   if (!bringsTools(item)) return item
   const tools = declaredOnce(item.tools, declared)
@@ -47,13 +43,13 @@ function placed(
   const { name, namespace } = item
   if (typeof namespace === 'string' && spaces.get(namespace)?.has(name)) return item
   const holder = [...spaces].find(([, names]) => names.has(name))?.[0]
-  // Off, a call without is as the host has it.
+  // While deferral is off, a call without a namespace stays unchanged.
   const isSettled = view.mode === 'off' && namespace == null
   if (!isSettled && !plain.has(name) && holder !== undefined) return { ...item, namespace: holder }
   if (namespace == null) return item
   const isOwn =
     view.mode === 'on' && (namespace === name || namespace === namespaceOf(view.sources.get(name) ?? ''))
-  // One of the host's own stays, unless the function stands only outside of it now: the API would refuse the call.
+  // Keep the host's namespace, unless the function is now declared only outside it: the API would refuse the call.
   if (!isOwn) {
     if (!plain.has(name)) return item
     warn(
@@ -85,9 +81,8 @@ function nameOf(tool: unknown): readonly string[] {
 }
 
 /**
- * Reasoning as the API takes it back: once under its id, and only before the item it led to. A reply that ran into
- * its limit while the model was thinking has none, and goes; an item whose reasoning goes is not known by its id any
- * more.
+ * Removes reasoning that the API refuses. It accepts reasoning once per id, and only before the item it led to.
+ * Reasoning of a reply that reached its limit led to nothing. An item without its reasoning loses its id.
  */
 export function settleReasoning(items: readonly ResponsesItem[], warn: Warn): ResponsesItem[] {
   const seen = new Set<string>()
@@ -109,7 +104,7 @@ export function settleReasoning(items: readonly ResponsesItem[], warn: Warn): Re
   return output
 }
 
-/** Whether the model went on behind this. */
+/** Whether an item of the model follows this reasoning. */
 function leads(items: readonly ResponsesItem[], index: number): boolean {
   let next = index + 1
   while (items[next]?.type === 'reasoning') next++
@@ -117,7 +112,7 @@ function leads(items: readonly ResponsesItem[], index: number): boolean {
   return item !== undefined && isOfModel(item)
 }
 
-/** What carries its own content need not be looked up. */
+/** Reasoning that carries its content needs no id. */
 function once(item: ResponsesItem, seen: Set<string>): ResponsesItem | undefined {
   const { id } = item
   if (typeof id !== 'string') return item

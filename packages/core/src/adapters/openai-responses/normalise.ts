@@ -1,4 +1,4 @@
-/** Items that the API refuses, in the nearest form that it takes. Nothing that was said is lost on the way. */
+/** Converts items that the API refuses to the nearest form that it accepts, without losing content. */
 
 import { isRecord } from '../../base/guards.js'
 import { plainText, sameItems, wordsOf } from '../shared/thread.js'
@@ -11,7 +11,7 @@ const INPUT_PARTS = ['input_text', 'input_image', 'input_file']
 const OUTPUT_PARTS = ['output_text', 'refusal']
 const TEXT_PARTS = ['text', 'input_text', 'output_text']
 const ID = /^[a-zA-Z0-9_-]{1,64}$/
-/** What ids of items begin with. They may be left out, but for those of reasoning. */
+/** The prefixes of item ids. Ids are optional, except for reasoning. */
 const PREFIXES: Readonly<Record<string, string>> = {
   message: 'msg',
   function_call: 'fc',
@@ -21,7 +21,10 @@ const PREFIXES: Readonly<Record<string, string>> = {
   tool_search_output: 'tso',
 }
 
-/** The item itself where it needs no change; none where it says nothing; several for a message of Chat Completions that calls. */
+/**
+ * Returns the same item if nothing changed, nothing if it is empty, and several for a Chat Completions message with
+ * calls.
+ */
 export function normaliseItem(item: ResponsesItem): readonly ResponsesItem[] {
   const { type, role } = item
   if (type != null && typeof type !== 'string') {
@@ -44,8 +47,8 @@ export function normaliseItem(item: ResponsesItem): readonly ResponsesItem[] {
 }
 
 /**
- * The official client adds what it parsed to the replies that it streams, and the API refuses to get that back. No word
- * about it: nothing is lost, and every host with that client has it.
+ * Removes the parsed values that the official client adds to streamed replies, because the API refuses them. No
+ * warning: nothing is lost, and every user of that client has them.
  */
 export function withoutParsed(item: ResponsesItem): ResponsesItem {
   const { parsed_arguments: _, ...call } = item as ResponsesItem & Fields
@@ -85,7 +88,7 @@ function normaliseTyped(item: ResponsesItem, type: string): readonly ResponsesIt
   return [{ ...normal, call_id: plainText(id), output }]
 }
 
-/** An id of another provider, or of another library, is looked up and not found. */
+/** The API would not find an id of another provider or library. */
 function withoutBadId(item: ResponsesItem, type: string): ResponsesItem {
   const { id, ...rest } = item
   const prefix = PREFIXES[type]
@@ -93,7 +96,7 @@ function withoutBadId(item: ResponsesItem, type: string): ResponsesItem {
   return typeof id === 'string' && ID.test(id) && id.startsWith(prefix) ? item : rest
 }
 
-/** Text, or a list of parts. Kinds that are not known here pass, unless they are plain text under another name. */
+/** Converts content to text or a list of parts. Unknown types pass, unless they are plain text under another name. */
 function normaliseParts(content: unknown, ofModel: boolean): unknown {
   if (!Array.isArray(content)) return plainText(content)
   const [kind = '', ...others] = ofModel ? OUTPUT_PARTS : INPUT_PARTS

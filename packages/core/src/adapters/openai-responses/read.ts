@@ -1,4 +1,4 @@
-/** Items of the Responses API to units. A search that the model left to the client is a call of the loader. */
+/** Reads items of the Responses API as units. A search that the client runs is a call of the loader. */
 
 import { isRecord } from '../../base/guards.js'
 import { canonicalJson } from '../../base/hash.js'
@@ -56,7 +56,7 @@ export function readCall(item: ResponsesItem, loader: string): UnitCall | undefi
   }
 }
 
-/** Neither a message, nor reasoning, nor a call. */
+/** Whether an item is not a message, reasoning or a call. */
 function isOther(item: ResponsesItem): boolean {
   return !isMessage(item) && item.type !== 'reasoning' && !isCall(item) && !isSearchCall(item)
 }
@@ -86,7 +86,7 @@ function unitOf(item: ResponsesItem): Unit {
   }
   const system = item.role === 'system' || item.role === 'developer'
   if (isMessage(item)) return { kind: system ? 'system' : 'user', text: textOf(item.content), native }
-  // Not known here: it keeps its place, and its content is what names it.
+  // An unknown item keeps its place. Its content gives the anchor.
   return { kind: 'user', text: written(item), native }
 }
 
@@ -98,7 +98,7 @@ function written(item: ResponsesItem): string {
   }
 }
 
-/** The functions that a search brought, in a namespace or by themselves. */
+/** The functions in a search result, inside and outside namespaces. */
 function namesIn({ tools }: { readonly tools?: unknown }): string[] {
   if (!Array.isArray(tools)) return []
   return tools.flatMap((tool: unknown): readonly string[] => {
@@ -107,7 +107,7 @@ function namesIn({ tools }: { readonly tools?: unknown }): string[] {
   })
 }
 
-/** What the model said in these items. */
+/** The model's text in these items. */
 export function said(items: readonly ResponsesItem[]): string {
   return items.map((item) => (isMessage(item) ? textOf(item.content) : '')).join('')
 }
@@ -115,15 +115,16 @@ export function said(items: readonly ResponsesItem[]): string {
 function functionCall(item: ResponsesCall): UnitCall {
   const { call_id: id, name, arguments: text } = item
   const native = { wire: WIRE, value: item }
-  // Cut off before its first argument, which is not the same as a call without arguments.
+  // The call was cut off before its first argument, which differs from a call without arguments.
   if (item.status === 'incomplete' && text === '') return { id, name, input: cutOff(text), text, native }
   const written = typeof text === 'string' ? { text } : {}
   return { id, name, input: readArguments(text), ...written, native }
 }
 
-// Which items belong to one reply. A history is a flat list, but calls are answered together, so a reply has to be one unit; and what is one unit now must still be one when the history has grown.
-
-/** The history in order: the items of a reply together, each other one by itself. What the host's other tools gave belongs to the reply. */
+/**
+ * Groups the items of each reply. A history is a flat list, but the calls of a reply are answered together, so a
+ * reply must be one unit, also when the history grows. Output of the host's other tools belongs to the reply.
+ */
 function groupReplies(
   items: readonly ResponsesItem[],
 ): readonly (ResponsesItem | readonly ResponsesItem[])[] {
@@ -158,8 +159,8 @@ function split(run: readonly ResponsesItem[], answered: ReadonlyMap<string, numb
 }
 
 /**
- * Replies that follow each other directly come from a host that went on after a text or after an interrupted call.
- * They stay apart: a place in the history behind the first one is still a place when the second has come.
+ * Whether a reply ends before `next`. Consecutive replies come from a host that continued after a text or an
+ * interrupted call. They stay separate, so that a position between them stays valid.
  */
 function hasEnded(
   open: readonly ResponsesItem[],
@@ -173,14 +174,14 @@ function hasEnded(
   const called = callIdOf(next)
   if (called !== undefined && calls.some((item) => callIdOf(item) === called) && isShort(called)) return true
   if (calls.some((item) => answered.has(item))) return false
-  // The model goes on when its tools have answered.
+  // The model continues after the output of its tools.
   if (isOfHostTool(last)) return !isOfHostTool(next)
-  // Nobody can tell whether two calls that were never answered came together. Apart, the first is where it was.
+  // Two unanswered calls may or may not be of one reply. Separate, the first keeps its place.
   if (called !== undefined) return calls.length > 0
   return (next.type === 'reasoning' || isMessage(next)) && (calls.length > 0 || isMessage(last))
 }
 
-/** The calls that are answered. A server may count its ids anew in each reply: the answers are those of the last ones. */
+/** The answered calls. A server may reuse ids in each reply: the answers belong to the last calls. */
 function answeredCalls(
   run: readonly ResponsesItem[],
   answers: ReadonlyMap<string, number>,
@@ -195,7 +196,7 @@ function answeredCalls(
   return new Set(answered)
 }
 
-/** How often each call is answered between here and the next item of the model. */
+/** Counts the answers of each call, up to the next item of the model. */
 function answeredFrom(items: readonly ResponsesItem[], start: number): Map<string, number> {
   const answered = new Map<string, number>()
   for (let index = start; index < items.length; index++) {

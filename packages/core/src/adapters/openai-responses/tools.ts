@@ -1,4 +1,4 @@
-/** Definitions to and from the shape of the Responses API. */
+/** Converts definitions to and from the form of the Responses API. */
 
 import { defined } from '../../base/guards.js'
 import type { SurfaceView } from '../../surface/project.js'
@@ -7,7 +7,10 @@ import type { WireTool } from '../../tool/wire-tool.js'
 import { assertImportable, createToolCodec, type Described, fitted, objectSchema } from '../shared/tools.js'
 import { type ResponsesFunctionTool, type ResponsesTool, WIRE } from './types.js'
 
-/** Not strict unless the host asks for it, and said outright: without that the provider tries strict mode, and changes the schemas that happen to allow it. */
+/**
+ * Sets `strict: false` unless the host asks for strict mode. Without the field, the provider tries strict mode and
+ * changes the schemas that allow it.
+ */
 export function toFunction(given: WireTool | Tool): ResponsesFunctionTool {
   const { name, description, ...tool } = fitted(given, WIRE)
   return { type: 'function', name, description, parameters: objectSchema(tool), strict: tool.strict === true }
@@ -15,7 +18,7 @@ export function toFunction(given: WireTool | Tool): ResponsesFunctionTool {
 
 const codec = createToolCodec<ResponsesFunctionTool>(toFunction)
 
-/** The loader is the API's own search where the delivery is native. */
+/** If the delivery is native, the loader is the API's `tool_search`. */
 export function responsesTools(view: SurfaceView): readonly ResponsesTool[] {
   const tools = codec.write(view)
   if (view.delivery !== 'native') return tools
@@ -32,10 +35,9 @@ export function responsesTools(view: SurfaceView): readonly ResponsesTool[] {
 }
 
 /**
- * Reads a host's existing `tools` array. `describe` adds what the wire cannot hold: `execute`, `defer`, `aliases` …
- * While deferral is off, the very array given here is what `begin` returns. Throws `invalid-tool` at what is no function in
- * the form of this wire: at tools that the provider runs (`web_search` …), which you put before `parts.tools` yourself, and
- * at tools of another wire.
+ * Reads your existing `tools` array. `describe` adds fields that the wire cannot hold: `execute`, `defer`, `aliases`
+ * … While deferral is off, `begin` returns this array. Throws `invalid-tool` for tools of another wire, and for tools
+ * that the provider runs (`web_search` …): put those before `parts.tools` yourself.
  */
 export function importTools(
   wire: readonly ResponsesFunctionTool[],

@@ -1,4 +1,4 @@
-/** The Responses API as a wire: items, functions, instructions. Used without state: the host keeps all items. */
+/** The wire of the Responses API. It is used without server state: the host keeps all items. */
 
 import { isRecord } from '../../base/guards.js'
 import { assertKnownKeys, invalid } from '../../base/options.js'
@@ -14,23 +14,26 @@ import { answerItem, withWords, writeItems } from './write.js'
 
 export interface ResponsesParts {
   readonly input: readonly ResponsesItem[]
-  /** Absent where there are none. */
+  /** Absent if there are none. */
   readonly tools?: readonly ResponsesTool[]
-  /** The host's own, then what Toolwell has to say. */
+  /** Your instructions, followed by the section. */
   readonly instructions?: string
 }
 
 export interface ResponsesPrompt {
-  /** The system prompt. It goes here and not into the request itself, because something may be added to it. */
+  /** The system prompt. Pass it here, not in the request, because the section may be added to it. */
   readonly instructions?: string
 }
 
 export interface ResponsesOptions {
-  /** Whether the server has `tool_search` (OpenAI: GPT-5.4 and later). Default true; false for servers and models that have not. */
+  /**
+   * Whether the server has `tool_search` (OpenAI: GPT-5.4 and later). Default true. Set it to false for servers and
+   * models without it.
+   */
   readonly native?: boolean
 }
 
-/** `loader`: what a search of the API's own is called on every other wire. `prompts`: what has to be said in a history, in the host's words. */
+/** `loader`: the name of the API's search on every other wire. `prompts`: the texts that Toolwell adds to a history. */
 export function responsesWire(
   loader: string,
   prompts: Prompts,
@@ -66,7 +69,7 @@ export function responsesWire(
         ...(instructions === undefined && said === '' ? {} : { instructions: said }),
       }
     },
-    // In the form in which the history will be read: a call without an id is answered too.
+    // Reads the calls in the same form as the history: a call without an id gets an answer too.
     usage: (reply) => (isRecord(reply) ? readUsage(reply.usage) : undefined),
     calls(reply) {
       if (!isRecord(reply) || !Array.isArray(reply.output))
@@ -82,7 +85,7 @@ export function responsesWire(
   }
 }
 
-/** An item that stands twice in a history keeps its id once: the API refuses the second. */
+/** Removes repeated item ids: the API refuses the second occurrence. */
 function uniqueIds(items: readonly ResponsesItem[]): ResponsesItem[] {
   const seen = new Set<string>()
   return items.map((item) => {

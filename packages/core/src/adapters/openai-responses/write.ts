@@ -1,4 +1,4 @@
-/** Units to items of the Responses API. The loader's calls are searches of the API's own where the delivery is native. */
+/** Writes units as items of the Responses API. If the delivery is native, the loader's calls are searches of the API. */
 
 import { defined } from '../../base/guards.js'
 import type { MediaPart, ResultPart } from '../../result/part.js'
@@ -78,7 +78,7 @@ export function writeItems(
   return output
 }
 
-/** The item that answers a call of a reply. */
+/** Writes the answer to a call. */
 export function answerItem(answer: CallAnswer, view: SurfaceView, prompts: Prompts): ResponsesItem {
   const { callId, text, outcome, parts } = answer
   const isSearch = view.delivery === 'native' && outcome.kind === 'search'
@@ -98,7 +98,7 @@ function replyItems(unit: AssistantUnit, view: SurfaceView): readonly ResponsesI
   return rewritten(unit, items, new Map(unit.calls.map(({ id }, index) => [id, calls[index]])))
 }
 
-/** Whether the items hold the calls of the unit, each as it would be written: so it is with most of a history, on every request. */
+/** Whether the items already contain the calls of the unit as they would be written. True for most of a history. */
 function isWrittenSo({ calls }: AssistantUnit, items: readonly ResponsesItem[], view: SurfaceView): boolean {
   let next = 0
   for (const item of items) {
@@ -111,9 +111,9 @@ function isWrittenSo({ calls }: AssistantUnit, items: readonly ResponsesItem[], 
 }
 
 /**
- * The items with the calls that the unit has now. The provider takes reasoning only together with the item it led to,
- * which it knows by its id unless the reasoning carries its own content: so where that item changed, reasoning that
- * would be looked up goes, and with it the ids that point back to it.
+ * Rewrites the items with the current calls of the unit. The provider accepts reasoning only with the item it led to,
+ * which it finds by id unless the reasoning carries its content. If that item changed, such reasoning is removed,
+ * together with the ids that refer to it.
  */
 function rewritten(
   unit: AssistantUnit,
@@ -150,7 +150,7 @@ function byReasoning(
 function fromCall(call: UnitCall, view: SurfaceView): ResponsesItem {
   const item = call.native?.wire === WIRE ? (call.native.value as ResponsesItem) : undefined
   const isSearch = call.name === view.loader && view.delivery === 'native'
-  // Off, the host's own searches are left alone.
+  // While deferral is off, the host's searches stay unchanged.
   if (item && (view.mode === 'off' || isSearchCall(item) === isSearch))
     return isSearch || (typeof item.arguments === 'string' && hasObjectArguments(call)) || isSearchCall(item)
       ? item
@@ -170,7 +170,7 @@ function answered(unit: AnswerUnit, toSearch: boolean, view: SurfaceView, prompt
   const item = own(unit)
   if (item && isSearchOutput(item) === toSearch)
     return toSearch || item.output != null ? item : { ...item, output: '' }
-  // Words and what is taken: nothing is left to be described.
+  // The parts contain only text and accepted media: no description is needed.
   if (!toSearch) return callOutput(unit.callId, unit.parts ? outputOf(unit.parts, defaultPrompts) : unit.text)
   const known = new Map([...view.tools, ...view.declaredHidden].map((tool) => [tool.name, tool as WireTool]))
   const tools = (unit.loaded ?? []).flatMap((name) => {
@@ -180,7 +180,7 @@ function answered(unit: AnswerUnit, toSearch: boolean, view: SurfaceView, prompt
   return searchOutput(unit.callId, tools, tools.length > 0 ? '' : unit.text, prompts)
 }
 
-/** A search's output holds definitions and nothing else: what there is to say is kept beside it. */
+/** The output of a search holds only definitions. Additional text is kept in a separate field. */
 function searchOutput(
   callId: string,
   tools: readonly WireTool[],
@@ -213,7 +213,7 @@ function withoutId({ id: _, ...rest }: ResponsesItem): ResponsesItem {
   return rest
 }
 
-/** What a function gave, as the output of its call: text, or parts where there is more. */
+/** Writes a result as the output of its call: text, or parts if it has media. */
 function outputOf(parts: readonly ResultPart[], prompts: Prompts): ResponsesCallOutput['output'] {
   const made = writeParts(parts, mediaPart, prompts)
   if (made.every((each) => typeof each === 'string')) return made.join('\n')
@@ -228,16 +228,16 @@ function mediaPart(part: MediaPart): ResponsesOutputPart | undefined {
 }
 
 /**
- * Words without a message of their own. Between the outputs of a batch and the model's next item stands no message,
- * so they join the text of an output of that batch. Where it has none (the output of a search holds definitions and
- * nothing else) they wait for the next output or the user's next message, and stand there from then on.
+ * Adds text that has no message. The API accepts no message between the outputs of a batch and the model's next item,
+ * so the text joins an output of the batch. The output of a search takes no text: then the text waits for the next
+ * output or user message.
  */
 export interface Words {
-  /** The next item, and what has waited for it. */
+  /** Adds an item, and the waiting text if the item takes it. */
   push(item: ResponsesItem): void
-  /** Says something behind what was pushed. */
+  /** Adds text after the last item. */
   say(text: string): void
-  /** The user speaks next: what was pushed before stays as it is. */
+  /** Starts a user turn: earlier items do not change any more. */
   startTurn(): void
 }
 
@@ -268,7 +268,7 @@ function createWords(output: ResponsesItem[]): Words {
   }
 }
 
-/** What a search says besides its definitions, put where it can be read. */
+/** Moves the additional text of searches to a place where the model reads it. */
 export function withWords(items: readonly ResponsesItem[], prompts: Prompts): readonly ResponsesItem[] {
   if (!items.some((item) => 'toolwell' in item)) return items
   const output: ResponsesItem[] = []
