@@ -278,7 +278,9 @@ describe('a wire of your own', () => {
       expect(() => createAdapter(conversation, wire as never)).toThrow(
         expect.objectContaining({
           code: 'invalid-option',
-          message: expect.stringMatching(/createAdapter takes a wire, and this one lacks .*answer. See docs/),
+          message: expect.stringMatching(
+            /createAdapter takes a wire, but this one has no .*answer. See docs/,
+          ),
         }),
       )
     },

@@ -68,7 +68,7 @@ describe.each(names)('importTools of %s', (name) => {
     ],
     ['that is a text', 'count', /Entry 0 .*is not an object/],
     ['that is null', null, /Entry 0 .*is not an object/],
-    ['without anything', {}, /is not in the shape that is read here, \{/],
+    ['without anything', {}, /is not in the form of this wire, \{/],
   ])('says what to do about a tool %s', (_, tool, says) => {
     expect(() => reading(name, tool)).toThrow(says)
   })

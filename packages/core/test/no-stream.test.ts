@@ -83,7 +83,7 @@ describe.each(Object.entries(doors))('%s', (name, door) => {
     expect(messageOf(streamed.error)).toContain(says)
     expect(messageOf(streamed.error)).toContain('response.ok')
     const refused = expect(door.run(streamed)).rejects
-    await refused.toThrow(`There is no reply to run. ${messageOf(streamed.error)}`)
+    await refused.toThrow(`No reply to run. ${messageOf(streamed.error)}`)
     await refused.not.toThrow('Begin again')
   })
 
@@ -118,7 +118,7 @@ describe.each(Object.entries(doors))('%s', (name, door) => {
     }
     const streamed = await door.assemble(broken())
     const refused = expect(door.run(streamed)).rejects
-    await refused.toThrow(/^This stream broke off \("terminated"\).*Begin again with the same history/)
+    await refused.toThrow(/^This stream ended early \("terminated"\).*Begin again with the same history/)
     await refused.not.toThrow('status')
   })
 

@@ -704,9 +704,9 @@ describe('an interrupted call', () => {
     expect(outline(host)).toEqual(['user', 'user', 'a read_file', 'a =', 'user'])
     expect(updates(host)).toEqual([expect.stringContaining('"x"'), expect.stringContaining('"z"')])
     expect(host.warnings.map(({ text }) => text)).toEqual([
-      'told an answer without a call as text ("nobody")',
-      'dropped an answer that stood there before ("a")',
-      'told an answer without a call as text ("a")',
+      'rewrote an answer without a call as text ("nobody")',
+      'dropped a repeated answer ("a")',
+      'rewrote an answer without a call as text ("a")',
     ])
   })
 })

@@ -96,7 +96,7 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
     if (spoken !== undefined && spoken !== options.wire)
       throw invalid(
         'wire',
-        `Toolwell: this request is in the form of ${spoken}, and framework was given the wire ${options.wire}. Use framework(conversation, { wire: '${spoken}' }), or a client that speaks ${options.wire}.`,
+        `Toolwell: this request is in the form of ${spoken}, but framework was given the wire ${options.wire}. Use framework(conversation, { wire: '${spoken}' }), or a client for ${options.wire}.`,
       )
     const names = new Set(tools().map(({ name }) => name))
     const isOurs = (name: string) => names.has(name)
@@ -112,7 +112,7 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
     } else if (exchanges.length === 0 && historyIn(body as Body, kind))
       conversation.warn(
         'request-unseen',
-        `requests went out as they came, because they do not offer ${loader}: give the agent every tool of tools() of framework(…)`,
+        `requests were sent unchanged, because they do not offer ${loader}: give the agent every tool of framework(…).tools()`,
       )
     if (exchanges.length > REMEMBERED) exchanges.shift()
     return exchange

@@ -39,7 +39,7 @@ const REMEMBERED = 8
 const NEVER: UnitCall = { id: '', name: '', input: { value: {} } }
 
 const UNSEEN =
-  'the model was asked without Toolwell: spread all of its settings into the call, prepareStep too, or wrap the model object with model(…) of aiSdk'
+  'the model was called without Toolwell: spread all of its settings into the call, including prepareStep, or wrap the model with model(…) of aiSdk'
 
 export interface Exchanges {
   open(model: AiModel, options: AiCallOptions): Promise<Exchange>
@@ -136,7 +136,7 @@ export function createExchanges(
       if (batches.length > REMEMBERED) batches.shift()
       const lost =
         missing.length > 0
-          ? [`the SDK was not given ${missing.join(', ')}: use "tools" of aiSdk as it is`]
+          ? [`the SDK was not given ${missing.join(', ')}: pass "tools" of aiSdk unchanged`]
           : []
       const { tools: _, toolChoice, ...rest } = asked
       return {
@@ -148,7 +148,7 @@ export function createExchanges(
         warnings(sent) {
           const dropped = search !== undefined && !holdsSearch(sent)
           if (dropped) unable.add(provider)
-          const old = `${provider} has left out the tool search; from the next request on it is a function`
+          const old = `${provider} dropped the tool search; from the next request on, it is a function`
           return warn([...turn.warnings.map(({ text }) => text), ...lost, ...(dropped ? [old] : [])])
         },
         reader: createReplyReader({

@@ -112,7 +112,7 @@ function assertToolSet(tools: unknown, asSchema: unknown): void {
 function problemOf(tool: unknown): string | undefined {
   if (!isRecord(tool)) return 'is not an object'
   if (tool.type === 'provider')
-    return 'has no schema, because a provider defines it. Leave it out here, and give it to aiSdk in "beside"'
+    return 'has no schema, because a provider defines it. Remove it here, and pass it to aiSdk as "beside"'
   if (tool.inputSchema !== undefined) return undefined
   const form = formOf(tool)
   return form ? inForm(form) : 'has no inputSchema'

@@ -67,6 +67,7 @@ export function aiWire(
       ...(stored ? { form: WIRE } : {}),
       ...defined({ ids: ids && mistral ? { ...ids, ...MISTRAL_IDS } : ids }),
       modelSpeaksBetween: mistral,
+      keepsMedia: protocol === WIRE,
       opensWithUser,
       thinking: protocol === 'anthropic' && !keepsThinking ? boundThinking : undefined,
       wordlessSearches: way === 'tool-search',

@@ -43,13 +43,13 @@ export function sendable(
     // The last message may be empty.
     const mayBeEmpty = index === messages.length - 1 || (role === 'user' && given.length === 0)
     if (blocks.length === 0 && !mayBeEmpty) {
-      warn('entry-dropped', 'dropped an entry of the history that says nothing')
+      warn('entry-dropped', 'dropped an empty entry of the history')
       return []
     }
     if (Array.isArray(content) && !sameItems(blocks, content)) {
       warn(
         'form-repaired',
-        `repaired the form of a message with the role ${safeJson(role)}: servers refuse it`,
+        `repaired the form of a message with the role ${safeJson(role)}, because servers refuse it`,
       )
       return [role === 'user' ? { ...message, content: blocks } : { role, content: blocks }]
     }
@@ -109,7 +109,7 @@ function asUser({ content }: AnthropicMessage, warn: Warn): readonly AnthropicMe
   const said = blocksOf(content).filter((block) => block.type === 'text' && !isBlank(block))
   warn(
     'system-message-moved',
-    'told a system message between the others as the words of the user: not every model takes it',
+    'sent a system message between the others as user text, because not every model accepts it',
   )
   return said.length === 0 ? [] : [{ role: 'user', content: typeof content === 'string' ? content : said }]
 }
@@ -144,7 +144,10 @@ function ofModel(
   const blocks = given.flatMap((block): readonly AnthropicBlock[] => {
     if (isBlank(block)) return []
     if (lost.blocks.has(block)) {
-      warn('block-dropped', `dropped a block of the type ${safeJson(block.type)}: its other half is missing`)
+      warn(
+        'block-dropped',
+        `dropped a block of the type ${safeJson(block.type)}, because its other half is missing`,
+      )
       return []
     }
     if (isCall(block) && !isRecord(block.input))
@@ -192,7 +195,7 @@ function warnOfLost(names: readonly string[], known: ReadonlySet<string>, warn: 
     if (!known.has(name))
       warn(
         'reference-dropped',
-        `took out a reference to ${safeJson(name)}: it is not declared on this request`,
+        `removed a reference to ${safeJson(name)}, because it is not declared on this request`,
       )
 }
 

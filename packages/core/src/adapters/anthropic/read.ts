@@ -110,10 +110,7 @@ export function messagesOf(units: readonly OwnUnit[]): readonly AnthropicMessage
  */
 export function callsOf(reply: AnthropicReply): readonly UnitCall[] {
   if (!isRecord(reply) || !('content' in reply))
-    throw invalid(
-      'reply',
-      'run wants the message that the API gave, or any object with its role and content.',
-    )
+    throw invalid('reply', 'run takes the message of the API, or any object with its role and content.')
   const { content, stop_reason: reason } = reply
   const blocks = blocksOf(content)
   const cut = CUT_SHORT.includes(reason ?? '') ? blocks.at(-1) : undefined

@@ -4,7 +4,14 @@ import { RESERVE_NAME } from '../../base/names.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Tool } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'
-import { assertImportable, createToolCodec, type Described, fitted, objectSchema } from '../shared/tools.js'
+import {
+  assertImportable,
+  createToolCodec,
+  type Described,
+  fitted,
+  type ImportForm,
+  objectSchema,
+} from '../shared/tools.js'
 import { type AnthropicTool, WIRE } from './types.js'
 
 function toNative(given: WireTool | Tool): AnthropicTool {
@@ -17,6 +24,8 @@ function toNative(given: WireTool | Tool): AnthropicTool {
     ...defined({ strict, input_examples: input_examples as Record<string, unknown>[] | undefined }),
   }
 }
+
+const FORM: ImportForm = { form: WIRE, shape: '{ name, description, input_schema }' }
 
 const codec = createToolCodec<AnthropicTool>(toNative)
 
@@ -57,7 +66,7 @@ export function importTools<Native extends AnthropicTool>(
 ): readonly Tool[] {
   assertImportable(
     wire,
-    WIRE,
+    FORM,
     ({ name, input_schema: schema }) => typeof name === 'string' && isRecord(schema),
   )
   return codec.read(wire, (tool) => {

@@ -80,7 +80,7 @@ export function anthropicWire(
       const tools = anthropicTools(view)
       const [leading, messages] = splitSystem(given)
       if (leading.length > 0)
-        warn('system-message-moved', 'moved a system message that came first into the system prompt')
+        warn('system-message-moved', 'moved a leading system message into the system prompt')
       const prompt = systemOf(system, leading, view.section)
       const limits = { known: namesIn(view), systemBetween: toolChanges }
       const parts: AnthropicParts = {

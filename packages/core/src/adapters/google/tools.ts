@@ -2,8 +2,21 @@
 
 import { defined, isRecord } from '../../base/guards.js'
 import type { JsonSchema, Tool } from '../../tool/tool.js'
-import { assertImportable, createToolCodec, type Described, fitted, objectSchema } from '../shared/tools.js'
+import {
+  assertImportable,
+  createToolCodec,
+  type Described,
+  fitted,
+  type ImportForm,
+  objectSchema,
+} from '../shared/tools.js'
 import { type GoogleFunction, type GoogleFunctionDeclaration, WIRE } from './types.js'
+
+const FORM: ImportForm = {
+  form: WIRE,
+  shape: '{ functionDeclarations: [{ name, description, parameters }] }',
+  nested: 'functionDeclarations',
+}
 
 const codec = createToolCodec<GoogleFunction>((given) => {
   const { name, description, ...tool } = fitted(given, WIRE)
@@ -26,7 +39,7 @@ export function importTools<Native extends GoogleFunctionDeclaration>(
   const listed = declarationsIn(wire) as readonly Native[]
   assertImportable(
     listed,
-    WIRE,
+    FORM,
     (tool) => typeof tool.name === 'string' && FOREIGN.every((key) => tool[key] === undefined),
   )
   return codec.read(listed, (declaration) => {

@@ -91,7 +91,7 @@ export function googleWire(
       if (!isReply(reply))
         throw invalid(
           'reply',
-          'run wants the response of generateContent, or the content of its first candidate: response.candidates[0].content.',
+          'run takes the response of generateContent, or the content of its first candidate: response.candidates[0].content.',
         )
       const content = contentOf(reply)
       return content ? callsOf(content) : []

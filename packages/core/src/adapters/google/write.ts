@@ -34,7 +34,8 @@ interface Draft {
  */
 const FOREIGN_SIGNATURE = 'skip_thought_signature_validator'
 
-const JOINED = 'joined contents of one turn: servers want its calls, and its responses, in one'
+const JOINED =
+  'joined contents of one turn, because servers require its calls in one content, and its responses in one'
 
 /** The written calls by the ids of their units: a response must repeat their id and name. */
 type Written = ReadonlyMap<string, GoogleFunctionCall>
@@ -68,7 +69,7 @@ export function writeContents(units: readonly Unit[], warn: Warn): GoogleContent
     }
     // Servers refuse an empty content.
     if (draft.parts.length === 0) {
-      warn('entry-dropped', 'dropped a content without parts: servers refuse it')
+      warn('entry-dropped', 'dropped a content without parts, because servers refuse it')
       continue
     }
     for (let last = drafts.at(-1); joins && last?.role === draft.role; last = drafts.at(-1)) {
@@ -85,7 +86,7 @@ export function writeContents(units: readonly Unit[], warn: Warn): GoogleContent
     if (!source || !unsound.has(source)) continue
     warn(
       'form-repaired',
-      `repaired the form of a content with the role ${safeJson(source.role)}: servers refuse it`,
+      `repaired the form of a content with the role ${safeJson(source.role)}, because servers refuse it`,
     )
   }
   if (hasJoined) warn('contents-joined', JOINED)

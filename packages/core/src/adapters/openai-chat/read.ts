@@ -136,7 +136,7 @@ export function callsIn(reply: ChatReply): readonly UnitCall[] {
   if (typeof message?.role !== 'string')
     throw invalid(
       'reply',
-      'run wants the completion that the API gave, a choice of it (completion.choices[0]), or the assistant message in that.',
+      'run takes the completion of the API, a choice of it (completion.choices[0]), or the assistant message of a choice.',
     )
   if (message.role !== 'assistant') return []
   const calls = callsOf(message)

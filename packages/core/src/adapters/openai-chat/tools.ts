@@ -1,8 +1,20 @@
 /** Converts definitions to and from the form of Chat Completions. */
 import { defined, isRecord } from '../../base/guards.js'
 import type { Tool } from '../../tool/tool.js'
-import { assertImportable, createToolCodec, type Described, fitted, objectSchema } from '../shared/tools.js'
+import {
+  assertImportable,
+  createToolCodec,
+  type Described,
+  fitted,
+  type ImportForm,
+  objectSchema,
+} from '../shared/tools.js'
 import { type ChatTool, WIRE } from './types.js'
+
+const FORM: ImportForm = {
+  form: WIRE,
+  shape: "{ type: 'function', function: { name, description, parameters } }",
+}
 
 const codec = createToolCodec<ChatTool>((given) => {
   const { name, description, ...tool } = fitted(given, WIRE)
@@ -39,7 +51,7 @@ export function importTools(
 ): readonly Tool[] {
   assertImportable(
     wire,
-    WIRE,
+    FORM,
     ({ type, function: inner }) => type === 'function' && isRecord(inner) && typeof inner.name === 'string',
   )
   return codec.read(wire as readonly ChatTool[], (tool) => {

@@ -67,7 +67,7 @@ function replyMessage(
 function warnOf(own: ChatMessage, warn: Warn): void {
   warn(
     'form-repaired',
-    `repaired the form of a message with the role ${safeJson(own.role)}: servers refuse it`,
+    `repaired the form of a message with the role ${safeJson(own.role)}, because servers refuse it`,
   )
 }
 

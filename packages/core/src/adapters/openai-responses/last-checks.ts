@@ -20,7 +20,7 @@ export function withNamespaces(
     const item = declaring(given, declared)
     // While deferral is on, the items are Toolwell's own, so no warning.
     if (item !== given && view.mode === 'off')
-      warn('form-repaired', 'repaired the form of an entry of the history: servers refuse it')
+      warn('form-repaired', 'repaired the form of an entry of the history, because servers refuse it')
     learn(item, plain, spaces)
     return isCall(item) ? placed(item, view, plain, spaces, warn) : item
   })
@@ -54,7 +54,7 @@ function placed(
     if (!plain.has(name)) return item
     warn(
       'namespace-dropped',
-      `took the namespace ${safeJson(namespace)} from a call of ${safeJson(name)}: nothing offers it`,
+      `removed the namespace ${safeJson(namespace)} from a call of ${safeJson(name)}, because nothing offers it`,
     )
   }
   const { namespace: _, ...rest } = item
@@ -92,7 +92,7 @@ export function settleReasoning(items: readonly ResponsesItem[], warn: Warn): Re
     if (item.type === 'reasoning') {
       const kept = leads(items, index) ? once(item, seen) : undefined
       if (kept) output.push(kept)
-      else warn('reasoning-dropped', 'dropped reasoning that led to nothing, or that stood there before')
+      else warn('reasoning-dropped', 'dropped reasoning that led to nothing or was repeated')
       lost = !kept
     } else if (isOfModel(item)) {
       output.push(lost ? withoutId(item) : item)

@@ -4,7 +4,14 @@ import { defined } from '../../base/guards.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Tool } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'
-import { assertImportable, createToolCodec, type Described, fitted, objectSchema } from '../shared/tools.js'
+import {
+  assertImportable,
+  createToolCodec,
+  type Described,
+  fitted,
+  type ImportForm,
+  objectSchema,
+} from '../shared/tools.js'
 import { type ResponsesFunctionTool, type ResponsesTool, WIRE } from './types.js'
 
 /**
@@ -15,6 +22,8 @@ export function toFunction(given: WireTool | Tool): ResponsesFunctionTool {
   const { name, description, ...tool } = fitted(given, WIRE)
   return { type: 'function', name, description, parameters: objectSchema(tool), strict: tool.strict === true }
 }
+
+const FORM: ImportForm = { form: WIRE, shape: "{ type: 'function', name, description, parameters }" }
 
 const codec = createToolCodec<ResponsesFunctionTool>(toFunction)
 
@@ -43,7 +52,7 @@ export function importTools(
   wire: readonly ResponsesFunctionTool[],
   describe: (tool: ResponsesFunctionTool) => Described = () => ({}),
 ): readonly Tool[] {
-  assertImportable(wire, WIRE, ({ type, name }) => type === 'function' && typeof name === 'string')
+  assertImportable(wire, FORM, ({ type, name }) => type === 'function' && typeof name === 'string')
   return codec.read(wire, (tool) => ({
     name: tool.name,
     description: tool.description ?? '',

@@ -73,10 +73,7 @@ export function responsesWire(
     usage: (reply) => (isRecord(reply) ? readUsage(reply.usage) : undefined),
     calls(reply) {
       if (!isRecord(reply) || !Array.isArray(reply.output))
-        throw invalid(
-          'reply',
-          'run wants the response that the API gave, or any object with its output items.',
-        )
+        throw invalid('reply', 'run takes the response of the API, or any object with its output items.')
       return reply.output
         .flatMap((item: unknown) => (isRecord(item) ? normaliseItem(item) : []))
         .flatMap((item) => readCall(item, loader) ?? [])

@@ -58,7 +58,7 @@ export function writeItems(
       const toSearch = searches.has(unit.callId)
       const item = own(unit)
       if (view.mode === 'off' && item && isSearchOutput(item) !== toSearch)
-        warn('form-repaired', 'repaired the form of an entry of the history: servers refuse it')
+        warn('form-repaired', 'repaired the form of an entry of the history, because servers refuse it')
       return [answered(unit, toSearch, view, prompts)]
     }
     return [own(unit) ?? message(unit.kind, unit.text)]

@@ -113,7 +113,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   const { form, thinking } = wire.traits ?? {}
   const normaliseAll = (messages: readonly Message[]) => {
     if (!Array.isArray(messages))
-      throw invalid('messages', `This takes your history, an array of messages, not ${kindOf(messages)}.`)
+      throw invalid('messages', `Expected your history, an array of messages, not ${kindOf(messages)}.`)
     const foreign = form && findForeignEntry(form, messages)
     return { given: [...messages], normal: messages.map((message) => normalise(wire, message)), foreign }
   }
@@ -165,7 +165,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       if (declared > most)
         warn(
           'too-many-tools',
-          `this request declares ${declared} tools, and one on this wire takes ${most}: give some with defer: true or by setSource, to be found by search`,
+          `this request declares ${declared} tools, but a request on this wire may have at most ${most}: defer some with defer: true or setSource, so that search finds them`,
         )
       const ran = new WeakSet<object>()
       return {
@@ -311,9 +311,9 @@ function compose<Message, Reply, Parts, Prompt extends object>(
 ): readonly Message[] {
   for (const [index, message] of given.entries()) {
     const [first] = normal[index] ?? []
-    if (first === undefined) warn('entry-dropped', 'dropped an entry of the history that says nothing')
+    if (first === undefined) warn('entry-dropped', 'dropped an empty entry of the history')
     else if (first !== message)
-      warn('form-repaired', 'repaired the form of an entry of the history: servers refuse it')
+      warn('form-repaired', 'repaired the form of an entry of the history, because servers refuse it')
   }
   const callable = new Set(view.tools.map((tool) => tool.name))
   for (const name of wire.ofHost?.(placed.map(({ unit }) => unit)) ?? []) callable.add(name)

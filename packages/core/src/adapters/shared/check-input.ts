@@ -13,10 +13,11 @@ const KINDS: readonly unknown[] = ['system', 'user', 'assistant', 'answer', 'not
 
 /** A thread comes from `thread` of an adapter, directly or from a store. */
 export function assertThread(thread: unknown): void {
-  const from = 'what thread() of an adapter gave, as it was or from JSON'
+  const from = 'the result of thread() of an adapter, directly or from JSON'
   if (!Array.isArray(thread)) throw invalid('thread', `adopt takes ${from}, not ${kindOf(thread)}.`)
   const broken = thread.findIndex((unit: unknown) => !isUnit(unit))
-  if (broken >= 0) throw invalid('thread', `adopt takes ${from}; entry ${broken} of this list is none of it.`)
+  if (broken >= 0)
+    throw invalid('thread', `adopt takes ${from}; entry ${broken} of this list is not a unit of it.`)
 }
 
 function isUnit(value: unknown): boolean {
@@ -46,7 +47,7 @@ const METHODS = ['read', 'write', 'parts', 'calls', 'answer']
 
 export function assertConversation(conversation: unknown): void {
   if (isRecord(conversation) && typeof conversation.begin === 'function') return
-  throw invalid('conversation', 'An adapter takes a conversation: await toolwell.open({ id }) gives one.')
+  throw invalid('conversation', 'An adapter takes a conversation: use await toolwell.open({ id }).')
 }
 
 export function assertWire(wire: unknown): void {
@@ -59,7 +60,7 @@ export function assertWire(wire: unknown): void {
   if (missing.length > 0)
     throw invalid(
       'wire',
-      `createAdapter takes a wire, and this one lacks ${missing.join(', ')}. See docs/adapters/writing-one.md.`,
+      `createAdapter takes a wire, but this one has no ${missing.join(', ')}. See docs/adapters/writing-one.md.`,
     )
 }
 
@@ -76,8 +77,8 @@ export function assertRequest(request: unknown, own: readonly string[]): void {
     throw invalid(
       `begin.${foreign}`,
       here === undefined
-        ? "On this wire the system prompt is a message of your history: { role: 'system', content: … }."
-        : `On this wire the system prompt is given as ${JSON.stringify(here)}, not as ${JSON.stringify(foreign)}.`,
+        ? "On this wire the system prompt is a message in your history: { role: 'system', content: … }."
+        : `On this wire, pass the system prompt as ${JSON.stringify(here)}, not as ${JSON.stringify(foreign)}.`,
     )
   }
   assertKnownKeys(request, ['requestId', ...own], 'begin')
@@ -94,7 +95,7 @@ export function assertFirstRun(ran: WeakSet<object>, reply: unknown, calls: read
   if (calls.length > 0 && marks.some((mark) => ran.has(mark)))
     throw invalid(
       'run',
-      'The calls of this reply have been run on this turn: keep what the first run gave. For the next reply, begin again with the history that holds this one and its results.',
+      'This reply was already run. Use the result of the first run(). For the next reply, call begin again with the history that contains this reply and its results.',
     )
   for (const mark of marks) ran.add(mark)
   return () => {
@@ -106,7 +107,7 @@ export function assertFirstRun(ran: WeakSet<object>, reply: unknown, calls: read
 const LEAST = 20
 
 export const FED_BACK =
-  'this history, or the prompt beside it, holds what Toolwell has put into an earlier request. Keep a list of your own: push the reply and the messages of run onto it, and give that to begin, not the messages of turn.parts'
+  'this history, or its prompt, contains text that Toolwell added to an earlier request. Keep your own list: push the reply and the messages of run onto it, and pass that list to begin, not the messages of turn.parts'
 
 /**
  * Whether the host passed a request as the history: its messages or prompt contain the section or an insert of this
@@ -149,40 +150,38 @@ export function isStreamed(reply: unknown): reply is StreamedReply<unknown, unkn
 
 /** Describes a broken stream. An error that replaced the stream already has a description. */
 function brokenOff(error: unknown): ToolwellError {
-  if (ToolwellError.is(error)) return invalid('reply', `There is no reply to run. ${error.message}`)
+  if (ToolwellError.is(error)) return invalid('reply', `No reply to run. ${error.message}`)
   const why = typeof error === 'string' ? error : failureIn({ error })
   return invalid(
     'reply',
-    `This stream broke off${why ? ` (${quote(why, 300)})` : ''}, so its calls may not be whole, and nothing was run. Begin again with the same history.`,
+    `This stream ended early${why ? ` (${quote(why, 300)})` : ''}. Its calls may be incomplete, so nothing was run. Begin again with the same history.`,
   )
 }
 
 function assertReply(reply: unknown): void {
   if (!isRecord(reply)) return
   if (isPromise(reply))
-    throw invalid('reply', 'This is a promise of a reply. Give run what it resolves to: await it first.')
+    throw invalid('reply', 'This is a promise of a reply. Await it, then pass the reply to run.')
   if (typeof reply.json === 'function' && typeof reply.status === 'number')
     throw invalid(
       'reply',
-      `This is a Response of fetch. Give run what is in it: await response.json(), or of a stream ${ASSEMBLED}.`,
+      `This is a Response of fetch. Pass its content to run: await response.json(), or for a stream ${ASSEMBLED}.`,
     )
-  if (isStream(reply)) throw invalid('reply', `This is a stream. Give run what it adds up to: ${ASSEMBLED}.`)
+  if (isStream(reply))
+    throw invalid('reply', `This is a stream. Pass the assembled reply to run: ${ASSEMBLED}.`)
   if (isEvent(reply))
-    throw invalid(
-      'reply',
-      `This is one event of a stream. Give run what all of them add up to: ${ASSEMBLED}.`,
-    )
+    throw invalid('reply', `This is one event of a stream. Pass the assembled reply to run: ${ASSEMBLED}.`)
   const { error, role } = reply
   if (typeof role === 'string' && OTHERS.includes(role))
     throw invalid(
       'reply',
-      `This is a message with the role ${JSON.stringify(role)}, and no reply of a model. Give run what the API answered.`,
+      `This is a message with the role ${JSON.stringify(role)}, not a reply of a model. Pass the reply of the API to run.`,
     )
   const isAnswer = ['choices', 'candidates', 'output', 'content', 'message'].some((key) => key in reply)
   if (isAnswer || !isRecord(error) || typeof error.message !== 'string') return
   throw invalid(
     'reply',
-    `The API answered with an error: ${quote(error.message, 300)}. Nothing was run. Look at the status of a response before you give it to run.`,
+    `The API answered with an error: ${quote(error.message, 300)}. Nothing was run. Check the status of a response before you pass it to run.`,
   )
 }
 
@@ -199,16 +198,24 @@ export type Form = 'ai-sdk' | 'anthropic' | 'google' | 'openai-chat' | 'openai-r
 /** `ui`: messages of the AI SDK's user interfaces, which no adapter reads. */
 type AnyForm = Form | 'ui'
 
-const FORMS: Readonly<Record<AnyForm, { readonly api: string; readonly door: string }>> = {
-  'ai-sdk': { api: 'the AI SDK', door: 'aiSdk' },
-  anthropic: { api: 'Anthropic Messages', door: 'anthropic' },
-  google: { api: 'the Gemini API', door: 'google' },
-  'openai-chat': { api: 'Chat Completions', door: 'openaiChat' },
-  'openai-responses': { api: 'the Responses API', door: 'openaiResponses' },
-  ui: { api: 'an interface (UIMessage)', door: '' },
+interface FormFacts {
+  readonly api: string
+  /** The function of its adapter. */
+  readonly adapter: string
+  /** Another form that its adapter reads. */
+  readonly alsoReads?: Form
+  /** A message without parts is foreign. */
+  readonly needsParts?: true
 }
 
-const ALSO_READ: Readonly<Partial<Record<Form, Form>>> = { 'openai-responses': 'openai-chat' }
+const FORMS: Readonly<Record<AnyForm, FormFacts>> = {
+  'ai-sdk': { api: 'the AI SDK', adapter: 'aiSdk' },
+  anthropic: { api: 'Anthropic Messages', adapter: 'anthropic' },
+  google: { api: 'the Gemini API', adapter: 'google', needsParts: true },
+  'openai-chat': { api: 'Chat Completions', adapter: 'openaiChat' },
+  'openai-responses': { api: 'the Responses API', adapter: 'openaiResponses', alsoReads: 'openai-chat' },
+  ui: { api: 'an interface (UIMessage)', adapter: '' },
+}
 
 /**
  * The forms that a message shows, usually none or one. Only shapes that exist on one wire count: messages with text
@@ -271,23 +278,24 @@ function lacksParts(message: unknown): boolean {
  */
 export function findForeignEntry(form: Form, messages: readonly unknown[]): string | undefined {
   const forms = messages.map(formsOf)
-  const isOwn = (some: readonly AnyForm[]) => some.some((each) => each === form || each === ALSO_READ[form])
+  const isOwn = (some: readonly AnyForm[]) =>
+    some.some((each) => each === form || each === FORMS[form].alsoReads)
   const index = forms.findIndex((some, at) =>
-    some.length > 0 ? !isOwn(some) : form === 'google' && lacksParts(messages[at]),
+    some.length > 0 ? !isOwn(some) : FORMS[form].needsParts === true && lacksParts(messages[at]),
   )
   if (index < 0) return undefined
   const [other] = forms[index] ?? []
-  const problem = `entry ${index} of this history is ${other ? `in the form of ${FORMS[other].api}` : 'a message with "content"'}, and ${FORMS[form].door} reads that of ${FORMS[form].api}`
+  const problem = `entry ${index} of this history is ${other ? `in the form of ${FORMS[other].api}` : 'a message with "content"'}, and ${FORMS[form].adapter} reads that of ${FORMS[form].api}`
   if (forms.some(isOwn)) return problem
   throw invalid('messages', `${problem[0]?.toUpperCase()}${problem.slice(1)}. ${fixOf(form, other)}`)
 }
 
 function fixOf(form: Form, other: AnyForm | undefined): string {
-  const here = FORMS[form].door
-  if (!other) return 'Its messages are { role, parts: [{ text }] }.'
+  const here = FORMS[form].adapter
+  if (!other) return 'Messages of this API are { role, parts: [{ text }] }.'
   if (other === 'ui')
-    return 'convertToModelMessages of the AI SDK makes messages of a model of it, which aiSdk of @toolwell/core/ai-sdk reads.'
-  const there = FORMS[other].door
+    return 'Convert it with convertToModelMessages of the AI SDK, and use aiSdk of @toolwell/core/ai-sdk.'
+  const there = FORMS[other].adapter
   return `Use ${there} of @toolwell/core/${other}, or move the thread: ${here}(conversation).adopt(${there}(conversation).thread(messages)).`
 }
 
@@ -298,7 +306,7 @@ export function assertOwnReply(form: Form, reply: unknown): void {
   if (other === undefined || forms.includes(form)) return
   throw invalid(
     'reply',
-    `This reply is in the form of ${FORMS[other].api}, and ${FORMS[form].door} reads that of ${FORMS[form].api}. Use ${FORMS[other].door} of @toolwell/core/${other} for the request and its reply.`,
+    `This reply is in the form of ${FORMS[other].api}, and ${FORMS[form].adapter} reads that of ${FORMS[form].api}. Use ${FORMS[other].adapter} of @toolwell/core/${other} for the request and its reply.`,
   )
 }
 

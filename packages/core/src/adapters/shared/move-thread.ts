@@ -40,7 +40,7 @@ function carried(piece: unknown, { name, traits }: Target, prompts: Prompts): re
   const media = mediaOf(piece)
   // A history of the AI SDK has no provider yet. Media that the provider does not accept are replaced before the
   // request.
-  const isWelcome = media && !traits?.textResults && (name === 'ai-sdk' || isTaken(name, media))
+  const isWelcome = media && !traits?.textResults && (traits?.keepsMedia || isTaken(name, media))
   if (media) return [isWelcome ? media : { type: 'text', text: describe(media, prompts) }]
   if (isRecord(piece) && typeof piece.text === 'string') return [{ type: 'text', text: piece.text }]
   return kindOf(piece).map((kind) => ({ type: 'text', text: prompts.leftBehind({ kinds: [kind] }) }))

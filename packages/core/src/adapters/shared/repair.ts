@@ -87,10 +87,10 @@ export function settleOrder(
     if (unit.kind === 'answer') {
       const pairing = pairs.pairings.get(item)
       const id = safeJson(unit.callId)
-      if (pairing === 'repeats') warn('answer-repeated', `dropped an answer that stood there before (${id})`)
+      if (pairing === 'repeats') warn('answer-repeated', `dropped a repeated answer (${id})`)
       if (pairing === 'answers' && answersAnywhere) output.push(item)
       if (pairing !== undefined) return
-      warn('answer-orphaned', `told an answer without a call as text (${id})`)
+      warn('answer-orphaned', `rewrote an answer without a call as text (${id})`)
       const told = prompts.toldAnswer({ callId: id, answer: safeJson(unit.text) })
       output.push(toldAt(item.anchor, prompts.frame({ body: told }), output.at(-1)))
       return
@@ -105,7 +105,7 @@ export function settleOrder(
         if (ended)
           warn(
             'answer-missing',
-            `the result of ${safeJson(call.id)}, which ${ended}, is missing from this history: push the messages that run gives`,
+            `the result of ${safeJson(call.id)}, which ${ended}, is missing from this history: push the messages that run returns`,
           )
         else warn('call-interrupted', `answered the interrupted call ${safeJson(call.id)}`)
         output.push({
@@ -118,7 +118,7 @@ export function settleOrder(
       if (answersAnywhere) return
       const between = placed.slice(index + 1, pairs.places.get(answer))
       if (between.some((each) => each.unit.kind !== 'answer'))
-        warn('answer-moved', `moved the answer to ${safeJson(call.id)} directly behind its call`)
+        warn('answer-moved', `moved the answer to ${safeJson(call.id)} directly after its call`)
       output.push(answer)
     })
   })
@@ -236,7 +236,7 @@ function settleNames(
         told.set(each.id, each)
         warn(
           'call-undeclared',
-          `told a call of ${safeJson(each.name)} as text: the name is not declared on this request`,
+          `rewrote a call of ${safeJson(each.name)} as text, because the name is not declared on this request`,
         )
         // A model repeats what it reads that it did. So it reads a search for the name, not a sentence about a call.
         if (view.loader === undefined || !callable.has(view.loader) || wordlessSearches) continue
@@ -379,7 +379,7 @@ export function settleIds(
     if (id === call.id) return call
     warn(
       'call-id-changed',
-      `gave the call ${safeJson(call.id)} the id ${safeJson(id)}: servers refuse its own, or it stood there before`,
+      `gave the call ${safeJson(call.id)} the id ${safeJson(id)}, because servers refuse its own or it is not unique`,
     )
     return { ...call, id, ...renamed(call.native, wire, inCall, id) }
   }

@@ -34,7 +34,7 @@ export async function* eventsIn(given: AsyncIterable<unknown>): AsyncGenerator<u
   const refuse = (is: unknown) =>
     noStream(
       is,
-      'assemble takes the events of a stream: give readEvents(response.body), or the stream of an SDK',
+      'assemble takes the events of a stream: pass readEvents(response.body), or the stream of an SDK',
     )
   if (!isIterable(given)) throw refuse(given)
   for await (const event of given) {
@@ -117,7 +117,7 @@ async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string>
   if (open !== '') yield open
 }
 
-const STATUS = 'Look at the status of a response (response.ok) before you read its events.'
+const STATUS = 'Check the status of the response (response.ok) before you read its events.'
 
 /** Describes a body without events: an API error, a whole reply, the page of a proxy. */
 export function noEvents(body: string): ToolwellError {
@@ -127,7 +127,8 @@ export function noEvents(body: string): ToolwellError {
   const failure = failureIn(first)
   const problem =
     failure === undefined
-      ? (wholeReply(first) ?? `This is no event stream: it says ${quote(readable(body), 300)}. ${STATUS}`)
+      ? (wholeReply(first) ??
+        `This is not an event stream. It contains ${quote(readable(body), 300)}. ${STATUS}`)
       : `The API answered with an error: ${quote(failure, 300)}. ${STATUS}`
   return new ToolwellError('invalid-option', problem, { path: 'body' }, { cause: value ?? body })
 }
@@ -143,9 +144,9 @@ export function failureIn(value: unknown): string | undefined {
 function wholeReply(value: unknown): string | undefined {
   if (!isRecord(value)) return undefined
   if ('candidates' in value)
-    return 'This is no event stream, but a whole answer of Gemini: ask streamGenerateContent with alt=sse in its address, or give run the response of generateContent.'
+    return 'This is not an event stream, but a whole reply of Gemini. Call streamGenerateContent with alt=sse in its URL, or pass the response of generateContent to run.'
   return ['choices', 'output', 'content'].some((key) => key in value)
-    ? 'This is no event stream, but a whole reply: ask for a stream with "stream": true, or give run the reply itself, await response.json().'
+    ? 'This is not an event stream, but a whole reply. Ask for a stream with "stream": true, or pass the reply to run: await response.json().'
     : undefined
 }
 

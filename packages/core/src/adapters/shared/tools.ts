@@ -64,23 +64,25 @@ export function objectSchema({
  */
 export type Described = { readonly [Field in keyof Tool]?: Tool[Field] | undefined }
 
-const FORMS: Readonly<Record<ToolForm, string>> = {
-  anthropic: '{ name, description, input_schema }',
-  google: '{ functionDeclarations: [{ name, description, parameters }] }',
-  'openai-chat': "{ type: 'function', function: { name, description, parameters } }",
-  'openai-responses': "{ type: 'function', name, description, parameters }",
+/** The form of tools that a wire imports. */
+export interface ImportForm {
+  readonly form: ToolForm
+  /** Shown in error messages. */
+  readonly shape: string
+  /** The key of a list of tools inside a tool. */
+  readonly nested?: string
 }
 
 /** Throws if a tool does not have this form. */
 export function assertImportable(
   given: unknown,
-  form: ToolForm,
+  form: ImportForm,
   isOwn: (tool: Readonly<Record<string, unknown>>) => boolean,
 ): void {
   if (!Array.isArray(given))
     throw invalid('tools', `importTools takes a list of tools, not ${noTools(given)}`)
   for (const [index, tool] of given.entries())
-    if (!isRecord(tool) || !isOwn(tool)) throw unreadable(tool, problemOf(tool, form), index)
+    if (!isRecord(tool) || !isOwn(tool)) throw unreadable(tool, findProblem(tool, form), index)
 }
 
 /** `index`: identifies a tool without a name in the message. */
@@ -94,9 +96,9 @@ export function unreadable(tool: unknown, problem: string, index = 0): ToolwellE
   })
 }
 
-const BESIDE = 'leave it out here, and put it before parts.tools in the request'
+const BESIDE = 'remove it here, and put it before parts.tools in the request'
 
-function problemOf(tool: unknown, form: ToolForm): string {
+function findProblem(tool: unknown, { form, shape, nested }: ImportForm): string {
   if (!isRecord(tool)) return 'is not an object'
   const other = formOf(tool)
   if (other && other !== form) return inForm(other)
@@ -104,11 +106,11 @@ function problemOf(tool: unknown, form: ToolForm): string {
   if (inputSchema !== undefined)
     return name === undefined
       ? KEYED
-      : 'is in the shape of MCP and Toolwell, which needs no import; give it to createToolwell or setSource as it is'
+      : 'is in the form of MCP and Toolwell, which needs no import; pass it to createToolwell or setSource unchanged'
   if (typeof type === 'string' && type !== 'function')
-    return `has the type ${quote(type)}, which is no function of yours; ${BESIDE}`
-  const [beside] = Object.keys(defined(tool)).filter((key) => key !== 'functionDeclarations')
-  if (form === 'google' && name === undefined && beside !== undefined)
-    return `has ${quote(beside)}, which is no function of yours; ${BESIDE}`
-  return `is not in the shape that is read here, ${FORMS[form]}`
+    return `has the type ${quote(type)}, so it is not your own function; ${BESIDE}`
+  const [beside] = Object.keys(defined(tool)).filter((key) => key !== nested)
+  if (nested !== undefined && name === undefined && beside !== undefined)
+    return `has ${quote(beside)}, so it is not your own function; ${BESIDE}`
+  return `is not in the form of this wire, ${shape}`
 }

@@ -38,7 +38,10 @@ function placeInserts(placed: readonly Placed[], view: SurfaceView, warn: Warn):
   for (const insert of view.inserts) {
     const found = placeOf(insert, last)
     if (found === undefined)
-      warn('update-moved', 'the message an update belongs to is gone; it stands at the nearest earlier place')
+      warn(
+        'update-moved',
+        'the message of an update is gone; the update was moved to the nearest earlier place',
+      )
     const index = batchEnd(placed, found ?? position)
     position = Math.max(position, index)
     const note = join(notes.get(index), insert, view)
@@ -119,10 +122,7 @@ export function joinOwnWords(placed: readonly Placed[], prompts: Prompts): reado
 export function openWithUser(placed: readonly Placed[], prompts: Prompts, warn: Warn): readonly Placed[] {
   const first = placed.findIndex(({ unit }) => unit.kind !== 'system')
   if (placed[first]?.unit.kind !== 'assistant') return placed
-  warn(
-    'beginning-missing',
-    'the history begins with the model; a word that its beginning is missing stands before it',
-  )
+  warn('beginning-missing', 'the history begins with the model; added a note that its beginning is missing')
   const note: Placed = {
     unit: { kind: 'note', text: prompts.frame({ body: prompts.beginningLost() }) },
     anchor: '',

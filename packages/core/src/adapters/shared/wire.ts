@@ -35,6 +35,8 @@ export interface WireTraits<Prompt extends object = object> {
   readonly thinking?: ThinkingTrait | undefined
   /** This model accepts only text in results, although other models of its wire accept images. */
   readonly textResults?: boolean
+  /** Its histories keep media of every type: the wire is not bound to one provider. */
+  readonly keepsMedia?: boolean
 }
 
 /** A unit with the native piece it was read from. */
