@@ -57,15 +57,17 @@ export const bodyKinds = {
 } satisfies Readonly<Record<string, BodyKind>>
 
 /** The messages of a request. The Responses API also accepts a string: a user message. */
-export function historyIn(body: Body, { history }: BodyKind): readonly unknown[] | undefined {
+export function readHistory(body: Body, { history }: BodyKind): readonly unknown[] | undefined {
   const given = body[history]
   if (typeof given === 'string') return [{ role: 'user', content: given }]
   return Array.isArray(given) ? given : undefined
 }
 
 /** Detects the wire of a request by the form of the tool with this name. */
-export function wireOf({ tools }: Body, name: string): keyof typeof bodyKinds | undefined {
-  const tool: unknown = Array.isArray(tools) ? tools.find((each) => namesOf(each).includes(name)) : undefined
+export function detectWire({ tools }: Body, name: string): keyof typeof bodyKinds | undefined {
+  const tool: unknown = Array.isArray(tools)
+    ? tools.find((each) => listToolNames(each).includes(name))
+    : undefined
   if (!isRecord(tool)) return undefined
   if (Array.isArray(tool.functionDeclarations)) return 'google'
   if (isRecord(tool.function)) return 'openai-chat'
@@ -74,24 +76,24 @@ export function wireOf({ tools }: Body, name: string): keyof typeof bodyKinds | 
 }
 
 /** The names that a request declares. */
-export function namesIn({ tools }: Body): readonly string[] {
-  return Array.isArray(tools) ? tools.flatMap(namesOf) : []
+export function listNames({ tools }: Body): readonly string[] {
+  return Array.isArray(tools) ? tools.flatMap(listToolNames) : []
 }
 
 /** The tools of a request, except Toolwell's. */
-export function othersIn({ tools }: Body, isOurs: (name: string) => boolean): readonly unknown[] {
+export function listOtherTools({ tools }: Body, isOurs: (name: string) => boolean): readonly unknown[] {
   if (!Array.isArray(tools)) return []
   return tools.flatMap((tool: unknown) => {
     if (!isRecord(tool) || !Array.isArray(tool.functionDeclarations))
-      return namesOf(tool).some(isOurs) ? [] : [tool]
-    const rest = tool.functionDeclarations.filter((each: unknown) => !namesOf(each).some(isOurs))
+      return listToolNames(tool).some(isOurs) ? [] : [tool]
+    const rest = tool.functionDeclarations.filter((each: unknown) => !listToolNames(each).some(isOurs))
     return rest.length === 0 ? [] : [{ ...tool, functionDeclarations: rest }]
   })
 }
 
-function namesOf(tool: unknown): readonly string[] {
+function listToolNames(tool: unknown): readonly string[] {
   if (!isRecord(tool)) return []
-  if (Array.isArray(tool.functionDeclarations)) return tool.functionDeclarations.flatMap(namesOf)
+  if (Array.isArray(tool.functionDeclarations)) return tool.functionDeclarations.flatMap(listToolNames)
   const { name } = isRecord(tool.function) ? tool.function : tool
   return typeof name === 'string' ? [name] : []
 }

@@ -1,13 +1,13 @@
 /** Handles one request of a framework: rewrites its body with an adapter, and runs the calls of its reply. */
 
 import { createAdapter } from '../adapters/shared/adapter.js'
-import { placeAnchors, survivors } from '../adapters/shared/anchors.js'
+import { matchAnchors, placeAnchors } from '../adapters/shared/anchors.js'
 import type { StreamedReply } from '../adapters/shared/stream.js'
 import { argumentsObject, plainText, type UnitCall } from '../adapters/shared/thread.js'
 import { defined } from '../base/guards.js'
 import type { Conversation } from '../conversation.js'
 import type { CallAnswer, Execute, RunOptions } from '../turn/run.js'
-import { type Body, type BodyKind, historyIn, namesIn, othersIn } from './bodies.js'
+import { type Body, type BodyKind, listNames, listOtherTools, readHistory } from './bodies.js'
 
 /** A call that a framework has started. */
 export interface FrameworkCall {
@@ -59,8 +59,8 @@ export async function openExchange(
     readonly native: boolean
   },
 ): Promise<Exchange | undefined> {
-  const history = historyIn(body, kind)
-  const names = namesIn(body)
+  const history = readHistory(body, kind)
+  const names = listNames(body)
   if (!history || !names.includes(conversation.loader)) return undefined
   const wire = kind.wire(conversation, native)
   const beside = names.filter((name) => !isOurs(name))
@@ -76,7 +76,7 @@ export async function openExchange(
   const turn = await adapter.begin(history, prompt === undefined ? {} : { [prompt]: body[prompt] })
   const { tools: _, ...rest } = body
   const ours = (turn.parts.tools ?? []) as readonly unknown[]
-  const tools = [...othersIn(body, isOurs), ...ours]
+  const tools = [...listOtherTools(body, isOurs), ...ours]
 
   let calls: Promise<readonly UnitCall[]> = Promise.resolve([])
   let started: Started[] = []
@@ -88,7 +88,7 @@ export async function openExchange(
     try {
       const { answers } = await turn.run(
         some.map(({ call }) => call),
-        { ...defined({ execute }), ...together(some) },
+        { ...defined({ execute }), ...joinOptions(some) },
       )
       for (const [index, { call, resolve }] of some.entries()) {
         const answer = answers[index] as CallAnswer
@@ -135,7 +135,7 @@ export async function openExchange(
 
 /** The longer history is gone, so the anchors in the ledger are compared with the remaining ones. */
 function compact(conversation: Conversation, names: readonly string[]): Promise<void> {
-  const kept = survivors(
+  const kept = matchAnchors(
     conversation.events.map(({ anchor }) => anchor),
     names,
   )
@@ -145,7 +145,7 @@ function compact(conversation: Conversation, names: readonly string[]): Promise<
 }
 
 /** If the framework aborts one call of a reply, all are aborted. */
-function together(some: readonly Started[]): CallOptions {
+function joinOptions(some: readonly Started[]): CallOptions {
   const signals = some.flatMap(({ options: { signal } }) => signal ?? [])
   return {
     ...(signals.length > 0 ? { signal: AbortSignal.any(signals) } : {}),

@@ -12,7 +12,7 @@ import type { Conversation } from '../conversation.js'
 import { BRIDGE_NAME, READER_NAME } from '../surface/meta-tools.js'
 import type { JsonSchema } from '../tool/tool.js'
 import type { CallAnswer, Execute, RunOptions } from '../turn/run.js'
-import { type Body, bodyKinds, historyIn, wireOf } from './bodies.js'
+import { type Body, bodyKinds, detectWire, readHistory } from './bodies.js'
 import { type Exchange, type FrameworkAnswer, type FrameworkCall, openExchange } from './exchange.js'
 
 export type { FrameworkAnswer, FrameworkCall } from './exchange.js'
@@ -92,7 +92,7 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
   }
 
   const open = async (body: object) => {
-    const spoken = wireOf(body as Body, loader)
+    const spoken = detectWire(body as Body, loader)
     if (spoken !== undefined && spoken !== options.wire)
       throw invalid(
         'wire',
@@ -109,7 +109,7 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
     if (exchange) {
       isCompacted = false
       exchanges.push(exchange)
-    } else if (exchanges.length === 0 && historyIn(body as Body, kind))
+    } else if (exchanges.length === 0 && readHistory(body as Body, kind))
       conversation.warn(
         'request-unseen',
         `requests were sent unchanged, because they do not offer ${loader}: give the agent every tool of framework(…).tools()`,
@@ -122,7 +122,7 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
     tools,
 
     async fetch(input, init) {
-      const exchange = await open(parsed(init?.body)).catch(refusal)
+      const exchange = await open(parseBody(init?.body)).catch(writeRefusal)
       if (exchange instanceof Response) return exchange
       if (!exchange) return globalThis.fetch(input, init)
       const headers = new Headers(init?.headers)
@@ -162,7 +162,7 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
 }
 
 /** Reports a mistake of the host as a response: clients take an error of `fetch` for a network failure and retry. */
-function refusal(error: unknown): Response {
+function writeRefusal(error: unknown): Response {
   if (!ToolwellError.is(error) || error.code !== 'invalid-option') throw error
   const { message } = error
   return Response.json({ type: 'error', error: { type: 'invalid_request_error', message } }, { status: 400 })
@@ -171,7 +171,7 @@ function refusal(error: unknown): Response {
 /** The conversation checks arguments. A framework that checks them first would refuse repairable ones. */
 const OPEN: JsonSchema = { type: 'object', properties: {}, additionalProperties: true }
 
-function parsed(body: unknown): object {
+function parseBody(body: unknown): object {
   try {
     const value: unknown = typeof body === 'string' ? JSON.parse(body) : undefined
     return typeof value === 'object' && value !== null ? value : {}

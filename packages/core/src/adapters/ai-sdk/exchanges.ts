@@ -12,23 +12,23 @@ import type { CallAnswer, Execute } from '../../turn/run.js'
 import type { TargetCall } from '../../turn/verdict.js'
 import { createAdapter } from '../shared/adapter.js'
 import { placeAnchors } from '../shared/anchors.js'
-import { figure } from '../shared/stream.js'
+import { readFigure } from '../shared/stream.js'
 import { argumentsObject, type UnitCall } from '../shared/thread.js'
 import type { Exchange } from './model.js'
 import { createReplyReader } from './model.js'
 import {
+  chooseNativeWay,
+  detectProtocol,
   isRefusal,
   keepsThinking,
   type NativeOptions,
   type NativeWay,
-  nativeWay,
-  protocolOf,
 } from './protocol.js'
-import { readMessages, restored } from './read.js'
-import { declare, type Registry } from './registry.js'
-import { lastOf } from './results.js'
-import { holdsSearch, unwrapped } from './tool-search.js'
-import { importedOf, withOwnArguments } from './tools.js'
+import { readMessages, restoreWritten } from './read.js'
+import { declareTools, type Registry } from './registry.js'
+import { readLast } from './results.js'
+import { hasSearch, unwrapSearch } from './tool-search.js'
+import { findImported, parseTextArguments } from './tools.js'
 import type { AiCallOptions, AiExecuteOptions, AiMessage, AiModel } from './types.js'
 import { aiWire } from './wire.js'
 
@@ -105,8 +105,8 @@ export function createExchanges(
 
     async open(model, asked) {
       const { provider } = model
-      const protocol = protocolOf(provider)
-      const possible = unable.has(provider) ? undefined : nativeWay(model, options)
+      const protocol = detectProtocol(provider)
+      const possible = unable.has(provider) ? undefined : chooseNativeWay(model, options)
       const given = asked.tools ?? []
       const names = new Set(given.map(({ name }) => name))
       const others = given.flatMap(({ name }) => (registry.has(name) ? [] : [name]))
@@ -117,11 +117,11 @@ export function createExchanges(
         keepsThinking: keepsThinking(asked),
         mistral: /^mistral\b/.test(provider),
       })
-      const turn = await createAdapter(conversation, wire).begin(restored(asked.prompt))
+      const turn = await createAdapter(conversation, wire).begin(restoreWritten(asked.prompt))
       view = turn.view
       way = view.delivery === 'native' ? possible : undefined
       const { prompts } = conversation
-      const { tools, missing, inText } = declare(given, registry.has, turn.view, protocol, prompts, way)
+      const { tools, missing, inText } = declareTools(given, registry.has, turn.view, protocol, prompts, way)
       const search = way === 'tool-search' ? view.loader : undefined
       const batch = createBatch(async (some) => {
         const execute = targetRunner(some, registry, host)
@@ -146,7 +146,7 @@ export function createExchanges(
           ...(tools.length > 0 ? { tools, toolChoice } : {}),
         },
         warnings(sent) {
-          const dropped = search !== undefined && !holdsSearch(sent)
+          const dropped = search !== undefined && !hasSearch(sent)
           if (dropped) unable.add(provider)
           const old = `${provider} dropped the tool search; from the next request on, it is a function`
           return warn([...turn.warnings.map(({ text }) => text), ...lost, ...(dropped ? [old] : [])])
@@ -160,7 +160,7 @@ export function createExchanges(
             return target !== undefined && names.has(target) ? target : undefined
           },
           wraps: (name) => name === search || inText.has(name),
-          unwrapped: (call) => (call.toolName === search ? unwrapped(call) : withOwnArguments(call)),
+          unwrapped: (call) => (call.toolName === search ? unwrapSearch(call) : parseTextArguments(call)),
           found: batch.expect,
         }),
         async close(usage) {
@@ -203,9 +203,9 @@ function lateCall(shown: string, input: unknown, id: string): UnitCall {
 /** Reads the usage of a model: plain numbers, or grouped numbers from specification version 3 on. */
 function readUsage(usage: unknown): Usage {
   return {
-    inputTokens: figure(usage, 'inputTokens', 'total') ?? figure(usage, 'inputTokens'),
-    cachedTokens: figure(usage, 'inputTokens', 'cacheRead') ?? figure(usage, 'cachedInputTokens'),
-    outputTokens: figure(usage, 'outputTokens', 'total') ?? figure(usage, 'outputTokens'),
+    inputTokens: readFigure(usage, 'inputTokens', 'total') ?? readFigure(usage, 'inputTokens'),
+    cachedTokens: readFigure(usage, 'inputTokens', 'cacheRead') ?? readFigure(usage, 'cachedInputTokens'),
+    outputTokens: readFigure(usage, 'outputTokens', 'total') ?? readFigure(usage, 'outputTokens'),
   }
 }
 
@@ -234,10 +234,10 @@ async function run(
   host: Execute | undefined,
 ): Promise<unknown> {
   const { callId, input, tool, context } = target
-  const imported = importedOf(tool)
+  const imported = findImported(tool)
   const signal = options?.abortSignal
   if (imported?.tool.execute && options)
-    return lastOf(imported.tool.execute(input, { ...options, toolCallId: callId }))
+    return readLast(imported.tool.execute(input, { ...options, toolCallId: callId }))
   if (host) return host(target, signal)
   if (!tool.execute) throw new Error('this tool has no implementation; the host has to run it')
   return tool.execute(input, { ...context, ...(signal ? { signal } : {}) })

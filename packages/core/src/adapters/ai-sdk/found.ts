@@ -8,8 +8,8 @@ import { RESERVE_NAME } from '../../base/names.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { CallAnswer } from '../../turn/run.js'
 import { revealed } from '../../turn/search-call/revealed.js'
-import { referencesText, type Unit } from '../shared/thread.js'
-import { fitted, objectSchema } from '../shared/tools.js'
+import { describeReferences, type Unit } from '../shared/thread.js'
+import { fitTool, objectSchema } from '../shared/tools.js'
 import type { NativeWay } from './protocol.js'
 import { type AiFunction, WIRE } from './types.js'
 
@@ -25,29 +25,29 @@ interface Found {
 }
 
 /** The output of the loader. It contains everything that a stored history needs. */
-export function loaderOutput({ outcome, text }: CallAnswer, way: NativeWay | undefined): string | Found {
+export function writeLoaderOutput({ outcome, text }: CallAnswer, way: NativeWay | undefined): string | Found {
   const found = way && outcome.kind === 'search' ? revealed(outcome.result) : []
   if (found.length === 0) return text
-  const tools = way === 'tool-search' ? { tools: found.map(foundFunction) } : {}
+  const tools = way === 'tool-search' ? { tools: found.map(writeFunction) } : {}
   return { loaded: found.map(({ name }) => name), ...tools, text }
 }
 
 /** Converts the output to a result in a history. */
-export function loaderResult(output: unknown): object {
+export function writeLoaderResult(output: unknown): object {
   if (!isRecord(output) || !Array.isArray(output.loaded)) return { type: 'text', value: String(output) }
   const { loaded, tools, text } = output
   const shown = new Map(
     (Array.isArray(tools) ? tools.filter(isFunction) : []).map((each) => [each.name, each]),
   )
   const said = typeof text === 'string' && text !== '' ? [{ type: 'text', text }] : []
-  return references(
+  return writeReferences(
     loaded.map((name: unknown) => [String(name), shown.get(String(name))]),
     said,
   )
 }
 
 /** A result that refers to these tools. */
-export function references(
+export function writeReferences(
   some: readonly (readonly [name: string, shown?: FoundFunction | undefined])[],
   more: readonly object[] = [],
 ): object {
@@ -62,7 +62,7 @@ export function references(
 }
 
 /** The tools that a result refers to, with their shown definitions. */
-export function foundIn(output: unknown): readonly (readonly [string, FoundFunction | undefined])[] {
+export function readFound(output: unknown): readonly (readonly [string, FoundFunction | undefined])[] {
   if (!isRecord(output) || !Array.isArray(output.value)) return []
   return output.value.flatMap((part: unknown) => {
     const options = isRecord(part) && isRecord(part.providerOptions) ? part.providerOptions : {}
@@ -77,9 +77,9 @@ export function foundIn(output: unknown): readonly (readonly [string, FoundFunct
  * Sets `strict: false` unless the tool asks for strict mode. Without the field, the provider tries strict mode and
  * changes the schemas that allow it.
  */
-export function foundFunction(tool: WireTool): FoundFunction {
+export function writeFunction(tool: WireTool): FoundFunction {
   const { name, description } = tool
-  const parameters = objectSchema(fitted(tool, 'openai-responses'))
+  const parameters = objectSchema(fitTool(tool, 'openai-responses'))
   const strict = tool.strict === true
   const source = tool.source === undefined ? {} : { source: tool.source }
   return { type: 'function', name, description, parameters, strict, defer_loading: true, ...source }
@@ -95,18 +95,18 @@ export interface Known {
 }
 
 /** A result with the references to declared tools, without text: Anthropic's API accepts none. */
-export function referring(names: readonly string[], known: Known): object {
+export function writeKnownReferences(names: readonly string[], known: Known): object {
   const some = names.filter((name) => known.has(name))
   return some.length > 0
-    ? references(some.map((name) => [name]))
-    : { type: 'text', value: referencesText(names) }
+    ? writeReferences(some.map((name) => [name]))
+    : { type: 'text', value: describeReferences(names) }
 }
 
 /**
  * Defers a tool for Anthropic's API: declared, but hidden from the model. `RESERVE` is declared from the first
  * request on, because the first deferred tool makes the API add a note before the messages.
  */
-export function deferred(tool: AiFunction): AiFunction {
+export function deferTool(tool: AiFunction): AiFunction {
   const { providerOptions } = tool as { providerOptions?: Readonly<Record<string, object>> }
   const anthropic = { ...providerOptions?.anthropic, deferLoading: true }
   return { ...tool, providerOptions: { ...providerOptions, anthropic } } as AiFunction
@@ -122,7 +122,7 @@ export const RESERVE: WireTool = {
  * Writes Anthropic's tool changes: system messages that reveal and hide declared tools. Such a message must come
  * right before the model's next turn, or last. `known`: the declared names.
  */
-export function withToolChanges(units: readonly Unit[], known: Known): Unit[] {
+export function addToolChanges(units: readonly Unit[], known: Known): Unit[] {
   const output: Unit[] = []
   let changes: object[] = []
   const flush = () => {

@@ -13,16 +13,16 @@ import type { Execute } from '../../turn/run.js'
 import { type Adapter, createAdapter } from '../shared/adapter.js'
 import { placeAnchors } from '../shared/anchors.js'
 import { assertConversation } from '../shared/check-input.js'
-import { repair } from '../shared/repair.js'
+import { repairHistory } from '../shared/repair.js'
 import { argumentsObject, readArguments } from '../shared/thread.js'
 import { createExchanges, type Exchanges } from './exchanges.js'
-import { loaderOutput, loaderResult } from './found.js'
+import { writeLoaderOutput, writeLoaderResult } from './found.js'
 import { wrapModel } from './model.js'
 import { readMessages } from './read.js'
 import { type AiTool, createRegistry } from './registry.js'
-import { askedOutput, createResults } from './results.js'
-import { importedOf } from './tools.js'
-import { type AiMessage, isCall, isResult, partsOf, WIRE } from './types.js'
+import { createResults, readAskedOutput } from './results.js'
+import { findImported } from './tools.js'
+import { type AiMessage, isCall, isResult, listParts, WIRE } from './types.js'
 import { type AiParts, type AiReply, aiWire } from './wire.js'
 import { writeMessages } from './write.js'
 
@@ -117,16 +117,16 @@ export function aiSdk<Message extends AiMessage = AiMessage, Tools extends objec
     runsAll: execute !== undefined,
     async run(name, input, options) {
       const answer = await exchanges.start(name, input, options)
-      if (registry.isMeta(name)) return loaderOutput(answer, exchanges.way)
+      if (registry.isMeta(name)) return writeLoaderOutput(answer, exchanges.way)
       const output = results.output(answer)
       const tool = registry.entryOf(name)?.tool
       // Mastra treats a call without a value as not run, and ends its loop. Tools written for the SDK keep their
       // type.
-      return output === undefined && tool && !importedOf(tool) ? answer.text : output
+      return output === undefined && tool && !findImported(tool) ? answer.text : output
     },
     modelOutput: (name, entry, asked) =>
       registry.isMeta(name)
-        ? loaderResult(askedOutput(asked).output)
+        ? writeLoaderResult(readAskedOutput(asked).output)
         : results.modelOutput(entry?.tool, asked),
   })
   const exchanges: Exchanges = createExchanges(conversation, registry, options)
@@ -152,7 +152,7 @@ export function aiSdk<Message extends AiMessage = AiMessage, Tools extends objec
 
       async prepareStep(step) {
         registry.update()
-        const messages = repairHistory(step.messages as unknown as readonly AiMessage[], conversation.prompts)
+        const messages = repairForSdk(step.messages as unknown as readonly AiMessage[], conversation.prompts)
         return {
           model: wrap(step.model),
           ...(messages ? { messages: messages as unknown as typeof step.messages } : {}),
@@ -178,12 +178,12 @@ export function aiSdk<Message extends AiMessage = AiMessage, Tools extends objec
  * Repairs a history for the SDK, which refuses an unanswered call before it asks a model. Undefined if nothing had to
  * be repaired.
  */
-function repairHistory(messages: readonly AiMessage[], prompts: Prompts): readonly AiMessage[] | undefined {
+function repairForSdk(messages: readonly AiMessage[], prompts: Prompts): readonly AiMessage[] | undefined {
   if (!isBroken(messages)) return undefined
   const { placed } = placeAnchors(readMessages(messages))
   const names = placed.flatMap(({ unit }) => (unit.kind === 'assistant' ? unit.calls : []))
   const callable = new Set(names.map(({ name }) => name))
-  const settled = repair(placed, project(createState(), ''), callable, prompts, () => undefined)
+  const settled = repairHistory(placed, project(createState(), ''), callable, prompts, () => undefined)
   return writeMessages(
     settled.map(({ unit }) => unit),
     { protocol: 'ai-sdk', section: '', prompts },
@@ -195,7 +195,7 @@ function isBroken(messages: readonly AiMessage[]): boolean {
   const open = new Set<string>()
   for (const message of messages) {
     if (open.size > 0 && (message.role === 'user' || message.role === 'system')) return true
-    for (const part of partsOf(message)) {
+    for (const part of listParts(message)) {
       if (message.role === 'assistant' && isCall(part)) open.add(part.toolCallId)
       if (message.role === 'tool' && isResult(part)) open.delete(part.toolCallId)
     }

@@ -3,7 +3,7 @@
 import { isRecord } from '../../base/guards.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import { argumentsObject, readArguments, type UnitCall } from '../shared/thread.js'
-import { marked } from './read.js'
+import { addMark } from './read.js'
 import {
   type AiCallOptions,
   type AiModel,
@@ -140,7 +140,7 @@ export function createReplyReader(context: ReplyContext): ReplyReader {
       toolCallId: id,
       toolName: shown.name,
       input: text,
-      ...(shown.name === part.toolName ? {} : { providerMetadata: marked(part.providerMetadata, written) }),
+      ...(shown.name === part.toolName ? {} : { providerMetadata: addMark(part.providerMetadata, written) }),
     }
   }
 

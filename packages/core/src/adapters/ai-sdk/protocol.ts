@@ -3,7 +3,7 @@
 import { isRecord } from '../../base/guards.js'
 import type { IdRules } from '../shared/repair.js'
 import type { ThinkingTrait } from '../shared/thinking.js'
-import { type AiCallOptions, type AiMessage, type AiModel, type AiPart, partsOf, WIRE } from './types.js'
+import { type AiCallOptions, type AiMessage, type AiModel, type AiPart, listParts, WIRE } from './types.js'
 
 export type Protocol = 'anthropic' | 'google' | 'openai-chat' | 'openai-responses' | 'ai-sdk'
 
@@ -12,7 +12,7 @@ export type Protocol = 'anthropic' | 'google' | 'openai-chat' | 'openai-response
  * `vertex.anthropic.messages` … Gemini on Vertex is `google.vertex.chat`. The open models there are
  * `vertex.maas.chat`, on a server of the Chat family.
  */
-export function protocolOf(provider: string): Protocol {
+export function detectProtocol(provider: string): Protocol {
   if (provider.includes('anthropic')) return 'anthropic'
   if (/^(google|googleVertex|vertex)\b/.test(provider) && !/\b(maas|xai)\b/.test(provider)) return 'google'
   if (provider.endsWith('.responses')) return 'openai-responses'
@@ -93,7 +93,7 @@ const BEFORE_CLAUDE_4 = /claude-(instant|v?[123])\b/i
 const CLAUDE_4 = /claude-(?:(?:opus|sonnet|haiku)-)?4(?:[-.](\d{1,2}))?(?!\d)/i
 const BEFORE_SEARCH = /^(ft:)?(gpt-[34]|gpt-5(\.[0-3])?(-|$)|gpt-oss|chatgpt|codex|computer-use|o[1-4]\b)/
 
-export function nativeWay(
+export function chooseNativeWay(
   { provider, modelId = '' }: Pick<AiModel, 'provider' | 'modelId'>,
   { native = true, toolChanges = false }: NativeOptions,
 ): NativeWay | undefined {
@@ -131,11 +131,11 @@ export const boundThinking: ThinkingTrait = {
   holds: (unit) =>
     unit.kind === 'assistant' &&
     unit.native?.wire === WIRE &&
-    partsOf(unit.native.value as AiMessage).some(isSealed),
+    listParts(unit.native.value as AiMessage).some(isSealed),
   without: (unit) => {
     if (unit.kind !== 'assistant' || !unit.native) return unit
     const message = unit.native.value as AiMessage
-    const value = { ...message, content: partsOf(message).filter((part) => !isSealed(part)) }
+    const value = { ...message, content: listParts(message).filter((part) => !isSealed(part)) }
     return { ...unit, native: { ...unit.native, value } }
   },
 }

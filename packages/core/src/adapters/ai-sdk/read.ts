@@ -1,9 +1,15 @@
 /** Reads messages of the SDK as units. */
 
 import { isRecord } from '../../base/guards.js'
-import { argumentsObject, readArguments, referencesText, type Unit, type UnitCall } from '../shared/thread.js'
+import {
+  argumentsObject,
+  describeReferences,
+  readArguments,
+  type Unit,
+  type UnitCall,
+} from '../shared/thread.js'
 import type { OwnUnit } from '../shared/wire.js'
-import { foundIn } from './found.js'
+import { readFound } from './found.js'
 import {
   type AiCallPart,
   type AiMessage,
@@ -11,9 +17,9 @@ import {
   type AiResultPart,
   isCall,
   isResult,
-  outputText,
-  partsOf,
-  spoken,
+  listParts,
+  readOutputText,
+  readSpoken,
   WIRE,
 } from './types.js'
 
@@ -26,30 +32,30 @@ export interface AnswerSource {
 }
 
 export function readMessages(messages: readonly AiMessage[]): readonly Unit[] {
-  return restored(messages).flatMap(unitsOf)
+  return restoreWritten(messages).flatMap(readUnits)
 }
 
-function unitsOf(message: AiMessage): readonly Unit[] {
+function readUnits(message: AiMessage): readonly Unit[] {
   const native = { wire: WIRE, value: message }
-  const text = spoken(message)
+  const text = readSpoken(message)
   if (message.role === 'system') return [{ kind: 'system', text, native }]
   if (message.role === 'assistant') {
-    const calls = partsOf(message).filter(isCall).map(toCall)
-    const more = partsOf(message).some((part) => !['text', 'reasoning', 'tool-call'].includes(part.type))
+    const calls = listParts(message).filter(isCall).map(toCall)
+    const more = listParts(message).some((part) => !['text', 'reasoning', 'tool-call'].includes(part.type))
     return [{ kind: 'assistant', text, calls, native, ...(more ? { more: true as const } : {}) }]
   }
   if (message.role !== 'tool') return [{ kind: 'user', text, native }]
-  const parts = partsOf(message)
+  const parts = listParts(message)
   const results = parts.filter(isResult)
   const others = parts.filter((part) => !isResult(part) && isForProvider(part))
   const siblings = results.length === parts.length ? results.length : undefined
   const answers = results.map((part, index): Unit => {
     const value: AnswerSource = { part, message, siblings }
-    const loaded = foundIn(part.output).map(([name]) => name)
+    const loaded = readFound(part.output).map(([name]) => name)
     return {
       kind: 'answer',
       callId: part.toolCallId,
-      text: loaded.length > 0 ? referencesText(loaded) : outputText(part.output),
+      text: loaded.length > 0 ? describeReferences(loaded) : readOutputText(part.output),
       ...(loaded.length > 0 ? { loaded } : {}),
       native: { wire: WIRE, value, ...(index > 0 ? { form: 'rest' } : {}) },
     }
@@ -69,7 +75,7 @@ function unitsOf(message: AiMessage): readonly Unit[] {
 }
 
 /** Rebuilds the messages of a thread. */
-export function messagesOf(units: readonly OwnUnit[]): readonly AiMessage[] {
+export function restoreMessages(units: readonly OwnUnit[]): readonly AiMessage[] {
   return units.flatMap(({ kind, native: { value, form } }) => {
     if (form === 'rest') return []
     return [kind === 'answer' ? (value as AnswerSource).message : (value as AiMessage)]
@@ -101,7 +107,7 @@ interface Written {
  * Adds the call as the model wrote it to its metadata. The SDK, its hooks and its approvals see the target tool; the
  * model is shown its own call. The SDK keeps provider options in every history.
  */
-export function marked(
+export function addMark(
   metadata: Readonly<Record<string, unknown>> | undefined,
   written: Written,
 ): Record<string, unknown> {
@@ -109,39 +115,39 @@ export function marked(
 }
 
 /** Restores a history as the model wrote it. Returns the same array if nothing differs. */
-export function restored<Message extends AiMessage>(messages: readonly Message[]): readonly Message[] {
+export function restoreWritten<Message extends AiMessage>(messages: readonly Message[]): readonly Message[] {
   const names = new Map<string, string>()
   const made = messages.map((message) => {
-    const parts = partsOf(message)
-    const next = parts.map((part) => restoredPart(part, names))
+    const parts = listParts(message)
+    const next = parts.map((part) => restorePart(part, names))
     return next.every((part, index) => part === parts[index]) ? message : { ...message, content: next }
   })
   return made.every((message, index) => message === messages[index]) ? messages : made
 }
 
-function restoredPart(part: AiPart, names: Map<string, string>): AiPart {
-  const written = writtenIn(part)
+function restorePart(part: AiPart, names: Map<string, string>): AiPart {
+  const written = readMark(part)
   if (isCall(part)) {
     names.delete(part.toolCallId)
     if (!written) return part
     names.set(part.toolCallId, written.name)
     const input = argumentsObject(readArguments(written.arguments))
-    return { ...unmarked(part), toolName: written.name, input } as AiCallPart
+    return { ...removeMark(part), toolName: written.name, input } as AiCallPart
   }
   if (!isResult(part)) return part
   const toolName = names.get(part.toolCallId) ?? written?.name ?? part.toolName
   if (toolName === part.toolName && !written) return part
-  return { ...unmarked(part), toolName } as AiPart
+  return { ...removeMark(part), toolName } as AiPart
 }
 
-function writtenIn({ providerOptions }: AiPart): Written | undefined {
+function readMark({ providerOptions }: AiPart): Written | undefined {
   const mark = isRecord(providerOptions) ? providerOptions[KEY] : undefined
   return isRecord(mark) && typeof mark.name === 'string' && typeof mark.arguments === 'string'
     ? { name: mark.name, arguments: mark.arguments }
     : undefined
 }
 
-function unmarked<Part extends AiPart>(part: Part): Part {
+function removeMark<Part extends AiPart>(part: Part): Part {
   const { providerOptions, ...rest } = part
   if (!isRecord(providerOptions)) return part
   const { [KEY]: _, ...others } = providerOptions

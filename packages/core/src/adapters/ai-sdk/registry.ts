@@ -10,11 +10,11 @@ import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { Tool } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'
-import { fitted, objectSchema } from '../shared/tools.js'
-import { deferred, RESERVE } from './found.js'
+import { fitTool, objectSchema } from '../shared/tools.js'
+import { deferTool, RESERVE } from './found.js'
 import type { NativeWay, Protocol } from './protocol.js'
-import { searchTool } from './tool-search.js'
-import { type AiSchema, importedOf, openSchema, withTextArguments } from './tools.js'
+import { createSearchTool } from './tool-search.js'
+import { type AiSchema, createOpenSchema, findImported, writeTextArguments } from './tools.js'
 import type { AiExecuteOptions, AiFunction } from './types.js'
 
 /** A tool for the SDK. Tools that were written for the SDK keep their kind. */
@@ -110,7 +110,7 @@ export function createRegistry(
 /** Reads the catalogue on access: a definition may change, and most tools of a large catalogue are never called. */
 function createTool(name: string, entry: () => Entry | undefined, host: RegistryHost): AiTool {
   const tool = entry()?.tool
-  const imported = tool && importedOf(tool)
+  const imported = tool && findImported(tool)
   const runs = !tool || host.runsAll || tool.execute || imported?.tool.execute
   const kept = KEPT.flatMap((key) => {
     const value: unknown = imported?.tool[key as keyof typeof imported.tool]
@@ -124,7 +124,10 @@ function createTool(name: string, entry: () => Entry | undefined, host: Registry
       return typeof own === 'function' ? own : (entry()?.tool.description ?? '')
     },
     get inputSchema() {
-      return openSchema(entry()?.tool.inputSchema ?? { type: 'object', properties: {} }, imported?.check)
+      return createOpenSchema(
+        entry()?.tool.inputSchema ?? { type: 'object', properties: {} },
+        imported?.check,
+      )
     },
     toModelOutput: (asked: unknown) => host.modelOutput(name, entry(), asked),
     ...(runs
@@ -139,7 +142,7 @@ function createTool(name: string, entry: () => Entry | undefined, host: Registry
 
 /** Asks with the input that the tool will get. Invalid input is not run, so it needs no approval. */
 async function needsApproval(entry: Entry | undefined, input: unknown, options: unknown): Promise<boolean> {
-  const imported = entry && importedOf(entry.tool)
+  const imported = entry && findImported(entry.tool)
   const rule = imported?.tool.needsApproval
   if (typeof rule !== 'function') return rule === true
   try {
@@ -163,7 +166,7 @@ type Schema = Readonly<Record<string, unknown>>
  * Selects the tools of one request in the order of the view. `given`: the tools that the SDK would send. `ours`:
  * whether Toolwell manages a tool; the others come first, unchanged.
  */
-export function declare(
+export function declareTools(
   given: readonly AiFunction[],
   ours: (name: string) => boolean,
   view: SurfaceView,
@@ -175,17 +178,17 @@ export function declare(
   const missing: string[] = []
   const inText = new Set<string>()
   const schemaOf = (tool: WireTool | Tool): Schema => {
-    const text = protocol === 'google' ? withTextArguments(tool, prompts.bridgeArguments()) : undefined
+    const text = protocol === 'google' ? writeTextArguments(tool, prompts.bridgeArguments()) : undefined
     if (text) inText.add(tool.name)
-    return text ?? objectSchema(fitted(tool, protocol))
+    return text ?? objectSchema(fitTool(tool, protocol))
   }
   const found = (tool: WireTool | Tool): AiFunction[] => {
     const own = byName.get(tool.name)
     if (!own) missing.push(tool.name)
     if (!own) return []
     // While deferral is off, tools written for the SDK are sent as the SDK writes them.
-    if (view.mode === 'off' && importedOf(tool)) return [own]
-    return [written(own, tool, schemaOf(tool))]
+    if (view.mode === 'off' && findImported(tool)) return [own]
+    return [writeDefinition(own, tool, schemaOf(tool))]
   }
   const others = given.filter((tool) => !ours(tool.name))
   const tools = [...others, ...view.tools.flatMap(found)]
@@ -193,19 +196,19 @@ export function declare(
   if (way === 'tool-search') {
     view.declaredHidden.forEach(found)
     const loader = view.tools.find(({ name }) => name === view.loader)
-    const searching = tools.map((tool) => (tool.name === loader?.name ? searchTool(loader) : tool))
+    const searching = tools.map((tool) => (tool.name === loader?.name ? createSearchTool(loader) : tool))
     return { tools: searching, missing, inText }
   }
-  const reserve = written({ type: 'function', name: RESERVE.name }, RESERVE, objectSchema(RESERVE))
+  const reserve = writeDefinition({ type: 'function', name: RESERVE.name }, RESERVE, objectSchema(RESERVE))
   return {
-    tools: [...tools, ...[reserve, ...view.declaredHidden.flatMap(found)].map(deferred)],
+    tools: [...tools, ...[reserve, ...view.declaredHidden.flatMap(found)].map(deferTool)],
     missing,
     inText,
   }
 }
 
 /** Takes the whole definition from the view, which is frozen. The other fields are the SDK's. */
-function written(given: AiFunction, tool: WireTool | Tool, inputSchema: Schema): AiFunction {
+function writeDefinition(given: AiFunction, tool: WireTool | Tool, inputSchema: Schema): AiFunction {
   const { strict: _, inputExamples: __, ...own } = given
   const { strict, inputExamples } = tool
   // The SDK computes a dynamic description; such a tool is never deferred.

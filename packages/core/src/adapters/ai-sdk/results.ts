@@ -7,11 +7,11 @@ import type { Prompts } from '../../surface/prompts.js'
 import type { Tool } from '../../tool/tool.js'
 import { describe } from '../../turn/describe.js'
 import type { CallAnswer } from '../../turn/run.js'
-import { mediaOf } from '../shared/media.js'
-import { sameItems } from '../shared/thread.js'
+import { readMedia } from '../shared/media.js'
+import { hasSameItems } from '../shared/thread.js'
 import type { Protocol } from './protocol.js'
-import { importedOf } from './tools.js'
-import { type AiMessage, type AiPart, type AiResultPart, isResult, partsOf } from './types.js'
+import { findImported } from './tools.js'
+import { type AiMessage, type AiPart, type AiResultPart, isResult, listParts } from './types.js'
 
 /** The number of texts to remember: the SDK asks for one right after its call. */
 const REMEMBERED = 256
@@ -31,7 +31,7 @@ export function createResults(noOutput: () => string): Results {
     output({ callId, outcome, text, parts }) {
       if (outcome.kind !== 'result') throw new Error(text)
       texts.delete(callId)
-      if (parts) return storedResult(parts)
+      if (parts) return createStoredResult(parts)
       // Text that is too long must not be sent when a stored history is read again. An output that only looks like
       // parts is data.
       if (outcome.kept || isStored(outcome.value)) return text
@@ -43,10 +43,10 @@ export function createResults(noOutput: () => string): Results {
       return outcome.value
     },
     modelOutput(tool, asked) {
-      const own = tool && importedOf(tool)?.tool
+      const own = tool && findImported(tool)?.tool
       if (own?.toModelOutput) return own.toModelOutput(asked)
-      const { output, toolCallId = '' } = askedOutput(asked)
-      if (isStored(output)) return contentOutput(output.parts)
+      const { output, toolCallId = '' } = readAskedOutput(asked)
+      if (isStored(output)) return writeContentOutput(output.parts)
       const text = texts.get(toolCallId) ?? textOf(output)
       const isJson = typeof output !== 'string' && text === plain(output)
       return isJson ? { type: 'json', value: output } : { type: 'text', value: text }
@@ -55,7 +55,7 @@ export function createResults(noOutput: () => string): Results {
 }
 
 /** The argument of `toModelOutput`: the SDK passes a call with its output, Mastra only the output. */
-export function askedOutput(asked: unknown): { readonly toolCallId?: string; readonly output: unknown } {
+export function readAskedOutput(asked: unknown): { readonly toolCallId?: string; readonly output: unknown } {
   return isRecord(asked) && typeof asked.toolCallId === 'string' && 'output' in asked
     ? { toolCallId: asked.toolCallId, output: asked.output }
     : { output: asked }
@@ -71,7 +71,7 @@ function plain(output: unknown): string {
 }
 
 /** The last value of a tool that reports progress. */
-export async function lastOf(value: unknown): Promise<unknown> {
+export async function readLast(value: unknown): Promise<unknown> {
   const made = await value
   if (
     !isRecord(made) ||
@@ -89,7 +89,7 @@ interface StoredResult {
   readonly parts: readonly ResultPart[]
 }
 
-function storedResult(parts: readonly ResultPart[]): StoredResult {
+function createStoredResult(parts: readonly ResultPart[]): StoredResult {
   return { type: 'toolwell-result', parts }
 }
 
@@ -98,7 +98,7 @@ function isStored(output: unknown): output is StoredResult {
 }
 
 /** Converts the output to a result in a history. Versions 6 and 7 of the SDK know these types. */
-export function contentOutput(parts: readonly ResultPart[]): object {
+export function writeContentOutput(parts: readonly ResultPart[]): object {
   const value = parts.flatMap((part): object[] => {
     if (part.type === 'text') return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }]
     if (!isMedia(part)) return [{ type: 'text', text: JSON.stringify(part) }]
@@ -113,22 +113,22 @@ export function contentOutput(parts: readonly ResultPart[]): object {
  * Replaces media that the provider does not accept by text: the provider's package would drop them, or send their
  * base64 as text. Returns the same message if nothing changed, also for an unknown provider.
  */
-export function withTakenMedia(message: AiMessage, protocol: Protocol, prompts: Prompts): AiMessage {
+export function replaceMedia(message: AiMessage, protocol: Protocol, prompts: Prompts): AiMessage {
   if (message.role !== 'tool' || protocol === 'ai-sdk') return message
-  const parts = partsOf(message)
-  const made = parts.map((part) => (isResult(part) ? takenResult(part, protocol, prompts) : part))
-  return sameItems(made, parts) ? message : { ...message, content: made }
+  const parts = listParts(message)
+  const made = parts.map((part) => (isResult(part) ? replaceResultMedia(part, protocol, prompts) : part))
+  return hasSameItems(made, parts) ? message : { ...message, content: made }
 }
 
-function takenResult(part: AiResultPart, protocol: Protocol, prompts: Prompts): AiPart {
+function replaceResultMedia(part: AiResultPart, protocol: Protocol, prompts: Prompts): AiPart {
   const { output } = part
   if (!isRecord(output) || output.type !== 'content' || !Array.isArray(output.value)) return part
   const value: readonly unknown[] = output.value
   const made = value.map((item) => {
-    const media = mediaOf(item)
+    const media = readMedia(item)
     return media && !isTaken(protocol, media) ? { type: 'text', text: describe(media, prompts) } : item
   })
-  if (sameItems(made, value)) return part
+  if (hasSameItems(made, value)) return part
   const words = made.flatMap((item) => (isRecord(item) && item.type === 'text' ? [String(item.text)] : []))
   // Servers of the Chat family accept one text. The SDK would write a list as JSON.
   const changed =

@@ -9,10 +9,16 @@ import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { Tool } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'
-import { bySource, declaredOnce, isNamespace, namespaceOf } from '../shared/namespace.js'
-import { argumentsObject, readArguments, referencesText, sameItems, type Unit } from '../shared/thread.js'
-import { fitted, objectSchema } from '../shared/tools.js'
-import { type FoundFunction, foundFunction, foundIn, references } from './found.js'
+import { chooseNamespace, groupBySource, isNamespace, removeDeclared } from '../shared/namespace.js'
+import {
+  argumentsObject,
+  describeReferences,
+  hasSameItems,
+  readArguments,
+  type Unit,
+} from '../shared/thread.js'
+import { fitTool, objectSchema } from '../shared/tools.js'
+import { type FoundFunction, readFound, writeFunction, writeReferences } from './found.js'
 import type { AnswerSource } from './read.js'
 import {
   type AiCallPart,
@@ -23,33 +29,33 @@ import {
   type AiResultPart,
   isCall,
   isResult,
-  openaiOptions,
-  outputText,
-  partsOf,
+  listParts,
+  readOpenaiOptions,
+  readOutputText,
+  setOpenaiOptions,
   WIRE,
-  withOpenaiOptions,
 } from './types.js'
 import { createWords } from './write.js'
 
 /** The loader as a search that the client runs, in the SDK's form. */
-export function searchTool(loader: WireTool | Tool): AiFunction {
+export function createSearchTool(loader: WireTool | Tool): AiFunction {
   const { name, description } = loader
   const args = {
     execution: 'client',
     description,
-    parameters: objectSchema(fitted(loader, 'openai-responses')),
+    parameters: objectSchema(fitTool(loader, 'openai-responses')),
   }
   return { type: 'provider', id: 'openai.tool_search', name, args } as AiFunction
 }
 
 /** Whether a request contains the search. Older versions of the provider drop it silently. */
-export function holdsSearch(body: unknown): boolean {
+export function hasSearch(body: unknown): boolean {
   if (!isRecord(body)) return true
   return Array.isArray(body.tools) && body.tools.some((tool) => isRecord(tool) && tool.type === 'tool_search')
 }
 
 /** Moves the arguments of a search to the usual place: the provider wraps them. */
-export function unwrapped(part: AiReplyCall): AiReplyCall {
+export function unwrapSearch(part: AiReplyCall): AiReplyCall {
   const given = readArguments(part.input)
   const value = 'value' in given && isRecord(given.value) ? given.value : {}
   const { arguments: asked = {} } = value
@@ -60,7 +66,7 @@ export function unwrapped(part: AiReplyCall): AiReplyCall {
  * Writes tools that were added without a search as a search that finds them. The provider has no other way to add a
  * function between messages.
  */
-export function withSearches(units: readonly Unit[], view: SurfaceView): Unit[] {
+export function addSearches(units: readonly Unit[], view: SurfaceView): Unit[] {
   let count = 0
   return units.flatMap((unit): readonly Unit[] => {
     if (unit.kind !== 'note' || !unit.adds || view.loader === undefined) return [unit]
@@ -76,15 +82,19 @@ function searchUnits(id: string, tools: readonly WireTool[], loader: string, vie
     type: 'tool-result',
     toolCallId: id,
     toolName: loader,
-    output: references(tools.map((tool) => [tool.name, foundFunction(tool)])),
+    output: writeReferences(tools.map((tool) => [tool.name, writeFunction(tool)])),
   }
   const source: AnswerSource = { part, message: { role: 'tool', content: [part] }, siblings: 1 }
   return [
-    { kind: 'assistant', text: '', calls: [{ id, name: loader, input: { value: asking(loaded, view) } }] },
+    {
+      kind: 'assistant',
+      text: '',
+      calls: [{ id, name: loader, input: { value: createArguments(loaded, view) } }],
+    },
     {
       kind: 'answer',
       callId: id,
-      text: referencesText(loaded),
+      text: describeReferences(loaded),
       loaded,
       native: { wire: WIRE, value: source },
     },
@@ -92,7 +102,7 @@ function searchUnits(id: string, tools: readonly WireTool[], loader: string, vie
 }
 
 /** The arguments with which the loader finds exactly these tools. */
-function asking(names: readonly string[], view: SurfaceView): Readonly<Record<string, unknown>> {
+function createArguments(names: readonly string[], view: SurfaceView): Readonly<Record<string, unknown>> {
   const schema = view.tools.find(({ name }) => name === view.loader)?.inputSchema ?? {}
   const [parameter = 'query'] = (Array.isArray(schema.required) ? schema.required : []) as string[]
   return { [parameter]: parameter === 'name' ? names.join(',') : `select:${names.join(',')}` }
@@ -104,7 +114,7 @@ function asking(names: readonly string[], view: SurfaceView): Readonly<Record<st
 /** The prefix of the provider's search ids. If a call has none, the provider makes one from the call id. */
 const PREFIX = 'tsc'
 
-export function withSearchItems(
+export function writeSearchItems(
   messages: readonly AiMessage[],
   view: SurfaceView,
   prompts: Prompts,
@@ -119,24 +129,24 @@ export function withSearchItems(
   const ids = new Map<string, string>()
 
   const asked = (part: AiCallPart): AiCallPart => {
-    const { itemId, ...others } = openaiOptions(part)
+    const { itemId, ...others } = readOpenaiOptions(part)
     const own = typeof itemId === 'string' && itemId.startsWith(PREFIX) && !items.has(itemId)
     if (own) items.add(itemId)
     const id = own || part.toolCallId.startsWith(PREFIX) ? part.toolCallId : searchId(part.toolCallId)
     ids.set(part.toolCallId, id)
     const input = { arguments: argumentsObject({ value: part.input ?? {} }), call_id: id }
-    return { ...(own ? part : withOpenaiOptions(part, others)), toolCallId: id, input }
+    return { ...(own ? part : setOpenaiOptions(part, others)), toolCallId: id, input }
   }
   const found = (part: AiResultPart): { readonly part: AiResultPart; readonly text: string } => {
-    const functions = foundIn(part.output).flatMap(([name, shown]): FoundFunction[] => {
+    const functions = readFound(part.output).flatMap(([name, shown]): FoundFunction[] => {
       const tool = known.get(name)
       const source = defined({ source: view.sources.get(name) })
-      return shown ? [shown] : tool ? [foundFunction({ ...tool, ...source })] : []
+      return shown ? [shown] : tool ? [writeFunction({ ...tool, ...source })] : []
     })
-    const tools = declaredOnce(bySource(functions.map(sourced), prompts), declared)
+    const tools = removeDeclared(groupBySource(functions.map(groupFound), prompts), declared)
     namespaces.load(tools)
     const toolCallId = ids.get(part.toolCallId) ?? part.toolCallId
-    const text = outputText(part.output)
+    const text = readOutputText(part.output)
     return { part: { ...part, toolCallId, output: { type: 'json', value: { tools } } }, text }
   }
 
@@ -144,7 +154,7 @@ export function withSearchItems(
   const words = createWords(output, { wordless: search })
   for (const message of messages) {
     const notes: string[] = []
-    const parts = partsOf(message)
+    const parts = listParts(message)
     const made = parts.map((part): AiPart => {
       if (isCall(part) && part.toolName === search) return asked(part)
       if (isCall(part)) return namespaces.place(part)
@@ -160,7 +170,7 @@ export function withSearchItems(
   return output
 }
 
-function sourced({ source, ...member }: FoundFunction): { source?: string; member: object } {
+function groupFound({ source, ...member }: FoundFunction): { source?: string; member: object } {
   return typeof source === 'string' ? { source, member } : { member }
 }
 
@@ -190,16 +200,16 @@ function createNamespaces({ tools, sources }: Pick<SurfaceView, 'tools' | 'sourc
         else add(tool)
     },
     place(part) {
-      const { namespace, ...others } = openaiOptions(part)
+      const { namespace, ...others } = readOpenaiOptions(part)
       const { toolName } = part
       const spaces = holders.get(toolName)
       if (typeof namespace === 'string' && spaces?.has(namespace)) return part
       const [holder] = spaces ?? []
       if (holder !== undefined && !plain.has(toolName))
-        return withOpenaiOptions(part, { ...others, namespace: holder })
+        return setOpenaiOptions(part, { ...others, namespace: holder })
       // Keep the host's own namespaces.
-      const isOwn = namespace === toolName || namespace === namespaceOf(sources.get(toolName) ?? '')
-      return namespace !== undefined && isOwn ? withOpenaiOptions(part, others) : part
+      const isOwn = namespace === toolName || namespace === chooseNamespace(sources.get(toolName) ?? '')
+      return namespace !== undefined && isOwn ? setOpenaiOptions(part, others) : part
     },
   }
 }
@@ -208,19 +218,19 @@ function createNamespaces({ tools, sources }: Pick<SurfaceView, 'tools' | 'sourc
  * Removes repeated item ids of a message that is in the history twice: the API refuses the second. Reasoning may
  * repeat an id within its message.
  */
-export function withUniqueItems(messages: readonly AiMessage[]): AiMessage[] {
+export function removeRepeatedItems(messages: readonly AiMessage[]): AiMessage[] {
   const seen = new Set<unknown>()
   return messages.map((message) => {
     if (message.role !== 'assistant') return message
-    const parts = partsOf(message)
-    const ids = parts.map((part) => openaiOptions(part).itemId)
-    const made = parts.map((part, index) => (seen.has(ids[index]) ? withoutItem(part) : part))
+    const parts = listParts(message)
+    const ids = parts.map((part) => readOpenaiOptions(part).itemId)
+    const made = parts.map((part, index) => (seen.has(ids[index]) ? removeItemId(part) : part))
     for (const id of ids) if (id !== undefined) seen.add(id)
-    return sameItems(made, parts) ? message : { ...message, content: made }
+    return hasSameItems(made, parts) ? message : { ...message, content: made }
   })
 }
 
-function withoutItem(part: AiPart): AiPart {
-  const { itemId: _, ...others } = openaiOptions(part)
-  return withOpenaiOptions(part, others)
+function removeItemId(part: AiPart): AiPart {
+  const { itemId: _, ...others } = readOpenaiOptions(part)
+  return setOpenaiOptions(part, others)
 }

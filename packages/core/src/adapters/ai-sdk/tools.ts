@@ -8,7 +8,7 @@ import { formOf, inForm, isPromise } from '../../tool/foreign-form.js'
 import type { JsonSchema, Tool, Validation, ValidationIssue } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import { readArguments } from '../shared/thread.js'
-import { type Described, unreadable } from '../shared/tools.js'
+import { createImportError, type Described } from '../shared/tools.js'
 import type { AiExecuteOptions, AiReplyCall } from './types.js'
 
 /** The `asSchema` of your version of the SDK. */
@@ -41,7 +41,7 @@ export interface Imported {
 /** Keyed by schema: a copied tool keeps the same schema object. */
 const imports = new WeakMap<JsonSchema, Imported>()
 
-export function importedOf(tool: Pick<Tool, 'inputSchema'>): Imported | undefined {
+export function findImported(tool: Pick<Tool, 'inputSchema'>): Imported | undefined {
   return imports.get(tool.inputSchema)
 }
 
@@ -104,12 +104,12 @@ function assertToolSet(tools: unknown, asSchema: unknown): void {
       "importTools takes asSchema of the AI SDK as its second argument: import { asSchema } from 'ai'.",
     )
   for (const [name, tool] of Object.entries(tools)) {
-    const problem = problemOf(tool)
-    if (problem !== undefined) throw unreadable({ name }, problem)
+    const problem = findProblem(tool)
+    if (problem !== undefined) throw createImportError({ name }, problem)
   }
 }
 
-function problemOf(tool: unknown): string | undefined {
+function findProblem(tool: unknown): string | undefined {
   if (!isRecord(tool)) return 'is not an object'
   if (tool.type === 'provider')
     return 'has no schema, because a provider defines it. Remove it here, and pass it to aiSdk as "beside"'
@@ -131,11 +131,11 @@ function ownValidate(schema: unknown): ((value: unknown) => unknown) | undefined
 function validation(input: unknown, validate: (value: unknown) => unknown): Validation | Promise<Validation> {
   const result = validate(input)
   return result instanceof Promise
-    ? result.then((verdict) => verdictOf(input, verdict))
-    : verdictOf(input, result)
+    ? result.then((verdict) => readVerdict(input, verdict))
+    : readVerdict(input, result)
 }
 
-function verdictOf(input: unknown, result: unknown): Validation {
+function readVerdict(input: unknown, result: unknown): Validation {
   if (!isRecord(result)) return { value: input }
   if (Array.isArray(result.issues)) return { issues: result.issues as readonly ValidationIssue[] }
   if (result.success === true || (!('success' in result) && 'value' in result)) return { value: result.value }
@@ -178,7 +178,7 @@ const SDK_SCHEMA = Symbol.for('vercel.ai.schema')
  * conversation answers it, not the SDK. The result is synchronous if `convert` is, because frameworks on top of the
  * SDK refuse asynchronous schemas.
  */
-export function openSchema(jsonSchema: JsonSchema, convert?: (input: unknown) => unknown): AiSchema {
+export function createOpenSchema(jsonSchema: JsonSchema, convert?: (input: unknown) => unknown): AiSchema {
   const validate = (value: unknown) => {
     const taken = (made: unknown) => ({ success: true, value: made }) as const
     const asWritten = () => taken(value)
@@ -210,7 +210,7 @@ const FIELD = 'arguments_json'
  * Google's schema subset has no free object, and servers refuse an object without properties. `description`: shown to
  * the model.
  */
-export function withTextArguments(tool: WireTool | Tool, description: string): Schema | undefined {
+export function writeTextArguments(tool: WireTool | Tool, description: string): Schema | undefined {
   const { inputSchema: schema } = tool
   const text = { type: 'string', description: `${description} (JSON)` }
   if (tool.name === BRIDGE_NAME)
@@ -226,7 +226,7 @@ function isFree({ type, properties, additionalProperties }: Schema): boolean {
 }
 
 /** Parses the arguments of a call out of their text. */
-export function withOwnArguments(call: AiReplyCall): AiReplyCall {
+export function parseTextArguments(call: AiReplyCall): AiReplyCall {
   const given = readArguments(call.input)
   if (!('value' in given) || !isRecord(given.value)) return call
   const { [FIELD]: text, ...others } = given.value

@@ -98,7 +98,7 @@ export function isModel(value: unknown): value is AiModel {
   return isRecord(value) && typeof value.doGenerate === 'function' && typeof value.doStream === 'function'
 }
 
-export function partsOf({ content }: AiMessage): readonly AiPart[] {
+export function listParts({ content }: AiMessage): readonly AiPart[] {
   return Array.isArray(content) ? content.filter(isPart) : []
 }
 
@@ -116,32 +116,32 @@ export function isResult(part: AiPart): part is AiResultPart {
 }
 
 /** The text of a message, without thinking. */
-export function spoken(message: AiMessage): string {
+export function readSpoken(message: AiMessage): string {
   if (typeof message.content === 'string') return message.content
-  return partsOf(message)
+  return listParts(message)
     .map((part) => (part.type === 'text' ? String((part as { text?: unknown }).text ?? '') : ''))
     .join('')
 }
 
 /** The text of a result that the model reads. */
-export function outputText(output: unknown): string {
+export function readOutputText(output: unknown): string {
   if (!isRecord(output)) return typeof output === 'string' ? output : ''
   const { type, value, reason } = output
   if (type === 'text' || type === 'error-text') return String(value ?? '')
-  if (type === 'content' && Array.isArray(value)) return spoken({ role: 'tool', content: value })
+  if (type === 'content' && Array.isArray(value)) return readSpoken({ role: 'tool', content: value })
   if (type === 'execution-denied') return String(reason ?? '')
   return JSON.stringify(value) ?? ''
 }
 
 type Options = Readonly<Record<string, unknown>>
 
-export function openaiOptions({ providerOptions }: AiPart): Options {
+export function readOpenaiOptions({ providerOptions }: AiPart): Options {
   const { openai, azure } = isRecord(providerOptions) ? providerOptions : {}
   return isRecord(openai) ? openai : isRecord(azure) ? azure : {}
 }
 
 /** Sets the options under both names, `openai` and `azure`: the provider reads its own. */
-export function withOpenaiOptions<Part extends AiPart>(part: Part, options: Options): Part {
+export function setOpenaiOptions<Part extends AiPart>(part: Part, options: Options): Part {
   const { providerOptions, ...rest } = part
   const { openai: _, azure: __, ...others } = isRecord(providerOptions) ? providerOptions : {}
   const own = Object.keys(options).length > 0 ? { openai: options, azure: options } : {}
@@ -150,7 +150,7 @@ export function withOpenaiOptions<Part extends AiPart>(part: Part, options: Opti
 }
 
 /** Removes the item id and namespace, because the part is now another call. */
-export function untied<Part extends AiPart>(part: Part): Part {
-  const { itemId, namespace, ...others } = openaiOptions(part)
-  return itemId === undefined && namespace === undefined ? part : withOpenaiOptions(part, others)
+export function removeItem<Part extends AiPart>(part: Part): Part {
+  const { itemId, namespace, ...others } = readOpenaiOptions(part)
+  return itemId === undefined && namespace === undefined ? part : setOpenaiOptions(part, others)
 }

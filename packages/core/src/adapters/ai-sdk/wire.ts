@@ -6,13 +6,13 @@ import type { Prompts } from '../../surface/prompts.js'
 import type { UnitCall } from '../shared/thread.js'
 import { MISTRAL_IDS } from '../shared/weave.js'
 import type { Wire } from '../shared/wire.js'
-import { withToolChanges } from './found.js'
-import { inTurns, normaliseMessage, withProviderCalls } from './normalise.js'
+import { addToolChanges } from './found.js'
+import { joinTurns, normaliseMessage, removeProviderCalls } from './normalise.js'
 import type { NativeWay } from './protocol.js'
 import { boundThinking, type Protocol, rules } from './protocol.js'
-import { messagesOf, readMessages } from './read.js'
-import { contentOutput, withTakenMedia } from './results.js'
-import { withSearches, withSearchItems, withUniqueItems } from './tool-search.js'
+import { readMessages, restoreMessages } from './read.js'
+import { replaceMedia, writeContentOutput } from './results.js'
+import { addSearches, removeRepeatedItems, writeSearchItems } from './tool-search.js'
 import { type AiMessage, WIRE } from './types.js'
 import { writeMessages } from './write.js'
 
@@ -75,9 +75,9 @@ export function aiWire(
       notesJoinAnswers: protocol !== 'anthropic' && protocol !== 'google',
       native: way && NATIVE[way],
     },
-    normalise: (message) => normaliseMessage(withTakenMedia(message, protocol, prompts), inMessages),
+    normalise: (message) => normaliseMessage(replaceMedia(message, protocol, prompts), inMessages),
     read: readMessages,
-    ...(protocol === WIRE ? { restore: messagesOf } : {}),
+    ...(protocol === WIRE ? { restore: restoreMessages } : {}),
     write(units, view) {
       const { section } = view
       const native = view.delivery === 'native' ? way : undefined
@@ -88,11 +88,7 @@ export function aiWire(
       const known = view.mode === 'off' && protocol === 'anthropic' ? { has: given } : new Set(declared)
       const searches = native === 'tool-search'
       const changed =
-        native === 'tool-changes'
-          ? withToolChanges(units, known)
-          : searches
-            ? withSearches(units, view)
-            : units
+        native === 'tool-changes' ? addToolChanges(units, known) : searches ? addSearches(units, view) : units
       const kept = stored || searches
       const written = writeMessages(changed, {
         protocol,
@@ -101,10 +97,10 @@ export function aiWire(
         known: kept ? undefined : known,
         wordless: searches ? view.loader : undefined,
       })
-      const messages = stored ? written : withProviderCalls(written, rules[protocol])
-      if (turns) return inTurns(messages)
+      const messages = stored ? written : removeProviderCalls(written, rules[protocol])
+      if (turns) return joinTurns(messages)
       return protocol === 'openai-responses'
-        ? withSearchItems(withUniqueItems(messages), view, prompts)
+        ? writeSearchItems(removeRepeatedItems(messages), view, prompts)
         : messages
     },
     ofHost: () => beside,
@@ -120,7 +116,7 @@ export function aiWire(
                 type: 'tool-result',
                 toolCallId: callId,
                 toolName: calls[index]?.name ?? WIRE,
-                output: parts ? contentOutput(parts) : { type: 'text', value: text },
+                output: parts ? writeContentOutput(parts) : { type: 'text', value: text },
               })),
             },
           ],

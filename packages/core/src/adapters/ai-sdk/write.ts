@@ -3,10 +3,10 @@
 import { isRecord } from '../../base/guards.js'
 import type { Prompts } from '../../surface/prompts.js'
 import { argumentsObject, type Unit, type UnitCall } from '../shared/thread.js'
-import { type Known, references, referring } from './found.js'
+import { type Known, writeKnownReferences, writeReferences } from './found.js'
 import type { Protocol } from './protocol.js'
 import type { AnswerSource } from './read.js'
-import { contentOutput } from './results.js'
+import { writeContentOutput } from './results.js'
 import {
   type AiCallPart,
   type AiMessage,
@@ -14,9 +14,9 @@ import {
   type AiResultPart,
   isCall,
   isResult,
-  outputText,
-  partsOf,
-  untied,
+  listParts,
+  readOutputText,
+  removeItem,
   WIRE,
 } from './types.js'
 
@@ -48,7 +48,7 @@ export function writeMessages(
   const flush = () => {
     for (const message of toolMessages(answers, names, known)) words.push(message)
     // The additional text of a search follows all results.
-    if (known) for (const answer of answers) words.say(besideReferences(answer, prompts))
+    if (known) for (const answer of answers) words.say(readAddedText(answer, prompts))
     answers = []
   }
   for (const unit of units) {
@@ -64,7 +64,7 @@ export function writeMessages(
     } else words.push(own(unit) ?? plain(unit.kind, unit.text))
   }
   flush()
-  return section === '' ? output : withSection(output, section, protocol)
+  return section === '' ? output : addSection(output, section, protocol)
 }
 
 function own({ native }: Exclude<Unit, { kind: 'note' }>): AiMessage | undefined {
@@ -81,7 +81,7 @@ function assistantMessage(unit: Assistant): AiMessage {
   if (!message)
     return { role: 'assistant', content: [...words(unit.text), ...unit.calls.map((call) => toPart(call))] }
   const left = new Set(unit.calls)
-  const kept = partsOf(message).flatMap((part): AiPart[] => {
+  const kept = listParts(message).flatMap((part): AiPart[] => {
     if (!isCall(part)) return [part]
     const call = unit.calls.find(({ id, native }) => native?.value === part || id === part.toolCallId)
     if (!call || !left.delete(call)) return []
@@ -100,7 +100,7 @@ function toPart({ id, name, input, native }: UnitCall, was?: AiPart): AiCallPart
   const part = native?.wire === WIRE ? (native.value as AiCallPart) : undefined
   if (part) return part.toolCallId === id ? part : { ...part, toolCallId: id }
   return {
-    ...(was && untied(was)),
+    ...(was && removeItem(was)),
     type: 'tool-call',
     toolCallId: id,
     toolName: name,
@@ -142,22 +142,22 @@ function resultPart(
   const part = native?.wire === WIRE ? (native.value as AnswerSource).part : undefined
   const toolName = names.get(callId) ?? part?.toolName ?? 'unknown'
   const kept =
-    !loaded || !known || (outputText(part?.output) === '' && loaded.every((name) => known.has(name)))
+    !loaded || !known || (readOutputText(part?.output) === '' && loaded.every((name) => known.has(name)))
   if (kept && part?.toolName === toolName && part.toolCallId === callId) return part
   const own =
     part?.output ??
     (loaded
-      ? references(loaded.map((name) => [name]))
+      ? writeReferences(loaded.map((name) => [name]))
       : parts
-        ? contentOutput(parts)
+        ? writeContentOutput(parts)
         : { type: 'text', value: text })
-  const output = kept ? own : referring(loaded, known)
+  const output = kept ? own : writeKnownReferences(loaded, known)
   return { ...part, type: 'tool-result', toolCallId: callId, toolName, output } as AiResultPart
 }
 
-function besideReferences(answer: Answer, prompts: Prompts): string {
+function readAddedText(answer: Answer, prompts: Prompts): string {
   const part = sourceOf(answer)?.part
-  const text = answer.loaded && part ? outputText(part.output) : ''
+  const text = answer.loaded && part ? readOutputText(part.output) : ''
   return text === '' ? '' : prompts.frame({ body: text })
 }
 
@@ -165,7 +165,7 @@ function besideReferences(answer: Answer, prompts: Prompts): string {
  * Adds the section to your system prompt, because many servers accept only one system message. For Anthropic it is a
  * separate message, so that your cache marks keep their place.
  */
-function withSection(messages: AiMessage[], section: string, protocol: Protocol): AiMessage[] {
+function addSection(messages: AiMessage[], section: string, protocol: Protocol): AiMessage[] {
   const first = messages.findIndex(({ role }) => role !== 'system')
   const end = first < 0 ? messages.length : first
   const last = messages[end - 1]
@@ -203,7 +203,7 @@ export function createWords(
   let waiting = ''
   return {
     push(message) {
-      const taken = waiting === '' ? undefined : withWords(message, waiting, wordless)
+      const taken = waiting === '' ? undefined : addText(message, waiting, wordless)
       if (taken) waiting = ''
       output.push(taken ?? message)
     },
@@ -212,7 +212,7 @@ export function createWords(
       const start = besideResults ? output.length - 1 : output.findLastIndex(({ role }) => role !== 'tool')
       // From the last message with results back to the message before them.
       for (let index = output.length - 1; index >= Math.max(0, start); index--) {
-        const made = withWords(output[index] as AiMessage, text, wordless, besideResults)
+        const made = addText(output[index] as AiMessage, text, wordless, besideResults)
         if (!made) continue
         output[index] = made
         return
@@ -224,7 +224,7 @@ export function createWords(
 }
 
 /** The message with the text at its end; undefined if it takes none. */
-function withWords(
+function addText(
   message: AiMessage,
   text: string,
   wordless: string | undefined,
@@ -232,21 +232,21 @@ function withWords(
 ): AiMessage | undefined {
   const { role, content } = message
   if (role === 'user') {
-    const before = typeof content === 'string' ? [{ type: 'text', text: content }] : partsOf(message)
+    const before = typeof content === 'string' ? [{ type: 'text', text: content }] : listParts(message)
     return { ...message, content: [...before, { type: 'text', text }] }
   }
   if (role !== 'tool' || besideResults) return undefined
-  const parts = partsOf(message)
+  const parts = listParts(message)
   const last = parts.findLastIndex((part) => isResult(part) && part.toolName !== wordless)
   const part = parts[last]
   if (!part || !isResult(part)) return undefined
   const made: AiPart[] = [...parts]
-  made[last] = { ...part, output: extended(part.output, text) } as AiResultPart
+  made[last] = { ...part, output: extendOutput(part.output, text) } as AiResultPart
   return { ...message, content: made }
 }
 
 /** Extends an output as the providers write it: text, JSON as text, or a list of parts. */
-function extended(output: unknown, text: string): object {
+function extendOutput(output: unknown, text: string): object {
   const { type, value, ...others } = isRecord(output) ? output : { type: 'text', value: output }
   if (type === 'content' && Array.isArray(value))
     return { ...others, type, value: [...value, { type: 'text', text }] }
@@ -258,7 +258,7 @@ function extended(output: unknown, text: string): object {
   return {
     ...others,
     type: isError ? 'error-text' : 'text',
-    value: joined(outputText(output), text),
+    value: joined(readOutputText(output), text),
   }
 }
 

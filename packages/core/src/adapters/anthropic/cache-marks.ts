@@ -1,13 +1,13 @@
 /** Adds cache marks after the tools, the system prompt and the last message, if the host asked for them. */
 import { defined, isRecord } from '../../base/guards.js'
 import type { AnthropicParts } from './types.js'
-import { type AnthropicCacheControl, blocksOf, isBlank, isThinking } from './types.js'
+import { type AnthropicCacheControl, isBlank, isThinking, readBlocks } from './types.js'
 
 /** The limit of the API for one request. */
 const LIMIT = 4
 
 /** Keeps the host's marks, which count towards the limit. The last message comes first: its mark saves most. */
-export function withMarks(parts: AnthropicParts, ttl: '5m' | '1h'): AnthropicParts {
+export function addCacheMarks(parts: AnthropicParts, ttl: '5m' | '1h'): AnthropicParts {
   const inTools = marksIn(parts.tools)
   const inSystem = marksIn(parts.system)
   const inMessages = marksIn(parts.messages)
@@ -22,7 +22,7 @@ export function withMarks(parts: AnthropicParts, ttl: '5m' | '1h'): AnthropicPar
 
   const messages = [...parts.messages]
   const last = messages.at(-1)
-  const blocks = blocksOf(last?.content)
+  const blocks = readBlocks(last?.content)
   const end = blocks.at(-1)
   if (last && end && !isThinking(end) && !isBlank(end) && !isMarked(end) && take())
     messages[messages.length - 1] = {
@@ -31,7 +31,7 @@ export function withMarks(parts: AnthropicParts, ttl: '5m' | '1h'): AnthropicPar
     }
 
   let { system, tools } = parts
-  const said = typeof system === 'string' ? (blocksOf(system) as unknown as AnthropicSystem) : system
+  const said = typeof system === 'string' ? (readBlocks(system) as unknown as AnthropicSystem) : system
   const closing = said?.at(-1)
   if (said && closing && !isMarked(closing) && take())
     system = [

@@ -6,18 +6,18 @@
 
 import { isRecord } from '../../base/guards.js'
 import { safeJson } from '../../base/text.js'
-import { argumentsObject, readArguments, referencesText, sameItems } from '../shared/thread.js'
+import { argumentsObject, describeReferences, hasSameItems, readArguments } from '../shared/thread.js'
 import type { Warn } from '../shared/wire.js'
 import {
   type AnthropicBlock,
   type AnthropicMessage,
-  blocksOf,
+  createReference,
   isBlank,
   isCall,
   isResult,
   isThinking,
-  reference,
-  referencesIn,
+  readBlocks,
+  readReferences,
 } from './types.js'
 
 export interface Limits {
@@ -28,25 +28,28 @@ export interface Limits {
 }
 
 /** Returns the same list if nothing has to change. */
-export function sendable(
+export function checkMessages(
   messages: readonly AnthropicMessage[],
   limits: Limits,
   warn: Warn,
 ): readonly AnthropicMessage[] {
   if (messages.every(isSimple)) return messages
-  const lost: Lost = { searches: lostSearches(messages, limits.known), blocks: unpaired(messages) }
+  const lost: Lost = { searches: findLostSearches(messages, limits.known), blocks: findUnpaired(messages) }
   const made = messages.flatMap((message, index): readonly AnthropicMessage[] => {
     const { role, content } = message
-    if (role === 'system') return limits.systemBetween ? [message] : asUser(message, warn)
-    const given = blocksOf(content)
-    const blocks = role === 'user' ? ofUser(given, limits.known, warn) : ofModel(given, limits, lost, warn)
+    if (role === 'system') return limits.systemBetween ? [message] : writeAsUser(message, warn)
+    const given = readBlocks(content)
+    const blocks =
+      role === 'user'
+        ? checkUserBlocks(given, limits.known, warn)
+        : checkModelBlocks(given, limits, lost, warn)
     // The last message may be empty.
     const mayBeEmpty = index === messages.length - 1 || (role === 'user' && given.length === 0)
     if (blocks.length === 0 && !mayBeEmpty) {
       warn('entry-dropped', 'dropped an empty entry of the history')
       return []
     }
-    if (Array.isArray(content) && !sameItems(blocks, content)) {
+    if (Array.isArray(content) && !hasSameItems(blocks, content)) {
       warn(
         'form-repaired',
         `repaired the form of a message with the role ${safeJson(role)}, because servers refuse it`,
@@ -56,7 +59,7 @@ export function sendable(
     // No warning about the extra fields of a reply: most hosts keep the reply unchanged.
     return role === 'assistant' && isReply(message) ? [{ role, content }] : [message]
   })
-  return sameItems(made, messages) ? messages : made
+  return hasSameItems(made, messages) ? messages : made
 }
 
 /** Whether no check below would change this message. True for most messages. */
@@ -105,8 +108,8 @@ function isReply(message: AnthropicMessage): boolean {
   return 'type' in message || 'stop_reason' in message
 }
 
-function asUser({ content }: AnthropicMessage, warn: Warn): readonly AnthropicMessage[] {
-  const said = blocksOf(content).filter((block) => block.type === 'text' && !isBlank(block))
+function writeAsUser({ content }: AnthropicMessage, warn: Warn): readonly AnthropicMessage[] {
+  const said = readBlocks(content).filter((block) => block.type === 'text' && !isBlank(block))
   warn(
     'system-message-moved',
     'sent a system message between the others as user text, because not every model accepts it',
@@ -115,25 +118,25 @@ function asUser({ content }: AnthropicMessage, warn: Warn): readonly AnthropicMe
 }
 
 /** Results come first. */
-function ofUser(
+function checkUserBlocks(
   given: readonly AnthropicBlock[],
   known: ReadonlySet<string>,
   warn: Warn,
 ): readonly AnthropicBlock[] {
-  const blocks = given.flatMap((block) => (isBlank(block) ? [] : [withKnown(block, known, warn)]))
+  const blocks = given.flatMap((block) => (isBlank(block) ? [] : [removeUnknown(block, known, warn)]))
   return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))]
 }
 
 /** Replaces references to undeclared tools by text: the API refuses them. */
-function withKnown(block: AnthropicBlock, known: ReadonlySet<string>, warn: Warn): AnthropicBlock {
-  const names = isResult(block) ? referencesIn(block.content) : []
+function removeUnknown(block: AnthropicBlock, known: ReadonlySet<string>, warn: Warn): AnthropicBlock {
+  const names = isResult(block) ? readReferences(block.content) : []
   const left = names.filter((name) => known.has(name))
   if (left.length === names.length) return block
-  warnOfLost(names, known, warn)
-  return { ...block, content: left.length > 0 ? left.map(reference) : referencesText(names) }
+  warnDropped(names, known, warn)
+  return { ...block, content: left.length > 0 ? left.map(createReference) : describeReferences(names) }
 }
 
-function ofModel(
+function checkModelBlocks(
   given: readonly AnthropicBlock[],
   { known }: Limits,
   lost: Lost,
@@ -153,11 +156,11 @@ function ofModel(
     if (isCall(block) && !isRecord(block.input))
       return [{ ...block, input: argumentsObject(readArguments(block.input)) }]
     if (isServerCall(block) && isLost(block)) return []
-    const names = searchedIn(block)
+    const names = readSearched(block)
     if (names.every((name) => known.has(name))) return [block]
-    warnOfLost(names, known, warn)
+    warnDropped(names, known, warn)
     if (isLost(block)) return []
-    const left = names.filter((name) => known.has(name)).map(reference)
+    const left = names.filter((name) => known.has(name)).map(createReference)
     return [{ ...block, content: { ...(block.content as object), tool_references: left } }]
   })
   // Thinking must not come last: it led to nothing.
@@ -172,25 +175,27 @@ interface Lost {
 }
 
 /** The ids of the API's searches whose tools are all undeclared. Such a search is removed completely. */
-function lostSearches(
+function findLostSearches(
   messages: readonly AnthropicMessage[],
   known: ReadonlySet<string>,
 ): ReadonlySet<unknown> {
   const results = messages
-    .flatMap(({ content }) => blocksOf(content))
+    .flatMap(({ content }) => readBlocks(content))
     .filter((block) => {
-      const names = searchedIn(block)
+      const names = readSearched(block)
       return names.length > 0 && !names.some((name) => known.has(name))
     })
   return new Set(results.map((block) => block.tool_use_id))
 }
 
 /** The tools that the result of the API's search refers to. */
-function searchedIn({ type, content }: AnthropicBlock): readonly string[] {
-  return type === 'tool_search_tool_result' && isRecord(content) ? referencesIn(content.tool_references) : []
+function readSearched({ type, content }: AnthropicBlock): readonly string[] {
+  return type === 'tool_search_tool_result' && isRecord(content)
+    ? readReferences(content.tool_references)
+    : []
 }
 
-function warnOfLost(names: readonly string[], known: ReadonlySet<string>, warn: Warn): void {
+function warnDropped(names: readonly string[], known: ReadonlySet<string>, warn: Warn): void {
   for (const name of names)
     if (!known.has(name))
       warn(
@@ -213,7 +218,7 @@ export function isServerResult(block: AnthropicBlock): boolean {
  * Finds the blocks of server tools whose call or result is missing, because a reply or a history was cut. The API
  * refuses the other half. An open call may wait for its result while the client answers other calls.
  */
-function unpaired(messages: readonly AnthropicMessage[]): ReadonlySet<AnthropicBlock> {
+function findUnpaired(messages: readonly AnthropicMessage[]): ReadonlySet<AnthropicBlock> {
   const open = new Map<unknown, AnthropicBlock>()
   const lost = new Set<AnthropicBlock>()
   const giveUp = (ids: Iterable<unknown>) => {
@@ -223,7 +228,7 @@ function unpaired(messages: readonly AnthropicMessage[]): ReadonlySet<AnthropicB
     }
   }
   for (const { role, content } of messages) {
-    const blocks = blocksOf(content)
+    const blocks = readBlocks(content)
     if (role === 'user' && !blocks.some(isResult)) giveUp([...open.keys()])
     if (role !== 'assistant') continue
     const before = [...open.keys()]

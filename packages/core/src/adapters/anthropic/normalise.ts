@@ -2,7 +2,7 @@
 
 import { isRecord } from '../../base/guards.js'
 import type { Prompts } from '../../surface/prompts.js'
-import { plainText, sameItems, wordsOf } from '../shared/thread.js'
+import { hasSameItems, plainText, textUnlessEmpty } from '../shared/thread.js'
 import {
   type AnthropicBlock,
   type AnthropicCall,
@@ -10,7 +10,7 @@ import {
   isBlank,
   isCall,
   isThinking,
-  said,
+  textBlocks,
 } from './types.js'
 
 const ROLES = ['user', 'assistant', 'system']
@@ -26,10 +26,10 @@ export function normaliseMessage(message: AnthropicMessage, prompts: Prompts): r
   const given = Array.isArray(content) ? content : undefined
   const blocks = given
     ? given.flatMap((block) => normaliseBlock(block, speaker, prompts))
-    : said(plainText(content))
+    : textBlocks(plainText(content))
   const turns = bySpeaker(blocks, speaker)
   const [first = { role: speaker, blocks: [] }, ...others] = turns
-  const same = given ? sameItems(blocks, given) : typeof content === 'string'
+  const same = given ? hasSameItems(blocks, given) : typeof content === 'string'
   // Leave an empty message of the model to the writer: it is allowed at the end.
   if (first.blocks.length === 0 && speaker !== 'assistant') return role === 'system' ? [message] : []
   if (others.length === 0 && same && first.role === role) return [message]
@@ -56,10 +56,10 @@ function bySpeaker(blocks: readonly AnthropicBlock[], role: string): readonly Tu
 }
 
 function normaliseBlock(block: unknown, role: string, prompts: Prompts): readonly AnthropicBlock[] {
-  if (!isRecord(block)) return told(block)
+  if (!isRecord(block)) return writeAsText(block)
   const { type, text } = block
-  if (typeof type !== 'string') return typeof text === 'string' ? said(text) : told(block)
-  if (type === 'text' && typeof text !== 'string') return said(plainText(text))
+  if (typeof type !== 'string') return typeof text === 'string' ? textBlocks(text) : writeAsText(block)
+  if (type === 'text' && typeof text !== 'string') return textBlocks(plainText(text))
   const normal = block as AnthropicBlock
   if (type === 'tool_use') return [normaliseCall(normal)]
   if (type === 'tool_result') return normaliseResult(normal, prompts)
@@ -67,7 +67,7 @@ function normaliseBlock(block: unknown, role: string, prompts: Prompts): readonl
   if (role !== 'user' && isThinking(normal) && !isSealed(normal)) return []
   if (role !== 'user') return [normal]
   // A user message may keep only the text of the model's own blocks.
-  if (isThinking(normal)) return said(plainText(normal.thinking))
+  if (isThinking(normal)) return textBlocks(plainText(normal.thinking))
   return isBlank(normal) ? [] : [normal]
 }
 
@@ -78,8 +78,8 @@ function isSealed({ type, thinking, signature, data }: AnthropicBlock): boolean 
 }
 
 /** Converts a value that is not a block. */
-function told(value: unknown): readonly AnthropicBlock[] {
-  return said(wordsOf(value))
+function writeAsText(value: unknown): readonly AnthropicBlock[] {
+  return textBlocks(textUnlessEmpty(value))
 }
 
 /** Leaves an empty id or name for the repair of the history. */
@@ -100,7 +100,7 @@ function normaliseResult(block: AnthropicBlock, prompts: Prompts): readonly Anth
     typeof id === 'string' &&
     (failed === undefined || typeof failed === 'boolean') &&
     (kept
-      ? kept.length > 0 && sameItems(kept, content as unknown[])
+      ? kept.length > 0 && hasSameItems(kept, content as unknown[])
       : content === undefined || typeof content === 'string') &&
     !(failed && (content === undefined || content === ''))
   if (same) return [block]
@@ -117,10 +117,10 @@ function normaliseResult(block: AnthropicBlock, prompts: Prompts): readonly Anth
 
 /** Unknown types pass, unless they are plain text in another provider's form. */
 function resultParts(part: unknown): readonly AnthropicBlock[] {
-  if (!isRecord(part)) return told(part)
+  if (!isRecord(part)) return writeAsText(part)
   const { type, text } = part
   if (typeof type === 'string' && IN_RESULT.includes(type) && (type !== 'text' || typeof text === 'string'))
     return isBlank(part as AnthropicBlock) ? [] : [part as AnthropicBlock]
-  if (typeof text === 'string') return said(text)
-  return typeof type === 'string' && type !== 'text' ? [part as AnthropicBlock] : told(text ?? part)
+  if (typeof text === 'string') return textBlocks(text)
+  return typeof type === 'string' && type !== 'text' ? [part as AnthropicBlock] : writeAsText(text ?? part)
 }

@@ -4,11 +4,11 @@ import { isRecord } from '../../base/guards.js'
 import { invalid } from '../../base/options.js'
 import {
   cutOff,
+  describeReferences,
   type Native,
   plainText,
   readArguments,
-  referencesText,
-  textOf,
+  readText,
   type Unit,
   type UnitCall,
 } from '../shared/thread.js'
@@ -19,11 +19,11 @@ import {
   type AnthropicCall,
   type AnthropicMessage,
   type AnthropicReply,
-  blocksOf,
   isCall,
   isResult,
   isThinking,
-  referencesIn,
+  readBlocks,
+  readReferences,
   WIRE,
 } from './types.js'
 
@@ -39,18 +39,18 @@ const CUT_SHORT = ['max_tokens', 'model_context_window_exceeded']
 const origins = new WeakMap<Unit, Source>()
 
 /** The message of a unit that was read in this process. */
-export function originOf(unit: Unit): Source | undefined {
+export function findSource(unit: Unit): Source | undefined {
   return origins.get(unit)
 }
 
 export function readMessage(message: AnthropicMessage): readonly Unit[] {
-  const source = { message, units: unitsOf(message) }
+  const source = { message, units: readUnits(message) }
   for (const unit of source.units) origins.set(unit, source)
   return source.units
 }
 
-function unitsOf({ role, content }: AnthropicMessage): Unit[] {
-  const blocks = blocksOf(content)
+function readUnits({ role, content }: AnthropicMessage): Unit[] {
+  const blocks = readBlocks(content)
   const native = (value: unknown, isRest = false): Native => ({
     wire: WIRE,
     value,
@@ -62,31 +62,31 @@ function unitsOf({ role, content }: AnthropicMessage): Unit[] {
     return [
       {
         kind: 'assistant',
-        text: textOf(blocks),
+        text: readText(blocks),
         calls,
         native: native(blocks),
         ...(more ? { more: true as const } : {}),
       },
     ]
   }
-  if (role === 'system') return [{ kind: 'system', text: textOf(blocks), native: native(blocks) }]
+  if (role === 'system') return [{ kind: 'system', text: readText(blocks), native: native(blocks) }]
   const units = blocks.filter(isResult).map((block, index): Unit => {
-    const loaded = referencesIn(block.content)
+    const loaded = readReferences(block.content)
     return {
       kind: 'answer',
       callId: String(block.tool_use_id),
-      text: loaded.length > 0 ? referencesText(loaded) : textOf(block.content),
+      text: loaded.length > 0 ? describeReferences(loaded) : readText(block.content),
       ...(loaded.length > 0 ? { loaded } : {}),
       native: native(block, index > 0),
     }
   })
   const others = blocks.filter((block) => !isResult(block))
   if (others.length > 0 || units.length === 0)
-    units.push({ kind: 'user', text: textOf(others), native: native(others, units.length > 0) })
+    units.push({ kind: 'user', text: readText(others), native: native(others, units.length > 0) })
   return units
 }
 
-export function messagesOf(units: readonly OwnUnit[]): readonly AnthropicMessage[] {
+export function restoreMessages(units: readonly OwnUnit[]): readonly AnthropicMessage[] {
   const messages: AnthropicMessage[] = []
   let open: AnthropicBlock[] = []
   for (const unit of units) {
@@ -108,11 +108,11 @@ export function messagesOf(units: readonly OwnUnit[]): readonly AnthropicMessage
  * Reads the calls of a reply in the same form as the history: a call without an id gets an answer too. A call that
  * was cut off does not run.
  */
-export function callsOf(reply: AnthropicReply): readonly UnitCall[] {
+export function readCalls(reply: AnthropicReply): readonly UnitCall[] {
   if (!isRecord(reply) || !('content' in reply))
     throw invalid('reply', 'run takes the message of the API, or any object with its role and content.')
   const { content, stop_reason: reason } = reply
-  const blocks = blocksOf(content)
+  const blocks = readBlocks(content)
   const cut = CUT_SHORT.includes(reason ?? '') ? blocks.at(-1) : undefined
   return blocks.flatMap((block) => {
     if (block.type !== 'tool_use' || typeof block.name !== 'string') return []

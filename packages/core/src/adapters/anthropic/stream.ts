@@ -1,9 +1,9 @@
 /** Assembles the events of a streamed reply into one message. */
 import type { Usage } from '../../accounting/measurement.js'
 import { isRecord } from '../../base/guards.js'
-import { eventsIn, figure, type StreamedReply, total } from '../shared/stream.js'
+import { addFigures, checkEvents, readFigure, type StreamedReply } from '../shared/stream.js'
 import { readArguments } from '../shared/thread.js'
-import { type AnthropicReply, blocksOf, isBlank } from './types.js'
+import { type AnthropicReply, isBlank, readBlocks } from './types.js'
 
 export { readEvents } from '../shared/stream.js'
 
@@ -12,12 +12,12 @@ export { readEvents } from '../shared/stream.js'
  * or written to the cache.
  */
 export function readUsage(usage: unknown): Usage {
-  const cachedTokens = figure(usage, 'cache_read_input_tokens')
-  const written = figure(usage, 'cache_creation_input_tokens')
+  const cachedTokens = readFigure(usage, 'cache_read_input_tokens')
+  const written = readFigure(usage, 'cache_creation_input_tokens')
   return {
-    inputTokens: total(figure(usage, 'input_tokens'), written, cachedTokens),
+    inputTokens: addFigures(readFigure(usage, 'input_tokens'), written, cachedTokens),
     cachedTokens,
-    outputTokens: figure(usage, 'output_tokens'),
+    outputTokens: readFigure(usage, 'output_tokens'),
   }
 }
 
@@ -35,7 +35,7 @@ export async function assemble<Reply extends AnthropicReply = AnthropicReply>(
   let error: unknown
   let complete = false
   try {
-    for await (const event of eventsIn(events)) {
+    for await (const event of checkEvents(events)) {
       if (!isRecord(event)) continue
       const { type, index, delta } = event
       // Some servers send an error without a type.
@@ -67,7 +67,7 @@ export async function assemble<Reply extends AnthropicReply = AnthropicReply>(
     if (block && text !== '') block.input = 'value' in input ? input.value : text
   }
   const placed = [...blocks].sort(([a], [b]) => a - b).map(([, block]) => block)
-  const content = blocksOf(placed).filter((block) => !isBlank(block))
+  const content = readBlocks(placed).filter((block) => !isBlank(block))
   const message: AnthropicReply = { role: 'assistant', content }
   const reply: AnthropicReply = { ...message, ...(finish === undefined ? {} : { stop_reason: finish }) }
   return {

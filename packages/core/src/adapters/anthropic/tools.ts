@@ -8,14 +8,14 @@ import {
   assertImportable,
   createToolCodec,
   type Described,
-  fitted,
+  fitTool,
   type ImportForm,
   objectSchema,
 } from '../shared/tools.js'
 import { type AnthropicTool, WIRE } from './types.js'
 
 function toNative(given: WireTool | Tool): AnthropicTool {
-  const { name, description, ...tool } = fitted(given, WIRE)
+  const { name, description, ...tool } = fitTool(given, WIRE)
   const { strict, inputExamples: input_examples } = tool
   return {
     name,
@@ -33,7 +33,7 @@ const codec = createToolCodec<AnthropicTool>(toNative)
  * Declares one deferred tool from the first request on. The first deferred tool makes the API add a note before the
  * messages, which would move everything after it.
  */
-export function anthropicTools(view: SurfaceView): readonly AnthropicTool[] {
+export function writeTools(view: SurfaceView): readonly AnthropicTool[] {
   const tools = codec.write(view)
   if (view.delivery !== 'native') return tools
   return [...tools, RESERVE, ...view.declaredHidden.map(deferred)]

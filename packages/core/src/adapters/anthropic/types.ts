@@ -84,7 +84,7 @@ export type AnthropicBlock = Readonly<Record<string, unknown>> & { readonly type
 export type AnthropicCall = AnthropicBlock & { readonly id: string; readonly name: string }
 
 /** The blocks of a content. A string is one text block. Values that are not blocks are skipped. */
-export function blocksOf(content: unknown): readonly AnthropicBlock[] {
+export function readBlocks(content: unknown): readonly AnthropicBlock[] {
   if (typeof content === 'string') return content === '' ? [] : [textBlock(content)]
   if (!Array.isArray(content)) return []
   return content.filter(
@@ -97,7 +97,7 @@ export function textBlock(text: string): AnthropicBlock & AnthropicTextBlock {
 }
 
 /** A text as blocks: none if it is blank. */
-export function said(text: string): readonly AnthropicBlock[] {
+export function textBlocks(text: string): readonly AnthropicBlock[] {
   return text.trim() === '' ? [] : [textBlock(text)]
 }
 
@@ -109,7 +109,7 @@ export function isResult({ type, tool_use_id: id }: AnthropicBlock): boolean {
   return type === 'tool_result' && typeof id === 'string'
 }
 
-export function reference(name: string): AnthropicToolReference {
+export function createReference(name: string): AnthropicToolReference {
   return { type: 'tool_reference', tool_name: name }
 }
 
@@ -123,7 +123,7 @@ export function isBlank({ type, text }: AnthropicBlock): boolean {
 }
 
 /** The tools that a search result refers to. */
-export function referencesIn(content: unknown): string[] {
+export function readReferences(content: unknown): string[] {
   if (!Array.isArray(content)) return []
   return content.flatMap((part: unknown) =>
     isRecord(part) && part.type === 'tool_reference' && typeof part.tool_name === 'string'

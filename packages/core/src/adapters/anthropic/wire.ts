@@ -6,12 +6,12 @@ import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { ThinkingTrait } from '../shared/thinking.js'
 import type { Wire } from '../shared/wire.js'
-import { withMarks } from './cache-marks.js'
-import { sendable, splitSystem } from './last-checks.js'
+import { addCacheMarks } from './cache-marks.js'
+import { checkMessages, splitSystem } from './last-checks.js'
 import { normaliseMessage } from './normalise.js'
-import { callsOf, messagesOf, readMessage } from './read.js'
+import { readCalls, readMessage, restoreMessages } from './read.js'
 import { readUsage } from './stream.js'
-import { anthropicTools } from './tools.js'
+import { writeTools } from './tools.js'
 import {
   type AnthropicBlock,
   type AnthropicMessage,
@@ -20,10 +20,10 @@ import {
   type AnthropicReply,
   type AnthropicTextBlock,
   type AnthropicTool,
-  blocksOf,
   ID_RULES,
   isBlank,
   isThinking,
+  readBlocks,
   textBlock,
   WIRE,
 } from './types.js'
@@ -74,35 +74,35 @@ export function anthropicWire(
     },
     normalise: (message) => normaliseMessage(message, prompts),
     read: (messages) => messages.flatMap(readMessage),
-    restore: messagesOf,
-    write: (units, view) => writeMessages(units, namesIn(view), prompts),
+    restore: restoreMessages,
+    write: (units, view) => writeMessages(units, listNames(view), prompts),
     parts(given, view, { system }, warn) {
-      const tools = anthropicTools(view)
+      const tools = writeTools(view)
       const [leading, messages] = splitSystem(given)
       if (leading.length > 0)
         warn('system-message-moved', 'moved a leading system message into the system prompt')
-      const prompt = systemOf(system, leading, view.section)
-      const limits = { known: namesIn(view), systemBetween: toolChanges }
+      const prompt = writeSystem(system, leading, view.section)
+      const limits = { known: listNames(view), systemBetween: toolChanges }
       const parts: AnthropicParts = {
-        messages: sendable(messages, limits, warn) as AnthropicMessage[],
+        messages: checkMessages(messages, limits, warn) as AnthropicMessage[],
         ...(tools.length > 0 ? { tools: tools as AnthropicTool[] } : {}),
         ...(prompt === undefined ? {} : { system: prompt as string | AnthropicTextBlock[] }),
       }
-      return cache === undefined ? parts : withMarks(parts, cache)
+      return cache === undefined ? parts : addCacheMarks(parts, cache)
     },
     usage: (reply) => (isRecord(reply) ? readUsage(reply.usage) : undefined),
-    calls: callsOf,
+    calls: readCalls,
     answer: (answers, view) => writeAnswers(answers, view, prompts),
   }
 }
 
 /** Every name that a reference may have. */
-function namesIn(view: SurfaceView): ReadonlySet<string> {
+function listNames(view: SurfaceView): ReadonlySet<string> {
   return new Set([...view.tools, ...view.declaredHidden].map(({ name }) => name))
 }
 
 /** Builds the system prompt: the host's own, leading system messages, and the section. */
-function systemOf(
+function writeSystem(
   system: AnthropicPrompt['system'],
   leading: readonly AnthropicMessage[],
   section: SurfaceView['section'],
@@ -126,7 +126,7 @@ function withLeading(
   leading: readonly AnthropicMessage[],
 ): AnthropicPrompt['system'] {
   const texts = leading
-    .flatMap(({ content }) => blocksOf(content))
+    .flatMap(({ content }) => readBlocks(content))
     .filter((block): block is ReturnType<typeof textBlock> => block.type === 'text' && !isBlank(block))
   if (texts.length === 0) return system
   if (typeof system === 'object') return [...system, ...texts]

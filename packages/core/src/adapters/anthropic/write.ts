@@ -6,18 +6,18 @@ import type { WireTool } from '../../tool/wire-tool.js'
 import type { CallAnswer } from '../../turn/run.js'
 import { revealed } from '../../turn/search-call/revealed.js'
 import { writeParts } from '../shared/media.js'
-import { argumentsObject, sameItems, type Unit, type UnitCall } from '../shared/thread.js'
-import { originOf, type Source } from './read.js'
+import { argumentsObject, hasSameItems, type Unit, type UnitCall } from '../shared/thread.js'
+import { findSource, type Source } from './read.js'
 import {
   type AnthropicBlock,
   type AnthropicMediaBlock,
   type AnthropicMessage,
   type AnthropicToolResult,
+  createReference,
   isCall,
   isThinking,
-  reference,
-  said,
   textBlock,
+  textBlocks,
   WIRE,
 } from './types.js'
 
@@ -38,7 +38,7 @@ export function writeMessages(
   prompts: Prompts,
 ): AnthropicMessage[] {
   const messages: AnthropicMessage[] = []
-  for (const each of draft(units, known)) {
+  for (const each of groupUnits(units, known)) {
     const message = toMessage(each, prompts)
     if (message) messages.push(message)
   }
@@ -49,7 +49,7 @@ export function writeMessages(
  * Groups units into messages. Units of one message stay together, added results join the results next to them, and a
  * note joins the user turn before it.
  */
-function draft(units: readonly Unit[], known: ReadonlySet<string>): Draft[] {
+function groupUnits(units: readonly Unit[], known: ReadonlySet<string>): Draft[] {
   const drafts: Draft[] = []
   let changes: AnthropicBlock[] = []
   // A system message must come right before the model's next turn, or last.
@@ -60,12 +60,12 @@ function draft(units: readonly Unit[], known: ReadonlySet<string>): Draft[] {
   for (const unit of units) {
     if (unit.kind === 'note') {
       if (unit.text !== '') addNote(drafts, unit)
-      changes.push(...changesIn(unit, known))
+      changes.push(...writeChanges(unit, known))
       continue
     }
     if (unit.kind === 'assistant') flush()
-    const role = roleOf(unit)
-    const source = originOf(unit)
+    const role = chooseRole(unit)
+    const source = findSource(unit)
     const last = drafts.at(-1)
     if (last && role === 'user' && last.role === 'user' && belongs(unit, source, last)) {
       last.source ??= source
@@ -77,7 +77,7 @@ function draft(units: readonly Unit[], known: ReadonlySet<string>): Draft[] {
 }
 
 /** Blocks with which the API reveals or hides tools at this place. */
-function changesIn(note: Extract<Unit, { kind: 'note' }>, known: ReadonlySet<string>): AnthropicBlock[] {
+function writeChanges(note: Extract<Unit, { kind: 'note' }>, known: ReadonlySet<string>): AnthropicBlock[] {
   const change = (type: string) => (name: string) =>
     known.has(name) ? [{ type, tool: { type: 'tool_reference', name } }] : []
   return [
@@ -87,7 +87,7 @@ function changesIn(note: Extract<Unit, { kind: 'note' }>, known: ReadonlySet<str
 }
 
 /** A system message of another wire becomes user text, because few models accept a system message there. */
-function roleOf(unit: Exclude<Unit, { kind: 'note' }>): 'user' | 'assistant' | 'system' {
+function chooseRole(unit: Exclude<Unit, { kind: 'note' }>): 'user' | 'assistant' | 'system' {
   if (unit.kind === 'answer') return 'user'
   return unit.kind === 'system' && unit.native?.wire !== WIRE ? 'user' : unit.kind
 }
@@ -113,7 +113,7 @@ function toMessage(
   { role, source, units, blocks = [] }: Draft,
   prompts: Prompts,
 ): AnthropicMessage | undefined {
-  if (source && (units === source.units || sameItems(units, source.units))) return source.message
+  if (source && (units === source.units || hasSameItems(units, source.units))) return source.message
   const content = [...blocks, ...units.flatMap((unit) => toBlocks(unit, prompts))]
   return content.length > 0 ? { ...source?.message, role, content } : undefined
 }
@@ -123,22 +123,25 @@ function toBlocks(unit: Unit, prompts: Prompts): readonly AnthropicBlock[] {
   switch (unit.kind) {
     case 'answer': {
       const content = unit.loaded
-        ? unit.loaded.map(reference)
-        : contentOf(unit.text, unit.parts, false, prompts)
+        ? unit.loaded.map(createReference)
+        : writeContent(unit.text, unit.parts, false, prompts)
       const result = { type: 'tool_result', tool_use_id: unit.callId, content }
       return [(own as AnthropicBlock | undefined) ?? result]
     }
     case 'assistant':
       return own
-        ? rewritten(own as readonly AnthropicBlock[], unit.calls)
-        : [...said(unit.text), ...unit.calls.map((call) => fromCall(call))]
+        ? rewriteBlocks(own as readonly AnthropicBlock[], unit.calls)
+        : [...textBlocks(unit.text), ...unit.calls.map((call) => fromCall(call))]
     default:
-      return (own as readonly AnthropicBlock[] | undefined) ?? said(unit.text)
+      return (own as readonly AnthropicBlock[] | undefined) ?? textBlocks(unit.text)
   }
 }
 
 /** Rewrites the blocks of a reply with its current calls. Thinking must not come last: it led to nothing. */
-function rewritten(blocks: readonly AnthropicBlock[], calls: readonly UnitCall[]): readonly AnthropicBlock[] {
+function rewriteBlocks(
+  blocks: readonly AnthropicBlock[],
+  calls: readonly UnitCall[],
+): readonly AnthropicBlock[] {
   const byId = new Map(calls.map((call) => [call.id, call]))
   const kept = blocks.flatMap((block) => {
     const call = isCall(block) ? byId.get(block.id) : undefined
@@ -161,10 +164,10 @@ export function writeAnswers(
   prompts: Prompts,
 ): AnthropicMessage[] {
   if (answers.length === 0) return []
-  const results = answers.map((answer) => resultOf(answer, view, prompts))
+  const results = answers.map((answer) => writeResult(answer, view, prompts))
   // The API accepts no text next to references: the text of a search follows all results.
   const rest = answers.flatMap((answer) =>
-    referred(answer, view).length > 0 && answer.text !== ''
+    findReferred(answer, view).length > 0 && answer.text !== ''
       ? [textBlock(prompts.frame({ body: answer.text }))]
       : [],
   )
@@ -172,25 +175,27 @@ export function writeAnswers(
 }
 
 /** The tools that an answer refers to. */
-function referred({ outcome }: CallAnswer, view: SurfaceView): readonly WireTool[] {
+function findReferred({ outcome }: CallAnswer, view: SurfaceView): readonly WireTool[] {
   return view.delivery === 'native' && outcome.kind === 'search' ? revealed(outcome.result) : []
 }
 
-function resultOf(answer: CallAnswer, view: SurfaceView, prompts: Prompts): AnthropicToolResult {
+function writeResult(answer: CallAnswer, view: SurfaceView, prompts: Prompts): AnthropicToolResult {
   const { callId, text, outcome, parts } = answer
-  const tools = referred(answer, view)
+  const tools = findReferred(answer, view)
   const failed = FAILED.includes(outcome.kind)
   return {
     type: 'tool_result',
     tool_use_id: callId,
     content:
-      tools.length > 0 ? tools.map(({ name }) => reference(name)) : contentOf(text, parts, failed, prompts),
+      tools.length > 0
+        ? tools.map(({ name }) => createReference(name))
+        : writeContent(text, parts, failed, prompts),
     ...(failed ? { is_error: true } : {}),
   }
 }
 
 /** The API accepts only text in an error. */
-function contentOf(
+function writeContent(
   text: string,
   parts: CallAnswer['parts'],
   failed: boolean,

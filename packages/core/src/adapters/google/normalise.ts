@@ -1,7 +1,7 @@
 /** Converts parts that servers refuse to the nearest form that they accept, without losing content. */
 
 import { isRecord } from '../../base/guards.js'
-import { argumentsObject, plainText, readArguments, sameItems } from '../shared/thread.js'
+import { argumentsObject, hasSameItems, plainText, readArguments } from '../shared/thread.js'
 import type { GoogleContent, GoogleFunctionCall, GoogleFunctionResponse, GooglePart } from './types.js'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -11,7 +11,7 @@ export function normaliseParts({ parts }: GoogleContent): readonly GooglePart[] 
   const given: readonly unknown[] = Array.isArray(parts) ? parts : parts == null ? [] : [parts]
   const ids = new Set<string>()
   const made = given.flatMap((part) => normalisePart(part, ids))
-  return (Array.isArray(parts) && sameItems(made, parts) ? parts : made) as readonly GooglePart[]
+  return (Array.isArray(parts) && hasSameItems(made, parts) ? parts : made) as readonly GooglePart[]
 }
 
 function normalisePart(part: unknown, ids: Set<string>): readonly GooglePart[] {

@@ -4,7 +4,14 @@
  */
 
 import { isRecord } from '../../base/guards.js'
-import { type Native, plainText, readArguments, textOf, type Unit, type UnitCall } from '../shared/thread.js'
+import {
+  type Native,
+  plainText,
+  readArguments,
+  readText,
+  type Unit,
+  type UnitCall,
+} from '../shared/thread.js'
 import type { OwnUnit } from '../shared/wire.js'
 import { normaliseParts } from './normalise.js'
 import {
@@ -13,7 +20,7 @@ import {
   type GoogleFunctionResponse,
   type GooglePart,
   type GoogleReply,
-  partsOf,
+  listParts,
   WIRE,
 } from './types.js'
 
@@ -28,7 +35,7 @@ export interface Piece {
 export function readContents(contents: readonly GoogleContent[]): readonly Unit[] {
   let open: readonly UnitCall[] = []
   return joinReplies(contents).flatMap((content) => {
-    const units = readContent(content, open).map(placed)
+    const units = readContent(content, open).map(markRest)
     for (const unit of units) {
       if (unit.kind === 'assistant') open = unit.calls
       if (unit.kind === 'answer') open = open.filter(({ id }) => id !== unit.callId)
@@ -38,21 +45,21 @@ export function readContents(contents: readonly GoogleContent[]): readonly Unit[
 }
 
 /** Rebuilds the contents of a thread. */
-export function contentsOf(units: readonly OwnUnit[]): readonly GoogleContent[] {
+export function restoreContents(units: readonly OwnUnit[]): readonly GoogleContent[] {
   return units.flatMap(({ native: { value, form } }) => (form === 'rest' ? [] : [(value as Piece).content]))
 }
 
-function placed(unit: OwnUnit, index: number): OwnUnit {
+function markRest(unit: OwnUnit, index: number): OwnUnit {
   return index === 0 ? unit : { ...unit, native: { ...unit.native, form: 'rest' } }
 }
 
-export function contentOf(reply: GoogleReply): GoogleContent | undefined {
+export function findContent(reply: GoogleReply): GoogleContent | undefined {
   return 'candidates' in reply ? reply.candidates?.[0]?.content : (reply as GoogleContent)
 }
 
 /** Thoughts are not text: they stay in the native piece. */
-export function spokenText(parts: readonly GooglePart[]): string {
-  return textOf(parts.filter((part) => part?.thought !== true))
+export function readSpoken(parts: readonly GooglePart[]): string {
+  return readText(parts.filter((part) => part?.thought !== true))
 }
 
 /**
@@ -60,12 +67,12 @@ export function spokenText(parts: readonly GooglePart[]): string {
  * on. Such an id is repeated in the history, and anchors distinguish the occurrences: they are matched from the end
  * after a compaction, which numbers from the start would not survive.
  */
-export function callsOf(content: GoogleContent): readonly UnitCall[] {
-  return callsIn(normaliseParts(content))
+export function readCalls(content: GoogleContent): readonly UnitCall[] {
+  return readPartCalls(normaliseParts(content))
 }
 
 /** `parts` are in normal form. */
-export function callsIn(parts: readonly GooglePart[]): readonly UnitCall[] {
+export function readPartCalls(parts: readonly GooglePart[]): readonly UnitCall[] {
   const ids = new Set<string>()
   return parts.flatMap((part): UnitCall[] => {
     if (!part.functionCall) return []
@@ -79,7 +86,7 @@ export function callsIn(parts: readonly GooglePart[]): readonly UnitCall[] {
 }
 
 /** The id of a call on this wire, if it has one. */
-export function ownId(call: UnitCall | undefined): string | undefined {
+export function readOwnId(call: UnitCall | undefined): string | undefined {
   if (call?.native?.wire !== WIRE) return call?.id
   return (call.native.value as GooglePart).functionCall?.id || undefined
 }
@@ -91,14 +98,14 @@ function isOther({ text, thought, functionCall }: GooglePart): boolean {
 
 function readContent(content: GoogleContent, open: readonly UnitCall[]): readonly OwnUnit[] {
   const parts = normaliseParts(content)
-  const calls = callsIn(parts)
+  const calls = readPartCalls(parts)
   const answers: OwnUnit[] = []
   const own: OwnUnit[] = []
   let left = [...calls, ...open]
   const rest = parts.filter((part) => {
     const response = part.functionResponse
     if (!response) return true
-    const call = answeredBy(response, left)
+    const call = findCall(response, left)
     left = left.filter((each) => each !== call)
     const callId = call?.id ?? (response.id || response.name || '')
     const piece: Piece = { content, parts: [part] }
@@ -107,7 +114,7 @@ function readContent(content: GoogleContent, open: readonly UnitCall[]): readonl
     place.push({ kind: 'answer', callId, text, native: native(piece) })
     return false
   })
-  const text = spokenText(rest)
+  const text = readSpoken(rest)
   // Only the model calls, whatever the role is. A call and its response may be in one content.
   if (content.role === 'model' || calls.length > 0)
     return [
@@ -130,12 +137,12 @@ function readContent(content: GoogleContent, open: readonly UnitCall[]): readonl
  * Matches by id. Otherwise the first open call of that name, unless both have different ids. A repeated id has a
  * number.
  */
-function answeredBy({ id, name }: GoogleFunctionResponse, open: readonly UnitCall[]): UnitCall | undefined {
-  const exact = id ? open.find((call) => ownId(call) === id) : undefined
+function findCall({ id, name }: GoogleFunctionResponse, open: readonly UnitCall[]): UnitCall | undefined {
+  const exact = id ? open.find((call) => readOwnId(call) === id) : undefined
   return (
     exact ??
-    open.find((call) => call.name === name && (!id || ownId(call) === undefined)) ??
-    (id ? open.find((call) => ownId(call)?.startsWith(`${id}:`)) : undefined)
+    open.find((call) => call.name === name && (!id || readOwnId(call) === undefined)) ??
+    (id ? open.find((call) => readOwnId(call)?.startsWith(`${id}:`)) : undefined)
   )
 }
 
@@ -166,8 +173,8 @@ function joinReplies(contents: readonly GoogleContent[]): readonly GoogleContent
     const start = index
     while (isOfModel(contents[index])) index++
     const run = contents.slice(start, index)
-    const first = firstAnswered(run, responsesFrom(contents, index))
-    groups.push(...run.slice(0, first), ...inOne(run.slice(first)))
+    const first = findFirstAnswered(run, readResponses(contents, index))
+    groups.push(...run.slice(0, first), ...joinRun(run.slice(first)))
     if (index === start) groups.push(contents[index++] as GoogleContent)
   }
   return groups
@@ -178,7 +185,7 @@ export function isJoined(content: GoogleContent): boolean {
   return joined.has(content)
 }
 
-function inOne(run: readonly GoogleContent[]): readonly GoogleContent[] {
+function joinRun(run: readonly GoogleContent[]): readonly GoogleContent[] {
   const [first, ...others] = run
   if (!first || others.length === 0) return run
   const reply = { ...first, parts: normaliseParts({ parts: run.flatMap(normaliseParts) }) }
@@ -187,7 +194,7 @@ function inOne(run: readonly GoogleContent[]): readonly GoogleContent[] {
 }
 
 /** From the end: without ids, responses belong to the latest calls of their name. */
-function firstAnswered(run: readonly GoogleContent[], responses: GoogleFunctionResponse[]): number {
+function findFirstAnswered(run: readonly GoogleContent[], responses: GoogleFunctionResponse[]): number {
   let first = run.length
   for (const [index, content] of [...run.entries()].reverse())
     for (const { functionCall: call } of normaliseParts(content)) {
@@ -204,7 +211,7 @@ function fits(response: GoogleFunctionResponse, call: GoogleFunctionCall): boole
 }
 
 /** The responses up to the next content of the model. */
-function responsesFrom(contents: readonly GoogleContent[], start: number): GoogleFunctionResponse[] {
+function readResponses(contents: readonly GoogleContent[], start: number): GoogleFunctionResponse[] {
   const end = contents.findIndex((content, index) => index >= start && isOfModel(content))
   return contents
     .slice(start, end < 0 ? undefined : end)
@@ -213,5 +220,5 @@ function responsesFrom(contents: readonly GoogleContent[], start: number): Googl
 
 /** A response inside the content belongs to a call of the same content. */
 function isOfModel(content: GoogleContent | undefined): boolean {
-  return content?.role === 'model' && !partsOf(content).some((part) => part?.functionResponse)
+  return content?.role === 'model' && !listParts(content).some((part) => part?.functionResponse)
 }

@@ -1,8 +1,8 @@
 /** Assembles the chunks of a streamed reply into one content. */
 import type { Usage } from '../../accounting/measurement.js'
 import { isRecord } from '../../base/guards.js'
-import { eventsIn, figure, type StreamedReply, total } from '../shared/stream.js'
-import { type GoogleContent, type GooglePart, partsOf } from './types.js'
+import { addFigures, checkEvents, readFigure, type StreamedReply } from '../shared/stream.js'
+import { type GoogleContent, type GooglePart, listParts } from './types.js'
 
 export { readEvents } from '../shared/stream.js'
 
@@ -13,12 +13,13 @@ export interface StreamedContent extends GoogleContent {
 
 /** Converts `usageMetadata` of a response for `recordRequest`. This API omits zeros. */
 export function readUsage(usage: unknown): Usage {
-  const inputTokens = figure(usage, 'promptTokenCount')
+  const inputTokens = readFigure(usage, 'promptTokenCount')
   const rest = inputTokens === undefined ? undefined : 0
   return {
     inputTokens,
-    cachedTokens: figure(usage, 'cachedContentTokenCount') ?? rest,
-    outputTokens: total(figure(usage, 'candidatesTokenCount'), figure(usage, 'thoughtsTokenCount')) ?? rest,
+    cachedTokens: readFigure(usage, 'cachedContentTokenCount') ?? rest,
+    outputTokens:
+      addFigures(readFigure(usage, 'candidatesTokenCount'), readFigure(usage, 'thoughtsTokenCount')) ?? rest,
   }
 }
 
@@ -45,12 +46,12 @@ export async function assemble<Content extends GoogleContent = StreamedContent>(
   let rawUsage: unknown
   let error: unknown
   try {
-    for await (const chunk of eventsIn(chunks)) {
+    for await (const chunk of checkEvents(chunks)) {
       const { candidates, promptFeedback, usageMetadata, error: failure } = (chunk ?? {}) as Chunk
       if (failure) throw failure
       rawUsage = usageMetadata ?? rawUsage
       const candidate = candidates?.find(({ index = 0 }) => index === 0)
-      for (const part of partsOf(candidate?.content ?? {})) if (isRecord(part)) add(parts, part)
+      for (const part of listParts(candidate?.content ?? {})) if (isRecord(part)) add(parts, part)
       // Or the reason why the prompt was blocked.
       finish = candidate?.finishReason ?? promptFeedback?.blockReason ?? finish
     }

@@ -6,7 +6,7 @@ import {
   assertImportable,
   createToolCodec,
   type Described,
-  fitted,
+  fitTool,
   type ImportForm,
   objectSchema,
 } from '../shared/tools.js'
@@ -19,12 +19,12 @@ const FORM: ImportForm = {
 }
 
 const codec = createToolCodec<GoogleFunction>((given) => {
-  const { name, description, ...tool } = fitted(given, WIRE)
+  const { name, description, ...tool } = fitTool(given, WIRE)
   // Not `parameters`: Google's subset has no `additionalProperties`, no `$ref` and no object without properties.
   return { name, description, parametersJsonSchema: objectSchema(tool) }
 })
 
-export const declarations = codec.write
+export const writeTools = codec.write
 
 /**
  * Reads your existing `tools` (`[{ functionDeclarations }]`), or a list of declarations. `describe` adds fields that
@@ -36,7 +36,7 @@ export function importTools<Native extends GoogleFunctionDeclaration>(
   wire: readonly (Native | { readonly functionDeclarations?: readonly Native[] | undefined })[],
   describe: (declaration: Native) => Described = () => ({}),
 ): readonly Tool[] {
-  const listed = declarationsIn(wire) as readonly Native[]
+  const listed = unpackDeclarations(wire) as readonly Native[]
   assertImportable(
     listed,
     FORM,
@@ -59,7 +59,7 @@ export function importTools<Native extends GoogleFunctionDeclaration>(
 const FOREIGN = ['type', 'input_schema', 'inputSchema']
 
 /** Unpacks nested declarations. A tool with other keys stays packed, and is refused later. */
-function declarationsIn(wire: unknown): unknown {
+function unpackDeclarations(wire: unknown): unknown {
   if (!Array.isArray(wire)) return wire
   const inner = (tool: unknown) => {
     if (!isRecord(tool) || !Array.isArray(tool.functionDeclarations)) return undefined

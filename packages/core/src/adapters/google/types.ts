@@ -66,6 +66,6 @@ export interface GoogleTool {
 
 export const WIRE = 'google'
 
-export function partsOf({ parts }: GoogleContent): readonly GooglePart[] {
+export function listParts({ parts }: GoogleContent): readonly GooglePart[] {
   return Array.isArray(parts) ? (parts as readonly GooglePart[]) : []
 }

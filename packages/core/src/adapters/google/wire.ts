@@ -8,19 +8,19 @@ import type { CallAnswer } from '../../turn/run.js'
 import type { UnitCall } from '../shared/thread.js'
 import type { Wire } from '../shared/wire.js'
 import { normaliseParts } from './normalise.js'
-import { callsOf, contentOf, contentsOf, ownId, readContents } from './read.js'
+import { findContent, readCalls, readContents, readOwnId, restoreContents } from './read.js'
 import { readUsage } from './stream.js'
-import { declarations } from './tools.js'
+import { writeTools } from './tools.js'
 import {
   type GoogleContent,
   type GoogleFunction,
   type GooglePart,
   type GoogleReply,
   type GoogleTool,
-  partsOf,
+  listParts,
   WIRE,
 } from './types.js'
-import { responseOf, toResponse, writeContents } from './write.js'
+import { createResponse, writeContents, writeResponse } from './write.js'
 
 export interface GooglePrompt {
   /** Your system prompt. The section follows it. */
@@ -72,17 +72,17 @@ export function googleWire(
     // A reply that broke off has no parts, and servers refuse it.
     normalise: (content) => (normaliseParts(content).length > 0 ? [content] : []),
     read: readContents,
-    restore: contentsOf,
+    restore: restoreContents,
     write: (units, _view, warn = () => undefined) => writeContents(units, warn),
     parts(messages, view, prompt) {
-      const functionDeclarations = declarations(view) as GoogleFunction[]
-      const systemInstruction = instruct(prompt.systemInstruction, view.section)
+      const functionDeclarations = writeTools(view) as GoogleFunction[]
+      const systemInstruction = writeSystem(prompt.systemInstruction, view.section)
       return {
         // Not changed here; typed as clients expect.
         contents: messages as GoogleContent[],
         ...(functionDeclarations.length > 0 ? { tools: [{ functionDeclarations }] } : {}),
         ...(systemInstruction ? { systemInstruction } : {}),
-        ...mask(view),
+        ...writeToolConfig(view),
       }
     },
     usage: (reply) =>
@@ -93,8 +93,8 @@ export function googleWire(
           'reply',
           'run takes the response of generateContent, or the content of its first candidate: response.candidates[0].content.',
         )
-      const content = contentOf(reply)
-      return content ? callsOf(content) : []
+      const content = findContent(reply)
+      return content ? readCalls(content) : []
     },
     answer(answers, _view, calls) {
       if (answers.length === 0) return []
@@ -113,7 +113,7 @@ function isReply(reply: unknown): boolean {
 }
 
 /** Unloaded and unavailable tools stay declared, but cannot be called. */
-function mask({ tools, masked }: SurfaceView): { readonly toolConfig?: GoogleToolConfig } {
+function writeToolConfig({ tools, masked }: SurfaceView): { readonly toolConfig?: GoogleToolConfig } {
   if (masked.length === 0) return {}
   const allowedFunctionNames = tools.map(({ name }) => name).filter((name) => !masked.includes(name))
   return { toolConfig: { functionCallingConfig: { mode: 'VALIDATED' as never, allowedFunctionNames } } }
@@ -126,16 +126,17 @@ function answerPart(
   prompts: Prompts,
 ): GooglePart {
   const failed = ['error', 'timed-out', 'already-started', 'not-recorded'].includes(outcome.kind)
-  const id = ownId(call)
+  const id = readOwnId(call)
   const answered = { ...defined({ id }), name: call?.name ?? '' }
   const key = failed ? 'error' : 'result'
-  if (!parts) return { functionResponse: toResponse(answered, { [key]: text }) }
-  const { response, ...beside } = responseOf(parts, key, media, prompts)
-  return { functionResponse: { ...toResponse(answered, response), ...beside } }
+  if (!parts) return { functionResponse: createResponse(answered, { [key]: text }) }
+  const { response, ...beside } = writeResponse(parts, key, media, prompts)
+  return { functionResponse: { ...createResponse(answered, response), ...beside } }
 }
 
-function instruct(own: GooglePrompt['systemInstruction'], section: string): GoogleContent | undefined {
+function writeSystem(own: GooglePrompt['systemInstruction'], section: string): GoogleContent | undefined {
   const content = typeof own === 'string' ? { parts: own === '' ? [] : [{ text: own }] } : own
-  if (section !== '') return { ...content, parts: [...(content ? partsOf(content) : []), { text: section }] }
-  return content && partsOf(content).length > 0 ? content : undefined
+  if (section !== '')
+    return { ...content, parts: [...(content ? listParts(content) : []), { text: section }] }
+  return content && listParts(content).length > 0 ? content : undefined
 }

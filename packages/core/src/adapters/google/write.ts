@@ -8,17 +8,23 @@ import type { ResultPart } from '../../result/part.js'
 import { isTaken } from '../../result/taken.js'
 import { defaultPrompts, type Prompts } from '../../surface/prompts.js'
 import { writeParts } from '../shared/media.js'
-import { argumentsObject, referencesText, sameItems, type Unit, type UnitCall } from '../shared/thread.js'
+import {
+  argumentsObject,
+  describeReferences,
+  hasSameItems,
+  type Unit,
+  type UnitCall,
+} from '../shared/thread.js'
 import type { Warn } from '../shared/wire.js'
 import { normaliseParts } from './normalise.js'
-import { callsIn, isJoined, type Piece, spokenText } from './read.js'
+import { isJoined, type Piece, readPartCalls, readSpoken } from './read.js'
 import {
   type GoogleContent,
   type GoogleFunctionCall,
   type GoogleFunctionResponse,
   type GooglePart,
   type GoogleResponseMedia,
-  partsOf,
+  listParts,
   WIRE,
 } from './types.js'
 
@@ -46,12 +52,12 @@ export function writeContents(units: readonly Unit[], warn: Warn): GoogleContent
   const unsound = new Set<GoogleContent>()
   let written: Written = new Map()
   for (const unit of units) {
-    const piece = pieceOf(unit)
-    if (piece && !isSound(piece.content)) unsound.add(piece.content)
+    const piece = readPiece(unit)
+    if (piece && !isNormal(piece.content)) unsound.add(piece.content)
     let draft: Draft = { role: 'user', source: piece?.content, parts: piece?.parts ?? [] }
     let joins = true
     if (unit.kind === 'assistant') {
-      const turn = modelTurn(unit, piece)
+      const turn = writeModelTurn(unit, piece)
       written = turn.written
       draft = { ...draft, role: 'model', parts: turn.parts }
       // Calls must come right after a user turn; other content of the model may follow the model. After unanswered
@@ -104,7 +110,7 @@ function joinModelTurns(drafts: Draft[]): void {
 }
 
 /** `call`: as it is in the written history. */
-export function toResponse(
+export function createResponse(
   { id, name = '' }: GoogleFunctionCall,
   response: GoogleFunctionResponse['response'] = {},
 ): GoogleFunctionResponse {
@@ -112,24 +118,24 @@ export function toResponse(
 }
 
 function toContent({ role, source, parts }: Draft): GoogleContent {
-  if (source && isOf(role, source) && sameItems(partsOf(source), parts)) return source
+  if (source && hasRole(role, source) && hasSameItems(listParts(source), parts)) return source
   return { ...source, role, parts }
 }
 
 /** A content without a role is the user's. */
-function isOf(role: Draft['role'], content: GoogleContent): boolean {
+function hasRole(role: Draft['role'], content: GoogleContent): boolean {
   return content.role === role || (role === 'user' && content.role == null)
 }
 
-function isSound(content: GoogleContent): boolean {
-  const parts = partsOf(content)
-  const known = isOf('model', content) || isOf('user', content)
+function isNormal(content: GoogleContent): boolean {
+  const parts = listParts(content)
+  const known = hasRole('model', content) || hasRole('user', content)
   const first = parts.findIndex((part) => !part?.functionResponse)
   const ordered = first < 0 || !parts.slice(first).some((part) => part?.functionResponse)
-  return known && ordered && sameItems(parts, normaliseParts(content))
+  return known && ordered && hasSameItems(parts, normaliseParts(content))
 }
 
-function modelTurn(
+function writeModelTurn(
   unit: Extract<Unit, { kind: 'assistant' }>,
   piece: Piece | undefined,
 ): { readonly parts: readonly GooglePart[]; readonly written: Written } {
@@ -148,21 +154,21 @@ function modelTurn(
     }
     return { parts, written }
   }
-  return rewrittenTurn(unit.text, unit.calls, piece, written)
+  return rewriteTurn(unit.text, unit.calls, piece, written)
 }
 
 /**
  * Rewrites the calls and keeps everything else. The signature of a removed call passes to the next one, because the
  * first call needs one.
  */
-function rewrittenTurn(
+function rewriteTurn(
   text: string,
   calls: readonly UnitCall[],
   { parts: original }: Piece,
   written: Map<string, GoogleFunctionCall>,
 ): { readonly parts: readonly GooglePart[]; readonly written: Written } {
   const kept = new Map(calls.map((call) => [call.id, call]))
-  const ids = new Map(callsIn(original).map(({ id, native }) => [native?.value, id]))
+  const ids = new Map(readPartCalls(original).map(({ id, native }) => [native?.value, id]))
   let signature: string | undefined
   const parts = original.flatMap((part): GooglePart[] => {
     const id = ids.get(part)
@@ -183,7 +189,7 @@ function rewrittenTurn(
     if (same && carried === undefined) return [part]
     return [{ ...part, functionCall, ...(carried === undefined ? {} : { thoughtSignature: carried }) }]
   })
-  return { parts: text === spokenText(original) ? parts : [...parts, { text }], written }
+  return { parts: text === readSpoken(original) ? parts : [...parts, { text }], written }
 }
 
 function responsePart(
@@ -194,16 +200,17 @@ function responsePart(
   const before = own?.functionResponse
   if (!before && parts) {
     // The parts contain only text and accepted media: no description is needed.
-    const { response, ...beside } = responseOf(parts, 'result', true, defaultPrompts)
-    return { functionResponse: { ...toResponse(call, response), ...beside } }
+    const { response, ...beside } = writeResponse(parts, 'result', true, defaultPrompts)
+    return { functionResponse: { ...createResponse(call, response), ...beside } }
   }
-  if (!before) return { functionResponse: toResponse(call, { result: text || referencesText(loaded) }) }
+  if (!before)
+    return { functionResponse: createResponse(call, { result: text || describeReferences(loaded) }) }
   if (before.name === call.name && (before.id || '') === (call.id || '')) return own
   const { id: _, ...rest } = before
-  return { ...own, functionResponse: { ...rest, ...toResponse(call, before.response) } }
+  return { ...own, functionResponse: { ...rest, ...createResponse(call, before.response) } }
 }
 
-function pieceOf(unit: Unit): Piece | undefined {
+function readPiece(unit: Unit): Piece | undefined {
   return unit.kind !== 'note' && unit.native?.wire === WIRE ? (unit.native.value as Piece) : undefined
 }
 
@@ -215,7 +222,7 @@ function callIn(part: unknown): GoogleFunctionCall {
  * Writes a result for Gemini: text in the response, media in its parts. It uses no `displayName` and no `$ref` to
  * one: the Gemini API refuses them, although Vertex documents them. `media`: whether the model accepts media.
  */
-export function responseOf(
+export function writeResponse(
   parts: readonly ResultPart[],
   key: 'result' | 'error',
   media: boolean,

@@ -8,7 +8,7 @@ import {
   hasObjectArguments,
   plainText,
   readArguments,
-  textOf,
+  readText,
   type Unit,
   type UnitCall,
 } from '../shared/thread.js'
@@ -26,16 +26,16 @@ export function readMessages(messages: readonly ChatMessage[]): readonly Unit[] 
 
 function readMessage(message: ChatMessage, open: readonly UnitCall[]): Unit {
   const native = { wire: WIRE, value: message }
-  const kind = kindOf(message)
-  const text = textOf(normaliseContent(message.content))
-  if (kind === 'answer') return { kind, callId: answeredBy(message, open), text, native }
+  const kind = detectKind(message)
+  const text = readText(normaliseContent(message.content))
+  if (kind === 'answer') return { kind, callId: findAnsweredId(message, open), text, native }
   if (kind !== 'assistant') return { kind, text, native }
-  const calls = callsOf(message)
+  const calls = readCalls(message)
   return { kind, text, calls, native, ...(isNormal(message, calls) ? {} : { repaired: true as const }) }
 }
 
 /** A message with an unknown role is the model's if it has calls, otherwise the user's. */
-function kindOf({ role, tool_calls: calls }: ChatMessage): 'system' | 'user' | 'assistant' | 'answer' {
+function detectKind({ role, tool_calls: calls }: ChatMessage): 'system' | 'user' | 'assistant' | 'answer' {
   if (role === 'tool' || role === 'function') return 'answer'
   if (role === 'system' || role === 'developer') return 'system'
   if (role === 'user') return 'user'
@@ -46,13 +46,13 @@ function kindOf({ role, tool_calls: calls }: ChatMessage): 'system' | 'user' | '
  * The id of the call that a message answers. If calls have no ids or repeat one, answers do too: they are matched in
  * order. A message with the role `function` has only a name.
  */
-function answeredBy(message: ChatMessage, open: readonly UnitCall[]): string {
+function findAnsweredId(message: ChatMessage, open: readonly UnitCall[]): string {
   const { role, name, tool_call_id: given } = message as ChatMessage & { readonly name?: unknown }
-  const id = givenId(given)
+  const id = readId(given)
   const call =
     role === 'function' && id === ''
       ? open.find((each) => each.name === name)
-      : (open.find((each) => each.id === id) ?? open.find((each) => ownId(each) === id))
+      : (open.find((each) => each.id === id) ?? open.find((each) => readOwnId(each) === id))
   return call?.id ?? (id || plainText(role === 'function' ? name : ''))
 }
 
@@ -75,7 +75,7 @@ export function isNormal(message: ChatMessage, calls: readonly UnitCall[]): bool
   if (isRecord(single)) return false
   if (calls.length === 0) return given === undefined && content === normaliseContent(content)
   const normal =
-    calls.length === given?.length && calls.every((call, index) => fromCall(call) === given[index])
+    calls.length === given?.length && calls.every((call, index) => writeCall(call) === given[index])
   return normal && (content == null || content === normaliseContent(content))
 }
 
@@ -98,11 +98,11 @@ type Fields = Readonly<Record<string, unknown>>
  * Reads the calls of a message. Missing or repeated ids are replaced; `run` uses the new ones. An entry without an id
  * and a name is skipped. A call of a custom tool gets a name that no function can have: only the host can run it.
  */
-export function callsOf(message: ChatMessage | ChatReplyMessage): readonly UnitCall[] {
+export function readCalls(message: ChatMessage | ChatReplyMessage): readonly UnitCall[] {
   const seen = new Set<string>()
-  return entriesOf(message).flatMap((entry): UnitCall[] => {
+  return listCallEntries(message).flatMap((entry): UnitCall[] => {
     if (!isRecord(entry)) return []
-    const given = givenId(entry.id)
+    const given = readId(entry.id)
     const target = isRecord(entry.function) ? entry.function : {}
     if (given === '' && typeof target.name !== 'string' && !isCustom(entry)) return []
     const base = given || 'call'
@@ -126,7 +126,7 @@ export function callsOf(message: ChatMessage | ChatReplyMessage): readonly UnitC
  * Reads the calls of a reply to run. A call that was cut off at the limit of the reply does not run: its arguments
  * are incomplete.
  */
-export function callsIn(reply: ChatReply): readonly UnitCall[] {
+export function readReplyCalls(reply: ChatReply): readonly UnitCall[] {
   const given: unknown = isRecord(reply) && Array.isArray(reply.choices) ? reply.choices[0] : reply
   const choice: ChatChoice =
     isRecord(given) && isRecord(given.message)
@@ -139,7 +139,7 @@ export function callsIn(reply: ChatReply): readonly UnitCall[] {
       'run takes the completion of the API, a choice of it (completion.choices[0]), or the assistant message of a choice.',
     )
   if (message.role !== 'assistant') return []
-  const calls = callsOf(message)
+  const calls = readCalls(message)
   const cut = finish === 'length' ? calls.at(-1) : undefined
   return calls
     .filter((call) => !isCustomCall(call))
@@ -147,7 +147,7 @@ export function callsIn(reply: ChatReply): readonly UnitCall[] {
 }
 
 /** `function_call` is the older form of `tool_calls`, for a single call. */
-function entriesOf(
+function listCallEntries(
   message: (ChatMessage | ChatReplyMessage) & { readonly function_call?: unknown },
 ): readonly unknown[] {
   const { tool_calls: calls, function_call: single } = message
@@ -156,13 +156,13 @@ function entriesOf(
 }
 
 /** An id as text. Some libraries write numbers. */
-function givenId(id: unknown): string {
+function readId(id: unknown): string {
   return typeof id === 'string' ? id : typeof id === 'number' ? String(id) : ''
 }
 
 /** The id of a call in its message. */
-function ownId({ native }: UnitCall): string {
-  return givenId((native?.value as Fields | undefined)?.id)
+function readOwnId({ native }: UnitCall): string {
+  return readId((native?.value as Fields | undefined)?.id)
 }
 
 export function isCustomCall({ native }: UnitCall): boolean {
@@ -182,7 +182,7 @@ function isCustom(
 }
 
 /** Writes a call as servers accept it. Returns the object of the message if it is complete. */
-export function fromCall(call: UnitCall): object {
+export function writeCall(call: UnitCall): object {
   const { id, name, native } = call
   const own = native?.wire === WIRE && isRecord(native.value) ? native.value : {}
   if (isCustom(own)) return own.id === id ? own : { ...own, id }

@@ -1,7 +1,7 @@
 /** Assembles the chunks of a streamed reply into one assistant message. */
 import type { Usage } from '../../accounting/measurement.js'
 import { isRecord } from '../../base/guards.js'
-import { eventsIn, figure, type StreamedReply, total } from '../shared/stream.js'
+import { addFigures, checkEvents, readFigure, type StreamedReply } from '../shared/stream.js'
 
 export { readEvents } from '../shared/stream.js'
 
@@ -23,11 +23,12 @@ export interface StreamedChoice {
 
 /** Converts `usage` of a completion for `recordRequest`. DeepSeek reports cached tokens in different fields. */
 export function readUsage(usage: unknown): Usage {
-  const hit = figure(usage, 'prompt_cache_hit_tokens')
+  const hit = readFigure(usage, 'prompt_cache_hit_tokens')
   return {
-    inputTokens: figure(usage, 'prompt_tokens') ?? total(hit, figure(usage, 'prompt_cache_miss_tokens')),
-    cachedTokens: figure(usage, 'prompt_tokens_details', 'cached_tokens') ?? hit,
-    outputTokens: figure(usage, 'completion_tokens'),
+    inputTokens:
+      readFigure(usage, 'prompt_tokens') ?? addFigures(hit, readFigure(usage, 'prompt_cache_miss_tokens')),
+    cachedTokens: readFigure(usage, 'prompt_tokens_details', 'cached_tokens') ?? hit,
+    outputTokens: readFigure(usage, 'completion_tokens'),
   }
 }
 
@@ -72,7 +73,7 @@ export async function assemble(
   let error: unknown
   const calls = collectCalls()
   try {
-    for await (const chunk of eventsIn(chunks)) {
+    for await (const chunk of checkEvents(chunks)) {
       const { choices, usage: figures, error: failure } = (chunk ?? {}) as Chunk
       if (failure !== undefined && failure !== null) throw failure
       rawUsage = figures ?? rawUsage
@@ -81,7 +82,7 @@ export async function assemble(
       const { role: _, content: said, refusal: refused, tool_calls: parts, ...more } = choice.delta ?? {}
       content += said ?? ''
       refusal += refused ?? ''
-      others = joined(others, more)
+      others = joinFields(others, more)
       for (const part of parts ?? []) if (isRecord(part)) calls.add(part)
       finish = choice.finish_reason ?? finish
     }
@@ -140,20 +141,20 @@ function collectCalls() {
       const name = part?.name ?? ''
       if (name !== call.name) call.name += name
       call.text += part?.arguments ?? ''
-      call.others = joined(call.others, more)
+      call.others = joinFields(call.others, more)
     },
   }
 }
 
 /** Joins two fragments of an object: concatenates text and lists, merges objects, otherwise takes the later value. */
-function joined(before: Fields, more: Fields): Fields {
+function joinFields(before: Fields, more: Fields): Fields {
   const entries = Object.entries(more)
     .filter(([, value]) => value !== undefined && value !== null)
     .map(([field, value]): [string, unknown] => {
       const old = Object.hasOwn(before, field) ? before[field] : undefined
       if (typeof old === 'string' && typeof value === 'string') return [field, old + value]
       if (Array.isArray(old) && Array.isArray(value)) return [field, [...old, ...value]]
-      return [field, isRecord(old) && isRecord(value) ? joined(old, value) : value]
+      return [field, isRecord(old) && isRecord(value) ? joinFields(old, value) : value]
     })
   return entries.length === 0 ? before : { ...before, ...Object.fromEntries(entries) }
 }

@@ -5,7 +5,7 @@ import {
   assertImportable,
   createToolCodec,
   type Described,
-  fitted,
+  fitTool,
   type ImportForm,
   objectSchema,
 } from '../shared/tools.js'
@@ -17,7 +17,7 @@ const FORM: ImportForm = {
 }
 
 const codec = createToolCodec<ChatTool>((given) => {
-  const { name, description, ...tool } = fitted(given, WIRE)
+  const { name, description, ...tool } = fitTool(given, WIRE)
   const parameters = objectSchema(tool) as Record<string, unknown>
   return {
     type: 'function',
@@ -25,7 +25,7 @@ const codec = createToolCodec<ChatTool>((given) => {
   }
 })
 
-export const chatTools = codec.write
+export const writeTools = codec.write
 
 /** A tool of this wire, as any client types it. */
 export type ImportedChatTool =

@@ -4,12 +4,12 @@ import { assertKnownKeys, assertOneOf } from '../../base/options.js'
 import type { ResultPart } from '../../result/part.js'
 import { isSendable } from '../../result/taken.js'
 import type { Prompts } from '../../surface/prompts.js'
-import { dataUrl, writeParts } from '../shared/media.js'
+import { writeDataUrl, writeParts } from '../shared/media.js'
 import { MISTRAL_IDS } from '../shared/weave.js'
 import type { Wire } from '../shared/wire.js'
-import { callsIn, isCustomCall, readMessages } from './read.js'
+import { isCustomCall, readMessages, readReplyCalls } from './read.js'
 import { readUsage } from './stream.js'
-import { chatTools } from './tools.js'
+import { writeTools } from './tools.js'
 import {
   type ChatMessage,
   type ChatReply,
@@ -62,7 +62,7 @@ export function chatWire(
         (unit.kind === 'assistant' ? unit.calls.filter(isCustomCall) : []).map(({ name }) => name),
       ),
     parts(messages, view) {
-      const tools = chatTools(view)
+      const tools = writeTools(view)
       // Not changed here; typed as clients expect.
       return {
         messages: messages as ChatMessage[],
@@ -70,24 +70,24 @@ export function chatWire(
       }
     },
     usage: (reply) => (isRecord(reply) && 'usage' in reply ? readUsage(reply.usage) : undefined),
-    calls: callsIn,
+    calls: readReplyCalls,
     answer: (answers) =>
       answers.map(
         ({ callId, text, parts }): ChatToolMessage => ({
           role: 'tool',
           tool_call_id: callId,
-          content: parts && imageResults ? withImages(parts, prompts) : text,
+          content: parts && imageResults ? writeImages(parts, prompts) : text,
         }),
       ),
   }
 }
 
-function withImages(parts: readonly ResultPart[], prompts: Prompts): ChatToolMessage['content'] {
+function writeImages(parts: readonly ResultPart[], prompts: Prompts): ChatToolMessage['content'] {
   const made = writeParts<ChatResultPart>(
     parts,
     (part) =>
       part.type === 'image' && isSendable(WIRE, part)
-        ? { type: 'image_url', image_url: { url: dataUrl(part) } }
+        ? { type: 'image_url', image_url: { url: writeDataUrl(part) } }
         : undefined,
     prompts,
   )

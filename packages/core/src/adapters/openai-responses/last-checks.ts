@@ -3,11 +3,11 @@
 import { isRecord } from '../../base/guards.js'
 import { safeJson } from '../../base/text.js'
 import type { SurfaceView } from '../../surface/project.js'
-import { declaredOnce, isNamespace, namespaceOf } from '../shared/namespace.js'
+import { chooseNamespace, isNamespace, removeDeclared } from '../shared/namespace.js'
 import type { Warn } from '../shared/wire.js'
 import { isCall, isOfModel, type ResponsesCall, type ResponsesItem } from './types.js'
 
-export function withNamespaces(
+export function setNamespaces(
   items: readonly ResponsesItem[],
   view: SurfaceView,
   warn: Warn,
@@ -17,23 +17,23 @@ export function withNamespaces(
   const plain = new Set(view.tools.map(({ name }) => name))
   const spaces = new Map<string, Set<string>>()
   return items.map((given) => {
-    const item = declaring(given, declared)
+    const item = removeDeclaredSpaces(given, declared)
     // While deferral is on, the items are Toolwell's own, so no warning.
     if (item !== given && view.mode === 'off')
       warn('form-repaired', 'repaired the form of an entry of the history, because servers refuse it')
-    learn(item, plain, spaces)
-    return isCall(item) ? placed(item, view, plain, spaces, warn) : item
+    recordSpaces(item, plain, spaces)
+    return isCall(item) ? setNamespace(item, view, plain, spaces, warn) : item
   })
 }
 
 /** The item, without the namespaces that were declared before. */
-function declaring(item: ResponsesItem, declared: Set<string>): ResponsesItem {
+function removeDeclaredSpaces(item: ResponsesItem, declared: Set<string>): ResponsesItem {
   if (!bringsTools(item)) return item
-  const tools = declaredOnce(item.tools, declared)
+  const tools = removeDeclared(item.tools, declared)
   return tools === item.tools ? item : { ...item, tools }
 }
 
-function placed(
+function setNamespace(
   item: ResponsesCall,
   view: SurfaceView,
   plain: ReadonlySet<string>,
@@ -48,7 +48,7 @@ function placed(
   if (!isSettled && !plain.has(name) && holder !== undefined) return { ...item, namespace: holder }
   if (namespace == null) return item
   const isOwn =
-    view.mode === 'on' && (namespace === name || namespace === namespaceOf(view.sources.get(name) ?? ''))
+    view.mode === 'on' && (namespace === name || namespace === chooseNamespace(view.sources.get(name) ?? ''))
   // Keep the host's namespace, unless the function is now declared only outside it: the API would refuse the call.
   if (!isOwn) {
     if (!plain.has(name)) return item
@@ -61,7 +61,7 @@ function placed(
   return rest
 }
 
-function learn(item: ResponsesItem, plain: Set<string>, spaces: Map<string, Set<string>>): void {
+function recordSpaces(item: ResponsesItem, plain: Set<string>, spaces: Map<string, Set<string>>): void {
   if (!bringsTools(item)) return
   const add = (space: string, name: string) => spaces.set(space, (spaces.get(space) ?? new Set()).add(name))
   for (const tool of item.tools) {
@@ -84,13 +84,13 @@ function nameOf(tool: unknown): readonly string[] {
  * Removes reasoning that the API refuses. It accepts reasoning once per id, and only before the item it led to.
  * Reasoning of a reply that reached its limit led to nothing. An item without its reasoning loses its id.
  */
-export function settleReasoning(items: readonly ResponsesItem[], warn: Warn): ResponsesItem[] {
+export function removeLostReasoning(items: readonly ResponsesItem[], warn: Warn): ResponsesItem[] {
   const seen = new Set<string>()
   const output: ResponsesItem[] = []
   let lost = false
   items.forEach((item, index) => {
     if (item.type === 'reasoning') {
-      const kept = leads(items, index) ? once(item, seen) : undefined
+      const kept = isFollowed(items, index) ? keepOnce(item, seen) : undefined
       if (kept) output.push(kept)
       else warn('reasoning-dropped', 'dropped reasoning that led to nothing or was repeated')
       lost = !kept
@@ -105,7 +105,7 @@ export function settleReasoning(items: readonly ResponsesItem[], warn: Warn): Re
 }
 
 /** Whether an item of the model follows this reasoning. */
-function leads(items: readonly ResponsesItem[], index: number): boolean {
+function isFollowed(items: readonly ResponsesItem[], index: number): boolean {
   let next = index + 1
   while (items[next]?.type === 'reasoning') next++
   const item = items[next]
@@ -113,7 +113,7 @@ function leads(items: readonly ResponsesItem[], index: number): boolean {
 }
 
 /** Reasoning that carries its content needs no id. */
-function once(item: ResponsesItem, seen: Set<string>): ResponsesItem | undefined {
+function keepOnce(item: ResponsesItem, seen: Set<string>): ResponsesItem | undefined {
   const { id } = item
   if (typeof id !== 'string') return item
   if (!seen.has(id)) {

@@ -1,7 +1,7 @@
 /** Converts items that the API refuses to the nearest form that it accepts, without losing content. */
 
 import { isRecord } from '../../base/guards.js'
-import { plainText, sameItems, wordsOf } from '../shared/thread.js'
+import { hasSameItems, plainText, textUnlessEmpty } from '../shared/thread.js'
 import type { ResponsesItem } from './types.js'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -41,8 +41,9 @@ export function normaliseItem(item: ResponsesItem): readonly ResponsesItem[] {
         output: normaliseParts(item.content, false),
       },
     ]
-  if (Array.isArray(calls) && calls.length > 0) return [...said(message), ...calls.flatMap(ofChat)]
-  if (type == null && role == null && item.content == null) return told(item)
+  if (Array.isArray(calls) && calls.length > 0)
+    return [...createMessage(message), ...calls.flatMap(convertChatCall)]
+  if (type == null && role == null && item.content == null) return writeAsText(item)
   return [normaliseMessage(item)]
 }
 
@@ -50,7 +51,7 @@ export function normaliseItem(item: ResponsesItem): readonly ResponsesItem[] {
  * Removes the parsed values that the official client adds to streamed replies, because the API refuses them. No
  * warning: nothing is lost, and every user of that client has them.
  */
-export function withoutParsed(item: ResponsesItem): ResponsesItem {
+export function removeParsed(item: ResponsesItem): ResponsesItem {
   const { parsed_arguments: _, ...call } = item as ResponsesItem & Fields
   const plain = item.type === 'function_call' && 'parsed_arguments' in item ? call : item
   if (!Array.isArray(item.content) || !item.content.some((part) => isRecord(part) && 'parsed' in part))
@@ -106,20 +107,20 @@ function normaliseParts(content: unknown, ofModel: boolean): unknown {
     if (type === kind && typeof text === 'string') return [part]
     if (typeof type === 'string' && (others.includes(type) || (!isText && typeof text !== 'string')))
       return [part]
-    const words = isText ? plainText(text) : wordsOf(text ?? part)
+    const words = isText ? plainText(text) : textUnlessEmpty(text ?? part)
     return words === '' ? [] : [{ type: kind, text: words }]
   })
-  return sameItems(parts, content) ? content : parts
+  return hasSameItems(parts, content) ? content : parts
 }
 
-function said(message: ResponsesItem): readonly ResponsesItem[] {
+function createMessage(message: ResponsesItem): readonly ResponsesItem[] {
   const content = normaliseParts(message.content, true)
   return content === '' ? [] : [{ type: 'message', role: 'assistant', content }]
 }
 
-function ofChat(call: unknown): readonly ResponsesItem[] {
+function convertChatCall(call: unknown): readonly ResponsesItem[] {
   const { id, function: target } = isRecord(call) ? call : {}
-  if (!isRecord(target)) return told(call)
+  if (!isRecord(target)) return writeAsText(call)
   const written = plainText(target.arguments)
   return [
     {
@@ -131,7 +132,7 @@ function ofChat(call: unknown): readonly ResponsesItem[] {
   ]
 }
 
-function told(value: unknown): readonly ResponsesItem[] {
-  const text = wordsOf(value)
+function writeAsText(value: unknown): readonly ResponsesItem[] {
+  const text = textUnlessEmpty(value)
   return text === '' ? [] : [{ type: 'message', role: 'user', content: text }]
 }

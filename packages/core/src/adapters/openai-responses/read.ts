@@ -5,16 +5,15 @@ import { canonicalJson } from '../../base/hash.js'
 import { isNamespace } from '../shared/namespace.js'
 import {
   cutOff,
+  describeReferences,
   plainText,
   readArguments,
-  referencesText,
-  textOf,
+  readText,
   type Unit,
   type UnitCall,
 } from '../shared/thread.js'
-import { withoutParsed } from './normalise.js'
+import { removeParsed } from './normalise.js'
 import {
-  callIdOf,
   isCall,
   isMessage,
   isOfHostTool,
@@ -23,21 +22,22 @@ import {
   isSearchOutput,
   type ResponsesCall,
   type ResponsesItem,
-  textBeside,
+  readAddedText,
+  readCallId,
   WIRE,
 } from './types.js'
 
 /** `loader`: the name of a search on every other wire. */
 export function readItems(history: readonly ResponsesItem[], loader: string): readonly Unit[] {
-  return groupReplies(history.map(withoutParsed)).map((group) =>
-    isReply(group) ? readReply(group, loader) : unitOf(group),
+  return groupReplies(history.map(removeParsed)).map((group) =>
+    isReply(group) ? readReply(group, loader) : readItem(group),
   )
 }
 
 function readReply(reply: readonly ResponsesItem[], loader: string): Unit {
   return {
     kind: 'assistant',
-    text: said(reply),
+    text: readReplyText(reply),
     calls: reply.flatMap((item) => readCall(item, loader) ?? []),
     native: { wire: WIRE, value: reply },
     ...(reply.some(isOther) ? { more: true as const } : {}),
@@ -65,16 +65,16 @@ function isReply(group: ResponsesItem | readonly ResponsesItem[]): group is read
   return Array.isArray(group)
 }
 
-function unitOf(item: ResponsesItem): Unit {
+function readItem(item: ResponsesItem): Unit {
   const native = { wire: WIRE, value: item }
   if (item.type === 'function_call_output')
-    return { kind: 'answer', callId: item.call_id ?? '', text: textOf(item.output), native }
+    return { kind: 'answer', callId: item.call_id ?? '', text: readText(item.output), native }
   if (isSearchOutput(item)) {
     const loaded = namesIn(item)
-    const beside = textBeside(item)
+    const beside = readAddedText(item)
     const text =
       loaded.length > 0
-        ? [referencesText(loaded), beside].filter((each) => each !== '').join('\n')
+        ? [describeReferences(loaded), beside].filter((each) => each !== '').join('\n')
         : beside || '(nothing loaded)'
     return {
       kind: 'answer',
@@ -85,12 +85,12 @@ function unitOf(item: ResponsesItem): Unit {
     }
   }
   const system = item.role === 'system' || item.role === 'developer'
-  if (isMessage(item)) return { kind: system ? 'system' : 'user', text: textOf(item.content), native }
+  if (isMessage(item)) return { kind: system ? 'system' : 'user', text: readText(item.content), native }
   // An unknown item keeps its place. Its content gives the anchor.
-  return { kind: 'user', text: written(item), native }
+  return { kind: 'user', text: writeItem(item), native }
 }
 
-function written(item: ResponsesItem): string {
+function writeItem(item: ResponsesItem): string {
   try {
     return canonicalJson(item)
   } catch {
@@ -108,8 +108,8 @@ function namesIn({ tools }: { readonly tools?: unknown }): string[] {
 }
 
 /** The model's text in these items. */
-export function said(items: readonly ResponsesItem[]): string {
-  return items.map((item) => (isMessage(item) ? textOf(item.content) : '')).join('')
+export function readReplyText(items: readonly ResponsesItem[]): string {
+  return items.map((item) => (isMessage(item) ? readText(item.content) : '')).join('')
 }
 
 function functionCall(item: ResponsesCall): UnitCall {
@@ -133,7 +133,7 @@ function groupReplies(
   while (index < items.length) {
     const start = index
     while (index < items.length && isOfReply(items[index] as ResponsesItem)) index++
-    if (index > start) groups.push(...split(items.slice(start, index), answeredFrom(items, index)))
+    if (index > start) groups.push(...splitReplies(items.slice(start, index), countAnswers(items, index)))
     else groups.push(items[index++] as ResponsesItem)
   }
   return groups
@@ -143,9 +143,13 @@ function isOfReply(item: ResponsesItem): boolean {
   return isOfModel(item) || isOfHostTool(item)
 }
 
-function split(run: readonly ResponsesItem[], answered: ReadonlyMap<string, number>): ResponsesItem[][] {
-  const isShort = (id: string) => run.filter((item) => callIdOf(item) === id).length > (answered.get(id) ?? 0)
-  const settled = answeredCalls(run, answered)
+function splitReplies(
+  run: readonly ResponsesItem[],
+  answered: ReadonlyMap<string, number>,
+): ResponsesItem[][] {
+  const isShort = (id: string) =>
+    run.filter((item) => readCallId(item) === id).length > (answered.get(id) ?? 0)
+  const settled = findAnswered(run, answered)
   const replies: ResponsesItem[][] = []
   let open: ResponsesItem[] = []
   for (const item of run) {
@@ -170,9 +174,10 @@ function hasEnded(
 ): boolean {
   const last = open.at(-1)
   if (!last) return false
-  const calls = open.filter((item) => callIdOf(item) !== undefined)
-  const called = callIdOf(next)
-  if (called !== undefined && calls.some((item) => callIdOf(item) === called) && isShort(called)) return true
+  const calls = open.filter((item) => readCallId(item) !== undefined)
+  const called = readCallId(next)
+  if (called !== undefined && calls.some((item) => readCallId(item) === called) && isShort(called))
+    return true
   if (calls.some((item) => answered.has(item))) return false
   // The model continues after the output of its tools.
   if (isOfHostTool(last)) return !isOfHostTool(next)
@@ -182,13 +187,13 @@ function hasEnded(
 }
 
 /** The answered calls. A server may reuse ids in each reply: the answers belong to the last calls. */
-function answeredCalls(
+function findAnswered(
   run: readonly ResponsesItem[],
   answers: ReadonlyMap<string, number>,
 ): Set<ResponsesItem> {
   const left = new Map(answers)
   const answered = run.toReversed().filter((item) => {
-    const id = callIdOf(item) ?? ''
+    const id = readCallId(item) ?? ''
     const count = left.get(id) ?? 0
     left.set(id, count - 1)
     return count > 0
@@ -197,7 +202,7 @@ function answeredCalls(
 }
 
 /** Counts the answers of each call, up to the next item of the model. */
-function answeredFrom(items: readonly ResponsesItem[], start: number): Map<string, number> {
+function countAnswers(items: readonly ResponsesItem[], start: number): Map<string, number> {
   const answered = new Map<string, number>()
   for (let index = start; index < items.length; index++) {
     const item = items[index] as ResponsesItem

@@ -1,7 +1,7 @@
 /** Assembles the events of a streamed reply into one response. */
 import type { Usage } from '../../accounting/measurement.js'
 import { isRecord } from '../../base/guards.js'
-import { eventsIn, figure, type StreamedReply } from '../shared/stream.js'
+import { checkEvents, readFigure, type StreamedReply } from '../shared/stream.js'
 import type { ResponsesItem, ResponsesReply } from './types.js'
 
 export { readEvents } from '../shared/stream.js'
@@ -9,9 +9,9 @@ export { readEvents } from '../shared/stream.js'
 /** Converts `usage` of a response for `recordRequest`. */
 export function readUsage(usage: unknown): Usage {
   return {
-    inputTokens: figure(usage, 'input_tokens'),
-    cachedTokens: figure(usage, 'input_tokens_details', 'cached_tokens'),
-    outputTokens: figure(usage, 'output_tokens'),
+    inputTokens: readFigure(usage, 'input_tokens'),
+    cachedTokens: readFigure(usage, 'input_tokens_details', 'cached_tokens'),
+    outputTokens: readFigure(usage, 'output_tokens'),
   }
 }
 
@@ -34,7 +34,7 @@ export async function assemble<Item extends ResponsesItem = ResponsesItem>(
   let finish: string | undefined
   let error: unknown
   try {
-    for await (const event of eventsIn(events)) {
+    for await (const event of checkEvents(events)) {
       if (!isRecord(event)) continue
       const ending = ENDINGS.get(String(event.type))
       if (event.type === 'response.output_item.done' && isRecord(event.item))

@@ -8,7 +8,7 @@ import {
   assertImportable,
   createToolCodec,
   type Described,
-  fitted,
+  fitTool,
   type ImportForm,
   objectSchema,
 } from '../shared/tools.js'
@@ -18,17 +18,17 @@ import { type ResponsesFunctionTool, type ResponsesTool, WIRE } from './types.js
  * Sets `strict: false` unless the host asks for strict mode. Without the field, the provider tries strict mode and
  * changes the schemas that allow it.
  */
-export function toFunction(given: WireTool | Tool): ResponsesFunctionTool {
-  const { name, description, ...tool } = fitted(given, WIRE)
+export function writeFunction(given: WireTool | Tool): ResponsesFunctionTool {
+  const { name, description, ...tool } = fitTool(given, WIRE)
   return { type: 'function', name, description, parameters: objectSchema(tool), strict: tool.strict === true }
 }
 
 const FORM: ImportForm = { form: WIRE, shape: "{ type: 'function', name, description, parameters }" }
 
-const codec = createToolCodec<ResponsesFunctionTool>(toFunction)
+const codec = createToolCodec<ResponsesFunctionTool>(writeFunction)
 
 /** If the delivery is native, the loader is the API's `tool_search`. */
-export function responsesTools(view: SurfaceView): readonly ResponsesTool[] {
+export function writeTools(view: SurfaceView): readonly ResponsesTool[] {
   const tools = codec.write(view)
   if (view.delivery !== 'native') return tools
   return tools.map((tool) =>

@@ -94,7 +94,7 @@ export function isSearchOutput(item: ResponsesItem): item is ResponsesItem & { r
 }
 
 /** The id of the call in this item; undefined if it is not a call. */
-export function callIdOf(item: ResponsesItem): string | undefined {
+export function readCallId(item: ResponsesItem): string | undefined {
   return isCall(item) || isSearchCall(item) ? item.call_id : undefined
 }
 
@@ -126,7 +126,7 @@ export interface WordedOutput extends ResponsesItem {
 }
 
 /** The additional text of a search. */
-export function textBeside(item: ResponsesItem): string {
+export function readAddedText(item: ResponsesItem): string {
   const { toolwell } = item as { readonly toolwell?: unknown }
   return isRecord(toolwell) && typeof toolwell.text === 'string' ? toolwell.text : ''
 }

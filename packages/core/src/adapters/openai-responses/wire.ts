@@ -4,13 +4,13 @@ import { isRecord } from '../../base/guards.js'
 import { assertKnownKeys, invalid } from '../../base/options.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { Wire } from '../shared/wire.js'
-import { settleReasoning, withNamespaces } from './last-checks.js'
+import { removeLostReasoning, setNamespaces } from './last-checks.js'
 import { normaliseItem } from './normalise.js'
 import { readCall, readItems } from './read.js'
 import { readUsage } from './stream.js'
-import { responsesTools } from './tools.js'
+import { writeTools } from './tools.js'
 import { ID_RULES, type ResponsesItem, type ResponsesReply, type ResponsesTool, WIRE } from './types.js'
-import { answerItem, withWords, writeItems } from './write.js'
+import { placeAddedText, writeAnswer, writeItems } from './write.js'
 
 export interface ResponsesParts {
   readonly input: readonly ResponsesItem[]
@@ -56,15 +56,15 @@ export function responsesWire(
     read: (items) => readItems(items, loader),
     restore: (units) => units.flatMap(({ native }) => native.value as ResponsesItem | ResponsesItem[]),
     write(units, view, warn = () => undefined) {
-      const items = withNamespaces(writeItems(units, view, prompts, warn), view, warn)
-      return uniqueIds(settleReasoning(items, warn))
+      const items = setNamespaces(writeItems(units, view, prompts, warn), view, warn)
+      return removeRepeatedIds(removeLostReasoning(items, warn))
     },
     parts(items, view, { instructions }) {
-      const tools = responsesTools(view)
+      const tools = writeTools(view)
       const own = instructions ?? ''
       const said = own !== '' && view.section !== '' ? `${own}\n\n${view.section}` : own || view.section
       return {
-        input: withWords(items, prompts),
+        input: placeAddedText(items, prompts),
         ...(tools.length > 0 ? { tools } : {}),
         ...(instructions === undefined && said === '' ? {} : { instructions: said }),
       }
@@ -78,12 +78,12 @@ export function responsesWire(
         .flatMap((item: unknown) => (isRecord(item) ? normaliseItem(item) : []))
         .flatMap((item) => readCall(item, loader) ?? [])
     },
-    answer: (answers, view) => answers.map((answer) => answerItem(answer, view, prompts)),
+    answer: (answers, view) => answers.map((answer) => writeAnswer(answer, view, prompts)),
   }
 }
 
 /** Removes repeated item ids: the API refuses the second occurrence. */
-function uniqueIds(items: readonly ResponsesItem[]): ResponsesItem[] {
+function removeRepeatedIds(items: readonly ResponsesItem[]): ResponsesItem[] {
   const seen = new Set<string>()
   return items.map((item) => {
     if (typeof item.id !== 'string') return item

@@ -8,8 +8,8 @@ import { defaultPrompts, type Prompts } from '../../surface/prompts.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { CallAnswer } from '../../turn/run.js'
 import { revealed } from '../../turn/search-call/revealed.js'
-import { dataUrl, fileName, writeParts } from '../shared/media.js'
-import { bySource } from '../shared/namespace.js'
+import { chooseFileName, writeDataUrl, writeParts } from '../shared/media.js'
+import { groupBySource } from '../shared/namespace.js'
 import {
   argumentsObject,
   argumentsText,
@@ -18,17 +18,17 @@ import {
   type UnitCall,
 } from '../shared/thread.js'
 import type { Warn } from '../shared/wire.js'
-import { said } from './read.js'
-import { toFunction } from './tools.js'
+import { readReplyText } from './read.js'
+import { writeFunction } from './tools.js'
 import {
-  callIdOf,
   isMessage,
   isSearchCall,
   isSearchOutput,
   type ResponsesCallOutput,
   type ResponsesItem,
   type ResponsesOutputPart,
-  textBeside,
+  readAddedText,
+  readCallId,
   WIRE,
   type WordedOutput,
 } from './types.js'
@@ -51,7 +51,7 @@ export function writeItems(
       const items = replyItems(unit, view)
       for (const item of items)
         if (isSearchCall(item)) searches.add(item.call_id)
-        else if (searches.size > 0) searches.delete(callIdOf(item) ?? '')
+        else if (searches.size > 0) searches.delete(readCallId(item) ?? '')
       return items
     }
     if (unit.kind === 'answer') {
@@ -59,7 +59,7 @@ export function writeItems(
       const item = own(unit)
       if (view.mode === 'off' && item && isSearchOutput(item) !== toSearch)
         warn('form-repaired', 'repaired the form of an entry of the history, because servers refuse it')
-      return [answered(unit, toSearch, view, prompts)]
+      return [writeAnswerUnit(unit, toSearch, view, prompts)]
     }
     return [own(unit) ?? message(unit.kind, unit.text)]
   }
@@ -72,18 +72,18 @@ export function writeItems(
     const { text, adds = [] } = unit
     words.say(text)
     if (adds.length === 0) continue
-    const tools = adds.map((tool) => ({ source: tool.source, member: toFunction(tool) }))
-    words.push({ type: 'additional_tools', role: 'developer', tools: bySource(tools, prompts) })
+    const tools = adds.map((tool) => ({ source: tool.source, member: writeFunction(tool) }))
+    words.push({ type: 'additional_tools', role: 'developer', tools: groupBySource(tools, prompts) })
   }
   return output
 }
 
 /** Writes the answer to a call. */
-export function answerItem(answer: CallAnswer, view: SurfaceView, prompts: Prompts): ResponsesItem {
+export function writeAnswer(answer: CallAnswer, view: SurfaceView, prompts: Prompts): ResponsesItem {
   const { callId, text, outcome, parts } = answer
   const isSearch = view.delivery === 'native' && outcome.kind === 'search'
   if (isSearch) return searchOutput(callId, revealed(outcome.result), text, prompts)
-  return callOutput(callId, parts ? outputOf(parts, prompts) : text)
+  return callOutput(callId, parts ? writeOutput(parts, prompts) : text)
 }
 
 function own(unit: Exclude<Unit, { kind: 'note' }>): ResponsesItem | undefined {
@@ -92,20 +92,20 @@ function own(unit: Exclude<Unit, { kind: 'note' }>): ResponsesItem | undefined {
 
 function replyItems(unit: AssistantUnit, view: SurfaceView): readonly ResponsesItem[] {
   const items = unit.native?.wire === WIRE ? (unit.native.value as readonly ResponsesItem[]) : undefined
-  if (items && !unit.repaired && isWrittenSo(unit, items, view)) return items
-  const calls = unit.calls.map((call) => fromCall(call, view))
+  if (items && !unit.repaired && isUnchanged(unit, items, view)) return items
+  const calls = unit.calls.map((call) => writeCall(call, view))
   if (!items) return [...(unit.text === '' ? [] : [message('assistant', unit.text)]), ...calls]
-  return rewritten(unit, items, new Map(unit.calls.map(({ id }, index) => [id, calls[index]])))
+  return rewriteItems(unit, items, new Map(unit.calls.map(({ id }, index) => [id, calls[index]])))
 }
 
 /** Whether the items already contain the calls of the unit as they would be written. True for most of a history. */
-function isWrittenSo({ calls }: AssistantUnit, items: readonly ResponsesItem[], view: SurfaceView): boolean {
+function isUnchanged({ calls }: AssistantUnit, items: readonly ResponsesItem[], view: SurfaceView): boolean {
   let next = 0
   for (const item of items) {
-    const id = callIdOf(item)
+    const id = readCallId(item)
     if (id === undefined) continue
     const call = calls[next++]
-    if (!call || call.id !== id || fromCall(call, view) !== item) return false
+    if (!call || call.id !== id || writeCall(call, view) !== item) return false
   }
   return true
 }
@@ -115,28 +115,28 @@ function isWrittenSo({ calls }: AssistantUnit, items: readonly ResponsesItem[], 
  * which it finds by id unless the reasoning carries its content. If that item changed, such reasoning is removed,
  * together with the ids that refer to it.
  */
-function rewritten(
+function rewriteItems(
   unit: AssistantUnit,
   items: readonly ResponsesItem[],
   calls: ReadonlyMap<string, ResponsesItem | undefined>,
 ): readonly ResponsesItem[] {
-  let fresh = unit.text === said(items) ? '' : unit.text
+  let fresh = unit.text === readReplyText(items) ? '' : unit.text
   const replace = (item: ResponsesItem): readonly ResponsesItem[] => {
-    const id = callIdOf(item)
+    const id = readCallId(item)
     if (id === undefined) return [item]
     const call = calls.get(id)
     const text = fresh
     if (!call) fresh = ''
     return call ? [call] : text === '' ? [] : [message('assistant', text)]
   }
-  return byReasoning(items).flatMap(({ reasoning, led }) => {
+  return groupByReasoning(items).flatMap(({ reasoning, led }) => {
     const kept = led.flatMap(replace)
     const known = kept[0] === led[0] || reasoning.every((item) => typeof item.encrypted_content === 'string')
     return kept.length > 0 && known ? [...reasoning, ...kept] : kept.map(withoutId)
   })
 }
 
-function byReasoning(
+function groupByReasoning(
   items: readonly ResponsesItem[],
 ): { reasoning: ResponsesItem[]; led: ResponsesItem[] }[] {
   const parts: { reasoning: ResponsesItem[]; led: ResponsesItem[] }[] = [{ reasoning: [], led: [] }]
@@ -147,7 +147,7 @@ function byReasoning(
   return parts
 }
 
-function fromCall(call: UnitCall, view: SurfaceView): ResponsesItem {
+function writeCall(call: UnitCall, view: SurfaceView): ResponsesItem {
   const item = call.native?.wire === WIRE ? (call.native.value as ResponsesItem) : undefined
   const isSearch = call.name === view.loader && view.delivery === 'native'
   // While deferral is off, the host's searches stay unchanged.
@@ -166,12 +166,18 @@ function fromCall(call: UnitCall, view: SurfaceView): ResponsesItem {
   }
 }
 
-function answered(unit: AnswerUnit, toSearch: boolean, view: SurfaceView, prompts: Prompts): ResponsesItem {
+function writeAnswerUnit(
+  unit: AnswerUnit,
+  toSearch: boolean,
+  view: SurfaceView,
+  prompts: Prompts,
+): ResponsesItem {
   const item = own(unit)
   if (item && isSearchOutput(item) === toSearch)
     return toSearch || item.output != null ? item : { ...item, output: '' }
   // The parts contain only text and accepted media: no description is needed.
-  if (!toSearch) return callOutput(unit.callId, unit.parts ? outputOf(unit.parts, defaultPrompts) : unit.text)
+  if (!toSearch)
+    return callOutput(unit.callId, unit.parts ? writeOutput(unit.parts, defaultPrompts) : unit.text)
   const known = new Map([...view.tools, ...view.declaredHidden].map((tool) => [tool.name, tool as WireTool]))
   const tools = (unit.loaded ?? []).flatMap((name) => {
     const tool = known.get(name)
@@ -189,14 +195,14 @@ function searchOutput(
 ): WordedOutput {
   const members = tools.map((tool) => ({
     source: tool.source,
-    member: { ...toFunction(tool), defer_loading: true },
+    member: { ...writeFunction(tool), defer_loading: true },
   }))
   return {
     type: 'tool_search_output',
     execution: 'client',
     call_id: callId,
     status: 'completed',
-    tools: bySource(members, prompts),
+    tools: groupBySource(members, prompts),
     ...(text === '' ? {} : { toolwell: { text } }),
   }
 }
@@ -214,7 +220,7 @@ function withoutId({ id: _, ...rest }: ResponsesItem): ResponsesItem {
 }
 
 /** Writes a result as the output of its call: text, or parts if it has media. */
-function outputOf(parts: readonly ResultPart[], prompts: Prompts): ResponsesCallOutput['output'] {
+function writeOutput(parts: readonly ResultPart[], prompts: Prompts): ResponsesCallOutput['output'] {
   const made = writeParts(parts, mediaPart, prompts)
   if (made.every((each) => typeof each === 'string')) return made.join('\n')
   return made.map((each) => (typeof each === 'string' ? { type: 'input_text', text: each } : each))
@@ -223,8 +229,8 @@ function outputOf(parts: readonly ResultPart[], prompts: Prompts): ResponsesCall
 function mediaPart(part: MediaPart): ResponsesOutputPart | undefined {
   if (!isTaken(WIRE, part)) return undefined
   return part.type === 'image'
-    ? { type: 'input_image', image_url: dataUrl(part), detail: 'auto' }
-    : { type: 'input_file', filename: fileName(part), file_data: dataUrl(part) }
+    ? { type: 'input_image', image_url: writeDataUrl(part), detail: 'auto' }
+    : { type: 'input_file', filename: chooseFileName(part), file_data: writeDataUrl(part) }
 }
 
 /**
@@ -269,14 +275,14 @@ function createWords(output: ResponsesItem[]): Words {
 }
 
 /** Moves the additional text of searches to a place where the model reads it. */
-export function withWords(items: readonly ResponsesItem[], prompts: Prompts): readonly ResponsesItem[] {
+export function placeAddedText(items: readonly ResponsesItem[], prompts: Prompts): readonly ResponsesItem[] {
   if (!items.some((item) => 'toolwell' in item)) return items
   const output: ResponsesItem[] = []
   const words = createWords(output)
   for (const item of items) {
     const { toolwell: _, ...sent } = item as WordedOutput
     words.push('toolwell' in item ? sent : item)
-    const text = textBeside(item)
+    const text = readAddedText(item)
     if (text !== '') words.say(prompts.frame({ body: text }))
   }
   return output

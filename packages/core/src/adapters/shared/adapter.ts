@@ -17,7 +17,7 @@ import type { Prompts } from '../../surface/prompts.js'
 import type { ImportedStep, ImportReport } from '../../turn/host-steps.js'
 import type { CallAnswer, RunOptions } from '../../turn/run.js'
 import { readMachineLine } from '../../turn/search-call/machine-line.js'
-import { noticePlace, placeAnchors, survivors } from './anchors.js'
+import { findNoticePlace, matchAnchors, placeAnchors } from './anchors.js'
 import {
   assertConversation,
   assertFirstRun,
@@ -29,22 +29,22 @@ import {
   findForeignEntry,
   isFedBack,
   isStreamed,
-  replyIn,
+  readReply,
 } from './check-input.js'
-import { leaveBehind } from './move-thread.js'
-import { type EndOf, repair, settleIds } from './repair.js'
+import { convertUnit } from './move-thread.js'
+import { type EndOf, repairHistory, repairIds } from './repair.js'
 import type { StreamedReply } from './stream.js'
-import { findThinking, withoutStripped } from './thinking.js'
+import { findThinking, removeStripped } from './thinking.js'
 import {
   argumentsObject,
   hasOpenCalls,
+  hasSameItems,
   type Placed,
   plainText,
-  sameItems,
   type Unit,
   type UnitCall,
 } from './thread.js'
-import { joinOwnWords, openWithUser, speakBetween, weave } from './weave.js'
+import { addInserts, addOpeningNote, addRepliesBetween, joinOwnText } from './weave.js'
 import type { OwnUnit, Warn, Warning, Wire } from './wire.js'
 
 export interface Turn<Message, Reply, Parts> {
@@ -142,11 +142,11 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         references: new Set(
           placed.flatMap(({ unit, anchor }) => (unit.kind === 'answer' && unit.loaded ? [anchor] : [])),
         ),
-        place: noticePlace(placed, wire.traits?.wordlessSearches ? conversation.loader : undefined),
+        place: findNoticePlace(placed, wire.traits?.wordlessSearches ? conversation.loader : undefined),
         thinking: thinking && findThinking(placed, thinking),
         support: {
           native: wire.traits?.native,
-          text: () => wholeText(messages, request),
+          text: () => writeWholeText(messages, request),
         },
       })
       const ends = hasOpenCalls(units) ? await conversation.ends() : undefined
@@ -172,7 +172,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         view,
         warnings,
         parts: wire.parts(
-          compose(wire, { messages, given, normal, placed }, view, conversation.prompts, warn, endOf),
+          composeMessages(wire, { messages, given, normal, placed }, view, conversation.prompts, warn, endOf),
           view,
           plainJson(request),
           warn,
@@ -183,7 +183,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
             detail: error instanceof Error ? error.message : String(error),
           }),
         run: async (given, options) => {
-          const reply = replyIn(given)
+          const reply = readReply(given)
           if (form) assertOwnReply(form, reply)
           await record(requestId, isStreamed(given) ? given.usage : wire.usage?.(reply))
           const calls = wire.calls(reply, normal.flat())
@@ -203,7 +203,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
 
     compact(before, after, options = {}) {
       const { names } = anchored(after)
-      const kept = survivors(anchored(before).names, names)
+      const kept = matchAnchors(anchored(before).names, names)
       const survived = new Set(Object.values(kept))
       const anchor = names.find((name) => !survived.has(name)) ?? names.at(-1)
       return conversation.compact({ kept, ...defined({ anchor }), ...options })
@@ -221,7 +221,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       const told =
         wire.restore && own.length === spoken.length
           ? wire.read(wire.restore(own).flatMap((message) => normalise(wire, message)))
-          : spoken.flatMap((unit) => leaveBehind(unit, wire, conversation.prompts))
+          : spoken.flatMap((unit) => convertUnit(unit, wire, conversation.prompts))
       return wire.write(told, project(createState(), ''))
     },
 
@@ -235,7 +235,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       let unsaid: string | undefined
       for (const { unit, anchor, calls } of anchored(messages).placed) {
         if (unit.kind === 'assistant')
-          for (const [index, call] of unit.calls.entries()) called.set(calls[index] ?? '', targetOf(call))
+          for (const [index, call] of unit.calls.entries()) called.set(calls[index] ?? '', findTarget(call))
         // In older histories, the text of a search that answers with definitions only follows as a separate message.
         const said =
           unit.kind === 'system' && unsaid !== undefined
@@ -266,12 +266,12 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
 }
 
 /** Everything that the host sends, as text to measure. If one value is not JSON, only its message is not counted. */
-function wholeText(messages: readonly unknown[], request: object): string {
+function writeWholeText(messages: readonly unknown[], request: object): string {
   return plainText([messages, request]) || [...messages, request].map(plainText).join('\n')
 }
 
 /** Finds the tool that a call means, also inside the bridge. */
-function targetOf({ name, input }: UnitCall): string {
+function findTarget({ name, input }: UnitCall): string {
   if (name !== BRIDGE_NAME || !('value' in input)) return name
   const inner = argumentsObject(input).name
   return typeof inner === 'string' ? inner : name
@@ -301,7 +301,7 @@ interface Given<Message> {
   readonly placed: readonly Placed[]
 }
 
-function compose<Message, Reply, Parts, Prompt extends object>(
+function composeMessages<Message, Reply, Parts, Prompt extends object>(
   wire: Wire<Message, Reply, Parts, Prompt>,
   { messages, given, normal, placed }: Given<Message>,
   view: SurfaceView,
@@ -319,13 +319,13 @@ function compose<Message, Reply, Parts, Prompt extends object>(
   for (const name of wire.ofHost?.(placed.map(({ unit }) => unit)) ?? []) callable.add(name)
   const { ids, thinking, opensWithUser, notesJoinAnswers, modelSpeaksBetween } = wire.traits ?? {}
   let made = placed
-  if (thinking) made = withoutStripped(made, view, thinking)
-  if (ids) made = settleIds(made, wire.name, ids, warn)
-  made = repair(made, view, callable, prompts, warn, wire.traits, endOf)
-  if (notesJoinAnswers) made = joinOwnWords(made, prompts)
-  if (modelSpeaksBetween) made = speakBetween(made, prompts)
-  if (opensWithUser) made = openWithUser(made, prompts, warn)
-  const written = wire.write(weave(made, view, warn), view, warn)
+  if (thinking) made = removeStripped(made, view, thinking)
+  if (ids) made = repairIds(made, wire.name, ids, warn)
+  made = repairHistory(made, view, callable, prompts, warn, wire.traits, endOf)
+  if (notesJoinAnswers) made = joinOwnText(made, prompts)
+  if (modelSpeaksBetween) made = addRepliesBetween(made, prompts)
+  if (opensWithUser) made = addOpeningNote(made, prompts, warn)
+  const written = wire.write(addInserts(made, view, warn), view, warn)
   // If deferral is off and nothing had to change, return the host's own array.
-  return view.mode === 'off' && sameItems(written, messages) ? messages : written
+  return view.mode === 'off' && hasSameItems(written, messages) ? messages : written
 }

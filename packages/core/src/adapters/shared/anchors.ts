@@ -26,7 +26,7 @@ export function placeAnchors(units: readonly Unit[]): Anchors {
   const take = (base: string): string => {
     const seen = (counts.get(base) ?? 0) + 1
     counts.set(base, seen)
-    return numbered(base, seen)
+    return addNumber(base, seen)
   }
   const placed = units.map((unit): Placed => {
     const calls = unit.kind === 'assistant' ? unit.calls : []
@@ -42,7 +42,7 @@ export function placeAnchors(units: readonly Unit[]): Anchors {
     placed,
     names,
     has: (anchor) => known.has(anchor),
-    next: (callId, nth = 0) => numbered(`call:${callId}`, (counts.get(`call:${callId}`) ?? 0) + 1 + nth),
+    next: (callId, nth = 0) => addNumber(`call:${callId}`, (counts.get(`call:${callId}`) ?? 0) + 1 + nth),
     hash: (wire) => shortHash([wire, ...names].join('\n')),
   }
 }
@@ -51,10 +51,10 @@ export function placeAnchors(units: readonly Unit[]): Anchors {
  * Finds the anchors that survive in a shortened history, with their new names. Equal anchors are matched from the
  * end, because a compaction keeps the newest messages.
  */
-export function survivors(before: readonly string[], after: readonly string[]): Record<string, string> {
+export function matchAnchors(before: readonly string[], after: readonly string[]): Record<string, string> {
   const kept: Record<string, string> = {}
-  const old = byBase(before)
-  for (const [base, names] of byBase(after)) {
+  const old = groupByBase(before)
+  for (const [base, names] of groupByBase(after)) {
     const earlier = old.get(base) ?? []
     for (let back = 1; back <= Math.min(names.length, earlier.length); back++) {
       const from = earlier[earlier.length - back]
@@ -65,7 +65,7 @@ export function survivors(before: readonly string[], after: readonly string[]): 
   return kept
 }
 
-function byBase(names: readonly string[]): Map<string, string[]> {
+function groupByBase(names: readonly string[]): Map<string, string[]> {
   const groups = new Map<string, string[]>()
   for (const name of new Set(names)) {
     const base = name.replace(/#\d+$/, '')
@@ -76,7 +76,7 @@ function byBase(names: readonly string[]): Map<string, string[]> {
   return groups
 }
 
-function numbered(base: string, occurrence: number): string {
+function addNumber(base: string, occurrence: number): string {
   // A base that ends like a number always gets a number, so that anchors stay unique.
   return occurrence === 1 && !/#\d+$/.test(base) ? base : `${base}#${occurrence}`
 }
@@ -91,14 +91,14 @@ function hashUnit(unit: Exclude<Unit, { kind: 'answer' }>): string {
  * never between a result and the next reply. Servers refuse a message there, and chat templates drop the reasoning
  * before it. `wordless`: calls to this name get no text as an answer if the delivery is native.
  */
-export function noticePlace(placed: readonly Placed[], wordless: string | undefined): NoticePlace {
+export function findNoticePlace(placed: readonly Placed[], wordless: string | undefined): NoticePlace {
   const start = placed.findLastIndex(({ unit }) => unit.kind !== 'answer') + 1
   const answers = placed.slice(start)
   const before = placed[start - 1]
   const anchors = answers.map(({ anchor }) => anchor)
   // The repair answers the calls that have no answer yet.
   const open = before?.unit.kind === 'assistant' ? before.unit.calls.map(({ name }) => name) : []
-  const named = [...open, ...answers.flatMap((answer) => nameOf(answer, placed) ?? [])]
+  const named = [...open, ...answers.flatMap((answer) => findCallName(answer, placed) ?? [])]
   if (named.length === 0)
     return {
       anchors: placed.slice(-1).map(({ anchor }) => anchor),
@@ -113,7 +113,7 @@ export function noticePlace(placed: readonly Placed[], wordless: string | undefi
 }
 
 /** The name of the call that an answer belongs to. */
-function nameOf({ anchor }: Placed, placed: readonly Placed[]): string | undefined {
+function findCallName({ anchor }: Placed, placed: readonly Placed[]): string | undefined {
   const { unit, calls = [] } = placed.findLast((each) => each.calls.includes(anchor)) ?? {}
   return unit?.kind === 'assistant' ? unit.calls[calls.indexOf(anchor)]?.name : undefined
 }

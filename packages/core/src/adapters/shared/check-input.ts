@@ -6,7 +6,7 @@ import { assertKnownKeys, invalid, kindOf } from '../../base/options.js'
 import { quote } from '../../base/text.js'
 import type { SurfaceView } from '../../surface/project.js'
 import { isPromise } from '../../tool/foreign-form.js'
-import { failureIn, isStream, type StreamedReply } from './stream.js'
+import { findFailure, isStream, type StreamedReply } from './stream.js'
 import { plainText, type Unit, type UnitCall } from './thread.js'
 
 const KINDS: readonly unknown[] = ['system', 'user', 'assistant', 'answer', 'note'] satisfies Unit['kind'][]
@@ -135,9 +135,9 @@ const ASSEMBLED =
 const OTHERS = ['user', 'system', 'developer', 'tool', 'function']
 
 /** The reply in the argument of `run`. Throws if it is certainly not a reply. The wire checks the rest. */
-export function replyIn<Reply>(given: Reply | StreamedReply<Reply, unknown>): Reply {
+export function readReply<Reply>(given: Reply | StreamedReply<Reply, unknown>): Reply {
   if (isStreamed(given)) {
-    if (!given.complete) throw brokenOff(given.error)
+    if (!given.complete) throw describeBreak(given.error)
     return given.reply
   }
   assertReply(given)
@@ -149,9 +149,9 @@ export function isStreamed(reply: unknown): reply is StreamedReply<unknown, unkn
 }
 
 /** Describes a broken stream. An error that replaced the stream already has a description. */
-function brokenOff(error: unknown): ToolwellError {
+function describeBreak(error: unknown): ToolwellError {
   if (ToolwellError.is(error)) return invalid('reply', `No reply to run. ${error.message}`)
-  const why = typeof error === 'string' ? error : failureIn({ error })
+  const why = typeof error === 'string' ? error : findFailure({ error })
   return invalid(
     'reply',
     `This stream ended early${why ? ` (${quote(why, 300)})` : ''}. Its calls may be incomplete, so nothing was run. Begin again with the same history.`,
@@ -221,16 +221,16 @@ const FORMS: Readonly<Record<AnyForm, FormFacts>> = {
  * The forms that a message shows, usually none or one. Only shapes that exist on one wire count: messages with text
  * alone look the same on most wires.
  */
-function formsOf(message: unknown): readonly AnyForm[] {
+function detectForms(message: unknown): readonly AnyForm[] {
   try {
-    return isRecord(message) ? signsOf(message) : []
+    return isRecord(message) ? detectMessageForms(message) : []
   } catch {
     // A field cannot be read: the entry will be dropped.
     return []
   }
 }
 
-function signsOf(message: Readonly<Record<string, unknown>>): readonly AnyForm[] {
+function detectMessageForms(message: Readonly<Record<string, unknown>>): readonly AnyForm[] {
   const { role, type, content, parts, tool_calls: calls, tool_call_id: answered } = message
   const pieces = Array.isArray(content) ? content.filter(isRecord) : []
   const item = type === 'function_call' || type === 'function_call_output'
@@ -246,12 +246,12 @@ function signsOf(message: Readonly<Record<string, unknown>>): readonly AnyForm[]
     (role === 'assistant' && Array.isArray(calls) && calls.length > 0)
       ? (['openai-chat'] as const)
       : []),
-    ...new Set(pieces.flatMap((piece) => formOfPiece(piece) ?? [])),
+    ...new Set(pieces.flatMap((piece) => detectPartForm(piece) ?? [])),
   ]
 }
 
 /** Parts of content that exist on one wire only. Some servers of the Chat family send thinking without a signature. */
-function formOfPiece({ type, source, signature }: Readonly<Record<string, unknown>>): Form | undefined {
+function detectPartForm({ type, source, signature }: Readonly<Record<string, unknown>>): Form | undefined {
   if (type === 'tool_use' || type === 'tool_result') return 'anthropic'
   if (type === 'image' && isRecord(source)) return 'anthropic'
   if (type === 'thinking' && typeof signature === 'string') return 'anthropic'
@@ -277,7 +277,7 @@ function lacksParts(message: unknown): boolean {
  * wire.
  */
 export function findForeignEntry(form: Form, messages: readonly unknown[]): string | undefined {
-  const forms = messages.map(formsOf)
+  const forms = messages.map(detectForms)
   const isOwn = (some: readonly AnyForm[]) =>
     some.some((each) => each === form || each === FORMS[form].alsoReads)
   const index = forms.findIndex((some, at) =>
@@ -287,10 +287,10 @@ export function findForeignEntry(form: Form, messages: readonly unknown[]): stri
   const [other] = forms[index] ?? []
   const problem = `entry ${index} of this history is ${other ? `in the form of ${FORMS[other].api}` : 'a message with "content"'}, and ${FORMS[form].adapter} reads that of ${FORMS[form].api}`
   if (forms.some(isOwn)) return problem
-  throw invalid('messages', `${problem[0]?.toUpperCase()}${problem.slice(1)}. ${fixOf(form, other)}`)
+  throw invalid('messages', `${problem[0]?.toUpperCase()}${problem.slice(1)}. ${describeFix(form, other)}`)
 }
 
-function fixOf(form: Form, other: AnyForm | undefined): string {
+function describeFix(form: Form, other: AnyForm | undefined): string {
   const here = FORMS[form].adapter
   if (!other) return 'Messages of this API are { role, parts: [{ text }] }.'
   if (other === 'ui')
@@ -301,7 +301,7 @@ function fixOf(form: Form, other: AnyForm | undefined): string {
 
 /** Throws if a reply has the form of another wire: this wire would find no calls in it. */
 export function assertOwnReply(form: Form, reply: unknown): void {
-  const forms: readonly AnyForm[] = [...replyForms(reply), ...formsOf(reply)]
+  const forms: readonly AnyForm[] = [...detectReplyForms(reply), ...detectForms(reply)]
   const [other] = forms
   if (other === undefined || forms.includes(form)) return
   throw invalid(
@@ -310,7 +310,7 @@ export function assertOwnReply(form: Form, reply: unknown): void {
   )
 }
 
-function replyForms(reply: unknown): readonly Form[] {
+function detectReplyForms(reply: unknown): readonly Form[] {
   if (!isRecord(reply)) return []
   const { choices, candidates, output, content, role } = reply
   return [

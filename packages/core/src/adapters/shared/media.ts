@@ -6,7 +6,7 @@ import type { Prompts } from '../../surface/prompts.js'
 import { describe } from '../../turn/describe.js'
 
 /** Reads an image or a file of any wire. Undefined for text, URLs and unknown parts. */
-export function mediaOf(piece: unknown): MediaPart | undefined {
+export function readMedia(piece: unknown): MediaPart | undefined {
   if (!isRecord(piece)) return undefined
   const {
     type,
@@ -21,28 +21,28 @@ export function mediaOf(piece: unknown): MediaPart | undefined {
   } = piece
   // Anthropic.
   if (isRecord(source))
-    return source.type === 'base64' ? media(source.data, source.media_type, title) : undefined
+    return source.type === 'base64' ? createMedia(source.data, source.media_type, title) : undefined
   // Gemini.
-  if (isRecord(inlineData)) return media(inlineData.data, inlineData.mimeType)
+  if (isRecord(inlineData)) return createMedia(inlineData.data, inlineData.mimeType)
   // OpenAI: Responses, and Chat Completions if a server accepts images.
-  if (type === 'input_image' || type === 'image_url') return fromUrl(isRecord(image) ? image.url : image)
-  if (type === 'input_file') return fromUrl(file, filename)
+  if (type === 'input_image' || type === 'image_url') return readDataUrl(isRecord(image) ? image.url : image)
+  if (type === 'input_file') return readDataUrl(file, filename)
   // The AI SDK: version 6, version 7, and older versions.
   if (type === 'image-data' || type === 'file-data' || type === 'file' || type === 'media')
-    return media(isRecord(data) && data.type === 'data' ? data.data : data, mediaType, filename)
+    return createMedia(isRecord(data) && data.type === 'data' ? data.data : data, mediaType, filename)
   return undefined
 }
 
-function fromUrl(url: unknown, name?: unknown): MediaPart | undefined {
+function readDataUrl(url: unknown, name?: unknown): MediaPart | undefined {
   if (typeof url !== 'string' || !url.startsWith('data:')) return undefined
   const comma = url.indexOf(',')
   const head = url.slice('data:'.length, comma)
   return head.endsWith(';base64')
-    ? media(url.slice(comma + 1), head.slice(0, -';base64'.length), name)
+    ? createMedia(url.slice(comma + 1), head.slice(0, -';base64'.length), name)
     : undefined
 }
 
-function media(data: unknown, mediaType: unknown, name?: unknown): MediaPart | undefined {
+function createMedia(data: unknown, mediaType: unknown, name?: unknown): MediaPart | undefined {
   if (typeof data !== 'string' || typeof mediaType !== 'string') return undefined
   const [kind] = mediaType.split('/', 1)
   return {
@@ -75,11 +75,11 @@ export function writeParts<Native extends object>(
   return made
 }
 
-export function dataUrl({ mediaType, data }: MediaPart): string {
+export function writeDataUrl({ mediaType, data }: MediaPart): string {
   return `data:${mediaType};base64,${data}`
 }
 
 /** The name of a file, or a default name: servers choose the reader by its extension. */
-export function fileName({ name, mediaType }: MediaPart): string {
+export function chooseFileName({ name, mediaType }: MediaPart): string {
   return name ?? `file.${mediaType.slice(mediaType.lastIndexOf('/') + 1)}`
 }

@@ -8,7 +8,7 @@ import { isMedia, type ResultPart } from '../../result/part.js'
 import { isTaken } from '../../result/taken.js'
 import type { Prompts } from '../../surface/prompts.js'
 import { describe } from '../../turn/describe.js'
-import { mediaOf } from './media.js'
+import { readMedia } from './media.js'
 import type { Unit } from './thread.js'
 import type { Wire } from './wire.js'
 
@@ -16,17 +16,17 @@ import type { Wire } from './wire.js'
 type Target = Pick<Wire<never, never, never, never>, 'name' | 'traits'>
 
 /** Converts a unit for another wire. A note is a separate unit, so that the message keeps its anchor. */
-export function leaveBehind(unit: Unit, wire: Target, prompts: Prompts): readonly Unit[] {
+export function convertUnit(unit: Unit, wire: Target, prompts: Prompts): readonly Unit[] {
   if (unit.kind === 'note' || unit.native === undefined || unit.native.wire === wire.name) return [unit]
   // Nothing may come between calls and their answers.
   if (unit.kind === 'system' || (unit.kind === 'assistant' && unit.calls.length > 0)) return [unit]
   const { value } = unit.native
   if (unit.kind === 'answer' && unit.loaded === undefined) {
-    const parts = partsOf(value).flatMap((piece) => carried(piece, wire, prompts))
+    const parts = partsOf(value).flatMap((piece) => convertPart(piece, wire, prompts))
     if (parts.some(isMedia)) return [withParts(unit, parts)]
   }
   const opaque = unit.kind === 'user' ? opaqueKind(value) : undefined
-  const kindsOf = unit.kind === 'assistant' ? outputKind : kindOf
+  const kindsOf = unit.kind === 'assistant' ? outputKind : describeKind
   const kinds = opaque === undefined ? partsOf(value).flatMap(kindsOf) : [opaque]
   if (kinds.length === 0) return [unit]
   const text = prompts.leftBehind({ kinds })
@@ -36,14 +36,14 @@ export function leaveBehind(unit: Unit, wire: Target, prompts: Prompts): readonl
 }
 
 /** Converts a part of a result. A note replaces unreadable parts. */
-function carried(piece: unknown, { name, traits }: Target, prompts: Prompts): readonly ResultPart[] {
-  const media = mediaOf(piece)
+function convertPart(piece: unknown, { name, traits }: Target, prompts: Prompts): readonly ResultPart[] {
+  const media = readMedia(piece)
   // A history of the AI SDK has no provider yet. Media that the provider does not accept are replaced before the
   // request.
   const isWelcome = media && !traits?.textResults && (traits?.keepsMedia || isTaken(name, media))
   if (media) return [isWelcome ? media : { type: 'text', text: describe(media, prompts) }]
   if (isRecord(piece) && typeof piece.text === 'string') return [{ type: 'text', text: piece.text }]
-  return kindOf(piece).map((kind) => ({ type: 'text', text: prompts.leftBehind({ kinds: [kind] }) }))
+  return describeKind(piece).map((kind) => ({ type: 'text', text: prompts.leftBehind({ kinds: [kind] }) }))
 }
 
 /** Gemini keeps the text apart from the media: it comes first. */
@@ -72,10 +72,10 @@ function partsOf(value: unknown): readonly unknown[] {
   const output = isRecord(part) && isRecord(part.output) ? part.output.value : undefined
   if (Array.isArray(output)) return output
   const inner = Array.isArray(value.parts) ? value.parts : (value.content ?? value.output)
-  return Array.isArray(inner) ? inner.flatMap((part: unknown) => withNested(part)) : []
+  return Array.isArray(inner) ? inner.flatMap((part: unknown) => unpackParts(part)) : []
 }
 
-function withNested(part: unknown): readonly unknown[] {
+function unpackParts(part: unknown): readonly unknown[] {
   const response = isRecord(part) ? part.functionResponse : undefined
   if (!isRecord(response)) return [part]
   return Array.isArray(response.parts) ? response.parts : []
@@ -87,7 +87,7 @@ function outputKind(part: unknown): readonly string[] {
   return type.endsWith('_call_output') ? [type] : []
 }
 
-function kindOf(part: unknown): readonly string[] {
+function describeKind(part: unknown): readonly string[] {
   if (!isRecord(part) || typeof part.text === 'string') return []
   if (part.type === 'tool_reference' || part.type === 'refusal' || part.thought === true) return []
   const data = isRecord(part.inlineData) ? part.inlineData : isRecord(part.fileData) ? part.fileData : {}

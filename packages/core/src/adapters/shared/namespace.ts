@@ -8,7 +8,7 @@
 import { isRecord } from '../../base/guards.js'
 import { safeJson } from '../../base/text.js'
 import type { Prompts } from '../../surface/prompts.js'
-import { sameItems } from './thread.js'
+import { hasSameItems } from './thread.js'
 
 export interface Namespace<Member> {
   readonly type: 'namespace'
@@ -21,19 +21,19 @@ export interface Namespace<Member> {
 const RESERVED = new Set(['functions', 'tool_search'])
 
 /** The namespace of a source; undefined if its name is not allowed. */
-export function namespaceOf(source: string): string | undefined {
+export function chooseNamespace(source: string): string | undefined {
   const name = source.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64)
   return /[a-zA-Z0-9]/.test(name) && !RESERVED.has(name) ? name : undefined
 }
 
 /** Groups the members by source, at the position of the first one. */
-export function bySource<Member>(
+export function groupBySource<Member>(
   members: readonly { readonly source?: string | undefined; readonly member: Member }[],
   prompts: Prompts,
 ): (Member | Namespace<Member>)[] {
   const spaces = new Map<string, { readonly source: string; readonly tools: Member[] }>()
   return members.flatMap(({ source = '', member }): readonly (Member | Namespace<Member>)[] => {
-    const name = namespaceOf(source)
+    const name = chooseNamespace(source)
     if (name === undefined) return [member]
     const known = spaces.get(name)
     // Two sources with the same namespace: the second gets none.
@@ -47,14 +47,14 @@ export function bySource<Member>(
 }
 
 /** Replaces namespaces that were declared before by their members. Adds new ones to `declared`. */
-export function declaredOnce(tools: readonly unknown[], declared: Set<string>): readonly unknown[] {
+export function removeDeclared(tools: readonly unknown[], declared: Set<string>): readonly unknown[] {
   const made = tools.flatMap((tool) => {
     if (!isNamespace(tool)) return [tool]
     if (declared.has(tool.name)) return tool.tools
     declared.add(tool.name)
     return [tool]
   })
-  return sameItems(made, tools) ? tools : made
+  return hasSameItems(made, tools) ? tools : made
 }
 
 export function isNamespace(tool: unknown): tool is Namespace<unknown> {

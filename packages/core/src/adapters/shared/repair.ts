@@ -16,10 +16,10 @@ import {
   argumentsObject,
   argumentsText,
   createOpenCalls,
+  describeReferences,
   hasUnreadableArguments,
   type Native,
   type Placed,
-  referencesText,
   type Unit,
   type UnitCall,
 } from './thread.js'
@@ -29,7 +29,7 @@ import type { Warn, WireTraits } from './wire.js'
 export type EndOf = (call: UnitCall, anchor: string) => Ended
 
 /** `callable`: every name that a call in this history may have on this request. */
-export function repair(
+export function repairHistory(
   placed: readonly Placed[],
   view: SurfaceView,
   callable: ReadonlySet<string>,
@@ -38,11 +38,11 @@ export function repair(
   traits: Pick<WireTraits, 'answersAnywhere' | 'wordlessSearches'> = {},
   endOf?: EndOf,
 ): readonly Placed[] {
-  const settled = settleOrder(placed, prompts, warn, traits.answersAnywhere, endOf)
-  return settleForView(settled, view, callable, prompts, warn, traits)
+  const settled = repairOrder(placed, prompts, warn, traits.answersAnywhere, endOf)
+  return repairForView(settled, view, callable, prompts, warn, traits)
 }
 
-export function settleForView(
+export function repairForView(
   placed: readonly Placed[],
   view: SurfaceView,
   callable: ReadonlySet<string>,
@@ -50,22 +50,22 @@ export function settleForView(
   warn: Warn,
   { wordlessSearches = false }: Pick<WireTraits, 'wordlessSearches'> = {},
 ): readonly Placed[] {
-  const settled = view.delivery === 'native' ? placed.map((item) => settleReferences(item, view)) : placed
-  return settleNames(settled, view, callable, prompts, warn, wordlessSearches)
+  const settled = view.delivery === 'native' ? placed.map((item) => repairReferences(item, view)) : placed
+  return repairNames(settled, view, callable, prompts, warn, wordlessSearches)
 }
 
 /**
  * Keeps the references that the provider can resolve. A reference that was sent as text under this frozen prefix
  * stays text.
  */
-function settleReferences(item: Placed, { delivery, references }: SurfaceView): Placed {
+function repairReferences(item: Placed, { delivery, references }: SurfaceView): Placed {
   const { unit, anchor } = item
   if (delivery !== 'native' || unit.kind !== 'answer' || !unit.loaded) return item
   if (references.anchors.has(anchor)) return item
   const loaded = unit.loaded.filter((name) => references.names.has(name))
   if (loaded.length === unit.loaded.length) return item
   const { kind, callId } = unit
-  const text = referencesText(unit.loaded)
+  const text = describeReferences(unit.loaded)
   return { ...item, unit: { kind, callId, text, ...(loaded.length > 0 ? { loaded } : {}) } }
 }
 
@@ -73,14 +73,14 @@ function settleReferences(item: Placed, { delivery, references }: SurfaceView): 
  * Gives each call one answer, directly after it unless answers may be anywhere. An answer without a call becomes
  * text.
  */
-export function settleOrder(
+export function repairOrder(
   placed: readonly Placed[],
   prompts: Prompts,
   warn: Warn,
   answersAnywhere = false,
   endOf: EndOf = () => undefined,
 ): Placed[] {
-  const pairs = pairUp(placed)
+  const pairs = pairAnswers(placed)
   const output: Placed[] = []
   placed.forEach((item, index) => {
     const { unit } = item
@@ -92,7 +92,7 @@ export function settleOrder(
       if (pairing !== undefined) return
       warn('answer-orphaned', `rewrote an answer without a call as text (${id})`)
       const told = prompts.toldAnswer({ callId: id, answer: safeJson(unit.text) })
-      output.push(toldAt(item.anchor, prompts.frame({ body: told }), output.at(-1)))
+      output.push(createTextUnit(item.anchor, prompts.frame({ body: told }), output.at(-1)))
       return
     }
     output.push(item)
@@ -109,7 +109,7 @@ export function settleOrder(
           )
         else warn('call-interrupted', `answered the interrupted call ${safeJson(call.id)}`)
         output.push({
-          unit: { kind: 'answer', callId: call.id, text: unanswered(call, ended, prompts) },
+          unit: { kind: 'answer', callId: call.id, text: writeMissingAnswer(call, ended, prompts) },
           anchor,
           calls: [],
         })
@@ -129,7 +129,7 @@ export function settleOrder(
  * The answer for a call without one. Unless the ledger knows, it is unknown whether the call ran. A call with
  * unreadable arguments did not run.
  */
-function unanswered(call: UnitCall, outcome: Ended, prompts: Prompts): string {
+function writeMissingAnswer(call: UnitCall, outcome: Ended, prompts: Prompts): string {
   if (!hasUnreadableArguments(call)) return prompts.interrupted({ outcome })
   // Not the message of the JSON parser: it differs between engine versions, and these bytes must not.
   return prompts.badArguments({ name: quote(call.name), problem: 'the text ends too early, or is malformed' })
@@ -139,7 +139,7 @@ function unanswered(call: UnitCall, outcome: Ended, prompts: Prompts): string {
  * Pairs each answer with its call, anywhere in the history. `answers` is keyed by the position of the call in its
  * reply.
  */
-function pairUp(placed: readonly Placed[]) {
+function pairAnswers(placed: readonly Placed[]) {
   const open = createOpenCalls<{ readonly item: Placed; readonly position: number }>()
   const answers = new Map<Placed, Map<number, Placed>>()
   const pairings = new Map<Placed, 'answers' | 'repeats'>()
@@ -161,7 +161,7 @@ function pairUp(placed: readonly Placed[]) {
 }
 
 /** Rewrites calls to names that this request does not declare: through the bridge, out of it, as a search, or as text. */
-function settleNames(
+function repairNames(
   placed: readonly Placed[],
   view: SurfaceView,
   declared: ReadonlySet<string>,
@@ -175,12 +175,12 @@ function settleNames(
   let pending: { readonly text: string; readonly anchor: string }[] = []
   const output: Placed[] = []
   const tell = () => {
-    for (const { text, anchor } of pending) output.push(toldAt(anchor, text, output.at(-1)))
+    for (const { text, anchor } of pending) output.push(createTextUnit(anchor, text, output.at(-1)))
     pending = []
   }
   const callable = new Set(declared)
   const isNative = view.delivery === 'native'
-  const changes = changesIn(view)
+  const changes = groupChanges(view)
   const hidden = new Set(view.declaredHidden.map(({ name }) => name))
   for (const [index, item] of placed.entries()) {
     const { unit } = item
@@ -188,7 +188,7 @@ function settleNames(
     const found = unit.kind === 'answer' ? guessed.get(unit.callId) : undefined
     // From here on the tool is known, as after a search, unless it is removed right after.
     if (found !== undefined) callable.add(found)
-    if (isNative) reveal(item, changes.get(placed[index - 1]?.anchor ?? ''), hidden, callable)
+    if (isNative) updateCallable(item, changes.get(placed[index - 1]?.anchor ?? ''), hidden, callable)
     if (unit.kind === 'answer' && call) {
       told.delete(unit.callId)
       guessed.delete(unit.callId)
@@ -220,18 +220,20 @@ function settleNames(
       const isMeant = (name: string) => callable.has(name) || (wordlessSearches && hidden.has(name))
       const known = callable.has(each.name) || !resolved || !isMeant(resolved.wireName)
       const named = known ? each : { ...each, name: resolved.wireName }
-      const renamed = callable.has(named.name) ? spelt(named, each) : rename(each, callable, view)
-      if (renamed) kept.push(renamed)
+      const renameNative = callable.has(named.name)
+        ? keepSpelling(named, each)
+        : renameCall(each, callable, view)
+      if (renameNative) kept.push(renameNative)
       else if (wordlessSearches && hidden.has(named.name) && isFound(named.name, resolved, placed, index)) {
         // A search that has no text cannot be followed by the result as text. So the search comes first, and the call
         // stays a call.
-        output.push(...searchedFirst(item.calls[position] ?? '', each.id, named.name, view))
+        output.push(...createSearchStep(item.calls[position] ?? '', each.id, named.name, view))
         callable.add(named.name)
-        kept.push(spelt(named, each))
+        kept.push(keepSpelling(named, each))
       } else if (resolved?.guessed && hidden.has(resolved.wireName) && view.loader !== undefined) {
         told.set(each.id, each)
         guessed.set(each.id, resolved.wireName)
-        kept.push(searchFor(each.id, resolved.wireName, view))
+        kept.push(createSearch(each.id, resolved.wireName, view))
       } else {
         told.set(each.id, each)
         warn(
@@ -241,7 +243,7 @@ function settleNames(
         // A model repeats what it reads that it did. So it reads a search for the name, not a sentence about a call.
         if (view.loader === undefined || !callable.has(view.loader) || wordlessSearches) continue
         searched.add(each.id)
-        kept.push(searchFor(each.id, each.name, view))
+        kept.push(createSearch(each.id, each.name, view))
       }
     }
     // The result follows as text. The model's own message must not describe it, or the model would repeat that. If
@@ -260,7 +262,7 @@ function settleNames(
  * Writes a tool result as text of the user, which has no higher role. It is a separate message, so that earlier
  * messages keep their bytes. After a result servers accept no message, so the text joins the result.
  */
-function toldAt(anchor: string, text: string, before: Placed | undefined): Placed {
+function createTextUnit(anchor: string, text: string, before: Placed | undefined): Placed {
   return { unit: { kind: isResult(before) ? 'note' : 'user', text }, anchor, calls: [] }
 }
 
@@ -272,7 +274,7 @@ function isResult(item: Placed | undefined): boolean {
  * Updates the callable names: tools that an answer loaded, and tools that were added or removed after the previous
  * unit.
  */
-function reveal(
+function updateCallable(
   { unit }: Placed,
   changes: readonly Insert[] | undefined,
   hidden: ReadonlySet<string>,
@@ -286,7 +288,7 @@ function reveal(
 }
 
 /** Groups the added and removed tools by anchor. */
-function changesIn({ inserts }: SurfaceView): ReadonlyMap<string, readonly Insert[]> {
+function groupChanges({ inserts }: SurfaceView): ReadonlyMap<string, readonly Insert[]> {
   const changes = new Map<string, Insert[]>()
   for (const insert of inserts)
     if (insert.adds.length > 0 || insert.removes.length > 0) {
@@ -298,12 +300,12 @@ function changesIn({ inserts }: SurfaceView): ReadonlyMap<string, readonly Inser
 }
 
 /** The call under the name of its tool, without the native piece, which has the other name. */
-function spelt({ native, ...call }: UnitCall, was: UnitCall): UnitCall {
+function keepSpelling({ native, ...call }: UnitCall, was: UnitCall): UnitCall {
   return call.name === was.name ? was : call
 }
 
 /** Writes a correct guess of a tool name as the search that finds the tool. */
-function searchFor(id: string, name: string, view: SurfaceView): UnitCall {
+function createSearch(id: string, name: string, view: SurfaceView): UnitCall {
   const schema = view.tools.find((tool) => tool.name === view.loader)?.inputSchema ?? {}
   const [parameter = 'query'] = (Array.isArray(schema.required) ? schema.required : []) as string[]
   const query = parameter === 'name' ? name : `select:${quoteName(name)}`
@@ -324,9 +326,9 @@ function isFound(
 }
 
 /** Writes the search as a separate step before the reply. */
-function searchedFirst(anchor: string, callId: string, name: string, view: SurfaceView): Placed[] {
+function createSearchStep(anchor: string, callId: string, name: string, view: SurfaceView): Placed[] {
   const id = `found_${shortHash(`${anchor} ${callId}`)}`
-  const asked: Unit = { kind: 'assistant', text: '', calls: [searchFor(id, name, view)] }
+  const asked: Unit = { kind: 'assistant', text: '', calls: [createSearch(id, name, view)] }
   const answer: Unit = { kind: 'answer', callId: id, text: '', loaded: [name] }
   return [
     { unit: asked, anchor: `asked ${anchor}`, calls: [`found ${anchor}`] },
@@ -334,7 +336,7 @@ function searchedFirst(anchor: string, callId: string, name: string, view: Surfa
   ]
 }
 
-function rename(call: UnitCall, callable: ReadonlySet<string>, view: SurfaceView): UnitCall | undefined {
+function renameCall(call: UnitCall, callable: ReadonlySet<string>, view: SurfaceView): UnitCall | undefined {
   const { id, name, input } = call
   if (view.bridge !== undefined && callable.has(view.bridge) && name !== view.loader) {
     // The model's own text, not a copy of its value: it may be nested too deep to write again.
@@ -365,7 +367,7 @@ export interface IdRules {
   readonly fields: { readonly call: string; readonly answer: string }
 }
 
-export function settleIds(
+export function repairIds(
   placed: readonly Placed[],
   wire: string,
   rules: IdRules,
@@ -396,7 +398,7 @@ export function settleIds(
     open.add(calls.map(({ id }, index) => [unit.calls[index]?.id ?? '', id]))
     return calls.every((call, at) => call === unit.calls[at])
       ? item
-      : { ...item, unit: withCalls(unit, calls) }
+      : { ...item, unit: replaceCalls(unit, calls) }
   })
 }
 
@@ -439,7 +441,7 @@ function createIds({ legal, max = Number.POSITIVE_INFINITY, made, scope }: IdRul
  * If the native piece is a list that contains the calls, replaces them there. Otherwise the wire writes the piece
  * again.
  */
-function withCalls(unit: Extract<Unit, { kind: 'assistant' }>, calls: readonly UnitCall[]): Unit {
+function replaceCalls(unit: Extract<Unit, { kind: 'assistant' }>, calls: readonly UnitCall[]): Unit {
   const { native } = unit
   const repaired = { ...unit, calls, repaired: true as const }
   if (!native || !Array.isArray(native.value)) return repaired

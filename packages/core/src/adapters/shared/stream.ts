@@ -30,9 +30,9 @@ function isIterable(value: unknown): boolean {
 }
 
 /** The events passed to `assemble`. Throws if they are raw bytes or text. */
-export async function* eventsIn(given: AsyncIterable<unknown>): AsyncGenerator<unknown> {
+export async function* checkEvents(given: AsyncIterable<unknown>): AsyncGenerator<unknown> {
   const refuse = (is: unknown) =>
-    noStream(
+    describeNonStream(
       is,
       'assemble takes the events of a stream: pass readEvents(response.body), or the stream of an SDK',
     )
@@ -49,13 +49,13 @@ function isRaw(event: unknown): boolean {
 }
 
 /** A number at this path of a provider's usage. */
-export function figure(usage: unknown, ...path: readonly string[]): number | undefined {
+export function readFigure(usage: unknown, ...path: readonly string[]): number | undefined {
   const found = path.reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), usage)
   return typeof found === 'number' ? found : undefined
 }
 
 /** The sum of the defined figures. */
-export function total(...figures: readonly (number | undefined)[]): number | undefined {
+export function addFigures(...figures: readonly (number | undefined)[]): number | undefined {
   const given = figures.filter((each) => each !== undefined)
   return given.length === 0 ? undefined : given.reduce((sum, each) => sum + each, 0)
 }
@@ -66,7 +66,8 @@ export function total(...figures: readonly (number | undefined)[]): number | und
  * data are not JSON, or if the body is not an event stream: an API error, a whole reply, an HTML page.
  */
 export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<unknown> {
-  if (!isIterable(body)) throw noStream(body, 'readEvents takes the body of a response (response.body)')
+  if (!isIterable(body))
+    throw describeNonStream(body, 'readEvents takes the body of a response (response.body)')
   for await (const data of dataOf(body)) {
     if (data.trim() === '[DONE]') return
     if (data.trim() !== '') yield JSON.parse(data)
@@ -89,7 +90,7 @@ async function* dataOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> 
   }
   if (data.length > 0) yield data.join('\n')
   const text = other?.join('\n').trim()
-  if (text) throw noEvents(text)
+  if (text) throw describeBody(text)
 }
 
 /** The field names of an event stream. A comment has no name. */
@@ -120,28 +121,28 @@ async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string>
 const STATUS = 'Check the status of the response (response.ok) before you read its events.'
 
 /** Describes a body without events: an API error, a whole reply, the page of a proxy. */
-export function noEvents(body: string): ToolwellError {
-  const value = parsed(body)
+export function describeBody(body: string): ToolwellError {
+  const value = parseJson(body)
   // Without `alt=sse`, Gemini sends a list of chunks.
   const first: unknown = Array.isArray(value) ? value[0] : value
-  const failure = failureIn(first)
+  const failure = findFailure(first)
   const problem =
     failure === undefined
-      ? (wholeReply(first) ??
-        `This is not an event stream. It contains ${quote(readable(body), 300)}. ${STATUS}`)
+      ? (describeWholeReply(first) ??
+        `This is not an event stream. It contains ${quote(readPage(body), 300)}. ${STATUS}`)
       : `The API answered with an error: ${quote(failure, 300)}. ${STATUS}`
   return new ToolwellError('invalid-option', problem, { path: 'body' }, { cause: value ?? body })
 }
 
 /** The error message of an API. Servers differ in where they put it. */
-export function failureIn(value: unknown): string | undefined {
+export function findFailure(value: unknown): string | undefined {
   if (!isRecord(value)) return undefined
   const { error, message, detail } = value
   const said = isRecord(error) || error instanceof Error ? error.message : error
   return [said, message, detail].find((each) => typeof each === 'string' && each !== '') as string | undefined
 }
 
-function wholeReply(value: unknown): string | undefined {
+function describeWholeReply(value: unknown): string | undefined {
   if (!isRecord(value)) return undefined
   if ('candidates' in value)
     return 'This is not an event stream, but a whole reply of Gemini. Call streamGenerateContent with alt=sse in its URL, or pass the response of generateContent to run.'
@@ -150,7 +151,7 @@ function wholeReply(value: unknown): string | undefined {
     : undefined
 }
 
-function parsed(body: string): unknown {
+function parseJson(body: string): unknown {
   try {
     return JSON.parse(body)
   } catch {
@@ -159,7 +160,7 @@ function parsed(body: string): unknown {
 }
 
 /** The text of an HTML page. */
-function readable(body: string): string {
+function readPage(body: string): string {
   const text = body.slice(0, 4000)
   const words = text
     .replace(/<(style|script)\b[^<]*<\/\1>/gi, ' ')
@@ -169,7 +170,7 @@ function readable(body: string): string {
 }
 
 /** Describes a value that is not a stream. `takes`: what the function takes instead. */
-export function noStream(given: unknown, takes: string): ToolwellError {
+export function describeNonStream(given: unknown, takes: string): ToolwellError {
   const is = isPromise(given)
     ? 'a promise: await it'
     : isRecord(given) && 'body' in given

@@ -14,14 +14,14 @@ export interface ThinkingTrait {
 
 /** Finds the anchors of units with bound thinking, before the current tool loop and inside it. */
 export function findThinking(placed: readonly Placed[], { holds }: ThinkingTrait): BoundThinking {
-  const start = loopStart(placed)
+  const start = findLoopStart(placed)
   const anchors = (some: readonly Placed[]) =>
     some.filter(({ unit }) => holds(unit)).map(({ anchor }) => anchor)
   return { before: anchors(placed.slice(0, start)), inside: anchors(placed.slice(start)) }
 }
 
 /** The start of the current tool loop: the last user turn that answers no calls. */
-function loopStart(placed: readonly Placed[]): number {
+function findLoopStart(placed: readonly Placed[]): number {
   for (let end = placed.length; end > 0; ) {
     let start = end
     while (start > 0 && placed[start - 1]?.unit.kind !== 'assistant') start--
@@ -33,7 +33,7 @@ function loopStart(placed: readonly Placed[]): number {
   return 0
 }
 
-export function withoutStripped(
+export function removeStripped(
   placed: readonly Placed[],
   { stripped }: SurfaceView,
   { holds, without }: ThinkingTrait,

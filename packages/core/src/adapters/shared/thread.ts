@@ -71,7 +71,7 @@ export interface Placed {
 }
 
 /** Describes loaded tools for a wire that has no references. */
-export function referencesText(names: readonly string[]): string {
+export function describeReferences(names: readonly string[]): string {
   return names.length === 0 ? '' : `Loaded: ${names.join(', ')}.`
 }
 
@@ -133,7 +133,7 @@ export function argumentsObject(input: ModelCall['input']): Record<string, unkno
 }
 
 /** The text of content in any usual form: a string, or a list of parts. */
-export function textOf(content: unknown): string {
+export function readText(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
   return content.map((part: unknown) => (isText(part) ? part.text : '')).join('')
@@ -156,7 +156,7 @@ export function plainText(value: unknown): string {
 }
 
 /** Converts a value to text. An empty object gives empty text. */
-export function wordsOf(value: unknown): string {
+export function textUnlessEmpty(value: unknown): string {
   const text = plainText(value)
   return text === '{}' && typeof value === 'object' ? '' : text
 }
@@ -165,7 +165,7 @@ export function wordsOf(value: unknown): string {
  * Whether two lists hold the same objects in the same order. Compares identity, to distinguish the host's objects
  * from copies.
  */
-export function sameItems(one: readonly unknown[], two: readonly unknown[]): boolean {
+export function hasSameItems(one: readonly unknown[], two: readonly unknown[]): boolean {
   return one.length === two.length && one.every((item, index) => item === two[index])
 }
 

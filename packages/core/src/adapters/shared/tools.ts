@@ -46,7 +46,7 @@ export function createToolCodec<Native>(convert: (tool: WireTool | Tool) => Nati
  * A definition that the wire accepts. Definitions of the surface already fit; the host's own, sent while deferral is
  * off, may not.
  */
-export function fitted(tool: WireTool | Tool, wire: string): WireTool {
+export function fitTool(tool: WireTool | Tool, wire: string): WireTool {
   const { name, description = '', inputSchema, strict, inputExamples } = tool
   return fitWire({ name, description, inputSchema, ...defined({ strict, inputExamples }) }, wire).tool
 }
@@ -82,11 +82,11 @@ export function assertImportable(
   if (!Array.isArray(given))
     throw invalid('tools', `importTools takes a list of tools, not ${noTools(given)}`)
   for (const [index, tool] of given.entries())
-    if (!isRecord(tool) || !isOwn(tool)) throw unreadable(tool, findProblem(tool, form), index)
+    if (!isRecord(tool) || !isOwn(tool)) throw createImportError(tool, findProblem(tool, form), index)
 }
 
 /** `index`: identifies a tool without a name in the message. */
-export function unreadable(tool: unknown, problem: string, index = 0): ToolwellError {
+export function createImportError(tool: unknown, problem: string, index = 0): ToolwellError {
   const name = nameOfTool(tool)
   const which =
     isRecord(tool) && name !== '(no name)' ? `The tool ${quote(name)}` : `Entry ${index} of this list`

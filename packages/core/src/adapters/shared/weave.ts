@@ -12,7 +12,7 @@ import type { IdRules } from './repair.js'
 import type { Placed, Unit } from './thread.js'
 import type { Warn } from './wire.js'
 
-export function weave(placed: readonly Placed[], view: SurfaceView, warn: Warn): readonly Unit[] {
+export function addInserts(placed: readonly Placed[], view: SurfaceView, warn: Warn): readonly Unit[] {
   const notes = placeInserts(placed, view, warn)
   const output: Unit[] = []
   for (const [index, { unit }] of placed.entries()) {
@@ -34,24 +34,24 @@ function placeInserts(placed: readonly Placed[], view: SurfaceView, warn: Warn):
   placed.forEach(({ anchor }, index) => {
     if (wanted.has(anchor)) last.set(anchor, index)
   })
-  let position = firstTurn(placed)
+  let position = findFirstTurn(placed)
   for (const insert of view.inserts) {
-    const found = placeOf(insert, last)
+    const found = findPlace(insert, last)
     if (found === undefined)
       warn(
         'update-moved',
         'the message of an update is gone; the update was moved to the nearest earlier place',
       )
-    const index = batchEnd(placed, found ?? position)
+    const index = findBatchEnd(placed, found ?? position)
     position = Math.max(position, index)
-    const note = join(notes.get(index), insert, view)
+    const note = joinNotes(notes.get(index), insert, view)
     if (note) notes.set(index, note)
   }
   return notes
 }
 
 /** A match after the request that carried the insert is a different message with the same content. */
-function placeOf(
+function findPlace(
   { anchor, request = anchor }: Insert,
   places: ReadonlyMap<string, number>,
 ): number | undefined {
@@ -64,7 +64,7 @@ function placeOf(
  * The end of the batch, after all its answers, including those written as text: nothing may come between a call and
  * its answers.
  */
-function batchEnd(placed: readonly Placed[], start: number): number {
+function findBatchEnd(placed: readonly Placed[], start: number): number {
   let reply = start
   while (reply > 0 && placed[reply]?.unit.kind !== 'assistant') reply--
   const calls = placed[reply]?.calls ?? []
@@ -79,7 +79,7 @@ function batchEnd(placed: readonly Placed[], start: number): number {
  * Joins all updates at one place into one note. Definitions are included only if the provider accepts them, once per
  * tool: the last update wins.
  */
-function join(before: Note | undefined, insert: Insert, { delivery }: SurfaceView): Note | undefined {
+function joinNotes(before: Note | undefined, insert: Insert, { delivery }: SurfaceView): Note | undefined {
   const fresh = delivery === 'native' ? insert : { adds: [], removes: [] }
   const text = [before?.text ?? '', insert.text].filter((each) => each !== '').join('\n\n')
   const named = new Set([...fresh.adds.map(({ name }) => name), ...fresh.removes])
@@ -95,7 +95,7 @@ function join(before: Note | undefined, insert: Insert, { delivery }: SurfaceVie
 }
 
 /** The first unit after the system prompt. Nothing may be added before it. */
-function firstTurn(placed: readonly Placed[]): number {
+function findFirstTurn(placed: readonly Placed[]): number {
   const first = placed.findIndex(({ unit }) => unit.kind !== 'system')
   return first < 0 ? placed.length - 1 : first
 }
@@ -104,7 +104,7 @@ function firstTurn(placed: readonly Placed[]): number {
  * Turns Toolwell's own text after results into notes, which join the result. Anthropic and Gemini accept such text as
  * a user message, so threads from there contain it; the servers of this wire refuse it.
  */
-export function joinOwnWords(placed: readonly Placed[], prompts: Prompts): readonly Placed[] {
+export function joinOwnText(placed: readonly Placed[], prompts: Prompts): readonly Placed[] {
   let isBehindResult = false
   let joined: Placed[] | undefined
   for (const [index, item] of placed.entries()) {
@@ -119,7 +119,7 @@ export function joinOwnWords(placed: readonly Placed[], prompts: Prompts): reado
 }
 
 /** Adds a note before a history that begins with the model: some servers require the user first. */
-export function openWithUser(placed: readonly Placed[], prompts: Prompts, warn: Warn): readonly Placed[] {
+export function addOpeningNote(placed: readonly Placed[], prompts: Prompts, warn: Warn): readonly Placed[] {
   const first = placed.findIndex(({ unit }) => unit.kind !== 'system')
   if (placed[first]?.unit.kind !== 'assistant') return placed
   warn('beginning-missing', 'the history begins with the model; added a note that its beginning is missing')
@@ -145,7 +145,7 @@ export const MISTRAL_IDS: Pick<IdRules, 'legal' | 'made'> = {
  * Adds a reply of the model between a result and a user message, for example after interrupted tools. Mistral
  * requires it: after the role `tool` it accepts only `assistant` or `tool`.
  */
-export function speakBetween(placed: readonly Placed[], prompts: Prompts): readonly Placed[] {
+export function addRepliesBetween(placed: readonly Placed[], prompts: Prompts): readonly Placed[] {
   let isBehindResult = false
   return placed.flatMap((item) => {
     const { kind } = item.unit
