@@ -2,8 +2,6 @@
 
 export { type Adapter, createAdapter, type Thread, type Turn } from './shared/adapter.js'
 export type { Form } from './shared/check-input.js'
-export type { IdRules } from './shared/repair.js'
-export type { ThinkingTrait } from './shared/thinking.js'
 export {
   argumentsObject,
   argumentsText,
@@ -13,4 +11,13 @@ export {
   type Unit,
   type UnitCall,
 } from './shared/thread.js'
-export type { OwnUnit, Warn, Warning, WarningCode, Wire, WireTraits } from './shared/wire.js'
+export type {
+  IdRules,
+  OwnUnit,
+  ThinkingTrait,
+  Warn,
+  Warning,
+  WarningCode,
+  Wire,
+  WireTraits,
+} from './shared/wire.js'

@@ -1,8 +1,7 @@
 /** The wire behind each provider of the SDK, and what it demands and can do. */
 
 import { isRecord } from '../../base/guards.js'
-import type { IdRules } from '../shared/repair.js'
-import type { ThinkingTrait } from '../shared/thinking.js'
+import type { IdRules, ThinkingTrait } from '../shared/wire.js'
 import { type AiCallOptions, type AiMessage, type AiModel, type AiPart, listParts, WIRE } from './types.js'
 
 export type Protocol = 'anthropic' | 'google' | 'openai-chat' | 'openai-responses' | 'ai-sdk'

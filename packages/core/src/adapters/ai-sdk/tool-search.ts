@@ -108,12 +108,13 @@ function createArguments(names: readonly string[], view: SurfaceView): Readonly<
   return { [parameter]: parameter === 'name' ? names.join(',') : `select:${names.join(',')}` }
 }
 
-// Prepares a history for OpenAI's search: calls of the loader have wrapped arguments and an id with the right prefix,
-// results hold only definitions, and calls have the namespace of their function.
-
 /** The prefix of the provider's search ids. If a call has none, the provider makes one from the call id. */
 const PREFIX = 'tsc'
 
+/**
+ * Prepares a history for OpenAI's search: calls of the loader have wrapped arguments and an id with the right prefix,
+ * results hold only definitions, and calls have the namespace of their function.
+ */
 export function writeSearchItems(
   messages: readonly AiMessage[],
   view: SurfaceView,
@@ -185,6 +186,11 @@ export interface Namespaces {
   place(part: AiCallPart): AiCallPart
 }
 
+/**
+ * Sets the namespaces of calls for OpenAI. A function that a search found is in the namespace of its source, or in one
+ * with its own name, and the API refuses a call without it. A declared function has none. This may change between two
+ * requests, so the recorded namespace of a call may be wrong.
+ */
 function createNamespaces({ tools, sources }: Pick<SurfaceView, 'tools' | 'sources'>): Namespaces {
   const plain = new Set(tools.map(({ name }) => name))
   /** The namespaces of each function. */

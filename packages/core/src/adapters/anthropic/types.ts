@@ -1,7 +1,7 @@
 /** The parts of Anthropic Messages that this adapter reads or writes. Everything else passes through unchanged. */
 
 import { isRecord } from '../../base/guards.js'
-import type { IdRules } from '../shared/repair.js'
+import type { IdRules } from '../shared/wire.js'
 
 export interface AnthropicMessage {
   readonly role: string

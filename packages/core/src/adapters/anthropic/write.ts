@@ -1,3 +1,5 @@
+/** Writes units as Anthropic messages, and answers of calls as blocks. */
+
 import type { MediaPart } from '../../result/part.js'
 import { isTaken } from '../../result/taken.js'
 import type { SurfaceView } from '../../surface/project.js'

@@ -1,5 +1,5 @@
 /** The parts of Chat Completions that this adapter reads or writes. Everything else passes through unchanged. */
-import type { IdRules } from '../shared/repair.js'
+import type { IdRules } from '../shared/wire.js'
 
 export interface ChatToolCall {
   readonly id: string

@@ -7,6 +7,12 @@ import { chooseNamespace, isNamespace, removeDeclared } from '../shared/namespac
 import type { Warn } from '../shared/wire.js'
 import { isCall, isOfModel, type ResponsesCall, type ResponsesItem } from './types.js'
 
+/**
+ * Sets the namespace of every call. A function that a search found or an item added is in the namespace of its source.
+ * Without one, a found function has a namespace with its own name, and an added function has none. The API refuses
+ * calls with another namespace. A function may move when the prefix is frozen again, so the recorded namespace of a
+ * call may be wrong.
+ */
 export function setNamespaces(
   items: readonly ResponsesItem[],
   view: SurfaceView,

@@ -1,6 +1,6 @@
 /** The parts of the Responses API that this adapter reads or writes. Everything else passes through unchanged. */
 import { isRecord } from '../../base/guards.js'
-import type { IdRules } from '../shared/repair.js'
+import type { IdRules } from '../shared/wire.js'
 
 /** An item of `input` or `output`. Without a type it is a message. */
 export interface ResponsesItem {

@@ -31,6 +31,7 @@ import {
   isStreamed,
   readReply,
 } from './check-input.js'
+import { addInserts, addOpeningNote, addRepliesBetween, joinOwnText } from './inserts.js'
 import { convertUnit } from './move-thread.js'
 import { type EndOf, repairHistory, repairIds } from './repair.js'
 import type { StreamedReply } from './stream.js'
@@ -44,7 +45,6 @@ import {
   type Unit,
   type UnitCall,
 } from './thread.js'
-import { addInserts, addOpeningNote, addRepliesBetween, joinOwnText } from './weave.js'
 import type { OwnUnit, Warn, Warning, Wire } from './wire.js'
 
 export interface Turn<Message, Reply, Parts> {

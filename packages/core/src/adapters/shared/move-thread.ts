@@ -38,8 +38,6 @@ export function convertUnit(unit: Unit, wire: Target, prompts: Prompts): readonl
 /** Converts a part of a result. A note replaces unreadable parts. */
 function convertPart(piece: unknown, { name, traits }: Target, prompts: Prompts): readonly ResultPart[] {
   const media = readMedia(piece)
-  // A history of the AI SDK has no provider yet. Media that the provider does not accept are replaced before the
-  // request.
   const isWelcome = media && !traits?.textResults && (traits?.keepsMedia || isTaken(name, media))
   if (media) return [isWelcome ? media : { type: 'text', text: describe(media, prompts) }]
   if (isRecord(piece) && typeof piece.text === 'string') return [{ type: 'text', text: piece.text }]

@@ -23,7 +23,7 @@ import {
   type Unit,
   type UnitCall,
 } from './thread.js'
-import type { Warn, WireTraits } from './wire.js'
+import type { IdRules, Warn, WireTraits } from './wire.js'
 
 /** Finds the outcome of a call, if the ledger knows it. */
 export type EndOf = (call: UnitCall, anchor: string) => Ended
@@ -38,20 +38,11 @@ export function repairHistory(
   traits: Pick<WireTraits, 'answersAnywhere' | 'wordlessSearches'> = {},
   endOf?: EndOf,
 ): readonly Placed[] {
-  const settled = repairOrder(placed, prompts, warn, traits.answersAnywhere, endOf)
-  return repairForView(settled, view, callable, prompts, warn, traits)
-}
-
-export function repairForView(
-  placed: readonly Placed[],
-  view: SurfaceView,
-  callable: ReadonlySet<string>,
-  prompts: Prompts,
-  warn: Warn,
-  { wordlessSearches = false }: Pick<WireTraits, 'wordlessSearches'> = {},
-): readonly Placed[] {
-  const settled = view.delivery === 'native' ? placed.map((item) => repairReferences(item, view)) : placed
-  return repairNames(settled, view, callable, prompts, warn, wordlessSearches)
+  const { answersAnywhere, wordlessSearches = false } = traits
+  const ordered = repairOrder(placed, prompts, warn, answersAnywhere, endOf)
+  const isNative = view.delivery === 'native'
+  const referred = isNative ? ordered.map((item) => repairReferences(item, view)) : ordered
+  return repairNames(referred, view, callable, prompts, warn, wordlessSearches)
 }
 
 /**
@@ -73,7 +64,7 @@ function repairReferences(item: Placed, { delivery, references }: SurfaceView): 
  * Gives each call one answer, directly after it unless answers may be anywhere. An answer without a call becomes
  * text.
  */
-export function repairOrder(
+function repairOrder(
   placed: readonly Placed[],
   prompts: Prompts,
   warn: Warn,
@@ -350,23 +341,11 @@ function renameCall(call: UnitCall, callable: ReadonlySet<string>, view: Surface
   return { id, name: wrapped.name, input: { value: isRecord(wrapped.arguments) ? wrapped.arguments : {} } }
 }
 
-// Gives calls ids that a server accepts: valid characters, not too long, unique. A call and its answer change
-// together. A new id depends only on the units before it, so later requests have the same bytes. Anchors keep the
-// original ids.
-
-/** Rules of a wire for the ids of calls. */
-export interface IdRules {
-  readonly legal?: RegExp
-  /** The longest id, in characters. */
-  readonly max?: number
-  /** Makes a valid id from an invalid one. Default: `call_` and a hash. */
-  readonly made?: (id: string) => string
-  /** Where an id must be unique: among the calls of one reply, or in the whole history. */
-  readonly scope: 'turn' | 'history'
-  /** The key of the id in the native piece of a call and of an answer. */
-  readonly fields: { readonly call: string; readonly answer: string }
-}
-
+/**
+ * Gives calls ids that a server accepts: valid characters, not too long, unique. A call and its answer change
+ * together. A new id depends only on the units before it, so later requests have the same bytes. Anchors keep the
+ * original ids.
+ */
 export function repairIds(
   placed: readonly Placed[],
   wire: string,

@@ -2,15 +2,8 @@
 
 import type { SurfaceView } from '../../surface/project.js'
 import type { BoundThinking } from '../../surface/thinking.js'
-import type { Placed, Unit } from './thread.js'
-
-/** How a wire finds and removes bound thinking. */
-export interface ThinkingTrait {
-  /** Whether the unit has bound thinking. */
-  holds(unit: Unit): boolean
-  /** The unit without bound thinking. */
-  without(unit: Unit): Unit
-}
+import type { Placed } from './thread.js'
+import type { ThinkingTrait } from './wire.js'
 
 /** Finds the anchors of units with bound thinking, before the current tool loop and inside it. */
 export function findThinking(placed: readonly Placed[], { holds }: ThinkingTrait): BoundThinking {

@@ -5,8 +5,6 @@ import type { WireSupport } from '../../surface/auto.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { CallAnswer } from '../../turn/run.js'
 import type { Form } from './check-input.js'
-import type { IdRules } from './repair.js'
-import type { ThinkingTrait } from './thinking.js'
 import type { Native, Unit, UnitCall } from './thread.js'
 
 /** What a provider demands of a history, and how it can reveal tools. */
@@ -37,6 +35,27 @@ export interface WireTraits<Prompt extends object = object> {
   readonly textResults?: boolean
   /** Its histories keep media of every type: the wire is not bound to one provider. */
   readonly keepsMedia?: boolean
+}
+
+/** Rules of a wire for the ids of calls. */
+export interface IdRules {
+  readonly legal?: RegExp
+  /** The longest id, in characters. */
+  readonly max?: number
+  /** Makes a valid id from an invalid one. Default: `call_` and a hash. */
+  readonly made?: (id: string) => string
+  /** Where an id must be unique: among the calls of one reply, or in the whole history. */
+  readonly scope: 'turn' | 'history'
+  /** The key of the id in the native piece of a call and of an answer. */
+  readonly fields: { readonly call: string; readonly answer: string }
+}
+
+/** How a wire finds and removes bound thinking. */
+export interface ThinkingTrait {
+  /** Whether the unit has bound thinking. */
+  holds(unit: Unit): boolean
+  /** The unit without bound thinking. */
+  without(unit: Unit): Unit
 }
 
 /** A unit with the native piece it was read from. */

@@ -8,9 +8,8 @@ import type { Insert } from '../../ledger/fold.js'
 import { isFramed } from '../../surface/announce.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
-import type { IdRules } from './repair.js'
 import type { Placed, Unit } from './thread.js'
-import type { Warn } from './wire.js'
+import type { IdRules, Warn } from './wire.js'
 
 export function addInserts(placed: readonly Placed[], view: SurfaceView, warn: Warn): readonly Unit[] {
   const notes = placeInserts(placed, view, warn)
