@@ -1,5 +1,5 @@
 /** Hashes that name content: equal content gives an equal name on every machine, whatever the order of its keys. */
-import { createSha256, type Sha256 } from './sha256.js'
+import { hashSha256 } from './sha256.js'
 
 const encoder = new TextEncoder()
 
@@ -18,29 +18,5 @@ export function canonicalJson(value: unknown): string {
 
 /** The first `length` hex digits of SHA-256. Sixteen are enough to tell definitions apart; nothing here is a secret. */
 export function shortHash(text: string, length = 16): string {
-  return createHash().update(text).digest(length)
-}
-
-/** The same of a text that comes in pieces. */
-export interface TextHash {
-  update(piece: string): TextHash
-  /** Another one that has these pieces too. This one stays as it is. */
-  with(pieces: readonly string[]): TextHash
-  digest(length?: number): string
-}
-
-export function createHash(): TextHash {
-  return textHash(createSha256())
-}
-
-function textHash(state: Sha256): TextHash {
-  const hash: TextHash = {
-    update(piece) {
-      state.update(encoder.encode(piece))
-      return hash
-    },
-    with: (pieces) => textHash(state.clone()).update(pieces.join('')),
-    digest: (length = 16) => state.hex().slice(0, length),
-  }
-  return hash
+  return hashSha256(encoder.encode(text)).slice(0, length)
 }
