@@ -218,9 +218,9 @@ const exchange = (index: number, name: string) => [
 
 /** Processor time of `begin` in a new conversation with a history that was just parsed, and by size of the catalogue. */
 async function benchBegin(tools: readonly Tool[]) {
-  const wires = []
+  const wires: { wire: string; rows: { messages: number; milliseconds: number }[] }[] = []
   for (const wire of Object.keys(LINES)) {
-    const rows = []
+    const rows: { messages: number; milliseconds: number }[] = []
     for (const { messages } of HISTORIES)
       rows.push({ messages, milliseconds: await benchHistory(wire, tools, messages) })
     wires.push({ wire, rows })
