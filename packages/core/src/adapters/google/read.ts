@@ -172,10 +172,13 @@ function joinReplies(contents: readonly GoogleContent[]): readonly GoogleContent
   while (index < contents.length) {
     const start = index
     while (isOfModel(contents[index])) index++
+    if (index === start) {
+      groups.push(contents[index++] as GoogleContent)
+      continue
+    }
     const run = contents.slice(start, index)
     const first = findFirstAnswered(run, readResponses(contents, index))
     groups.push(...run.slice(0, first), ...joinRun(run.slice(first)))
-    if (index === start) groups.push(contents[index++] as GoogleContent)
   }
   return groups
 }
@@ -212,9 +215,10 @@ function fits(response: GoogleFunctionResponse, call: GoogleFunctionCall): boole
 
 /** The responses up to the next content of the model. */
 function readResponses(contents: readonly GoogleContent[], start: number): GoogleFunctionResponse[] {
-  const end = contents.findIndex((content, index) => index >= start && isOfModel(content))
+  let end = start
+  while (end < contents.length && !isOfModel(contents[end])) end++
   return contents
-    .slice(start, end < 0 ? undefined : end)
+    .slice(start, end)
     .flatMap((content) => normaliseParts(content).flatMap((part) => part.functionResponse ?? []))
 }
 
