@@ -2,7 +2,7 @@
 
 import { createAdapter } from '../adapters/shared/adapter.js'
 import { matchAnchors, placeAnchors } from '../adapters/shared/anchors.js'
-import type { StreamedReply } from '../adapters/shared/stream.js'
+import { isStreamed } from '../adapters/shared/check-input.js'
 import { argumentsObject, plainText, type UnitCall } from '../adapters/shared/thread.js'
 import { defined } from '../base/guards.js'
 import type { Conversation } from '../conversation.js'
@@ -153,8 +153,4 @@ function joinOptions(some: readonly Started[]): CallOptions {
       some.find(({ call }) => call.id === progress.callId)?.options.onProgress?.(progress)
     },
   }
-}
-
-function isStreamed(reply: unknown): reply is StreamedReply<unknown, unknown> {
-  return typeof reply === 'object' && reply !== null && 'rawUsage' in reply && 'complete' in reply
 }

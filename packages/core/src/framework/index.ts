@@ -18,7 +18,7 @@ import { type Exchange, type FrameworkAnswer, type FrameworkCall, openExchange }
 export type { FrameworkAnswer, FrameworkCall } from './exchange.js'
 
 export interface FrameworkOptions {
-  /** The wire of the framework's client. */
+  /** The wire that the client of the framework uses. */
   readonly wire: keyof typeof bodyKinds
   /** Runs a tool. Default: the tool's `execute`. */
   readonly execute?: Execute
@@ -129,7 +129,7 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
       headers.delete('content-length')
       const body = JSON.stringify(exchange.body)
       const response = await globalThis.fetch(input, { ...init, headers, body })
-      if (response.ok) exchange.replied(replyIn(response.clone(), kind.assemble))
+      if (response.ok) exchange.replied(readResponse(response.clone(), kind.assemble))
       return response
     },
 
@@ -180,7 +180,7 @@ function parseBody(body: unknown): object {
   }
 }
 
-async function replyIn(
+async function readResponse(
   response: Response,
   assemble: (events: AsyncIterable<unknown>) => Promise<unknown>,
 ): Promise<unknown> {
