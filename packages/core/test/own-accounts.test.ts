@@ -214,7 +214,7 @@ it('a stream that broke off is not run', async () => {
   const conversation = await createToolwell({ tools, mode: 'on' }).open({ id: 'a' })
   const turn = await openaiChat(conversation).begin([{ role: 'user', content: 'Go.' }])
   const streamed = await assemble((async function* () {})())
-  await expect(turn.run(streamed)).rejects.toThrow(/broke off.*Begin again with the same history/)
+  await expect(turn.run(streamed)).rejects.toThrow(/ended early.*Begin again with the same history/)
 })
 
 it('the report tells of requests without figures, and of a loss', async () => {

@@ -1,4 +1,4 @@
-/** What a host gives to the wrong door, gives back, or gives twice: it is told at once, with what to do instead. */
+/** Mistakes of a host: histories and replies of another wire, requests fed back as history, replies run twice. */
 
 import { type Conversation, createToolwell, type ToolwellOptions } from '@toolwell/core'
 import { aiSdk } from '@toolwell/core/ai-sdk'
@@ -175,7 +175,7 @@ describe.each(names.filter((name) => doors[name].begin))('%s', (name) => {
     const tools = [{ ...first, execute: () => `run ${++runs}` }, ...others] as ToolwellOptions['tools'] & {}
     const turn = await door.begin(await open({ tools }), door.history.slice(0, 1))
     await turn.run(door.reply as never)
-    await expect(turn.run(door.reply as never)).rejects.toThrow('have been run on this turn')
+    await expect(turn.run(door.reply as never)).rejects.toThrow('This reply was already run')
     expect(runs).toBe(1)
     // A copy of it is the same reply: the ledger knows that its calls were started.
     await turn.run(structuredClone(door.reply) as never)
@@ -272,7 +272,7 @@ it.each(names)('messages of an interface are sent to the SDK by %s', async (name
 
 describe('in place of a reply', () => {
   it.each([
-    ['a promise', Promise.resolve({}), 'await it first'],
+    ['a promise', Promise.resolve({}), 'Await it, then pass the reply to run'],
     ['a response', new Response('{}'), 'await response.json()'],
     ['an error of the API', { error: { message: 'Incorrect API key', type: 'x' } }, '"Incorrect API key"'],
     ['an error of Anthropic', { type: 'error', error: { type: 'x', message: 'overloaded' } }, '"overloaded"'],
@@ -326,5 +326,5 @@ it('a run that failed may be tried again with the same reply', async () => {
   const reply = doors['openai-chat'].reply as never
   await expect(turn.run(reply)).rejects.toThrow('the store is gone')
   await expect(turn.run(reply)).resolves.toMatchObject({ answers: [{ callId: 'call_1' }] })
-  await expect(turn.run(reply)).rejects.toThrow('have been run on this turn')
+  await expect(turn.run(reply)).rejects.toThrow('This reply was already run')
 })
