@@ -1,7 +1,7 @@
 /** One conversation: a thin shell that plans, appends, and only then answers. Everything it knows is in its ledger. */
 import { createEagerTotal, measureSurface } from './accounting/accounting.js'
+import { type Inspection, inspect } from './accounting/inspect.js'
 import { type Measurement, readMeasurement } from './accounting/measurement.js'
-import { type Inspection, inspect } from './accounting/projections.js'
 import { lazily, runInPieces } from './base/async.js'
 import { ToolwellError } from './base/errors.js'
 import { assertNames, assertOneOf } from './base/options.js'

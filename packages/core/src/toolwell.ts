@@ -1,5 +1,5 @@
 /** The front door: settings are read once, then conversations are opened over one catalogue. */
-import { reportOn, reportUnused } from './accounting/report.js'
+import { formatReport, listUnusedLines } from './accounting/report.js'
 import { lazily } from './base/async.js'
 import { dropUndefined } from './base/data.js'
 import { createWireName, NATIVE_SEARCH, RESERVE_NAME, toolId } from './base/names.js'
@@ -130,9 +130,9 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
       const conversations = opened.all().map(({ id, inspect }) => {
         const made = inspect()
         const deferred = made.deferredNames.length + made.loadedLazyTools.length
-        return reportOn(id, made, { deferred, isEmpty: made.visibleNames.length === 0 })
+        return formatReport(id, made, { deferred, isEmpty: made.visibleNames.length === 0 })
       })
-      return [...conversations, ...reportUnused(catalogue.findings, names.unmatched)].join('\n')
+      return [...conversations, ...listUnusedLines(catalogue.findings, names.unmatched)].join('\n')
     },
     explain: (name, agent) => {
       const resolution = catalogue.resolve(name, () => true)
@@ -157,11 +157,11 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   }
 }
 
-const words = lazily(() => import('./accounting/in-words.js'))
+const words = lazily(() => import('./accounting/describe-event.js'))
 
 function printer(debug: ToolwellOptions['debug']): ((event: ToolwellEvent) => unknown)[] {
   if (!debug) return []
   const print = debug === true ? (line: string) => console.error(`toolwell: ${line}`) : debug
   // In the order of the events; the first lines wait until the words are there.
-  return [async (event) => print((await words()).inWords(event))]
+  return [async (event) => print((await words()).describeEvent(event))]
 }

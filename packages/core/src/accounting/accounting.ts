@@ -3,7 +3,7 @@
  * whole rounds that only searched are charged to deferral, and the figure is negative when that is the truth.
  */
 
-import { type CacheRule, cacheRule } from '../costs/costs.js'
+import { type CacheRule, getCacheRule } from '../costs/costs.js'
 import type { LedgerFact, SurfaceTokens } from '../ledger/event.js'
 import type { LedgerState, RequestRecord } from '../ledger/fold.js'
 import type { Context } from '../surface/context.js'
@@ -72,7 +72,7 @@ export function measureSurface(
     section,
     searchResults,
     inserts,
-    rewritten: refrozen ? 0 : behind(state, context),
+    rewritten: refrozen ? 0 : sumAfterFirstRewrite(state, context),
     revealed,
     everythingEager,
     ...media,
@@ -86,7 +86,7 @@ function sum(figures: Iterable<number>): number {
 }
 
 /** Tokens of the definitions that did not change and stand behind the first one written anew, in the order of the array. */
-function behind(state: LedgerState, context: Context): number {
+function sumAfterFirstRewrite(state: LedgerState, context: Context): number {
   const changed = new Set(state.array.rewritten)
   if (changed.size === 0) return 0
   const loaded = [...state.tools.loaded.values()].filter(
@@ -168,7 +168,7 @@ const NOTHING: SurfaceTokens = {
 }
 
 /** `prices`: what the host says of its prices. */
-export function account(state: LedgerState, prices: Partial<CacheRule> = {}): Accounting {
+export function computeAccounting(state: LedgerState, prices: Partial<CacheRule> = {}): Accounting {
   const records = [...state.requests.byId.values()]
   let actual = 0
   let counterfactual = 0
@@ -185,8 +185,8 @@ export function account(state: LedgerState, prices: Partial<CacheRule> = {}): Ac
     if (record.messageTokens !== undefined) {
       measured++
       tokens = add(tokens, record.tokens)
-      actual += inputOf(record)
-      if (!isMeta(record)) counterfactual += eagerInputOf(record)
+      actual += countInput(record)
+      if (!isSearchOnly(record)) counterfactual += countEagerInput(record)
       bill.add(record)
       if (previous?.messageTokens !== undefined && previous.toolsVersion !== record.toolsVersion)
         reread += previous.messageTokens + record.tokens.rewritten
@@ -195,7 +195,7 @@ export function account(state: LedgerState, prices: Partial<CacheRule> = {}): Ac
   }
   return {
     requests: records.length,
-    metaRequests: records.filter(isMeta).length,
+    metaRequests: records.filter(isSearchOnly).length,
     measured,
     actual: Math.round(actual),
     counterfactual: Math.round(counterfactual),
@@ -208,16 +208,16 @@ export function account(state: LedgerState, prices: Partial<CacheRule> = {}): Ac
 }
 
 /** Everything the request sends, and what the provider adds to it. */
-function inputOf(record: RequestRecord): number {
-  return countedHere(record) * scaleOf(record)
+function countInput(record: RequestRecord): number {
+  return countUnscaledInput(record) * computeScale(record)
 }
 
 /** The same with every tool sent eagerly. */
-function eagerInputOf(record: RequestRecord): number {
-  return record.tokens.everythingEager * scaleOf(record) + foreignMessages(record)
+function countEagerInput(record: RequestRecord): number {
+  return record.tokens.everythingEager * computeScale(record) + countOtherMessages(record)
 }
 
-function countedHere({ tokens, messageTokens = 0 }: RequestRecord): number {
+function countUnscaledInput({ tokens, messageTokens = 0 }: RequestRecord): number {
   return sumToolTokens(tokens) + messageTokens + (tokens.revealed ?? 0)
 }
 
@@ -225,9 +225,9 @@ function countedHere({ tokens, messageTokens = 0 }: RequestRecord): number {
  * Definitions are counted here, and another tokenizer may find less in them than that. It shows where they alone come to more than
  * the provider counted in all: then its figure holds, and definitions are taken to cost less in proportion.
  */
-function scaleOf(record: RequestRecord): number {
+function computeScale(record: RequestRecord): number {
   const { inputTokens, messageTokens } = record
-  const own = countedHere(record)
+  const own = countUnscaledInput(record)
   return messageTokens === 0 && inputTokens !== undefined && inputTokens < own ? inputTokens / own : 1
 }
 
@@ -238,23 +238,23 @@ function createBill(prices: Partial<CacheRule>) {
   let previous: RequestRecord | undefined
   let eager: RequestRecord | undefined
   const price = (wire: string | undefined, input: number, kept: number) => {
-    const { read, write } = cacheRule(wire ?? '', prices)
+    const { read, write } = getCacheRule(wire ?? '', prices)
     const cached = Math.min(input, Math.max(0, kept))
     return read * cached + write * (input - cached)
   }
   return {
     add(record: RequestRecord) {
-      actual += price(record.wire, inputOf(record), previous ? keptOf(previous, record) : 0)
+      actual += price(record.wire, countInput(record), previous ? countCached(previous, record) : 0)
       previous = record
-      if (isMeta(record)) return
+      if (isSearchOnly(record)) return
       const same = eager?.wire === record.wire
       const kept =
         !eager || !same
           ? 0
           : eager.frozen === record.frozen
-            ? eagerInputOf(eager)
+            ? countEagerInput(eager)
             : eager.tokens.everythingEager
-      counterfactual += price(record.wire, eagerInputOf(record), kept)
+      counterfactual += price(record.wire, countEagerInput(record), kept)
       eager = record
     },
     total: () => ({
@@ -266,18 +266,18 @@ function createBill(prices: Partial<CacheRule>) {
 }
 
 /** How much of a request was in the one before, from its start on. Tools come before messages. */
-function keptOf(previous: RequestRecord, record: RequestRecord): number {
+function countCached(previous: RequestRecord, record: RequestRecord): number {
   if (previous.frozen !== record.frozen) return 0
-  if (previous.toolsVersion === record.toolsVersion) return inputOf(previous)
-  return (sumToolTokens(previous.tokens) - record.tokens.rewritten) * scaleOf(previous)
+  if (previous.toolsVersion === record.toolsVersion) return countInput(previous)
+  return (sumToolTokens(previous.tokens) - record.tokens.rewritten) * computeScale(previous)
 }
 
-function isMeta(record: RequestRecord): boolean {
+function isSearchOnly(record: RequestRecord): boolean {
   return record.metaCalls > 0 && record.realCalls === 0
 }
 
 /** The messages without what deferral put into them. */
-function foreignMessages({ messageTokens = 0, tokens }: RequestRecord): number {
+function countOtherMessages({ messageTokens = 0, tokens }: RequestRecord): number {
   return Math.max(0, messageTokens - tokens.section - tokens.searchResults - tokens.inserts)
 }
 

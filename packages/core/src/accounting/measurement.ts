@@ -58,13 +58,13 @@ export function readMeasurement(
     delete figures.inputTokens
     delete figures.cachedTokens
   }
-  const messageTokens = given.messageTokens ?? messagesIn(figures.inputTokens, request.tokens)
+  const messageTokens = given.messageTokens ?? countMessageTokens(figures.inputTokens, request.tokens)
   if (messageTokens === undefined) return undefined
   return { kind: 'measured', requestId, messageTokens, ...figures }
 }
 
 /** All input that is no definition. */
-function messagesIn(input: number | undefined, tokens: SurfaceTokens): number | undefined {
+function countMessageTokens(input: number | undefined, tokens: SurfaceTokens): number | undefined {
   return input === undefined ? undefined : Math.max(0, input - sumToolTokens(tokens) - (tokens.revealed ?? 0))
 }
 
@@ -79,14 +79,14 @@ export function sumToolTokens(tokens: SurfaceTokens): number {
   return tokens.eager + tokens.loaded + tokens.cards + tokens.metaTools
 }
 
-export function tokensInWords(tokens: SurfaceTokens): string {
-  return `${shortNumber(sumToolTokens(tokens))} tokens of tools, ${shortNumber(tokens.everythingEager)} if all were sent`
+export function describeTokens(tokens: SurfaceTokens): string {
+  return `${formatTokens(sumToolTokens(tokens))} tokens of tools, ${formatTokens(tokens.everythingEager)} if all were sent`
 }
 
-export function countWords(number: number, one: string, many = `${one}s`): string {
+export function formatCount(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`
 }
 
-export function shortNumber(tokens: number): string {
+export function formatTokens(tokens: number): string {
   return Math.abs(tokens) < 1000 ? String(tokens) : `${(tokens / 1000).toFixed(1)}k`
 }

@@ -8,7 +8,7 @@ const costVersion = 1
 
 export interface Costs {
   /** Tokens of a tool's definition as it is sent. */
-  of(entry: Entry, count: () => number): number
+  count(entry: Entry, count: () => number): number
 }
 
 interface Kept {
@@ -27,9 +27,9 @@ export function createCosts(catalogue: Catalogue, by: string | undefined): Costs
 
   const takeKept = (source: Source, kept: KeptParts) => {
     met.add(kept)
-    const entries = entriesOf(source, catalogue)
-    const { names, costs } = readAll(kept)[key] ?? {}
-    if (names !== namesOf(entries) || !Array.isArray(costs) || costs.length !== entries.length) return
+    const entries = listEntries(source, catalogue)
+    const { names, costs } = readKept(kept)[key] ?? {}
+    if (names !== hashNames(entries) || !Array.isArray(costs) || costs.length !== entries.length) return
     for (const [at, entry] of entries.entries()) {
       const cost: unknown = costs[at]
       if (Number.isSafeInteger(cost) && (cost as number) >= 0) known.set(entry, cost as number)
@@ -38,9 +38,9 @@ export function createCosts(catalogue: Catalogue, by: string | undefined): Costs
 
   const keep = () => {
     for (const [kept, source] of counted) {
-      const entries = entriesOf(source, catalogue)
+      const entries = listEntries(source, catalogue)
       const costs = entries.map((entry) => known.get(entry) ?? null)
-      const all = { ...readAll(kept), [key]: { names: namesOf(entries), costs } satisfies Kept }
+      const all = { ...readKept(kept), [key]: { names: hashNames(entries), costs } satisfies Kept }
       try {
         kept.tokens.write(new TextEncoder().encode(JSON.stringify(all)))
       } catch {
@@ -51,7 +51,7 @@ export function createCosts(catalogue: Catalogue, by: string | undefined): Costs
   }
 
   return {
-    of(entry, count) {
+    count(entry, count) {
       const source = by === undefined ? undefined : catalogue.sources.get(entry.source)
       const kept = source?.kept
       if (source && kept && !met.has(kept)) takeKept(source, kept)
@@ -69,16 +69,16 @@ export function createCosts(catalogue: Catalogue, by: string | undefined): Costs
   }
 }
 
-function entriesOf({ ids }: Source, catalogue: Catalogue): Entry[] {
+function listEntries({ ids }: Source, catalogue: Catalogue): Entry[] {
   return [...ids].flatMap((id) => catalogue.get(id) ?? [])
 }
 
-function namesOf(entries: readonly Entry[]): string {
+function hashNames(entries: readonly Entry[]): string {
   return shortHash(entries.map(({ wireName }) => wireName).join('\n'))
 }
 
 /** By what decided the count. Nothing where it cannot be read. */
-function readAll({ tokens }: KeptParts): Readonly<Record<string, Kept | undefined>> {
+function readKept({ tokens }: KeptParts): Readonly<Record<string, Kept | undefined>> {
   try {
     const all: unknown = JSON.parse(new TextDecoder().decode(tokens.read()))
     return typeof all === 'object' && all !== null ? (all as Record<string, Kept>) : {}
@@ -110,7 +110,7 @@ const RULES: Readonly<Record<string, CacheRule>> = {
 const USUAL: CacheRule = { read: 0.1, write: 1, output: 5, minimum: 1024 }
 
 /** `own`: what the host says of its prices. */
-export function cacheRule(wire: string, own: Partial<CacheRule> = {}): CacheRule {
+export function getCacheRule(wire: string, own: Partial<CacheRule> = {}): CacheRule {
   return { ...(RULES[wire] ?? USUAL), ...own }
 }
 
@@ -146,7 +146,7 @@ interface DeferredPrompt {
  * `surface`: what deferral itself adds to every request; `prompt`: the first messages and the eager tools; `bridged`: found tools are
  * called through the bridge, once in each request but the last.
  */
-export function breakEven(
+export function computeBreakEven(
   plan: AutoPlan,
   { surface: cards, prompt, bridged = false }: DeferredPrompt,
   rule: CacheRule,
@@ -158,11 +158,13 @@ export function breakEven(
   const prefix = prompt + surface + (GROWTH * requests) / 2
   const search = read * prefix + ANSWER * (write + (read * requests) / 2) + REPLY * output
   const definition = write + read * (requests - 1)
-  return Math.round(surface + (searches * search + wrappers + uncached(prompt + surface, rule)) / definition)
+  return Math.round(
+    surface + (searches * search + wrappers + computeUncached(prompt + surface, rule)) / definition,
+  )
 }
 
 /** What the first requests cost because they are too short for the cache: with every tool sent they would not be. */
-function uncached(first: number, { read, minimum }: CacheRule): number {
+function computeUncached(first: number, { read, minimum }: CacheRule): number {
   const short = Math.max(0, Math.ceil((minimum - first) / GROWTH))
   return (1 - Math.min(1, read)) * short * (first + (GROWTH * (short - 1)) / 2)
 }

@@ -8,7 +8,7 @@ import { firstLine } from '../base/text.js'
 import type { Catalogue, Entry } from '../catalogue/catalogue.js'
 import type { Exposure } from '../catalogue/exposure.js'
 import { listNames, type Resolution } from '../catalogue/name-index.js'
-import { findProhibitions } from './prohibition.js'
+import { findProhibitions } from './find-prohibitions.js'
 
 /** A deferred tool that the model is sent to by a text it reads in every request. */
 export interface PromptFinding {
@@ -76,7 +76,7 @@ function findNamed(
   isHidden: (entry: Entry) => boolean,
 ): PromptFinding[] {
   const lookupFrom = (source: string): Lookup =>
-    remembering((name) => {
+    memoise((name) => {
       const resolution = resolve(name)
       if (resolution.kind === 'none' || resolution.kind === 'group') return []
       const entries = resolution.kind === 'found' ? [resolution.entry] : resolution.entries
@@ -89,7 +89,7 @@ function findNamed(
   return texts.flatMap(({ where, source, text }) => {
     const found = new Map<string, PromptFinding>()
     const isForbidden = findProhibitions(text)
-    for (const { named, index, end, entries } of mentions(text, lookupFrom(source))) {
+    for (const { named, index, end, entries } of findMentions(text, lookupFrom(source))) {
       if (isForbidden(index, end)) continue
       const tools = entries.map(({ id }) => id)
       const key = tools.join('\n')
@@ -102,7 +102,7 @@ function findNamed(
           where,
           index,
           excerpt: firstLine(around.replace(/\s+/g, ' ')),
-          fix: fixOf(entries, named, where),
+          fix: describeFix(entries, named, where),
         }),
         times: (known?.times ?? 0) + 1,
       })
@@ -112,7 +112,7 @@ function findNamed(
 }
 
 /** A prompt says the same words again and again. */
-function remembering(lookup: Lookup): Lookup {
+function memoise(lookup: Lookup): Lookup {
   const known = new Map<string, readonly Entry[]>()
   return (name) => {
     const entries = known.get(name) ?? lookup(name)
@@ -152,7 +152,7 @@ const ALONE =
 /** «The use case», «a call list»: no order. */
 const ARTICLE = /^(?:a|an|the|this|that|these|those|each|every|any|no|of|in|at|your|its)$/i
 
-function* mentions(text: string, lookup: Lookup): Generator<Mention> {
+function* findMentions(text: string, lookup: Lookup): Generator<Mention> {
   /** The words before this one that only blanks and quotes part from it. */
   let row: Word[] = []
   let end = 0
@@ -160,13 +160,13 @@ function* mentions(text: string, lookup: Lookup): Generator<Mention> {
     const word = { text: match[0], index: match.index }
     if (!/^[\s"'“”‘’`*]*$/.test(text.slice(end, word.index))) row = []
     end = word.index + word.text.length
-    const phrase = TOOL_WORD.test(word.text) ? nameBefore(row, word, text, lookup) : undefined
+    const phrase = TOOL_WORD.test(word.text) ? findNameBefore(row, word, text, lookup) : undefined
     if (phrase) yield phrase
     const isUsed = isOrder(row.slice(-3).map((each) => each.text))
     row = [...row.slice(-MOST_WORDS), word]
     if (isLatin(word.text))
-      yield* namesIn(word, text, lookup, isUsed && ALONE.test(text.slice(end, end + 24)))
-    else yield* namesWithin(word, text, lookup)
+      yield* findNames(word, text, lookup, isUsed && ALONE.test(text.slice(end, end + 24)))
+    else yield* findUnspacedNames(word, text, lookup)
   }
 }
 
@@ -177,7 +177,7 @@ function isOrder(words: readonly string[]): boolean {
 }
 
 /** «the web search tool»: the longest row of words that is a name, behind a word that makes it one. */
-function nameBefore(
+function findNameBefore(
   row: readonly Word[],
   { text: tool }: Word,
   text: string,
@@ -191,16 +191,16 @@ function nameBefore(
     if (words.every((word) => looksLikeName(word.text) || isCoded(text, word))) return undefined
     const named = words.map((word) => word.text).join(' ')
     const entries = lookup(named).filter((entry) => hasWords(entry, named))
-    if (entries.length > 0) return { named, index: first.index, end: endOf(words.at(-1) ?? first), entries }
+    if (entries.length > 0) return { named, index: first.index, end: findEnd(words.at(-1) ?? first), entries }
   }
   return undefined
 }
 
-function* namesIn(word: Word, text: string, lookup: Lookup, isUsed = false): Generator<Mention> {
-  if (!isAddress(text, word)) yield* partsOrWhole(word, text, lookup, isUsed)
+function* findNames(word: Word, text: string, lookup: Lookup, isUsed = false): Generator<Mention> {
+  if (!isAddress(text, word)) yield* findWholeOrParts(word, text, lookup, isUsed)
 }
 
-function* partsOrWhole(word: Word, text: string, lookup: Lookup, isUsed = false): Generator<Mention> {
+function* findWholeOrParts(word: Word, text: string, lookup: Lookup, isUsed = false): Generator<Mention> {
   const { text: named, index } = word
   if (isValue(text, word)) return
   const coded = isUsed || isCoded(text, word)
@@ -213,7 +213,7 @@ function* partsOrWhole(word: Word, text: string, lookup: Lookup, isUsed = false)
       : isRunTogether(entry, named)
   })
   if (entries.length > 0) {
-    yield { named, index, end: endOf(word), entries }
+    yield { named, index, end: findEnd(word), entries }
     return
   }
   if (!joined) return
@@ -222,12 +222,12 @@ function* partsOrWhole(word: Word, text: string, lookup: Lookup, isUsed = false)
   if (named.includes('/') && parts.some(([part]) => !looksLikeName(part) && lookup(part).length === 0)) return
   for (const part of parts)
     if (looksLikeName(part[0]))
-      yield* partsOrWhole({ text: part[0], index: index + part.index }, text, lookup)
+      yield* findWholeOrParts({ text: part[0], index: index + part.index }, text, lookup)
 }
 
 /** Where no blanks part words: 请使用发送工具. A name stands before the word for a tool, or behind the one for using it. */
-function* namesWithin(word: Word, text: string, lookup: Lookup): Generator<Mention> {
-  const whole = [...namesIn(word, text, lookup)]
+function* findUnspacedNames(word: Word, text: string, lookup: Lookup): Generator<Mention> {
+  const whole = [...findNames(word, text, lookup)]
   yield* whole
   if (whole.length > 0) return
   const found = (from: number, to: number): Mention | undefined => {
@@ -263,7 +263,7 @@ function* namesWithin(word: Word, text: string, lookup: Lookup): Generator<Menti
 /** Letters of a name that is looked for within a run of others. */
 const LONGEST_RUN = 16
 
-function endOf({ text, index }: Word): number {
+function findEnd({ text, index }: Word): number {
   return index + text.length
 }
 
@@ -279,7 +279,7 @@ function isLatin(word: string): boolean {
 /** Between backticks, quotes or tags, or called: `read`, "read", <tool>read</tool>, read(path). Not «file(s)», not a spoken word. */
 function isCoded(text: string, word: Word): boolean {
   const { index } = word
-  const end = endOf(word)
+  const end = findEnd(word)
   const behind = text.slice(end, end + 5)
   const before = text.slice(Math.max(0, index - 40), index)
   if (before.endsWith('`') && /^(?:`|\s?[({])/.test(behind)) return true
@@ -302,7 +302,7 @@ function isNamedTag(before: string): boolean {
 
 /** «action=list_files», «the `search` parameter»: the name of something else. */
 function isValue(text: string, word: Word): boolean {
-  const behind = text.slice(endOf(word), endOf(word) + 24)
+  const behind = text.slice(findEnd(word), findEnd(word) + 24)
   const before = text.slice(Math.max(0, word.index - 40), word.index)
   return (
     (/=\s*["'`]?$/.test(before) && !isNamedTag(before)) ||
@@ -329,8 +329,8 @@ function isSpelt(entry: Entry, named: string): boolean {
 }
 
 function hasWords(entry: Entry, named: string): boolean {
-  const words = wordsOf(named)
-  return listNames(entry).some((name) => wordsOf(name) === words)
+  const words = splitName(named)
+  return listNames(entry).some((name) => splitName(name) === words)
 }
 
 /** `webfetch` and `WEBFETCH` for `WebFetch`. Not a word that everyone writes in one, `login`. */
@@ -338,14 +338,14 @@ function isRunTogether(entry: Entry, named: string): boolean {
   if (named.length < 6 || COMPOUND.test(named.replaceAll('-', ''))) return false
   const plain = foldName(named)
   const isOne = named === named.toLowerCase() || named === named.toUpperCase()
-  return isOne && listNames(entry).some((name) => wordsOf(name).includes(' ') && foldName(name) === plain)
+  return isOne && listNames(entry).some((name) => splitName(name).includes(' ') && foldName(name) === plain)
 }
 
 const COMPOUND =
   /^(?:(?:log|sign|check|plug|opt)(?:in|out|up|on)|(?:set|back|clean|start|look|follow|pop|mark|line|group|make)up|(?:down|up|re)loads?|(?:time|lay|print|roll|work)out|(?:shut|break|drop|count|slow)down|(?:work|over)flow|(?:data|code)base|(?:file|user|host|nick)name|(?:web|home)(?:site|page)|feedback|rollback|callback|notebook|dashboard|keyboard|timestamp|screenshot|bookmark|checklist|spreadsheet|webhook|update|upgrade|input|output|overview|preview|review|offline|online|today|todo)$/i
 
 /** `todo write` for `todo_write`, `TodoWrite` and `TODO-WRITE`. */
-function wordsOf(name: string): string {
+function splitName(name: string): string {
   return name
     .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
     .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
@@ -354,7 +354,7 @@ function wordsOf(name: string): string {
     .trim()
 }
 
-function fixOf(entries: readonly Entry[], named: string, where: PromptFinding['where']): string {
+function describeFix(entries: readonly Entry[], named: string, where: PromptFinding['where']): string {
   const place = where.kind === 'system' ? 'the system prompt' : `the description of ${where.tool}`
   const [first] = entries
   if (!first || entries.length > 1)

@@ -1,11 +1,18 @@
 /** Tools whose name stands in a query, exactly or nearly, and how surely each is meant. */
 
 import { editDistance } from '../base/nearest.js'
-import type { AskedTerm } from './asked-terms.js'
-import { ownName } from './fields.js'
+import { trimServerName } from './fields.js'
 import { findTerm, type Identity } from './index/segment.js'
-import { countBits, fold, hashTerm, letterBits, nameSeed, slipsAllowed } from './index/spelling.js'
+import {
+  countAllowedTypos,
+  countBits,
+  encodeLetters,
+  foldSpelling,
+  hashTerm,
+  nameSeed,
+} from './index/spelling.js'
 import type { TermIndex } from './index/term-index.js'
+import type { QueryTerm } from './query-terms.js'
 import { isStopWord, stem } from './words/tokenize.js'
 import type { Term, Vocabulary } from './words/vocabulary.js'
 
@@ -13,7 +20,7 @@ import type { Term, Vocabulary } from './words/vocabulary.js'
  * A word used by the tools of more servers than this is common vocabulary. Servers, so that one alone cannot make it so; a tool
  * without one stands for itself.
  */
-const vocabularyServers = 3
+const commonWordServers = 3
 /** A query of more words is not taken for a name as a whole. */
 const nameWordLimit = 8
 
@@ -27,9 +34,9 @@ export interface NamesInQuery {
 }
 
 export interface NameMatches {
-  inQuery(text: string): NamesInQuery
+  findInQuery(text: string): NamesInQuery
   /** Tools that go by this very name; in any spelling of case and separators if there is none. */
-  called(name: string): number[]
+  findByName(name: string): number[]
   /** Tools whose name differs in a slip or two: the nearest only. */
   nearly(name: string): number[]
 }
@@ -50,8 +57,8 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
         if (servers.has(server || id)) continue
         servers.add(server || id)
         // "Incidents in datadog" means the server of that name, not another one's tool.
-        if (server !== own && isCalled(server, word)) return true
-        if (servers.size > vocabularyServers) return true
+        if (server !== own && hasWordInName(server, word)) return true
+        if (servers.size > commonWordServers) return true
       }
     }
     return false
@@ -63,15 +70,15 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
     const lift = (slot: number, tier: number): void => {
       if (tier > (tiers.get(slot) ?? 0)) tiers.set(slot, tier)
     }
-    for (const candidate of candidatesOf(text)) {
+    for (const candidate of listCandidates(text)) {
       let known = false
-      index.forEach(hashTerm(candidate.folded, nameSeed), (slot) => {
-        const tier = tierOf(index.identityOf(slot), candidate)
+      index.forEachPosting(hashTerm(candidate.folded, nameSeed), (slot) => {
+        const tier = findTier(index.getIdentity(slot), candidate)
         if (tier === 0) return
         if (
           candidate.plain &&
           !known &&
-          (isStopWord(candidate.text) || isVocabulary(candidate.text, index.identityOf(slot).server))
+          (isStopWord(candidate.text) || isVocabulary(candidate.text, index.getIdentity(slot).server))
         )
           return
         known = true
@@ -90,8 +97,8 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
 
   /** Tools whose name differs from a folded one in a slip or two: the nearest only. */
   function nearMisses(wanted: string): number[] {
-    let furthest = slipsAllowed(wanted)
-    const letters = letterBits(wanted)
+    let furthest = countAllowedTypos(wanted)
+    const letters = encodeLetters(wanted)
     let found: number[] = []
     for (const segment of index.segments) {
       const { lengths, letters: known } = segment
@@ -99,7 +106,7 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
         if (Math.abs((lengths[at] as number) - wanted.length) > furthest) continue
         if (countBits((known[at] as number) ^ letters) > 2 * furthest || segment.dead[at >> 1] === 1) continue
         const { name, server } = segment.identities[at >> 1] as Identity
-        const folded = (at & 1) === 0 ? fold(name) : fold(server) + fold(name)
+        const folded = (at & 1) === 0 ? foldSpelling(name) : foldSpelling(server) + foldSpelling(name)
         const distance = editDistance(wanted, folded, furthest)
         if (distance === undefined) continue
         if (distance < furthest) found = []
@@ -112,11 +119,11 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
 
   /** A name is misspelt where it holds a word that no tool uses: `set_user` is not a slip for `get_user`. */
   function mayBeMisspelt({ text, folded, plain }: Candidate): boolean {
-    if (plain || slipsAllowed(folded) === 0 || folded.length > 80 || index.size === 0) return false
+    if (plain || countAllowedTypos(folded) === 0 || folded.length > 80 || index.size === 0) return false
     // A date, a number.
     if (!lettersInRow.test(folded)) return false
-    const words = vocabulary().wordsOf(text)
-    const isUnknown = ({ hash, empty }: Term) => !empty && index.frequencyOf(hash) === 0
+    const words = vocabulary().readWords(text)
+    const isUnknown = ({ hash, isStopWord: empty }: Term) => !empty && index.countTools(hash) === 0
     return (
       words.length <= nameWordLimit &&
       words.some(
@@ -128,19 +135,19 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
 
   function called(name: string): number[] {
     const tiers = new Map<number, number>()
-    for (const candidate of candidatesOf(name).filter(({ whole }) => whole))
-      index.forEach(hashTerm(candidate.folded, nameSeed), (slot) => {
-        const tier = tierOf(index.identityOf(slot), candidate)
+    for (const candidate of listCandidates(name).filter(({ whole }) => whole))
+      index.forEachPosting(hashTerm(candidate.folded, nameSeed), (slot) => {
+        const tier = findTier(index.getIdentity(slot), candidate)
         if (tier > 0) tiers.set(slot, tier)
       })
     const best = Math.max(...tiers.values())
     return [...tiers].filter(([, tier]) => tier === best).map(([slot]) => slot)
   }
 
-  return { inQuery, called, nearly: (name) => nearMisses(fold(name)) }
+  return { findInQuery: inQuery, findByName: called, nearly: (name) => nearMisses(foldSpelling(name)) }
 }
 
-function isCalled(server: string, word: string): boolean {
+function hasWordInName(server: string, word: string): boolean {
   return server
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
@@ -159,7 +166,7 @@ export interface ExactName {
 export function listExactNames(document: Identity): ExactName[] {
   const names: ExactName[] = []
   const add = (raw: string, alias: boolean): void => {
-    const folded = fold(raw)
+    const folded = foldSpelling(raw)
     if (!names.some((name) => name.raw === raw && name.alias === alias)) names.push({ raw, folded, alias })
   }
   const addWithServer = (name: string, alias: boolean): void => {
@@ -187,13 +194,13 @@ interface Candidate {
 const plainWord = /^["'([]?([A-Za-z][a-z]{0,199})[.,;:!?)\]"']{0,2}$/
 
 /** The whole query, then its words without the punctuation around them. At most `limit` of them. */
-function candidatesOf(text: string, limit = 64): Candidate[] {
+function listCandidates(text: string, limit = 64): Candidate[] {
   const candidates: Candidate[] = []
   const seen = new Set<string>()
   const add = (written: string, whole: boolean): void => {
     // Many clients put this in front of server and tool.
     const piece = written.startsWith('mcp__') ? written.replace(/^mcp__(?=.*__)/, '') : written
-    const folded = fold(piece)
+    const folded = foldSpelling(piece)
     if (folded === '' || (!whole && folded.length < 3) || seen.has(piece)) return
     seen.add(piece)
     candidates.push({ text: piece, folded, whole, plain: !whole && !hasSeparator(piece) })
@@ -204,7 +211,7 @@ function candidatesOf(text: string, limit = 64): Candidate[] {
     if (candidates.length >= limit) break
     const plain = plainWord.exec(word)?.[1]
     if (plain === undefined) {
-      if (word.length <= 200) add(withoutPunctuation(word), false)
+      if (word.length <= 200) add(trimPunctuation(word), false)
     } else if (plain.length >= 3 && !seen.has(plain)) {
       seen.add(plain)
       candidates.push({ text: plain, folded: plain.toLowerCase(), whole: false, plain: true })
@@ -214,7 +221,7 @@ function candidatesOf(text: string, limit = 64): Candidate[] {
 }
 
 /** How surely a tool is meant by a candidate with the same folded name; 0 if it is not. A higher tier goes first. */
-function tierOf(identity: Identity, candidate: Candidate): number {
+function findTier(identity: Identity, candidate: Candidate): number {
   let best = 0
   for (const name of listExactNames(identity)) {
     if (name.folded !== candidate.folded) continue
@@ -233,13 +240,13 @@ const nearMissTier = 1
 export type NameMatch = 'exact' | 'other-spelling' | 'alias' | 'near-miss'
 
 /** A tier in words; undefined where the tool is not named. */
-export function nameOfTier(tier: number): NameMatch | undefined {
+export function describeTier(tier: number): NameMatch | undefined {
   if (tier <= nearMissTier) return tier === nearMissTier ? 'near-miss' : undefined
   return (['alias', 'other-spelling', 'exact'] as const)[(tier - 2) % 3]
 }
 
 /** A word as it stands in a sentence, without the quotes, brackets and commas around it. */
-function withoutPunctuation(word: string): string {
+function trimPunctuation(word: string): string {
   return word.replace(/^[^\p{L}\p{N}@_]+/u, '').replace(/[^\p{L}\p{N}\p{M}_]+$/u, '')
 }
 
@@ -250,12 +257,12 @@ function hasSeparator(text: string): boolean {
 // What a tool's name says beyond what was asked for: who wants a mock server wants `createMock` rather than `deleteMockServerResponse`.
 
 /** What each word of a name that nobody asked for costs of the score and of what is accounted for, and how many count. */
-const cost = { score: 0.15, coverage: 0.04 } as const
-const mostUnasked = 3
+const unaskedCost = { score: 0.15, coverage: 0.04 } as const
+const maximumUnasked = 3
 /** Most names have one such word. It costs nothing of what is accounted for, and to have none adds to it. */
 const usualUnasked = 1
 /** Names that are remembered; when there are more, all are forgotten. */
-const mostRead = 10_000
+const cacheLimit = 10_000
 /** A request of more words says more than any name: there they cost less. One word says too little to hold a name against a tool. */
 const usualWords = 6
 
@@ -270,7 +277,7 @@ export interface NameFit {
 export function createNameFit(
   index: TermIndex,
   vocabulary: () => Vocabulary,
-): (terms: readonly AskedTerm[]) => (slot: number) => NameFit {
+): (terms: readonly QueryTerm[]) => (slot: number) => NameFit {
   let revision = -1
   /** By slot, since the same tools are the best of many requests. Each word of a name: how many hashes it goes by, and those. */
   const read = new Map<number, Int32Array>()
@@ -278,11 +285,11 @@ export function createNameFit(
   function wordsOf(slot: number): Int32Array {
     const known = read.get(slot)
     if (known) return known
-    const words = ownWords(index.identityOf(slot), vocabulary())
+    const words = listOwnWords(index.getIdentity(slot), vocabulary())
     const hashes = Int32Array.from(
       words.flatMap(({ hash, concepts }) => [1 + concepts.length, hash, ...concepts]),
     )
-    if (read.size >= mostRead) read.clear()
+    if (read.size >= cacheLimit) read.clear()
     read.set(slot, hashes)
     return hashes
   }
@@ -301,26 +308,26 @@ export function createNameFit(
     return (slot) => {
       const hashes = wordsOf(slot)
       let unasked = 0
-      for (let at = 0; at < hashes.length && unasked < mostUnasked; ) {
+      for (let at = 0; at < hashes.length && unasked < maximumUnasked; ) {
         const end = at + 1 + (hashes[at] as number)
         let isAsked = false
         for (at += 1; at < end; at += 1) isAsked ||= asked.has(hashes[at] as number)
         if (!isAsked) unasked += 1
       }
       return {
-        share: 1 / (1 + cost.score * weight * unasked),
-        gain: cost.coverage * weight * (usualUnasked - unasked),
+        share: 1 / (1 + unaskedCost.score * weight * unasked),
+        gain: unaskedCost.coverage * weight * (usualUnasked - unasked),
       }
     }
   }
 }
 
-function ownWords({ name, server }: Identity, vocabulary: Vocabulary): readonly Term[] {
+function listOwnWords({ name, server }: Identity, vocabulary: Vocabulary): readonly Term[] {
   const termsOf = (text: string) =>
     vocabulary
-      .wordsOf(text)
+      .readWords(text)
       .flatMap(({ whole, parts, pair }) => (pair ? [] : parts.length > 0 ? parts : [whole]))
-  const known = new Set(termsOf(ownName(server)).map(({ hash }) => hash))
-  const own = termsOf(name).filter(({ hash, empty }) => !empty && !known.has(hash))
+  const known = new Set(termsOf(trimServerName(server)).map(({ hash }) => hash))
+  const own = termsOf(name).filter(({ hash, isStopWord: empty }) => !empty && !known.has(hash))
   return [...new Map(own.map((term) => [term.hash, term])).values()]
 }

@@ -1,7 +1,8 @@
 /** Servers that a query names: "add a row to airtable" asks for no row of Excel. */
-import type { AskedTerm } from './asked-terms.js'
-import { ownName } from './fields.js'
+
+import { trimServerName } from './fields.js'
 import type { TermIndex } from './index/term-index.js'
+import type { QueryTerm } from './query-terms.js'
 import type { Vocabulary } from './words/vocabulary.js'
 import { isOrdinaryWord, isProduct } from './words/word-lists.js'
 
@@ -17,10 +18,10 @@ const wordLimit = 10
 
 export interface NamedServers {
   /** Takes from the scores of all other tools, where these terms name servers. */
-  apply(scores: Float32Array, terms: readonly AskedTerm[]): void
+  apply(scores: Float32Array, terms: readonly QueryTerm[]): void
   /** Whether servers were named the last time; what a tool has kept then. */
-  readonly isNaming: boolean
-  of(slot: number): number
+  readonly hasNamedServers: boolean
+  getShare(slot: number): number
 }
 
 /** In place of a server's number: of tools without one. */
@@ -56,8 +57,8 @@ export function createNamedServers(index: TermIndex, vocabulary: () => Vocabular
   }
 
   function readName(server: string, number: number): void {
-    for (const { terms } of vocabulary().wordsOf(ownName(server)))
-      for (const { hash, empty } of terms) {
+    for (const { terms } of vocabulary().readWords(trimServerName(server)))
+      for (const { hash, isStopWord: empty } of terms) {
         if (empty) continue
         const known = byWord.get(hash)
         if (known) known.add(number)
@@ -70,7 +71,7 @@ export function createNamedServers(index: TermIndex, vocabulary: () => Vocabular
     const servers = new Set<number>()
     let all = 0
     let own = 0
-    index.forEach(word, (slot) => {
+    index.forEachPosting(word, (slot) => {
       all += 1
       const server = serverOf[slot] as number
       if (!called.has(server)) return
@@ -81,7 +82,7 @@ export function createNamedServers(index: TermIndex, vocabulary: () => Vocabular
   }
 
   /** Of several servers, those that are named by the most words: "google calendar" is not "google drive". */
-  function namedBy(terms: readonly AskedTerm[]): Set<number> {
+  function namedBy(terms: readonly QueryTerm[]): Set<number> {
     if (byWord.size === 0) return new Set()
     const words = terms.filter(({ kind }) => kind === 'word')
     if (words.length > wordLimit) return new Set()
@@ -110,9 +111,9 @@ export function createNamedServers(index: TermIndex, vocabulary: () => Vocabular
       for (let slot = 0; slot < count; slot += 1)
         scores[slot] = (scores[slot] as number) * (shares[serverOf[slot] as number] as number)
     },
-    get isNaming() {
+    get hasNamedServers() {
       return isNaming
     },
-    of: (slot) => (isNaming ? (shares[serverOf[slot] as number] as number) : 1),
+    getShare: (slot) => (isNaming ? (shares[serverOf[slot] as number] as number) : 1),
   }
 }

@@ -7,8 +7,8 @@ import { createDocument } from './document.js'
 import { segmentCapacity } from './index/segment.js'
 import { noAliases } from './index/term-index.js'
 import { createLexicalSearcher, type LexicalSearcher } from './lexical.js'
+import { rankReplacementsFirst } from './rank-replacements.js'
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
-import { rankBeforeDeprecated } from './successors.js'
 
 export type Ranking = (query: RankQuery, notify: (notice: Notice) => void) => Promise<readonly Ranked[]>
 
@@ -21,11 +21,11 @@ export function createRanking(catalogue: Catalogue, custom: Searcher | undefined
     const known = (id: string) => (query.hidden?.(id) ? undefined : catalogue.get(id))
     try {
       const ranked = await (await chosen()).rank(query)
-      if (Array.isArray(ranked) && ranked.every(isRanked)) return rankBeforeDeprecated(ranked, known)
+      if (Array.isArray(ranked) && ranked.every(isRanked)) return rankReplacementsFirst(ranked, known)
       throw new Error('its answer is not a list of { id, score, relevance }')
     } catch (error) {
       notify({ kind: 'searcher-failed', query: query.text, detail: String(error) })
-      return rankBeforeDeprecated(await (await lexical()).rank(query), known)
+      return rankReplacementsFirst(await (await lexical()).rank(query), known)
     }
   }
 }

@@ -1,12 +1,12 @@
 /** What each tool scores for a query: one sum over postings, in arrays that are kept from query to query. */
 
-import type { AskedTerm, AskedTerms } from './asked-terms.js'
 import { findTerm, type Segment } from './index/segment.js'
-import { impactTable, saturation, strongest } from './index/tally.js'
+import { createImpactTable, maximumStrength, saturation } from './index/tally.js'
 import type { TermIndex } from './index/term-index.js'
 import { createNamedServers } from './named-servers.js'
+import type { QueryTerm, QueryTerms } from './query-terms.js'
 import type { LearnedTerms } from './searcher.js'
-import { effects, effectTerm, severalEffect } from './words/effects.js'
+import { effects, hashEffect, severalEffect } from './words/effects.js'
 import type { Vocabulary } from './words/vocabulary.js'
 
 /** Words are weighed as if the index were at least this large: few tools say little about which words are rare. */
@@ -31,26 +31,26 @@ const commonUsers = { word: 200, other: 60 } as const
 
 export interface Scores {
   /** The score of every slot for these terms, with what was learned from use. Valid until the next call. */
-  of(asked: AskedTerms, learned?: Learned): Float32Array
+  compute(asked: QueryTerms, learned?: LearnedPostings): Float32Array
   /** The same scores again. */
   readonly last: Float32Array
   /** What of the last score of a slot was learned. */
-  learnedOf(slot: number): number
+  getLearnedScore(slot: number): number
   /** What a tool has kept of the last score of its words: see `effect-shares.ts`. */
-  effectShareOf(slot: number): number
+  getEffectShare(slot: number): number
   /** The same where the query names servers: see `named-servers.ts`. */
-  serverShareOf(slot: number): number
+  getServerShare(slot: number): number
   /** What one term is worth in a tool that holds it; 0 where it decides nothing. */
-  worthOf(term: AskedTerm): number
+  weighTerm(term: QueryTerm): number
   /** The same for a word, however common. */
-  rarityOf(term: AskedTerm): number
+  weighByRarity(term: QueryTerm): number
   /** What a word is worth that no tool holds. */
-  readonly rarest: number
+  readonly highestRarity: number
 }
 
 /** `clauseShare`: the share of the score of a long query that its best clause decides. */
 export function createScores(index: TermIndex, clauseShare: number, vocabulary: () => Vocabulary): Scores {
-  const strengths = impactTable()
+  const strengths = createImpactTable()
   let scores = new Float32Array(0)
   let clauseScores = new Float32Array(0)
   let clauseBest = new Float32Array(0)
@@ -59,32 +59,32 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
   let effectAsked = 0
   /** Where the last term stands in each segment. */
   const positions: number[] = []
-  let learned: Learned | undefined
+  let learned: LearnedPostings | undefined
   let gains = new Float32Array(0)
   let held = new Uint8Array(0)
   /** Slots that have gained by use. */
   const gained: number[] = []
-  const gainOf = gainTable(strengths)
+  const gainOf = createGainTable(strengths)
 
   const worthAt = (frequency: number): number =>
     Math.log(1 + (Math.max(index.size, leastIndexSize) - frequency + 0.5) / (frequency + 0.5))
   // A word that no tool's own text holds may still have been learned.
-  const frequencyOf = (hash: number): number => index.frequencyOf(hash) || (learned?.frequencyOf(hash) ?? 0)
-  const rarityAt = ({ weight, kind }: AskedTerm, frequency: number): number =>
+  const frequencyOf = (hash: number): number => index.countTools(hash) || (learned?.countTools(hash) ?? 0)
+  const rarityAt = ({ weight, kind }: QueryTerm, frequency: number): number =>
     weight * worthAt(Math.max(frequency, kind === 'word' && weight < 1 ? leastWeakFrequency : 0))
-  const rarityOf = (term: AskedTerm): number => rarityAt(term, frequencyOf(term.hash))
-  const isCommon = ({ kind }: AskedTerm, frequency: number): boolean =>
+  const rarityOf = (term: QueryTerm): number => rarityAt(term, frequencyOf(term.hash))
+  const isCommon = ({ kind }: QueryTerm, frequency: number): boolean =>
     (kind === 'concept' && frequency > Math.max(index.size * commonShare, commonLeast)) ||
     (kind === 'synonym' && frequency > Math.max(index.size * commonShare, commonSynonyms))
   /** Looking a frequency up is a good part of what a term costs, so it is done once. */
-  const worthIn = (term: AskedTerm, frequency: number): number =>
-    isCommon(term, frequency) ? 0 : rarityAt(term, frequency || (learned?.frequencyOf(term.hash) ?? 0))
-  const worthOf = (term: AskedTerm): number => worthIn(term, index.frequencyOf(term.hash))
+  const worthIn = (term: QueryTerm, frequency: number): number =>
+    isCommon(term, frequency) ? 0 : rarityAt(term, frequency || (learned?.countTools(term.hash) ?? 0))
+  const worthOf = (term: QueryTerm): number => worthIn(term, index.countTools(term.hash))
 
   /** Adds what each term is worth to the tools that hold it. */
-  function addUp(terms: readonly AskedTerm[], into: Float32Array): void {
+  function addUp(terms: readonly QueryTerm[], into: Float32Array): void {
     for (const term of terms) {
-      const frequency = index.frequencyOf(term.hash, positions)
+      const frequency = index.countTools(term.hash, positions)
       const worth = frequency === 0 ? 0 : worthIn(term, frequency)
       if (worth === 0) continue
       const { segments } = index
@@ -100,26 +100,26 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
   }
 
   /** A word that a tool was used by adds to what it says of itself, and saturates with it. */
-  function addLearned(terms: readonly AskedTerm[], from: Learned): void {
+  function addLearned(terms: readonly QueryTerm[], from: LearnedPostings): void {
     for (const term of terms) {
       if (term.kind === 'pair') continue
-      const users = from.frequencyOf(term.hash)
+      const users = from.countTools(term.hash)
       // What so many tools are used for tells none of them apart, and costs the most to add up.
       if (users === 0 || users > (term.kind === 'word' ? commonUsers.word : commonUsers.other)) continue
-      const frequency = index.frequencyOf(term.hash)
+      const frequency = index.countTools(term.hash)
       // A word that only one tool was ever asked by is rare by accident, not because it tells tools apart.
       const worth =
         term.weight *
         Math.min(worthIn(term, frequency) / term.weight, worthAt(Math.max(users, leastFrequency)))
       if (worth === 0) continue
       // Where few have learned the term, each is looked up. Else what all tools hold of it is written down, read, and taken away again.
-      const byteAt = users * fewUsers < frequency ? index.reader(term.hash) : undefined
+      const byteAt = users * fewUsers < frequency ? index.createReader(term.hash) : undefined
       if (!byteAt) writeHeld(term.hash, true)
       from.forEach(term.hash, (slots, places, bytes, start, end) => {
         for (let posting = start; posting < end; posting += 1) {
           const slot = places[slots[posting] as number] as number
           if (slot < 0) continue
-          const row = byteAt ? rowOf(byteAt(slot)) : (held[slot] as number)
+          const row = byteAt ? findGainRow(byteAt(slot)) : (held[slot] as number)
           const gain = worth * (gainOf[row * 128 + (bytes[posting] as number)] as number)
           if (gains[slot] === 0) gained.push(slot)
           scores[slot] = (scores[slot] as number) + gain
@@ -132,10 +132,10 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
 
   /** What a tool is used for it does, whatever its words say: use gives back what it lost by its effect, or to another server. */
   function giveBack(): void {
-    if (effectAsked === 0 && !namedServers.isNaming) return
+    if (effectAsked === 0 && !namedServers.hasNamedServers) return
     for (const slot of gained) {
       const gain = gains[slot] as number
-      const share = effectShares.of(slot, effectAsked) * namedServers.of(slot)
+      const share = effectShares.getShare(slot, effectAsked) * namedServers.getShare(slot)
       if (share === 1) continue
       const own = (scores[slot] as number) - gain
       const whole = own / share
@@ -153,42 +153,42 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
       const { slots, bytes, base } = segment
       const end = segment.offsets[position + 1] as number
       for (let posting = segment.offsets[position] as number; posting < end; posting += 1)
-        held[base + (slots[posting] as number)] = isHeld ? rowOf(bytes[posting] as number) : 0
+        held[base + (slots[posting] as number)] = isHeld ? findGainRow(bytes[posting] as number) : 0
     }
   }
 
   /** Half a dozen requests in one: a tool that answers one of them fully should not lose to one that touches all. */
-  function blendClauses(clauses: AskedTerms['clauses'], count: number): void {
+  function blendClauses(clauses: QueryTerms['clauses'], count: number): void {
     clauseBest.fill(0, 0, count)
     for (const clause of clauses) {
       clauseScores.fill(0, 0, count)
       addUp(clause, clauseScores)
-      const highest = highestOf(clauseScores, count)
+      const highest = findHighest(clauseScores, count)
       if (highest === 0) continue
       for (let slot = 0; slot < count; slot += 1) {
         const score = clauseScores[slot] as number
         if (score > (clauseBest[slot] as number) * highest) clauseBest[slot] = score / highest
       }
     }
-    const highest = highestOf(scores, count)
+    const highest = findHighest(scores, count)
     for (let slot = 0; slot < count; slot += 1)
       scores[slot] =
         (1 - clauseShare) * (scores[slot] as number) + clauseShare * highest * (clauseBest[slot] as number)
   }
 
   return {
-    get rarest() {
+    get highestRarity() {
       return worthAt(0)
     },
     get last() {
       return scores
     },
-    rarityOf,
-    worthOf,
-    effectShareOf: (slot) => effectShares.of(slot, effectAsked),
-    serverShareOf: (slot) => namedServers.of(slot),
-    learnedOf: (slot) => (learned ? (gains[slot] as number) : 0),
-    of({ whole, clauses, effect }, known) {
+    weighByRarity: rarityOf,
+    weighTerm: worthOf,
+    getEffectShare: (slot) => effectShares.getShare(slot, effectAsked),
+    getServerShare: (slot) => namedServers.getShare(slot),
+    getLearnedScore: (slot) => (learned ? (gains[slot] as number) : 0),
+    compute({ whole, clauses, effect }, known) {
       learned = known
       const count = index.slots
       if (scores.length < count) {
@@ -235,7 +235,7 @@ function addPostings(
   }
 }
 
-function highestOf(scores: Float32Array, count: number): number {
+function findHighest(scores: Float32Array, count: number): number {
   let highest = 0
   for (let slot = 0; slot < count; slot += 1)
     if ((scores[slot] as number) > highest) highest = scores[slot] as number
@@ -243,19 +243,20 @@ function highestOf(scores: Float32Array, count: number): number {
 }
 
 /** The row of that table: 0 where a tool does not hold the term (-1), else its strength and one. */
-function rowOf(byte: number): number {
+function findGainRow(byte: number): number {
   return byte < 0 ? 0 : (byte & 0x7f) + 1
 }
 
 /** How much stronger a term is in a tool that has learned it by a byte (the column), and holds it by one (the row; 0: not at all). */
-function gainTable(strengths: Float64Array): Float32Array {
-  const frequencyOf = (strength: number) => (saturation * strength) / Math.max(1e-6, strongest - strength)
+function createGainTable(strengths: Float64Array): Float32Array {
+  const frequencyOf = (strength: number) =>
+    (saturation * strength) / Math.max(1e-6, maximumStrength - strength)
   const table = new Float32Array(129 * 128)
   for (let row = 0; row <= 128; row += 1)
     for (let byte = 0; byte < 128; byte += 1) {
       const before = row === 0 ? 0 : (strengths[row - 1] as number)
       const both = frequencyOf(before) + frequencyOf(strengths[byte] as number)
-      table[row * 128 + byte] = Math.max(0, (strongest * both) / (saturation + both) - before)
+      table[row * 128 + byte] = Math.max(0, (maximumStrength * both) / (saturation + both) - before)
     }
   return table
 }
@@ -273,7 +274,7 @@ export interface EffectShares {
   /** Takes from the scores of all slots what tools do not keep. `asked`: what is to be done, 0 where that cannot be said. */
   apply(scores: Float32Array, asked: number): void
   /** What a tool has kept. */
-  of(slot: number, asked: number): number
+  getShare(slot: number, asked: number): number
 }
 
 /** What each tool does is read once for each change of the index. */
@@ -289,7 +290,7 @@ function createEffectShares(index: TermIndex): EffectShares {
     doneBy = new Uint8Array(index.slots)
     for (const effect of effects)
       for (const segment of index.segments) {
-        const position = findTerm(segment, effectTerm(effect))
+        const position = findTerm(segment, hashEffect(effect))
         if (position < 0) continue
         const end = segment.offsets[position + 1] as number
         for (let posting = segment.offsets[position] as number; posting < end; posting += 1) {
@@ -317,7 +318,7 @@ function createEffectShares(index: TermIndex): EffectShares {
       for (let slot = 0; slot < count; slot += 1)
         scores[slot] = (scores[slot] as number) * (shares[doneBy[slot] as number] as number)
     },
-    of(slot, asked) {
+    getShare(slot, asked) {
       if (asked === 0) return 1
       read()
       return shareOf(doneBy[slot] as number, asked)
@@ -327,9 +328,9 @@ function createEffectShares(index: TermIndex): EffectShares {
 
 // What was learned from use, laid over the index: terms of tools with strengths, by the slots that these tools have now.
 
-export interface Learned {
+export interface LearnedPostings {
   /** How many tools of the index have learned a term. */
-  frequencyOf(term: number): number
+  countTools(term: number): number
   /** Visits the tools that have learned a term, a range of postings at a time: of a slot, where the tool stands, and the strength. */
   forEach(
     term: number,
@@ -338,7 +339,7 @@ export interface Learned {
 }
 
 /** Where each tool of one index of examples stands in the index of tools; -1 for one that is not there. */
-interface Places {
+interface SlotMap {
   readonly learned: number
   readonly indexed: number
   readonly slots: Int32Array
@@ -347,15 +348,15 @@ interface Places {
 }
 
 /** Places are looked up once and kept until one of the two indexes changes. */
-export function createLearned(index: TermIndex): (learned: readonly LearnedTerms[]) => Learned {
-  const known = new WeakMap<TermIndex, Places>()
+export function createLearnedReader(index: TermIndex): (learned: readonly LearnedTerms[]) => LearnedPostings {
+  const known = new WeakMap<TermIndex, SlotMap>()
 
-  function placesOf(learned: TermIndex): Places {
+  function placesOf(learned: TermIndex): SlotMap {
     const kept = known.get(learned)
     if (kept && kept.learned === learned.revision && kept.indexed === index.revision) return kept
     const slots = new Int32Array(learned.slots)
     for (let slot = 0; slot < slots.length; slot += 1)
-      slots[slot] = learned.isDead(slot) ? -1 : index.slotOf(learned.identityOf(slot).id)
+      slots[slot] = learned.isDead(slot) ? -1 : index.findSlot(learned.getIdentity(slot).id)
     const isWhole = !slots.includes(-1)
     const places = { learned: learned.revision, indexed: index.revision, slots, isWhole }
     known.set(learned, places)
@@ -368,7 +369,7 @@ export function createLearned(index: TermIndex): (learned: readonly LearnedTerms
     const all = learned.map((each) => ({ segments: each.segments, places: placesOf(each) }))
     const isWhole = all.every(({ places }) => places.isWhole)
     return {
-      frequencyOf(term) {
+      countTools(term) {
         let frequency = 0
         const hasDead = index.segments.some(({ deadCount }) => deadCount > 0)
         forEach(term, (slots, places, _, start, end) => {
@@ -384,7 +385,7 @@ export function createLearned(index: TermIndex): (learned: readonly LearnedTerms
       forEach,
     }
 
-    function forEach(term: number, visit: Parameters<Learned['forEach']>[1]): void {
+    function forEach(term: number, visit: Parameters<LearnedPostings['forEach']>[1]): void {
       for (const { segments, places } of all)
         for (const segment of segments) {
           const position = findTerm(segment, term)

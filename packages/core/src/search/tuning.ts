@@ -58,7 +58,7 @@ export const defaultTuning: Tuning = {
 /** Relevance from which on a hit is an answer. docs/concepts/how-search-ranks.md says what it keeps and what it turns away. */
 export const defaultCutOff = 0.35
 /** Certainty from which on `autoLoad: 'certain'` loads an answer; below it is offered by its signature. */
-export const certainFrom = 0.5
+export const certaintyThreshold = 0.5
 /** What share of the best score a hit needs beside it, at the usual cut-off and as that is set. */
 export interface Shares {
   /** To be an answer, if it is clear: nine twentieths. */
@@ -67,6 +67,6 @@ export interface Shares {
   readonly load: number
 }
 
-export function sharesAt(cutOff: number): Shares {
+export function computeShares(cutOff: number): Shares {
   return { answer: Math.min(1, cutOff / 0.78), load: Math.min(1, cutOff / 0.64) }
 }

@@ -1,16 +1,16 @@
 /** The last examples of one tool, in one string of bytes: forty or so for each, whatever a query was. An array of numbers takes 200 more. */
 
 import type { Analysis } from '../search/index/segment.js'
-import { fold, hashTerm, nameSeed } from '../search/index/spelling.js'
-import { impactByte } from '../search/index/tally.js'
+import { foldSpelling, hashTerm, nameSeed } from '../search/index/spelling.js'
+import { encodeImpact } from '../search/index/tally.js'
 import { createTermIndex, noAliases, type TermIndex } from '../search/index/term-index.js'
 import { defaultTuning } from '../search/tuning.js'
-import { createWords } from '../search/words/lexicon.js'
+import { createDefaultWords } from '../search/words/lexicon.js'
 import type { Vocabulary } from '../search/words/vocabulary.js'
 import { resolveIdioms } from '../search/words/word-lists.js'
 
 /** Examples of one tool that count; of more, the last. */
-export const RING = 8
+export const RING_SIZE = 8
 /** Words of one example: how many there are is one byte. */
 const MOST_RING_WORDS = 255
 
@@ -24,8 +24,8 @@ export interface Ring {
 /** With one more example. Examples of another definition say nothing of this one, and go. */
 export function addToRing(ring: Ring | undefined, fingerprint: string, words: readonly number[]): Ring {
   const known = ring?.fingerprint === fingerprint ? unpackExamples(ring) : []
-  const kept = [...known.slice(1 - RING), words.slice(0, MOST_RING_WORDS)]
-  const bytes = kept.flatMap((each) => [each.length, ...each.flatMap(bytesOf)])
+  const kept = [...known.slice(1 - RING_SIZE), words.slice(0, MOST_RING_WORDS)]
+  const bytes = kept.flatMap((each) => [each.length, ...each.flatMap(toBytes)])
   return { fingerprint, packed: String.fromCharCode(...bytes) }
 }
 
@@ -36,17 +36,17 @@ export function unpackExamples({ packed }: Ring): number[][] {
     const start = at + 1
     at = start + 4 * packed.charCodeAt(at)
     const words: number[] = []
-    for (let place = start; place < at; place += 4) words.push(wordAt(packed, place))
+    for (let place = start; place < at; place += 4) words.push(readWord(packed, place))
     examples.push(words)
   }
   return examples
 }
 
-function bytesOf(word: number): number[] {
+function toBytes(word: number): number[] {
   return [word & 255, (word >> 8) & 255, (word >> 16) & 255, (word >> 24) & 255]
 }
 
-function wordAt(packed: string, place: number): number {
+function readWord(packed: string, place: number): number {
   const byte = (at: number) => packed.charCodeAt(place + at)
   return byte(0) | (byte(1) << 8) | (byte(2) << 16) | (byte(3) << 24)
 }
@@ -58,11 +58,11 @@ const MOST_QUERY_WORDS = 16
 const MOST_CHARACTERS = 2000
 
 /** Words that say nothing are passed over; empty where nothing is left. */
-function exampleWords(query: string, vocabulary: Vocabulary): number[] {
+function hashExampleWords(query: string, vocabulary: Vocabulary): number[] {
   const words = new Set<number>()
-  for (const word of vocabulary.wordsOf(resolveIdioms(query.slice(0, MOST_CHARACTERS))))
+  for (const word of vocabulary.readWords(resolveIdioms(query.slice(0, MOST_CHARACTERS))))
     for (const term of word.parts.length > 0 ? [...word.parts, word.whole] : [word.whole])
-      if (!term.empty && words.size < MOST_QUERY_WORDS) words.add(term.hash)
+      if (!term.isStopWord && words.size < MOST_QUERY_WORDS) words.add(term.hash)
   return [...words]
 }
 
@@ -72,29 +72,29 @@ export interface ExamplesIndex {
   /** To be given to a ranker as `learned`. */
   readonly index: TermIndex
   /** Hashes of the words of a query that count. */
-  wordsOf(query: string): number[]
+  hashWords(query: string): number[]
   /** Replaces the examples of tools, by id; a tool without any is removed. */
   put(tools: Iterable<readonly [id: string, examples: readonly (readonly number[])[]]>): void
 }
 
 /** Several of them share the words that `createExamplesIndexes` knows: looking them up costs a few milliseconds, once. */
 export function createExamplesIndexes(): () => ExamplesIndex {
-  const words = createWords(defaultTuning)
+  const words = createDefaultWords(defaultTuning)
   const weight = defaultTuning.fields.usage
   return () => {
     const index = createTermIndex()
     return {
       index,
-      wordsOf: (query) => exampleWords(query, words().vocabulary),
+      hashWords: (query) => hashExampleWords(query, words().vocabulary),
       put(tools) {
-        const all = [...tools].map(([id, examples]) => [id, examples.slice(-RING)] as const)
+        const all = [...tools].map(([id, examples]) => [id, examples.slice(-RING_SIZE)] as const)
         const used = all.filter(([, examples]) => examples.length > 0)
         if (used.length === 0 && index.size === 0) return
-        index.change(
+        index.update(
           all.map(([id]) => id),
           used.map(([id, examples]) => [
             { id, name: id, server: '', aliases: noAliases },
-            learnedTerms(id, examples, words().conceptsOf, weight),
+            computeLearnedTerms(id, examples, words().getConcepts, weight),
           ]),
         )
       },
@@ -112,7 +112,7 @@ const MOST_WORDS = 64
 const MOST_CONCEPTS = 32
 
 /** `conceptsOf`: the concepts that a word (its hash) stands for. `weight`: that of the field. */
-function learnedTerms(
+function computeLearnedTerms(
   tool: string,
   examples: readonly (readonly number[])[],
   conceptsOf: (word: number) => readonly number[],
@@ -126,16 +126,16 @@ function learnedTerms(
     for (const word of example) words.set(word, (words.get(word) ?? 0) + worth)
     for (const concept of meant) concepts.set(concept, (concepts.get(concept) ?? 0) + worth)
   }
-  const kept = [...strongest(words, MOST_WORDS), ...strongest(concepts, MOST_CONCEPTS)]
-  const terms = Int32Array.from([...kept.map(([term]) => term), hashTerm(fold(tool), nameSeed)])
+  const kept = [...selectStrongest(words, MOST_WORDS), ...selectStrongest(concepts, MOST_CONCEPTS)]
+  const terms = Int32Array.from([...kept.map(([term]) => term), hashTerm(foldSpelling(tool), nameSeed)])
   const bytes = new Uint8Array(terms.length)
   for (const [place, [, count]] of kept.entries()) {
     const frequency = count / (count + 1 + OTHERS * (examples.length - count))
-    bytes[place] = impactByte(weight * frequency, false)
+    bytes[place] = encodeImpact(weight * frequency, false)
   }
   return { size: terms.length, terms, bytes }
 }
 
-function strongest(counts: ReadonlyMap<number, number>, most: number): [number, number][] {
+function selectStrongest(counts: ReadonlyMap<number, number>, most: number): [number, number][] {
   return [...counts].sort(([a, first], [b, second]) => second - first || a - b).slice(0, most)
 }

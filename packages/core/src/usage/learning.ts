@@ -15,7 +15,7 @@ export interface Learning {
 export function connectLearning(usage: Usage, ranking: Ranking): Learning {
   return {
     rank: async (query, notify, principal) =>
-      ranking({ ...query, learned: await usage.learnedBy(principal) }, notify),
+      ranking({ ...query, learned: await usage.getLearnedTerms(principal) }, notify),
     observe: (principal) => observeUsage(usage, principal),
   }
 }
@@ -31,9 +31,9 @@ export function createLazyUsage(settings: UsageSettings): Usage {
   }
   const report = (error: unknown) => settings.report(`could not be loaded: ${String(error)}`)
   return {
-    learnedBy: (principal) =>
+    getLearnedTerms: (principal) =>
       loaded().then(
-        (usage) => usage.learnedBy(principal),
+        (usage) => usage.getLearnedTerms(principal),
         (error: unknown) => {
           report(error)
           return []

@@ -10,7 +10,7 @@ import {
   addToRing,
   createExamplesIndexes,
   type ExamplesIndex,
-  RING,
+  RING_SIZE,
   type Ring,
   unpackExamples,
 } from './examples.js'
@@ -44,7 +44,7 @@ export interface UsageControl {
 
 export interface Usage extends UsageControl {
   /** What the ranker adds for this principal: undefined where nothing is known. */
-  learnedBy(principal: string): Promise<readonly TermIndex[]>
+  getLearnedTerms(principal: string): Promise<readonly TermIndex[]>
   /** These tools have answered this query. Never throws. */
   learn(principal: string, query: string, tools: readonly string[]): void
 }
@@ -68,7 +68,7 @@ interface Learner {
 export function createUsage({ catalogue, store, shared, report }: UsageSettings): Usage {
   const learners = new Map<string, Learner>()
   const createIndex = createExamplesIndexes()
-  const authored = createAuthored(catalogue, createIndex())
+  const authored = createAuthoredTerms(catalogue, createIndex())
   let waiting: UsageExample[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
   let reading: Promise<void> | undefined
@@ -183,7 +183,7 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
   }
 
   return {
-    async learnedBy(principal) {
+    async getLearnedTerms(principal) {
       await readForSearch()
       const learner = learners.get(keyOf(principal))
       followCatalogue()
@@ -192,7 +192,7 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
     },
     learn(principal, query, tools) {
       try {
-        const words = learnerOf(keyOf(principal)).terms.wordsOf(readQueryText(query))
+        const words = learnerOf(keyOf(principal)).terms.hashWords(readQueryText(query))
         if (words.length === 0) return
         for (const tool of tools) {
           const fingerprint = catalogue.get(tool)?.fingerprint
@@ -245,21 +245,21 @@ function readQueryText(query: string): string {
 }
 
 /** Queries that the owners of tools wrote (`examples`) count as uses, for everybody. Nothing of them is kept but hashes. */
-function createAuthored(catalogue: Catalogue, terms: ExamplesIndex): () => TermIndex {
+function createAuthoredTerms(catalogue: Catalogue, terms: ExamplesIndex): () => TermIndex {
   let revision = -1
   return () => {
     if (revision === catalogue.revision) return terms.index
     const ids =
       revision < 0 ? [...catalogue.entries()].map(({ id }) => id) : [...catalogue.changesSince(revision)]
     revision = catalogue.revision
-    terms.put(ids.map((id) => [id, written(catalogue.get(id)?.tool.examples, terms)]))
+    terms.put(ids.map((id) => [id, hashExamples(catalogue.get(id)?.tool.examples, terms)]))
     return terms.index
   }
 }
 
-function written(examples: readonly string[] = [], { wordsOf }: ExamplesIndex): number[][] {
+function hashExamples(examples: readonly string[] = [], { hashWords: wordsOf }: ExamplesIndex): number[][] {
   return examples
-    .slice(0, RING)
+    .slice(0, RING_SIZE)
     .map(wordsOf)
     .filter((words) => words.length > 0)
 }

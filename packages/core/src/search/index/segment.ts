@@ -1,6 +1,6 @@
 /** A part of the index that never changes once built: the postings of some tools in typed arrays, sorted by term. */
 
-import { fold, hashTerm, letterBits } from './spelling.js'
+import { encodeLetters, foldSpelling, hashTerm } from './spelling.js'
 import { createTally, type Tally } from './tally.js'
 
 /** Slots of a segment fit sixteen bits; a larger index has several segments. */
@@ -64,11 +64,11 @@ export function createSegmentBuilder(counts = createTermCounts()) {
     add(identity: Identity, { size: added, terms, bytes }: Analysis): void {
       identities.push(identity)
       while (size + added > postingBytes.length) {
-        postingOrdinals = grown(postingOrdinals, new Uint32Array(postingOrdinals.length * 2))
-        postingBytes = grown(postingBytes, new Uint8Array(postingBytes.length * 2))
+        postingOrdinals = copyInto(postingOrdinals, new Uint32Array(postingOrdinals.length * 2))
+        postingBytes = copyInto(postingBytes, new Uint8Array(postingBytes.length * 2))
       }
       for (let index = 0; index < added; index += 1) {
-        const ordinal = counts.placeOf(terms[index] as number)
+        const ordinal = counts.locate(terms[index] as number)
         counts.values[ordinal] = (counts.values[ordinal] as number) + 1
         postingOrdinals[size] = ordinal
         postingBytes[size] = bytes[index] as number
@@ -81,7 +81,7 @@ export function createSegmentBuilder(counts = createTermCounts()) {
       const offsets = new Uint32Array(terms.length + 1)
       const next = new Uint32Array(terms.length)
       for (let index = 0; index < terms.length; index += 1) {
-        const ordinal = counts.placeOf(terms[index] as number)
+        const ordinal = counts.locate(terms[index] as number)
         next[ordinal] = offsets[index] as number
         offsets[index + 1] = (offsets[index] as number) + (counts.values[ordinal] as number)
       }
@@ -100,10 +100,10 @@ export function createSegmentBuilder(counts = createTermCounts()) {
       return {
         base: 0,
         identities,
-        ...spellingsOf(identities),
+        ...encodeSpellings(identities),
         terms,
         offsets,
-        ...bucketsOf(terms),
+        ...buildBuckets(terms),
         slots,
         bytes,
         dead,
@@ -160,10 +160,10 @@ export function mergeSegments(segments: readonly Segment[]): Segment {
   return {
     base: 0,
     identities,
-    ...spellingsOf(identities),
+    ...encodeSpellings(identities),
     terms: merged,
     offsets: Uint32Array.from(offsets),
-    ...bucketsOf(merged),
+    ...buildBuckets(merged),
     slots: slots.slice(0, size),
     bytes: bytes.slice(0, size),
     dead: new Uint8Array(identities.length),
@@ -173,7 +173,7 @@ export function mergeSegments(segments: readonly Segment[]): Segment {
 
 /** Where a term stands in `terms`, or -1. Asked some hundred times in every search. */
 export function findTerm({ terms, buckets, shift }: Segment, term: number): number {
-  const bucket = bucketOf(term, shift)
+  const bucket = findBucket(term, shift)
   let low = buckets[bucket] as number
   let high = (buckets[bucket + 1] as number) - 1
   while (low <= high) {
@@ -190,12 +190,12 @@ export function findTerm({ terms, buckets, shift }: Segment, term: number): numb
 const bucketSize = 6
 
 /** Of terms in order. */
-function bucketsOf(terms: Int32Array): Pick<Segment, 'buckets' | 'shift'> {
+function buildBuckets(terms: Int32Array): Pick<Segment, 'buckets' | 'shift'> {
   const bits = Math.max(1, Math.ceil(Math.log2((terms.length + 1) / bucketSize)))
   const shift = 32 - bits
   const buckets = new Uint32Array(2 ** bits + 1)
   for (const term of terms) {
-    const next = bucketOf(term, shift) + 1
+    const next = findBucket(term, shift) + 1
     buckets[next] = (buckets[next] as number) + 1
   }
   for (let bucket = 1; bucket < buckets.length; bucket += 1)
@@ -204,25 +204,25 @@ function bucketsOf(terms: Int32Array): Pick<Segment, 'buckets' | 'shift'> {
 }
 
 /** The first bits of a signed number, in the order of such numbers. */
-function bucketOf(term: number, shift: number): number {
+function findBucket(term: number, shift: number): number {
   return (term ^ 0x80000000) >>> shift
 }
 
-function spellingsOf(identities: readonly Identity[]): Pick<Segment, 'letters' | 'lengths'> {
+function encodeSpellings(identities: readonly Identity[]): Pick<Segment, 'letters' | 'lengths'> {
   const letters = new Uint32Array(identities.length * 2)
   const lengths = new Uint8Array(identities.length * 2)
   identities.forEach(({ name, server }, slot) => {
-    const own = fold(name)
-    const full = fold(server) + own
-    letters[2 * slot] = letterBits(own)
-    letters[2 * slot + 1] = letterBits(full)
+    const own = foldSpelling(name)
+    const full = foldSpelling(server) + own
+    letters[2 * slot] = encodeLetters(own)
+    letters[2 * slot + 1] = encodeLetters(full)
     lengths[2 * slot] = Math.min(255, own.length)
     lengths[2 * slot + 1] = Math.min(255, full.length)
   })
   return { letters, lengths }
 }
 
-function grown<A extends Uint32Array | Uint8Array>(from: A, into: A): A {
+function copyInto<A extends Uint32Array | Uint8Array>(from: A, into: A): A {
   into.set(from)
   return into
 }
@@ -249,7 +249,7 @@ export function encodeSegment({
   const head = Uint32Array.of(
     mark,
     indexVersion,
-    namesHash(identities),
+    hashIds(identities),
     identities.length,
     terms.length,
     slots.length,
@@ -272,7 +272,7 @@ export function decodeSegment(encoded: Uint8Array, identities: readonly Identity
   const own = buffer.slice(byteOffset, byteOffset + byteLength)
   const [found, version, names, tools = 0, termCount = 0, postings = 0] = new Uint32Array(own, 0, headWords)
   if (found !== mark || version !== indexVersion) return undefined
-  if (tools !== identities.length || names !== namesHash(identities)) return undefined
+  if (tools !== identities.length || names !== hashIds(identities)) return undefined
   const size =
     headWords * 4 + tools * 8 + termCount * 4 + (termCount + 1) * 4 + postings * 2 + tools * 2 + postings
   if (size !== byteLength) return undefined
@@ -289,7 +289,7 @@ export function decodeSegment(encoded: Uint8Array, identities: readonly Identity
     identities,
     letters,
     terms,
-    ...bucketsOf(terms),
+    ...buildBuckets(terms),
     offsets: new Uint32Array(...next(termCount + 1, 4)),
     slots: new Uint16Array(...next(postings, 2)),
     lengths: new Uint8Array(...next(tools * 2, 1)),
@@ -299,6 +299,6 @@ export function decodeSegment(encoded: Uint8Array, identities: readonly Identity
   }
 }
 
-function namesHash(identities: readonly Identity[]): number {
+function hashIds(identities: readonly Identity[]): number {
   return hashTerm(identities.map(({ id }) => id).join('\n')) >>> 0
 }

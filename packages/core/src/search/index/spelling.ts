@@ -3,12 +3,12 @@ const asciiText = /^[\x00-\x7f]*$/
 const asciiSeparators = /[^a-z0-9]+/g
 
 /** How many slips a folded name of this length may have: none when short, since short names are close to each other. */
-export function slipsAllowed(folded: string): number {
+export function countAllowedTypos(folded: string): number {
   return folded.length < 6 ? 0 : folded.length < 11 ? 1 : 2
 }
 
 /** Which letters a folded name has, as bits: names that differ in two letters differ in at most four bits. */
-export function letterBits(folded: string): number {
+export function encodeLetters(folded: string): number {
   let bits = 0
   for (let index = 0; index < folded.length; index += 1) {
     const code = folded.charCodeAt(index)
@@ -18,7 +18,7 @@ export function letterBits(folded: string): number {
 }
 
 /** Lower case without separators; what consists of nothing else keeps them. */
-export function fold(text: string): string {
+export function foldSpelling(text: string): string {
   if (asciiText.test(text)) {
     const lower = text.toLowerCase()
     return lower.replace(asciiSeparators, '') || lower.trim()

@@ -6,7 +6,7 @@ export interface Tally {
   readonly terms: Int32Array
   readonly values: Float64Array
   /** Where a term stands in these; it is added, with 0, if it is new. */
-  placeOf(term: number): number
+  locate(term: number): number
   /** Adds to the value of a term. */
   add(term: number, amount: number): void
   has(term: number): boolean
@@ -73,7 +73,7 @@ export function createTally(capacity = 512): Tally {
     get values() {
       return values
     },
-    placeOf,
+    locate: placeOf,
     add(term, amount) {
       const place = placeOf(term)
       values[place] = (values[place] as number) + amount
@@ -94,23 +94,23 @@ const strengthMask = 0x7f
 
 /** k1 of BM25: how soon further occurrences stop counting. */
 export const saturation = 1.2
-export const strongest = saturation + 1
+export const maximumStrength = saturation + 1
 /** The weakest strength that is told from none: a step of the scale is then 4 %. */
-const weakest = strongest / 170
-const stepsPerUnit = strengthMask / Math.log(strongest / weakest)
+const minimumStrength = maximumStrength / 170
+const stepsPerUnit = strengthMask / Math.log(maximumStrength / minimumStrength)
 
 /** A weighted, length-normalised frequency, saturated, as the byte that is stored. */
-export function impactByte(frequency: number, identity: boolean): number {
-  const strength = (strongest * frequency) / (saturation + frequency)
-  const step = Math.round(Math.log(strength / weakest) * stepsPerUnit)
+export function encodeImpact(frequency: number, identity: boolean): number {
+  const strength = (maximumStrength * frequency) / (saturation + frequency)
+  const step = Math.round(Math.log(strength / minimumStrength) * stepsPerUnit)
   return Math.max(0, Math.min(strengthMask, step)) | (identity ? identityBit : 0)
 }
 
 /** Strength by byte, so that scoring a posting is one lookup and one addition. */
-export function impactTable(): Float64Array {
+export function createImpactTable(): Float64Array {
   return Float64Array.from(
     { length: 256 },
-    (_, byte) => weakest * Math.exp((byte & strengthMask) / stepsPerUnit),
+    (_, byte) => minimumStrength * Math.exp((byte & strengthMask) / stepsPerUnit),
   )
 }
 
@@ -123,7 +123,7 @@ const insertionLimit = 256
  * Slots with a positive score, best first, at most `limit`. `before` decides between equal scores; it is asked for those only.
  * Linear in the number of slots for a small limit.
  */
-export function bestSlots(
+export function selectBestSlots(
   scores: Float32Array,
   count: number,
   limit: number,
@@ -144,9 +144,9 @@ export function bestSlots(
   let threshold = Number.MIN_VALUE
   // Once the first are in, few are looked at: in a random order some limit · ln(count / limit) of them.
   for (
-    let slot = nextOf(scores, 0, count, threshold);
+    let slot = findNextSlot(scores, 0, count, threshold);
     slot < count;
-    slot = nextOf(scores, slot + 1, count, threshold)
+    slot = findNextSlot(scores, slot + 1, count, threshold)
   ) {
     if (!allowed(slot)) continue
     const score = scores[slot] as number
@@ -171,7 +171,7 @@ export function bestSlots(
  * The first slot from `start` on with at least this score; `count` where there is none. Apart from the rest and four at a time, since
  * most of the slots of an index are passed over here.
  */
-function nextOf(scores: Float32Array, start: number, count: number, least: number): number {
+function findNextSlot(scores: Float32Array, start: number, count: number, least: number): number {
   let slot = start
   while (
     slot + 3 < count &&

@@ -9,7 +9,7 @@ import {
   type Segment,
   segmentCapacity,
 } from './segment.js'
-import { fold, hashTerm, nameSeed } from './spelling.js'
+import { foldSpelling, hashTerm, nameSeed } from './spelling.js'
 
 /** A segment with more dead tools than this share is rebuilt without them. */
 const deadShare = 0.25
@@ -26,30 +26,30 @@ export interface TermIndex {
   /** Another one after every change: slots of before may belong to other tools. */
   readonly revision: number
   /** How many living tools hold a term. Where it stands in each segment is written into `positions`. */
-  frequencyOf(term: number, positions?: number[]): number
+  countTools(term: number, positions?: number[]): number
   /** Visits the postings of a term in living tools. */
-  forEach(term: number, visit: (slot: number, byte: number) => void): void
+  forEachPosting(term: number, visit: (slot: number, byte: number) => void): void
   /** Reads the posting of a term in one slot after the other: the byte, or -1. Out of date with the next change. */
-  reader(term: number): (slot: number) => number
+  createReader(term: number): (slot: number) => number
   /** The same for several terms, for one slot at a time. */
-  cursor(terms: readonly number[]): Cursor
-  identityOf(slot: number): Identity
+  createCursor(terms: readonly number[]): Cursor
+  getIdentity(slot: number): Identity
   isDead(slot: number): boolean
   /** Where a tool stands; -1 where it does not. */
-  slotOf(id: string): number
+  findSlot(id: string): number
   /** Removals first. Costs what it is given; merging adds a logarithmic factor over many changes. */
-  change(removed: Iterable<string>, added: Iterable<readonly [Identity, Analysis]>): void
+  update(removed: Iterable<string>, added: Iterable<readonly [Identity, Analysis]>): void
   /** What `read` gives while the tools that `isHidden` names are taken for dead. Asks it about every tool. */
-  without<T>(isHidden: (id: string) => boolean, read: () => T): T
+  withHidden<T>(isHidden: (id: string) => boolean, read: () => T): T
   /** Takes whole segments of tools that it does not hold yet. They are merged when others change. */
-  adopt(added: readonly Segment[]): void
+  addSegments(added: readonly Segment[]): void
 }
 
 /** Reads what one slot after the other holds of some terms. Each term is looked up in a segment once, when it is first asked for there. */
 export interface Cursor {
   moveTo(slot: number): void
   /** Of the term at this place of the list: the byte, or -1. */
-  byteOf(place: number): number
+  readByte(place: number): number
 }
 
 /** In place of a position: not looked up yet. */
@@ -63,7 +63,7 @@ export function createTermIndex(): TermIndex {
 
   function slotsOf(id: string): [Segment, number][] {
     const found: [Segment, number][] = []
-    const term = hashTerm(fold(id), nameSeed)
+    const term = hashTerm(foldSpelling(id), nameSeed)
     for (const segment of segments) {
       const position = findTerm(segment, term)
       if (position < 0) continue
@@ -87,8 +87,8 @@ export function createTermIndex(): TermIndex {
   function settle(): void {
     const settled: Segment[] = []
     for (const segment of segments) {
-      const living = segment.identities.length - segment.deadCount
-      if (living === 0) continue
+      const countLiving = segment.identities.length - segment.deadCount
+      if (countLiving === 0) continue
       settled.push(
         segment.deadCount > deadShare * segment.identities.length ? mergeSegments([segment]) : segment,
       )
@@ -129,7 +129,7 @@ export function createTermIndex(): TermIndex {
     get revision() {
       return revision
     },
-    frequencyOf(term, positions) {
+    countTools(term, positions) {
       let frequency = 0
       for (let place = 0; place < segments.length; place += 1) {
         const segment = segments[place] as Segment
@@ -145,7 +145,7 @@ export function createTermIndex(): TermIndex {
       }
       return frequency
     },
-    forEach(term, visit) {
+    forEachPosting(term, visit) {
       for (const segment of segments) {
         const position = findTerm(segment, term)
         if (position < 0) continue
@@ -156,47 +156,47 @@ export function createTermIndex(): TermIndex {
         }
       }
     },
-    reader(term) {
+    createReader(term) {
       const positions = segments.map((segment) => findTerm(segment, term))
       return (slot) => {
-        const at = segmentIndexAt(segments, slot)
-        return byteAt(segments[at] as Segment, positions[at] as number, slot)
+        const at = findSegmentIndex(segments, slot)
+        return readPosting(segments[at] as Segment, positions[at] as number, slot)
       }
     },
-    cursor(terms) {
+    createCursor(terms) {
       const positions = new Int32Array(terms.length * segments.length).fill(unread)
       let segment = segments[0] as Segment
       let row = 0
       let slot = 0
       return {
         moveTo(to) {
-          const at = segmentIndexAt(segments, to)
+          const at = findSegmentIndex(segments, to)
           segment = segments[at] as Segment
           row = at * terms.length
           slot = to
         },
-        byteOf(place) {
+        readByte(place) {
           const known = positions[row + place] as number
-          if (known !== unread) return byteAt(segment, known, slot)
+          if (known !== unread) return readPosting(segment, known, slot)
           const position = findTerm(segment, terms[place] as number)
           positions[row + place] = position
-          return byteAt(segment, position, slot)
+          return readPosting(segment, position, slot)
         },
       }
     },
-    identityOf(slot) {
-      const segment = segmentAt(segments, slot)
+    getIdentity(slot) {
+      const segment = findSegment(segments, slot)
       return segment.identities[slot - segment.base] as Identity
     },
     isDead(slot) {
-      const segment = segmentAt(segments, slot)
+      const segment = findSegment(segments, slot)
       return segment.dead[slot - segment.base] === 1
     },
-    slotOf(id) {
+    findSlot(id) {
       const [found] = slotsOf(id)
       return found ? found[0].base + found[1] : -1
     },
-    change(removed, added) {
+    update(removed, added) {
       for (const id of removed) remove(id)
       let builder = createSegmentBuilder()
       const own = new Map<string, number>()
@@ -224,7 +224,7 @@ export function createTermIndex(): TermIndex {
       flush()
       settle()
     },
-    without(isHidden, read) {
+    withHidden(isHidden, read) {
       const hidden: [Segment, number][] = []
       for (const segment of segments)
         segment.identities.forEach(({ id }, slot) => {
@@ -244,7 +244,7 @@ export function createTermIndex(): TermIndex {
         mark(0)
       }
     },
-    adopt(added) {
+    addSegments(added) {
       segments.push(...added.filter(({ identities }) => identities.length > 0))
       enumerate()
     },
@@ -256,7 +256,7 @@ function living(segment: Segment): number {
 }
 
 /** What the slot holds of the term at this position of its segment; -1 for nothing. */
-function byteAt({ base, offsets, slots, bytes }: Segment, position: number, slot: number): number {
+function readPosting({ base, offsets, slots, bytes }: Segment, position: number, slot: number): number {
   if (position < 0) return -1
   // The postings of a term are in order of their slots.
   const wanted = slot - base
@@ -272,11 +272,11 @@ function byteAt({ base, offsets, slots, bytes }: Segment, position: number, slot
   return -1
 }
 
-function segmentAt(segments: readonly Segment[], slot: number): Segment {
-  return segments[segmentIndexAt(segments, slot)] as Segment
+function findSegment(segments: readonly Segment[], slot: number): Segment {
+  return segments[findSegmentIndex(segments, slot)] as Segment
 }
 
-function segmentIndexAt(segments: readonly Segment[], slot: number): number {
+function findSegmentIndex(segments: readonly Segment[], slot: number): number {
   let low = 0
   let high = segments.length - 1
   while (low < high) {

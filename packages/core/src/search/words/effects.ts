@@ -8,7 +8,7 @@ const [read, make, change, remove, run, send, several] = [1, 2, 4, 8, 16, 32, 64
 export const effects: readonly number[] = [read, make, change, remove, run, send, several]
 
 /** The term of the index that tools with an effect hold beside their words. */
-export function effectTerm(effect: number): number {
+export function hashEffect(effect: number): number {
   return hashTerm(`effect ${effect}`, effectSeed)
 }
 
@@ -19,10 +19,10 @@ export const questionEffect = read
 export const severalEffect = several
 
 /** Words (stems) that mean too many things to say which: "make it louder", "define a table". */
-export const vague: ReadonlySet<string> = new Set(['make', 'defin'])
+export const vagueWords: ReadonlySet<string> = new Set(['make', 'defin'])
 
 /** By the first word of an action group of `concepts.ts`. Groups that are not here say nothing of the effect. */
-export const effectOfGroup: Readonly<Record<string, number>> = {
+export const groupEffects: Readonly<Record<string, number>> = {
   get: read,
   list: read | several,
   search: read | several,
@@ -90,13 +90,13 @@ const verbs: readonly (readonly [effect: number, words: string])[] = [
   ],
 ]
 
-export const effectOfVerb: ReadonlyMap<string, number> = verbs.reduce((known, [effect, words]) => {
+export const verbEffects: ReadonlyMap<string, number> = verbs.reduce((known, [effect, words]) => {
   for (const word of words.split(/\s+/)) known.set(word, (known.get(word) ?? 0) | effect)
   return known
 }, new Map<string, number>())
 
 /** A request that begins with one of these asks what is the case. */
-export const asking: ReadonlySet<string> = new Set(
+export const questionWords: ReadonlySet<string> = new Set(
   `what which when where who whose why how is are was were does did has have any my our latest recent newest last current
   upcoming unread overdue pending active failed`.split(/\s+/),
 )

@@ -2,7 +2,7 @@
 
 import { conceptSeed, hashTerm } from '../index/spelling.js'
 import { actionGroups, topicGroups } from './concepts.js'
-import { effectOfGroup, effectOfVerb, vague } from './effects.js'
+import { groupEffects, vagueWords, verbEffects } from './effects.js'
 import { synonyms } from './synonyms.js'
 import { stem } from './tokenize.js'
 import { createVocabulary, type Vocabulary } from './vocabulary.js'
@@ -18,13 +18,13 @@ export interface Concept {
 
 export interface Lexicon {
   /** Hashes of the concepts a tool has by using the word (a stem). */
-  readonly held: ReadonlyMap<string, readonly number[]>
+  readonly toolConcepts: ReadonlyMap<string, readonly number[]>
   /** Concepts a query asks for by using the word. Many meanings count less each. */
-  readonly asked: ReadonlyMap<string, readonly Concept[]>
+  readonly queryConcepts: ReadonlyMap<string, readonly Concept[]>
   /** What a word (a stem) does to things, see `effects.ts`. */
   readonly effects: ReadonlyMap<string, number>
   /** The same for the word with which a request begins, where more words are verbs. */
-  readonly askedEffects: ReadonlyMap<string, number>
+  readonly queryEffects: ReadonlyMap<string, number>
 }
 
 /** How much each counts beside the word that leads to it. */
@@ -49,27 +49,27 @@ export function createLexicon({ action, topic, synonym }: LexiconWeights): Lexic
         near: 'subject',
       }
       const core = new Set(own.trim().split(/\s+/).map(stem))
-      const effect = kind === 'action' ? (effectOfGroup[label] ?? 0) : 0
+      const effect = kind === 'action' ? (groupEffects[label] ?? 0) : 0
       for (const word of core) {
         add(held, word, concept.hash)
-        if (effect > 0 && !vague.has(word)) effects.set(word, (effects.get(word) ?? 0) | effect)
+        if (effect > 0 && !vagueWords.has(word)) effects.set(word, (effects.get(word) ?? 0) | effect)
       }
       for (const word of new Set([...core, ...more.trim().split(/\s+/).filter(Boolean).map(stem)]))
         add(asked, word, core.has(word) && kind === 'topic' ? concept : { ...concept, near: 'hint' })
     }
-  const means = sharedOut(asked)
-  for (const [word, others] of sharedOut(synonymsBySaid(synonym)))
+  const means = splitWeights(asked)
+  for (const [word, others] of splitWeights(groupSynonyms(synonym)))
     means.set(word, [...(means.get(word) ?? []), ...others])
   const askedEffects = new Map(effects)
-  for (const [verb, effect] of effectOfVerb) {
+  for (const [verb, effect] of verbEffects) {
     const word = stem(verb)
     askedEffects.set(word, (askedEffects.get(word) ?? 0) | effect)
   }
-  return { held, asked: means, effects, askedEffects }
+  return { toolConcepts: held, queryConcepts: means, effects, queryEffects: askedEffects }
 }
 
 /** By the word that is said. What tools say for it is a word of theirs, so its hash is that word's. */
-function synonymsBySaid(weight: number): Map<string, Concept[]> {
+function groupSynonyms(weight: number): Map<string, Concept[]> {
   const bySaid = new Map<string, Concept[]>()
   for (const [label, said] of Object.entries(synonyms)) {
     const word = stem(label)
@@ -80,7 +80,7 @@ function synonymsBySaid(weight: number): Map<string, Concept[]> {
 }
 
 /** Who means many things means each of them less. */
-function sharedOut(asked: ReadonlyMap<string, readonly Concept[]>): Map<string, readonly Concept[]> {
+function splitWeights(asked: ReadonlyMap<string, readonly Concept[]>): Map<string, readonly Concept[]> {
   return new Map(
     [...asked].map(([word, meant]) => {
       const share = 1 / Math.sqrt(meant.length)
@@ -91,10 +91,10 @@ function sharedOut(asked: ReadonlyMap<string, readonly Concept[]>): Map<string, 
 
 /** What a word (a stem) stands for: in a tool, and in a query. */
 export function findConcepts(
-  { held, asked }: Lexicon,
+  { toolConcepts, queryConcepts }: Lexicon,
   word: string,
-): { concepts: readonly number[]; asked: readonly Concept[] } {
-  return { concepts: held.get(word) ?? NONE, asked: asked.get(word) ?? NONE }
+): { concepts: readonly number[]; queryConcepts: readonly Concept[] } {
+  return { concepts: toolConcepts.get(word) ?? NONE, queryConcepts: queryConcepts.get(word) ?? NONE }
 }
 
 /** One for all words without a concept: nearly all, and there are thousands. */
@@ -108,21 +108,21 @@ function add<T>(map: Map<string, T[]>, word: string, each: T): void {
 
 // The vocabulary of the default ranking, and the concepts behind a word of which only the hash is known. Made when first asked for.
 
-export interface Words {
+export interface DefaultWords {
   readonly vocabulary: Vocabulary
-  conceptsOf(word: number): readonly number[]
+  getConcepts(word: number): readonly number[]
 }
 
 const none: readonly number[] = []
 
-export function createWords(tuning: LexiconWeights): () => Words {
-  let made: Words | undefined
+export function createDefaultWords(tuning: LexiconWeights): () => DefaultWords {
+  let made: DefaultWords | undefined
   return () => {
     if (made) return made
     const lexicon = createLexicon(tuning)
     const concepts = new Map<number, readonly number[]>()
-    for (const [stem, meant] of lexicon.held) concepts.set(hashTerm(stem), meant)
-    made = { vocabulary: createVocabulary(lexicon), conceptsOf: (word) => concepts.get(word) ?? none }
+    for (const [stem, meant] of lexicon.toolConcepts) concepts.set(hashTerm(stem), meant)
+    made = { vocabulary: createVocabulary(lexicon), getConcepts: (word) => concepts.get(word) ?? none }
     return made
   }
 }

@@ -76,7 +76,7 @@ export function isStopWord(word: string): boolean {
 const signedLetter = /(?<![\p{L}\p{N}])([A-Za-z])(\+\+|#)(\p{N}{0,4})(?![\p{L}\p{N}#+])/gu
 
 /** Languages whose name ends in a sign keep it as letters, as they are written where signs are not allowed: cpp, csharp. */
-export function spelledOut(text: string): string {
+export function spellOutSigns(text: string): string {
   if (!text.includes('#') && !text.includes('++')) return text
   return text.replace(signedLetter, (_, letter: string, sign: string, version: string) =>
     `${letter}${sign === '#' ? 'sharp' : 'pp'} ${version}`.trimEnd(),
@@ -88,7 +88,7 @@ export function forEachWord(
   text: string,
   visit: (whole: string, parts: readonly string[], pair: boolean) => void,
 ): void {
-  const plain = spelledOut(text)
+  const plain = spellOutSigns(text)
   const ascii = asciiText.test(plain)
   const normalised = ascii ? plain : plain.normalize('NFKC')
   for (const run of normalised.match(ascii ? asciiWord : unicodeWord) ?? []) {
@@ -100,12 +100,12 @@ export function forEachWord(
       continue
     }
     const word = run.slice(0, termCharacterLimit)
-    visit(word.toLowerCase(), partsOf(word), false)
+    visit(word.toLowerCase(), splitMixedCase(word), false)
   }
 }
 
 /** `readFile` → read, file; `HTTPServer` → http, server; `S3Bucket` → s3, bucket; but `URLs`, `2FA` and `Read` stay. */
-function partsOf(word: string): readonly string[] {
+function splitMixedCase(word: string): readonly string[] {
   // Nearly all words are in one case or only capitalised; they are not worth three expressions.
   const rest = word.slice(1)
   if (rest === rest.toLowerCase() || word === word.toUpperCase()) return []

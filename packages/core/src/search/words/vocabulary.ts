@@ -1,7 +1,7 @@
 /** Words as the index holds them: numbers, the concepts behind them, and whether they say anything. Looked up once per spelling. */
 import { hashTerm } from '../index/spelling.js'
 import { type Concept, findConcepts, type Lexicon } from './lexicon.js'
-import { forEachWord, spelledOut, stem, wholeWordPartLimit } from './tokenize.js'
+import { forEachWord, spellOutSigns, stem, wholeWordPartLimit } from './tokenize.js'
 import { stopWords, weakWeight, weakWords } from './word-lists.js'
 
 /** Spellings that are remembered; when there are more, all are forgotten. */
@@ -25,13 +25,13 @@ export interface Term {
   /** Hashes of the concepts that the word stands for in a tool's text. */
   readonly concepts: readonly number[]
   /** The same for a query, where more words lead to a concept. */
-  readonly asked: readonly Concept[]
+  readonly queryConcepts: readonly Concept[]
   /** A stop word: indexed in names only, never asked for. */
-  readonly empty: boolean
+  readonly isStopWord: boolean
   /** What the word does to things, see `effects.ts`; 0 where that cannot be said. */
   readonly effect: number
   /** The same for a word with which a request begins. */
-  readonly askedEffect: number
+  readonly queryEffect: number
   /** From 0 to 1: how much the word counts in a query. */
   readonly weight: number
 }
@@ -51,11 +51,11 @@ const NO_PARTS: readonly Term[] = []
 
 export interface Vocabulary {
   /** The words of a text, in order. Linear in its length. */
-  wordsOf(text: string): SpelledWord[]
+  readWords(text: string): SpelledWord[]
   /** Gives back the memory of words that were looked up. */
   forget(): void
   /** The same, before a query is read, where many words are remembered. */
-  forgetMany(): void
+  forgetIfLarge(): void
 }
 
 export function createVocabulary(lexicon: Lexicon): Vocabulary {
@@ -71,9 +71,9 @@ export function createVocabulary(lexicon: Lexicon): Vocabulary {
       text: spelling,
       hash: hashTerm(stemmed),
       ...findConcepts(lexicon, stemmed),
-      empty: stopWords.has(spelling),
+      isStopWord: stopWords.has(spelling),
       effect: lexicon.effects.get(stemmed) ?? 0,
-      askedEffect: lexicon.askedEffects.get(stemmed) ?? 0,
+      queryEffect: lexicon.queryEffects.get(stemmed) ?? 0,
       weight: weakWords.has(spelling) ? weakWeight : 1,
     }
     terms.set(spelling, term)
@@ -99,16 +99,16 @@ export function createVocabulary(lexicon: Lexicon): Vocabulary {
 
   return {
     forget,
-    forgetMany() {
+    forgetIfLarge() {
       if (written.size > askedLimit || words.size > askedLimit) forget()
     },
-    wordsOf(text) {
+    readWords(text) {
       if (written.size > spellingLimit || words.size > spellingLimit) forget()
       const found: SpelledWord[] = []
       const add = (spelling: string, parts: readonly string[], pair: boolean): void => {
         found.push(spell(parts.length === 0 ? spelling : parts.join(' '), spelling, parts, pair))
       }
-      const signed = spelledOut(text)
+      const signed = spellOutSigns(text)
       const plain = asciiText.test(signed) ? signed : signed.replace(typography, ' ')
       if (!asciiText.test(plain)) {
         forEachWord(text, add)

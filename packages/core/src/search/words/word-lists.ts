@@ -36,7 +36,7 @@ export const weakWords: ReadonlySet<string> = new Set(
 export const weakWeight = 0.5
 
 /** Words that are written short as often as in full: both are one term. */
-const written: Readonly<Record<string, string>> = {
+const abbreviations: Readonly<Record<string, string>> = {
   administrator: 'admin admins administrators',
   application: 'app apps applications',
   argument: 'arg args arguments',
@@ -67,13 +67,15 @@ const written: Readonly<Record<string, string>> = {
   variable: 'var vars variables',
 }
 
-const inFull = new Map(
-  Object.entries(written).flatMap(([full, short]) => short.split(' ').map((each) => [each, full] as const)),
+const fullForms = new Map(
+  Object.entries(abbreviations).flatMap(([full, short]) =>
+    short.split(' ').map((each) => [each, full] as const),
+  ),
 )
 
 /** The full form of a word in lower case; the word itself where it has none. */
 export function expandAbbreviation(word: string): string {
-  return inFull.get(word) ?? word
+  return fullForms.get(word) ?? word
 }
 
 // Products and services that people ask for by name: what does not know the name does something else.
@@ -189,12 +191,12 @@ const idioms: Readonly<Record<string, readonly string[]>> = {
 const meanings = new Map(
   Object.entries(idioms).flatMap(([word, said]) => said.map((each) => [each, word] as const)),
 )
-const said = new RegExp(
+const idiomPattern = new RegExp(
   `\\b(?:${[...meanings.keys()].sort((a, b) => b.length - a.length).join('|')})\\b`,
   'gi',
 )
 
 /** The query with the word for each idiom. Linear in its length. */
 export function resolveIdioms(query: string): string {
-  return query.replace(said, (phrase) => meanings.get(phrase.toLowerCase()) ?? phrase)
+  return query.replace(idiomPattern, (phrase) => meanings.get(phrase.toLowerCase()) ?? phrase)
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { appendFile, type FileHandle, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { makeFolder } from '../../ledger/stores/make-folder.js'
-import { RING } from '../examples.js'
+import { RING_SIZE } from '../examples.js'
 import { matchesFilter, readExample, type UsageExample, type UsageStore } from '../usage-store.js'
 
 /** The first line of the file. A newer format is neither read nor written. */
@@ -23,18 +23,18 @@ const MANY_LINES = 20_000
 export function fileUsage(given: string): UsageStore {
   /** All examples; undefined where there is no file. Throws where the file is not to be touched. */
   async function readAll(path: string): Promise<UsageExample[] | undefined> {
-    const text = await readFrom(path, readEnd)
+    const text = await openAndRead(path, readEnd)
     if (text === undefined) return undefined
     const examples = text.split('\n').flatMap((line) => readExample(parse(line)) ?? [])
-    const head = (await readFrom(path, readHead)) ?? ''
-    refuse(path, head, text.trim() !== '' && examples.length === 0)
+    const head = (await openAndRead(path, readHead)) ?? ''
+    assertReadable(path, head, text.trim() !== '' && examples.length === 0)
     return examples
   }
 
   async function rewrite(path: string, examples: readonly UsageExample[]): Promise<void> {
     const temporary = `${path}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`
     try {
-      await writeFile(temporary, HEAD + linesOf(examples), { mode: 0o600 })
+      await writeFile(temporary, HEAD + toLines(examples), { mode: 0o600 })
       await rename(temporary, path)
     } catch (error) {
       await rm(temporary, { force: true })
@@ -44,24 +44,24 @@ export function fileUsage(given: string): UsageStore {
 
   return {
     async read() {
-      const path = await fileOf(given)
+      const path = await resolveFile(given)
       const examples = (await readAll(path)) ?? []
       if (examples.length <= MANY_LINES) return examples
-      const kept = newestOf(examples)
+      const kept = selectNewest(examples)
       if (kept.length * 2 < examples.length) await rewrite(path, kept)
       return kept
     },
     async append(examples) {
       if (examples.length === 0) return
-      const path = await fileOf(given)
+      const path = await resolveFile(given)
       makeFolder(dirname(path), 0o700)
-      const head = await readFrom(path, readHead)
+      const head = await openAndRead(path, readHead)
       // A head that is torn may have good lines behind it.
-      if (head !== undefined && formatOf(head) !== FORMAT) await readAll(path)
-      await appendFile(path, (head === undefined ? HEAD : '\n') + linesOf(examples), { mode: 0o600 })
+      if (head !== undefined && readFormat(head) !== FORMAT) await readAll(path)
+      await appendFile(path, (head === undefined ? HEAD : '\n') + toLines(examples), { mode: 0o600 })
     },
     async forget(filter) {
-      const path = await fileOf(given)
+      const path = await resolveFile(given)
       const examples = await readAll(path)
       if (examples)
         await rewrite(
@@ -73,7 +73,7 @@ export function fileUsage(given: string): UsageStore {
 }
 
 /** Behind a link, the file itself: it is replaced when something is forgotten. What is no file, a device say, is not touched. */
-async function fileOf(path: string): Promise<string> {
+async function resolveFile(path: string): Promise<string> {
   const real = await realpath(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
@@ -84,8 +84,8 @@ async function fileOf(path: string): Promise<string> {
 }
 
 /** `isForeign`: nothing in it can be read. */
-function refuse(path: string, head: string, isForeign: boolean): void {
-  const format = formatOf(head)
+function assertReadable(path: string, head: string, isForeign: boolean): void {
+  const format = readFormat(head)
   if (format !== undefined && format > FORMAT)
     throw new Error(
       `${path} was written by a newer version of Toolwell. Nothing is read from it or added to it. Use that version, or name another file.`,
@@ -96,7 +96,7 @@ function refuse(path: string, head: string, isForeign: boolean): void {
     )
 }
 
-function formatOf(head: string): number | undefined {
+function readFormat(head: string): number | undefined {
   const format = ((parse(head.split('\n', 1)[0] ?? '') ?? {}) as { 'toolwell-usage'?: unknown })[
     'toolwell-usage'
   ]
@@ -104,24 +104,24 @@ function formatOf(head: string): number | undefined {
 }
 
 /** The last of each tool and principal, in order. */
-function newestOf(examples: readonly UsageExample[]): UsageExample[] {
+function selectNewest(examples: readonly UsageExample[]): UsageExample[] {
   const counts = new Map<string, number>()
   const kept: UsageExample[] = []
   for (const example of [...examples].reverse()) {
     const key = `${example.principal}\n${example.tool}`
     const count = (counts.get(key) ?? 0) + 1
     counts.set(key, count)
-    if (count <= RING) kept.push(example)
+    if (count <= RING_SIZE) kept.push(example)
   }
   return kept.reverse()
 }
 
-function linesOf(examples: readonly UsageExample[]): string {
+function toLines(examples: readonly UsageExample[]): string {
   return examples.map((example) => `${JSON.stringify(example)}\n`).join('')
 }
 
 /** Undefined where there is no such file. */
-async function readFrom<T>(path: string, read: (file: FileHandle) => Promise<T>): Promise<T | undefined> {
+async function openAndRead<T>(path: string, read: (file: FileHandle) => Promise<T>): Promise<T | undefined> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error

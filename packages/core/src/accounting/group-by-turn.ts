@@ -4,11 +4,11 @@ import type { LedgerEvent, SurfaceTokens } from '../ledger/event.js'
 import { createState, fold, type LedgerState, type LoadedTool } from '../ledger/fold.js'
 import { presentEvents } from '../ledger/stored-events.js'
 import type { DeliveryName } from '../tool/notice.js'
-import { type Accounting, account } from './accounting.js'
-import { eventInWords, usageInWords } from './in-words.js'
-import { sumToolTokens, tokensInWords } from './measurement.js'
-import { explainMode } from './projections.js'
-import { reportOn } from './report.js'
+import { type Accounting, computeAccounting } from './accounting.js'
+import { describeLedgerEvent, describeUsage } from './describe-event.js'
+import { explainMode } from './inspect.js'
+import { describeTokens, sumToolTokens } from './measurement.js'
+import { formatReport } from './report.js'
 
 /** What a request came to, where somebody said so. */
 export type TurnUsage = Pick<
@@ -66,7 +66,7 @@ export function groupByTurn(id: string, stored: readonly LedgerEvent[]): LedgerT
     state = fold(state, event)
     const last = turns.at(-1)
     if (event.kind === 'requested') {
-      turns.push(begun(event, state, turns.length + 1, waiting))
+      turns.push(createTurn(event, state, turns.length + 1, waiting))
       waiting = []
     } else if (event.kind === 'measured') {
       const { messageTokens, inputTokens, cachedTokens, outputTokens } = event
@@ -75,13 +75,13 @@ export function groupByTurn(id: string, stored: readonly LedgerEvent[]): LedgerT
     } else if (!last || isBefore(event)) waiting.push(event)
     else last.after.push(event)
   }
-  const accounting = account(state)
+  const accounting = computeAccounting(state)
   const { frozen, requests } = state
   const isEmpty = requests.last !== undefined && sumToolTokens(requests.last.tokens) === 0
   const tools = { deferred: frozen?.deferred ?? 0, isEmpty }
-  const report = reportOn(id, { accounting, ...summary(state) }, tools)
-  const shown = turns.flatMap((turn, index) => linesOf(turn, turns[index - 1]?.surface.loaded ?? []))
-  const lines = [...shown, ...waiting.map((event) => `    ${eventInWords(event)}`), report]
+  const report = formatReport(id, { accounting, ...summariseState(state) }, tools)
+  const shown = turns.flatMap((turn, index) => formatTurn(turn, turns[index - 1]?.surface.loaded ?? []))
+  const lines = [...shown, ...waiting.map((event) => `    ${describeLedgerEvent(event)}`), report]
   return { turns, rest: waiting, accounting, lines }
 }
 
@@ -89,14 +89,14 @@ function isBefore(event: LedgerEvent): boolean {
   return BEFORE.has(event.kind) || (event.kind === 'loaded' && event.source === 'arrival')
 }
 
-function begun(
+function createTurn(
   { requestId, tokens }: Extract<LedgerEvent, { kind: 'requested' }>,
   state: LedgerState,
   turn: number,
   before: readonly LedgerEvent[],
 ): LedgerTurn {
   const { frozen } = state
-  const loaded = loadedNames(state)
+  const loaded = listLoadedNames(state)
   const off = frozen?.mode !== 'on'
   return {
     turn,
@@ -105,7 +105,7 @@ function begun(
     mode: off ? 'off' : 'on',
     delivery: frozen?.delivery ?? 'eager',
     surface: {
-      eager: state.tools.eager.size + cameEager(state),
+      eager: state.tools.eager.size + countLateEager(state),
       loaded,
       deferred: off ? 0 : Math.max(0, frozen.deferred - loaded.length),
     },
@@ -115,32 +115,32 @@ function begun(
   }
 }
 
-function loadedNames({ tools }: LedgerState): string[] {
+function listLoadedNames({ tools }: LedgerState): string[] {
   return [...tools.loaded]
     .filter(([id, each]) => each.live && each.source !== 'arrival' && !tools.suspended.has(id))
     .map(([, { pin }]) => pin.wireName)
 }
 
 /** Eager tools that came behind the latch. */
-function cameEager({ tools }: LedgerState): number {
+function countLateEager({ tools }: LedgerState): number {
   const isOne = ([id, each]: [string, LoadedTool]) =>
     each.live && each.source === 'arrival' && !tools.suspended.has(id)
   return [...tools.loaded].filter(isOne).length
 }
 
-function summary(state: LedgerState) {
+function summariseState(state: LedgerState) {
   return {
     mode: state.frozen?.mode ?? ('undecided' as const),
     because: explainMode(state),
     delivery: state.frozen?.delivery,
     wire: state.frozen?.wire,
     searchHistory: state.calls.searchHistory,
-    loadedLazyTools: loadedNames(state),
+    loadedLazyTools: listLoadedNames(state),
   }
 }
 
 /** Loaded tools are named where they are not those of the request before. */
-function linesOf(
+function formatTurn(
   { turn, mode, surface, tokens, usage, before, after }: LedgerTurn,
   loadedBefore: readonly string[],
 ): string[] {
@@ -151,22 +151,24 @@ function linesOf(
     mode === 'off'
       ? 'every tool is sent'
       : `${eager} eager, ${loaded.length} loaded${names}, ${deferred} deferred`
-  const cost = tokensInWords(tokens)
-  const came = usage ? ` · ${usageInWords(usage)}` : ''
+  const cost = describeTokens(tokens)
+  const came = usage ? ` · ${describeUsage(usage)}` : ''
   const ended = new Set(
     after.flatMap(({ kind, anchor }) =>
       kind === 'call-succeeded' || kind === 'call-failed' ? [anchor] : [],
     ),
   )
   return [
-    ...before.map((event) => `    ${eventInWords(event)}`),
+    ...before.map((event) => `    ${describeLedgerEvent(event)}`),
     `${String(turn).padStart(3)} ${what} · ${cost}${came}`,
-    ...after.filter((event) => says(event, ended)).map((event) => `    ${eventInWords(event)}`),
+    ...after
+      .filter((event) => addsInformation(event, ended))
+      .map((event) => `    ${describeLedgerEvent(event)}`),
   ]
 }
 
 /** Not what the line of a search or of an outcome says as well. */
-function says(event: LedgerEvent, ended: ReadonlySet<string>): boolean {
+function addsInformation(event: LedgerEvent, ended: ReadonlySet<string>): boolean {
   if (event.kind === 'loaded') return event.source !== 'search' && event.source !== 'select'
   return event.kind !== 'call-started' || !ended.has(event.anchor)
 }

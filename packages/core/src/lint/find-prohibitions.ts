@@ -5,9 +5,9 @@
 
 /** Asked with the place of a name in the text, and where it ends. */
 export function findProhibitions(text: string): (index: number, end: number) => boolean {
-  const lines = linesOf(text)
+  const lines = splitLines(text)
   return (index, end) => {
-    const line = lineAt(lines, index)
+    const line = findLine(lines, index)
     const from = Math.max(line.start, index - CLAUSE)
     const before = text.slice(from, index).replace(from === line.start ? ITEM : '', '')
     const ends = [...before.matchAll(/[.!?;](?=\s|$)|[。！？；，]/g)].at(-1)
@@ -16,8 +16,8 @@ export function findProhibitions(text: string): (index: number, end: number) => 
     const after = rest.replace(/^[`"'“”‘’*>)\]]+/, '')
     // What stands above a list is said of each item's first sentence.
     if (line.forbidden && from === line.start && !ends && isItem(clause)) return true
-    if (forbidsBefore(clause) && !beginsAnew(clause, after)) return true
-    return forbidsAfter(clause, after) || setsAside(clause)
+    if (forbidsBefore(clause) && !startsNewClause(clause, after)) return true
+    return forbidsAfter(clause, after) || isComparison(clause)
   }
 }
 
@@ -35,7 +35,7 @@ interface Line {
 }
 
 /** A line that ends in a colon, or a heading, stands above the items that follow it; any other line ends the list. */
-function linesOf(text: string): Line[] {
+function splitLines(text: string): Line[] {
   const lines: Line[] = []
   let above: { readonly indent: number; readonly forbids: boolean }[] = []
   let start = 0
@@ -52,7 +52,7 @@ function linesOf(text: string): Line[] {
   return lines
 }
 
-function lineAt(lines: readonly Line[], index: number): Line {
+function findLine(lines: readonly Line[], index: number): Line {
   let low = 0
   let high = lines.length - 1
   while (low < high) {
@@ -109,7 +109,7 @@ function isItem(clause: string): boolean {
 }
 
 /** «Do not use memory, X is better»: the name is no item of that list. */
-function beginsAnew(clause: string, after: string): boolean {
+function startsNewClause(clause: string, after: string): boolean {
   return /,\s*["'“‘`*]*$/.test(clause) && /^\s+(?:is|are|has|have|does|will|can|must|should)\b/i.test(after)
 }
 
@@ -194,7 +194,7 @@ const COMPARES =
   /\b(?:instead\s+of|rather\s+than|unlike|than|over|without|replaces|similar\s+to)\s+(?:\w+\s+){0,3}[`"'“‘*]*$/i
 
 /** «Prefer Y over X». Not where it is denied in turn: «never without X». */
-function setsAside(clause: string): boolean {
+function isComparison(clause: string): boolean {
   return (
     COMPARES.test(clause) && !/\b(?:not|never|no|cannot|avoid|forbidden|prohibited)\b|n['’]t\b/i.test(clause)
   )

@@ -3,30 +3,30 @@ import { quote, showInvisible } from '../base/text.js'
 import type { LedgerEvent } from '../ledger/event.js'
 import type { ToolwellEvent } from '../ledger/events.js'
 import type { Notice } from '../tool/notice.js'
-import { countWords, shortNumber, tokensInWords } from './measurement.js'
+import { describeTokens, formatCount, formatTokens } from './measurement.js'
 
-export function inWords({ conversation, ...event }: ToolwellEvent): string {
-  const line = 'anchor' in event ? eventInWords(event) : oneLine(noticeInWords(event))
+export function describeEvent({ conversation, ...event }: ToolwellEvent): string {
+  const line = 'anchor' in event ? describeLedgerEvent(event) : toOneLine(describeNotice(event))
   return conversation === '' ? line : `${quote(conversation, 60)} · ${line}`
 }
 
 /** Names and details may come from a server: none begins a line of its own, or hides in one. */
-function oneLine(text: string): string {
+function toOneLine(text: string): string {
   return showInvisible(text.replace(/\s+/g, ' '))
 }
 
-export function eventInWords(event: LedgerEvent): string {
-  return oneLine(wordsOf(event))
+export function describeLedgerEvent(event: LedgerEvent): string {
+  return toOneLine(describeFact(event))
 }
 
-function wordsOf(event: LedgerEvent): string {
+function describeFact(event: LedgerEvent): string {
   switch (event.kind) {
     case 'frozen': {
       const { mode, deferred, delivery, because = '' } = event
       const how =
         mode === 'off'
           ? 'off'
-          : `${deferred === 0 ? '' : `${countWords(deferred, 'tool')} deferred, `}${delivery}`
+          : `${deferred === 0 ? '' : `${formatCount(deferred, 'tool')} deferred, `}${delivery}`
       // Most reasons begin with the delivery.
       const why = because.startsWith(`${delivery}:`)
         ? because.slice(delivery.length)
@@ -42,7 +42,7 @@ function wordsOf(event: LedgerEvent): string {
     case 'inherited':
       return `a sub-agent of ${quote(event.parent, 60)}`
     case 'searched':
-      return `searched ${quote(event.query, 120)}: ${found(event)}`
+      return `searched ${quote(event.query, 120)}: ${describeSearch(event)}`
     case 'loaded':
       return `loaded ${event.tool.wireName} (${event.source})`
     case 'unloaded':
@@ -62,9 +62,9 @@ function wordsOf(event: LedgerEvent): string {
     case 'announced':
       return `told the model (${event.topic}): ${event.about.join(', ')}, ${event.tokens} tokens`
     case 'requested':
-      return `request ${event.requestId}: ${tokensInWords(event.tokens)}`
+      return `request ${event.requestId}: ${describeTokens(event.tokens)}`
     case 'measured':
-      return `request ${event.requestId} came to ${usageInWords(event)}`
+      return `request ${event.requestId} came to ${describeUsage(event)}`
     case 'compacted':
       return `compacted: ${Object.keys(event.kept).length} anchors kept`
     case 'cleared':
@@ -74,7 +74,12 @@ function wordsOf(event: LedgerEvent): string {
   }
 }
 
-function found({ loaded, dropped, missed, tokens }: Extract<LedgerEvent, { kind: 'searched' }>): string {
+function describeSearch({
+  loaded,
+  dropped,
+  missed,
+  tokens,
+}: Extract<LedgerEvent, { kind: 'searched' }>): string {
   if (missed) return `nothing found, ${tokens} tokens`
   const parts = [
     loaded.length > 0 ? `loaded ${loaded.join(', ')}` : 'loaded nothing',
@@ -84,7 +89,7 @@ function found({ loaded, dropped, missed, tokens }: Extract<LedgerEvent, { kind:
   return parts.join(', ')
 }
 
-export function usageInWords({
+export function describeUsage({
   messageTokens,
   inputTokens,
   cachedTokens,
@@ -93,19 +98,19 @@ export function usageInWords({
   Extract<LedgerEvent, { kind: 'measured' }>,
   'messageTokens' | 'inputTokens' | 'cachedTokens' | 'outputTokens'
 >): string {
-  if (inputTokens === undefined) return `${shortNumber(messageTokens)} tokens of messages`
-  const cached = cachedTokens === undefined ? '' : `, ${shortNumber(cachedTokens)} of them cached`
-  const output = outputTokens === undefined ? '' : `, ${shortNumber(outputTokens)} output`
-  return `${shortNumber(inputTokens)} input tokens${cached}${output}`
+  if (inputTokens === undefined) return `${formatTokens(messageTokens)} tokens of messages`
+  const cached = cachedTokens === undefined ? '' : `, ${formatTokens(cachedTokens)} of them cached`
+  const output = outputTokens === undefined ? '' : `, ${formatTokens(outputTokens)} output`
+  return `${formatTokens(inputTokens)} input tokens${cached}${output}`
 }
 
-function noticeInWords(notice: Notice): string {
+function describeNotice(notice: Notice): string {
   switch (notice.kind) {
     case 'source-changed': {
       const { source, state, reason, tools, findings } = notice
       const odd = findings.map(({ detail }) => `; ${detail}`).join('')
       const whose = source === '' ? "the host's own source" : `source ${quote(source, 60)}`
-      const holds = tools > 0 || state === 'ready' ? ` with ${countWords(tools, 'tool')}` : ''
+      const holds = tools > 0 || state === 'ready' ? ` with ${formatCount(tools, 'tool')}` : ''
       return `${whose} is ${state}${holds}${reason ? `: ${reason}` : ''}${odd}`
     }
     case 'policy-failed':

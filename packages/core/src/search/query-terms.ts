@@ -5,7 +5,7 @@ import { identityBit } from './index/tally.js'
 import type { TermIndex } from './index/term-index.js'
 import { queryCharacterLimit } from './query.js'
 import type { Tuning } from './tuning.js'
-import { asking, questionEffect, severalEffect } from './words/effects.js'
+import { questionEffect, questionWords, severalEffect } from './words/effects.js'
 import type { Concept } from './words/lexicon.js'
 import { isStopWord } from './words/tokenize.js'
 import type { SpelledWord, Term, Vocabulary } from './words/vocabulary.js'
@@ -21,17 +21,17 @@ const wordyQuery = 30
 /** Up to so many distinct words a query says first what is to be done; a longer one tells a story. */
 const briefQuery = 6
 /** A concept counts beside the word that leads to it. Where no tool holds the word, it stands in for it, and counts so many times more. */
-const standIn = 2
+const replacementFactor = 2
 /** They say nothing of a tool but that it should give something and not change it. */
-const questions: ReadonlySet<string> = new Set(['what', 'which', 'when', 'where', 'who', 'whose'])
+const questionPronouns: ReadonlySet<string> = new Set(['what', 'which', 'when', 'where', 'who', 'whose'])
 
 /** What follows one of these is no verb that says what is to be done: "I need a new pair", "I'm planning a trip". */
-const noVerbs: ReadonlySet<string> = new Set(
+const wordsBeforeNouns: ReadonlySet<string> = new Set(
   'a an the my our your some any this that these those m am is are re was'.split(' '),
 )
 
 /** Behind the first word, this says what a thing is like: "restart the crashed pod". */
-const likeness = /(?:ed|ing)$/
+const participle = /(?:ed|ing)$/
 
 /** What follows one of these, behind the subject, is detail. */
 const prepositions: ReadonlySet<string> = new Set(
@@ -40,7 +40,7 @@ const prepositions: ReadonlySet<string> = new Set(
   ),
 )
 
-export interface AskedTerm {
+export interface QueryTerm {
   readonly text: string
   readonly hash: number
   readonly weight: number
@@ -54,12 +54,12 @@ export interface AskedTerm {
 }
 
 /** Of what is no word of a sentence. */
-const plain = { unspaced: false, detail: false, concepts: [] } as const
+const notAWord = { unspaced: false, detail: false, concepts: [] } as const
 
-export interface AskedTerms {
-  readonly whole: readonly AskedTerm[]
+export interface QueryTerms {
+  readonly whole: readonly QueryTerm[]
   /** Empty unless the query is long and has several clauses. */
-  readonly clauses: readonly (readonly AskedTerm[])[]
+  readonly clauses: readonly (readonly QueryTerm[])[]
   /** What is to be done to things, see `words/effects.ts`; 0 where the request does not begin with it. */
   readonly effect: number
 }
@@ -68,73 +68,73 @@ export interface AskedTerms {
  * `knows` says whether any tool holds a term: a mixed-case word counts whole if one does, or if it is a product's name, else by its
  * parts. `isAlone`: nothing but the text selects tools.
  */
-export function askedTerms(
+export function extractQueryTerms(
   query: string,
   vocabulary: Vocabulary,
   tuning: Tuning,
   knows: (hash: number) => boolean,
   isAlone = true,
-): AskedTerms {
+): QueryTerms {
   const text = resolveIdioms(query)
-  const words = vocabulary.wordsOf(text)
+  const words = vocabulary.readWords(text)
   const isWordy = words.length >= wordyQuery
-  const meant = termsOf(words, tuning, knows, isWordy)
-  const whole = meant.length > 0 || !isAlone ? meant : emptyTerms(words, knows)
+  const meant = extractTerms(words, tuning, knows, isWordy)
+  const whole = meant.length > 0 || !isAlone ? meant : extractLoneStopWord(words, knows)
   const distinct = whole.filter(({ kind }) => kind === 'word').length
-  const effect = distinct <= briefQuery ? severally(effectOf(words), words) : 0
+  const effect = distinct <= briefQuery ? adjustForPlural(findRequestedEffect(words), words) : 0
   if (distinct < longQuery) return { whole, clauses: [], effect }
   const clauses = splitClauses(text)
-    .map((clause) => termsOf(vocabulary.wordsOf(clause), tuning, knows, isWordy))
+    .map((clause) => extractTerms(vocabulary.readWords(clause), tuning, knows, isWordy))
     .filter((terms) => terms.filter(({ kind }) => kind === 'word').length >= 2)
     .slice(0, clauseLimit)
   return { whole, clauses: clauses.length > 1 ? clauses : [], effect: 0 }
 }
 
-function isPlural({ text, empty }: Term): boolean {
+function isPlural({ text, isStopWord: empty }: Term): boolean {
   return !empty && text.length > 3 && /[^su]s$/.test(text)
 }
 
 /** Of several things a list is asked for. */
-function severally(effect: number, words: readonly SpelledWord[]): number {
+function adjustForPlural(effect: number, words: readonly SpelledWord[]): number {
   if ((effect & questionEffect) === 0) return effect
   return words.some(({ whole }) => isPlural(whole)) ? effect | severalEffect : effect & ~severalEffect
 }
 
 /** "Can you list my pods": what stands before the first word that says something is passed over. */
-function effectOf(words: readonly SpelledWord[]): number {
+function findRequestedEffect(words: readonly SpelledWord[]): number {
   const [start] = words
-  if (start && asking.has(start.whole.text)) return questionEffect
+  if (start && questionWords.has(start.whole.text)) return questionEffect
   for (const { whole } of words) {
-    if (questions.has(whole.text)) return questionEffect
-    if (noVerbs.has(whole.text)) return 0
+    if (questionPronouns.has(whole.text)) return questionEffect
+    if (wordsBeforeNouns.has(whole.text)) return 0
     // "Running shoes" asks for nothing to be run.
-    if (whole.askedEffect > 0) return whole.text.endsWith('ing') ? 0 : whole.askedEffect
+    if (whole.queryEffect > 0) return whole.text.endsWith('ing') ? 0 : whole.queryEffect
     // "Comments on a merge request" are to be read.
-    if (!whole.empty) return isPlural(whole) ? questionEffect : 0
+    if (!whole.isStopWord) return isPlural(whole) ? questionEffect : 0
   }
   return 0
 }
 
-function termsOf(
+function extractTerms(
   words: readonly SpelledWord[],
   { pair: pairWeight }: Tuning,
   knows: (hash: number) => boolean,
   isWordy: boolean,
-): AskedTerm[] {
+): QueryTerm[] {
   const said = new Map<Term, { unspaced: boolean; detail: boolean }>()
   let isDetail = false
-  const asked = new Map<number, AskedTerm>()
-  const pairs: AskedTerm[] = []
-  const asks = words.find(({ whole }) => questions.has(whole.text))?.whole.asked ?? []
+  const asked = new Map<number, QueryTerm>()
+  const pairs: QueryTerm[] = []
+  const asks = words.find(({ whole }) => questionPronouns.has(whole.text))?.whole.queryConcepts ?? []
   let previous: Term | undefined
   for (const word of words) {
     isDetail ||= prepositions.has(word.whole.text) && hasSubject(said)
-    if (word.whole.empty) continue
+    if (word.whole.isStopWord) continue
     const { whole, parts } = word
     for (const term of parts.length === 0 || knows(whole.hash) || isProduct(whole.text) ? [whole] : parts) {
-      if (term.empty) continue
+      if (term.isStopWord) continue
       if (!said.has(term) && said.size < wordLimit) {
-        const detail = isDetail || (said.size > 0 && likeness.test(term.text))
+        const detail = isDetail || (said.size > 0 && participle.test(term.text))
         said.set(term, { unspaced: word.pair, detail })
       }
       if (previous && previous.hash !== term.hash && pairs.length < wordLimit) {
@@ -142,7 +142,7 @@ function termsOf(
         // Tools hold few of the pairs that are asked for.
         if (knows(hash)) {
           const text = `${previous.text} ${term.text}`
-          pairs.push({ text, hash, weight: pairWeight, kind: 'pair', ...plain })
+          pairs.push({ text, hash, weight: pairWeight, kind: 'pair', ...notAWord })
         }
       }
       previous = term
@@ -152,7 +152,7 @@ function termsOf(
     const { text, hash, weight } = term
     // Two spellings of one stem are one term.
     const known = asked.get(hash)
-    const concepts = term.asked
+    const concepts = term.queryConcepts
     if (!known || known.weight < weight)
       asked.set(hash, { text, hash, weight, kind: 'word', unspaced, detail, concepts })
   }
@@ -161,12 +161,12 @@ function termsOf(
     const known = asked.get(hash)
     // What is said itself stays a word, however little it says.
     if (!known || (known.kind !== 'word' && known.weight < weight))
-      asked.set(hash, { text, hash, weight, kind, ...plain })
+      asked.set(hash, { text, hash, weight, kind, ...notAWord })
   }
   for (const term of said.keys()) {
-    const times = knows(term.hash) ? 1 : standIn
+    const times = knows(term.hash) ? 1 : replacementFactor
     // Who says it in many words says some of those that tools use.
-    for (const concept of term.asked)
+    for (const concept of term.queryConcepts)
       if (concept.near !== 'same' || !isWordy) askFor(concept, concept.weight * term.weight * times)
   }
   // A question without a subject asks for nothing.
@@ -179,19 +179,19 @@ function termsOf(
 function hasSubject(said: ReadonlyMap<Term, unknown>): boolean {
   if (said.size > 1) return true
   const [first] = said.keys()
-  return first !== undefined && first.askedEffect === 0 && first.weight === 1
+  return first !== undefined && first.queryEffect === 0 && first.weight === 1
 }
 
 /**
  * A query of one word that says nothing may still be a name, of a server called "a": such words are indexed in names only. Several
  * are a sentence without a subject.
  */
-function emptyTerms(words: readonly SpelledWord[], knows: (hash: number) => boolean): AskedTerm[] {
+function extractLoneStopWord(words: readonly SpelledWord[], knows: (hash: number) => boolean): QueryTerm[] {
   const [only, ...others] = words
   if (!only || others.length > 0) return []
   const { text, hash } = only.whole
   if (!knows(hash)) return []
-  return [{ text, hash, weight: 1, kind: 'word', ...plain }]
+  return [{ text, hash, weight: 1, kind: 'word', ...notAWord }]
 }
 
 /** Sentences, and parts of them that start a new request ("…, and also find"). */
@@ -207,14 +207,14 @@ export function splitClauses(text: string): string[] {
 // Words of a query that name a place, a person or a company: what a tool is given, not what it does.
 
 /** Inside a sentence: its first word has a capital in any case. Words all in capitals are as often a thing ("QR") as a name. */
-const named = /(?<=[\p{L}\p{N},] )\p{Lu}\p{Ll}+(?!\p{L})/gu
+const capitalisedWord = /(?<=[\p{L}\p{N},] )\p{Lu}\p{Ll}+(?!\p{L})/gu
 
 /** Hashes of the words that a query writes as names. */
-export function namesWritten(text: string, vocabulary: Vocabulary): ReadonlySet<number> {
+export function findCapitalisedNames(text: string, vocabulary: Vocabulary): ReadonlySet<number> {
   const found = new Set<number>()
-  for (const [word] of text.matchAll(named))
+  for (const [word] of text.matchAll(capitalisedWord))
     if (!isStopWord(word))
-      for (const { terms } of vocabulary.wordsOf(word)) for (const { hash } of terms) found.add(hash)
+      for (const { terms } of vocabulary.readWords(word)) for (const { hash } of terms) found.add(hash)
   return found
 }
 
@@ -228,28 +228,28 @@ export function findSlotsWithWords(
 ): Set<number> | undefined {
   let allowed: Set<number> | undefined
   for (const entry of must)
-    for (const word of vocabulary.wordsOf(entry.slice(0, queryCharacterLimit))) {
-      const passed = identitySlotsOf(word.whole.hash, index)
+    for (const word of vocabulary.readWords(entry.slice(0, queryCharacterLimit))) {
+      const passed = findIdentitySlots(word.whole.hash, index)
       if (word.parts.length > 0)
-        for (const slot of word.parts.map(({ hash }) => identitySlotsOf(hash, index)).reduce(intersection))
+        for (const slot of word.parts.map(({ hash }) => findIdentitySlots(hash, index)).reduce(intersect))
           passed.add(slot)
       // Nobody is called by that word: "+mail" then stands for what is called "email".
       if (passed.size === 0)
-        for (const { hash } of word.whole.asked)
-          for (const slot of identitySlotsOf(hash, index)) passed.add(slot)
-      allowed = allowed ? intersection(allowed, passed) : passed
+        for (const { hash } of word.whole.queryConcepts)
+          for (const slot of findIdentitySlots(hash, index)) passed.add(slot)
+      allowed = allowed ? intersect(allowed, passed) : passed
     }
   return allowed
 }
 
-function identitySlotsOf(term: number, index: TermIndex): Set<number> {
+function findIdentitySlots(term: number, index: TermIndex): Set<number> {
   const slots = new Set<number>()
-  index.forEach(term, (slot, byte) => {
+  index.forEachPosting(term, (slot, byte) => {
     if ((byte & identityBit) !== 0) slots.add(slot)
   })
   return slots
 }
 
-function intersection(first: ReadonlySet<number>, second: ReadonlySet<number>): Set<number> {
+function intersect(first: ReadonlySet<number>, second: ReadonlySet<number>): Set<number> {
   return new Set([...first].filter((slot) => second.has(slot)))
 }

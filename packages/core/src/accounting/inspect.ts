@@ -5,8 +5,8 @@ import type { Context } from '../surface/context.js'
 import type { ToolLister } from '../surface/project.js'
 import type { DeliveryName } from '../tool/notice.js'
 import type { Tool } from '../tool/tool.js'
-import { type Accounting, account } from './accounting.js'
-import { shortNumber, sumToolTokens } from './measurement.js'
+import { type Accounting, computeAccounting } from './accounting.js'
+import { formatTokens, sumToolTokens } from './measurement.js'
 
 export interface Inspection {
   readonly mode: 'off' | 'on' | 'undecided'
@@ -80,9 +80,9 @@ export function inspect(
       ...search,
       loaded: search.loaded.map((id) => catalogue.get(id)?.wireName ?? id),
     })),
-    visibleNames: visibleNames(state, context, listed),
+    visibleNames: listVisible(state, context, listed),
     get deferredNames() {
-      return deferredNames(state, context)
+      return listDeferredNames(state, context)
     },
     protectedToolNames: on && state.frozen?.delivery !== 'eager' ? [context.settings.face.name] : [],
     suspended: Object.fromEntries(state.tools.suspended),
@@ -90,13 +90,13 @@ export function inspect(
     withheld: Object.fromEntries(state.freezing.withheld),
     aliasUses: Object.fromEntries(state.calls.aliasUses),
     pendingCalls: [...state.calls.pending.values()],
-    accounting: account(state, context.settings.prices),
-    line: statusLine(state, names),
+    accounting: computeAccounting(state, context.settings.prices),
+    line: formatStatusLine(state, names),
   }
 }
 
 /** Guidelines are those of tools that are sent or loaded: what is hidden keeps its own until it comes up. */
-function visibleNames(state: LedgerState, context: Context, listed: ToolLister): Inspection['visibleNames'] {
+function listVisible(state: LedgerState, context: Context, listed: ToolLister): Inspection['visibleNames'] {
   const describe = (name: string, tool: Tool | undefined) => ({
     name,
     snippet: tool?.promptSnippet ?? '',
@@ -129,7 +129,7 @@ function visibleNames(state: LedgerState, context: Context, listed: ToolLister):
   return eager.map((entry) => describe(entry.wireName, entry.tool))
 }
 
-function deferredNames(state: LedgerState, context: Context): string[] {
+function listDeferredNames(state: LedgerState, context: Context): string[] {
   const { frozen } = state
   if (frozen && (frozen.mode === 'off' || frozen.delivery === 'eager')) return []
   return [...context.catalogue.entries()]
@@ -141,17 +141,17 @@ function deferredNames(state: LedgerState, context: Context): string[] {
 }
 
 /** `active 3 (a, b, c) · 91 deferred · 1.9k of 14.5k tokens` */
-function statusLine(state: LedgerState, names: readonly string[]): string {
+function formatStatusLine(state: LedgerState, names: readonly string[]): string {
   const { frozen } = state
   const { last } = state.requests
   if (!frozen) return 'no request yet'
   if (frozen.mode === 'off')
-    return `all tools eager${last ? ` · ${shortNumber(last.tokens.everythingEager)} tokens` : ''}`
+    return `all tools eager${last ? ` · ${formatTokens(last.tokens.everythingEager)} tokens` : ''}`
   const some = names.length > 8 ? [...names.slice(0, 8), `… ${names.length - 8} more`] : names
   const loaded = `active ${names.length}${some.length > 0 ? ` (${some.join(', ')})` : ''}`
   const deferred = `${Math.max(0, frozen.deferred - names.length)} deferred`
   const cost = last
-    ? ` · ${shortNumber(sumToolTokens(last.tokens))} of ${shortNumber(last.tokens.everythingEager)} tokens`
+    ? ` · ${formatTokens(sumToolTokens(last.tokens))} of ${formatTokens(last.tokens.everythingEager)} tokens`
     : ''
   return `${loaded} · ${deferred}${cost}`
 }

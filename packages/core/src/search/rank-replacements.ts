@@ -3,10 +3,10 @@ import { toolId } from '../base/names.js'
 import type { Entry } from '../catalogue/catalogue.js'
 import type { Ranked } from './searcher.js'
 
-type Known = (id: string) => Entry | undefined
+type FindTool = (id: string) => Entry | undefined
 
 /** Hits that are looked at: further ones are hardly ever shown. */
-const LOOKED_AT = 20
+const HIT_LIMIT = 20
 /** Characters of a description in which a tool says that it is deprecated. */
 const HEAD = 300
 /** A tool speaks of itself at the beginning, in brackets, in capitals or as "this"; others are "the deprecated flags". */
@@ -23,10 +23,10 @@ const named =
  * What succeeds a tool stands directly before it, as relevant as the two are together; a tool that the query names stays where it is.
  * `known` gives the tools that may be found.
  */
-export function rankBeforeDeprecated(ranked: readonly Ranked[], known: Known): readonly Ranked[] {
+export function rankReplacementsFirst(ranked: readonly Ranked[], known: FindTool): readonly Ranked[] {
   let order: Ranked[] | undefined
-  for (const hit of ranked.slice(0, LOOKED_AT)) {
-    const id = hit.relevance < 1 ? successorOf(hit.id, known) : undefined
+  for (const hit of ranked.slice(0, HIT_LIMIT)) {
+    const id = hit.relevance < 1 ? findReplacement(hit.id, known) : undefined
     if (id === undefined) continue
     order ??= [...ranked]
     const at = order.findIndex((other) => other.id === id)
@@ -34,18 +34,18 @@ export function rankBeforeDeprecated(ranked: readonly Ranked[], known: Known): r
     if (at >= 0 && at < place) order.splice(at + 1, 0, ...order.splice(place, 1))
     else {
       const [own] = at < 0 ? [] : order.splice(at, 1)
-      order.splice(place, 0, better(hit, own, id))
+      order.splice(place, 0, mergeHits(hit, own, id))
     }
   }
   return order ?? ranked
 }
 
 /** The last of those that succeed each other. */
-function successorOf(first: string, known: Known): string | undefined {
+function findReplacement(first: string, known: FindTool): string | undefined {
   const seen = new Set([first])
   for (let id = first; ; ) {
     const entry = known(id)
-    const next = entry && namedBy(entry, known)
+    const next = entry && findNamedReplacement(entry, known)
     if (next === undefined) return id === first ? undefined : id
     // They name each other.
     if (seen.has(next)) return undefined
@@ -54,7 +54,7 @@ function successorOf(first: string, known: Known): string | undefined {
   }
 }
 
-function namedBy(entry: Entry, known: Known): string | undefined {
+function findNamedReplacement(entry: Entry, known: FindTool): string | undefined {
   const { description } = entry.tool
   // A host without types may leave it out.
   const head = typeof description === 'string' ? description.slice(0, HEAD) : ''
@@ -63,7 +63,7 @@ function namedBy(entry: Entry, known: Known): string | undefined {
   return ids.find((id) => id !== entry.id && known(id))
 }
 
-function better(hit: Ranked, own: Ranked | undefined, id: string): Ranked {
+function mergeHits(hit: Ranked, own: Ranked | undefined, id: string): Ranked {
   if (!own) return { ...hit, id }
   const most = (figure: (each: Ranked) => number | undefined, less: number) =>
     Math.max(figure(hit) ?? less, figure(own) ?? less)
