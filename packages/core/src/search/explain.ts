@@ -49,7 +49,7 @@ export function explain(
   terms: readonly QueryTerm[],
   vocabulary: Vocabulary,
   tuning: Tuning,
-  known: (term: QueryTerm) => { readonly worth: number; readonly tools: number },
+  weigh: (term: QueryTerm) => { readonly weight: number; readonly tools: number },
   ranked: {
     readonly name: NameMatch | undefined
     readonly score: number
@@ -67,10 +67,10 @@ export function explain(
   })
   const focus = computeFocus(byTerm.size) * weighDeprecation(document)
   const explained = terms.map((term): TermExplanation => {
-    const { worth, tools } = known(term)
+    const { weight, tools } = weigh(term)
     const byField = byTerm.get(term.hash) ?? new Map<string, number>()
     const frequency = [...byField.values()].reduce((sum, each) => sum + each * focus, 0)
-    const score = frequency === 0 ? 0 : (worth * (saturation + 1) * frequency) / (saturation + frequency)
+    const score = frequency === 0 ? 0 : (weight * (saturation + 1) * frequency) / (saturation + frequency)
     const shares = fields.flatMap(({ name }): [string, number][] => {
       const own = byField.get(name)
       return own === undefined ? [] : [[name, (score * own * focus) / frequency]]
@@ -78,7 +78,7 @@ export function explain(
     return {
       term: term.text,
       kind: term.kind,
-      weight: worth,
+      weight,
       tools,
       score,
       fields: Object.fromEntries(shares),

@@ -175,17 +175,17 @@ export function forEachTerm(
         if (!term.isStopWord || field.identity) counts.add(term.hash, 1)
       }
       if (!field.pairs) continue
-      for (const { hash, isStopWord: empty } of word.parts.length > 0 ? word.parts : [word.whole]) {
-        if (empty) continue
+      for (const { hash, isStopWord } of word.parts.length > 0 ? word.parts : [word.whole]) {
+        if (isStopWord) continue
         if (previous !== 0 && previous !== hash) counts.add(hashPair(previous, hash), 1)
         previous = hash
       }
     }
     const norm = 1 - field.dilution + (field.dilution * length) / field.usualLength
-    const worth = weights[field.name] / norm
+    const weight = weights[field.name] / norm
     const { size, terms, values } = counts
     for (let place = 0; place < size; place += 1)
-      visit(field, terms[place] as number, worth * Math.min(values[place] as number, frequencyLimit))
+      visit(field, terms[place] as number, weight * Math.min(values[place] as number, frequencyLimit))
   }
 }
 

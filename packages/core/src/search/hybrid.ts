@@ -184,7 +184,7 @@ export function createHybridSearcher({
 
 /**
  * Estimates the usual similarity from a sample of vectors. Some models rate all texts 0.7 alike, others 0.1, so relevance
- * measures how far a tool stands out from the usual.
+ * measures how much more similar a tool is than usual.
  */
 function meanSimilarity(vectors: readonly Float32Array[], target: Float32Array): number {
   const step = Math.max(1, Math.floor(vectors.length / sampleSize))

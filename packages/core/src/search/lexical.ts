@@ -70,7 +70,7 @@ export interface LexicalSearcher extends Searcher {
 /**
  * Creates the default searcher.
  *
- * `update` applies removals first, then puts; its cost depends on the given text. `rank` reads the postings of the query's terms
+ * `update` applies removals first, then puts; its cost depends on the given text. `rank` reads the postings of the query terms
  * and passes once over all slots.
  *
  * Exact names come first, with relevance 1: the whole query or one of its words equals the id, the name or an alias, alone or after
@@ -270,7 +270,7 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
         extractTerms(text).whole,
         vocabulary(),
         tuning,
-        (term) => ({ worth: scores.weighTerm(term), tools: index.countTools(term.hash) }),
+        (term) => ({ weight: scores.weighTerm(term), tools: index.countTools(term.hash) }),
         {
           name: describeTier(tier),
           score,

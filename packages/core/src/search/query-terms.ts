@@ -1,4 +1,4 @@
-/** A query as weighted terms: words that count, the concepts behind them, neighbouring pairs; as a whole and clause by clause. */
+/** Turns a query into weighted terms: words, their concepts and neighbouring pairs, for the whole query and for each clause. */
 
 import { hashPair } from './index/spelling.js'
 import { identityBit } from './index/tally.js'
@@ -11,29 +11,29 @@ import { isStopWord } from './words/tokenize.js'
 import type { SpelledWord, Term, Vocabulary } from './words/vocabulary.js'
 import { isProduct, resolveIdioms } from './words/word-lists.js'
 
-/** Distinct words of a query that count; the rest is ignored. */
+/** Number of distinct words that are read. */
 const wordLimit = 64
-/** From this many distinct words on a query is taken apart into clauses. */
+/** Queries with at least this many distinct words are also split into clauses. */
 const longQuery = 18
 const clauseLimit = 12
-/** From this many words on, small ones and all, synonyms are not asked for. */
+/** Queries with at least this many words, stop words included, are searched without synonyms. */
 const wordyQuery = 30
-/** Up to so many distinct words a query says first what is to be done; a longer one tells a story. */
+/** Queries with at most this many distinct words start with the requested action; a longer one tells a story. */
 const briefQuery = 6
-/** A concept counts beside the word that leads to it. Where no tool holds the word, it stands in for it, and counts so many times more. */
+/** Factor for the concepts of a word that no tool has: they replace the word instead of adding to it. */
 const replacementFactor = 2
-/** They say nothing of a tool but that it should give something and not change it. */
+/** Words that ask for information and say nothing else about the tool. */
 const questionPronouns: ReadonlySet<string> = new Set(['what', 'which', 'when', 'where', 'who', 'whose'])
 
-/** What follows one of these is no verb that says what is to be done: "I need a new pair", "I'm planning a trip". */
+/** The word after one of these is not the requested action: "I need a new pair", "I'm planning a trip". */
 const wordsBeforeNouns: ReadonlySet<string> = new Set(
   'a an the my our your some any this that these those m am is are re was'.split(' '),
 )
 
-/** Behind the first word, this says what a thing is like: "restart the crashed pod". */
+/** After the first word, these endings describe a thing: "restart the crashed pod". */
 const participle = /(?:ed|ing)$/
 
-/** What follows one of these, behind the subject, is detail. */
+/** Words that start a detail, once the query has named its subject. */
 const prepositions: ReadonlySet<string> = new Set(
   'about after against as at before between by during for from in inside into of on onto over since to through under until via while with within without using'.split(
     ' ',
@@ -47,69 +47,71 @@ export interface QueryTerm {
   readonly kind: 'word' | 'synonym' | 'concept' | 'pair'
   /** A word of a script without spaces. */
   readonly unspaced: boolean
-  /** It says where, when, with whom, about what, or what something is like: "in airtable", "with a colleague", "crashed". */
+  /** A detail: where, when, with whom, about what, or what something is like ("in airtable", "with a colleague", "crashed"). */
   readonly detail: boolean
-  /** The concepts that a word leads to. */
+  /** Concepts that the word leads to. */
   readonly concepts: readonly { readonly hash: number; readonly near: 'same' | 'subject' | 'hint' }[]
 }
 
-/** Of what is no word of a sentence. */
+/** Defaults for terms that are not words of the query. */
 const notAWord = { unspaced: false, detail: false, concepts: [] } as const
 
 export interface QueryTerms {
   readonly whole: readonly QueryTerm[]
   /** Empty unless the query is long and has several clauses. */
   readonly clauses: readonly (readonly QueryTerm[])[]
-  /** What is to be done to things, see `words/effects.ts`; 0 where the request does not begin with it. */
+  /** Requested effect, see `words/effects.ts`; 0 if the query does not start with one. */
   readonly effect: number
 }
 
 /**
- * `knows` says whether any tool holds a term: a mixed-case word counts whole if one does, or if it is a product's name, else by its
- * parts. `isAlone`: nothing but the text selects tools.
+ * Extracts the terms of a query.
+ *
+ * `isKnown` checks whether any tool has a term. A mixed-case word counts as a whole if a tool has it or if it is a product name;
+ * otherwise its parts count. `isAlone`: only the text selects tools, without `+must` words.
  */
 export function extractQueryTerms(
   query: string,
   vocabulary: Vocabulary,
   tuning: Tuning,
-  knows: (hash: number) => boolean,
+  isKnown: (hash: number) => boolean,
   isAlone = true,
 ): QueryTerms {
   const text = resolveIdioms(query)
   const words = vocabulary.readWords(text)
   const isWordy = words.length >= wordyQuery
-  const meant = extractTerms(words, tuning, knows, isWordy)
-  const whole = meant.length > 0 || !isAlone ? meant : extractLoneStopWord(words, knows)
+  const terms = extractTerms(words, tuning, isKnown, isWordy)
+  const whole = terms.length > 0 || !isAlone ? terms : extractLoneStopWord(words, isKnown)
   const distinct = whole.filter(({ kind }) => kind === 'word').length
   const effect = distinct <= briefQuery ? adjustForPlural(findRequestedEffect(words), words) : 0
   if (distinct < longQuery) return { whole, clauses: [], effect }
   const clauses = splitClauses(text)
-    .map((clause) => extractTerms(vocabulary.readWords(clause), tuning, knows, isWordy))
+    .map((clause) => extractTerms(vocabulary.readWords(clause), tuning, isKnown, isWordy))
     .filter((terms) => terms.filter(({ kind }) => kind === 'word').length >= 2)
     .slice(0, clauseLimit)
   return { whole, clauses: clauses.length > 1 ? clauses : [], effect: 0 }
 }
 
-function isPlural({ text, isStopWord: empty }: Term): boolean {
-  return !empty && text.length > 3 && /[^su]s$/.test(text)
+function isPlural({ text, isStopWord }: Term): boolean {
+  return !isStopWord && text.length > 3 && /[^su]s$/.test(text)
 }
 
-/** Of several things a list is asked for. */
+/** Asks for a list if the query mentions several things. */
 function adjustForPlural(effect: number, words: readonly SpelledWord[]): number {
   if ((effect & questionEffect) === 0) return effect
   return words.some(({ whole }) => isPlural(whole)) ? effect | severalEffect : effect & ~severalEffect
 }
 
-/** "Can you list my pods": what stands before the first word that says something is passed over. */
+/** Finds the effect of the first word that has one: "can you list my pods". */
 function findRequestedEffect(words: readonly SpelledWord[]): number {
   const [start] = words
   if (start && questionWords.has(start.whole.text)) return questionEffect
   for (const { whole } of words) {
     if (questionPronouns.has(whole.text)) return questionEffect
     if (wordsBeforeNouns.has(whole.text)) return 0
-    // "Running shoes" asks for nothing to be run.
+    // "Running shoes" does not ask to run anything.
     if (whole.queryEffect > 0) return whole.text.endsWith('ing') ? 0 : whole.queryEffect
-    // "Comments on a merge request" are to be read.
+    // "Comments on a merge request" asks to read them.
     if (!whole.isStopWord) return isPlural(whole) ? questionEffect : 0
   }
   return 0
@@ -118,29 +120,30 @@ function findRequestedEffect(words: readonly SpelledWord[]): number {
 function extractTerms(
   words: readonly SpelledWord[],
   { pair: pairWeight }: Tuning,
-  knows: (hash: number) => boolean,
+  isKnown: (hash: number) => boolean,
   isWordy: boolean,
 ): QueryTerm[] {
-  const said = new Map<Term, { unspaced: boolean; detail: boolean }>()
+  const queryWords = new Map<Term, { unspaced: boolean; detail: boolean }>()
   let isDetail = false
   const asked = new Map<number, QueryTerm>()
   const pairs: QueryTerm[] = []
-  const asks = words.find(({ whole }) => questionPronouns.has(whole.text))?.whole.queryConcepts ?? []
+  const questionConcepts =
+    words.find(({ whole }) => questionPronouns.has(whole.text))?.whole.queryConcepts ?? []
   let previous: Term | undefined
   for (const word of words) {
-    isDetail ||= prepositions.has(word.whole.text) && hasSubject(said)
+    isDetail ||= prepositions.has(word.whole.text) && hasSubject(queryWords)
     if (word.whole.isStopWord) continue
     const { whole, parts } = word
-    for (const term of parts.length === 0 || knows(whole.hash) || isProduct(whole.text) ? [whole] : parts) {
+    for (const term of parts.length === 0 || isKnown(whole.hash) || isProduct(whole.text) ? [whole] : parts) {
       if (term.isStopWord) continue
-      if (!said.has(term) && said.size < wordLimit) {
-        const detail = isDetail || (said.size > 0 && participle.test(term.text))
-        said.set(term, { unspaced: word.pair, detail })
+      if (!queryWords.has(term) && queryWords.size < wordLimit) {
+        const detail = isDetail || (queryWords.size > 0 && participle.test(term.text))
+        queryWords.set(term, { unspaced: word.pair, detail })
       }
       if (previous && previous.hash !== term.hash && pairs.length < wordLimit) {
         const hash = hashPair(previous.hash, term.hash)
-        // Tools hold few of the pairs that are asked for.
-        if (knows(hash)) {
+        // Most pairs occur in no tool.
+        if (isKnown(hash)) {
           const text = `${previous.text} ${term.text}`
           pairs.push({ text, hash, weight: pairWeight, kind: 'pair', ...notAWord })
         }
@@ -148,53 +151,53 @@ function extractTerms(
       previous = term
     }
   }
-  for (const [term, { unspaced, detail }] of said) {
+  for (const [term, { unspaced, detail }] of queryWords) {
     const { text, hash, weight } = term
-    // Two spellings of one stem are one term.
+    // Two spellings with the same stem are one term.
     const known = asked.get(hash)
     const concepts = term.queryConcepts
     if (!known || known.weight < weight)
       asked.set(hash, { text, hash, weight, kind: 'word', unspaced, detail, concepts })
   }
-  const askFor = ({ hash, label: text, near }: Concept, weight: number): void => {
+  const addConcept = ({ hash, label: text, near }: Concept, weight: number): void => {
     const kind = near === 'same' ? 'synonym' : 'concept'
     const known = asked.get(hash)
-    // What is said itself stays a word, however little it says.
+    // A word of the query stays a word, however low its weight.
     if (!known || (known.kind !== 'word' && known.weight < weight))
       asked.set(hash, { text, hash, weight, kind, ...notAWord })
   }
-  for (const term of said.keys()) {
-    const times = knows(term.hash) ? 1 : replacementFactor
-    // Who says it in many words says some of those that tools use.
+  for (const term of queryWords.keys()) {
+    const times = isKnown(term.hash) ? 1 : replacementFactor
+    // A wordy query contains some of the tools' own words, so synonyms are not needed.
     for (const concept of term.queryConcepts)
-      if (concept.near !== 'same' || !isWordy) askFor(concept, concept.weight * term.weight * times)
+      if (concept.near !== 'same' || !isWordy) addConcept(concept, concept.weight * term.weight * times)
   }
   // A question without a subject asks for nothing.
-  if (said.size > 0) for (const concept of asks) askFor(concept, concept.weight)
+  if (queryWords.size > 0) for (const concept of questionConcepts) addConcept(concept, concept.weight)
   for (const pair of pairs) asked.set(pair.hash, pair)
   return [...asked.values()]
 }
 
-/** "Connect to the VPN" has said nothing yet where its preposition stands. */
-function hasSubject(said: ReadonlyMap<Term, unknown>): boolean {
-  if (said.size > 1) return true
-  const [first] = said.keys()
+/** Checks whether the query has named its subject: "connect to the VPN" has not when it reaches "to". */
+function hasSubject(queryWords: ReadonlyMap<Term, unknown>): boolean {
+  if (queryWords.size > 1) return true
+  const [first] = queryWords.keys()
   return first !== undefined && first.queryEffect === 0 && first.weight === 1
 }
 
 /**
- * A query of one word that says nothing may still be a name, of a server called "a": such words are indexed in names only. Several
- * are a sentence without a subject.
+ * Keeps a query that consists of one stop word, because it may be a name, such as a server called "a". Stop words are indexed in names
+ * only. Several stop words are a sentence without a subject.
  */
-function extractLoneStopWord(words: readonly SpelledWord[], knows: (hash: number) => boolean): QueryTerm[] {
+function extractLoneStopWord(words: readonly SpelledWord[], isKnown: (hash: number) => boolean): QueryTerm[] {
   const [only, ...others] = words
   if (!only || others.length > 0) return []
   const { text, hash } = only.whole
-  if (!knows(hash)) return []
+  if (!isKnown(hash)) return []
   return [{ text, hash, weight: 1, kind: 'word', ...notAWord }]
 }
 
-/** Sentences, and parts of them that start a new request ("…, and also find"). */
+/** Splits a query into sentences, and at words that start a new request ("…, and also find"). */
 export function splitClauses(text: string): string[] {
   return text
     .split(
@@ -204,12 +207,10 @@ export function splitClauses(text: string): string[] {
     .filter((clause) => clause !== '')
 }
 
-// Words of a query that name a place, a person or a company: what a tool is given, not what it does.
-
-/** Inside a sentence: its first word has a capital in any case. Words all in capitals are as often a thing ("QR") as a name. */
+/** A capitalised word inside a sentence. The first word does not count, nor do words in capitals, which are as often a thing ("QR") as a name. */
 const capitalisedWord = /(?<=[\p{L}\p{N},] )\p{Lu}\p{Ll}+(?!\p{L})/gu
 
-/** Hashes of the words that a query writes as names. */
+/** Finds words that are written as names of places, people or companies. They are arguments for a tool, not what the tool does. */
 export function findCapitalisedNames(text: string, vocabulary: Vocabulary): ReadonlySet<number> {
   const found = new Set<number>()
   for (const [word] of text.matchAll(capitalisedWord))
@@ -218,9 +219,7 @@ export function findCapitalisedNames(text: string, vocabulary: Vocabulary): Read
   return found
 }
 
-// `+must`: the tools that hold a word in their name, aliases, server, domain or group; where none does, a word that means the same.
-
-/** The slots where every word of every entry occurs in an identity field; undefined if no entry holds a word. */
+/** Finds the tools that have every `+must` word in their name, aliases, server, domain or group; undefined if `must` has no words. */
 export function findSlotsWithWords(
   must: readonly string[],
   index: TermIndex,
@@ -233,7 +232,7 @@ export function findSlotsWithWords(
       if (word.parts.length > 0)
         for (const slot of word.parts.map(({ hash }) => findIdentitySlots(hash, index)).reduce(intersect))
           passed.add(slot)
-      // Nobody is called by that word: "+mail" then stands for what is called "email".
+      // No tool has that word: "+mail" then also selects tools called "email".
       if (passed.size === 0)
         for (const { hash } of word.whole.queryConcepts)
           for (const slot of findIdentitySlots(hash, index)) passed.add(slot)

@@ -1,15 +1,16 @@
-/** Tools that their own description calls deprecated, and what it says to use instead: that goes before them. */
+/** Ranks the replacement of a deprecated tool before it, if the description names one. */
+
 import { toolId } from '../base/names.js'
 import type { Entry } from '../catalogue/catalogue.js'
 import type { Ranked } from './searcher.js'
 
 type FindTool = (id: string) => Entry | undefined
 
-/** Hits that are looked at: further ones are hardly ever shown. */
+/** Number of hits that are checked. Later ones are rarely shown. */
 const HIT_LIMIT = 20
-/** Characters of a description in which a tool says that it is deprecated. */
+/** Characters of a description in which a deprecation is looked for. */
 const HEAD = 300
-/** A tool speaks of itself at the beginning, in brackets, in capitals or as "this"; others are "the deprecated flags". */
+/** A tool calls itself deprecated at the start, in brackets, in capitals or with "this". "The deprecated flags" are something else. */
 const deprecated = [
   /^\W*(?:deprecated|superseded|replaced|obsolete)\b|[([]\s*(?:deprecated|superseded|obsolete)\b/i,
   /\b(?:tool|endpoint|method|function|command|this|it) (?:is|was|has been) (?:now )?(?:deprecated|superseded|replaced|obsolete)\b|已废弃/i,
@@ -20,8 +21,8 @@ const named =
   /\b(?:use|using|prefer|try|see|favou?r of|(?:superseded|replaced|succeeded) by|(?:moved|renamed|switch|migrate) to)\s+(?:the\s+)?(?:new\s+)?[^\p{L}\p{N}\s]*([\p{L}\p{N}_.-]*[\p{L}\p{N}])/giu
 
 /**
- * What succeeds a tool stands directly before it, as relevant as the two are together; a tool that the query names stays where it is.
- * `known` gives the tools that may be found.
+ * Moves each replacement directly before the deprecated tool, with the better figures of the two. A tool that the query names keeps
+ * its place. `known` returns the tools that may be found.
  */
 export function rankReplacementsFirst(ranked: readonly Ranked[], known: FindTool): readonly Ranked[] {
   let order: Ranked[] | undefined
@@ -40,14 +41,14 @@ export function rankReplacementsFirst(ranked: readonly Ranked[], known: FindTool
   return order ?? ranked
 }
 
-/** The last of those that succeed each other. */
+/** Follows the chain of replacements to its end. */
 function findReplacement(first: string, known: FindTool): string | undefined {
   const seen = new Set([first])
   for (let id = first; ; ) {
     const entry = known(id)
     const next = entry && findNamedReplacement(entry, known)
     if (next === undefined) return id === first ? undefined : id
-    // They name each other.
+    // The tools name each other.
     if (seen.has(next)) return undefined
     seen.add(next)
     id = next
@@ -56,7 +57,7 @@ function findReplacement(first: string, known: FindTool): string | undefined {
 
 function findNamedReplacement(entry: Entry, known: FindTool): string | undefined {
   const { description } = entry.tool
-  // A host without types may leave it out.
+  // Hosts without types may omit the description.
   const head = typeof description === 'string' ? description.slice(0, HEAD) : ''
   if (!deprecated.some((words) => words.test(head))) return undefined
   const ids = [...head.matchAll(named)].map(([, name = '']) => toolId(entry.source, name))

@@ -1,4 +1,4 @@
-/** The word groups of `concepts.ts`, ready for lookup. A concept is one more term of a tool, and of a query that leads to it. */
+/** Prepares the word groups of `concepts.ts` for lookup. A concept is an additional term of tools and queries. */
 
 import { conceptSeed, hashTerm } from '../index/spelling.js'
 import { actionGroups, topicGroups } from './concepts.js'
@@ -10,29 +10,29 @@ import { createVocabulary, type Vocabulary } from './vocabulary.js'
 export interface Concept {
   readonly hash: number
   readonly weight: number
-  /** How near it is to the word that led here: what tools say for it; the subject that it names; or no more than a hint. */
+  /** How near the concept is to the word: a synonym, the subject that the word names, or only a hint. */
   readonly near: 'same' | 'subject' | 'hint'
-  /** Its first word, for explanations. */
+  /** First word of the group, for explanations. */
   readonly label: string
 }
 
 export interface Lexicon {
-  /** Hashes of the concepts a tool has by using the word (a stem). */
+  /** Concept hashes of a tool that uses the word (a stem). */
   readonly toolConcepts: ReadonlyMap<string, readonly number[]>
-  /** Concepts a query asks for by using the word. Many meanings count less each. */
+  /** Concepts that a query asks for by using the word. A word with many concepts gives each less weight. */
   readonly queryConcepts: ReadonlyMap<string, readonly Concept[]>
-  /** What a word (a stem) does to things, see `effects.ts`. */
+  /** Effects of a word (a stem), see `effects.ts`. */
   readonly effects: ReadonlyMap<string, number>
-  /** The same for the word with which a request begins, where more words are verbs. */
+  /** Effects of the first word of a request, which is more often a verb. */
   readonly queryEffects: ReadonlyMap<string, number>
 }
 
-/** How much each counts beside the word that leads to it. */
+/** Weights relative to the word that leads to the concept. */
 type LexiconWeights = Readonly<Record<'action' | 'topic' | 'synonym', number>>
 
 /** Costs a few milliseconds, once per searcher. */
 export function createLexicon({ action, topic, synonym }: LexiconWeights): Lexicon {
-  const held = new Map<string, number[]>()
+  const toolConcepts = new Map<string, number[]>()
   const asked = new Map<string, Concept[]>()
   const effects = new Map<string, number>()
   for (const [kind, groups, weight] of [
@@ -51,35 +51,35 @@ export function createLexicon({ action, topic, synonym }: LexiconWeights): Lexic
       const core = new Set(own.trim().split(/\s+/).map(stem))
       const effect = kind === 'action' ? (groupEffects[label] ?? 0) : 0
       for (const word of core) {
-        add(held, word, concept.hash)
+        add(toolConcepts, word, concept.hash)
         if (effect > 0 && !vagueWords.has(word)) effects.set(word, (effects.get(word) ?? 0) | effect)
       }
       for (const word of new Set([...core, ...more.trim().split(/\s+/).filter(Boolean).map(stem)]))
         add(asked, word, core.has(word) && kind === 'topic' ? concept : { ...concept, near: 'hint' })
     }
-  const means = splitWeights(asked)
+  const queryConcepts = splitWeights(asked)
   for (const [word, others] of splitWeights(groupSynonyms(synonym)))
-    means.set(word, [...(means.get(word) ?? []), ...others])
-  const askedEffects = new Map(effects)
+    queryConcepts.set(word, [...(queryConcepts.get(word) ?? []), ...others])
+  const queryEffects = new Map(effects)
   for (const [verb, effect] of verbEffects) {
     const word = stem(verb)
-    askedEffects.set(word, (askedEffects.get(word) ?? 0) | effect)
+    queryEffects.set(word, (queryEffects.get(word) ?? 0) | effect)
   }
-  return { toolConcepts: held, queryConcepts: means, effects, queryEffects: askedEffects }
+  return { toolConcepts, queryConcepts, effects, queryEffects }
 }
 
-/** By the word that is said. What tools say for it is a word of theirs, so its hash is that word's. */
+/** Groups synonyms by the word of the query. A synonym is itself a word of the tools, so it has the hash of that word. */
 function groupSynonyms(weight: number): Map<string, Concept[]> {
-  const bySaid = new Map<string, Concept[]>()
+  const byQueryWord = new Map<string, Concept[]>()
   for (const [label, said] of Object.entries(synonyms)) {
     const word = stem(label)
     const concept: Concept = { hash: hashTerm(word), weight, label, near: 'same' }
-    for (const each of new Set(said.split(' ').map(stem))) if (each !== word) add(bySaid, each, concept)
+    for (const each of new Set(said.split(' ').map(stem))) if (each !== word) add(byQueryWord, each, concept)
   }
-  return bySaid
+  return byQueryWord
 }
 
-/** Who means many things means each of them less. */
+/** Lowers the weight of each concept of a word with several meanings. */
 function splitWeights(asked: ReadonlyMap<string, readonly Concept[]>): Map<string, readonly Concept[]> {
   return new Map(
     [...asked].map(([word, meant]) => {
@@ -89,7 +89,7 @@ function splitWeights(asked: ReadonlyMap<string, readonly Concept[]>): Map<strin
   )
 }
 
-/** What a word (a stem) stands for: in a tool, and in a query. */
+/** Finds the concepts of a word (a stem) in a tool and in a query. */
 export function findConcepts(
   { toolConcepts, queryConcepts }: Lexicon,
   word: string,
@@ -97,7 +97,7 @@ export function findConcepts(
   return { concepts: toolConcepts.get(word) ?? NONE, queryConcepts: queryConcepts.get(word) ?? NONE }
 }
 
-/** One for all words without a concept: nearly all, and there are thousands. */
+/** Shared by all words without a concept, which are nearly all. */
 const NONE: readonly never[] = []
 
 function add<T>(map: Map<string, T[]>, word: string, each: T): void {
@@ -106,15 +106,13 @@ function add<T>(map: Map<string, T[]>, word: string, each: T): void {
   else map.set(word, [each])
 }
 
-// The vocabulary of the default ranking, and the concepts behind a word of which only the hash is known. Made when first asked for.
-
+/** The vocabulary of the default ranking, and the concepts of a word by its hash. */
 export interface DefaultWords {
   readonly vocabulary: Vocabulary
   getConcepts(word: number): readonly number[]
 }
 
-const none: readonly number[] = []
-
+/** Creates the words on first use. */
 export function createDefaultWords(tuning: LexiconWeights): () => DefaultWords {
   let made: DefaultWords | undefined
   return () => {
@@ -122,7 +120,7 @@ export function createDefaultWords(tuning: LexiconWeights): () => DefaultWords {
     const lexicon = createLexicon(tuning)
     const concepts = new Map<number, readonly number[]>()
     for (const [stem, meant] of lexicon.toolConcepts) concepts.set(hashTerm(stem), meant)
-    made = { vocabulary: createVocabulary(lexicon), getConcepts: (word) => concepts.get(word) ?? none }
+    made = { vocabulary: createVocabulary(lexicon), getConcepts: (word) => concepts.get(word) ?? NONE }
     return made
   }
 }

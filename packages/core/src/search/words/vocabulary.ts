@@ -1,60 +1,61 @@
-/** Words as the index holds them: numbers, the concepts behind them, and whether they say anything. Looked up once per spelling. */
+/** Looks up words as the index stores them: hash, concepts, effects and weight. Caches each spelling. */
+
 import { hashTerm } from '../index/spelling.js'
 import { type Concept, findConcepts, type Lexicon } from './lexicon.js'
 import { forEachWord, spellOutSigns, stem, wholeWordPartLimit } from './tokenize.js'
 import { stopWords, weakWeight, weakWords } from './word-lists.js'
 
-/** Spellings that are remembered; when there are more, all are forgotten. */
+/** Number of cached spellings. The cache is emptied when it is full. */
 const spellingLimit = 100_000
-/** The same for what is asked: words of queries come back, but strangers bring new ones for ever. */
+/** The same limit before a query. Query words repeat, but queries also bring new words without end. */
 const askedLimit = 5000
 
 const asciiText = /^[\x00-\x7f]*$/
-/** 1 for the codes of ASCII letters and digits. */
+/** 1 for ASCII letters and digits. */
 const isWordCode = Uint8Array.from({ length: 128 }, (_, code) =>
   /[A-Za-z0-9]/.test(String.fromCharCode(code)) ? 1 : 0,
 )
-/** Dashes, quotes, bullets, arrows and the like: they separate words in any case. */
+/** Dashes, quotes, bullets, arrows and similar characters always separate words. */
 const typography = /[\u00a0\u00b7\u2010-\u2027\u2030-\u205e\u2190-\u21ff\u2500-\u27bf]/g
 
 export interface Term {
-  /** As it is written, in lower case. */
+  /** The written form in lower case. */
   readonly text: string
-  /** Of its stem: what the index holds. */
+  /** Hash of the stem, as stored in the index. */
   readonly hash: number
-  /** Hashes of the concepts that the word stands for in a tool's text. */
+  /** Concept hashes of the word in a tool's text. */
   readonly concepts: readonly number[]
-  /** The same for a query, where more words lead to a concept. */
+  /** Concepts of the word in a query, where more words lead to a concept. */
   readonly queryConcepts: readonly Concept[]
-  /** A stop word: indexed in names only, never asked for. */
+  /** Stop words are indexed in names only and ignored in queries. */
   readonly isStopWord: boolean
-  /** What the word does to things, see `effects.ts`; 0 where that cannot be said. */
+  /** Effects of the word, see `effects.ts`; 0 if unknown. */
   readonly effect: number
-  /** The same for a word with which a request begins. */
+  /** Effects of the word at the start of a request. */
   readonly queryEffect: number
-  /** From 0 to 1: how much the word counts in a query. */
+  /** From 0 to 1: weight of the word in a query. */
   readonly weight: number
 }
 
 export interface SpelledWord {
   readonly whole: Term
-  /** None unless the word is mixed-case. */
+  /** Empty unless the word is mixed-case. */
   readonly parts: readonly Term[]
-  /** What a document is indexed by: the parts, and the whole of a short word. */
+  /** Terms indexed for a document: the parts, and the whole of a short word. */
   readonly terms: readonly Term[]
-  /** A pair of characters of a script without spaces; about half of such pairs straddle two words. */
+  /** Two characters of a script without spaces. About half of such pairs straddle two words. */
   readonly pair: boolean
 }
 
-/** One for all words without parts. */
+/** Shared by all words without parts. */
 const NO_PARTS: readonly Term[] = []
 
 export interface Vocabulary {
-  /** The words of a text, in order. Linear in its length. */
+  /** Reads the words of a text, in order. Linear in its length. */
   readWords(text: string): SpelledWord[]
-  /** Gives back the memory of words that were looked up. */
+  /** Empties the cache. */
   forget(): void
-  /** The same, before a query is read, where many words are remembered. */
+  /** Empties the cache before a query if it has grown large. */
   forgetIfLarge(): void
 }
 
@@ -114,7 +115,7 @@ export function createVocabulary(lexicon: Lexicon): Vocabulary {
         forEachWord(text, add)
         return found
       }
-      // Nearly all text is this: one lookup per word as it is written, by a hash made while reading, so that no string is cut out.
+      // Most text is ASCII: one lookup per written word, by a hash computed while reading, so no substring is created.
       const end = plain.length
       for (let start = 0; start < end; ) {
         let hash = 0
