@@ -1,6 +1,7 @@
 /**
- * What tools cost, and what they would have cost with every schema on the wire. Net: searching, cards, inserts and
- * whole rounds that only searched are charged to deferral, and the figure is negative when that is the truth.
+ * Computes the tokens of each request, and how much deferring tools saved or cost compared with sending every tool.
+ *
+ * Search calls, cards, notices and whole rounds that only searched count as costs of deferring, so the saving can be negative.
  */
 
 import { type CacheRule, getCacheRule } from '../costs/costs.js'
@@ -12,7 +13,7 @@ import { tombstone } from '../surface/project.js'
 import type { Pin } from '../tool/wire-tool.js'
 import { sumToolTokens } from './measurement.js'
 
-/** Tokens of the request that `facts` are about to begin. */
+/** Counts the tokens of the request that starts with `facts`. */
 export function measureSurface(
   state: LedgerState,
   facts: readonly LedgerFact[],
@@ -85,7 +86,7 @@ function sum(figures: Iterable<number>): number {
   return total
 }
 
-/** Tokens of the definitions that did not change and stand behind the first one written anew, in the order of the array. */
+/** Sums the unchanged definitions after the first rewritten one, in the order of the tools array. They lose their place in the cache. */
 function sumAfterFirstRewrite(state: LedgerState, context: Context): number {
   const changed = new Set(state.array.rewritten)
   if (changed.size === 0) return 0
@@ -104,15 +105,15 @@ function sumAfterFirstRewrite(state: LedgerState, context: Context): number {
   return sum
 }
 
-/** The running total of what all allowed tools would cost. After the first walk it costs what changed. */
+/** Keeps the running total of all allowed tools' definitions. After the first call, its cost depends on the changes. */
 export function createEagerTotal() {
   let revision = -1
   let total = 0
   const costs = new Map<string, number>()
-  /** `also`: ids that policy has denied or allowed since; `anew`: policy may have changed its mind about any of them. */
-  return (context: Context, also: readonly string[], anew: boolean): number => {
-    const ids = new Set(also)
-    if (anew) revision = -1
+  /** `changed`: ids whose policy decision changed. `recheckAll`: all policy decisions may have changed. */
+  return (context: Context, changed: readonly string[], recheckAll: boolean): number => {
+    const ids = new Set(changed)
+    if (recheckAll) revision = -1
     if (revision < 0) for (const entry of context.catalogue.entries()) ids.add(entry.id)
     else if (revision < context.catalogue.revision)
       for (const id of context.catalogue.changesSince(revision)) ids.add(id)
@@ -129,23 +130,23 @@ export function createEagerTotal() {
 
 export interface Accounting {
   readonly requests: number
-  /** Requests whose only calls were searches, hints or refused guesses: with every tool on the wire they would not exist. */
+  /** Requests that only made searches, hints or refused guesses. With every tool sent, they would not exist. */
   readonly metaRequests: number
-  /** Requests for which the host gave `messageTokens`. Only these enter the figures below. */
+  /** Requests with known `messageTokens`. Only these count below. */
   readonly measured: number
-  /** Input tokens: tools and messages as sent. */
+  /** Input tokens as sent: tools and messages. */
   readonly actual: number
   /** Input tokens of the same work with every allowed tool sent eagerly. */
   readonly counterfactual: number
-  /** `counterfactual - actual`: negative when deferral cost more than it saved. */
+  /** `counterfactual - actual`. Negative if deferring cost more than it saved. */
   readonly saved: number
-  /** The same in units of one plain input token, with the prompt cache by this wire's rule. See docs/concepts/deliveries-and-cache.md. */
+  /** The same in units of one plain input token, with the prompt cache rules of this wire. See docs/concepts/deliveries-and-cache.md. */
   readonly cost: { readonly actual: number; readonly counterfactual: number; readonly saved: number }
-  /** Tokens that had to be read again because something before them in the tools array changed. Not part of `saved`. */
+  /** Tokens that were read again because something before them in the tools array changed. Not part of `saved`. */
   readonly reread: number
-  /** Where the tokens went, summed over the measured requests. */
+  /** Tokens by purpose, summed over the measured requests. */
   readonly tokens: SurfaceTokens
-  /** The provider's own figures, summed where the host gave them. */
+  /** The provider's figures, summed over the requests that have them. */
   readonly provider: {
     readonly inputTokens: number
     readonly cachedTokens: number
@@ -167,7 +168,7 @@ const NOTHING: SurfaceTokens = {
   media: 0,
 }
 
-/** `prices`: what the host says of its prices. */
+/** Sums up the requests of a conversation. `prices`: prices set by the host. */
 export function computeAccounting(state: LedgerState, prices: Partial<CacheRule> = {}): Accounting {
   const records = [...state.requests.byId.values()]
   let actual = 0
@@ -207,12 +208,12 @@ export function computeAccounting(state: LedgerState, prices: Partial<CacheRule>
   }
 }
 
-/** Everything the request sends, and what the provider adds to it. */
+/** Counts all input of a request, scaled to the provider's figure. */
 function countInput(record: RequestRecord): number {
   return countUnscaledInput(record) * computeScale(record)
 }
 
-/** The same with every tool sent eagerly. */
+/** Counts the input of the same request with every tool sent eagerly. */
 function countEagerInput(record: RequestRecord): number {
   return record.tokens.everythingEager * computeScale(record) + countOtherMessages(record)
 }
@@ -222,8 +223,8 @@ function countUnscaledInput({ tokens, messageTokens = 0 }: RequestRecord): numbe
 }
 
 /**
- * Definitions are counted here, and another tokenizer may find less in them than that. It shows where they alone come to more than
- * the provider counted in all: then its figure holds, and definitions are taken to cost less in proportion.
+ * Toolwell's tokenizer may count more than the provider's. If the definitions alone exceed the provider's total, the provider's
+ * figure counts, and all definitions are scaled down to it.
  */
 function computeScale(record: RequestRecord): number {
   const { inputTokens, messageTokens } = record
@@ -231,7 +232,7 @@ function computeScale(record: RequestRecord): number {
   return messageTokens === 0 && inputTokens !== undefined && inputTokens < own ? inputTokens / own : 1
 }
 
-/** Adds up what requests cost where a prefix that stayed the same is read from the cache. Idle times are not known here. */
+/** Adds up the price of requests, with unchanged prefixes read from the cache. Idle times are unknown, so expiry is ignored. */
 function createBill(prices: Partial<CacheRule>) {
   let actual = 0
   let counterfactual = 0
@@ -265,7 +266,7 @@ function createBill(prices: Partial<CacheRule>) {
   }
 }
 
-/** How much of a request was in the one before, from its start on. Tools come before messages. */
+/** Counts the tokens that a request shares with the one before, from the start. Tools come before messages. */
 function countCached(previous: RequestRecord, record: RequestRecord): number {
   if (previous.frozen !== record.frozen) return 0
   if (previous.toolsVersion === record.toolsVersion) return countInput(previous)
@@ -276,7 +277,7 @@ function isSearchOnly(record: RequestRecord): boolean {
   return record.metaCalls > 0 && record.realCalls === 0
 }
 
-/** The messages without what deferral put into them. */
+/** Counts the messages without the texts that deferring added. */
 function countOtherMessages({ messageTokens = 0, tokens }: RequestRecord): number {
   return Math.max(0, messageTokens - tokens.section - tokens.searchResults - tokens.inserts)
 }

@@ -1,4 +1,5 @@
-/** Every event and notice as one line in words, for `debug` and for whoever reads a ledger. */
+/** Describes every event and notice in one line, for `debug` and for reading a ledger. */
+
 import { quote, showInvisible } from '../base/text.js'
 import type { LedgerEvent } from '../ledger/event.js'
 import type { ToolwellEvent } from '../ledger/events.js'
@@ -10,7 +11,7 @@ export function describeEvent({ conversation, ...event }: ToolwellEvent): string
   return conversation === '' ? line : `${quote(conversation, 60)} · ${line}`
 }
 
-/** Names and details may come from a server: none begins a line of its own, or hides in one. */
+/** Names and details may come from a server, so they must neither start a new line nor hide characters. */
 function toOneLine(text: string): string {
   return showInvisible(text.replace(/\s+/g, ' '))
 }
@@ -31,16 +32,16 @@ function describeFact(event: LedgerEvent): string {
       const why = because.startsWith(`${delivery}:`)
         ? because.slice(delivery.length)
         : because && ` (${because})`
-      return `latched (${event.reason}) on ${event.wire}: ${how}${why}`
+      return `frozen (${event.reason}) on ${event.wire}: ${how}${why}`
     }
     case 'returned':
-      return `back on ${event.wire}: the former latch holds`
+      return `back on ${event.wire}: its frozen prefix is used again`
     case 'thinking-stripped':
-      return `thinking of ${event.messages.length} messages is left out from here on`
+      return `thinking of ${formatCount(event.messages.length, 'message')} is no longer sent`
     case 'forked':
-      return `forked from ${quote(event.origin.ledger, 60)} behind ${event.origin.events} events`
+      return `forked from ${quote(event.origin.ledger, 60)} after ${event.origin.events} events`
     case 'inherited':
-      return `a sub-agent of ${quote(event.parent, 60)}`
+      return `sub-agent of ${quote(event.parent, 60)}`
     case 'searched':
       return `searched ${quote(event.query, 120)}: ${describeSearch(event)}`
     case 'loaded':
@@ -54,23 +55,23 @@ function describeFact(event: LedgerEvent): string {
     case 'redefined':
       return `${event.tool.wireName} has a new definition`
     case 'call-started':
-      return `call of ${event.tool} starts`
+      return `call of ${event.tool} started`
     case 'call-succeeded':
       return `call of ${event.tool} succeeded${event.dropped ? `; not loaded (${event.dropped})` : ''}`
     case 'call-failed':
       return `call of ${event.tool || quote(event.asked, 80)} failed (${event.reason})${event.detail ? `: ${event.detail}` : ''}`
     case 'announced':
-      return `told the model (${event.topic}): ${event.about.join(', ')}, ${event.tokens} tokens`
+      return `announced (${event.topic}): ${event.about.join(', ')}, ${event.tokens} tokens`
     case 'requested':
       return `request ${event.requestId}: ${describeTokens(event.tokens)}`
     case 'measured':
-      return `request ${event.requestId} came to ${describeUsage(event)}`
+      return `request ${event.requestId} used ${describeUsage(event)}`
     case 'compacted':
-      return `compacted: ${Object.keys(event.kept).length} anchors kept`
+      return `compacted: ${Object.keys(event.kept).length} positions kept`
     case 'cleared':
       return 'cleared'
     case 'downgraded':
-      return `${event.from} is given up: ${event.reason}`
+      return `${event.from} is no longer used: ${event.reason}`
   }
 }
 
@@ -108,29 +109,29 @@ function describeNotice(notice: Notice): string {
   switch (notice.kind) {
     case 'source-changed': {
       const { source, state, reason, tools, findings } = notice
-      const odd = findings.map(({ detail }) => `; ${detail}`).join('')
-      const whose = source === '' ? "the host's own source" : `source ${quote(source, 60)}`
-      const holds = tools > 0 || state === 'ready' ? ` with ${formatCount(tools, 'tool')}` : ''
-      return `${whose} is ${state}${holds}${reason ? `: ${reason}` : ''}${odd}`
+      const details = findings.map(({ detail }) => `; ${detail}`).join('')
+      const name = source === '' ? "the host's own source" : `source ${quote(source, 60)}`
+      const count = tools > 0 || state === 'ready' ? ` with ${formatCount(tools, 'tool')}` : ''
+      return `${name} is ${state}${count}${reason ? `: ${reason}` : ''}${details}`
     }
     case 'policy-failed':
-      return `the policy failed (${notice.action} ${notice.tool}), so it is denied: ${notice.detail}`
+      return `the policy failed (${notice.action} ${notice.tool}), so the action is denied: ${notice.detail}`
     case 'searcher-failed':
-      return `the searcher failed, the built-in one answered: ${notice.detail}`
+      return `the searcher failed and the built-in one answered: ${notice.detail}`
     case 'append-failed':
       return `the store refused a step (${notice.step}): ${notice.detail}`
     case 'search-ignored':
       return `the model called ${notice.hiddenCalls} tools it cannot see and has never searched; try affordance: 'strong'`
     case 'schema-unusable':
-      return `the schema of ${notice.tool} cannot check its arguments: ${notice.detail}`
+      return `the arguments of ${notice.tool} cannot be checked against its schema: ${notice.detail}`
     case 'hook-failed':
       return `${notice.hook} failed: ${notice.detail}`
     case 'usage-refused':
-      return `usage of ${notice.requestId} was not believed: ${notice.detail}`
+      return `usage of ${notice.requestId} was ignored: ${notice.detail}`
     case 'late-result-dropped':
-      return `a result of ${notice.tool} came after its time limit and was dropped`
+      return `a result of ${notice.tool} arrived after its time limit and was dropped`
     case 'call-fenced':
-      return `call ${notice.callId} of ${notice.tool} was run before (${notice.outcome ?? 'its outcome is not known'}) and is not run again; for a new conversation, open a new id`
+      return `call ${notice.callId} of ${notice.tool} was run before (${notice.outcome ?? 'outcome unknown'}) and is not run again; for a new conversation, open a new id`
     case 'history-warning':
       return `warning (${notice.code}): ${notice.detail}`
     case 'option-unmatched':

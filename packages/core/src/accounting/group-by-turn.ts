@@ -1,4 +1,5 @@
-/** A ledger as a person reads it: one request after the other, what it sent, and what its reply did. */
+/** Groups the events of a ledger by request, as data and as lines for people. */
+
 import { dropUndefined } from '../base/data.js'
 import type { LedgerEvent, SurfaceTokens } from '../ledger/event.js'
 import { createState, fold, type LedgerState, type LoadedTool } from '../ledger/fold.js'
@@ -10,39 +11,39 @@ import { explainMode } from './inspect.js'
 import { describeTokens, sumToolTokens } from './measurement.js'
 import { formatReport } from './report.js'
 
-/** What a request came to, where somebody said so. */
+/** Token figures of a request, if they were reported. */
 export type TurnUsage = Pick<
   Extract<LedgerEvent, { kind: 'measured' }>,
   'messageTokens' | 'inputTokens' | 'cachedTokens' | 'outputTokens'
 >
 
-/** One request and what followed from it. */
+/** One request and its consequences. */
 export interface LedgerTurn {
   readonly turn: number
   readonly requestId: string
   readonly wire: string
   readonly mode: 'off' | 'on'
   readonly delivery: DeliveryName
-  /** Tools that were always sent, those that were loaded (by the names they are called), and how many others could be found. */
+  /** Number of eager tools, names of loaded tools, and number of deferred tools. */
   readonly surface: { readonly eager: number; readonly loaded: readonly string[]; readonly deferred: number }
   readonly tokens: SurfaceTokens
   usage?: TurnUsage
-  /** What was written down for this request, before it was sent. */
+  /** Events recorded for this request before it was sent. */
   readonly before: readonly LedgerEvent[]
-  /** What its reply did. */
+  /** Events caused by its reply. */
   readonly after: LedgerEvent[]
 }
 
 export interface LedgerTurns {
   readonly turns: readonly LedgerTurn[]
-  /** What was written down since the last reply, for a request that has not come. */
+  /** Events recorded since the last reply, for a request that was not made yet. */
   readonly rest: readonly LedgerEvent[]
   readonly accounting: Accounting
-  /** The same for a person, one line each. */
+  /** The turns as text, one line each. */
   readonly lines: readonly string[]
 }
 
-/** What belongs to the request that follows. Everything else comes of a reply. */
+/** Events that belong to the following request. All others belong to a reply. */
 const BEFORE: ReadonlySet<LedgerEvent['kind']> = new Set([
   'frozen',
   'returned',
@@ -57,7 +58,7 @@ const BEFORE: ReadonlySet<LedgerEvent['kind']> = new Set([
   'downgraded',
 ])
 
-/** `stored`: as a store gives them, in any format that can be read. Throws `ledger-corrupt` where they cannot be folded. */
+/** `stored`: events as a store returns them, in any readable format. Throws `ledger-corrupt` if they cannot be folded. */
 export function groupByTurn(id: string, stored: readonly LedgerEvent[]): LedgerTurns {
   const turns: LedgerTurn[] = []
   let waiting: LedgerEvent[] = []
@@ -121,7 +122,7 @@ function listLoadedNames({ tools }: LedgerState): string[] {
     .map(([, { pin }]) => pin.wireName)
 }
 
-/** Eager tools that came behind the latch. */
+/** Counts eager tools that arrived after the prefix was frozen. */
 function countLateEager({ tools }: LedgerState): number {
   const isOne = ([id, each]: [string, LoadedTool]) =>
     each.live && each.source === 'arrival' && !tools.suspended.has(id)
@@ -139,7 +140,7 @@ function summariseState(state: LedgerState) {
   }
 }
 
-/** Loaded tools are named where they are not those of the request before. */
+/** Names the loaded tools only if they changed since the request before. */
 function formatTurn(
   { turn, mode, surface, tokens, usage, before, after }: LedgerTurn,
   loadedBefore: readonly string[],
@@ -167,7 +168,7 @@ function formatTurn(
   ]
 }
 
-/** Not what the line of a search or of an outcome says as well. */
+/** Skips events that the line of a search or of a call's outcome already covers. */
 function addsInformation(event: LedgerEvent, ended: ReadonlySet<string>): boolean {
   if (event.kind === 'loaded') return event.source !== 'search' && event.source !== 'select'
   return event.kind !== 'call-started' || !ended.has(event.anchor)

@@ -1,4 +1,4 @@
-/** What hosts ask about a conversation, read from its state. Nothing here is stored. */
+/** Answers questions of hosts about a conversation from its state. Stores nothing. */
 
 import { isOnSurface, type LedgerState } from '../ledger/fold.js'
 import type { Context } from '../surface/context.js'
@@ -13,35 +13,35 @@ export interface Inspection {
   readonly delivery: DeliveryName | undefined
   /** The wire of the last request. */
   readonly wire: string | undefined
-  /** What the system prompt says of deferred tools; empty before the first request. */
+  /** The system prompt section about deferred tools; empty before the first request. */
   readonly section: string
   /** Wire names of loaded tools, in order of loading. */
   readonly loadedLazyTools: readonly string[]
-  /** The number of requests begun before each was loaded. */
+  /** Number of requests started before each tool was loaded. */
   readonly loadedAtTurn: Readonly<Record<string, number>>
   readonly searchHistory: readonly {
     readonly turn: number
     readonly query: string
     readonly loaded: readonly string[]
   }[]
-  /** What the model is offered now, by the names it is sent under, for a host that writes its own list of tools. */
+  /** Tools that the model sees now, by wire name, for hosts that write their own list of tools. */
   readonly visibleNames: readonly {
     readonly name: string
     readonly snippet: string
     readonly guidelines: readonly string[]
   }[]
-  /** Wire names of what can be found and is not loaded. Looking walks the catalogue. */
+  /** Wire names of tools that can be found but are not loaded. Reading this walks through the catalogue. */
   readonly deferredNames: readonly string[]
-  /** Results of these tools must not be pruned or truncated: schemas live in them. */
+  /** Results of these tools must not be pruned or truncated, because they contain schemas. */
   readonly protectedToolNames: readonly string[]
   readonly suspended: Readonly<Record<string, string>>
-  /** Why this mode and delivery, where it was for Toolwell to decide; or why nothing was decided, though tools were called or requests went out. */
+  /** Why Toolwell chose this mode and delivery. Also set if nothing was decided although tools were called or requests were sent. */
   readonly because: string | undefined
-  /** Deliveries that did not do here what they should, and why. The next latch does without them. */
+  /** Deliveries that did not work here, and why. They are not used when the prefix is frozen again. */
   readonly withheld: Readonly<Record<string, string>>
-  /** How often each deprecated or other alias was called. */
+  /** Number of calls by each alias, deprecated or not. */
   readonly aliasUses: Readonly<Record<string, number>>
-  /** Calls that started and did not end, by tool id: a crash left them. */
+  /** Calls that started but did not end because of a crash, by tool id. */
   readonly pendingCalls: readonly string[]
   readonly accounting: Accounting
   /** One line for a status bar. */
@@ -49,14 +49,14 @@ export interface Inspection {
 }
 
 const UNSEEN =
-  'tools were called, and no request was made through Toolwell: give the SDK all of its settings, or the client its fetch'
+  'tools were called, but no request went through Toolwell: pass all of its settings to the SDK, or its fetch to the client'
 
-/** Why it was decided so; or, of a conversation that has called tools and decided nothing, what is wrong. */
+/** Explains the mode of a conversation, or what is wrong if tools were called but no mode was decided. */
 export function explainMode({ frozen, calls }: LedgerState): string | undefined {
   return frozen ? frozen.because : calls.succeeded && UNSEEN
 }
 
-/** `unseen`: what was noticed of requests that did not come through Toolwell. */
+/** `unseen`: a problem noticed with requests that bypassed Toolwell. */
 export function inspect(
   state: LedgerState,
   context: Context,
@@ -65,7 +65,7 @@ export function inspect(
 ): Inspection {
   const { catalogue } = context
   const live = [...state.tools.loaded].filter(([id, each]) => each.live && !state.tools.suspended.has(id))
-  // A late eager tool is visible, and nobody loaded it.
+  // A late eager tool is visible, but nobody loaded it.
   const loaded = live.filter(([, each]) => each.source !== 'arrival')
   const names = loaded.map(([, each]) => each.pin.wireName)
   const on = state.frozen?.mode === 'on'
@@ -95,7 +95,7 @@ export function inspect(
   }
 }
 
-/** Guidelines are those of tools that are sent or loaded: what is hidden keeps its own until it comes up. */
+/** Guidelines of hidden tools stay hidden until the tools are loaded. */
 function listVisible(state: LedgerState, context: Context, listed: ToolLister): Inspection['visibleNames'] {
   const describe = (name: string, tool: Tool | undefined) => ({
     name,
@@ -122,7 +122,7 @@ function listVisible(state: LedgerState, context: Context, listed: ToolLister): 
       const resolution = catalogue.resolve(sent.name, (entry) => gate.visible(entry))
       return describe(sent.name, resolution.kind === 'found' ? resolution.entry.tool : undefined)
     })
-  // Before the first request nothing is decided but what is eager whatever comes.
+  // Before the first request, only eager tools are certain.
   const eager = [...catalogue.entries()].filter(
     (entry) => gate.visible(entry) && !context.exposure(entry).deferred,
   )

@@ -256,7 +256,7 @@ export function computeFocus(distinctTerms: number): number {
   return Math.min(1, usualTerms / distinctTerms) ** 2
 }
 
-/** Share of its strength that a deprecated tool keeps: enough to be found if there is no replacement. */
+/** Share of its strength that a deprecated tool keeps: enough to be found if it has no replacement. */
 const deprecatedShare = 0.5
 const deprecated =
   /\bDEPRECATED\b|\b(?:tool|endpoint|method|function|command|this|it) (?:is|was|has been) deprecated\b|已废弃/

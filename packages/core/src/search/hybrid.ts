@@ -68,7 +68,7 @@ export function createHybridSearcher({
       const part = entries.slice(start, start + batch)
       const found = await embedded(part.map(([, text]) => text))
       if (found.length !== part.length)
-        throw new Error(`embed was given ${part.length} texts and answered with ${found.length} vectors`)
+        throw new Error(`embed got ${part.length} texts and returned ${found.length} vectors`)
       assertLengths(found)
       part.forEach(([key], index) => {
         vectors.set(key, normalise(found[index] as ArrayLike<number>))
@@ -78,8 +78,7 @@ export function createHybridSearcher({
 
   /** Embeds the query, after all missing documents. */
   async function vectorOf(text: string): Promise<ArrayLike<number> | undefined> {
-    if (Date.now() < pausedUntil)
-      throw new Error('embed did not answer in time before, and is not asked for a while')
+    if (Date.now() < pausedUntil) throw new Error('embed did not answer in time and is paused for a while')
     const work = async () => {
       // One run at a time. It continues in the background if the search stops waiting.
       settling = settling
@@ -105,7 +104,9 @@ export function createHybridSearcher({
     for (const vector of found) {
       const length = vector?.length ?? 0
       if (length === 0 || length !== known?.length)
-        throw new Error(`embed gave a vector of ${length} numbers, and another of ${known?.length ?? 0}`)
+        throw new Error(
+          `embed returned vectors of different lengths: ${length} and ${known?.length ?? 0} numbers`,
+        )
     }
   }
 

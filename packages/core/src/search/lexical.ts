@@ -165,7 +165,7 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
       const score = (scored[slot] as number) - (exact.get(slot) ?? 0) * exactTierScore
       return measureCoverage(slot, score, exact.has(slot) ? 0 : scores.getLearnedScore(slot))
     }
-    /** Builds a hit. A rival's score depends on how well it fits; other hits keep `share` of theirs. */
+    /** Builds a hit. A rival's score depends on how well it fits; other scores are multiplied by `share`. */
     const toHit = (slot: number, share: number, fit?: NameFit): Ranked => {
       const score = scored[slot] as number
       const isCertain = isSelecting || exact.has(slot)

@@ -19,7 +19,7 @@ export interface Match {
   readonly domain: string
   readonly aliases: readonly string[]
   readonly risk?: Risk
-  /** The whole input schema as it is sent, or absent. Never a part of it. */
+  /** The whole input schema as sent, or absent. Never a part of it. */
   readonly schemaPreview?: JsonSchema
   /** Sent with the schema if the tool declares them. */
   readonly strict?: boolean
