@@ -13,11 +13,10 @@ import { type Conversation, type ConversationShared, openConversation } from './
 import { type Face, type FaceOptions, openFace } from './face.js'
 import { createPublisher, type ToolwellEvent } from './ledger/events.js'
 import { memoryStore } from './ledger/stores/memory.js'
-import { createLazyRanking } from './search/lazy-ranking.js'
 import { readSettings, type ToolwellOptions } from './settings.js'
 import { createMemos } from './surface/context.js'
 import { BRIDGE_NAME } from './surface/meta-tools.js'
-import { connectLearning, createLazyUsage } from './usage/learning.js'
+import { connectLearning, createLazyRanking, createLazyUsage } from './usage/learning.js'
 import type { UsageControl } from './usage/usage.js'
 import { memoryUsage } from './usage/usage-store.js'
 

@@ -1,9 +1,10 @@
 /** Connects learning with the search: the ranking reads what was learned, and new ledger events teach it. */
 
 import { lazily } from '../base/async.js'
+import type { Catalogue } from '../catalogue/catalogue.js'
 import type { LedgerEvent } from '../ledger/event.js'
 import type { Ranking } from '../search/ranking.js'
-import type { Ranked, RankQuery } from '../search/searcher.js'
+import type { Ranked, RankQuery, Searcher } from '../search/searcher.js'
 import type { Notice } from '../tool/notice.js'
 import type { Usage, UsageSettings } from './usage.js'
 
@@ -18,6 +19,12 @@ export function connectLearning(usage: Usage, ranking: Ranking): Learning {
       ranking({ ...query, learned: await usage.getLearnedTerms(principal) }, notify),
     observe: (principal) => observeUsage(usage, principal),
   }
+}
+
+/** Loads the ranking with the first search. Its words and its index code are a fifth of a bundle. */
+export function createLazyRanking(catalogue: Catalogue, custom: Searcher | undefined): Ranking {
+  const ranking = lazily(async () => (await import('../search/ranking.js')).createRanking(catalogue, custom))
+  return async (query, notify) => (await ranking())(query, notify)
 }
 
 /** Loads the usage module with the first search. It needs the word lists of the ranking, which a bundle should not load at the start. */
