@@ -5,7 +5,7 @@ import { isLong } from './test/setup/tier.ts'
 
 const packages = new URL('./packages/', import.meta.url)
 
-/** Every door of every package, as its source: a stack trace then names the line that was written. `test/pack.test.ts` proves the build. */
+/** Every door of every package, as its source: a stack trace then names the line that was written. `test/pack.long.test.ts` proves the build. */
 function doors() {
   return readdirSync(packages).flatMap((folder) => {
     const { name, exports = {} } = JSON.parse(

@@ -202,7 +202,7 @@ async function longLedger(corpus: readonly Tool[], length: number) {
     mode: 'on',
     delivery: 'append',
     store,
-    maxLoaded: 24,
+    limits: { maxLoaded: 24 },
   })
   well.catalogue.setSource('s', {
     tools: atSize(corpus, 290).map((tool, index) => ({ ...tool, source: 's', name: `t${index}` })),

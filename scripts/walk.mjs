@@ -1,42 +1,35 @@
-// `npm run walk`: the files that the program of the README visits, in order, by folder. It runs the built core with a note
-// at the start of every function. With --write the walk goes into docs/design.md.
-import { readFileSync, writeFileSync } from 'node:fs'
+// `npm run walk`: counts and lists the files of core that one request of the README program enters. It runs the built
+// core with a probe at the start of every function.
 import { register } from 'node:module'
-import { fileURLToPath } from 'node:url'
 
 register('./walk-hooks.mjs', import.meta.url)
 
-/** What the program itself asks the front door in the end. */
-const REPORT = 'report'
-
-/** The step that a function begins. What modules do while they are loaded comes before the first, and is not counted. */
+/** Functions that begin a step. Work done while modules load comes before the first step and does not count. */
 const STEPS = {
   'toolwell.js createToolwell': () => 'createToolwell',
   'conversation.js openConversation': () => 'open',
   'adapters/openai-chat/index.js openaiChat': () => 'openaiChat',
-  'toolwell.js report': () => REPORT,
-  'adapters/shared/adapter.js begin': (count) => `begin, request ${count}`,
-  'adapters/shared/adapter.js run': (count) => `run, ${['the search', 'the call', 'the answer'][count - 1]}`,
+  'toolwell.js report': () => 'report',
+  'adapters/shared/adapter.js begin': (count) => `begin ${count}`,
+  'adapters/shared/adapter.js run': (count) => `run ${count}`,
 }
-const FRONT_DOOR = new Set(['toolwell.js', 'index.js', 'settings.js'])
+const FRONT = new Set(['toolwell.js', 'index.js', 'settings.js'])
 
 const steps = []
-const seen = new Set()
 const counts = new Map()
-const backUp = []
+const callsToFront = new Set()
 
 globalThis.walked = (file, name) => {
   const step = STEPS[`${file} ${name}`]
   if (step) {
     const count = (counts.get(step) ?? 0) + 1
     counts.set(step, count)
-    steps.push({ name: step(count), files: [] })
+    steps.push({ name: step(count), files: new Set() })
   }
-  if (steps.length === 0) return
-  if (steps.length > 1 && steps.at(-1).name !== REPORT && FRONT_DOOR.has(file)) backUp.push(`${file} ${name}`)
-  if (seen.has(file)) return
-  seen.add(file)
-  steps.at(-1).files.push(file.replace(/\.js$/, '.ts'))
+  const current = steps.at(-1)
+  if (!current) return
+  if (steps.length > 1 && current.name !== 'report' && FRONT.has(file)) callsToFront.add(`${file} ${name}`)
+  current.files.add(file.replace(/\.js$/, '.ts'))
 }
 
 const { log } = console
@@ -45,39 +38,17 @@ await import('../examples/minimal.ts')
 console.log = log
 globalThis.walked = undefined
 
-const folderOf = (file) => (file.includes('/') ? file.slice(0, file.lastIndexOf('/')) : '(front)')
-const lines = []
-const width = Math.max(...[...seen].map((file) => folderOf(file).length))
-for (const { name, files } of steps) {
-  if (files.length === 0) continue
-  lines.push(name)
-  for (const [index, file] of files.entries()) {
-    const folder = folderOf(file)
-    const again = index > 0 && folderOf(files[index - 1]) === folder
-    lines.push(`  ${(again ? '' : folder).padEnd(width)}  ${file.slice(file.lastIndexOf('/') + 1)}`)
-  }
-}
-const folders = new Map()
-for (const file of [...seen].map((each) => each.replace(/\.js$/, '.ts')))
-  folders.set(folderOf(file), (folders.get(folderOf(file)) ?? 0) + 1)
-lines.push('', `${seen.size} files in ${folders.size} folders`)
-for (const [folder, count] of folders) lines.push(`  ${folder.padEnd(width)}  ${count}`)
-lines.push(
-  '',
-  backUp.length === 0
-    ? 'No call goes back up to the front door once a conversation is open.'
-    : `Calls back up to the front door: ${[...new Set(backUp)].join(', ')}.`,
-)
-
-const page = fileURLToPath(new URL('../docs/design.md', import.meta.url))
-if (process.argv.includes('--write')) {
-  const text = readFileSync(page, 'utf8')
-  const block = `<!-- walk -->\n\n\`\`\`text\n${lines.join('\n')}\n\`\`\`\n\n<!-- end -->`
-  writeFileSync(
-    page,
-    text.replace(/<!-- walk -->[\s\S]*?<!-- end -->/, () => block),
-  )
+const all = [...new Set(steps.flatMap(({ files }) => [...files]))]
+if (process.argv.includes('--json')) {
+  const perStep = steps.map(({ name, files }) => ({ step: name, files: [...files] }))
+  console.log(JSON.stringify({ files: all, steps: perStep, callsToFront: [...callsToFront] }))
 } else {
-  process.stdout.write(`${lines.join('\n')}\n`)
+  const seen = new Set()
+  for (const { name, files } of steps) {
+    const first = [...files].filter((file) => !seen.has(file))
+    for (const file of first) seen.add(file)
+    console.log(`${name}: ${files.size} files, ${first.length} of them new`)
+    for (const file of first) console.log(`  ${file}`)
+  }
+  console.log(`\n${all.length} files in all`)
 }
-process.exitCode = backUp.length === 0 ? 0 : 1

@@ -86,7 +86,7 @@ describe('a conversation with two searches', () => {
 
   it('has an eager run without searches, and auto that stays off is that run', async () => {
     const eager = await record(searching, { mode: 'off' }, 'anthropic')
-    const off = await record(searching, { mode: 'auto', threshold: 1e9 }, 'anthropic')
+    const off = await record(searching, { mode: 'auto', costs: { threshold: 1e9 } }, 'anthropic')
     expect(eager).toMatchObject({ searches: 0, mode: 'off', delivery: 'eager' })
     expect(eager.requests.map(({ isSearch }) => isSearch)).toEqual(Array(7).fill(false))
     expect(off.requests.map(({ rendering }) => rendering)).toEqual(

@@ -42,7 +42,7 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
       'estimate',
       'loadTokenizer',
       'memoryStore',
-      'searchFaces',
+      'searchTools',
     ],
   },
   './adapter': {
@@ -103,11 +103,10 @@ const DOORS: Readonly<Record<string, { readonly door: object; readonly names: re
     door: internalNode,
     names: [
       'checkLedger',
-      'ledgersAt',
+      'findLedgerFiles',
       'makeFolder',
-      'readLedger',
+      'readLedgerEvents',
       'repairLedger',
-      'unlockLedger',
       'withFileLock',
     ],
   },

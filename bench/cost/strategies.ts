@@ -15,12 +15,12 @@ export const strategies: readonly Strategy[] = [
   {
     name: 'auto',
     about: 'decided before request 1 from what is known then, the prices among it',
-    options: ({ prices }) => ({ mode: 'auto', delivery: 'auto', prices }),
+    options: ({ prices }) => ({ mode: 'auto', delivery: 'auto', costs: { prices } }),
   },
   {
     name: 'frugal',
     about: 'auto, planned for the worst conversation',
-    options: ({ prices }) => ({ mode: 'auto', auto: 'frugal', delivery: 'auto', prices }),
+    options: ({ prices }) => ({ mode: 'auto', costs: { plan: 'frugal', prices }, delivery: 'auto' }),
   },
   {
     name: 'native',

@@ -104,7 +104,7 @@ interface Asked {
 /** One conversation for each query, over one catalogue; `without` are denied to it. */
 async function asker(tools: readonly ServerTool[], delivery: DeliveryName) {
   const tokenizer = await loadTokenizer()
-  const well = createToolwell({ mode: 'on', delivery, tokenizer, cardBudget: 0 })
+  const well = createToolwell({ mode: 'on', delivery, costs: { tokenizer }, limits: { cardBudget: 0 } })
   const servers = bySource(tools)
   for (const [source, own] of servers)
     well.catalogue.setSource(source, {

@@ -72,9 +72,10 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   const tools = [...workspaceTools(workspace), delegateTo(agents), todoWrite, exitPlanMode, queryJournal]
   const permissions = createPermissions(rules, ask)
   const { options: shown, childOf } = surfaces[surface]
+  const preset = shown({ tools, manifest, file: MANIFEST, connect: (server) => servers.refresh(server) })
   const well = createToolwell({
-    ...shown({ tools, manifest, file: MANIFEST, connect: (server) => servers.refresh(server) }),
-    ...transformWith(plugins),
+    ...preset,
+    surface: { ...preset.surface, ...transformWith(plugins) },
     store: jsonlStore(folder),
     onEvent: (event) => tell(fromToolwell(event), event.conversation),
     ...options.toolwell,

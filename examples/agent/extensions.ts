@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { JsonSchema, ToolwellOptions } from '@toolwell/core'
+import type { JsonSchema, SurfaceOptions } from '@toolwell/core'
 
 /** A kind of sub-agent: the front matter of its file, and the text below it. */
 export interface AgentKind {
@@ -76,7 +76,7 @@ export async function readPlugins(folder: string): Promise<Plugin[]> {
 }
 
 /** One place for all of them: search answers and requests show the same definition. */
-export function transformWith(plugins: readonly Plugin[]): Pick<ToolwellOptions, 'transformDefinition'> {
+export function transformWith(plugins: readonly Plugin[]): Pick<SurfaceOptions, 'transformDefinition'> {
   const hooks = plugins.flatMap((plugin) => plugin['tool.definition'] ?? [])
   if (hooks.length === 0) return {}
   return {

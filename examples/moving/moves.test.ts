@@ -142,7 +142,10 @@ describe.each(MOVES)('a move from %s to %s', (from, to) => {
 })
 
 it.each(MOVES)('brings a conversation without deferral from %s to %s', async (from, to) => {
-  const { createHost, queue, lastBody, refusals } = await createWorld({ mode: 'auto', threshold: 4000 })
+  const { createHost, queue, lastBody, refusals } = await createWorld({
+    mode: 'auto',
+    costs: { threshold: 4000 },
+  })
   const session = await openSession(createHost(from), 'main')
   for (const [index, wire] of [from, to, from].entries()) {
     await session.moveTo(wire)

@@ -139,7 +139,7 @@ function asSent(message: object): object {
 }
 
 const PRIVATE = /R0lGODlh|c2VjcmV0|secret thought/
-const LEFT = '[Given at another provider and not shown here: image]'
+const LEFT = '[Sent to another provider and not available here: image]'
 
 describe.each(MOVES)('what only %s can read', (from, to) => {
   it('has a word in its place at %s, and is all there on the way back', async () => {

@@ -73,7 +73,7 @@ export function openProof(setup: Setup): Proof {
   if (problem) throw new Error(describeProblem(problem))
   const well = createToolwell({
     tools: [delegate],
-    tokenizer,
+    costs: { tokenizer },
     ...(mode ? { mode } : {}),
     ...(delivery ? { delivery } : {}),
     store: jsonlStore(join(folder, 'sessions')),

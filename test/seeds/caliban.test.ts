@@ -1,9 +1,11 @@
 /** Caliban's decision 0046, passage by passage, as the preset `caliban` behaves on the wire. */
+
 import { createToolwell, type Tool, ToolwellError, type ToolwellOptions } from '@toolwell/core'
 import { anthropic } from '@toolwell/core/anthropic'
 import { openaiChat } from '@toolwell/core/openai-chat'
 import { type CalibanConfig, caliban, calibanSubAgent, mcpActive, unknownServers } from '@toolwell/presets'
 import { describe, expect, it } from 'vitest'
+import { mergeOptions } from '../../packages/core/test/support/merge-options.js'
 import { makeTool, readable, startSeed, WIRES } from './seed-host.ts'
 
 const search = (query: string, more: object = {}) => ({ name: 'ToolSearch', arguments: { query, ...more } })
@@ -14,11 +16,8 @@ const lazy = (config: CalibanConfig = {}): CalibanConfig => ({
   ...config,
   tools: { lazy_mcp: true, ...config.tools },
 })
-const options = (config: CalibanConfig = lazy(), more: ToolwellOptions = {}): ToolwellOptions => ({
-  ...caliban(config),
-  tools: builtIns(),
-  ...more,
-})
+const options = (config: CalibanConfig = lazy(), more: ToolwellOptions = {}): ToolwellOptions =>
+  mergeOptions({ ...caliban(config), tools: builtIns() }, more)
 const servers = () => ({
   github: [makeTool('list_issues', 'Lists issues.'), makeTool('close_issue', 'Closes an issue.')],
   mail: [makeTool('send_letter', 'Sends a letter.')],
@@ -63,7 +62,7 @@ describe('Decision 1: one tool, one round trip', () => {
   })
 
   it('shows the schema only once where the default is asked for', async () => {
-    const host = await startSeed(options(lazy(), { schemas: 'once' }), { servers: servers() })
+    const host = await startSeed(options(lazy(), { search: { schemas: 'once' } }), { servers: servers() })
     await host.ask('List them.', search('list issues'))
     expect(host.raw().split('The subject of list_issues')).toHaveLength(2)
   })
@@ -160,8 +159,9 @@ describe('Decision 4: sticky, and the least recently used makes room', () => {
     expect(readable(host.answer())).toContain('Unloaded to make room: mcp__crowd__paint_0.')
     expect(host.names()).not.toContain('mcp__crowd__paint_0')
     expect(host.names()).toHaveLength(BUILT_IN.length + 1 + 24)
-    const { maxLoaded: _, ...uncapped } = caliban(lazy())
-    const free = await startSeed({ ...uncapped, tools: builtIns() }, { servers: crowd(25) })
+    const { limits, ...preset } = caliban(lazy())
+    const { maxLoaded: _, ...uncapped } = limits ?? {}
+    const free = await startSeed({ ...preset, limits: uncapped, tools: builtIns() }, { servers: crowd(25) })
     await free.ask('Load.', search(`select:${names(25).join(',')}`))
     expect(free.names()).toHaveLength(BUILT_IN.length + 1 + 25)
   })
@@ -357,7 +357,9 @@ describe('Decision 7: belt and braces', () => {
     const host = await startSeed(options(), { servers: servers() })
     await host.ask('Load.', search('list_issues'))
     expect([0, 1].map((index) => /now: (\d+)/.exec(host.system(index))?.[1])).toEqual(['4', '3'])
-    const refrozen = await startSeed(options(lazy(), { cards: 'frozen' }), { servers: servers() })
+    const refrozen = await startSeed(options(lazy(), { surface: { cards: 'frozen' } }), {
+      servers: servers(),
+    })
     await refrozen.ask('Load.', search('list issues'))
     expect(refrozen.system(1)).toBe(refrozen.system(0))
   })
@@ -423,8 +425,8 @@ describe('Consequences', () => {
     const host = await startSeed(options(), { servers: servers() })
     await host.ask('Load.', search('list issues'))
     expect(toolsIn(host.raw(1))).not.toBe(toolsIn(host.raw(0)))
-    const { delivery: _, cards: __, ...rest } = caliban(lazy())
-    const bridge = await startSeed({ ...rest, tools: builtIns() }, { servers: servers() })
+    const { delivery: _, ...preset } = options(lazy(), { surface: { cards: 'frozen' } })
+    const bridge = await startSeed(preset, { servers: servers() })
     await bridge.ask('Load.', search('list issues'))
     expect(toolsIn(bridge.raw(1))).toBe(toolsIn(bridge.raw(0)))
     expect(bridge.system(1)).toBe(bridge.system(0))
@@ -480,7 +482,9 @@ describe('Revisit if', () => {
       guess('mcp__notes__read_note'),
     )
     expect(host.events.filter(({ kind }) => kind === 'search-ignored')).toMatchObject([{ hiddenCalls: 3 }])
-    const strong = await startSeed(options(lazy(), { affordance: 'strong' }), { servers: servers() })
+    const strong = await startSeed(options(lazy(), { surface: { affordance: 'strong' } }), {
+      servers: servers(),
+    })
     await strong.ask('Hello.')
     expect(JSON.parse(strong.declared('ToolSearch')).function.description).toContain('Before you say that')
   })

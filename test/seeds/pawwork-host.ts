@@ -1,9 +1,11 @@
 /** A host with PawWork's preset and its two worktree tools, for the suite of its document. */
+
 import type { Tool } from '@toolwell/core'
 import { openaiChat } from '@toolwell/core/openai-chat'
 import { type PawworkPart, pawwork, pawworkSteps } from '@toolwell/presets'
 import type { ScriptedCall, ScriptedReply } from '@toolwell/testing'
 import { startHost, type TestHost } from '../../packages/core/test/support/host.js'
+import { mergeOptions } from '../../packages/core/test/support/merge-options.js'
 import { tool } from '../../packages/core/test/support/tools.js'
 
 export const ENTER = 'enter-worktree'
@@ -43,7 +45,12 @@ export const start = (
   script: readonly ScriptedReply[] = [],
   options: object = {},
   setup: Parameters<typeof startHost>[2] = {},
-) => startHost({ ...pawwork(), tools: tools(), ...options }, [...script, done, done, done, done], setup)
+) =>
+  startHost(
+    mergeOptions({ ...pawwork(), tools: tools() }, options),
+    [...script, done, done, done, done],
+    setup,
+  )
 
 /** The description of `tool_info`: where the cards stand. */
 export const cards = (host: TestHost, index = -1) =>

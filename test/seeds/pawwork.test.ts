@@ -65,7 +65,7 @@ describe('the summary: a tool is withheld, advertised, loaded and active', () =>
   })
 
   it('by default, without the preset, checks such a call and runs it', async () => {
-    const host = await start([call(ENTER, { branch: 'fix' })], { hiddenCalls: 'load-and-run' })
+    const host = await start([call(ENTER, { branch: 'fix' })], { surface: { hiddenCalls: 'load-and-run' } })
     await host.ask('Work on fix.')
     expect(answers(host)).toEqual(['on fix'])
   })
@@ -232,7 +232,7 @@ describe('how to verify: the tests that the document lists', () => {
     expect(host.body().tools?.map((each) => each.function.name)).toEqual(
       expect.arrayContaining([ENTER, EXIT, 'tool_info']),
     )
-    const bridged = await start([], { delivery: 'bridge', affordance: 'strong' })
+    const bridged = await start([], { delivery: 'bridge', surface: { affordance: 'strong' } })
     await bridged.ask('go')
     expect(String(bridged.body().messages[0]?.content)).toContain(
       'with the exact name of one, then call it with tool_call. Do this before you answer that something is not possible.',
@@ -240,7 +240,7 @@ describe('how to verify: the tests that the document lists', () => {
   })
 
   it('by default, without the preset, the list stays as it was and the cache is kept', async () => {
-    const host = await start([info(ENTER)], { cards: 'frozen' })
+    const host = await start([info(ENTER)], { surface: { cards: 'frozen' } })
     await host.ask('go')
     expect(cards(host, 1)).toBe(cards(host, 0))
   })
@@ -330,10 +330,12 @@ describe('the reminder of the step that follows', () => {
 
 describe('the second review: what is shown equals what is sent, and is kept', () => {
   const plugin = {
-    transformDefinition: ({ name, description, inputSchema }: Tool) => ({
-      description: `${description} (by plugin)`,
-      inputSchema: name === ENTER ? { ...inputSchema, title: 'transformed' } : inputSchema,
-    }),
+    surface: {
+      transformDefinition: ({ name, description, inputSchema }: Tool) => ({
+        description: `${description} (by plugin)`,
+        inputSchema: name === ENTER ? { ...inputSchema, title: 'transformed' } : inputSchema,
+      }),
+    },
   }
 
   it('protects the results of tool_info from pruning, and says so where they are stored', async () => {

@@ -1,8 +1,10 @@
 /** A host with Qwen Code's preset and the tools that its document speaks of. */
+
 import type { Tool } from '@toolwell/core'
 import { type QwenTool, qwenCode, qwenTool } from '@toolwell/presets'
 import type { ScriptedReply } from '@toolwell/testing'
 import { startHost, type TestHost } from '../../packages/core/test/support/host.js'
+import { mergeOptions } from '../../packages/core/test/support/merge-options.js'
 
 const long = (about: string) =>
   `${about}.\n\n${'Says at length what it does, what it does not do, and how it is used. '.repeat(12)}`
@@ -55,7 +57,7 @@ export const start = (
   script: readonly ScriptedReply[] = [],
   options: object = {},
   setup: Parameters<typeof startHost>[2] = {},
-) => startHost({ ...qwenCode(), tools: tools(), ...options }, [...script, done, done, done], setup)
+) => startHost(mergeOptions({ ...qwenCode(), tools: tools() }, options), [...script, done, done, done], setup)
 export const system = (host: TestHost, index = -1) =>
   host
     .body(index)

@@ -389,7 +389,10 @@ describe('the loader of that system', () => {
   })
 
   it('stands apart from the default, where the list is in the description of the loader', async () => {
-    const host = await start([], { face: undefined, prompts: defaultPrompts, cardPlace: 'loader' })
+    const host = await start([], {
+      search: { tool: undefined },
+      surface: { prompts: defaultPrompts, cardPlace: 'loader' },
+    } as object)
     await host.ask('go')
     expect(system(host)).not.toContain('web_fetch')
     expect(JSON.stringify(host.body().tools)).toContain('web_fetch')

@@ -199,7 +199,7 @@ describe('Prior Art: mcp_servers, mcp_discover and mcp_call', () => {
     expect(host.answer(3)).toContain('has no tool named "burn_note"')
     expect(host.answer(4)).toContain('no server is named exactly "vault"; there is "notes"')
     expect(host.answer(5)).toContain('There is no tool named "burn_note"')
-    expect(host.answer(6)).toContain('No server is named exactly "vault". There is: "notes"')
+    expect(host.answer(6)).toContain('No server is named exactly "vault". Servers: "notes"')
     expect(calls()).toEqual([])
     // Only what the model itself wrote, and that quoted back, ever holds these words.
     expect(host.raw(0)).not.toMatch(/vault|burn/)
@@ -235,7 +235,7 @@ describe('Prior Art: mcp_servers, mcp_discover and mcp_call', () => {
     )
     expect(host.answer(1)).toContain('"name":"read_note"')
     expect(calls()).toEqual(['call read_note {"title":"a"}', 'call read_note {"title":"b"}'])
-    expect(host.answer(4)).toContain('No server is named exactly "mynote". There is: "my-notes"')
+    expect(host.answer(4)).toContain('No server is named exactly "mynote". Servers: "my-notes"')
     for (const index of [5, 6]) expect(host.answer(index)).toContain('There is no tool named')
   })
 

@@ -1,6 +1,8 @@
 /** An extension of SF with its manifest, for the suite of the draft. */
+
 import type { Tool, ToolwellOptions } from '@toolwell/core'
 import { type SfToolSearchResult, sf, sfTools } from '@toolwell/presets'
+import { mergeOptions } from '../../packages/core/test/support/merge-options.js'
 import { makeTool, readable } from './seed-host.ts'
 
 export const search = (input: object) => ({ name: 'sf_tool_search', arguments: input })
@@ -36,11 +38,8 @@ export const tools = (): Tool[] => [
   makeTool('query_journal', 'Reads entries of the log book.'),
   makeTool('kill_agent', 'Ends a running helper.'),
 ]
-export const options = (more: ToolwellOptions = {}): ToolwellOptions => ({
-  ...sf(),
-  tools: sfTools(tools(), MANIFEST),
-  ...more,
-})
+export const options = (more: ToolwellOptions = {}): ToolwellOptions =>
+  mergeOptions({ ...sf(), tools: sfTools(tools(), MANIFEST) }, more)
 
 /** What the draft suggests to keep, and to make lazy. */
 export const EAGER =

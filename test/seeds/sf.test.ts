@@ -73,7 +73,7 @@ describe('Meta-Tool Schema', () => {
   })
 
   it('gives whole schemas as the preview where the host wants them in both places', async () => {
-    const host = await startSeed(options({ schemas: 'twice' }))
+    const host = await startSeed(options({ search: { schemas: 'twice' } }))
     await host.ask('Remember.', search({ query: 'memory_graph' }))
     const [match] = resultOf(host.answer()).matches
     expect(match?.schemaPreview).toEqual(tools()[2]?.inputSchema)
@@ -118,7 +118,7 @@ describe('Meta-Tool Schema', () => {
   })
 
   it('shows what fits and has no room as available_lazy, with the reason, and does not load it', async () => {
-    const host = await startSeed(options({ maxLoaded: 1 }))
+    const host = await startSeed(options({ limits: { maxLoaded: 1 } }))
     await host.ask('Look.', search({ query: 'select:memory_search,query_journal' }))
     const { matches, loadedAfter, nextInstruction } = resultOf(host.answer())
     expect(matches.map(({ name, status }) => [name, status])).toEqual([
@@ -198,8 +198,8 @@ describe('Behavior', () => {
     await preset.ask('Report.', search({ query: 'report' }))
     expect(resultOf(preset.answer()).loadedAfter).toHaveLength(30)
     expect(preset.names()).toHaveLength(31)
-    const { cutOff: _, loadLimit: __, ...rest } = sf()
-    const careful = await startSeed({ ...rest, tools: many })
+    const { cutOff: _, loadLimit: __, ...rest } = sf().search ?? {}
+    const careful = await startSeed({ ...sf(), search: rest, tools: many })
     await careful.ask('Report.', search({ query: 'report' }))
     expect(resultOf(careful.answer()).loadedAfter).toHaveLength(5)
     expect(resultOf(careful.answer()).nextInstruction).toContain('more than one search loads at once')
@@ -446,7 +446,7 @@ describe('Turn lifecycle', () => {
   })
 
   it('SF-6: a load from inside a call changes the next request, not the batch that is running', async () => {
-    const host = await startSeed(options({ hiddenCalls: 'refuse' }))
+    const host = await startSeed(options({ surface: { hiddenCalls: 'refuse' } }))
     await host.ask('Both.', [search({ query: 'memory_graph' }), use('memory_graph')])
     expect(host.answer()).toContain('memory_graph is not loaded')
     expect(host.ran).toEqual([])
@@ -551,7 +551,7 @@ describe('Missing pieces', () => {
     expect(host.answer()).toBe('read_note it: done')
     host.well.catalogue.setSource('notes', { tools: [makeTool('read_note', 'Reads one note of many.')] })
     await host.ask('Read.', call(token))
-    expect(host.answer()).toContain('has changed since it was found')
+    expect(host.answer()).toContain('has changed since you found it')
     await host.ask('Look.', search({ query: 'select:notes__read_note' }))
     expect(tokenOf()).not.toBe(token)
   })

@@ -1,4 +1,5 @@
 /** super-agent's change to deferred discovery, passage by passage, as the preset `superAgent` behaves on the wire. */
+
 import { createOpenAI } from '@ai-sdk/openai'
 import { createToolwell, type ToolwellOptions } from '@toolwell/core'
 import { aiSdk, importTools } from '@toolwell/core/ai-sdk'
@@ -14,6 +15,7 @@ import {
 import { chatProtocol, startScriptedEndpoint } from '@toolwell/testing'
 import { asSchema, generateText, jsonSchema, stepCountIs, tool } from 'ai'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { mergeOptions } from '../../packages/core/test/support/merge-options.js'
 import { makeTool, readable, startSeed, WIRES } from './seed-host.ts'
 
 const definition = (
@@ -30,7 +32,8 @@ const github = () => [
 ]
 const own = () =>
   superAgentTools([definition('bash', 'Runs a command.'), definition('read', 'Reads a file.')])
-const options = (more: ToolwellOptions = {}): ToolwellOptions => ({ ...superAgent(), tools: own(), ...more })
+const options = (more: ToolwellOptions = {}): ToolwellOptions =>
+  mergeOptions({ ...superAgent(), tools: own() }, more)
 const servers = () => ({ github: superAgentMcpTools('github', github()) })
 const search = (query: string) => ({ name: 'tool_search', arguments: { query } })
 const use = (name: string) => ({ name, arguments: { subject: 'it' } })

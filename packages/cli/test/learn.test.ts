@@ -81,7 +81,10 @@ describe('search --feedback --usage', () => {
   it('is known to hosts', async () => {
     const folder = files(lesson('beta'))
     const first = async () => {
-      const well = createToolwell({ mode: 'on', usage: { store: fileUsage(join(folder, 'usage.jsonl')) } })
+      const well = createToolwell({
+        mode: 'on',
+        search: { usage: { store: fileUsage(join(folder, 'usage.jsonl')) } },
+      })
       const own = tools.split('\n').map((line) => JSON.parse(line))
       well.catalogue.setSource('lab', { tools: own.map(({ server: _, ...tool }) => tool) })
       const conversation = await well.open({ id: 'one' })

@@ -1,7 +1,7 @@
-/** `toolwell ledger`: check, repair and unlock, on the real files of a store. */
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { hostname } from 'node:os'
+/** `toolwell ledger`: check and repair, on the real files of a store. */
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import type { LedgerEvent } from '@toolwell/core'
 import { jsonlStore } from '@toolwell/core/stores/jsonl'
 import { describe, expect, it } from 'vitest'
@@ -17,25 +17,26 @@ async function ledgers() {
   for (const id of ['whole', 'hurt']) for (let at = 0; at < 3; at++) await store.append(id, at, [event(at)])
   const hurt = join(folder, 'hurt.jsonl')
   const bytes = readFileSync(hurt)
-  bytes[bytes.indexOf(10) + 70] = 35
+  bytes[bytes.indexOf('\n\n') + 70] = 35
   writeFileSync(hurt, bytes)
   return { ...made, folder, hurt, whole: join(folder, 'whole.jsonl'), store }
 }
 
 describe('check', () => {
-  it('says of every ledger of a folder whether it is whole, and where it is not', async () => {
+  it('says of every ledger of a folder whether it is intact, and where it is not', async () => {
     const { run, folder, hurt, whole } = await ledgers()
-    appendFileSync(whole, '{"v":3,"s')
+    appendFileSync(whole, '\n01234567 {"v":4')
     const { code, output } = await run(['ledger', 'check', folder])
     expect(code).toBe(1)
-    expect(output).toContain(`${whole}: whole, 3 events\n`)
-    expect(output).toContain('9 bytes at its end are of an append that was cut off')
-    expect(output).toContain(`${hurt}: damaged after 1 event\n  line 2 of ${hurt} does not have the checksum`)
+    expect(output).toContain(
+      `${whole}: intact, 3 events\n  1 append was cut off and does not count. Nothing to do.\n`,
+    )
+    expect(output).toContain(`${hurt}: damaged after 1 event\n  line 4 of ${hurt} does not have its checksum`)
     expect(output).toContain(`toolwell ledger repair ${hurt}`)
     expect(await run(['ledger', 'check', whole])).toMatchObject({ code: 0 })
   })
 
-  it('takes no notice of the results that are kept beside the ledgers', async () => {
+  it('ignores the results that are kept next to the ledgers', async () => {
     const { run, folder, whole, store } = await ledgers()
     await store.results.write('whole', 'r_1', { text: 'a long result' })
     expect(readdirSync(join(folder, 'results'))).toHaveLength(1)
@@ -49,68 +50,40 @@ describe('check', () => {
     const { code, output } = await run(['ledger', 'check', hurt, '--json'])
     expect(code).toBe(1)
     expect(JSON.parse(output)).toMatchObject({
-      ledgers: [{ file: hurt, events: 1, segments: 1, damage: { line: 2, at: { count: 1 } } }],
+      ledgers: [{ file: hurt, events: 1, torn: 0, damage: { line: 4 } }],
     })
   })
 })
 
-it('check, show and repair agree that what a newer version wrote is not damaged', async () => {
+it.each([3, 5])('check, show and repair agree that a file of format %i is not damaged', async (format) => {
   const { run, whole } = await ledgers()
-  const [first = '', ...rest] = readFileSync(whole, 'utf8').split('\n')
-  writeFileSync(whole, [first, ...rest.map((line) => line.replace('{"v":3', '{"v":4'))].join('\n'))
+  const body = `{"v":${format}}`
+  appendFileSync(whole, `\n${crc32(body).toString(16).padStart(8, '0')} ${body}\n`)
   const checked = await run(['ledger', 'check', whole])
   expect(checked.code).toBe(1)
   expect(checked.output).toContain(
-    `${whole}: of a newer version after 1 event, not damaged\n  line 2 of ${whole} has format 4`,
+    `${whole}: written by another version after 3 events\n  line 8 of ${whole} has format ${format}`,
   )
   expect(checked.output).not.toContain('repair')
   const shown = await run(['ledger', whole])
   expect(shown.code).toBe(1)
-  expect(shown.errors).toContain('What follows this event was written by a newer version, and is not damaged')
-  expect((await run(['ledger', 'repair', whole])).errors).toContain('newer version, and is not damaged')
+  expect(shown.errors).toContain('The file was written by another version after these 3 events')
+  expect((await run(['ledger', 'repair', whole])).errors).toContain('another version of Toolwell wrote it')
 })
 
 describe('repair', () => {
-  it('lets a ledger go on from what is whole, and changes nothing of one that is', async () => {
+  it('lets a ledger continue after its intact events, and leaves an intact one unchanged', async () => {
     const { run, hurt, whole, folder } = await ledgers()
     const before = readFileSync(hurt)
     expect(await run(['ledger', 'repair', hurt])).toMatchObject({
       code: 0,
-      output: expect.stringContaining('1 whole event'),
+      output: expect.stringContaining('1 intact event'),
     })
-    expect(readFileSync(hurt)).toEqual(before)
+    expect(readFileSync(`${hurt}.damaged-1`)).toEqual(before)
     expect(await jsonlStore(folder).read('hurt')).toEqual([event(0)])
-    expect(await run(['ledger', 'repair', whole])).toMatchObject({ code: 1, output: `${whole} is whole.\n` })
-    expect(readdirSync(folder).sort()).toEqual(['hurt.2.jsonl', 'hurt.jsonl', 'whole.jsonl'])
+    expect(await run(['ledger', 'repair', whole])).toMatchObject({ code: 1, output: `${whole} is intact.\n` })
+    expect(readdirSync(folder).sort()).toEqual(['hurt.jsonl', 'hurt.jsonl.damaged-1', 'whole.jsonl'])
     expect(await run(['ledger', 'check', folder])).toMatchObject({ code: 0 })
-  })
-})
-
-describe('unlock', () => {
-  it('ends a lock of another machine', async () => {
-    const { run, whole, folder, store } = await ledgers()
-    symlinkSync('elsewhere:12:34:x', join(folder, 'whole.1.lock'))
-    const { output } = await run(['ledger', 'check', whole])
-    expect(output).toContain(
-      `process 12 on elsewhere holds it; if that is gone: toolwell ledger unlock ${whole}`,
-    )
-    expect(await run(['ledger', 'unlock', whole])).toMatchObject({
-      code: 0,
-      output: expect.stringContaining('is free'),
-    })
-    await store.append('whole', 3, [event(3)])
-    expect(await run(['ledger', 'unlock', whole])).toMatchObject({
-      code: 1,
-      output: `${whole} is not locked.\n`,
-    })
-  })
-
-  it('leaves the lock of a live process', async () => {
-    const { run, whole, folder } = await ledgers()
-    symlinkSync(`${hostname()}:${process.pid}::x`, join(folder, 'whole.1.lock'))
-    const { code, errors } = await run(['ledger', 'unlock', whole])
-    expect(code).toBe(2)
-    expect(errors).toContain(`process ${process.pid} is alive`)
   })
 })
 
@@ -119,7 +92,7 @@ describe('wrong arguments', () => {
     [['ledger'], 'The file is missing.'],
     [
       ['ledger', 'nowhere.jsonl'],
-      'There is no file or folder nowhere.jsonl. Give a folder with files named NAME.jsonl, or such a file.',
+      'There is no file or folder nowhere.jsonl. Give a file named NAME.jsonl, or a folder with such files.',
     ],
     [['ledger', 'check.jsonl', 'x'], 'There is no task "check.jsonl".'],
     [['ledger', 'chek', 'x'], 'Did you mean check?'],
@@ -140,6 +113,6 @@ describe('wrong arguments', () => {
     expect((await run(['ledger', 'repair', folder])).errors).toContain('There are 2 ledgers')
     writeFileSync(join(folder, 'README.md'), 'Hi.')
     const { errors } = await run(['ledger', join(folder, 'README.md')])
-    expect(errors).toContain('README.md is no ledger. Give a folder with files named NAME.jsonl')
+    expect(errors).toContain('README.md is not a ledger. Give a file named NAME.jsonl')
   })
 })

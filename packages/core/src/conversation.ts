@@ -1,24 +1,22 @@
-/** One conversation: a thin shell that plans, appends, and only then answers. Everything it knows is in its ledger. */
+/** One conversation: plans, appends to its ledger, then answers. Its whole state is in the ledger. */
 import { createEagerTotal, measureSurface } from './accounting/accounting.js'
 import { type Inspection, inspect } from './accounting/inspect.js'
 import { type Measurement, readMeasurement } from './accounting/measurement.js'
 import { lazily, runInPieces } from './base/async.js'
 import { ToolwellError } from './base/errors.js'
-import { assertNames, assertOneOf } from './base/options.js'
+import { assertNames, assertOneOf, invalid } from './base/options.js'
 import { quote } from './base/text.js'
 import type { Catalogue } from './catalogue/catalogue.js'
 import type { LedgerEvent } from './ledger/event.js'
 import { type LedgerState, loaderName, replay } from './ledger/fold.js'
-import { forkOf } from './ledger/fork.js'
-import { createLog } from './ledger/log.js'
-import { openLedger, sumUp } from './ledger/open-ledger.js'
+import { createLog, openLedger, startFork, sumUp } from './ledger/log.js'
 import type { WireSupport } from './surface/auto.js'
 import type { Context } from './surface/context.js'
+import { applyReturn } from './surface/freeze.js'
 import { READER_ID, readerTool } from './surface/meta-tools.js'
 import { type NoticePlace, plan } from './surface/plan.js'
 import { createToolLister, project, type SurfaceView } from './surface/project.js'
 import type { Prompts } from './surface/prompts.js'
-import { applyReturn } from './surface/return.js'
 import { type ChildOptions, childScope, createContexts, type Scope, type Shared } from './surface/scope.js'
 import type { BoundThinking } from './surface/thinking.js'
 import type { Notice } from './tool/notice.js'
@@ -27,67 +25,52 @@ import type { Compaction, ImportedStep, ImportReport, LoadReport, UnloadReport }
 import { type CallAnswer, type RunOptions, runCalls } from './turn/run.js'
 import type { ModelCall } from './turn/verdict.js'
 
-/** What a host does besides requests and calls: many never do. */
+/** Many hosts only begin and run. */
 const hostSteps = lazily(() => import('./turn/host-steps.js'))
-/** Few histories lack an answer. */
+/** Few histories lack an answer to a call. */
 const endedCalls = lazily(() => import('./turn/ended-calls.js'))
 
 export interface Conversation {
   readonly id: string
-  /** The loader's name. */
+  /** The name of the search tool. */
   readonly loader: string
-  /** Every tool that is known, whatever this conversation may see of it. */
+  /** Every known tool, visible to this conversation or not. */
   readonly catalogue: Catalogue
-  /** Every sentence the model reads in this conversation. */
-  readonly prompts: Prompts
-  /** How often the history was compacted or cleared. */
-  readonly epoch: number
   /** Prepares a request. The same `requestId` gives the same bytes and writes nothing: a retry is free. */
   begin(request: {
     readonly requestId: string
     readonly anchor: string
     readonly wire: string
-    /** Every anchor of the history, where the caller knows them: what was shown elsewhere is then shown again. */
+    /** All anchors of the history, if the caller knows them. Schemas that are no longer in the history are shown again. */
     readonly present?: { has(anchor: string): boolean }
-    /** The answers among them that refer to tools by the provider's own means, where the caller knows them. */
+    /** Anchors of answers that refer to tools by the provider's own means, if the caller knows them. */
     readonly references?: ReadonlySet<string>
-    /** Where a notice would stand at the end of the history. Default: at the anchor, as text. */
+    /** The place of a notice at the end of the history. Default: at the anchor, as text. */
     readonly place?: NoticePlace
-    /** Messages with thinking that the provider binds to what stands before it. Default: none. */
+    /** Messages with thinking that the provider binds to the messages before it. Default: none. */
     readonly thinking?: BoundThinking | undefined
-    /** What the wire can do natively. Default: nothing. */
+    /** The wire's native abilities. Default: none. */
     readonly support?: WireSupport
   }): Promise<SurfaceView>
-  /** Judges, runs and settles the calls of one reply. Answers come in the order of the calls; nothing a model did throws. */
+  /** Judges, runs and settles the calls of one reply. Answers have the order of the calls. No model input makes it throw. */
   run(calls: readonly ModelCall[], options?: RunOptions): Promise<CallAnswer[]>
-  /** Loads tools by name. `source` is what the event `loaded` says of why: an operator's wish (default), or a `pin` of the host's. */
+  /** Loads tools by name. The event `loaded` contains `source`: an operator's wish (default) or a `pin` of the host. */
   load(names: readonly string[], source?: 'operator' | 'pin'): Promise<LoadReport>
-  /** Unloads tools. The model can still find and call them: to forbid a tool, use policy. */
+  /** Unloads tools. The model can still find and call them; use a policy to forbid a tool. */
   unload(names: readonly string[]): Promise<UnloadReport>
-  /** The history was shortened. */
+  /** Records that the history was shortened. */
   compact(change: Compaction): Promise<void>
   /** Starts over: nothing is loaded, and the next request is a first one. */
   clear(): Promise<void>
-  /** A new conversation with the events up to an anchor, or up to where a history with these anchors ends (all of them without one). */
+  /** Opens a new conversation with the events up to an anchor, or up to the end of a history with these anchors. Default: all events. */
   fork(options: { readonly id: string; readonly anchor?: string | readonly string[] }): Promise<Conversation>
-  /** A conversation of its own for a sub-agent. It never writes here. */
+  /** Opens a conversation for a sub-agent, with its own ledger. It never writes to this one. */
   child(options: ChildOptions): Promise<Conversation>
-  /**
-   * The provider refused a request because of the delivery: that request ends here, and the next `begin` latches another
-   * way. False where there is no other way to try: then the refusal is about something else.
-   */
-  refuseDelivery(refusal: { readonly requestId: string; readonly detail: string }): Promise<boolean>
-  /** What came of the calls in the history of the last request, where the ledger knows: for those whose answers are missing. */
-  ends(): Promise<(call: Pick<ModelCall, 'anchor' | 'name' | 'input'>) => 'succeeded' | 'failed' | undefined>
-  /** What a policy did instead of allowing or denying, where one did. */
-  readonly policyFault: string | undefined
-  /** Tells those who listen what an adapter noticed about a history. The same is told once. */
-  warn(code: string, detail: string): void
-  /** What a request came to, once it was answered. */
+  /** Records the usage of an answered request. */
   recordRequest(measurement: Measurement): Promise<void>
   /**
-   * `called` names the other tools the history called, `unreadable` the search answers that say nothing: what cannot be
-   * proven is at least listed.
+   * Loads the tools that earlier steps of a history loaded. `called` names the other tools that the history called, `unreadable`
+   * the search answers that cannot be read: the report lists them.
    */
   importSteps(
     steps: readonly ImportedStep[],
@@ -97,16 +80,42 @@ export interface Conversation {
   inspect(): Inspection
   /** The number of all events. */
   readonly length: number
-  /** The newest events: all of them, unless this is a long conversation that was opened from a snapshot. */
+  /** All events in order; for a fork, the events of its origin come first. */
   readonly events: readonly LedgerEvent[]
-  /** All events, of a fork also those of its origin. Reads them where they are not in memory. */
-  readEvents(): Promise<readonly LedgerEvent[]>
 }
 
-/** From this size on, counting the tokens of a catalogue would hold the event loop. */
+/** Members of a conversation that only adapters use. */
+export interface AdapterPort {
+  /** Every sentence that the model reads in this conversation. */
+  readonly prompts: Prompts
+  /** How often the history was compacted or cleared. */
+  readonly epoch: number
+  /** Describes what a policy did instead of allowing or denying. Undefined if all policies work. */
+  readonly policyFault: string | undefined
+  /** Finds the outcomes of the calls in the last request's history, for calls whose answers are missing. */
+  ends(): Promise<(call: Pick<ModelCall, 'anchor' | 'name' | 'input'>) => 'succeeded' | 'failed' | undefined>
+  /** Notifies listeners of an oddity in the history, once for each text. */
+  warn(code: string, detail: string): void
+  /**
+   * Ends a request that the provider refused because of its delivery; the next `begin` uses another one. False if there is no
+   * other delivery to try: then the refusal has another cause.
+   */
+  refuseDelivery(refusal: { readonly requestId: string; readonly detail: string }): Promise<boolean>
+}
+
+/** Registered, so that two copies of this package share it. */
+const PORT: unique symbol = Symbol.for('toolwell.adapter-port')
+
+export function adapterPort(conversation: Conversation): AdapterPort {
+  const port = (conversation as { readonly [PORT]?: AdapterPort } | undefined)?.[PORT]
+  if (port) return port
+  throw invalid('conversation', 'An adapter takes a conversation: await toolwell.open({ id }) gives one.')
+}
+
+/** Counting the tokens of a larger catalogue at once would block the event loop. */
 const MANY_TOOLS = 500
 
-/** Counts what a plan will ask for, in pieces: once for each state of the catalogue, and each definition once. */
+/** Counts the definitions that a plan needs, in pieces, once for each revision of the catalogue. */
 async function countAll(context: Context, counted: Map<string, number>): Promise<void> {
   const { catalogue, gate, wire } = context
   if (catalogue.size < MANY_TOOLS || counted.get(wire) === catalogue.revision) return
@@ -116,28 +125,28 @@ async function countAll(context: Context, counted: Map<string, number>): Promise
   })
 }
 
-/** A hidden-tool guesser is reported once, when it gets here without a single search. */
+/** Hidden calls without a single search, after which the model is reported once. */
 const IGNORED_AFTER = 3
 
-/** A history with more that is odd has been told of enough. */
+/** Warnings for one conversation at most. */
 const MOST_WARNINGS = 100
 
-/** With what learns from the ledger as it is written. */
 export interface ConversationShared extends Shared {
+  /** Learns from events as they are written. */
   observe?(principal: string): (fresh: readonly LedgerEvent[]) => void
-  /** With every new request: whether the names in options are those of tools. */
+  /** Checks, with every new request, that the names in options belong to tools. */
   checkNames?(): Promise<void>
 }
 
-/** How a new ledger begins, where it is a fork or a child. */
+/** The first events of a fork or a child. */
 interface Seed {
   open(context: Context): {
-    /** What is written. */
+    /** Events to write. */
     readonly own: readonly LedgerEvent[]
-    /** With what it goes on from. */
+    /** The same, with the events of the origin. */
     readonly events: readonly LedgerEvent[]
   }
-  /** The parent of a child. A child that is known already goes on where it was. */
+  /** The parent of a child. A child with a stored ledger resumes. */
   readonly parent?: string
 }
 
@@ -150,7 +159,7 @@ export async function openConversation(
   const { store } = shared
   const notify = (notice: Notice) => shared.tell({ ...notice, conversation: id })
   const emit = (event: LedgerEvent) => shared.tell({ ...event, conversation: id })
-  // Whether there is anything here for the tool that reads kept results.
+  // Some result is kept, so the tool that reads kept results is offered.
   let keeping = false
   const contextOf = createContexts(shared, scope, notify, (tool) => tool === READER_ID && !keeping)
   const keeps = () => {
@@ -160,7 +169,6 @@ export async function openConversation(
   const stored = await openLedger(store, id)
   const isResumed = seed?.parent !== undefined && stored.parent === seed.parent
   const seeded = isResumed ? undefined : seed?.open(contextOf('none'))
-  // Nothing may write over another ledger.
   if (seeded && stored.state.length > 0)
     throw new ToolwellError(
       'invalid-ledger-id',
@@ -168,7 +176,7 @@ export async function openConversation(
       { ledger: id },
     )
   if (seeded && seeded.own.length > 0) await store.append(id, 0, seeded.own)
-  // What a child inherits is new; what a fork goes on from was told by its origin.
+  // Listeners know the events of a fork from its origin, but not those of a child.
   if (seed?.parent !== undefined) seeded?.own.forEach(emit)
 
   const observe = shared.observe?.(scope.principal)
@@ -223,9 +231,9 @@ export async function openConversation(
         )
       if (latest?.view.requestId === requestId && latest.length === known.length) return latest.view
       if (known.length === log.state.length) return view(requestId, log.state)
-      return view(requestId, replay((await log.all()).slice(0, known.length)))
+      return view(requestId, replay(log.events.slice(0, known.length)))
     }
-    // Another process may have kept one.
+    // Another process may have kept a result.
     if (log.state.results.size > 0) keeps()
     const current = contextOf(wire)
     await countAll(current, counted)
@@ -256,21 +264,55 @@ export async function openConversation(
     return latest.view
   }
 
-  const opened: Conversation = {
-    id,
-    get loader() {
-      return loaderName(log.state, contextOf('none').settings.face)
-    },
+  const port: AdapterPort = {
     prompts: contextOf('none').settings.prompts,
-    catalogue: contextOf('none').catalogue,
     get epoch() {
       return log.state.epoch
     },
+    get policyFault() {
+      return context().gate.fault
+    },
+
+    async ends() {
+      const { createEndedCalls } = await endedCalls()
+      ended ??= createEndedCalls()
+      ended.note(log.events)
+      const [known, from] = [ended, since]
+      return (call) => known.endOf(call, from)
+    },
+
+    warn(code, detail) {
+      const warning = `${code} ${detail}`
+      if (warned.has(warning) || warned.size >= MOST_WARNINGS) return
+      warned.add(warning)
+      if (code === 'request-unseen') unseen = detail
+      notify({ kind: 'history-warning', code, detail })
+    },
+
+    refuseDelivery: ({ requestId, detail }) =>
+      log.retried(async () => {
+        const { frozen, requests } = log.state
+        if (frozen?.delivery !== 'native' || requests.last?.requestId !== requestId) return false
+        const reason = `the provider refused it: ${quote(detail, 300)}`
+        await log.append([
+          [log.lastAnchor, { kind: 'downgraded', from: 'native', reason, request: requestId }],
+        ])
+        notify({ kind: 'delivery-unavailable', delivery: 'native', detail: reason })
+        return true
+      }),
+  }
+
+  const opened: Conversation & { readonly [PORT]: AdapterPort } = {
+    [PORT]: port,
+    id,
+    get loader() {
+      return loaderName(log.state, contextOf('none').settings.searchTool)
+    },
+    catalogue: contextOf('none').catalogue,
     events: log.events,
     get length() {
       return log.state.length
     },
-    readEvents: () => log.exclusive(() => log.all()),
 
     begin: (request) => log.retried(() => begin(request)),
 
@@ -298,8 +340,7 @@ export async function openConversation(
     compact: (change) =>
       log.retried(async () => {
         const { createCompactionEvents } = await hostSteps()
-        const events = await log.all()
-        await log.append(createCompactionEvents(log.state, context(), change, log.lastAnchor, events))
+        await log.append(createCompactionEvents(log.state, context(), change, log.lastAnchor, log.events))
       }),
 
     clear: () => log.retried(() => log.append([[log.lastAnchor, { kind: 'cleared' }]])),
@@ -307,9 +348,9 @@ export async function openConversation(
     fork: ({ id: forkId, anchor }) =>
       log.exclusive(async () => {
         const { seenBy } = await hostSteps()
-        // Another process may have gone on with this ledger.
+        // Another process may have appended to this ledger.
         await log.reload()
-        const events = await log.all()
+        const { events } = log
         const end =
           anchor === undefined
             ? events.length
@@ -323,12 +364,10 @@ export async function openConversation(
             { anchor },
           )
         if (forkId === id)
-          throw new ToolwellError(
-            'invalid-ledger-id',
-            'A fork needs a ledger of its own: give it another id.',
-            { ledger: id },
-          )
-        const seed = () => forkOf({ ledger: id, events: end }, log.origin, forkId, events)
+          throw new ToolwellError('invalid-ledger-id', 'A fork needs its own ledger. Give it another id.', {
+            ledger: id,
+          })
+        const seed = () => startFork({ ledger: id, events: end }, log.origin, forkId, events)
         return openConversation(shared, { ...scope, id: forkId }, { open: seed })
       }),
 
@@ -349,42 +388,6 @@ export async function openConversation(
             return { own, events: own }
           },
         })
-      }),
-
-    async ends() {
-      const { createEndedCalls } = await endedCalls()
-      if (!ended) {
-        const made = createEndedCalls()
-        made.note(await log.exclusive(() => log.all()))
-        ended = made
-      }
-      ended.note(log.events)
-      const [known, from] = [ended, since]
-      return (call) => known.endOf(call, from)
-    },
-
-    get policyFault() {
-      return context().gate.fault
-    },
-
-    warn(code, detail) {
-      const told = `${code} ${detail}`
-      if (warned.has(told) || warned.size >= MOST_WARNINGS) return
-      warned.add(told)
-      if (code === 'request-unseen') unseen = detail
-      notify({ kind: 'history-warning', code, detail })
-    },
-
-    refuseDelivery: ({ requestId, detail }) =>
-      log.retried(async () => {
-        const { frozen, requests } = log.state
-        if (frozen?.delivery !== 'native' || requests.last?.requestId !== requestId) return false
-        const reason = `the provider refused it: ${quote(detail, 300)}`
-        await log.append([
-          [log.lastAnchor, { kind: 'downgraded', from: 'native', reason, request: requestId }],
-        ])
-        notify({ kind: 'delivery-unavailable', delivery: 'native', detail: reason })
-        return true
       }),
 
     recordRequest: (measurement) =>

@@ -20,9 +20,8 @@ export type { Action, Policy, PolicyRequest } from './catalogue/gate.js'
 export type { Resolution } from './catalogue/name-index.js'
 export type { Conversation } from './conversation.js'
 export type { AutoPlan } from './costs/costs.js'
-export type { Face, FaceCall, FaceDigest, FaceOptions, FaceVerdict } from './face.js'
-export type { KeptResult, LedgerEvent, LedgerFact, SurfaceTokens } from './ledger/event.js'
-export type { ToolwellEvent } from './ledger/events.js'
+export type { Direct, DirectCall, DirectDigest, DirectOptions, DirectVerdict } from './direct.js'
+export type { KeptResult, LedgerEvent, LedgerFact, SurfaceTokens, ToolwellEvent } from './ledger/event.js'
 export type { Insert } from './ledger/state.js'
 export type { LedgerStore } from './ledger/store.js'
 export { memoryStore } from './ledger/stores/memory.js'
@@ -34,16 +33,22 @@ export type { NameMatch } from './search/name-matches.js'
 export type { QueryTerm } from './search/query-terms.js'
 export type { Match, SearchResult } from './search/result.js'
 export type { LearnedTerms, Ranked, RankQuery, SearchDocument, Searcher } from './search/searcher.js'
-export type { ResultLimit, ToolwellOptions, UsageOptions } from './settings.js'
 export type { WireSupport } from './surface/auto.js'
-export type { AutoLoad } from './surface/context.js'
-export type { SearchRemarks } from './surface/meta-tools.js'
-export { type SearchFace, type SearchRequest, searchFaces } from './surface/meta-tools.js'
+export { type SearchRemarks, type SearchRequest, type SearchTool, searchTools } from './surface/meta-tools.js'
 export type { NoticePlace } from './surface/plan.js'
 export type { SurfaceView } from './surface/project.js'
-export type { Spoken } from './surface/prompts.js'
-export { defaultPrompts, type Prompts } from './surface/prompts.js'
+export { defaultPrompts, type Prompts, type Spoken } from './surface/prompts.js'
 export type { ChildOptions } from './surface/scope.js'
+export type {
+  AutoLoad,
+  CostOptions,
+  LimitOptions,
+  ResultLimit,
+  SearchOptions,
+  SurfaceOptions,
+  ToolwellOptions,
+  UsageOptions,
+} from './surface/settings.js'
 export type { BoundThinking } from './surface/thinking.js'
 export type { ArgumentsOf } from './tool/define-tool.js'
 export { defineTool, type ToolDefinition } from './tool/define-tool.js'

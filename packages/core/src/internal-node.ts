@@ -1,11 +1,10 @@
-/** The same for packages that run on Node alone: files and folders. */
+/** Files and folders, for the packages of this repository that run on Node. Not for hosts. */
 export { withFileLock } from './ledger/stores/file-lock.js'
+export { makeFolder } from './ledger/stores/folders.js'
 export {
   checkLedger,
+  findLedgerFiles,
   type LedgerReport,
-  ledgersAt,
-  readLedger,
+  readLedgerEvents,
   repairLedger,
-  unlockLedger,
-} from './ledger/stores/jsonl/upkeep.js'
-export { makeFolder } from './ledger/stores/make-folder.js'
+} from './ledger/stores/repair.js'

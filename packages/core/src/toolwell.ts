@@ -1,4 +1,4 @@
-/** The front door: settings are read once, then conversations are opened over one catalogue. */
+/** Creates a Toolwell: reads the options once, then opens conversations over one catalogue. */
 import { formatReport, listUnusedLines } from './accounting/report.js'
 import { lazily } from './base/async.js'
 import { dropUndefined } from './base/data.js'
@@ -10,12 +10,11 @@ import { assertAlwaysLoaded, decideExposure, type Exposure } from './catalogue/e
 import type { Policy } from './catalogue/gate.js'
 import { createNameCheck } from './catalogue/unmatched-names.js'
 import { type Conversation, type ConversationShared, openConversation } from './conversation.js'
-import { type Face, type FaceOptions, openFace } from './face.js'
-import { createPublisher, type ToolwellEvent } from './ledger/events.js'
-import { memoryStore } from './ledger/stores/memory.js'
-import { readSettings, type ToolwellOptions } from './settings.js'
+import { type Direct, type DirectOptions, openDirect } from './direct.js'
+import { createPublisher, type ToolwellEvent } from './ledger/event.js'
 import { createMemos } from './surface/context.js'
 import { BRIDGE_NAME } from './surface/meta-tools.js'
+import { readSettings, type ToolwellOptions } from './surface/settings.js'
 import { connectLearning, createLazyRanking, createLazyUsage } from './usage/learning.js'
 import type { UsageControl } from './usage/usage.js'
 import { memoryUsage } from './usage/usage-store.js'
@@ -24,65 +23,61 @@ export interface OpenOptions {
   /** The ledger's id. Opening a known id resumes that conversation. */
   readonly id: string
   readonly agent?: string
-  /** Who the conversation acts for; part of load tokens and given to the policy. */
+  /** The user the conversation acts for. Load tokens and policy requests contain it. */
   readonly principal?: string
-  /** Asked besides the policy of the options. */
+  /** Asked in addition to the policies of the options. */
   readonly policy?: Policy
 }
 
 export interface Explained extends Exposure {
+  /** A source lists the tool, but it cannot be used. `because` has the reason. */
   readonly skipped?: true
-  /** The name is that of a group, or of several tools: their ids. `deferred` where all of them are. */
+  /** The name is a group's: the ids of its tools. `deferred` if all of them are. */
   readonly group?: readonly string[]
+  /** Several tools have this name: their ids. `deferred` if all of them are. */
   readonly ambiguous?: readonly string[]
+  /** Oddities of the definition, such as a field that nobody reads. */
   readonly findings?: readonly string[]
 }
 
 export interface Toolwell {
   readonly catalogue: Catalogue
   open(options: OpenOptions): Promise<Conversation>
-  /** Search and calls for callers that have no conversation: each is judged on its own, and nothing is kept. */
-  face(options?: FaceOptions): Face
-  /** What was learned from use: how much, and to forget it. Learns nothing where the option `usage` is false. */
+  /** Search and calls without a conversation. Each call is judged separately, and nothing is kept. */
+  direct(options?: DirectOptions): Direct
+  /** Shows, exports and forgets what searches learned from use. Nothing is learned if `search.usage` is false. */
   readonly usage: UsageControl
-  /** What the conversations opened here cost, in words: the last hundred of those that are still in use. */
+  /** Describes the costs of the last hundred conversations that are still in use. */
   report(): string
-  /**
-   * Whether a tool is eager or deferred, and which rule decided; `leftOut` where a source lists it and it cannot be used, with
-   * the reason; `findings`: what is odd about it, a field that nobody reads, say; `group` or `ambiguous` where it is no name of
-   * one tool. Undefined for an unknown name.
-   */
+  /** Says if a tool is eager or deferred, and which rule decided. Undefined for an unknown name. */
   explain(name: string, agent?: string): Explained | undefined
 }
 
 export function createToolwell(options: ToolwellOptions = {}): Toolwell {
-  const listeners = [...printer(options.debug), ...(options.onEvent ? [options.onEvent] : [])]
-  const tell = createPublisher(listeners)
   const settings = readSettings(options, (prompt, error) =>
     tell({ kind: 'hook-failed', hook: `prompts.${prompt}`, detail: String(error), conversation: '' }),
   )
-  const { store = memoryStore() } = options
-  const policies = [options.policy ?? []].flat()
-  const reserved = new Set([settings.face.name, BRIDGE_NAME, RESERVE_NAME, NATIVE_SEARCH])
+  const { tools, policy: policies, wireName, usage: learning } = settings
+  const listeners = [...createPrinters(settings.debug), ...(settings.onEvent ? [settings.onEvent] : [])]
+  const tell = createPublisher(listeners)
+  const reserved = new Set([settings.searchTool.name, BRIDGE_NAME, RESERVE_NAME, NATIVE_SEARCH])
   const catalogue = createCatalogue(
-    options.tools ?? [],
+    tools,
     reserved,
     listeners.length > 0
       ? (change) => tell({ kind: 'source-changed', ...change, conversation: '' })
       : undefined,
-    options.wireName,
+    wireName,
   )
-  // The floor is checked here, so that a config that breaks it never gets as far as a conversation.
-  for (const tool of options.tools ?? []) {
+  for (const tool of tools) {
     const { name, source = '', canonicalName = name } = tool
     if (canonicalName === name)
       assertAlwaysLoaded(tool, settings.rules, () => [
         toolId(source, name),
-        createWireName(source, name, reserved, options.wireName),
+        createWireName(source, name, reserved, wireName),
       ])
   }
   const opened = createRecent<Conversation>()
-  const learning = options.usage === false ? undefined : (options.usage ?? {})
   const usage = createLazyUsage({
     catalogue,
     store: learning?.store ?? memoryUsage(),
@@ -92,12 +87,12 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   const names = createNameCheck(catalogue, settings, (found) =>
     tell({ kind: 'option-unmatched', ...found, conversation: '' }),
   )
-  const { rank, observe } = connectLearning(usage, createLazyRanking(catalogue, options.searcher))
+  const { rank, observe } = connectLearning(usage, createLazyRanking(catalogue, settings.searcher))
   const shared: ConversationShared = {
     catalogue,
     settings,
-    store,
-    // What the owners of tools wrote counts though nothing is learned.
+    store: settings.store,
+    // Examples that the owners of tools wrote count even if nothing is learned.
     rank,
     ...(learning ? { observe } : {}),
     checkNames: names.check,
@@ -124,7 +119,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
       }
       return catalogue.ready().then(() => openConversation(shared, scope))
     },
-    face: (given = {}) => openFace(shared, given, policies),
+    direct: (given = {}) => openDirect(shared, given, policies),
     report: () => {
       const conversations = opened.all().map(({ id, inspect }) => {
         const made = inspect()
@@ -142,7 +137,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
       if (resolution.kind !== 'found') {
         const { kind, entries } = resolution
         const ids = entries.map(({ id }) => id)
-        const what = kind === 'group' ? 'it is a group of tools' : 'several tools are called so'
+        const what = kind === 'group' ? 'it is a group of tools' : 'several tools have this name'
         const deferred = entries.every((entry) => exposed(entry).deferred)
         return { deferred, because: `${what}: ${ids.join(', ')}. Ask for one of these.`, [kind]: ids }
       }
@@ -158,9 +153,9 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
 
 const words = lazily(() => import('./accounting/describe-event.js'))
 
-function printer(debug: ToolwellOptions['debug']): ((event: ToolwellEvent) => unknown)[] {
+function createPrinters(debug: ToolwellOptions['debug']): ((event: ToolwellEvent) => unknown)[] {
   if (!debug) return []
   const print = debug === true ? (line: string) => console.error(`toolwell: ${line}`) : debug
-  // In the order of the events; the first lines wait until the words are there.
+  // The first lines wait for the import. The order of events is kept.
   return [async (event) => print((await words()).describeEvent(event))]
 }

@@ -3,6 +3,7 @@ import { openaiChat } from '@toolwell/core/openai-chat'
 import type { ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { startHost, type TestHost } from './support/host.js'
+import { mergeOptions } from './support/merge-options.js'
 import { mixed, server, tool } from './support/tools.js'
 
 /** One token for each character: every figure can be counted in the recorded bodies. */
@@ -16,7 +17,7 @@ const answers: readonly ScriptedReply[] = Array.from({ length: 8 }, (_, index) =
 }))
 
 const open = (script: readonly ScriptedReply[], options: ToolwellOptions = {}) =>
-  startHost({ tools: mixed(), mode: 'on', delivery: 'append', tokenizer, ...options }, [
+  startHost(mergeOptions({ tools: mixed(), mode: 'on', delivery: 'append', costs: { tokenizer } }, options), [
     ...script,
     ...answers,
   ])
@@ -86,7 +87,10 @@ describe('the counterfactual', () => {
         Array.from({ length: 80 }, (_, index) => `thing_${index}`),
       ),
     ]
-    const host = await open([search('select:bulk__thing_7'), call('bulk__thing_7')], { tools, cardBudget: 0 })
+    const host = await open([search('select:bulk__thing_7'), call('bulk__thing_7')], {
+      tools,
+      limits: { cardBudget: 0 },
+    })
     await host.ask('go')
     await measure(host, ['request-1', 'request-2', 'request-3'])
     expect(host.conversation.inspect().accounting.saved).toBeGreaterThan(10_000)

@@ -282,7 +282,7 @@ describe.each(['bridge', 'append'] as const)('over %s', (delivery) => {
     await host.ask('second')
     expect(types(host.body().messages.at(-1))).toEqual(['text', 'text'])
     expect(blocks(host.body().messages.at(-1))[0]?.text).toBe('second')
-    expect(told()).toMatch(/<tool-update>.*Server "?mail"? can now be used/s)
+    expect(told()).toMatch(/<tool-update>.*Server "?mail"? is now available/s)
     catalogue.removeSource('calendar')
     await host.ask('third')
     expect(told()).toContain('No longer available: every tool of')

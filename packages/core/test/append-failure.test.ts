@@ -199,7 +199,7 @@ describe('two conversations on one ledger', () => {
     const [late] = await other.run([call('a')], { execute })
     expect(late?.outcome.kind).toBe('already-started')
     expect(late?.text).toBe(
-      'This call was run before and succeeded; its result is not kept here. It was not run again. Find out before you call it once more.',
+      'This call was already run and succeeded; its result is not stored here. It was not run again. Check what it did before you repeat it.',
     )
     expect(host.events.filter(({ kind }) => kind === 'call-fenced')).toMatchObject([
       { tool: 'read_file', callId: 'a', outcome: 'succeeded' },

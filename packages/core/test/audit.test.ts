@@ -4,7 +4,7 @@ import {
   estimate,
   loadTokenizer,
   memoryStore,
-  searchFaces,
+  searchTools,
   type Tool,
   type ToolwellEvent,
 } from '@toolwell/core'
@@ -167,7 +167,7 @@ describe('a hidden call', () => {
       use('calendar__find_slot'),
       done,
     ]
-    const host = await startHost({ tools: mixed(), mode: 'on', hiddenCalls: 'refuse' }, replies)
+    const host = await startHost({ tools: mixed(), mode: 'on', surface: { hiddenCalls: 'refuse' } }, replies)
     await host.ask('go')
     expect(host.events.filter((event) => event.kind === 'search-ignored')).toHaveLength(1)
   })
@@ -177,7 +177,7 @@ describe('a hidden call', () => {
     const host = await startHost({ tools, mode: 'on', delivery: 'append' }, [use('far__huge'), done])
     await host.ask('go')
     expect(lastResult(host)).toBe(
-      'huge ran with {}\n(far__huge ran and is not loaded: large; loaded only by select.)',
+      'huge ran with {}\n(far__huge ran but is not loaded: large; loaded only by select.)',
     )
     expect(host.names()).not.toContain('far__huge')
   })
@@ -212,25 +212,27 @@ describe('a hidden call', () => {
 })
 
 describe('what the model is shown', () => {
-  it('S1: is described by the face, or by the name of its parameter', async () => {
+  it('S1: is described by the search tool, or by the name of its parameter', async () => {
     const own = {
-      ...searchFaces.standard,
+      ...searchTools.standard,
       inputSchema: () => ({ type: 'object', properties: { need: { type: 'string' } }, required: ['need'] }),
       read: (input: Readonly<Record<string, unknown>>) => ({ query: String(input.need ?? '') }),
     }
-    const host = await startHost({ tools: mixed(), mode: 'on', face: own }, [done])
+    const host = await startHost({ tools: mixed(), mode: 'on', search: { tool: own } }, [done])
     await host.ask('go')
     expect(host.raw()).toContain('need: what you want to do')
-    const byName = await startHost({ tools: mixed(), mode: 'on', face: searchFaces.byName }, [done])
+    const byName = await startHost({ tools: mixed(), mode: 'on', search: { tool: searchTools.byName } }, [
+      done,
+    ])
     await byName.ask('go')
     expect(byName.raw()).not.toContain('query: what')
     expect(byName.raw()).toContain('by its exact name')
   })
 
   it('U6: is worded strongly where the host asks for it', async () => {
-    const strong = await startHost({ tools: mixed(), mode: 'on', affordance: 'strong' }, [done])
+    const strong = await startHost({ tools: mixed(), mode: 'on', surface: { affordance: 'strong' } }, [done])
     await strong.ask('go')
-    expect(strong.raw()).toContain('Before you say that something cannot be done')
+    expect(strong.raw()).toContain('before you say that something cannot be done')
   })
 
   it('C8: and what is checked is the same schema', async () => {
@@ -238,14 +240,16 @@ describe('what the model is shown', () => {
       {
         tools: mixed(),
         mode: 'on',
-        transformDefinition: () => ({
-          inputSchema: {
-            type: 'object',
-            properties: { renamed: { type: 'string' } },
-            required: ['renamed'],
-            additionalProperties: false,
-          },
-        }),
+        surface: {
+          transformDefinition: () => ({
+            inputSchema: {
+              type: 'object',
+              properties: { renamed: { type: 'string' } },
+              required: ['renamed'],
+              additionalProperties: false,
+            },
+          }),
+        },
       },
       [
         {
@@ -280,7 +284,7 @@ describe('what the model is shown', () => {
         tools: server('s', ['pick'], { inputSchema }),
         mode: 'on',
         delivery: 'bridge',
-        autoLoad: { tokens: 0, first: 0 },
+        search: { autoLoad: { tokens: 0, first: 0 } },
       },
       [search('does a pick'), done],
     )
@@ -353,13 +357,13 @@ describe('L5: an import', () => {
   })
 
   it('follows evictions at a cap', async () => {
-    const first = await startHost({ tools: mixed(), mode: 'on', maxLoaded: 1 }, [
+    const first = await startHost({ tools: mixed(), mode: 'on', limits: { maxLoaded: 1 } }, [
       search('select:tracker__create_issue'),
       search('select:calendar__find_slot'),
       done,
     ])
     await first.ask('go')
-    const well = createToolwell({ tools: mixed(), mode: 'on', maxLoaded: 1 })
+    const well = createToolwell({ tools: mixed(), mode: 'on', limits: { maxLoaded: 1 } })
     const conversation = await well.open({ id: 'imported' })
     const report = await openaiChat(conversation).importHistory(first.messages)
     expect(report.recovered).toEqual(['calendar/find_slot'])
@@ -455,9 +459,11 @@ describe('prompts', () => {
       {
         tools: mixed(),
         mode: 'on',
-        prompts: {
-          section: () => {
-            throw new Error('no')
+        surface: {
+          prompts: {
+            section: () => {
+              throw new Error('no')
+            },
           },
         },
       },

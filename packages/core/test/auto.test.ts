@@ -1,6 +1,6 @@
 /** `auto`: one decision before the first request, by what deferral would cost in a typical conversation, or in the worst. */
 import { readFileSync } from 'node:fs'
-import { createToolwell, type Tool, type ToolwellOptions } from '@toolwell/core'
+import { type CostOptions, createToolwell, type Tool, type ToolwellOptions } from '@toolwell/core'
 import { anthropic } from '@toolwell/core/anthropic'
 import { google } from '@toolwell/core/google'
 import { openaiChat } from '@toolwell/core/openai-chat'
@@ -87,7 +87,7 @@ describe('auto', () => {
     async (_, begin) => {
       expect((await begin(sized(93, 96), {})).view.mode).toBe('on')
       expect((await begin(sized(20, 20), {})).view.mode).toBe('off')
-      expect((await begin(sized(93, 96), { auto: 'frugal' })).view.mode).toBe('off')
+      expect((await begin(sized(93, 96), { costs: { plan: 'frugal' } })).view.mode).toBe('off')
     },
   )
 
@@ -176,10 +176,12 @@ describe('auto', () => {
 
   it('U2: a threshold of the host decides instead', async () => {
     const tools = many(20)
-    expect((await openaiChat(await open({ tools, threshold: 4000 })).begin(user)).view.mode).toBe('on')
-    expect((await openaiChat(await open({ tools: many(100), threshold: 1e6 })).begin(user)).view.mode).toBe(
-      'off',
+    expect((await openaiChat(await open({ tools, costs: { threshold: 4000 } })).begin(user)).view.mode).toBe(
+      'on',
     )
+    expect(
+      (await openaiChat(await open({ tools: many(100), costs: { threshold: 1e6 } })).begin(user)).view.mode,
+    ).toBe('off')
   })
 
   it('U2: is latched: a long answer does not change it, nor does a late server', async () => {
@@ -196,23 +198,23 @@ describe('prices of the host', () => {
   const tools = many(120)
 
   it('U7: without a discount for what is cached, an array that grows is the cheapest', async () => {
-    const conversation = await open({ tools, prices: { read: 1, write: 1 } })
+    const conversation = await open({ tools, costs: { prices: { read: 1, write: 1 } } })
     expect((await openaiChat(conversation).begin(user)).view.delivery).toBe('append')
   })
 
   it('U2: move the break-even', async () => {
-    const least = async (prices: NonNullable<ToolwellOptions['prices']>) => {
-      const conversation = await open({ tools, prices })
+    const least = async (prices: CostOptions['prices'] & {}) => {
+      const conversation = await open({ tools, costs: { prices } })
       await openaiChat(conversation).begin(user)
       return Number(conversation.inspect().because?.match(/from (\d+) on/)?.[1])
     }
     expect(await least({ output: 50 })).toBeGreaterThan((await least({})) + 2000)
   })
 
-  it.each([{ read: -1 }, { write: Number.NaN }, { output: '5' }, { cached: 1 }, 3, [], null, 'cheap'])(
+  it.each([{ read: -1 }, { write: Number.NaN }, { output: '5' }, { cached: 1 }, 3, [], 'cheap'])(
     'are refused where they make no sense: %j',
     (prices) => {
-      expect(() => createToolwell({ prices: prices as never })).toThrow(/prices/)
+      expect(() => createToolwell({ costs: { prices: prices as never } })).toThrow(/prices/)
     },
   )
 })

@@ -1,8 +1,10 @@
 /** Loaded tools whose source is away: what the host and the model do about them counts as if it were there. */
+
 import { createToolwell, type ToolwellOptions } from '@toolwell/core'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
 import { describe, expect, it } from 'vitest'
 import { startHost } from './support/host.js'
+import { mergeOptions } from './support/merge-options.js'
 import { mixed, server } from './support/tools.js'
 
 const search = (query: string) => ({ calls: [{ name: 'tool_search', arguments: { query } }] })
@@ -90,16 +92,16 @@ describe('a loaded tool whose source is away', () => {
 
 describe('a source of which nothing is known yet', () => {
   const open = (more: Partial<ToolwellOptions> = {}) => {
-    const well = createToolwell({ ...append, waitForSources: 0, ...more })
+    const well = createToolwell(mergeOptions({ ...append, search: { waitForSources: 0 } }, more))
     const woken: string[] = []
     for (const [name, state] of [
       ['slow-list', 'connecting'],
       ['broken', 'failed'],
     ] as const)
       well.catalogue.setSource(name, { tools: [], state, advice: '', wake: () => woken.push(name) })
-    const face = well.face()
+    const direct = well.direct()
     const text = async (name: string, input: object) => {
-      const verdict = await face.judge({ name, input })
+      const verdict = await direct.judge({ name, input })
       return verdict.kind === 'answer' ? `${verdict.outcome.kind}: ${verdict.text}` : 'run'
     }
     return { text, woken, call: (name: string) => text('tool_call', { name, arguments: {} }) }

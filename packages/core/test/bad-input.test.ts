@@ -1,12 +1,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import {
   createToolwell,
   type Exposure,
   type Policy,
-  type SearchFace,
-  searchFaces,
+  type SearchTool,
+  searchTools,
   type Tool,
   type ToolwellOptions,
 } from '@toolwell/core'
@@ -20,13 +21,39 @@ const create = (options: object) => () => createToolwell(options as ToolwellOpti
 
 describe('createToolwell', () => {
   it.each([
-    ['tool', '"tools"'],
-    ['treshold', '"threshold"'],
-    ['max_loaded', '"maxLoaded"'],
-    ['hiddenCall', '"hiddenCalls"'],
-    ['onevent', '"onEvent"'],
-  ])('names the nearest known option for %s', (key, nearest) => {
-    expect(create({ [key]: 1 })).toThrow(`Did you mean ${nearest}?`)
+    [{ tool: 1 }, '"tools"?'],
+    [{ onevent: 1 }, '"onEvent"?'],
+    [{ serch: {} }, '"search"?'],
+    [{ treshold: 1 }, '"costs.threshold"? Write costs: { threshold: … }.'],
+    [{ max_loaded: 1 }, '"limits.maxLoaded"? Write limits: { maxLoaded: … }.'],
+    [{ hiddenCall: 1 }, '"surface.hiddenCalls"? Write surface: { hiddenCalls: … }.'],
+    [{ limits: { maxLoadd: 1 } }, '"maxLoaded"?'],
+    [{ search: { max_loaded: 1 } }, '"limits.maxLoaded"? Write limits: { maxLoaded: … }.'],
+    [{ costs: { moode: 1 } }, '"mode"? Write mode: … at the top level.'],
+  ])('names the nearest known option of all groups: %j', (options, nearest) => {
+    expect(create(options)).toThrow(`Did you mean ${nearest}`)
+  })
+
+  it.each([
+    [{ maxLoaded: 1 }, 'maxLoaded is now limits.maxLoaded. Write limits: { maxLoaded: … }.'],
+    [{ usage: false }, 'usage is now search.usage. Write search: { usage: … }.'],
+    [{ tokenizer: {} }, 'tokenizer is now costs.tokenizer. Write costs: { tokenizer: … }.'],
+    [{ cards: 'live' }, 'cards is now surface.cards. Write surface: { cards: … }.'],
+    [{ face: {} }, 'face is now search.tool. Write search: { tool: … }.'],
+    [{ auto: 'frugal' }, 'auto is now costs.plan. Write costs: { plan: … }.'],
+    [
+      { search: { maxLoaded: 1 } },
+      'search.maxLoaded does not exist: it is limits.maxLoaded. Write limits: {',
+    ],
+    [{ limits: { mode: 'on' } }, 'limits.mode does not exist: it is mode. Write mode: … at the top level.'],
+  ])('says where an option belongs: %j', (options, message) => {
+    expect(create(options)).toThrow(message)
+  })
+
+  it('says which options a group takes', () => {
+    expect(create({ limits: 5 })).toThrow('limits takes an object of options (maxLoaded, maxLoadedTokens, ')
+    expect(create({ costs: [] })).toThrow('costs takes an object of options (plan, threshold, ')
+    expect(create({ search: null, surface: undefined })).not.toThrow()
   })
 
   it('a list of tools is told where it belongs, here and in setSource', () => {
@@ -52,7 +79,7 @@ describe('createToolwell', () => {
 
   it.each([
     ['rules', { rules: [{ toool: 'x', defer: true }] }, /rules\[0\].*Did you mean "tool"/s],
-    ['prompts', { prompts: { lodaer: () => '' } }, /prompts.*Did you mean "loader"/s],
+    ['prompts', { surface: { prompts: { lodaer: () => '' } } }, /surface\.prompts.*Did you mean "loader"/s],
   ])('does so inside %s', (_, options, message) => {
     expect(create(options)).toThrow(message)
   })
@@ -67,33 +94,49 @@ describe('createToolwell', () => {
   it.each([
     ['mode', ['enabled', true, null]],
     ['delivery', ['native-ish', 1]],
-    ['hiddenCalls', ['run', false]],
-    ['affordance', ['loud']],
-    ['threshold', [-1, Number.NaN, '4000', null]],
-    ['loadLimit', [0, 2.5, '3']],
-    ['maxLoaded', [0, -1, 2.5, Number.NaN, '3', Number.POSITIVE_INFINITY]],
-    ['loadLimit', [0, -1, Number.NaN, '5']],
-    ['cutOff', [-0.1, 1.1, Number.NaN, '0.5']],
-    ['largeTool', [0, Number.NaN]],
-    ['resultBudget', [0, -5, Number.NaN]],
-    ['cardBudget', [-1, Number.NaN, '10']],
     ['tools', [{}, 'read_file']],
     ['eager', ['read_file', [1], {}]],
     ['rules', [{}, 'all', [{ tool: 'x' }], [{ defer: 'yes' }]]],
     ['policy', [true, {}, [true], ['x']]],
-    ['transformDefinition', ['x', {}]],
+    ['store', [{}, { read: () => [], append: () => undefined, results: {} }]],
+    ['results', ['x', {}]],
+    ['searcher', ['x', {}]],
     ['onEvent', ['x', {}]],
-  ])('refuses impossible values of %s, and says what is possible', (key, values) => {
+    ['debug', ['yes', 1]],
+    ['search.cutOff', [-0.1, 1.1, Number.NaN, '0.5']],
+    ['search.loadLimit', [0, -1, 2.5, Number.NaN, '5']],
+    ['search.schemas', ['thrice']],
+    ['search.waitForSources', [-1, 600_001, 'long']],
+    ['search.usage', [true, 'on', { store: {} }, { shared: 'yes' }, { sotre: 1 }]],
+    ['surface.hiddenCalls', ['run', false]],
+    ['surface.cards', ['frozen', true]],
+    ['surface.cardPlace', ['system']],
+    ['surface.affordance', ['loud']],
+    ['surface.prompts', ['x', { loader: 'Search.' }, { dropReason: { denid: 'x' } }]],
+    ['surface.wireName', ['x', {}]],
+    ['surface.transformDefinition', ['x', {}]],
+    ['limits.maxLoaded', [0, -1, 2.5, Number.NaN, '3']],
+    ['limits.maxLoadedTokens', [0, -1, Number.NaN, '3']],
+    ['limits.largeTool', [0, Number.NaN]],
+    ['limits.resultBudget', [0, -5, Number.NaN]],
+    ['limits.cardBudget', [-1, Number.NaN, '10']],
+    ['limits.maxResultTokens', [1, true, 'all', { sources: { web: 1 } }, { defualt: 5000 }]],
+    ['costs.plan', ['cheap']],
+    ['costs.threshold', [-1, Number.NaN, '4000', null]],
+    ['costs.prices', [{ read: -1 }, { write: 101 }, { cached: 1 }]],
+    ['costs.tokenizer', ['cl100k', {}]],
+  ])('refuses impossible values of %s, and says what is possible', (path, values) => {
     for (const value of values) {
-      const options = { [key]: value }
+      const [key = '', inner] = path.split('.')
+      const given = create({ [key]: inner === undefined ? value : { [inner]: value } })
       if (value === null) {
         // Null is what a config file says for "not given".
-        expect(create(options), key).not.toThrow()
+        expect(given, path).not.toThrow()
         continue
       }
-      expect(create(options), `${key}: ${String(value)}`).toThrow(new RegExp(key))
+      expect(given, `${path}: ${String(value)}`).toThrow(path)
       try {
-        create(options)()
+        given()
       } catch (error) {
         expect(error).toMatchObject({ name: 'ToolwellError', code: 'invalid-option' })
       }
@@ -101,7 +144,7 @@ describe('createToolwell', () => {
   })
 
   it('CB-4: says why a cap of 0 is refused', () => {
-    expect(create({ maxLoaded: 0 })).toThrow(/would hide every deferred tool for good/)
+    expect(create({ limits: { maxLoaded: 0 } })).toThrow(/would hide every deferred tool for good/)
   })
 
   it.each([
@@ -110,9 +153,9 @@ describe('createToolwell', () => {
     ["the bridge's name", { name: 'tool_call' }],
     ['no schema', { inputSchema: undefined }],
     ['no reader', { read: undefined }],
-  ])('refuses a face with %s', (_, broken) => {
-    const face = { ...searchFaces.standard, ...broken } as unknown as SearchFace
-    expect(create({ face })).toThrow(/face/)
+  ])('refuses a search tool with %s', (_, broken) => {
+    const searchTool = { ...searchTools.standard, ...broken } as unknown as SearchTool
+    expect(create({ search: { tool: searchTool } })).toThrow(/search\.tool/)
   })
 
   it('refuses unknown keys and a policy that is none when a conversation is opened', async () => {
@@ -324,7 +367,7 @@ describe('the floor', () => {
     await host.ask('hi')
     host.well.catalogue.setSource('ui', { tools: [tool('ask_user', { role: 'clarification', defer: true })] })
     await host.ask('again')
-    expect(host.raw()).toContain('ui__ask_user has joined your tools')
+    expect(host.raw()).toContain('ui__ask_user was added to your tools')
     expect(host.well.explain('ask_user')).toMatchObject({ deferred: false })
   })
 })
@@ -403,27 +446,28 @@ describe('a stored ledger', () => {
 
   it('of a newer format is refused, and left alone', async () => {
     const path = await folder()
-    await writeFile(join(path, 'a.jsonl'), '{"v":999,"events":[]}\n')
+    const body = '{"v":999,"facts":[]}'
+    await writeFile(join(path, 'a.jsonl'), `\n${crc32(body).toString(16).padStart(8, '0')} ${body}\n`)
     const well = createToolwell({ tools: mixed(), store: jsonlStore(path) })
     await expect(well.open({ id: 'a' })).rejects.toMatchObject({
       code: 'ledger-too-new',
-      data: { ledger: 'a', found: 999, known: 3 },
+      data: { ledger: 'a', found: 999, known: 4 },
     })
   })
 
   it.each([
-    ['is no JSON', 'garbage'],
-    ['is no batch', '{"v":1}'],
-    ['holds no list', '{"v":1,"events":7}'],
+    ['is not JSON', 'garbage'],
+    ['has no checksum', '{"v":4,"events":[]}'],
+    ['has a wrong checksum', '01234567 {"v":4,"events":[]}'],
   ])('with a line that %s is refused with its number', async (_, line) => {
     const path = await folder()
     const store = jsonlStore(path)
     const conversation = await createToolwell({ tools: mixed(), mode: 'on', store }).open({ id: 'a' })
     await conversation.begin({ requestId: 'r', anchor: 'm', wire: 'test' })
-    await writeFile(join(path, 'a.jsonl'), `${line}\n`, { flag: 'a' })
+    await writeFile(join(path, 'a.jsonl'), `\n${line}\n`, { flag: 'a' })
     await expect(createToolwell({ store: jsonlStore(path) }).open({ id: 'a' })).rejects.toMatchObject({
       code: 'ledger-corrupt',
-      data: { ledger: 'a', line: 2 },
+      data: { ledger: 'a', line: 4 },
     })
   })
 
@@ -433,7 +477,7 @@ describe('a stored ledger', () => {
     const first = await createToolwell({ ...options, store: jsonlStore(path) }).open({ id: 'a' })
     await first.begin({ requestId: 'r', anchor: 'm', wire: 'test' })
     await first.load(['create_issue'])
-    await writeFile(join(path, 'a.jsonl'), '{"v":1,"events":[{"id":', { flag: 'a' })
+    await writeFile(join(path, 'a.jsonl'), '\n01234567 {"v":4,"id":"a",', { flag: 'a' })
     const again = await createToolwell({ ...options, store: jsonlStore(path) }).open({ id: 'a' })
     expect(again.inspect().loadedLazyTools).toEqual(['tracker__create_issue'])
     await again.load(['create_event'])

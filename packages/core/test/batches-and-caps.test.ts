@@ -45,7 +45,9 @@ describe('a batch', () => {
   })
 
   it('L7, MK-1: is judged at its start, so the same call is answered with a hint where hints are the rule', async () => {
-    const host = await open([reply(find('select:box__alpha'), call('box__alpha'))], { hiddenCalls: 'hint' })
+    const host = await open([reply(find('select:box__alpha'), call('box__alpha'))], {
+      surface: { hiddenCalls: 'hint' },
+    })
     await host.ask('go')
     expect(results(host)[1]).toBe(
       'box__alpha is available but not loaded. Call tool_search with select:box__alpha first. Nothing was run.',
@@ -92,7 +94,7 @@ describe('a cap', () => {
           reply(find(again)),
           reply(find('select:box__gamma')),
         ],
-        { maxLoaded: 2 },
+        { limits: { maxLoaded: 2 } },
       )
       await host.ask('go')
       expect(loaded(host)).toEqual(['box__alpha', 'box__gamma'])
@@ -107,7 +109,7 @@ describe('a cap', () => {
         reply(call('box__alpha')),
         reply(find('select:box__gamma')),
       ],
-      { maxLoaded: 2 },
+      { limits: { maxLoaded: 2 } },
     )
     await host.ask('go')
     expect(lastResult(host)).toContain('Unloaded to make room: box__beta.')
@@ -121,7 +123,7 @@ describe('a cap', () => {
 
   it('CB-2: loads what fits of one search, drops the rest and says which', async () => {
     const host = await open([reply(find('select:box__alpha,box__beta,box__gamma,box__delta'))], {
-      maxLoaded: 2,
+      limits: { maxLoaded: 2 },
     })
     await host.ask('go')
     expect(loaded(host)).toEqual(['box__alpha', 'box__beta'])
@@ -141,7 +143,7 @@ describe('a cap', () => {
         reply(find('select:box__gamma'), call('box__alpha')),
         reply(find('select:box__delta'), call('box__alpha'), call('box__gamma')),
       ],
-      { maxLoaded: 2 },
+      { limits: { maxLoaded: 2 } },
     )
     await host.ask('go')
     expect(loaded(host, 2)).toEqual(['box__alpha', 'box__gamma'])
@@ -161,7 +163,7 @@ describe('a cap', () => {
     })
     const host = await open([reply(find('select:box__slow')), reply(call('box__slow'))], {
       tools: [...mixed(), ...numbered, slow],
-      maxLoaded: 1,
+      limits: { maxLoaded: 1 },
     })
     await host.ask('go')
     expect(during).toEqual(['cap'])
@@ -172,7 +174,7 @@ describe('a cap', () => {
     const host = await open(
       [reply(find('select:box__alpha')), { text: 'Hm.' }, reply(find('select:box__beta'))],
       {
-        maxLoaded: 1,
+        limits: { maxLoaded: 1 },
       },
     )
     await host.ask('go')
@@ -189,7 +191,7 @@ describe('a cap', () => {
     'tells the model what a direct call or the host unloaded (%s)',
     async (delivery) => {
       const host = await open([reply(find('select:box__alpha')), reply(call('box__beta'))], {
-        maxLoaded: 1,
+        limits: { maxLoaded: 1 },
         delivery,
       })
       await host.ask('go')
@@ -209,14 +211,14 @@ describe('a cap', () => {
     const host = await open(
       [reply(find('select:box__alpha')), reply(find('select:worktree'), call('box__alpha'))],
       {
-        maxLoaded: 2,
+        limits: { maxLoaded: 2 },
       },
     )
     await host.ask('go')
     expect(loaded(host)).toEqual(['box__alpha'])
     expect(results(host)[1]).toMatch(/git__enter_worktree\(.*\(its group does not fit as a whole/)
     const roomy = await open([reply(find('select:box__alpha')), reply(find('select:git__exit_worktree'))], {
-      maxLoaded: 2,
+      limits: { maxLoaded: 2 },
     })
     await roomy.ask('go')
     expect(loaded(roomy)).toEqual(['git__enter_worktree', 'git__exit_worktree'])
@@ -225,7 +227,7 @@ describe('a cap', () => {
   it('makes no room for a member that joined its group by unloading another of it', async () => {
     const member = (name: string) => tool(name, { group: 'pair' })
     const host = await open([reply(find('select:late__one')), reply(find('select:box__alpha'))], {
-      maxLoaded: 2,
+      limits: { maxLoaded: 2 },
     })
     host.well.catalogue.setSource('late', { tools: [member('one')] })
     await host.ask('go')
@@ -237,7 +239,9 @@ describe('a cap', () => {
   })
 
   it('counts a tool whose server is away, so that its return cannot exceed it', async () => {
-    const host = await open([reply(find('select:calendar__find_slot,box__alpha'))], { maxLoaded: 2 })
+    const host = await open([reply(find('select:calendar__find_slot,box__alpha'))], {
+      limits: { maxLoaded: 2 },
+    })
     await host.ask('go')
     host.well.catalogue.setState('calendar', 'disabled')
     const summary = [{ role: 'user', content: 'Summary.' }]
@@ -254,7 +258,12 @@ describe('a cap', () => {
     'of %i has one place for a tool that comes back and is selected again',
     async (maxLoaded) => {
       const host = await startHost(
-        { tools: [...mixed(), ...numbered], mode: 'on', delivery: 'append', maxLoaded: maxLoaded },
+        {
+          tools: [...mixed(), ...numbered],
+          mode: 'on',
+          delivery: 'append',
+          limits: { maxLoaded: maxLoaded },
+        },
         (_, index) => {
           // The server comes back while the model thinks.
           if (index === 2) host.well.catalogue.setState('calendar', 'ready')
@@ -288,7 +297,7 @@ describe('a cap', () => {
     })
     const host = await open([reply(find('select:box__beta'), call('slow'))], {
       tools: [...mixed(), ...numbered, slow],
-      maxLoaded: 1,
+      limits: { maxLoaded: 1 },
     })
     await host.ask('go')
     expect(loaded(host)).toEqual(['box__beta'])
@@ -296,7 +305,7 @@ describe('a cap', () => {
   })
 
   it('has no place to lose to a tool that is sent anyway', async () => {
-    const host = await open([reply(find('select:box__alpha'))], { maxLoaded: 1 })
+    const host = await open([reply(find('select:box__alpha'))], { limits: { maxLoaded: 1 } })
     const report = await host.conversation.load(['read_file'])
     expect(report).toEqual({ loaded: [], already: ['read_file'], refused: [] })
     await host.ask('go')
@@ -305,7 +314,7 @@ describe('a cap', () => {
   })
 
   it.each([0, Number.NaN, -1, 1.5])('CB-4: of %s is refused with the reason', (maxLoaded) => {
-    expect(() => createToolwell({ maxLoaded: maxLoaded })).toThrow(/maxLoaded/)
+    expect(() => createToolwell({ limits: { maxLoaded: maxLoaded } })).toThrow(/maxLoaded/)
   })
 })
 
@@ -379,7 +388,12 @@ describe('what is unloaded', () => {
   it('L3: leaves with what was left before it, once that pays', async () => {
     const wide = server('wide', ['one', 'two'], { description: 'word '.repeat(12_000) })
     const host = await startHost(
-      { tools: [...mixed(), ...numbered, ...wide], mode: 'on', delivery: 'append', largeTool: 100_000 },
+      {
+        tools: [...mixed(), ...numbered, ...wide],
+        mode: 'on',
+        delivery: 'append',
+        limits: { largeTool: 100_000 },
+      },
       [
         reply(find('select:box__alpha,wide__one,box__beta')),
         reply(find('unload:box__alpha')),
@@ -399,7 +413,12 @@ describe('a cap by tokens', () => {
   const wide = server('wide', ['one', 'two', 'three'], { description: 'word '.repeat(180) })
   const start = (maxLoadedTokens: number, ...queries: string[]) =>
     startHost(
-      { tools: [...mixed(), ...wide], mode: 'on', delivery: 'append', maxLoadedTokens: maxLoadedTokens },
+      {
+        tools: [...mixed(), ...wide],
+        mode: 'on',
+        delivery: 'append',
+        limits: { maxLoadedTokens: maxLoadedTokens },
+      },
       [...queries.map((query) => reply(find(query))), ...answers],
       light,
     )
@@ -419,7 +438,7 @@ describe('a cap by tokens', () => {
   })
 
   it('L3: of 0 is refused with the reason', () => {
-    expect(() => createToolwell({ maxLoadedTokens: 0 })).toThrow(/would hide every deferred tool/)
+    expect(() => createToolwell({ limits: { maxLoadedTokens: 0 } })).toThrow(/would hide every deferred tool/)
   })
 })
 

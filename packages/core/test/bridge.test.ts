@@ -79,7 +79,9 @@ describe("the bridge's check of arguments", () => {
   ])('names the place, shows the whole schema, and runs nothing: %s', async (_, input, place) => {
     const { host, inputs, play } = await player([issue])
     const answer = await play(wrapped('tracker__create_issue', input))
-    expect(answer).toContain('The arguments do not fit tracker__create_issue. Nothing was run.')
+    expect(answer).toContain(
+      'The arguments do not match the schema of tracker__create_issue. Nothing was run.',
+    )
     expect(answer).toContain(`\n- ${place}: `)
     const shown = JSON.parse(answer.split('\n').at(-1)?.slice(2) ?? '') as object
     expect(shown).toMatchObject({ name: 'tracker__create_issue', inputSchema: issue.inputSchema })
@@ -289,7 +291,7 @@ describe('arguments through the bridge', () => {
     const { host, inputs, play } = await player(mixed())
     const answer = await play({ name: 'tool_call', arguments: given })
     expect(answer).toContain(
-      `The arguments do not fit tool_call. Nothing was run. The problem:\n- ${problem}`,
+      `The arguments do not match the schema of tool_call. Nothing was run. Problem:\n- ${problem}`,
     )
     expect(answer).not.toContain('JSON')
     expect(inputs).toEqual([])
@@ -331,7 +333,7 @@ describe('the load token', () => {
       ],
     })
     const answer = await play(wrapped('create_issue', { value: 'x' }, token))
-    expect(answer).toContain('tracker__create_issue has changed since it was found. Nothing was run.')
+    expect(answer).toContain('tracker__create_issue has changed since you found it. Nothing was run.')
     expect(answer).toContain('"subject":{"type":"string"}')
     expect(inputs).toEqual([])
     expect(failures(host)).toEqual(['stale'])
@@ -421,7 +423,7 @@ describe('a failure that repeats', () => {
     expect(lines(await play(bad))).toBeGreaterThan(2)
     const third = await play(bad)
     expect(third).toBe(
-      'The same call of "tracker__create_issue" has failed twice in the same way. Nothing was run. Do something else.',
+      'The same call of "tracker__create_issue" has failed twice in the same way. Nothing was run. Try something else.',
     )
   })
 
@@ -496,7 +498,7 @@ describe('a call of a hidden tool', () => {
   it.each(['bridge', 'append'] as const)(
     'PW-7: is answered with a hint that works, with hiddenCalls hint (%s)',
     async (delivery) => {
-      const { inputs, host, play } = await player(mixed(), { hiddenCalls: 'hint', delivery })
+      const { inputs, host, play } = await player(mixed(), { surface: { hiddenCalls: 'hint' }, delivery })
       expect(await play(hidden)).toBe(
         'tracker__create_issue is available but not loaded. Call tool_search with select:tracker__create_issue first. Nothing was run.',
       )
@@ -508,34 +510,34 @@ describe('a call of a hidden tool', () => {
   )
 
   it('PW-2: is hinted in its canonical form', async () => {
-    const { play } = await player(mixed(), { hiddenCalls: 'hint' })
+    const { play } = await player(mixed(), { surface: { hiddenCalls: 'hint' } })
     const hint = await play({ name: 'Create-Issue', arguments: {} })
     expect(hint).toMatch(/^tracker__create_issue is available .* select:tracker__create_issue /)
   })
 
   it('PW-7: is named by no hint where it is denied, away, or where there is no loader', async () => {
     const denied = await player(mixed(), {
-      hiddenCalls: 'hint',
+      surface: { hiddenCalls: 'hint' },
       policy: ({ name }) => name !== 'create_issue',
     })
     expect(await denied.play(hidden)).toContain('There is no tool named')
     const inactive = await player(mixed(), {
-      hiddenCalls: 'hint',
+      surface: { hiddenCalls: 'hint' },
       policy: ({ name, action }) => name !== 'create_issue' || action !== 'load',
     })
     expect(await inactive.play(hidden)).not.toContain('select:')
-    const away = await player(mixed(), { hiddenCalls: 'hint' })
+    const away = await player(mixed(), { surface: { hiddenCalls: 'hint' } })
     away.host.well.catalogue.setState('tracker', 'failed')
     expect(await away.play(hidden)).toBe('tracker__create_issue cannot be used now: failed. Nothing was run.')
     const eager = await player(mixed(), {
-      hiddenCalls: 'hint',
+      surface: { hiddenCalls: 'hint' },
       policy: ({ id }) => id !== 'toolwell/tool_search',
     })
     expect(await eager.play(hidden)).toBe('create_issue ran')
   })
 
   it('is refused without a word on how, with hiddenCalls refuse', async () => {
-    const { inputs, play } = await player(mixed(), { hiddenCalls: 'refuse' })
+    const { inputs, play } = await player(mixed(), { surface: { hiddenCalls: 'refuse' } })
     expect(await play(hidden)).toBe('tracker__create_issue is not loaded. Nothing was run.')
     expect(await play(wrapped('create_issue', { value: 'x' }))).toBe(
       'tracker__create_issue is not loaded. Nothing was run.',
@@ -544,7 +546,7 @@ describe('a call of a hidden tool', () => {
   })
 
   it('QW2-1: found in the same batch is judged by the state at its start (L7)', async () => {
-    const { inputs, play, host } = await player(mixed(), { hiddenCalls: 'hint' })
+    const { inputs, play, host } = await player(mixed(), { surface: { hiddenCalls: 'hint' } })
     await play(search('select:create_issue'), hidden)
     expect(inputs).toEqual([])
     expect(host.conversation.inspect().loadedLazyTools).toEqual(['tracker__create_issue'])

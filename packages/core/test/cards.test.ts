@@ -7,7 +7,7 @@ import { server } from './support/tools.js'
 const user = [{ role: 'user', content: 'Hello' }]
 
 async function cards(tools: readonly Tool[], about = '', cardBudget = 1500): Promise<string> {
-  const well = createToolwell({ mode: 'on', cardBudget })
+  const well = createToolwell({ mode: 'on', limits: { cardBudget } })
   well.catalogue.setSource('crm', { tools, description: about })
   const { parts } = await openaiChat(await well.open({ id: 'a' })).begin(user)
   const loader = parts.tools?.find((tool) => tool.function.name === 'tool_search')

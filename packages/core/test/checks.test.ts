@@ -1,12 +1,12 @@
 /** Each check of a call on its own, and their order, which is the policy. */
-import type { Policy, Tool, ToolwellOptions } from '@toolwell/core'
+import type { Policy, SurfaceOptions, Tool, ToolwellOptions } from '@toolwell/core'
 import { describe, expect, it } from 'vitest'
 import { createCatalogue, type Entry } from '../src/catalogue/catalogue.js'
 import { createGate } from '../src/catalogue/gate.js'
 import { createCosts } from '../src/costs/costs.js'
 import { createState } from '../src/ledger/fold.js'
-import { readSettings } from '../src/settings.js'
 import { type Context, createContext } from '../src/surface/context.js'
+import { readSettings } from '../src/surface/settings.js'
 import {
   argumentsFit,
   type CallStep,
@@ -134,14 +134,16 @@ describe('isCurrent', () => {
 })
 
 describe('hiddenCallsAllowed', () => {
-  it.each<[ToolwellOptions['hiddenCalls'] & {}, boolean, string]>([
+  it.each<[SurfaceOptions['hiddenCalls'] & {}, boolean, string]>([
     ['load-and-run', true, 'passes'],
     ['hint', true, 'hint'],
     ['refuse', true, 'refused'],
     ['hint', false, 'passes'],
     ['refuse', false, 'passes'],
   ])('with %s, hidden: %s', async (hiddenCalls, hidden, expected) => {
-    expect(await verdict(hiddenCallsAllowed, { options: { hiddenCalls } }, { hidden })).toBe(expected)
+    expect(await verdict(hiddenCallsAllowed, { options: { surface: { hiddenCalls } } }, { hidden })).toBe(
+      expected,
+    )
   })
 })
 

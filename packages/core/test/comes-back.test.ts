@@ -65,7 +65,7 @@ describe('a search', () => {
   const asked = async (state: 'failed' | 'connecting' | 'ready', tentative: boolean, isKnown: boolean) => {
     let woken = 0
     const host = await startHost(
-      { tools: [tool('read_file')], mode: 'on', waitForSources: 0 },
+      { tools: [tool('read_file')], mode: 'on', search: { waitForSources: 0 } },
       [search('open a door'), { text: 'So.' }],
       {
         prepare: (well) =>

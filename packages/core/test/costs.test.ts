@@ -31,7 +31,7 @@ const NAMES = ['get_weather', 'get_forecast', 'set_alarm']
 async function start(tokens: Shelf, options: ToolwellOptions = {}, names = NAMES, source = 'weather') {
   const reads: string[] = []
   const counted: string[] = []
-  const tokenizer = options.tokenizer ?? {
+  const tokenizer = options.costs?.tokenizer ?? {
     name: 'by length',
     count: (text: string) => {
       counted.push(text)
@@ -49,7 +49,12 @@ async function start(tokens: Shelf, options: ToolwellOptions = {}, names = NAMES
       },
     })
   })
-  const well = createToolwell({ mode: 'on', delivery: 'bridge', ...options, tokenizer })
+  const well = createToolwell({
+    mode: 'on',
+    delivery: 'bridge',
+    ...options,
+    costs: { ...options.costs, tokenizer },
+  })
   well.catalogue.setSource(source, { tools, kept: { index: shelf(), tokens } })
   const conversation = await well.open({ id: 'a' })
   await openaiChat(conversation).begin([{ role: 'user', content: 'x' }], { requestId: 'r' })
@@ -80,18 +85,22 @@ describe('what definitions cost', () => {
   it('is another on another wire, with another tokenizer or other names, and the same file holds them', async () => {
     const tokens = shelf()
     await start(tokens)
-    const twice = await start(tokens, { tokenizer: { name: 'twice', count: (text) => 2 * text.length } })
+    const twice = await start(tokens, {
+      costs: { tokenizer: { name: 'twice', count: (text) => 2 * text.length } },
+    })
     expect(twice.reads).toEqual(new Set(NAMES))
     expect((await start(tokens)).reads).toEqual(new Set())
     // The same tools under a longer wire name.
-    const renamed = await start(tokens, { wireName: (source, name) => `${source}_of_today_${name}` })
+    const renamed = await start(tokens, {
+      surface: { wireName: (source, name) => `${source}_of_today_${name}` },
+    })
     expect(renamed.reads).toEqual(new Set(NAMES))
     expect(renamed.counterfactual).toBeGreaterThan((await start(shelf())).counterfactual)
   })
 
   it('is not kept where the host changes definitions: nobody can tell into what', async () => {
     const tokens = shelf()
-    await start(tokens, { transformDefinition: () => ({ description: 'Other.' }) })
+    await start(tokens, { surface: { transformDefinition: () => ({ description: 'Other.' }) } })
     expect(tokens.writes).toBe(0)
   })
 

@@ -182,8 +182,8 @@ it('says that a call was run before, and is not run again', async () => {
   await conversation.run([fail], { execute: () => Promise.reject(new Error('no')) })
   const again = await conversation.run([call, fail])
   expect(again.map(({ text }) => text.split('.')[0])).toEqual([
-    'This call was run before and succeeded; its result is not kept here',
-    'This call was run before and failed; its result is not kept here',
+    'This call was already run and succeeded; its result is not stored here',
+    'This call was already run and failed; its result is not stored here',
   ])
   expect(lines.slice(-2)).toEqual([
     '"thread-1" · call c1 of a was run before (succeeded) and is not run again; for a new conversation, open a new id',

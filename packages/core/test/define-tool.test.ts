@@ -87,7 +87,7 @@ describe('a schema of a library', () => {
     ['arktype', arktypeTool],
   ])('%s: a mismatch names the place, and nothing runs', async (_, make) => {
     const { answer } = await call(make(), { guests: 0, at: 'now' })
-    expect(answer).toContain('The arguments do not fit book. Nothing was run.')
+    expect(answer).toContain('The arguments do not match the schema of book. Nothing was run.')
     expect(answer).toContain('guests')
     // A comparison is said in words: the sign would be an escape.
     expect(answer).toMatch(/at least 1/)

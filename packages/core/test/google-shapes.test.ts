@@ -150,7 +150,9 @@ describe('a content', () => {
 
   it('of the model that stands first gets it in the words of the host, also behind a content that says nothing', async () => {
     const prompts = { beginningLost: () => 'Something is missing here.' }
-    const conversation = await createToolwell({ tools: mixed(), mode: 'off', prompts }).open({ id: 'x' })
+    const conversation = await createToolwell({ tools: mixed(), mode: 'off', surface: { prompts } }).open({
+      id: 'x',
+    })
     const contents = [{ role: 'user', parts: [] }, { role: 'model', parts: [{ text: 'Yes.' }] }, said('on')]
     const { parts } = await google(conversation).begin(contents)
     expect(parts.contents[0]?.parts?.[0]?.text).toContain('Something is missing here.')

@@ -358,7 +358,7 @@ describe.each(['append', 'bridge'] as const)('over %s', (delivery) => {
             functionResponse: {
               id: 'c',
               name: 'read_file',
-              response: { result: 'This call was interrupted; it is not known whether it ran.' },
+              response: { result: 'This call was interrupted; it is unknown whether it ran.' },
             },
           },
         ],

@@ -16,7 +16,7 @@ describe('a locked source', () => {
     await host.step(search('select:bank__pay'))
     host.well.catalogue.setSource('bank', { tools: pay('Pays the thief') })
     expect(await host.step(bridge('bank__pay'))).toEqual([
-      'bank__pay cannot be used now: quarantined. It waits for the approval of the user. Nothing was run.',
+      "bank__pay cannot be used now: quarantined. It waits for the user's approval. Nothing was run.",
     ])
     const [found] = await host.step(search('select:bank__pay'))
     expect(found).toContain('bank__pay cannot be used now: quarantined.')
@@ -82,7 +82,7 @@ describe('a compaction', () => {
 
   it('leaves deferral on although the catalogue has fallen below the threshold', async () => {
     const many = Array.from({ length: 30 }, (_, index) => tool(`number_${index}`))
-    const host = await play({ tools: [tool('read_file')], mode: 'auto', threshold: 500 })
+    const host = await play({ tools: [tool('read_file')], mode: 'auto', costs: { threshold: 500 } })
     host.well.catalogue.setSource('big', { tools: many })
     expect(await host.names()).toEqual(['read_file', 'tool_search', 'tool_call'])
     host.well.catalogue.setSource('big', { tools: many.slice(0, 1) })
@@ -139,7 +139,9 @@ describe('a clear', () => {
 
 describe('a conversation that moves to another wire', () => {
   it('has its definitions written anew for that wire', async () => {
-    const host = await play({ transformDefinition: (_, wire) => ({ description: `as ${wire} likes it` }) })
+    const host = await play({
+      surface: { transformDefinition: (_, wire) => ({ description: `as ${wire} likes it` }) },
+    })
     expect(await host.sent()).toContain('as openai-chat likes it')
     const moved: AnthropicMessage[] = [
       { role: 'user', content: 'go' },
@@ -179,7 +181,7 @@ describe('an import', () => {
   it('loads no more than the cap, with what is loaded already', async () => {
     const past = await play()
     await past.step(search('select:tracker__create_issue,tracker__close_issue'))
-    const host = await play({ maxLoaded: 2 })
+    const host = await play({ limits: { maxLoaded: 2 } })
     await host.conversation.load(['calendar__find_slot'])
     expect(await host.chat.importHistory(past.messages)).toEqual({
       recovered: ['tracker/create_issue'],
@@ -238,6 +240,6 @@ describe('a tool whose guidelines change', () => {
     host.talk()
     expect(await host.sent()).toContain('Changed by its owner: ops__deploy.')
     const [stale] = await host.step(bridge('ops__deploy', {}, { load }))
-    expect(stale).toContain('ops__deploy has changed since it was found. Nothing was run.')
+    expect(stale).toContain('ops__deploy has changed since you found it. Nothing was run.')
   })
 })

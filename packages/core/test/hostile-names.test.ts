@@ -282,8 +282,8 @@ describe('text that a source wrote', () => {
         {
           tools: [...poisoned(evil, source), ...server('plain', ['create_issue'])],
           delivery,
-          cardBudget: form === 'cards' ? 4000 : 120,
-          loadLimit: 20,
+          limits: { cardBudget: form === 'cards' ? 4000 : 120 },
+          search: { loadLimit: 20 },
         },
         (well) => {
           const tools = poisoned(evil, source)
@@ -410,7 +410,7 @@ describe('the list of what is hidden', () => {
   it.each([60, 300])(
     'says how many more there are where not even the servers fit (budget %i)',
     async (budget) => {
-      const { host, play } = await player({ tools: many(1500, 500), cardBudget: budget })
+      const { host, play } = await player({ tools: many(1500, 500), limits: { cardBudget: budget } })
       await play()
       const list = listOf(host)
       expect(estimate.count(list)).toBeLessThanOrEqual(budget)
@@ -420,7 +420,7 @@ describe('the list of what is hidden', () => {
   )
 
   it.each([0, 5, 20])('is left out where nothing fits the budget (%i)', async (cardBudget) => {
-    const { host, play } = await player({ tools: many(30), cardBudget })
+    const { host, play } = await player({ tools: many(30), limits: { cardBudget } })
     await play()
     expect(descriptionOf(host)).not.toContain('not loaded.')
     expect(estimate.count(listOf(host))).toBeLessThanOrEqual(cardBudget)
@@ -432,7 +432,7 @@ describe('the list of what is hidden', () => {
       ...server('tracker', ['create_issue']),
     ]
     for (const cardBudget of [1500, 80]) {
-      const { host, play } = await player({ tools, cardBudget })
+      const { host, play } = await player({ tools, limits: { cardBudget } })
       await play()
       expect(listOf(host)).toContain('"tracker"')
       expect(estimate.count(listOf(host))).toBeLessThanOrEqual(cardBudget)
@@ -470,7 +470,7 @@ describe('prototype names', () => {
       await play()
       const updates = host
         .body()
-        .messages.filter((message) => String(message.content).includes('can now be used'))
+        .messages.filter((message) => String(message.content).includes('now available'))
       expect(updates).toEqual([])
     },
   )

@@ -235,7 +235,7 @@ describe('deltas', () => {
       host.well.catalogue.setSource('mail', { tools: [tool('read_mail', { ...rules, alwaysLoad: true })] })
       await host.ask('two')
       const told = updates(host).join()
-      expect(told).toContain('mail__read_mail has joined your tools.')
+      expect(told).toContain('mail__read_mail was added to your tools.')
       expect(told).toContain('mail__read_mail: Read before you answer.')
       expect(told).toContain('mail__read_mail: not a shell')
       await host.ask('three')
@@ -260,12 +260,12 @@ describe('deltas', () => {
     host.well.catalogue.setSource('mail', { tools: [tool('send_mail')], description })
     await host.ask('two')
     expect(updates(host).join()).toContain(
-      'Server "mail" can now be used: 1 tool, found with tool_search. It says of itself: "Letters of \\u003cstaff\\u003e."\n- mail__send_mail: ',
+      'Server "mail" is now available: 1 tool, found with tool_search. It describes itself: "Letters of \\u003cstaff\\u003e."\n- mail__send_mail: ',
     )
     host.well.catalogue.setSource('mail', { tools: [tool('send_mail'), tool('read_mail')], description })
     await host.ask('three')
     expect(updates(host).join()).toContain('- mail__read_mail: ')
-    expect(count(host.raw(), 'It says of itself')).toBe(1)
+    expect(count(host.raw(), 'It describes itself')).toBe(1)
   })
 
   it('QW-9: tell of a late server, its removal and its return, each once', async () => {
@@ -275,8 +275,8 @@ describe('deltas', () => {
     await host.ask('one')
     catalogue.setSource('mail', mail)
     await host.ask('two')
-    expect(updates(host).join()).toContain('Server \\"mail\\" can now be used: 1 tool'.replaceAll('\\', ''))
-    expect(updates(host).join()).toContain('mail__read_mail has joined your tools.')
+    expect(updates(host).join()).toContain('Server \\"mail\\" now available: 1 tool'.replaceAll('\\', ''))
+    expect(updates(host).join()).toContain('mail__read_mail was added to your tools.')
     expect(host.names().at(-1)).toBe('mail__read_mail')
     catalogue.removeSource('mail')
     await host.ask('three')
@@ -286,12 +286,12 @@ describe('deltas', () => {
     await host.ask('five')
     await host.ask('six')
     expect(count(host.raw(), 'Available again: ')).toBe(1)
-    expect(count(host.raw(), 'can now be used')).toBe(1)
+    expect(count(host.raw(), 'now available')).toBe(1)
     expect(count(host.raw(), 'have joined') + count(host.raw(), 'has joined')).toBe(1)
   })
 
   it('QW-9: say nothing of a removed tool that the model has never seen', async () => {
-    const host = await open([], { cardBudget: 0 })
+    const host = await open([], { limits: { cardBudget: 0 } })
     await host.ask('one')
     host.well.catalogue.removeSource('calendar')
     await host.ask('two')
@@ -527,7 +527,7 @@ describe('places', () => {
     await host.step()
     expect(updates(host)).toHaveLength(2)
     expect(updates(host)[1]).toMatch(/^5: and now\?\n\n<tool-update>\nNo longer available/)
-    expect(updates(host)[1]).toContain('Server "mail" can now be used')
+    expect(updates(host)[1]).toContain('Server "mail" is now available')
   })
 
   it('behind a message of the model are none: it goes on where it stopped', async () => {

@@ -8,8 +8,6 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runs } from '../../../test/setup/tier.ts'
 import { createState, fold, replay } from '../src/ledger/fold.js'
-import { type OpenedLedger, openLedger, sumUp } from '../src/ledger/open-ledger.js'
-import { writeSnapshot } from '../src/ledger/snapshot.js'
 import { type Simulation, type Step, simulate, simulatedTools } from './support/simulation.js'
 
 const NAMES = [
@@ -98,10 +96,11 @@ const settings = fc.record({
 type Settings = typeof settings extends fc.Arbitrary<infer T> ? T : never
 
 async function played(given: Settings, steps: readonly Step[], store: LedgerStore = memoryStore()) {
-  const { maxLoaded, ...rest } = given
+  const { maxLoaded, hiddenCalls, ...rest } = given
   const simulation = await simulate({
     ...rest,
-    ...(maxLoaded === undefined ? {} : { maxLoaded: maxLoaded }),
+    ...(maxLoaded === undefined ? {} : { limits: { maxLoaded } }),
+    surface: { hiddenCalls },
     mode: 'on',
     store,
   })
@@ -115,7 +114,10 @@ const check = (law: (given: Settings, steps: readonly Step[]) => Promise<void>, 
   })
 
 /** What a host can see of a conversation, and what its next request would be: two forks of equal ones are equal. */
-async function face({ conversation, messages }: Pick<Simulation, 'conversation' | 'messages'>, id: string) {
+async function project(
+  { conversation, messages }: Pick<Simulation, 'conversation' | 'messages'>,
+  id: string,
+) {
   const fork = await conversation.fork({ id })
   const turn = await openaiChat(fork).begin(messages, { requestId: 'compared' })
   return { inspection: conversation.inspect(), parts: JSON.stringify(turn.parts) }
@@ -126,12 +128,12 @@ describe('the ledger', () => {
     check(async (given, steps) => {
       const { simulation } = await played(given, steps)
       const { conversation, messages, well } = simulation
-      const live = await face(simulation, 'fork of live')
+      const live = await project(simulation, 'fork of live')
       const resumed = await well.open({ id: conversation.id })
       expect(resumed.events).toEqual(conversation.events)
-      expect(await face({ conversation: resumed, messages }, 'fork of resumed')).toEqual(live)
+      expect(await project({ conversation: resumed, messages }, 'fork of resumed')).toEqual(live)
       const fork = await conversation.fork({ id: 'fork' })
-      expect(await face({ conversation: fork, messages }, 'fork of fork')).toEqual(live)
+      expect(await project({ conversation: fork, messages }, 'fork of fork')).toEqual(live)
     }))
 
   it('gives a fork at an anchor the state the conversation had there', () =>
@@ -159,24 +161,6 @@ describe('the ledger', () => {
       ),
       { numRuns: runs(40) },
     ))
-
-  it('adds up to the same from a snapshot and what follows it, wherever that was taken', () =>
-    check(async (given, steps) => {
-      const { simulation } = await played(given, steps)
-      const { events } = simulation.conversation
-      const store = memoryStore()
-      if (events.length > 0) await store.append('same', 0, events)
-      const known = ({ events: _, started, ...sum }: OpenedLedger) => ({ ...sum, started: started.written() })
-      const whole = known(sumUp('same', events))
-      for (let count = 1; count <= events.length; count += 1 + (events.length >> 3)) {
-        const last = events[count - 1] as LedgerEvent
-        const text = writeSnapshot(sumUp('same', events.slice(0, count)), last)
-        await store.snapshot?.write('same', { count, text })
-        const opened = await openLedger(store, 'same')
-        expect(opened.events).toEqual(events.slice(count))
-        expect(known(opened)).toEqual({ ...whole, from: count })
-      }
-    }))
 
   it('numbers its events without a gap, keeps the cap, and folds every prefix to itself', () =>
     check(async (given, steps) => {

@@ -11,7 +11,12 @@ const loader = (tools: readonly { readonly function: object }[] = []) =>
 
 describe('live cards', () => {
   const open = (script: readonly ScriptedReply[], cards: 'live' | 'frozen') =>
-    startHost({ tools: mixed(), mode: 'on', delivery: 'append', cards }, [...script, done, done, done])
+    startHost({ tools: mixed(), mode: 'on', delivery: 'append', surface: { cards } }, [
+      ...script,
+      done,
+      done,
+      done,
+    ])
 
   it('drop a tool when it is loaded, take it back when it is unloaded, and join with a late server', async () => {
     const host = await open(
@@ -28,7 +33,7 @@ describe('live cards', () => {
     expect(JSON.stringify(host.body().messages)).not.toContain('mail__send_mail')
   })
 
-  it('stay as they were where they are latched, which is the default', async () => {
+  it('stay as they were if they are frozen, which is the default', async () => {
     const host = await open([find('select:tracker__create_issue')], 'frozen')
     await host.ask('go')
     expect(loader(host.body(1).tools)).toBe(loader(host.body(0).tools))
@@ -37,7 +42,7 @@ describe('live cards', () => {
 
 describe('schemas', () => {
   it.each(['once', 'twice'] as const)('of found tools are shown %s', async (schemas) => {
-    const host = await startHost({ tools: mixed(), mode: 'on', delivery: 'append', schemas }, [
+    const host = await startHost({ tools: mixed(), mode: 'on', delivery: 'append', search: { schemas } }, [
       find('select:tracker__create_issue'),
       done,
     ])

@@ -1,4 +1,4 @@
-import { type PolicyRequest, searchFaces, type Tool, type ToolwellOptions } from '@toolwell/core'
+import { type PolicyRequest, searchTools, type Tool, type ToolwellOptions } from '@toolwell/core'
 import type { ScriptedCall } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { lastResult, startHost, type TestHost } from './support/host.js'
@@ -56,7 +56,7 @@ describe('a loader denied at opening', () => {
 
   it('QW-8: holds for a loader of any name', async () => {
     const { host, play } = await scripted({
-      face: searchFaces.byName,
+      search: { tool: searchTools.byName },
       policy: without('toolwell/tool_info'),
     })
     await play()
@@ -109,7 +109,7 @@ describe('a loader denied later', () => {
     const [answer] = await host.conversation.run([
       { callId: 'c', anchor: 'c', name: 'tool_search', input: { value: { query: 'select:create_issue' } } },
     ])
-    expect(answer?.text).toBe('The call of tool_search is not permitted. Nothing was run.')
+    expect(answer?.text).toBe('Calling tool_search is not permitted. Nothing was run.')
     expect(host.conversation.inspect().loadedLazyTools).toEqual([])
   })
 })

@@ -2,6 +2,7 @@
  * A history is given whole with every request, and only what is new is read. What an adapter remembers shows nowhere: each request is
  * what an adapter that has seen nothing would make of it, whatever the host does to its messages in between.
  */
+
 import { type Conversation, createToolwell } from '@toolwell/core'
 import { createAdapter, type Wire } from '@toolwell/core/adapter'
 import { anthropic } from '@toolwell/core/anthropic'
@@ -13,6 +14,7 @@ import { describe, expect, it } from 'vitest'
 import { runs } from '../../../test/setup/tier.ts'
 import { chatWire } from '../src/adapters/openai-chat/wire.js'
 import { copyData, isSameData } from '../src/base/data.js'
+import { adapterPort } from '../src/conversation.js'
 import { brokenHistory } from './support/broken-histories.js'
 import { brokenWires } from './support/broken-wires.js'
 import { mixed } from './support/tools.js'
@@ -207,7 +209,7 @@ describe('a long history', () => {
       id: 'long',
     })
     let read = 0
-    const inner = chatWire(conversation.prompts)
+    const inner = chatWire(adapterPort(conversation).prompts)
     const counting: Wire<never, never, object> = {
       ...(inner as unknown as Wire<never, never, object>),
       read: (messages) => {

@@ -231,7 +231,7 @@ describe('what is said of names', () => {
   })
 
   it('outlives a refresh of the same tools: collisions and case twins, too', () => {
-    const { catalogue } = createToolwell({ wireName: (_, name) => name })
+    const { catalogue } = createToolwell({ surface: { wireName: (_, name) => name } })
     for (let round = 0; round < 2; round++) {
       catalogue.setSource('a', { tools: [tool('read'), tool('getUser')] })
       catalogue.setSource('b', { tools: [tool('read'), tool('getuser')] })

@@ -36,7 +36,7 @@ describe.each(['off', 'on'] as const)('mode %s', (mode) => {
     expect(parts.messages.at(-1)).toEqual({
       role: 'tool',
       tool_call_id: 'c1',
-      content: expect.stringMatching(`^This call was run and ${ended}; its result is no longer here\\.`),
+      content: expect.stringMatching(`^This call was run and ${ended}; its result is no longer available\\.`),
     })
     expect(warnings).toEqual([
       {
@@ -54,7 +54,7 @@ it('nothing is claimed of another call with the same id, or of one that never ra
   await (await chat.begin([user])).run(called('c1', 'own', { value: 'x' }) as never)
   for (const reply of [called('c1', 'own', { value: 'y' }), called('c2', 'own', { value: 'x' })]) {
     const { parts, warnings } = await chat.begin([user, reply])
-    expect(JSON.stringify(parts.messages)).toContain('it is not known whether it ran')
+    expect(JSON.stringify(parts.messages)).toContain('it is unknown whether it ran')
     expect(warnings.map(({ code }) => code)).toEqual(['call-interrupted'])
   }
 })
@@ -79,5 +79,5 @@ it('an answer whose call is missing is told as one, by its id', async () => {
   expect(warnings.map(({ code }) => code)).toEqual(['answer-orphaned'])
   const sent = JSON.stringify(parts.messages)
   expect(sent).not.toContain('An earlier call of')
-  expect(sent).toContain('An earlier call, which is no longer here (its id was')
+  expect(sent).toContain('An earlier call that is no longer in this conversation (id')
 })

@@ -16,7 +16,7 @@ const LEFT = 'May fit; not loaded'
 
 /** A thread in the middle of a tool loop: a search was answered, and the model is next. */
 async function searched() {
-  const well = createToolwell({ tools: mixed(), mode: 'on', autoLoad: { tokens: 0 } })
+  const well = createToolwell({ tools: mixed(), mode: 'on', search: { autoLoad: { tokens: 0 } } })
   const conversation = await well.open({ id: 'a' })
   const first = anthropic(conversation)
   const messages: AnthropicMessage[] = [{ role: 'user', content: 'Make an issue.' }]

@@ -529,7 +529,7 @@ it('a tool that was shown in words is called as itself, once its first call has 
 })
 
 it('a tool that the model, a cap or the host unloads is taken away where tools may change', async () => {
-  const host = await anthropicChangesHarness.open({ ...options, maxLoaded: 2 }, [
+  const host = await anthropicChangesHarness.open({ ...options, limits: { maxLoaded: 2 } }, [
     says(find('select:tracker__create_issue,calendar__find_slot')),
     says(find('unload:tracker__create_issue')),
     says(find('select:tracker__close_issue')),
@@ -573,7 +573,7 @@ describe('a frame of the host', () => {
   it.each([anthropicHarness, openaiResponsesHarness])(
     '$name: stands around what follows a search answer',
     async (wire) => {
-      const host = await wire.open({ ...options, prompts }, [...script, done])
+      const host = await wire.open({ ...options, surface: { prompts } }, [...script, done])
       await host.ask('go')
       await host.ask('on')
       const raw = host.requests.at(-1)?.raw ?? ''
@@ -585,7 +585,7 @@ describe('a frame of the host', () => {
   it('is known again when a history is imported', async () => {
     const history: ResponsesItem[] = [{ role: 'user', content: 'go' }]
     const open = async (id: string) =>
-      openaiResponses(await createToolwell({ tools: mixed(), mode: 'on', prompts }).open({ id }))
+      openaiResponses(await createToolwell({ tools: mixed(), mode: 'on', surface: { prompts } }).open({ id }))
     const first = await open('a')
     const turn = await first.begin(history)
     const search = { type: 'tool_search_call', execution: 'client', status: 'completed', call_id: 'c' }

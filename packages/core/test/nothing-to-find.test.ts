@@ -11,7 +11,13 @@ async function played(
   prepare?: (well: Toolwell) => void,
 ) {
   const host = await startHost(
-    { mode: 'on', delivery: 'bridge', tools, waitForSources: 0, affordance: 'strong' },
+    {
+      mode: 'on',
+      delivery: 'bridge',
+      tools,
+      search: { waitForSources: 0 },
+      surface: { affordance: 'strong' },
+    },
     [{ calls: [{ name, arguments: args }] }, { text: 'ok' }],
     prepare ? { prepare } : {},
   )
@@ -59,7 +65,7 @@ describe.each([
 it('a deferred tool of the host’s own is reason enough, and no server is spoken of', async () => {
   const { answer, section, meta } = await played('tool_search', search, [tool('paint', { defer: true })])
   expect(section).toContain('call tool_search')
-  expect(meta).toContain('Before you say that something cannot be done')
+  expect(meta).toContain('before you say that something cannot be done')
   expect(meta).toContain('Find it with tool_search first')
   expect(answer).toContain('Search once more in other words. If')
 })

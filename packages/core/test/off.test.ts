@@ -129,7 +129,7 @@ describe('the threshold', () => {
     const eager = [long('big_one', 5000), long('big_two', 5000, { source: 'tracker', alwaysLoad: true })]
     const well = createToolwell({
       tools: [...eager, ...server('tracker', ['create_issue'])],
-      threshold: 4000,
+      costs: { threshold: 4000 },
     })
     expect((await begin(await well.open({ id: 'a' }), 'r1')).mode).toBe('off')
   })
@@ -137,21 +137,24 @@ describe('the threshold', () => {
   it('QW-14: does not count what policy hides', async () => {
     const tools = [tool('read_file'), long('secret', 9000, { source: 'vault' })]
     const policy = ({ source }: { source: string }) => source !== 'vault'
-    const well = createToolwell({ tools, policy, threshold: 4000 })
+    const well = createToolwell({ tools, policy, costs: { threshold: 4000 } })
     expect((await begin(await well.open({ id: 'a' }), 'r1')).mode).toBe('off')
   })
 
   it('is reached by the deferred definitions together', async () => {
     const tools = [1, 2, 3].map((index) => long(`part_${index}`, 1500, { source: 'tracker' }))
     const mode = async (threshold: number) =>
-      (await begin(await createToolwell({ tools, threshold }).open({ id: 'a' }), 'r1')).mode
+      (await begin(await createToolwell({ tools, costs: { threshold } }).open({ id: 'a' }), 'r1')).mode
     expect(await mode(4000)).toBe('on')
     expect(await mode(6000)).toBe('off')
     expect(await mode(0)).toBe('on')
   })
 
   it('QW-14: is not ratcheted by opening again and again', async () => {
-    const well = createToolwell({ tools: [long('part', 3000, { source: 'tracker' })], threshold: 4000 })
+    const well = createToolwell({
+      tools: [long('part', 3000, { source: 'tracker' })],
+      costs: { threshold: 4000 },
+    })
     const modes: string[] = []
     for (const id of ['a', 'b', 'c']) modes.push((await begin(await well.open({ id }), 'r1')).mode)
     expect(modes).toEqual(['off', 'off', 'off'])
@@ -165,7 +168,7 @@ describe('the mode', () => {
     'is latched at opening: a large server that comes later is sent eagerly until %s',
     async (frozen) => {
       const tools = importTools(wireTools)
-      const host = await startHost({ tools, threshold: 4000 }, () => ({ text: 'ok' }))
+      const host = await startHost({ tools, costs: { threshold: 4000 } }, () => ({ text: 'ok' }))
       await host.ask('hi')
       expect(host.body().tools).toEqual(wireTools)
       host.well.catalogue.setSource('ops', { tools: late() })
@@ -181,9 +184,13 @@ describe('the mode', () => {
   )
 
   it('stays on when the tools that switched it on have gone', async () => {
-    const host = await startHost({ tools: [tool('read_file')], threshold: 4000 }, () => ({ text: 'ok' }), {
-      prepare: (well) => well.catalogue.setSource('ops', { tools: late() }),
-    })
+    const host = await startHost(
+      { tools: [tool('read_file')], costs: { threshold: 4000 } },
+      () => ({ text: 'ok' }),
+      {
+        prepare: (well) => well.catalogue.setSource('ops', { tools: late() }),
+      },
+    )
     await host.ask('hi')
     const before = host.names()
     host.well.catalogue.removeSource('ops')

@@ -92,8 +92,8 @@ const PATHS: readonly {
   run(stage: Stage): Promise<unknown>
 }[] = [
   { path: 'the cards', run: ({ play }) => play() },
-  { path: 'the list of names', options: { cardBudget: 80 }, run: ({ play }) => play() },
-  { path: 'the digest', options: { cardBudget: 60 }, run: ({ play }) => play() },
+  { path: 'the list of names', options: { limits: { cardBudget: 80 } }, run: ({ play }) => play() },
+  { path: 'the digest', options: { limits: { cardBudget: 60 } }, run: ({ play }) => play() },
   { path: 'a keyword search', run: ({ play }) => play(search('something with a table of rows')) },
   { path: 'a filtered search', run: ({ play }) => play(search('server:db')) },
   { path: 'a search for a word its name must hold', run: ({ play }) => play(search('+table')) },
@@ -346,7 +346,7 @@ describe('a tool denied later', () => {
   })
 
   it('is not named when it makes room for another', async () => {
-    const { host, play, denied } = await stage('allowed', { maxLoaded: 1 })
+    const { host, play, denied } = await stage('allowed', { limits: { maxLoaded: 1 } })
     await play(search('select:drop_table'))
     denied.add('drop_table')
     await play()
@@ -497,9 +497,7 @@ describe('the predicate', () => {
     const policy = ({ action, input }: PolicyRequest) =>
       action !== 'call' || input?.forbidden_argument !== 'x'
     const { play } = await stage('allowed', { policy }, tools)
-    expect(await play(bridge('drop_table'))).toBe(
-      'The call of db__drop_table is not permitted. Nothing was run.',
-    )
+    expect(await play(bridge('drop_table'))).toBe('Calling db__drop_table is not permitted. Nothing was run.')
     await play({
       name: 'tool_call',
       arguments: { name: 'drop_table', arguments: { forbidden_argument: 'fine' } },
@@ -510,7 +508,7 @@ describe('the predicate', () => {
   it('keeps the schema of a tool that may be seen but not loaded', async () => {
     for (const hiddenCalls of ['load-and-run', 'hint', 'refuse'] as const) {
       const policy = ({ action, name }: PolicyRequest) => action !== 'load' || name !== 'drop_table'
-      const { host, play } = await stage('allowed', { policy, hiddenCalls })
+      const { host, play } = await stage('allowed', { policy, surface: { hiddenCalls } })
       await play({
         name: 'tool_call',
         arguments: { name: 'drop_table', arguments: { forbidden_argument: 7 } },
@@ -522,7 +520,7 @@ describe('the predicate', () => {
         .filter((message) => message.role === 'tool')
         .map(({ content }) => String(content))
       expect(answers.slice(0, 3)).toEqual(
-        Array(3).fill('The call of db__drop_table is not permitted. Nothing was run.'),
+        Array(3).fill('Calling db__drop_table is not permitted. Nothing was run.'),
       )
       expect(oursOnly(host)).not.toContain('forbidden_argument')
     }
@@ -587,9 +585,7 @@ describe('the predicate', () => {
     const tools = [...others(), secret({ execute: (input) => ran.push(input) })]
     const policy = ({ id, action }: PolicyRequest) => !(id === 'toolwell/tool_call' && action === 'call')
     const { play } = await stage('allowed', { policy }, tools)
-    expect(await play(bridge('db__drop_table'))).toBe(
-      'The call of tool_call is not permitted. Nothing was run.',
-    )
+    expect(await play(bridge('db__drop_table'))).toBe('Calling tool_call is not permitted. Nothing was run.')
     expect(ran).toEqual([])
   })
 

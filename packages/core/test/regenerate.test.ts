@@ -47,7 +47,7 @@ function perform(what: string, { well: { catalogue } }: WireHost): void {
 }
 
 const TOLD: Readonly<Record<string, string>> = {
-  comes: 'can now be used',
+  comes: 'now available',
   changes: 'Changed by its owner',
   goes: 'No longer available',
 }

@@ -1,5 +1,5 @@
 /** Bugs that were here once, each with the shortest way to it. */
-import { createToolwell, memoryStore, searchFaces, type Tool } from '@toolwell/core'
+import { createToolwell, memoryStore, searchTools, type Tool } from '@toolwell/core'
 import { type AnthropicMessage, anthropic } from '@toolwell/core/anthropic'
 import { assemble, type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
 import { anthropicProtocol } from '@toolwell/testing'
@@ -16,8 +16,8 @@ describe('a schema that the history has lost', () => {
     expect(await host.sent()).toContain('The value for create_issue')
   })
 
-  it('is shown where a face leaves it out of its answer', async () => {
-    const host = await play({ face: { ...searchFaces.standard, render: () => 'ok' } })
+  it('is shown even if a search tool omits it from its answer', async () => {
+    const host = await play({ search: { tool: { ...searchTools.standard, render: () => 'ok' } } })
     await host.step(search('select:tracker__create_issue'))
     expect(await host.sent()).toContain('The value for create_issue')
   })
@@ -121,7 +121,7 @@ describe('a loader that was given another name', () => {
       tools: mixed(),
       mode: 'on',
       store,
-      face: { ...searchFaces.standard, name: 'find_tools' },
+      search: { tool: { ...searchTools.standard, name: 'find_tools' } },
     })
     const resumed = await play({}, await renamed.open({ id: 'x' }))
     const [answer] = await resumed.step(search('select:tracker__create_issue'))
@@ -131,7 +131,7 @@ describe('a loader that was given another name', () => {
 
 describe('a group', () => {
   it('is unloaded to make room, and by the host, as a whole', async () => {
-    const evicting = await play({ maxLoaded: 2 })
+    const evicting = await play({ limits: { maxLoaded: 2 } })
     await evicting.step(search('select:git__enter_worktree'))
     await evicting.step(search('select:tracker__create_issue'))
     expect(evicting.conversation.inspect().loadedLazyTools).toEqual(['tracker__create_issue'])
@@ -213,14 +213,14 @@ describe('a large server that is told of by number', () => {
   const many = (count: number): Tool[] => Array.from({ length: count }, (_, index) => tool(`number_${index}`))
 
   it('is not announced as new when one tool joins or leaves', async () => {
-    const host = await play({ tools: [], cardBudget: 60 })
+    const host = await play({ tools: [], limits: { cardBudget: 60 } })
     host.well.catalogue.setSource('big', { tools: many(300) })
     await host.sent()
     host.well.catalogue.setSource('big', { tools: many(301) })
     host.messages.push({ role: 'assistant', content: 'hm' }, { role: 'user', content: 'on' })
     const sent = await host.sent()
     expect(sent).toContain('have changed: 301 tools now')
-    expect(sent).not.toContain('can now be used')
+    expect(sent).not.toContain('now available')
   })
 })
 
@@ -241,7 +241,7 @@ describe('many wrong names in one batch', () => {
 describe('a tool that was loaded and denied before any request', () => {
   it('is named in no request', async () => {
     const denied = new Set<string>()
-    const host = await play({ cardBudget: 0, policy: ({ id }) => !denied.has(id) })
+    const host = await play({ limits: { cardBudget: 0 }, policy: ({ id }) => !denied.has(id) })
     await host.sent()
     await host.conversation.load(['tracker__create_issue'])
     denied.add('tracker/create_issue')
@@ -258,7 +258,13 @@ describe('a process that resumes with other sentences', () => {
     await first.step(search('unload:tracker__create_issue'))
     const sent = await first.sent()
     const prompts = { tombstone: () => 'OTHER', section: () => 'OTHER', loader: () => 'OTHER' }
-    const other = createToolwell({ tools: mixed(), mode: 'on', delivery: 'bridge', store, prompts })
+    const other = createToolwell({
+      tools: mixed(),
+      mode: 'on',
+      delivery: 'bridge',
+      store,
+      surface: { prompts },
+    })
     const resumed = openaiChat(await other.open({ id: 'x' }))
     expect(JSON.stringify((await resumed.begin(structuredClone(first.messages))).parts)).toBe(sent)
   })
@@ -486,7 +492,9 @@ describe('a group', () => {
   it('is imported as a whole or not at all', async () => {
     const host = await play()
     await host.step(search('select:tracker__create_issue,git__enter_worktree'))
-    const other = await createToolwell({ tools: mixed(), mode: 'on', maxLoaded: 2 }).open({ id: 'imported' })
+    const other = await createToolwell({ tools: mixed(), mode: 'on', limits: { maxLoaded: 2 } }).open({
+      id: 'imported',
+    })
     const report = await openaiChat(other).importHistory(host.messages)
     expect(report.recovered).toEqual(['tracker/create_issue'])
     expect(report.unrecovered).toContainEqual({ tool: 'git/enter_worktree', reason: 'group-incomplete' })

@@ -1,5 +1,5 @@
 /** What tools give, on every wire and delivery: images in the wire's own form, words where it takes none, long ones kept. */
-import { createToolwell, type Tool, type ToolwellOptions } from '@toolwell/core'
+import { createToolwell, type LimitOptions, type Tool, type ToolwellOptions } from '@toolwell/core'
 import { aiSdk } from '@toolwell/core/ai-sdk'
 import { type AnthropicMessage, anthropic } from '@toolwell/core/anthropic'
 import { type GoogleContent, google } from '@toolwell/core/google'
@@ -67,7 +67,7 @@ describe.each(cases)('$title', ({ harness, delivery }) => {
     expect(raw(host).includes(PNG)).toBe(hasImages(harness))
     if (!hasImages(harness))
       expect(raw(host)).toContain(
-        '[image image/png, 1x1, 1 kB, not shown: this API takes no such image in tool results]',
+        '[image image/png, 1x1, 1 kB, not shown: this API does not accept it in tool results]',
       )
   })
 
@@ -103,7 +103,7 @@ describe.each(cases)('$title', ({ harness, delivery }) => {
     for (const words of [
       '[audio audio/wav, 1 kB, not shown',
       '[file application/zip, "all "files".zip", 1 kB, not shown',
-      '[image image/png, 1 kB, not shown: this API takes no such image',
+      '[image image/png, 1 kB, not shown: this API does not accept it',
       'not shown: its data cannot be read]',
       '[link "a" "file:///a.txt": "A file"]',
       '{"rows":[1,2]}',
@@ -176,7 +176,11 @@ describe.each(cases)('$title', ({ harness, delivery }) => {
     const bridge = delivery === 'bridge'
     let handle = ''
     const host = await harness.open(
-      { ...settings(delivery), tools: giving(() => lines.join('\n')) ?? [], maxResultTokens: 1000 },
+      {
+        ...settings(delivery),
+        tools: giving(() => lines.join('\n')) ?? [],
+        limits: { maxResultTokens: 1000 },
+      },
       (index) =>
         [
           () => call('look'),
@@ -213,7 +217,7 @@ describe.each(cases)('$title', ({ harness, delivery }) => {
         const host = await open(
           giving(() => words),
           [call('look'), done],
-          { maxResultTokens } as ToolwellOptions,
+          { limits: { maxResultTokens } } as ToolwellOptions,
         )
         await host.ask('look')
         return raw(host)
@@ -292,7 +296,7 @@ describe('each wire has its own form of', () => {
 
 describe('what is kept', () => {
   const long = 'row\n'.repeat(5000)
-  const options = { tools: giving(() => long) ?? [], mode: 'on', maxResultTokens: 1000 } as const
+  const options = { tools: giving(() => long) ?? [], mode: 'on', limits: { maxResultTokens: 1000 } } as const
   const handleIn = (host: WireHost) => /\\"handle\\": \\"(r_[0-9a-f]+)/.exec(raw(host))?.[1] ?? ''
 
   it('is read by a fork and a child of the conversation, and by no other', async () => {
@@ -315,7 +319,7 @@ describe('what is kept', () => {
     const other = await host.well.open({ id: 'other' })
     expect(await read(other)).toMatch(/^There is no tool named "read_result"/)
     await host.conversation.clear()
-    expect(await read(host.conversation)).toMatch(/is not kept any more/)
+    expect(await read(host.conversation)).toMatch(/is no longer kept/)
   })
 
   it('is found by a search for what reads it', async () => {
@@ -349,7 +353,7 @@ describe('what is kept', () => {
       script,
     )
     tiny.say('look')
-    expect((await tiny.step())[0]).toContain('The rest is not kept: ask for less.')
+    expect((await tiny.step())[0]).toContain('The rest was not kept; request less.')
     const expired = await openaiChatHarness.open(
       { ...options, results: memoryResults({ maxAge: -1 }) },
       (index) => (index === 0 ? call('look') : index === 1 ? call('read_result', { handle }) : done),
@@ -358,19 +362,19 @@ describe('what is kept', () => {
     const [shown = ''] = await expired.step()
     const handle = /"(r_[0-9a-f]+)"/.exec(shown)?.[1] ?? ''
     expect(await expired.step()).toEqual([
-      `The result "${handle}" is not kept any more, or was not given in this conversation. Call the tool again if you need it.`,
+      `The result "${handle}" is no longer kept, or belongs to another conversation. Call the tool again if you need it.`,
     ])
   })
 
   it('is decided by the tool, then its source, then all', async () => {
     const words = 'word '.repeat(2000)
-    const run = async (own: Tool['maxResultTokens'], limit: ToolwellOptions['maxResultTokens']) => {
+    const run = async (own: Tool['maxResultTokens'], limit: LimitOptions['maxResultTokens']) => {
       const more = { source: 'web', defer: false, ...(own === undefined ? {} : { maxResultTokens: own }) }
       const host = await openaiChatHarness.open(
         {
           tools: giving(() => words, more) ?? [],
           mode: 'on',
-          ...(limit === undefined ? {} : { maxResultTokens: limit }),
+          ...(limit === undefined ? {} : { limits: { maxResultTokens: limit } }),
         },
         [call('web__look'), done],
       )

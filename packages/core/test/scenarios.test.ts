@@ -97,7 +97,7 @@ const scenarios: Record<string, (scene: Scene) => Promise<void>> = {
   eviction: async ({ open, declared }) => {
     const host = await open(
       [search('select:tracker__create_issue'), search('select:calendar__find_slot'), done, done],
-      { maxLoaded: 1 },
+      { limits: { maxLoaded: 1 } },
     )
     await host.ask('go')
     // Where an answer is definitions alone, its words wait for the user.

@@ -1,4 +1,5 @@
 /** What a search loads, what it offers by signature, and what it says where nothing clearly fits. On the wire, in every delivery that differs. */
+
 import { readFileSync } from 'node:fs'
 import {
   createToolwell,
@@ -11,6 +12,7 @@ import { openaiChat } from '@toolwell/core/openai-chat'
 import type { ScriptedCall, ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { lastResult, startHost } from './support/host.js'
+import { mergeOptions } from './support/merge-options.js'
 import { tool } from './support/tools.js'
 
 const tools = [
@@ -39,7 +41,7 @@ describe('what a search loads', () => {
   }
   const searched = async (costs: number[], options: ToolwellOptions = {}) => {
     const host = await play(
-      { tools: costing(...costs), tokenizer, delivery: 'append', ...options },
+      mergeOptions({ tools: costing(...costs), costs: { tokenizer }, delivery: 'append' }, options),
       search('open an issue'),
     )
     const loaded = host.conversation.inspect().loadedLazyTools.map((name) => Number(name.at(-1)))
@@ -63,10 +65,10 @@ describe('what a search loads', () => {
     ['no other answer has what the first may cost', [2600, 2000, 300], {}, [2]],
     ['nor where the first is larger than any search loads', [9000, 2000, 300], {}, [2]],
     ['less on the bridge', [200, 200, 100], { delivery: 'bridge' }, [0, 2]],
-    ['as much as the host says', [200, 200, 100], { autoLoad: { tokens: 450 } }, [0, 1]],
-    ['nothing, where the host says so', [200, 200], { autoLoad: { tokens: 0, first: 0 } }, []],
-    ['everything, where the host says so', [2600, 2600, 900], { autoLoad: 'all' }, [0, 1, 2]],
-    ['no more than the limit of one search', [10, 10, 10], { loadLimit: 2 }, [0, 1]],
+    ['as much as the host says', [200, 200, 100], { search: { autoLoad: { tokens: 450 } } }, [0, 1]],
+    ['nothing, where the host says so', [200, 200], { search: { autoLoad: { tokens: 0, first: 0 } } }, []],
+    ['everything, where the host says so', [2600, 2600, 900], { search: { autoLoad: 'all' } }, [0, 1, 2]],
+    ['no more than the limit of one search', [10, 10, 10], { search: { loadLimit: 2 } }, [0, 1]],
   ])('%s', async (_, costs, options, expected) => {
     expect((await searched(costs, options)).loaded).toEqual(expected)
   })
@@ -121,7 +123,10 @@ describe('what a search loads', () => {
       arguments: { query: 'open an issue' },
     }))
     const autoLoad = 'certain' as const
-    const host = await play({ tools: costing(...costs), tokenizer, delivery: 'append', autoLoad }, ...asked)
+    const host = await play(
+      { tools: costing(...costs), costs: { tokenizer }, delivery: 'append', search: { autoLoad } },
+      ...asked,
+    )
     expect(host.conversation.inspect().loadedLazyTools).toHaveLength(30)
   })
 
@@ -133,7 +138,13 @@ describe('what a search loads', () => {
     const policy: ToolwellOptions['policy'] = ({ source }) => source !== 'secret'
     for (const autoLoad of [{}, 'certain'] as const) {
       const host = await play(
-        { tools: [...denied, ...few], tokenizer, policy, delivery: 'append', autoLoad },
+        {
+          tools: [...denied, ...few],
+          costs: { tokenizer },
+          policy,
+          delivery: 'append',
+          search: { autoLoad },
+        },
         search('open an issue'),
       )
       expect(host.conversation.inspect().loadedLazyTools).toEqual(few.map(({ name }) => `tracker__${name}`))
@@ -144,7 +155,7 @@ describe('what a search loads', () => {
   it.each([2, 0.5, 'some', { tokens: -1 }, { first: 'x' }, { token: 5 }])(
     'an `autoLoad` that is none is refused: %j',
     (autoLoad) => {
-      expect(() => createToolwell({ autoLoad } as unknown as ToolwellOptions)).toThrow(/autoLoad/)
+      expect(() => createToolwell({ search: { autoLoad } } as unknown as ToolwellOptions)).toThrow(/autoLoad/)
     },
   )
 })
@@ -207,7 +218,7 @@ describe('an answer that does not clearly do what was asked for', () => {
   it('says nothing of the kind of an answer that fits, nor where every answer is wanted', async () => {
     for (const [query, options] of [
       ['create an issue', {}],
-      ['create a purchase invoice', { autoLoad: 'all' }],
+      ['create a purchase invoice', { search: { autoLoad: 'all' } }],
       ['server:files', {}],
     ] as const)
       expect(lastResult(await play({ delivery: 'append', ...options }, search(query)))).not.toContain(unclear)
@@ -219,16 +230,20 @@ describe('an answer that does not clearly do what was asked for', () => {
       { calls: [search('create an issue in github')] },
       { text: 'done' },
     ]
-    const host = await startHost({ tools, mode: 'on', delivery: 'append', waitForSources: 0 }, script, {
-      prepare(well) {
-        well.catalogue.setSource('bank', {
-          tools: [tool('pay_invoice', { description: 'Pays an invoice.' })],
-        })
-        well.catalogue.setState('bank', 'needs-login', { advice: 'run the login command' })
-        well.catalogue.setSource('github', { tools: [] })
-        well.catalogue.setState('github', 'failed')
+    const host = await startHost(
+      { tools, mode: 'on', delivery: 'append', search: { waitForSources: 0 } },
+      script,
+      {
+        prepare(well) {
+          well.catalogue.setSource('bank', {
+            tools: [tool('pay_invoice', { description: 'Pays an invoice.' })],
+          })
+          well.catalogue.setState('bank', 'needs-login', { advice: 'run the login command' })
+          well.catalogue.setSource('github', { tools: [] })
+          well.catalogue.setState('github', 'failed')
+        },
       },
-    })
+    )
     await host.ask('go')
     const [, paid = '', created = ''] = host.raw(host.requests.length - 1).split('toolwell/1 ')
     expect(paid).toMatch(
@@ -243,7 +258,7 @@ describe('an answer that does not clearly do what was asked for', () => {
       (query): ScriptedReply => ({ calls: [search(query)] }),
     )
     const host = await startHost(
-      { tools, mode: 'on', delivery: 'append', waitForSources: 0 },
+      { tools, mode: 'on', delivery: 'append', search: { waitForSources: 0 } },
       [...script, { text: 'done' }],
       {
         prepare(well) {
@@ -268,14 +283,18 @@ describe('an answer that does not clearly do what was asked for', () => {
 
   it('is named so beside a server that is away, too', async () => {
     const script: ScriptedReply[] = [{ calls: [search('create an invoice in the ledger')] }, { text: 'done' }]
-    const host = await startHost({ tools, mode: 'on', delivery: 'append', waitForSources: 0 }, script, {
-      prepare(well) {
-        well.catalogue.setSource('ledger', {
-          tools: [tool('create_invoice', { description: 'Creates an invoice in the ledger.' })],
-        })
-        well.catalogue.setState('ledger', 'failed')
+    const host = await startHost(
+      { tools, mode: 'on', delivery: 'append', search: { waitForSources: 0 } },
+      script,
+      {
+        prepare(well) {
+          well.catalogue.setSource('ledger', {
+            tools: [tool('create_invoice', { description: 'Creates an invoice in the ledger.' })],
+          })
+          well.catalogue.setState('ledger', 'failed')
+        },
       },
-    })
+    )
     await host.ask('go')
     const [, first, second] = lastResult(host).split('\n')
     expect([first, second]).toEqual([
@@ -286,7 +305,7 @@ describe('an answer that does not clearly do what was asked for', () => {
 })
 
 describe('`autoLoad: certain`', () => {
-  const certain = { autoLoad: 'certain' } as const
+  const certain = { search: { autoLoad: 'certain' } } as const
 
   it('offers by its signature what may be meant, and loads nothing', async () => {
     const host = await play({ ...certain, delivery: 'append' }, search('create a purchase invoice'))
@@ -316,7 +335,7 @@ describe('`autoLoad: certain`', () => {
 
   it('says nothing of calling where hidden tools may not be called', async () => {
     const host = await play(
-      { ...certain, delivery: 'bridge', hiddenCalls: 'refuse' },
+      { ...certain, delivery: 'bridge', surface: { hiddenCalls: 'refuse' } },
       search('create a purchase invoice'),
     )
     expect(lastResult(host)).toContain('Load what you need with select:name. If none fits')
@@ -340,7 +359,10 @@ describe('`autoLoad: certain`', () => {
 
 describe('names in a query', () => {
   const loaded = async (query: string, own: Tool[]) => {
-    const host = await play({ tools: own, delivery: 'append', autoLoad: 'certain' }, search(query))
+    const host = await play(
+      { tools: own, delivery: 'append', search: { autoLoad: 'certain' } },
+      search(query),
+    )
     return { loaded: host.conversation.inspect().loadedLazyTools, answer: lastResult(host) }
   }
 

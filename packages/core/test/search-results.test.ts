@@ -1,9 +1,10 @@
 import {
   createToolwell,
   type Searcher,
-  type SearchFace,
   type SearchResult,
-  searchFaces,
+  type SearchTool,
+  type SurfaceOptions,
+  searchTools,
   type Tool,
   type ToolwellOptions,
 } from '@toolwell/core'
@@ -117,7 +118,7 @@ describe('a search result', () => {
   })
 
   it('S4: keeps what was loaded before apart from what is loaded after', async () => {
-    const { ask } = await player({ maxLoaded: 2 })
+    const { ask } = await player({ limits: { maxLoaded: 2 } })
     await ask('select:create_issue')
     await ask('select:close_issue')
     const result = await ask('select:create_event')
@@ -264,7 +265,7 @@ describe('what a search finds', () => {
       const answer = await play({ name: 'tool_search', arguments: input })
       expect(answer).toContain('The query is empty.')
       expect(host.requests.every((request) => request.status === 200)).toBe(true)
-      // It copes by itself: a face that fails is told of as the host's own fault.
+      // It copes by itself: a search tool that fails is reported as the host's own fault.
       expect(host.events.filter(({ kind }) => kind === 'hook-failed')).toEqual([])
     },
   )
@@ -328,7 +329,7 @@ describe('what a search does not load', () => {
   const tools = Array.from({ length: 9 }, (_, index) => tool(`issue_${index}`, { source: 'tracker' }))
 
   it('QW-4, S7: is reported with its reason and cost: the limit of one search', async () => {
-    const { ask, play } = await player({ tools, loadLimit: 2 })
+    const { ask, play } = await player({ tools, search: { loadLimit: 2 } })
     const result = await ask('issue', { limit: 4 })
     expect(result.matches.map(({ status }) => status)).toEqual([
       'loaded',
@@ -356,7 +357,11 @@ describe('what a search does not load', () => {
 
   it('S6: is reported: no room in the answer', async () => {
     const wide = tools.map((each) => ({ ...each, description: `${each.name} ${'word '.repeat(200)}` }))
-    const { ask, play } = await player({ tools: wide, resultBudget: 700, autoLoad: 'all' })
+    const { ask, play } = await player({
+      tools: wide,
+      limits: { resultBudget: 700 },
+      search: { autoLoad: 'all' },
+    })
     const result = await ask('issue')
     expect(result.dropped.map(({ reason }) => reason)).toContain('result-budget')
     expect((await play(search('select:issue_7'))).match(/"inputSchema"/g)).toHaveLength(1)
@@ -364,7 +369,7 @@ describe('what a search does not load', () => {
 
   it('L3: is reported: no room under the cap, and the group as a whole', async () => {
     const grouped = server('git', ['enter', 'leave', 'list'], { group: 'worktree' })
-    const { ask } = await player({ tools: [...tools, ...grouped], maxLoaded: 2 })
+    const { ask } = await player({ tools: [...tools, ...grouped], limits: { maxLoaded: 2 } })
     expect((await ask('select:issue_1,issue_2,issue_3')).dropped).toMatchObject([
       { name: 'tracker__issue_3', reason: 'cap' },
     ])
@@ -375,7 +380,7 @@ describe('what a search does not load', () => {
 
   it('is not called loaded where it was dropped, though it was asked for by an old name', async () => {
     const old: Tool = { ...tool('old_issue', { source: 'tracker' }), canonicalName: 'issue_3' }
-    const { play } = await player({ tools: [...tools, old], maxLoaded: 1, delivery: 'append' })
+    const { play } = await player({ tools: [...tools, old], limits: { maxLoaded: 1 }, delivery: 'append' })
     const answer = body(await play(search('select:issue_1,old_issue')))
     expect(answer).not.toContain('Already loaded')
     expect(answer).toMatch(/- tracker__issue_3\(.*\): "Does issue 3" \(no room: /)
@@ -507,7 +512,7 @@ describe('a name that was asked for', () => {
     for (const source of ['a', 'b']) well.catalogue.setSource(source, { tools: [tool('draw')] })
     expect(well.explain('draw')).toEqual({
       deferred: true,
-      because: 'several tools are called so: a/draw, b/draw. Ask for one of these.',
+      because: 'several tools have this name: a/draw, b/draw. Ask for one of these.',
       ambiguous: ['a/draw', 'b/draw'],
     })
   })
@@ -581,7 +586,7 @@ describe('a name that was asked for', () => {
   })
 })
 
-describe('the face of the loader', () => {
+describe('the search tool', () => {
   const inputOf = (host: TestHost, name: string) =>
     host.body().tools?.find((each) => each.function.name === name)?.function.parameters as
       | { properties: object; required: string[] }
@@ -598,8 +603,8 @@ describe('the face of the loader', () => {
     ],
     ['maxResults', 'tool_search', ['query', 'max_results'], { query: 'issue', max_results: 2 }, 2],
     ['byName', 'tool_info', ['name'], { name: 'create_issue' }, 1],
-  ] as const)('S1: %s is declared and read as such', async (face, name, properties, input, count) => {
-    const { host, play } = await player({ face: searchFaces[face] })
+  ] as const)('S1: %s is declared and read as such', async (searchTool, name, properties, input, count) => {
+    const { host, play } = await player({ search: { tool: searchTools[searchTool] } })
     await play({ name, arguments: input })
     expect(host.names()).toContain(name)
     expect(Object.keys(inputOf(host, name)?.properties ?? {})).toEqual(properties)
@@ -613,7 +618,7 @@ describe('the face of the loader', () => {
       ...server('tracker', ['create_issue', 'close_issue'], { domain: 'work' }),
       ...server('forge', ['create_issue'], { domain: 'code' }),
     ]
-    const { ask } = await player({ tools, face: searchFaces.domains })
+    const { ask } = await player({ tools, search: { tool: searchTools.domains } })
     expect(names(await ask('issue', { domain: 'code' }))).toEqual(['forge__create_issue'])
     expect(names(await ask('create issue', { domain: 'all', includeLoaded: false }))).not.toContain(
       'forge__create_issue',
@@ -623,7 +628,7 @@ describe('the face of the loader', () => {
 
   it('S1: byName takes any raw name, and misses honestly', async () => {
     const tools = [tool('a,"b"', { source: 's' }), ...mixed()]
-    const { host, play } = await player({ tools, face: searchFaces.byName })
+    const { host, play } = await player({ tools, search: { tool: searchTools.byName } })
     await play({ name: 'tool_info', arguments: { name: 'a,"b"' } })
     expect(host.conversation.inspect().loadedLazyTools).toHaveLength(1)
     expect(await play({ name: 'tool_info', arguments: { name: 'create issues' } })).toContain(
@@ -633,16 +638,16 @@ describe('the face of the loader', () => {
   })
 
   it('S1: renders as the host likes, and the history can still be imported', async () => {
-    const face: SearchFace = {
-      ...searchFaces.standard,
+    const searchTool: SearchTool = {
+      ...searchTools.standard,
       name: 'find',
       render: ({ loadedAfter }) => `Now: ${loadedAfter.join('+')}`,
     }
-    const { host, play } = await player({ face })
+    const { host, play } = await player({ search: { tool: searchTool } })
     expect(await play({ name: 'find', arguments: { query: 'select:create_issue' } })).toMatch(
       /^toolwell\/1 .*\nNow: tracker__create_issue$/,
     )
-    const other = await player({ face })
+    const other = await player({ search: { tool: searchTool } })
     const report = await openaiChat(other.host.conversation).importHistory(host.messages)
     expect(report.recovered).toEqual(['tracker/create_issue'])
   })
@@ -670,22 +675,24 @@ describe('the face of the loader', () => {
   ] as const)(
     'S1: where its %s fails, falls back with a notice, and nothing is thrown at the host',
     async (hook, broken, text) => {
-      const { host, play } = await player({ face: { ...searchFaces.standard, ...broken } })
+      const { host, play } = await player({ search: { tool: { ...searchTools.standard, ...broken } } })
       expect(await play(search('select:create_issue'))).toContain(text)
       expect(host.events).toContainEqual(
-        expect.objectContaining({ kind: 'hook-failed', hook: `face.${hook}` }),
+        expect.objectContaining({ kind: 'hook-failed', hook: `search.tool.${hook}` }),
       )
     },
   )
 
   it('S1: speaks with the sentences that the host gives', async () => {
     const { host, play } = await player({
-      prompts: {
-        loader: () => 'LOADER',
-        section: ({ deferred }) => `SECTION ${deferred}`,
-        searchLoaded: ({ count }) => `LOADED ${count}`,
-        searchMissed: ({ query }) => `MISSED ${query}`,
-        unknown: ({ asked }) => `UNKNOWN ${asked}`,
+      surface: {
+        prompts: {
+          loader: () => 'LOADER',
+          section: ({ deferred }) => `SECTION ${deferred}`,
+          searchLoaded: ({ count }) => `LOADED ${count}`,
+          searchMissed: ({ query }) => `MISSED ${query}`,
+          unknown: ({ asked }) => `UNKNOWN ${asked}`,
+        },
       },
     })
     expect(await play(search('select:create_issue'))).toContain('\nLOADED 1\n')
@@ -697,7 +704,7 @@ describe('the face of the loader', () => {
 })
 
 describe('transformDefinition', () => {
-  const transform: ToolwellOptions['transformDefinition'] = (each, wire) => ({
+  const transform: SurfaceOptions['transformDefinition'] = (each, wire) => ({
     description: `${wire}: ${each.description}`,
     inputSchema: {
       ...each.inputSchema,
@@ -709,10 +716,10 @@ describe('transformDefinition', () => {
   })
 
   it("PW-9, C8: the bridge's answer holds the very definition that append sends, untruncated", async () => {
-    const append = await player({ delivery: 'append', transformDefinition: transform })
+    const append = await player({ delivery: 'append', surface: { transformDefinition: transform } })
     await append.play(search('select:create_issue'))
     const sent = append.host.body().tools?.at(-1)?.function
-    const bridge = await player({ delivery: 'bridge', transformDefinition: transform })
+    const bridge = await player({ delivery: 'bridge', surface: { transformDefinition: transform } })
     const line = /- (\{"name":.*)/.exec(body(await bridge.play(search('select:create_issue'))))?.[1] ?? ''
     const { load: _, ...shown } = JSON.parse(line) as {
       load: string
@@ -726,7 +733,7 @@ describe('transformDefinition', () => {
   })
 
   it('PW-9: holds for the schema of a refused and of a stale call as well', async () => {
-    const { play } = await player({ transformDefinition: transform })
+    const { play } = await player({ surface: { transformDefinition: transform } })
     const bad = await play({
       name: 'tool_call',
       arguments: { name: 'create_issue', arguments: { value: 1 } },
@@ -758,7 +765,7 @@ describe('transformDefinition', () => {
     ['gives a schema of another type', () => ({ inputSchema: { type: 'array' } })],
     ['gives a description that is no text', () => ({ description: 7 as unknown as string })],
   ] as const)('leaves the definition as it was, with a notice, where it %s', async (_, broken) => {
-    const { host, play } = await player({ delivery: 'append', transformDefinition: broken })
+    const { host, play } = await player({ delivery: 'append', surface: { transformDefinition: broken } })
     await play(search('select:create_issue'))
     expect(host.body().tools?.at(-1)?.function).toMatchObject({
       description: 'Does create issue',
@@ -773,9 +780,11 @@ describe('transformDefinition', () => {
   it('is asked once per tool and wire', async () => {
     const asked: string[] = []
     const { play } = await player({
-      transformDefinition: ({ name }) => {
-        asked.push(name)
-        return {}
+      surface: {
+        transformDefinition: ({ name }) => {
+          asked.push(name)
+          return {}
+        },
       },
     })
     for (let round = 0; round < 3; round++) await play(search('create an issue'))

@@ -17,8 +17,8 @@ describe.each(WIRES.map((wire, index) => ({ wire, label: `${wire.name} ${index}`
     const options: ToolwellOptions[] = [
       ...deliveries.map((delivery): ToolwellOptions => ({ mode: 'on', delivery })),
       { mode: 'off' },
-      { mode: 'on', cardBudget: 40 },
-      { mode: 'on', cards: 'live' },
+      { mode: 'on', limits: { cardBudget: 40 } },
+      { mode: 'on', surface: { cards: 'live' } },
     ]
 
     it.each(options)(

@@ -177,7 +177,7 @@ describe('thinking before a latch', () => {
 describe('live cards', () => {
   it('wait for the end of a tool loop in which something was thought', async () => {
     const script = [calling(search('select:tracker__create_issue')), said, said]
-    const host = await startThinking({ ...options, cards: 'live' }, script)
+    const host = await startThinking({ ...options, surface: { cards: 'live' } }, script)
     await host.ask('Find it.')
     expect(host.toolsJson(1)).toBe(host.toolsJson(0))
     await host.ask('Go on.')

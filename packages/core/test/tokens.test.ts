@@ -34,7 +34,7 @@ describe('a tokenizer', () => {
     const wild = tool('wild', { source: 'odd', description: 'x'.repeat(5_000_000) })
     const toolwell = createToolwell({
       tools: [tool('read_file'), wild],
-      tokenizer,
+      costs: { tokenizer },
       mode: 'on',
       delivery: 'bridge',
     })

@@ -99,7 +99,7 @@ describe('what a search learns', () => {
     const apart = wellOf()
     await turn(apart, query, ['lab__beta'], 'ann')
     expect(await first(apart, query, 'bob')).toBe('lab__alpha')
-    const shared = wellOf({ usage: { shared: true } })
+    const shared = wellOf({ search: { usage: { shared: true } } })
     await turn(shared, query, ['lab__beta'], 'ann')
     expect(await first(shared, query, 'bob')).toBe('lab__beta')
   })
@@ -139,7 +139,7 @@ describe('what a search learns', () => {
     const well = wellOf()
     await turn(well, query, ['lab__beta'])
     await expect(well.usage.forget({ tools: 'lab/beta' } as never)).rejects.toThrow('Did you mean "tool"?')
-    const shared = wellOf({ usage: { shared: true } })
+    const shared = wellOf({ search: { usage: { shared: true } } })
     await expect(shared.usage.forget({ principal: 'ann' })).rejects.toThrow('shared')
     // `user?.id` of nobody is not everybody.
     for (const filter of [{ principal: undefined }, { tool: undefined }, { tool: 5 }])
@@ -175,7 +175,7 @@ describe('what a search learns', () => {
   })
 
   it('is nothing where the host says so', async () => {
-    const well = wellOf({ usage: false })
+    const well = wellOf({ search: { usage: false } })
     await turn(well, query, ['lab__beta'])
     expect(await first(well, query)).toBe('lab__alpha')
   })
@@ -224,7 +224,7 @@ describe('examples that the owner of a tool writes', () => {
   })
 
   it('count where nothing is learned', async () => {
-    const well = wellOf({ tools: withExamples(['tidy up widgets']), usage: false })
+    const well = wellOf({ tools: withExamples(['tidy up widgets']), search: { usage: false } })
     expect(await first(well, 'tidy up widgets')).toBe('lab__beta')
   })
 
@@ -252,7 +252,7 @@ describe('a file of what was learned', () => {
     return join(folder, 'deep', 'usage.jsonl')
   }
   const teach = async (path: string) => {
-    const well = wellOf({ usage: { store: fileUsage(path) } })
+    const well = wellOf({ search: { usage: { store: fileUsage(path) } } })
     await turn(well, query, ['lab__beta'])
     await well.usage.flush()
   }
@@ -260,7 +260,7 @@ describe('a file of what was learned', () => {
   it('outlives the process, and holds no word of a query', async () => {
     const path = await newFile()
     await teach(path)
-    expect(await first(wellOf({ usage: { store: fileUsage(path) } }), query)).toBe('lab__beta')
+    expect(await first(wellOf({ search: { usage: { store: fileUsage(path) } } }), query)).toBe('lab__beta')
     expect(await readFile(path, 'utf8')).not.toMatch(/arrange|widget|ann"/i)
   })
 
@@ -269,7 +269,7 @@ describe('a file of what was learned', () => {
     await teach(path)
     const link = `${path}.link`
     await symlink(path, link)
-    await wellOf({ usage: { store: fileUsage(link) } }).usage.forget()
+    await wellOf({ search: { usage: { store: fileUsage(link) } } }).usage.forget()
     expect(await readFile(path, 'utf8')).toBe('{"toolwell-usage":1}\n')
     expect((await lstat(link)).isSymbolicLink()).toBe(true)
     await expect(fileUsage(dirname(path)).forget({})).rejects.toThrow('is not a file. Name another one.')
@@ -283,7 +283,7 @@ describe('a file of what was learned', () => {
       path,
       `{"toolwell-usage":1}\n{broken\n[]\n{"tool":5}\n\u0000\u0001\n${text.split('\n')[1]}\n{"principal":"", "to`,
     )
-    expect(await first(wellOf({ usage: { store: fileUsage(path) } }), query)).toBe('lab__beta')
+    expect(await first(wellOf({ search: { usage: { store: fileUsage(path) } } }), query)).toBe('lab__beta')
   })
 
   it('of a newer version is neither read nor changed, and a notice says so', async () => {
@@ -311,7 +311,7 @@ describe('a file of what was learned', () => {
     const example = { principal: '', tool: 't', fingerprint: 'f', words: [1] }
     await expect(store.append([example])).rejects.toThrow(words)
     await expect(store.read()).rejects.toThrow(words)
-    const well = wellOf({ usage: { store } })
+    const well = wellOf({ search: { usage: { store } } })
     await expect(well.usage.forget()).rejects.toThrow(words)
     expect(await first(well, query)).toBe('lab__alpha')
     expect(await readFile(path, 'utf8')).toBe(text)
@@ -334,7 +334,7 @@ describe('a file of what was learned', () => {
       path,
       `{"toolwell-usage":1}\n${`${line}\n`.repeat(Math.ceil((17 * 1024 * 1024) / line.length))}`,
     )
-    const well = wellOf({ usage: { store: fileUsage(path) } })
+    const well = wellOf({ search: { usage: { store: fileUsage(path) } } })
     expect((await well.usage.status()).examples).toBe(8)
     expect(await first(well, query)).toBe('lab__beta')
     expect((await readFile(path, 'utf8')).split('\n').length).toBeLessThan(20)
@@ -344,7 +344,9 @@ describe('a file of what was learned', () => {
     const path = await newFile()
     await teach(path)
     const other = tools.map((each) => ({ ...each, description: `${each.description} Indeed.` }))
-    expect(await first(wellOf({ tools: other, usage: { store: fileUsage(path) } }), query)).toBe('lab__alpha')
+    expect(await first(wellOf({ tools: other, search: { usage: { store: fileUsage(path) } } }), query)).toBe(
+      'lab__alpha',
+    )
   })
 
   it('takes what processes write at the same time', async () => {
@@ -385,7 +387,7 @@ describe('a store that fails', () => {
 
   it('is told of, and no search fails', async () => {
     events.length = 0
-    const well = wellOf({ usage: { store: failing } })
+    const well = wellOf({ search: { usage: { store: failing } } })
     await turn(well, query, ['lab__beta'])
     await well.usage.flush()
     expect(await first(well, query)).toBe('lab__beta')
@@ -411,7 +413,7 @@ describe('a store that fails', () => {
     it('is waited for once, and told of', async () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
       events.length = 0
-      const well = wellOf({ usage: { store: silent } })
+      const well = wellOf({ search: { usage: { store: silent } } })
       expect(await soon(first(well, query))).toMatchObject({ value: 'lab__alpha' })
       // No timer moves any more.
       expect(await first(well, query)).toBe('lab__alpha')
@@ -420,7 +422,7 @@ describe('a store that fails', () => {
 
     it('is not waited for without end by whoever asks what was learned', async () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-      const { usage } = wellOf({ usage: { store: silent } })
+      const { usage } = wellOf({ search: { usage: { store: silent } } })
       for (const ask of [usage.status, usage.export, usage.forget])
         expect(await soon<unknown>(ask())).toMatchObject({ reason: { message: late } })
     })
@@ -428,7 +430,7 @@ describe('a store that fails', () => {
     it('is not waited for without end where something is to be written or forgotten', async () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
       events.length = 0
-      const well = wellOf({ usage: { store: { ...silent, read: async () => [] } } })
+      const well = wellOf({ search: { usage: { store: { ...silent, read: async () => [] } } } })
       await turn(well, query, ['lab__beta'])
       expect(await soon(well.usage.flush())).toMatchObject({ status: 'fulfilled' })
       expect(told()).toEqual([`could not be written: Error: ${late}`])
@@ -440,8 +442,8 @@ describe('a store that fails', () => {
         import { createToolwell } from '@toolwell/core'
         const never = () => new Promise(() => {})
         const tools = [{ name: 'lamp', description: 'Switches a lamp.', inputSchema: { type: 'object' } }]
-        const well = createToolwell({ tools, mode: 'on', usage: { store: { read: never, append: never, forget: never } } })
-        console.log((await well.face().search({ query: 'switch the lamp' })).text)`
+        const well = createToolwell({ tools, mode: 'on', search: { usage: { store: { read: never, append: never, forget: never } } } })
+        console.log((await well.direct().search({ query: 'switch the lamp' })).text)`
       const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
         cwd: fileURLToPath(new URL('..', import.meta.url)),
       })
@@ -455,13 +457,15 @@ describe('a store that fails', () => {
     const [example] = await kept.usage.export()
     const entries = [null, { tool: 5 }, example]
     const store = { read: async () => entries, append: async () => undefined, forget: async () => undefined }
-    const well = wellOf({ usage: { store: store as unknown as UsageStore } })
+    const well = wellOf({ search: { usage: { store: store as unknown as UsageStore } } })
     expect(await first(well, query)).toBe('lab__beta')
   })
 
   it('that is none is refused', () => {
-    expect(() => wellOf({ usage: { store: {} as UsageStore } })).toThrow(/usage\.store/)
-    expect(() => wellOf({ usage: { sharde: true } as never })).toThrow(/shared/)
-    expect(() => wellOf({ usage: { shared: 'yes' as never } })).toThrow(/usage\.shared must be true or false/)
+    expect(() => wellOf({ search: { usage: { store: {} as UsageStore } } })).toThrow(/usage\.store/)
+    expect(() => wellOf({ search: { usage: { sharde: true } as never } })).toThrow(/shared/)
+    expect(() => wellOf({ search: { usage: { shared: 'yes' as never } } })).toThrow(
+      /usage\.shared must be true or false/,
+    )
   })
 })

@@ -86,7 +86,7 @@ it('is not stopped by a pattern that would run for ever', async () => {
     .filter((message) => message.role === 'tool')
     .map((message) => String(message.content))
   expect(first).toContain('slow ran with')
-  expect(second).toContain('The arguments do not fit far__slow')
+  expect(second).toContain('The arguments do not match the schema of far__slow')
 })
 
 it('keeps a group to its own server: another one cannot join it', async () => {

@@ -126,7 +126,7 @@ describe('the tools of a server', () => {
 
 describe('a server that is not there yet', () => {
   const open = (...given: Parameters<typeof oddServer>[]) => {
-    const well = createToolwell({ mode: 'on', delivery: 'bridge', waitForSources: 60_000 })
+    const well = createToolwell({ mode: 'on', delivery: 'bridge', search: { waitForSources: 60_000 } })
     const servers = connectServers(
       well.catalogue,
       given.map((each) => oddServer(...each)),
@@ -154,7 +154,7 @@ describe('a server that is not there yet', () => {
   })
 
   it('is named when the time is up, and a server that failed too', async () => {
-    const well = createToolwell({ mode: 'on', delivery: 'bridge', waitForSources: 10 })
+    const well = createToolwell({ mode: 'on', delivery: 'bridge', search: { waitForSources: 10 } })
     const servers = connectServers(
       well.catalogue,
       [oddServer('mute', { mute: true, ignoresProbe: true }), oddServer('broken', { diesAtStart: 'no' })],
@@ -177,7 +177,7 @@ describe('a server that is not there yet', () => {
     const well = createToolwell({
       mode: 'on',
       delivery: 'bridge',
-      waitForSources: 10,
+      search: { waitForSources: 10 },
       policy: ({ source }) => source !== 'mute',
     })
     const servers = connectServers(well.catalogue, [oddServer('mute', { mute: true, ignoresProbe: true })], {

@@ -84,7 +84,7 @@ function check(raw: string, images: boolean): void {
   if (images) expect(raw).not.toContain('not shown')
   else
     expect(raw).toMatch(
-      /\[image image\/(?:png|jpeg), \d+x\d+, \d+ kB, not shown: this API takes no such image/,
+      /\[image image\/(?:png|jpeg), \d+x\d+, \d+ kB, not shown: this API does not accept it/,
     )
 }
 

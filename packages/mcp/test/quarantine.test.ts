@@ -72,7 +72,7 @@ describe.each(settings.map(([harness, delivery]) => [harness.name, delivery, har
       const last = host.requests.at(-1)?.raw ?? ''
       expect(host.requests.filter(({ violation }) => violation)).toEqual([])
       // What the model reads.
-      expect(last.match(/It waits for the approval of the user/g)).toHaveLength(1 + loads.length)
+      expect(last.match(/It waits for the user's approval/g)).toHaveLength(1 + loads.length)
       expect(host.requests.map(({ raw }) => raw).join()).not.toContain('EVILWORDS')
       for (let at = 1; at < host.requests.length; at++) expect(host.toolsJson(at)).toBe(refrozen)
       const ran = readFileSync(log, 'utf8').match(/^call \w+/gm)

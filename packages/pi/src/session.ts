@@ -59,7 +59,7 @@ export async function openSession(pi: Pi, context: Context): Promise<Session> {
   const folder = sessionManager.getSessionFile() === undefined ? undefined : sessionManager.getSessionDir()
   const well = createToolwell({
     store: sessionStore(pi, sessionManager),
-    cardBudget: CARD_TOKENS,
+    limits: { cardBudget: CARD_TOKENS },
     ...(deferred.tools.length === 0 ? {} : { tools: deferred.tools, policy: withoutBridge }),
     ...(folder === undefined ? {} : { results: resultFolder(join(folder, RESULTS)) }),
   })

@@ -1,5 +1,5 @@
-/** The preset of Caliban: off until asked for, MCP only, `ToolSearch`, a cap of schemas, servers that stay hot. */
-import { type Conversation, searchFaces, type Toolwell, type ToolwellOptions } from '@toolwell/core'
+/** The preset of Caliban: off by default, MCP only, `ToolSearch`, a cap of schemas, servers that are always loaded. */
+import { type Conversation, searchTools, type Toolwell, type ToolwellOptions } from '@toolwell/core'
 
 /** Caliban's own keys: `tools` of its settings, `server` of its mcp.toml. */
 export interface CalibanConfig {
@@ -10,54 +10,61 @@ export interface CalibanConfig {
 const MAX_ACTIVE = 24
 const RESULTS = { usual: 10, most: 25 }
 
+/** A group that follows the spread replaces the preset's whole group: `limits: { ...caliban(config).limits, maxLoaded: 8 }`. */
 export function caliban({ tools = {}, server = {} }: CalibanConfig = {}): ToolwellOptions {
   const wireName = (source: string, name: string) => `mcp__${source}__${name}`
-  if (tools.lazy_mcp !== true) return { mode: 'off', wireName }
+  if (tools.lazy_mcp !== true) return { mode: 'off', surface: { wireName } }
   const hot = Object.entries(server).filter(([, { lazy }]) => lazy === false)
   return {
     mode: 'on',
     delivery: 'append',
-    wireName,
-    maxLoaded: tools.max_active_schemas ?? MAX_ACTIVE,
-    // Only the count is told, and it is always that of now.
-    cards: 'live',
-    cardBudget: 0,
-    // Every match is activated, with its schema in the answer and in the tools of the next request.
-    schemas: 'twice',
-    loadLimit: RESULTS.most,
-    largeTool: Number.POSITIVE_INFINITY,
-    resultBudget: Number.POSITIVE_INFINITY,
-    // What is found is loaded, as `max_results` says.
-    autoLoad: 'all',
-    rules: [{ source: '', defer: false }, ...hot.map(([name]) => ({ server: name, defer: false }))],
-    face: {
-      name: 'ToolSearch',
-      limit: RESULTS,
-      inputSchema: (prompts) => ({
-        type: 'object',
-        properties: {
-          query: { type: 'string', description: prompts.loaderQuery() },
-          max_results: {
-            type: 'integer',
-            minimum: 1,
-            maximum: RESULTS.most,
-            description: prompts.loaderLimit(),
+    surface: {
+      wireName,
+      // The prompt shows only the current number of hidden tools.
+      cards: 'live',
+      prompts: {
+        loaderLimit: () => `Most matches to load (default ${RESULTS.usual}, at most ${RESULTS.most})`,
+        searchMore: ({ more }) => `More tools fit: ${more}. Say more of what you need, or raise max_results.`,
+        section: ({ loader, deferred }) =>
+          deferred === 0
+            ? ''
+            : `# MCP tools\nThe tools of MCP servers are loaded on demand. Call ${loader} with what you need, or with select:name; the tools it finds can be called from your next message on. Not loaded now: ${deferred}.`,
+      },
+    },
+    limits: {
+      maxLoaded: tools.max_active_schemas ?? MAX_ACTIVE,
+      cardBudget: 0,
+      largeTool: Number.POSITIVE_INFINITY,
+      resultBudget: Number.POSITIVE_INFINITY,
+    },
+    search: {
+      // The schema of each match is in the answer and in the tools of the next request.
+      schemas: 'twice',
+      loadLimit: RESULTS.most,
+      // Every found tool is loaded, up to `max_results`.
+      autoLoad: 'all',
+      tool: {
+        name: 'ToolSearch',
+        limit: RESULTS,
+        inputSchema: (prompts) => ({
+          type: 'object',
+          properties: {
+            query: { type: 'string', description: prompts.loaderQuery() },
+            max_results: {
+              type: 'integer',
+              minimum: 1,
+              maximum: RESULTS.most,
+              description: prompts.loaderLimit(),
+            },
           },
-        },
-        required: ['query'],
-        additionalProperties: false,
-      }),
-      // What is sent anyway is no find.
-      read: (input) => ({ ...searchFaces.maxResults.read(input), includeLoaded: false }),
+          required: ['query'],
+          additionalProperties: false,
+        }),
+        // Tools that every request carries are not found.
+        read: (input) => ({ ...searchTools.maxResults.read(input), includeLoaded: false }),
+      },
     },
-    prompts: {
-      loaderLimit: () => `Most matches to load (default ${RESULTS.usual}, at most ${RESULTS.most})`,
-      searchMore: ({ more }) => `More tools fit: ${more}. Say more of what you need, or raise max_results.`,
-      section: ({ loader, deferred }) =>
-        deferred === 0
-          ? ''
-          : `# MCP tools\nThe tools of MCP servers are loaded on demand. Call ${loader} with what you need, or with select:name; the tools it finds can be called from your next message on. Not loaded now: ${deferred}.`,
-    },
+    rules: [{ source: '', defer: false }, ...hot.map(([name]) => ({ server: name, defer: false }))],
   }
 }
 
@@ -74,7 +81,7 @@ export interface CalibanAgent {
   /** Names the child's ledger. */
   readonly id: string
   readonly tools?: readonly string[]
-  /** Default true: the child starts with what its parent has active now. */
+  /** Default true: the child starts with its parent's loaded tools. */
   readonly inherit_active_mcp?: boolean
 }
 
@@ -89,7 +96,7 @@ export function calibanSubAgent(
   })
 }
 
-/** Servers that the configuration names and nobody has connected: a warning for the start. */
+/** Servers in the configuration that are not connected, for a warning at the start. */
 export function unknownServers({ server = {} }: CalibanConfig, { catalogue }: Toolwell): string[] {
   return Object.keys(server).filter((name) => !catalogue.sources.has(name))
 }

@@ -1,6 +1,6 @@
 /**
- * Option sets with which the owner of an existing system can adopt Toolwell and keep its names, and small helpers with
- * the names of its own API: `createToolwell({ ...caliban(), tools })`. See docs/guides/presets.md.
+ * Option sets for the owners of existing systems, which keep the names of those systems, and small helpers named after their
+ * APIs: `createToolwell({ ...caliban(), tools })`. A group of options replaces the preset's group of that name. See docs/guides/presets.md.
  */
 export {
   type CalibanAgent,

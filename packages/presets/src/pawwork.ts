@@ -1,6 +1,6 @@
 /**
- * PawWork's surface on Toolwell: `tool_info { name }` whose description lists what can be loaded, a list that shrinks
- * with every load; hints for hidden calls; what is active can be read from the host's own history.
+ * PawWork's surface on Toolwell: `tool_info { name }`, whose description lists the tools that can be loaded and shrinks with
+ * every load; hints for hidden calls; loaded tools can be read from the host's own history.
  */
 import {
   type ImportedStep,
@@ -8,7 +8,7 @@ import {
   type Outcome,
   type Policy,
   type SearchResult,
-  searchFaces,
+  searchTools,
   type ToolwellOptions,
 } from '@toolwell/core'
 import { safeJson } from '@toolwell/core/internal'
@@ -18,29 +18,33 @@ export interface PawworkOptions {
   readonly deferred?: readonly string[]
 }
 
-/** `createToolwell({ ...pawwork(), tools })`. Every option can be set again behind the spread. */
+/**
+ * `createToolwell({ ...pawwork(), tools })`. Options after the spread win. A group replaces the preset's whole group:
+ * `surface: { ...pawwork().surface, cards: 'frozen' }`.
+ */
 export function pawwork({ deferred }: PawworkOptions = {}) {
   return {
     mode: 'on',
     delivery: 'append',
-    cards: 'live',
-    schemas: 'twice',
-    hiddenCalls: 'hint',
+    surface: {
+      cards: 'live',
+      hiddenCalls: 'hint',
+      prompts: {
+        section: ({ loader, bridge, deferred, cards, strong }) =>
+          deferred === 0
+            ? ''
+            : `# More tools\n${cards === '' ? `The description of ${loader} lists tools that are not loaded.` : 'The tools listed below are not loaded.'} Call ${loader} with the exact name of one, ${bridge === undefined ? 'then call it by its own name from your next message on' : `then call it with ${bridge}`}.${strong ? ' Do this before you answer that something is not possible.' : ''}${cards === '' ? '' : `\n\n${cards}`}`,
+        cardsEmpty: () => 'No deferred tools can be loaded now.',
+        searchEmpty: () => 'No name was given. Give the name of a tool from the list.',
+        searchAlready: () => 'In your list of tools already; call directly:',
+        frame: ({ body }) => `<system-reminder>\n${body}\n</system-reminder>`,
+      },
+    },
+    search: { schemas: 'twice', tool: { ...searchTools.byName, render } },
     rules:
       deferred === undefined
         ? []
         : [{ tool: '*', defer: false }, ...deferred.map((tool) => ({ tool, defer: true }))],
-    face: { ...searchFaces.byName, render },
-    prompts: {
-      section: ({ loader, bridge, deferred, cards, strong }) =>
-        deferred === 0
-          ? ''
-          : `# More tools\n${cards === '' ? `The description of ${loader} lists tools that are not loaded.` : 'The tools listed below are not loaded.'} Call ${loader} with the exact name of one, ${bridge === undefined ? 'then call it by its own name from your next message on' : `then call it with ${bridge}`}.${strong ? ' Do this before you answer that something is not possible.' : ''}${cards === '' ? '' : `\n\n${cards}`}`,
-      cardsEmpty: () => 'No deferred tools can be loaded now.',
-      searchEmpty: () => 'No name was given. Give the name of a tool from the list.',
-      searchAlready: () => 'In your list of tools already; call directly:',
-      frame: ({ body }) => `<system-reminder>\n${body}\n</system-reminder>`,
-    },
   } satisfies ToolwellOptions
 }
 
@@ -50,7 +54,7 @@ function render({ matches }: SearchResult, { rest }: { readonly rest: string }):
   return [...blocks, ...(rest === '' ? [] : [rest])].join('\n\n')
 }
 
-/** Quoted, so that no text of an owner can end the fence or the block. */
+/** Quotes the text of tool owners, so that it cannot end the fence or the block. */
 function blockOf({ canonicalName, description, schemaPreview }: Match): string {
   return [
     `<tool_info name="${canonicalName}">`,
@@ -63,7 +67,7 @@ function blockOf({ canonicalName, description, schemaPreview }: Match): string {
   ].join('\n')
 }
 
-/** A part of a stored message, as far as it matters here. */
+/** The fields of a stored message part that are read here. */
 export interface PawworkPart {
   readonly type: string
   readonly tool?: string
@@ -72,13 +76,13 @@ export interface PawworkPart {
 }
 
 /**
- * What a stored session loaded, for `conversation.importSteps`: its completed `tool_info` calls. Give it
- * the parts of the whole session, not those that a compaction has left.
+ * The completed `tool_info` calls of a stored session, for `conversation.importSteps`. Pass the parts of the whole session, not
+ * only those that a compaction kept.
  */
 export function pawworkSteps(parts: Iterable<PawworkPart>): ImportedStep[] {
   const steps: ImportedStep[] = []
   for (const { type, tool, callID, state } of parts) {
-    if (type !== 'tool' || tool !== searchFaces.byName.name || state?.status !== 'completed') continue
+    if (type !== 'tool' || tool !== searchTools.byName.name || state?.status !== 'completed') continue
     const name = state.input?.name
     if (typeof name === 'string')
       steps.push({
@@ -91,7 +95,7 @@ export function pawworkSteps(parts: Iterable<PawworkPart>): ImportedStep[] {
   return steps
 }
 
-/** The user's switches as a policy: `{ 'enter-worktree': false }`, or `{ '*': false, read: true }`. The loader goes only by its own name. */
+/** The user's switches as a policy: `{ 'enter-worktree': false }`, or `{ '*': false, read: true }`. `*` does not switch off the search tool. */
 export function pawworkUserTools(tools: Readonly<Record<string, boolean>>): Policy {
   const switches = new Map(Object.entries(tools))
   return ({ name, source }) => {
@@ -101,7 +105,7 @@ export function pawworkUserTools(tools: Readonly<Record<string, boolean>>): Poli
   }
 }
 
-/** What is stored with a `tool_info` result: the tools it activated, and that it must not be truncated. Undefined for other results. */
+/** Metadata to store with a `tool_info` result: the tools it loaded, and that it must not be truncated. Undefined for other results. */
 export function pawworkMetadata(
   outcome: Outcome,
 ): { readonly activated: readonly string[]; readonly truncated: false } | undefined {

@@ -10,49 +10,56 @@ import {
   type JsonSchema,
   type LoadReport,
   type Policy,
-  type SearchFace,
   type SearchResult,
-  searchFaces,
+  type SearchTool,
+  searchTools,
   type Tool,
   type ToolwellOptions,
 } from '@toolwell/core'
 import { safeJson } from '@toolwell/core/internal'
 
-/** `createToolwell({ ...qwenCode(), tools })`. Every option can be set again behind the spread. */
+/**
+ * `createToolwell({ ...qwenCode(), tools })`. Options after the spread win. A group replaces the preset's whole group:
+ * `search: { ...qwenCode().search, loadLimit: 5 }`.
+ */
 export function qwenCode() {
   return {
     mode: 'on',
     delivery: 'append',
-    schemas: 'twice',
-    // `max_results` is the limit of one search; nothing below it is held back.
-    loadLimit: 20,
-    autoLoad: 'all',
-    face: qwenFace,
-    wireName: (source, name) => `mcp__${source}__${name}`,
-    cardPlace: 'section',
-    prompts: {
-      section: ({ loader, deferred, cards }) =>
-        [
-          `# Deferred tools\n${deferred} of your tools ${deferred === 1 ? 'is' : 'are'} not declared yet. When a task needs one, call ${loader} with select:name, or with keywords; call it by name once ${loader} has answered. What you know of its parameters before that is a guess.`,
-          ...(cards === '' ? [] : [cards]),
-        ].join('\n\n'),
-      searchNotFound: ({ asked, nearest }) =>
-        `Not found: ${asked}${nearest.length > 0 ? `. Nearest: ${nearest.join(', ')}` : ''}`,
-      searchUnavailable: ({ asked, state }) => `Unavailable: ${asked} (${state})`,
-      searchMore: ({ more }) => `Cut off by max_results: ${more} more. Ask for them in another call.`,
-      frame: ({ body }) => `<system-reminder>\n${body}\n</system-reminder>`,
+    search: {
+      schemas: 'twice',
+      // `max_results` is the only limit of one search.
+      loadLimit: 20,
+      autoLoad: 'all',
+      tool: qwenSearchTool,
+    },
+    surface: {
+      wireName: (source, name) => `mcp__${source}__${name}`,
+      cardPlace: 'section',
+      prompts: {
+        section: ({ loader, deferred, cards }) =>
+          [
+            `# Deferred tools\n${deferred} of your tools ${deferred === 1 ? 'is' : 'are'} not declared yet. When a task needs one, call ${loader} with select:name, or with keywords; call it by name once ${loader} has answered. What you know of its parameters before that is a guess.`,
+            ...(cards === '' ? [] : [cards]),
+          ].join('\n\n'),
+        searchNotFound: ({ asked, nearest }) =>
+          `Not found: ${asked}${nearest.length > 0 ? `. Nearest: ${nearest.join(', ')}` : ''}`,
+        searchUnavailable: ({ asked, state }) => `Unavailable: ${asked} (${state})`,
+        searchMore: ({ more }) => `Cut off by max_results: ${more} more. Ask for them in another call.`,
+        frame: ({ body }) => `<system-reminder>\n${body}\n</system-reminder>`,
+      },
     },
   } satisfies ToolwellOptions
 }
 
-const qwenFace: SearchFace = {
-  ...searchFaces.maxResults,
-  // Keywords look among what is hidden; `select:` shows anything again.
-  read: (input) => ({ ...searchFaces.maxResults.read(input), includeLoaded: false }),
+const qwenSearchTool: SearchTool = {
+  ...searchTools.maxResults,
+  // Keywords find hidden tools only; `select:` also shows loaded ones.
+  read: (input) => ({ ...searchTools.maxResults.read(input), includeLoaded: false }),
   render: (result, { rest }) => [...declarations(result), ...(rest === '' ? [] : [rest])].join('\n\n'),
 }
 
-/** Escaped, so that no text of an owner can close the block. */
+/** Escapes the text of tool owners, so that it cannot close the block. */
 function declarations({ matches }: SearchResult): string[] {
   const shown = matches.flatMap(({ canonicalName: name, description, schemaPreview }) =>
     schemaPreview === undefined
@@ -62,7 +69,7 @@ function declarations({ matches }: SearchResult): string[] {
   return shown.length === 0 ? [] : [['<functions>', ...shown, '</functions>'].join('\n')]
 }
 
-/** A tool as it is registered there. */
+/** A tool as Qwen Code registers it. */
 export interface QwenTool {
   readonly name: string
   readonly displayName?: string
@@ -73,7 +80,7 @@ export interface QwenTool {
   readonly searchHint?: string
 }
 
-/** `also`: how to run it, its `role`, and whatever else a tool of Toolwell's can say of itself. */
+/** `also`: `execute`, `role` and any other field of a Toolwell tool. */
 export function qwenTool(registered: QwenTool, also: Partial<Tool> = {}): Tool {
   const { name, displayName, description, parameterSchema, shouldDefer, alwaysLoad, searchHint } = registered
   return {
@@ -88,16 +95,15 @@ export function qwenTool(registered: QwenTool, also: Partial<Tool> = {}): Tool {
   }
 }
 
-/** The list of excluded tools as a policy. With `tool_search` in it nothing is deferred, now or later. */
+/** The list of excluded tools as a policy. If it contains `tool_search`, nothing is deferred. */
 export function qwenExclude(names: readonly string[]): Policy {
   const excluded = new Set(names)
   return ({ id, name, source }) => ![id, name, `mcp__${source}__${name}`].some((each) => excluded.has(each))
 }
 
 /**
- * Reveals what a resumed history loaded, and what it called without having loaded it. For a history that has no ledger;
- * a conversation that is opened again under its id has everything already. Call it again when a server has joined: what
- * was loaded stays, what can be found only now is loaded.
+ * Loads the tools that a resumed history loaded or called. Use it for a history without a ledger; a conversation that is opened
+ * again under its id needs no call. Call it again when a server has joined, to load that server's tools, too.
  */
 export async function qwenReveal<Message>(
   conversation: Conversation,
@@ -110,7 +116,7 @@ export async function qwenReveal<Message>(
   return { ...report, loaded: [...recovered, ...report.loaded] }
 }
 
-/** A sub-agent with a list of tools has exactly those, one without (or with `*`) has all; every schema is sent either way. */
+/** Gives a sub-agent exactly the listed tools, or all of them without a list or with `*`. Every schema is sent. */
 export function qwenSubagent(tools?: readonly string[]): Pick<ChildOptions, 'inherit' | 'allow'> {
   const inherit = 'all' as const
   return tools === undefined || tools.includes('*') ? { inherit } : { inherit, allow: tools }

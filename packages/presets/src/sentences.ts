@@ -1,4 +1,4 @@
-/** Sentences that stand alone in these presets, where the built-in rendering lets a list follow them. */
+/** Sentences that end with a full stop in these presets, because no list follows them. */
 import { defaultPrompts, type Prompts } from '@toolwell/core'
 
 const closed = (sentence: string) => sentence.replace(/:$/, '.')

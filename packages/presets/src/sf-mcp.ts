@@ -4,13 +4,13 @@ import { nearest, quote, safeJson } from '@toolwell/core/internal'
 
 /** Characters of definitions in one answer: some 10,000 tokens. */
 const ROOM = 40_000
-/** Names in one answer, where there is no room for more of them than that. */
+/** Names in one answer at most. */
 const MOST_NAMES = 400
 
 export interface SfMcpOptions {
   /**
-   * Lists a server of which nothing is known, or that failed: `(server) => servers.refresh(server)` with the servers of
-   * `@toolwell/mcp`. What it throws is told to the model. Without it, only what is known already can be discovered.
+   * Lists a server that is unknown or failed: `(server) => servers.refresh(server)` with the servers of `@toolwell/mcp`.
+   * The model reads the message of an error. Without `connect`, only known tools can be discovered.
    */
   readonly connect?: (server: string, context: ExecuteContext) => unknown
 }
@@ -18,7 +18,7 @@ export interface SfMcpOptions {
 const server = { type: 'string', minLength: 1, description: 'The name of the server' } as const
 const readOnly = { readOnlyHint: true, idempotentHint: true } as const
 
-/** `mcp_servers`, `mcp_discover`, `mcp_call`: always sent. A tool that was called through them is loaded from then on. */
+/** `mcp_servers`, `mcp_discover` and `mcp_call`: eager. A call through `mcp_call` loads its tool. */
 export function sfMcpTools({ connect }: SfMcpOptions = {}): Tool[] {
   return [
     defineTool({
@@ -33,7 +33,7 @@ export function sfMcpTools({ connect }: SfMcpOptions = {}): Tool[] {
     defineTool({
       name: 'mcp_discover',
       description:
-        'Shows the tools of an MCP server with their schemas, connecting it where that is needed. Call them with mcp_call.',
+        'Shows the tools of an MCP server with their schemas, and connects it first if needed. Call them with mcp_call.',
       inputSchema: {
         type: 'object',
         properties: {
@@ -106,7 +106,7 @@ function describeServers(sources: readonly SeenSource[]): string {
   ].join('\n')
 }
 
-/** Schemas are whole or absent: where there is no room for one, its tool is named. */
+/** Shows whole schemas only. A tool whose schema does not fit is only named. */
 function describeTools({ name, state, tools }: SeenSource, only: string | undefined): string {
   const title = quote(name, 60)
   if (state !== 'ready') return `${title} cannot be used now: ${state}.`

@@ -6,7 +6,7 @@ import {
   type LoadReport,
   type Risk,
   type SearchResult,
-  searchFaces,
+  searchTools,
   type Tool,
   type ToolwellOptions,
 } from '@toolwell/core'
@@ -34,7 +34,7 @@ export interface SfToolSearchResult {
     domain: string
     aliases?: string[]
     risk?: Risk
-    /** The whole JSON Schema, or the signature where the next request declares the tool anyway. Never a part of a schema. */
+    /** The whole JSON Schema, or the signature if the next request declares the tool anyway. Never a part of a schema. */
     schemaPreview: unknown
     loadToken: string
   }[]
@@ -48,41 +48,48 @@ export interface LazyToolSessionState {
   searchHistory: { turn: number; query: string; loaded: string[] }[]
 }
 
-/** Loads every match, however many and however weak. `cutOff: 0.35`, `autoLoad: {}` and `loadLimit: 5` restore Toolwell's defaults. */
+/**
+ * Loads every match, however many and however weak. To restore Toolwell's defaults, replace only these options of the group:
+ * `search: { ...sf().search, cutOff: 0.35, autoLoad: {}, loadLimit: 5 }`.
+ */
 export function sf(): ToolwellOptions {
   return {
     mode: 'on',
     delivery: 'append',
-    cutOff: 0,
-    autoLoad: 'all',
-    loadLimit: Number.POSITIVE_INFINITY,
-    largeTool: Number.POSITIVE_INFINITY,
-    face: {
-      ...searchFaces.domains,
-      name: 'sf_tool_search',
-      limit: { usual: Number.POSITIVE_INFINITY, most: Number.POSITIVE_INFINITY },
-      inputSchema: (prompts) => ({
-        type: 'object',
-        properties: {
-          query: { type: 'string', description: prompts.loaderQuery() },
-          domain: { type: 'string', enum: DOMAINS },
-          includeLoaded: { type: 'boolean', description: 'Show tools that are loaded already, too' },
-          limit: { type: 'integer', minimum: 1, description: prompts.loaderLimit() },
+    search: {
+      cutOff: 0,
+      autoLoad: 'all',
+      loadLimit: Number.POSITIVE_INFINITY,
+      tool: {
+        ...searchTools.domains,
+        name: 'sf_tool_search',
+        limit: { usual: Number.POSITIVE_INFINITY, most: Number.POSITIVE_INFINITY },
+        inputSchema: (prompts) => ({
+          type: 'object',
+          properties: {
+            query: { type: 'string', description: prompts.loaderQuery() },
+            domain: { type: 'string', enum: DOMAINS },
+            includeLoaded: { type: 'boolean', description: 'Show tools that are loaded already, too' },
+            limit: { type: 'integer', minimum: 1, description: prompts.loaderLimit() },
+          },
+          required: ['query'],
+          additionalProperties: false,
+        }),
+        read(input) {
+          const { domain, includeLoaded = false, ...request } = searchTools.domains.read(input)
+          const known = DOMAINS.some((each) => each === domain) && domain !== undefined
+          return { ...request, includeLoaded, ...(known ? { domain } : {}) }
         },
-        required: ['query'],
-        additionalProperties: false,
-      }),
-      read(input) {
-        const { domain, includeLoaded = false, ...request } = searchFaces.domains.read(input)
-        const known = DOMAINS.some((each) => each === domain) && domain !== undefined
-        return { ...request, includeLoaded, ...(known ? { domain } : {}) }
+        render: (result, { remarks }) => sfToolSearchResult(result, remarks),
       },
-      render: (result, { remarks }) => sfToolSearchResult(result, remarks),
     },
-    prompts: {
-      ...closedSentences,
-      loaderQuery: () => `${defaultPrompts.loaderQuery()}. Every match is loaded`,
-      loaderLimit: () => 'Most matches to load (default: all)',
+    limits: { largeTool: Number.POSITIVE_INFINITY },
+    surface: {
+      prompts: {
+        ...closedSentences,
+        loaderQuery: () => `${defaultPrompts.loaderQuery()}. Every match is loaded`,
+        loaderLimit: () => 'Most matches to load (default: all)',
+      },
     },
   }
 }
@@ -112,7 +119,7 @@ export function sfToolSearchResult(
   }
 }
 
-/** What the draft suggests to make lazy. */
+/** Tools that the draft suggests to defer. */
 const LAZY: ReadonlySet<string> = new Set([
   ...['await_subagent', 'cancel_subagent', 'read_subagent', 'write_subagent'],
   ...['memory_search', 'memory_graph', 'query_journal', 'search_evidence', 'sift_search', 'codebase_search'],
@@ -121,7 +128,7 @@ const LAZY: ReadonlySet<string> = new Set([
   ...['context_board', 'manage_todos', 'audit_product'],
 ])
 
-/** The tools with the suggested lazy ones marked, and a manifest (JSON text or a parsed value) laid over them: it has the last word. */
+/** Marks the suggested tools as deferred, then applies a manifest (JSON text or a parsed value). The manifest wins. */
 export function sfTools(tools: readonly Tool[], manifest?: unknown, options?: ManifestOptions): Tool[] {
   const marked = tools.map((tool) =>
     tool.defer === undefined && LAZY.has(tool.name) ? { ...tool, defer: true } : tool,
@@ -130,8 +137,8 @@ export function sfTools(tools: readonly Tool[], manifest?: unknown, options?: Ma
 }
 
 /**
- * Plain JSON. A session that was restored from a copy gives that copy here, too: what it did before comes first, and its turns are
- * counted on.
+ * The session's state as plain JSON. For a session that was restored from a copy, pass that copy as `restored`: its entries come
+ * first, and turns continue its count.
  */
 export function lazyToolSessionState(
   conversation: Conversation,
@@ -140,7 +147,7 @@ export function lazyToolSessionState(
   const { loadedLazyTools, loadedAtTurn, searchHistory } = conversation.inspect()
   const earlier = new Map(Object.entries(restored.loadedAtTurn))
   const before = Math.max(0, ...earlier.values(), ...restored.searchHistory.map(({ turn }) => turn))
-  // What was loaded before the first request came with the copy.
+  // Tools of turn 0 were loaded by the restore.
   const turnOf = (name: string, turn: number) => (turn === 0 ? earlier.get(name) : undefined) ?? before + turn
   return {
     loadedLazyTools: [...loadedLazyTools],
@@ -158,7 +165,7 @@ export function lazyToolSessionState(
   }
 }
 
-/** Loads what a copy kept elsewhere has loaded, before the first request of a new session. What cannot be loaded now is reported. */
+/** Loads the tools of a copy, before the first request of a new session. The report names tools that could not be loaded. */
 export function restoreLazyToolSessionState(
   conversation: Conversation,
   copy: LazyToolSessionState,

@@ -20,46 +20,52 @@ export function superAgent(): ToolwellOptions {
   return {
     mode: 'on',
     delivery: 'append',
-    schemas: 'twice',
-    wireName: (source, name) => `mcp__${source}__${name}`,
-    cardPlace: 'section',
-    // Who must give exact names has to see them: above this there are names without hints, of some thousand tools.
-    cardBudget: 10_000,
-    face: {
-      name: 'tool_search',
-      description: () =>
-        'Loads the full definition of deferred tools, by exact name. A loaded tool can be called from your next message on.',
-      inputSchema: () => ({
-        type: 'object',
-        properties: {
-          query: {
-            type: 'string',
-            description: 'The exact name of a deferred tool, or several with commas between them',
+    search: {
+      schemas: 'twice',
+      tool: {
+        name: 'tool_search',
+        description: () =>
+          'Loads the full definition of deferred tools, by exact name. A loaded tool can be called from your next message on.',
+        inputSchema: () => ({
+          type: 'object',
+          properties: {
+            query: {
+              type: 'string',
+              description: 'The exact name of a deferred tool, or several with commas between them',
+            },
           },
+          required: ['query'],
+          additionalProperties: false,
+        }),
+        read({ query }) {
+          const names = typeof query === 'string' ? query.trim() : ''
+          return { query: names === '' || /^(?:select|unload):/i.test(names) ? names : `select:${names}` }
         },
-        required: ['query'],
-        additionalProperties: false,
-      }),
-      read({ query }) {
-        const names = typeof query === 'string' ? query.trim() : ''
-        return { query: names === '' || /^(?:select|unload):/i.test(names) ? names : `select:${names}` }
+        render: ({ matches, nextInstruction }, { remarks }) => [
+          ...matches.map(({ canonicalName: name, description, schemaPreview: parameters }) => ({
+            name,
+            description,
+            ...(parameters === undefined ? {} : { parameters }),
+          })),
+          ...[nextInstruction, ...remarks].filter((note) => note !== '').map((note) => ({ note })),
+        ],
       },
-      render: ({ matches, nextInstruction }, { remarks }) => [
-        ...matches.map(({ canonicalName: name, description, schemaPreview: parameters }) => ({
-          name,
-          description,
-          ...(parameters === undefined ? {} : { parameters }),
-        })),
-        ...[nextInstruction, ...remarks].filter((note) => note !== '').map((note) => ({ note })),
-      ],
     },
-    prompts: {
-      ...closedSentences,
-      section: ({ loader, deferred, cards }) =>
-        deferred === 0
-          ? ''
-          : `# Deferred tools\nThese tools can be used, and only their names are loaded. Call ${loader} with a tool's exact name to get its definition; call the tool in your next message.\n\n${cards}`,
-      searchEmpty: () => 'The query is empty. Give the exact name of a deferred tool.',
+    surface: {
+      wireName: (source, name) => `mcp__${source}__${name}`,
+      cardPlace: 'section',
+      prompts: {
+        ...closedSentences,
+        section: ({ loader, deferred, cards }) =>
+          deferred === 0
+            ? ''
+            : `# Deferred tools\nThese tools can be used, and only their names are loaded. Call ${loader} with a tool's exact name to get its definition; call the tool in your next message.\n\n${cards}`,
+        searchEmpty: () => 'The query is empty. Give the exact name of a deferred tool.',
+      },
+    },
+    limits: {
+      // Searches need exact names, so the list has room for some thousand of them.
+      cardBudget: 10_000,
     },
   }
 }
@@ -80,7 +86,7 @@ export function superAgentMcpTools(server: string, definitions: readonly SuperAg
   return superAgentTools(
     definitions.map(({ name, ...tool }) => ({
       ...tool,
-      // The wire name gets the prefix by itself.
+      // `wireName` adds the prefix.
       name: name.startsWith(prefix) ? name.slice(prefix.length) : name,
       shouldDefer: true,
       searchHint: `${server}: ${tool.description}`,
@@ -88,7 +94,7 @@ export function superAgentMcpTools(server: string, definitions: readonly SuperAg
   )
 }
 
-/** What the system prompt says of deferred tools. Adapters put it there by themselves; empty before the first request. */
+/** The section of the system prompt about deferred tools. Adapters add it to requests; it is empty before the first one. */
 export function getDeferredToolSummary(conversation: Conversation): string {
   return conversation.inspect().section
 }

@@ -1,4 +1,4 @@
-/** The full definition of a ledger store, as cases for any test runner: ours for the built-in stores, yours for your own. */
+/** The rules of a ledger store as test cases for any test runner, for the built-in stores and for your own. */
 import { strict as assert } from 'node:assert'
 import type { LedgerEvent, LedgerStore } from '@toolwell/core'
 import { ToolwellError, type ToolwellErrorCode } from '@toolwell/core'
@@ -11,13 +11,13 @@ export interface ContractCase {
 
 export interface StoreUnderTest {
   readonly store: LedgerStore
-  /** A second store on the same data, as after a restart. Left out where nothing outlives the process. */
+  /** Gives a second store on the same data, as after a restart. Omit it if no data outlives the process. */
   readonly reopen?: () => Promise<LedgerStore>
   readonly dispose: () => Promise<void>
 }
 
 export interface StoreContractOptions {
-  /** Gives an empty store. Called once per case; `dispose` is called however the case ends. */
+  /** Gives an empty store. Every case calls it once and then `dispose`, even after a failure. */
   readonly create: () => Promise<StoreUnderTest>
 }
 
@@ -36,7 +36,7 @@ export function storeContract(options: StoreContractOptions): ContractCase[] {
   }))
 }
 
-/** Ids that file systems, collations and object keys like to confuse. */
+/** Ids that file systems, collations or object keys may confuse. */
 const STRANGE_IDS: readonly string[] = [
   'Thread',
   'thread',
@@ -188,7 +188,7 @@ const cases: Readonly<Record<string, (subject: StoreUnderTest) => Promise<void>>
     for (const each of stores) assert.deepEqual(await each.read('thread', 5), numbered(5, 1))
   },
 
-  async 'lists the ledgers that hold an event, where it can'({ store, reopen }) {
+  async 'lists the ledgers that hold an event, if it can'({ store, reopen }) {
     if (!store.list) return
     assert.deepEqual(await store.list(), [])
     for (const id of STRANGE_IDS) await store.append(id, 0, numbered(0, 1))
@@ -197,7 +197,7 @@ const cases: Readonly<Record<string, (subject: StoreUnderTest) => Promise<void>>
     for (const each of stores) assert.deepEqual((await each.list?.())?.sort(), [...STRANGE_IDS].sort())
   },
 
-  async 'removes a ledger and no other, where it can'({ store, reopen }) {
+  async 'removes a ledger and no other, if it can'({ store, reopen }) {
     if (!store.delete) return
     await store.delete('thread')
     for (const id of ['thread', 'Thread', 'thread2']) await store.append(id, 0, numbered(0, 2))
@@ -211,63 +211,6 @@ const cases: Readonly<Record<string, (subject: StoreUnderTest) => Promise<void>>
     await refusal(store.append('thread', 2, numbered(2, 1)), 'ledger-conflict')
     await store.append('thread', 0, numbered(0, 1, 'again'))
     assert.deepEqual(await store.read('thread'), numbered(0, 1, 'again'))
-  },
-
-  async 'keeps the last snapshot of a ledger, whole, until the ledger is removed, where it can'({
-    store,
-    reopen,
-  }) {
-    const { snapshot } = store
-    if (!snapshot) return
-    assert.equal(await snapshot.read('thread'), undefined)
-    const text = (mark: string) => JSON.stringify({ mark, texts: ['会话 🧰 \n', 'x'.repeat(100_000)] })
-    for (const [count, mark] of [
-      [1, 'first'],
-      [3, 'second'],
-    ] as const) {
-      const { length } = await store.read('thread')
-      await store.append('thread', length, numbered(length, count - length))
-      await snapshot.write('thread', { count, text: text(mark) })
-      const stores = reopen ? [store, await reopen()] : [store]
-      for (const each of stores)
-        assert.deepEqual(await each.snapshot?.read('thread'), { count, text: text(mark) })
-    }
-    assert.equal(await snapshot.read('Thread'), undefined)
-    // It is no part of the ledger.
-    assert.deepEqual(await store.read('thread'), numbered(0, 3))
-    assert.deepEqual(await store.read('thread', 2), numbered(2, 1))
-    if (store.list) assert.deepEqual(await store.list(), ['thread'])
-    if (!store.delete) return
-    await store.delete('thread')
-    assert.equal(await snapshot.read('thread'), undefined)
-  },
-
-  async 'tells who watches a ledger of every append, until the watch ends, where it can'({ store }) {
-    if (!store.watch) return
-    const watched = (ledger: string) => {
-      let told = () => {}
-      const first = new Promise<void>((resolve) => {
-        told = resolve
-      })
-      let count = 0
-      const end = store.watch?.(ledger, () => {
-        count += 1
-        told()
-      })
-      return { first, end: () => end?.(), count: () => count }
-    }
-    const [thread, other] = [watched('thread'), watched('other')]
-    await store.append('thread', 0, numbered(0, 1))
-    await thread.first
-    thread.end()
-    const before = thread.count()
-    const again = watched('thread')
-    await store.append('thread', 1, numbered(1, 1))
-    await again.first
-    again.end()
-    assert.equal(thread.count(), before, 'a watch that ended is told nothing')
-    assert.equal(other.count(), 0, 'a watch of another ledger is told nothing')
-    other.end()
   },
 
   async 'refuses an empty id and one of more than 200 characters'({ store }) {

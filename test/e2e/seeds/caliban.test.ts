@@ -1,5 +1,5 @@
 /** Caliban in the agent: the table, and what only this system asks for. */
-import { mcpActive } from '@toolwell/presets'
+import { caliban, mcpActive } from '@toolwell/presets'
 import { expect } from 'vitest'
 import { own, playSeed } from './play.ts'
 
@@ -21,7 +21,10 @@ own(
   'caliban',
   'beyond the cap the least recently used makes room, and the answer says which',
   async (world) => {
-    const session = await (await world.open({ toolwell: { maxLoaded: 2 } })).open('main')
+    const { limits } = caliban(config)
+    const session = await (await world.open({ toolwell: { limits: { ...limits, maxLoaded: 2 } } })).open(
+      'main',
+    )
     const [one, two, three] = ['read_graph', 'open_nodes', 'search_nodes'].map((tool) =>
       world.seed.wireName('memory', tool),
     ) as [string, string, string]

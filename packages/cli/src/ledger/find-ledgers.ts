@@ -1,21 +1,21 @@
-/** The ledgers at a path, or a problem that says what is there instead. */
-import { ledgersAt } from '@toolwell/core/internal/node'
+/** Finds the ledgers at a path, or reports what is there instead. */
+import { findLedgerFiles } from '@toolwell/core/internal/node'
 import { Problem } from '../shared/problem.js'
 
 export async function findLedgers(path: string): Promise<readonly string[]> {
-  const found = await ledgersAt(path).catch((error: unknown) => {
+  const found = await findLedgerFiles(path).catch((error: unknown) => {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') throw new Problem(`There is no file or folder ${path}.`, LEDGERS, { cause: error })
-    if (code === 'ENOTDIR') throw new Problem(`${path} is no ledger.`, LEDGERS, { cause: error })
+    if (code === 'ENOTDIR') throw new Problem(`${path} is not a ledger.`, LEDGERS, { cause: error })
     throw unreadable(path, error)
   })
   if (found.length > 0) return found.sort()
   throw new Problem(`There is no ledger in ${path}.`, LEDGERS)
 }
 
-const LEDGERS = 'Give a folder with files named NAME.jsonl, or such a file.'
+const LEDGERS = 'Give a file named NAME.jsonl, or a folder with such files.'
 
-/** For tasks that change something: one at a time. */
+/** Finds exactly one ledger, for tasks that show or change one. */
 export async function findLedger(path: string): Promise<string> {
   const [first, ...more] = await findLedgers(path)
   if (first !== undefined && more.length === 0) return first

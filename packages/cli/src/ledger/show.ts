@@ -1,6 +1,6 @@
-/** `toolwell ledger FILE`: a conversation turn by turn. */
+/** `toolwell ledger FILE`: shows a conversation turn by turn. */
 import { groupByTurn } from '@toolwell/core/internal'
-import { readLedger } from '@toolwell/core/internal/node'
+import { readLedgerEvents } from '@toolwell/core/internal/node'
 import type { Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
 import { findLedger, unreadable } from './find-ledgers.js'
@@ -10,9 +10,9 @@ export async function showLedger(
   isJson: boolean,
   { output, errors, name }: Terminal,
 ): Promise<ExitCode> {
-  const found = await findLedger(path)
-  const { id, file, events, damage } = await readLedger(found).catch((error: unknown) => {
-    throw unreadable(found, error)
+  const file = await findLedger(path)
+  const { id, events, damage } = await readLedgerEvents(file).catch((error: unknown) => {
+    throw unreadable(file, error)
   })
   const { lines, ...shown } = readTurns(id, file, events)
   if (isJson)
@@ -21,11 +21,9 @@ export async function showLedger(
     )
   else await output.write(`${lines.join('\n')}\n`)
   if (!damage) return 0
-  const what =
-    damage.tooNew === undefined ? 'is damaged' : 'was written by a newer version, and is not damaged'
-  await errors.write(
-    `What follows ${events.length === 1 ? 'this event' : `these ${events.length} events`} ${what}: see ${name} ledger check ${file}\n`,
-  )
+  const rest = events.length === 1 ? 'after this event' : `after these ${events.length} events`
+  const problem = damage.format === undefined ? 'is damaged' : 'was written by another version'
+  await errors.write(`The file ${problem} ${rest}: see ${name} ledger check ${file}\n`)
   return 1
 }
 

@@ -1,8 +1,7 @@
 /** Describes every event and notice in one line, for `debug` and for reading a ledger. */
 
 import { quote, showInvisible } from '../base/text.js'
-import type { LedgerEvent } from '../ledger/event.js'
-import type { ToolwellEvent } from '../ledger/events.js'
+import type { LedgerEvent, ToolwellEvent } from '../ledger/event.js'
 import type { Notice } from '../tool/notice.js'
 import { describeTokens, formatCount, formatTokens } from './measurement.js'
 
@@ -121,7 +120,7 @@ function describeNotice(notice: Notice): string {
     case 'append-failed':
       return `the store refused a step (${notice.step}): ${notice.detail}`
     case 'search-ignored':
-      return `the model called ${notice.hiddenCalls} tools it cannot see and has never searched; try affordance: 'strong'`
+      return `the model called ${notice.hiddenCalls} tools it cannot see and has never searched; try surface: { affordance: 'strong' }`
     case 'schema-unusable':
       return `the arguments of ${notice.tool} cannot be checked against its schema: ${notice.detail}`
     case 'hook-failed':

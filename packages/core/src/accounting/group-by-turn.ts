@@ -3,7 +3,7 @@
 import { dropUndefined } from '../base/data.js'
 import type { LedgerEvent, SurfaceTokens } from '../ledger/event.js'
 import { createState, fold, type LedgerState, type LoadedTool } from '../ledger/fold.js'
-import { presentEvents } from '../ledger/stored-events.js'
+import { assertEvents } from '../ledger/shape.js'
 import type { DeliveryName } from '../tool/notice.js'
 import { type Accounting, computeAccounting } from './accounting.js'
 import { describeLedgerEvent, describeUsage } from './describe-event.js'
@@ -58,12 +58,13 @@ const BEFORE: ReadonlySet<LedgerEvent['kind']> = new Set([
   'downgraded',
 ])
 
-/** `stored`: events as a store returns them, in any readable format. Throws `ledger-corrupt` if they cannot be folded. */
-export function groupByTurn(id: string, stored: readonly LedgerEvent[]): LedgerTurns {
+/** Groups events by request. Throws `ledger-corrupt` if an event cannot be folded. */
+export function groupByTurn(id: string, events: readonly LedgerEvent[]): LedgerTurns {
   const turns: LedgerTurn[] = []
   let waiting: LedgerEvent[] = []
   let state = createState()
-  for (const event of presentEvents(id, stored)) {
+  assertEvents(id, events)
+  for (const event of events) {
     state = fold(state, event)
     const last = turns.at(-1)
     if (event.kind === 'requested') {

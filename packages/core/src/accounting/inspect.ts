@@ -84,7 +84,7 @@ export function inspect(
     get deferredNames() {
       return listDeferredNames(state, context)
     },
-    protectedToolNames: on && state.frozen?.delivery !== 'eager' ? [context.settings.face.name] : [],
+    protectedToolNames: on && state.frozen?.delivery !== 'eager' ? [context.settings.searchTool.name] : [],
     suspended: Object.fromEntries(state.tools.suspended),
     because: explainMode(state) ?? (state.frozen ? undefined : unseen),
     withheld: Object.fromEntries(state.freezing.withheld),

@@ -1,10 +1,10 @@
-/** The check that every options and config object passes on its way in: no key is silently ignored. */
+/** Checks of options and config objects. No key is silently ignored. */
 import { ToolwellError } from './errors.js'
 import { nearest } from './nearest.js'
 
 /**
- * Throws `invalid-option` for what is no object, and for the first unknown key. `path` says where it was given:
- * `createToolwell`, `config.search`.
+ * Throws `invalid-option` if the value is not an object, and for the first unknown key. `path` names the place: `createToolwell`,
+ * `config.search`.
  */
 export function assertKnownKeys(value: unknown, known: readonly string[], path: string): void {
   if (Array.isArray(value) && known.includes('tools'))
@@ -48,7 +48,7 @@ export function assertFunction(path: string, value: unknown, required = false): 
   throw invalid(path, `${path} must be a function, not ${describeKind(value)}.`)
 }
 
-/** What something is, in a word for a message. */
+/** Names the type of a value, for a message. */
 export function describeKind(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'a list' : typeof value

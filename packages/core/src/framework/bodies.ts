@@ -11,7 +11,7 @@ import { responsesWire } from '../adapters/openai-responses/wire.js'
 import type { StreamedReply } from '../adapters/shared/streamed.js'
 import type { Wire } from '../adapters/shared/wire.js'
 import { isRecord } from '../base/data.js'
-import type { Conversation } from '../conversation.js'
+import type { Prompts } from '../surface/prompts.js'
 
 /** The JSON of a request. */
 export type Body = Readonly<Record<string, unknown>>
@@ -21,7 +21,7 @@ export type AnyWire = Wire<unknown, unknown, Body>
 
 export interface BodyKind {
   /** `native`: the framework keeps answers in the form of the wire. */
-  wire(conversation: Conversation, native: boolean): AnyWire
+  wire(given: { readonly loader: string; readonly prompts: Prompts }, native: boolean): AnyWire
   /** The key of the history. */
   readonly history: string
   /** The key of the system prompt, where it is no message. */

@@ -6,7 +6,7 @@ import { plainText } from '../adapters/shared/plain-text.js'
 import type { StreamedReply } from '../adapters/shared/streamed.js'
 import { argumentsObject, type UnitCall } from '../adapters/shared/thread.js'
 import { dropUndefined } from '../base/data.js'
-import type { Conversation } from '../conversation.js'
+import { adapterPort, type Conversation } from '../conversation.js'
 import type { CallAnswer, Execute, RunOptions } from '../turn/run.js'
 import { type Body, type BodyKind, historyIn, namesIn, othersIn } from './bodies.js'
 
@@ -62,8 +62,9 @@ export async function openExchange(
 ): Promise<Exchange | undefined> {
   const history = historyIn(body, kind)
   const names = namesIn(body)
-  if (!history || !names.includes(conversation.loader)) return undefined
-  const wire = kind.wire(conversation, native)
+  const { loader } = conversation
+  if (!history || !names.includes(loader)) return undefined
+  const wire = kind.wire({ loader, prompts: adapterPort(conversation).prompts }, native)
   const beside = names.filter((name) => !isOurs(name))
   const adapter = createAdapter(conversation, {
     ...wire,

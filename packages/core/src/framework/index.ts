@@ -3,12 +3,11 @@
  * wire's adapter, so that histories are repaired as in a loop of your own; calls that they start are run here.
  */
 
-import { assertConversation } from '../adapters/shared/assert-adapter.js'
 import { readEvents } from '../adapters/shared/sse.js'
 import { dropUndefined } from '../base/data.js'
 import { ToolwellError } from '../base/errors.js'
 import { assertKnownKeys, assertOneOf, invalid } from '../base/options.js'
-import type { Conversation } from '../conversation.js'
+import { adapterPort, type Conversation } from '../conversation.js'
 import { BRIDGE_NAME, READER_NAME } from '../surface/meta-tools.js'
 import type { JsonSchema } from '../tool/tool.js'
 import type { CallAnswer, Execute, RunOptions } from '../turn/run.js'
@@ -61,7 +60,7 @@ export interface Framework {
 const REMEMBERED = 8
 
 export function framework(conversation: Conversation, options: FrameworkOptions): Framework {
-  assertConversation(conversation)
+  const port = adapterPort(conversation)
   assertKnownKeys(options, ['wire', 'execute', 'native'], 'framework')
   assertOneOf('wire', options.wire, Object.keys(bodyKinds))
   const { execute, native = false } = options
@@ -107,7 +106,7 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
       isCompacted = false
       exchanges.push(exchange)
     } else if (exchanges.length === 0 && historyIn(body as Body, kind))
-      conversation.warn(
+      port.warn(
         'request-unseen',
         `requests went out as they came, because they do not offer ${loader}: give the agent every tool of tools() of framework(…)`,
       )

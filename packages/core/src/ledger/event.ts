@@ -1,12 +1,11 @@
-/** The ledger's vocabulary: everything that can happen to one conversation's tools. Decisions are in the event, never left to the fold. */
-
-import type { DeliveryName, Dropped, DropReason, FailureReason, LoadSource } from '../tool/notice.js'
+/** The events of a ledger: everything that can happen to the tools of one conversation. An event contains the decision, so that the fold decides nothing. */
+import type { DeliveryName, Dropped, DropReason, FailureReason, LoadSource, Notice } from '../tool/notice.js'
 import type { Pin, WireTool } from '../tool/wire-tool.js'
 
-/** The version written on every stored line. Increase it when a reader of the old format would misread the new one. */
-export const LEDGER_FORMAT = 3
+/** Version in every stored line. Increase it if a reader of the old format would misread the new one. */
+export const LEDGER_FORMAT = 4
 
-/** Tokens of one request, by what they pay for. */
+/** Tokens of one request by purpose. */
 export interface SurfaceTokens {
   readonly eager: number
   readonly loaded: number
@@ -15,30 +14,30 @@ export interface SurfaceTokens {
   readonly section: number
   readonly searchResults: number
   readonly inserts: number
-  /** Definitions that did not change but stand behind one that did: a prefix cache reads them again. Part of the figures above. */
+  /** Unchanged definitions after a changed one, which a prefix cache reads again. Part of the figures above. */
   readonly rewritten: number
-  /** Definitions that the provider itself puts into the history. The host's messages do not hold them. */
+  /** Definitions that the provider inserts into the history. They are not in the messages of the host. */
   readonly revealed?: number
-  /** What the tools array would cost with every allowed tool sent eagerly. */
+  /** Cost of the tools array if every allowed tool were sent. */
   readonly everythingEager: number
-  /** Images in the results of tools, by the provider's rule. Part of the host's messages. Absent where there are none. */
+  /** Images in tool results, by the rule of the provider. Part of the messages of the host. Absent without images. */
   readonly media?: number
 }
 
 /**
- * `id` counts from 0 within a ledger. `anchor` names the call or message after which the event holds,
- * so that a fork, a rewind or a compaction cuts at the same place in the ledger and in the history.
+ * `id` counts from 0 within a ledger. `anchor` is the position: the call or message that the event follows. A fork, a rewind or a
+ * compaction therefore cuts the ledger and the history at the same place.
  */
 export type LedgerEvent = { readonly id: number; readonly anchor: string } & LedgerFact
 
-/** A result that was too large to send, by the name the model reads it with. `ledger` is the one it was given to. */
+/** A result that was too large to send. The model reads it by its handle. `ledger` is the conversation that produced it. */
 export interface KeptResult {
   readonly handle: string
   readonly ledger: string
 }
 
 export type LedgerFact =
-  /** A latch point: the bytes of everything before the messages, fixed until the next one. */
+  /** Freezes the prefix: the bytes of everything before the messages, until the next event of this kind. */
   | {
       readonly kind: 'frozen'
       readonly reason: 'start' | 'clear' | 'compaction' | 'wire' | 'loader' | 'cards' | 'delivery'
@@ -46,166 +45,160 @@ export type LedgerFact =
       readonly mode: 'off' | 'on'
       readonly delivery: DeliveryName
       readonly eager: readonly Pin[]
-      /** Loaded tools carried over, in order of loading. */
+      /** Loaded tools that stay loaded, in order of loading. */
       readonly loaded: readonly Pin[]
       readonly metaTools: readonly WireTool[]
-      /** Tools can be added in the middle of the history, by a message of the provider's own. */
+      /** The provider can add tools in the middle of the history. */
       readonly changes?: true
-      /** And taken away again. */
+      /** The provider can also remove them. */
       readonly removals?: true
-      /** Read from format 1, whose delivery `stub` is gone: hidden tools that it declared. A new latch is due. */
-      readonly outdated?: readonly Pin[]
-      /** Why this mode and delivery, where it was for Toolwell to decide. */
+      /** Reason for mode and delivery, if Toolwell chose them. */
       readonly because?: string
       /** The prompt section, or empty. */
       readonly section: string
-      /** What stands for the description of a tool that is unloaded until the next latch. */
+      /** Replaces the description of an unloaded tool until the prefix is frozen again. */
       readonly tombstone?: string
-      /** Ids that the cards or names in the loader's description mention. */
+      /** Ids of the tools that the cards or names in the description of the search tool mention. */
       readonly shown: readonly string[]
-      /** The membership of each source the model now knows of. */
+      /** Membership of each source that the model knows. */
       readonly sources: Readonly<Record<string, string>>
-      /** How many tools are deferred as of now, loaded ones included. */
+      /** Number of deferred tools, including loaded ones. */
       readonly deferred: number
-      /** Tokens of the cards, inside the loader's description or the section. */
+      /** Tokens of the cards, in the description of the search tool or in the prompt section. */
       readonly cardTokens: number
     }
   /**
-   * Back at a wire whose latch still holds: its bytes are sent again. What was thought behind them stays valid. `loaded`:
-   * what was loaded elsewhere meanwhile, as it is sent here.
+   * Returns to a wire with a valid frozen prefix, whose bytes are sent again; thinking after it stays valid. `loaded` are tools that
+   * were loaded at other wires meanwhile, as they are sent here.
    */
   | { readonly kind: 'returned'; readonly wire: string; readonly loaded: readonly Pin[] }
   /**
-   * The first event of a fork's ledger: what follows goes on from the first events of its origin, which are not copied. `ledger`
-   * is the fork itself, whose own origin may be a fork, too.
+   * First event of a fork. The fork continues the first events of its origin, which are not copied. `ledger` is the fork itself. Its
+   * origin may be a fork too.
    */
   | {
       readonly kind: 'forked'
       readonly ledger: string
       readonly origin: { readonly ledger: string; readonly events: number }
     }
-  /** The first event of a sub-agent's ledger. */
+  /** First event of the ledger of a sub-agent. */
   | {
       readonly kind: 'inherited'
       readonly parent: string
-      /** What the parent may read, its child may read too. */
+      /** Kept results of the parent, which the child may read too. */
       readonly kept?: readonly KeptResult[]
     }
   | {
       readonly kind: 'searched'
       readonly query: string
       readonly loaded: readonly string[]
-      /** Tools that the answer showed for its words, by id: what is learned from its use. */
+      /** Ids of the tools that the answer showed. Usage is learned from them. */
       readonly shown?: readonly string[]
       readonly dropped: readonly Dropped[]
-      /** Nothing was found. The third identical miss is answered in one line. */
+      /** Nothing was found. The third identical miss gets an answer of one line. */
       readonly missed: boolean
       /** Tokens of the question and the answer. */
       readonly tokens: number
-      /** Tokens of the definitions that the provider itself puts behind the answer. */
+      /** Tokens of the definitions that the provider inserts after the answer. */
       readonly revealed?: number
-      /** Loaded tools that it asked for by name: a use, so they make no room before others. */
+      /** Loaded tools that the search asked for by name. This counts as a use, so they are evicted later. */
       readonly again?: readonly string[]
     }
   | {
       readonly kind: 'loaded'
       readonly tool: Pin
       readonly source: LoadSource
-      /** The name as it was asked for, before case, alias or group were resolved. */
+      /** Name in the request, before case, alias or group were resolved. */
       readonly asked: string
-      /** The alias or deprecated name, where it was one that was asked for. */
+      /** Alias or deprecated name in the request. */
       readonly alias?: string
-      /** The schema was written into the history at this event's anchor. */
+      /** The schema was written into the history at the anchor of this event. */
       readonly shown: boolean
     }
   | {
       readonly kind: 'unloaded'
       readonly tool: string
       readonly reason: 'model' | 'evicted' | 'operator' | 'trimmed'
-      /** Its bytes stay in the array until the next latch: taking them out would cost more than it saves. */
+      /** Its bytes stay in the array until the prefix is frozen again: removing them would cost more than it saves. */
       readonly kept?: true
-      /** No answer tells the model of it; the next request has to. */
+      /** No answer has announced it, so the next request does. */
       readonly unannounced?: true
     }
-  /** Known to this conversation, and not usable for now: its bytes stay, calls are answered honestly. */
+  /** A known tool is not usable for now. Its bytes stay, and calls get an answer that says so. */
   | {
       readonly kind: 'suspended'
       readonly tool: string
       readonly reason: 'vanished' | 'unavailable' | 'denied' | 'quarantined'
     }
-  /** It works again: what was suspended, or what a call was told cannot be used now. */
+  /** A tool works again after it was suspended or after a call found it unavailable. */
   | {
       readonly kind: 'restored'
       readonly tool: string
-      /** As it is sent from now on, where a latch had taken a loaded tool off the surface. */
+      /** New definition of a loaded tool that was removed when the prefix was frozen. */
       readonly pin?: Pin
     }
-  /** A trusted source changed the definition of an eager or loaded tool. What is declared of it stays until the next latch. */
+  /** A trusted source changed the definition of an eager or loaded tool. Declared bytes stay until the prefix is frozen again. */
   | { readonly kind: 'redefined'; readonly tool: Pin }
   | {
       readonly kind: 'call-started'
       readonly tool: string
       readonly asked: string
       readonly alias?: string
-      /** Equal for calls that are identical in target and arguments. */
-      readonly key?: string
+      /** Equal for calls with the same target and arguments. */
+      readonly key: string
     }
   | {
       readonly kind: 'call-succeeded'
       readonly tool: string
       readonly asked: string
       readonly alias?: string
-      /** It was hidden and stays so: there was no room for it. */
+      /** The tool was hidden and was not loaded, for this reason. */
       readonly dropped?: DropReason
-      /** What of its result is kept, and what its images cost. */
+      /** Kept parts of the result, and the cost of its images. */
       readonly kept?: readonly KeptResult[]
       readonly media?: number
     }
   | {
       readonly kind: 'call-failed'
-      /** The id where the call could be resolved, otherwise empty. */
+      /** Id of the tool; empty if the call could not be resolved. */
       readonly tool: string
       readonly asked: string
       readonly reason: FailureReason
       readonly alias?: string
-      /** For people: of arguments the place and the rule, never a value; of an error the beginning of its first line. */
+      /** Text for people: for arguments the place and the rule, never a value; for an error the beginning of its first line. */
       readonly detail?: string
-      /** Equal for calls that are identical in target and arguments, however they are spelt. */
+      /** Equal for calls with the same target and arguments, in any spelling. */
       readonly key: string
-      /** Tokens of the answer, where it would not exist with every tool on the wire. */
+      /** Tokens of an answer that would not exist if every tool were sent. */
       readonly tokens?: number
-      /** What of its result is kept: a tool may fail at length. */
+      /** Kept parts of the result: an error may be long. */
       readonly kept?: readonly KeptResult[]
       readonly media?: number
     }
-  /** Text written into the history at the anchor, replayed verbatim until a compaction drops it. */
+  /** Text in the history at the anchor. Every request repeats it until a compaction drops it. */
   | {
       readonly kind: 'announced'
       readonly topic: 'loaded' | 'arrival' | 'changed' | 'removed' | 'restored' | 'schemas' | 'unloaded'
       readonly text: string
       readonly about: readonly string[]
       readonly tokens: number
-      /** Definitions that the provider itself puts here, and names that it takes away. */
+      /** Definitions that the provider adds here, and names that it removes. */
       readonly adds?: readonly WireTool[]
       /** Tokens of `adds`. */
       readonly revealed?: number
       readonly removes?: readonly string[]
-      /** Sources that this text told of, with their membership. */
+      /** Sources that this text announced, with their membership. */
       readonly sources?: Readonly<Record<string, string>>
     }
-  /**
-   * Thinking is sent no more, for good: the bytes before it are not those it was thought behind, and the provider checks
-   * that. `pending`: not written any more; older ledgers have there what stood in a tool loop that was still open.
-   */
+  /** This thinking is never sent again: other bytes come before it now, and the provider checks them. */
   | {
       readonly kind: 'thinking-stripped'
       /** Anchors of the messages that held it. */
       readonly messages: readonly string[]
-      readonly pending?: readonly string[]
     }
-  /** A model request was begun. A second begin with the same id is a retry and writes nothing. */
+  /** A model request began. A second begin with the same id is a retry and writes nothing. */
   | { readonly kind: 'requested'; readonly requestId: string; readonly tokens: SurfaceTokens }
-  /** What the host measured about a request. */
+  /** Usage of a request as the host measured it. */
   | {
       readonly kind: 'measured'
       readonly requestId: string
@@ -214,14 +207,32 @@ export type LedgerFact =
       readonly cachedTokens?: number
       readonly outputTokens?: number
     }
-  /** The history was compacted. `kept` maps each surviving anchor to its name in the shortened history. */
+  /** The history was compacted. `kept` maps each remaining anchor to its name in the new history. */
   | { readonly kind: 'compacted'; readonly kept: Readonly<Record<string, string>> }
   | { readonly kind: 'cleared' }
-  /** A delivery does not do here what it should. The next latch does without it. */
+  /** A delivery does not work here. The next frozen prefix uses another one. */
   | {
       readonly kind: 'downgraded'
       readonly from: DeliveryName
       readonly reason: string
-      /** The request that the provider refused for it: it ends here, and a new latch is due at once. */
+      /** Request that the provider refused for it. The request ends, and the next one freezes a new prefix. */
       readonly request?: string
     }
+
+/** Event for `onEvent`: every ledger event as it is stored, and every notice. `conversation` is empty if the event belongs to no conversation. */
+export type ToolwellEvent = (LedgerEvent | Notice) & { readonly conversation: string }
+
+type Listener = (event: ToolwellEvent) => unknown
+
+/** Calls the listeners of the host. Ignores their errors: the event is already stored. */
+export function createPublisher(listeners: readonly Listener[]): (event: ToolwellEvent) => void {
+  return (event) => {
+    for (const listener of listeners)
+      try {
+        const result = listener(event)
+        if (result instanceof Promise) result.catch(() => undefined)
+      } catch {
+        // The event is already stored.
+      }
+  }
+}

@@ -1,22 +1,18 @@
 /**
- * Step 3 of the flow: the state of one conversation as a fold over its events. The fold reads nothing but the
- * event: not the catalogue, not the policy, not the options, not the clock. So live, replayed, resumed and
- * forked conversations cannot differ.
+ * Folds the events of one conversation into its state. The fold reads only the event, never the catalogue, the policy, the options or
+ * the clock. Live, replayed, resumed and forked conversations therefore have the same state.
  */
 
 import { RESERVE_NAME } from '../base/names.js'
 import type { FailureReason } from '../tool/notice.js'
 import type { Pin } from '../tool/wire-tool.js'
 import type { KeptResult, LedgerEvent } from './event.js'
-import { carry, inWords, leave, returnTo, tellLeft } from './left-latch.js'
+import { carry, inWords, leave, returnTo, tellLeft } from './return-to-wire.js'
 import { createState, type FrozenPrefix, type LedgerState, prefixName, type RequestRecord } from './state.js'
 
 export { createState, type Insert, type LedgerState, type LoadedTool, type RequestRecord } from './state.js'
 
-/**
- * Takes the state and gives the next one. The argument is used up (it is changed in place, so that one event costs
- * O(1) amortised whatever came before it): keep the events, not old states.
- */
+/** Gives the next state. Changes the given state in place, so that an event costs the same in a long ledger: keep events, not states. */
 export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
   state.length = event.id + 1
   switch (event.kind) {
@@ -85,7 +81,7 @@ export function fold(state: LedgerState, event: LedgerEvent): LedgerState {
       break
     case 'thinking-stripped': {
       const { stripped } = state.history.thinking
-      for (const anchor of [...event.messages, ...(event.pending ?? [])]) stripped.add(anchor)
+      for (const anchor of event.messages) stripped.add(anchor)
       break
     }
     case 'requested':
@@ -130,12 +126,12 @@ export function isLoaded(state: LedgerState, id: string): boolean {
   return state.tools.loaded.get(id)?.live === true
 }
 
-/** The loader's name as it stands in this conversation's requests: a host that resumes may have given it another one. */
+/** Name of the search tool in the requests of this conversation. A host that resumes it may have chosen another name since. */
 export function loaderName(state: LedgerState, face: { readonly name: string }): string {
   return state.frozen?.metaTools[0]?.name ?? face.name
 }
 
-/** Sent, or loaded: the model need not search for it. */
+/** Whether the model can call the tool without a search. */
 export function isOnSurface(state: LedgerState, id: string): boolean {
   return state.tools.eager.has(id) || isLoaded(state, id)
 }
@@ -143,19 +139,19 @@ export function isOnSurface(state: LedgerState, id: string): boolean {
 function frozen(state: LedgerState, event: FrozenPrefix) {
   const before = new Map(state.tools.loaded)
   leave(state, event.wire)
-  // What a reference showed stands nowhere when the provider does not put the definition behind it any more.
+  // References lose their definitions if the provider does not insert them any more.
   const byReference = state.frozen?.delivery === 'native'
   state.frozen = event
-  state.freezing.due = event.outdated ? 'delivery' : undefined
+  state.freezing.due = undefined
   state.freezing.count = ++state.freezing.made
-  // At every other latch the messages are new, too.
+  // For every other reason, the messages are new too.
   if (event.reason === 'loader' || event.reason === 'cards' || event.reason === 'delivery')
     state.array.version++
   state.tools.eager.clear()
   for (const pin of event.eager) state.tools.eager.set(pin.id, pin)
   state.native.revealed.clear()
   state.native.toRemove.clear()
-  // What the provider was told of tools between the messages was about the array before this one.
+  // Tools that the provider added or removed between messages refer to the old array.
   state.history.inserts = state.history.inserts.map(inWords)
   state.tools.loaded.clear()
   for (const pin of event.loaded) {
@@ -168,13 +164,13 @@ function frozen(state: LedgerState, event: FrozenPrefix) {
   for (const [id, known] of before)
     if (known.live && !state.tools.loaded.has(id))
       state.tools.suspendedLoads.set(id, { ...known, shownAt: '' })
-  // A late eager tool that has become an ordinary one.
+  // A tool that arrived late and loaded is an ordinary eager tool now.
   for (const [id, known] of state.tools.suspendedLoads)
     if (known.source === 'arrival' && state.tools.eager.has(id)) {
       state.tools.suspendedLoads.delete(id)
       state.tools.recency.delete(id)
     }
-  // Every byte is new.
+  // The provider has read none of these bytes.
   state.history.carried.clear()
   state.history.told.clear()
   for (const id of event.shown) state.history.told.add(id)
@@ -185,9 +181,9 @@ function frozen(state: LedgerState, event: FrozenPrefix) {
 function load(state: LedgerState, event: Extract<LedgerEvent, { kind: 'loaded' }>) {
   const { tool, source, asked, anchor } = event
   const known = state.tools.loaded.get(tool.id)
-  // A call by another name counts when it starts; a search by one counts here.
+  // Counts an alias in a search. An alias in a call counts when the call starts.
   if (source === 'select' || source === 'search') count(state.calls.aliasUses, event.alias)
-  // What comes back with the bytes that are still there rewrites nothing.
+  // A tool that returns while its bytes are still in the array rewrites nothing.
   const inPlace = known?.kept === true && known.pin.fingerprint === tool.fingerprint
   const declared = tool.definition !== undefined && !tool.declaredHidden && !inPlace
   if (known && declared) state.array.rewritten.add(tool.id)
@@ -195,7 +191,7 @@ function load(state: LedgerState, event: Extract<LedgerEvent, { kind: 'loaded' }
   const turn = state.requests.byId.size
   state.tools.loaded.set(tool.id, { pin: tool, live: true, kept: false, source, asked, turn, shownAt })
   state.tools.suspendedLoads.delete(tool.id)
-  // A group is loaded with the one of it that was called: the call was for that one.
+  // A call loads the whole group of its tool, but resolves only to the tool itself.
   const isCalled = state.calls.succeeded?.anchor === anchor && state.calls.succeeded.tool === tool.id
   if (source === 'call' && isCalled && (asked !== tool.wireName || tool.declaredHidden)) {
     const guessedIn = event.shown && tool.declaredHidden ? state.freezing.count : undefined
@@ -206,7 +202,7 @@ function load(state: LedgerState, event: Extract<LedgerEvent, { kind: 'loaded' }
   state.history.pendingNotices.delete(tool.id)
   state.native.toRemove.delete(tool.id)
   if (event.shown && tool.declaredHidden && source !== 'arrival') state.native.revealed.add(tool.id)
-  // The answer to a search says what it loaded.
+  // The search answer already announces the tool.
   if (source === 'search' || source === 'select')
     state.history.reminded.set(tool.id, { anchor, request: undefined })
   else if (source !== 'inherit' && source !== 'arrival') state.history.pendingReminders.add(tool.id)
@@ -215,7 +211,7 @@ function load(state: LedgerState, event: Extract<LedgerEvent, { kind: 'loaded' }
 
 function unload(state: LedgerState, id: string, kept: boolean) {
   const current = state.tools.loaded.get(id)
-  // Unloaded before, and its bytes go now.
+  // It was unloaded before. Now its bytes leave the array.
   if (current?.kept && !current.pin.declaredHidden && !kept) {
     state.tools.loaded.set(id, { ...current, kept: false })
     state.array.rewritten.add(id)
@@ -250,15 +246,14 @@ function restore(state: LedgerState, id: string, pin: Pin | undefined) {
 }
 
 function redefine(state: LedgerState, tool: Pin, anchor: string) {
-  // Without a definition, what is declared stays as it is. Older events bring the one that was declared from then on.
+  // Without a definition, the declared bytes stay.
   if (tool.definition) state.array.version++
   const eager = state.tools.eager.get(tool.id)
   if (eager) state.tools.eager.set(tool.id, { ...eager, ...tool })
   const known = state.tools.loaded.get(tool.id)
   if (!known) return
   const pin = { ...known.pin, ...tool }
-  // The announcement that goes with this event shows the new schema where schemas live in the history. A reference stays
-  // where it is.
+  // If schemas are in the history, the announcement of this event has the new one. A reference keeps its position.
   const shownAt = known.shownAt === '' || pin.declaredHidden ? known.shownAt : anchor
   state.tools.loaded.set(tool.id, { ...known, pin, shownAt })
 }
@@ -266,16 +261,16 @@ function redefine(state: LedgerState, tool: Pin, anchor: string) {
 function fail(state: LedgerState, event: Extract<LedgerEvent, { kind: 'call-failed' }>) {
   const { anchor, reason, tokens } = event
   const started = state.calls.pending.delete(anchor)
-  // It has run: that is a use, whatever came of it.
+  // The tool ran, so it was used, even if it failed.
   if (started) touch(state, event.tool)
   else replaced(state, anchor)
   count(state.calls.failures, event.key)
   if (reason === 'unavailable' && event.tool !== '') state.calls.unavailable.add(event.tool)
   count(state.calls.aliasUses, started ? undefined : event.alias)
   if (GUESSES.has(reason)) state.calls.hiddenCalls++
-  // Elsewhere it is a name like any other that no tool has.
+  // With another delivery, this is an ordinary unknown name.
   if (event.asked === RESERVE_NAME && state.frozen?.delivery === 'native') state.native.reserveCalled = true
-  // A round spent on a hint or a schema would not exist with every tool on the wire; where it is, the round is the model's.
+  // Deferral pays for a round that only brought a hint or a schema. Without deferral, the model would have made it anyway.
   const deferring = state.frozen?.mode === 'on' && state.frozen.delivery !== 'eager'
   if (!started && state.requests.last) {
     if (!deferring || ANYWAY.has(reason)) state.requests.last.realCalls++
@@ -285,10 +280,10 @@ function fail(state: LedgerState, event: Extract<LedgerEvent, { kind: 'call-fail
     charge(state.requests.searchTokens, anchor, tokens)
 }
 
-/** Would have failed with every tool on the wire, too. */
+/** Failures that would also happen if every tool were sent. */
 const ANYWAY: ReadonlySet<FailureReason> = new Set(['error', 'timed-out', 'invalid', 'denied', 'unavailable'])
 
-/** Another answer stands at this place now: the host went back, and the server gave the same call id again. */
+/** Forgets the answer at this anchor: the host went back, and the server reused the call id for another answer. */
 function replaced(state: LedgerState, anchor: string) {
   state.requests.mediaTokens.delete(anchor)
   const revealed = state.requests.revealedTokens.delete(anchor)
@@ -297,15 +292,15 @@ function replaced(state: LedgerState, anchor: string) {
     if (known.shownAt === anchor) state.tools.loaded.set(id, { ...known, shownAt: '' })
 }
 
-/** What a model that does not search runs into. */
+/** Failures of a model that guesses names and does not search. */
 const GUESSES: ReadonlySet<FailureReason> = new Set(['hint', 'schema-needed', 'unknown', 'refused'])
 
-/** An answer that deferral put into the history stays there, and is paid for on every request that follows. */
+/** Charges an answer that deferral added to the history. Every later request pays for it. */
 function charge(table: Map<string, number>, anchor: string, tokens: number) {
   if (tokens > 0) table.set(anchor, (table.get(anchor) ?? 0) + tokens)
 }
 
-/** What is kept can be read for as long as it is there, also when the answer that told of it is gone. */
+/** Kept results stay readable, even if their answer has left the history. */
 function keep(state: LedgerState, { kept = [] }: { readonly kept?: readonly KeptResult[] }) {
   for (const { handle, ledger } of kept) state.results.set(handle, ledger)
 }
@@ -340,12 +335,12 @@ function announce(state: LedgerState, event: Extract<LedgerEvent, { kind: 'annou
 }
 
 function request(state: LedgerState, event: Extract<LedgerEvent, { kind: 'requested' }>) {
-  // A history is sent only once its calls are answered: what is still open was cut off and will not end.
+  // A history is sent only when its calls are answered. Calls that are still pending were cut off and never end.
   state.calls.pending.clear()
   state.array.rewritten.clear()
-  // The provider itself shows what was loaded.
+  // The provider shows loaded tools by itself.
   if (state.frozen?.delivery === 'native') state.history.pendingReminders.clear()
-  // What an earlier request carried was answered by the model.
+  // The model has answered the reminders of earlier requests.
   for (const [id, { anchor, request = event.anchor }] of [...state.history.reminded])
     if (request === event.anchor) state.history.reminded.set(id, { anchor, request })
     else state.history.reminded.delete(id)
@@ -367,7 +362,7 @@ function request(state: LedgerState, event: Extract<LedgerEvent, { kind: 'reques
   state.requests.last = record
 }
 
-/** The provider took nothing of it: its id is free again, and the next one is latched anew. */
+/** The provider refused this request. Its id is free again, and the next request freezes a new prefix. */
 function endRequest(state: LedgerState, requestId: string) {
   state.requests.byId.delete(requestId)
   state.requests.last = [...state.requests.byId.values()].at(-1)
@@ -417,7 +412,7 @@ function compact(state: LedgerState, kept: Readonly<Record<string, string>>) {
   if (state.frozen) state.freezing.due = 'compaction'
 }
 
-/** What was measured stays: the tokens were spent. */
+/** Keeps the measured usage, because the tokens were spent. */
 function clear(state: LedgerState) {
   const { length, epoch, frozen, freezing, array, calls, requests } = state
   const fresh = createState()
@@ -431,7 +426,7 @@ function clear(state: LedgerState) {
   })
 }
 
-/** A loaded tool was called by another name than its own, or without the provider having shown it: the first such call reads as a search. */
+/** Notes a call of a loaded tool by another name, or before the provider has shown the tool. The first such call counts as a search. */
 function misspell(state: LedgerState, event: Extract<LedgerEvent, { kind: 'call-started' }>) {
   const pin = state.tools.eager.get(event.tool) ?? state.tools.loaded.get(event.tool)?.pin
   if (!pin) return

@@ -1,4 +1,4 @@
-/** What a stored event must look like to be folded. A ledger may come from any disk: what is wrong in it is said when it is opened. */
+/** Checks the shape of stored events when a ledger is opened: it may come from any disk. */
 
 import { isRecord } from '../base/data.js'
 import { ToolwellError } from '../base/errors.js'
@@ -53,7 +53,6 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
     metaTools: list(wireTool),
     changes: optional(flag),
     removals: optional(flag),
-    outdated: optional(list(pin)),
     because: optional(text),
     section: text,
     tombstone: optional(text),
@@ -80,7 +79,7 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
   suspended: { tool: text, reason: text },
   restored: { tool: text, pin: optional(pin) },
   redefined: { tool: pin },
-  'call-started': { ...named, key: optional(text) },
+  'call-started': { ...named, key: text },
   'call-succeeded': { ...named, kept, media: optional(number) },
   'call-failed': {
     ...named,
@@ -101,7 +100,7 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
     removes: optional(list(text)),
     sources: optional(table(text)),
   },
-  'thinking-stripped': { messages: list(text), pending: optional(list(text)) },
+  'thinking-stripped': { messages: list(text) },
   requested: { requestId: text, tokens: table(number) },
   measured: {
     requestId: text,
@@ -115,14 +114,14 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
   downgraded: { from: delivery, reason: text, request: optional(text) },
 }
 
-/** Refuses a ledger that could not be folded. Kinds that are not known here are somebody else's, and change nothing. */
+/** Throws if an event cannot be folded. Ignores unknown kinds, which the fold ignores too. `from` is the number of the first event. */
 export function assertEvents(ledger: string, events: readonly LedgerEvent[], from = 0): void {
   events.forEach((event: unknown, index) => {
     const problem = problemOf(event)
     if (problem !== undefined)
       throw new ToolwellError(
         'ledger-corrupt',
-        `Ledger ${JSON.stringify(ledger)} cannot be read: event ${from + index} ${problem}. Nothing was changed. Restore it from a backup, or delete this event and everything after it to go on from there.`,
+        `Ledger ${JSON.stringify(ledger)} cannot be read: event ${from + index} ${problem}. Nothing was changed. Restore it from a backup, or delete this event and all later ones.`,
         { ledger, event: from + index },
       )
   })

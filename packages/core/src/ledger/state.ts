@@ -1,34 +1,34 @@
-/** What a conversation's ledger adds up to. Changed by `fold` only; everyone else reads. */
+/** State of a conversation. Only `fold` changes it. */
 import type { DeliveryName, LoadSource } from '../tool/notice.js'
 import type { Pin, WireTool } from '../tool/wire-tool.js'
 import type { LedgerEvent, SurfaceTokens } from './event.js'
 
 export type FrozenPrefix = Extract<LedgerEvent, { kind: 'frozen' }>
 
-/** A tool that was loaded in this conversation. `live: false` is a tombstone: unloaded, its place in the array kept. */
+/** A tool that was loaded in this conversation. With `live: false`, it is unloaded and keeps its place in the array. */
 export interface LoadedTool {
   readonly pin: Pin
   readonly live: boolean
-  /** Unloaded, with its definition still in the array. */
+  /** Unloaded, but its definition is still in the array. */
   readonly kept: boolean
   readonly source: LoadSource
   readonly asked: string
-  /** How many requests had been begun when it was loaded: with more by now, the model has seen it. */
+  /** Number of requests before it was loaded. After a later request, the model has seen the tool. */
   readonly turn: number
-  /** The anchor at which its schema stands in the history; empty where it does not. */
+  /** Anchor of its schema in the history; empty if the schema is not there. */
   readonly shownAt: string
 }
 
-/** The tool that a call was for. */
+/** Tool that a call resolved to. */
 export interface ResolvedCall {
   readonly wireName: string
-  /** The latch under which the call loaded it, where the provider then reveals it: such a call reads as a search. */
+  /** Number of the frozen prefix in which the call loaded the tool and the provider revealed it. The call then counts as a search. */
   readonly guessedIn: number | undefined
 }
 
 export interface Insert {
   readonly anchor: string
-  /** The last message of the first request that carried it since the latch: it stands there or before. */
+  /** Last message of the first request that carried it since the prefix was frozen. Its position is at or before this message. */
   readonly request?: string
   readonly topic: Extract<LedgerEvent, { kind: 'announced' }>['topic']
   readonly text: string
@@ -40,24 +40,24 @@ export interface Insert {
   readonly revealed: number
 }
 
-/** Where the model was told that a tool is loaded: by an answer to its search, or by a reminder. */
+/** Position of the announcement of a loaded tool: a search answer or a reminder. */
 export interface AnnouncedAt {
   readonly anchor: string
-  /** The last message of the first request that carried it; undefined before that. */
+  /** Last message of the first request that carried it; undefined before that. */
   readonly request: string | undefined
 }
 
 export interface RequestRecord {
   readonly requestId: string
-  /** The last message or call of the history it was begun for, and the wire. */
+  /** Last message or call of its history. */
   readonly anchor: string
   readonly wire: string | undefined
-  /** The number of events up to and including the request. */
+  /** Number of events up to and including the request. */
   readonly length: number
   readonly tokens: SurfaceTokens
-  /** Differs from the last request's where the tools array changed before messages that stayed. */
+  /** Grows if the tools array changes while the messages stay. */
   readonly toolsVersion: number
-  /** The number of latches so far. */
+  /** Number of prefixes frozen so far. */
   readonly frozen: number
   metaCalls: number
   realCalls: number
@@ -67,7 +67,7 @@ export interface RequestRecord {
   outputTokens?: number
 }
 
-/** What a conversation sent at a wire that it has left: enough to send it again. */
+/** Frozen prefix of a wire that the conversation has left: enough to send it again. */
 export interface LeftPrefix {
   readonly frozen: FrozenPrefix
   readonly count: number
@@ -75,121 +75,121 @@ export interface LeftPrefix {
   readonly eager: ReadonlyMap<string, Pin>
   readonly loaded: ReadonlyMap<string, LoadedTool>
   readonly revealed: ReadonlySet<string>
-  /** Those of that time. Later ones follow them in the history's own list. */
+  /** Announcements up to that time. Later ones follow in `HistoryState.inserts`. */
   readonly inserts: readonly Insert[]
   readonly carried: ReadonlySet<string>
-  /** Goes on growing: what is told elsewhere stands in the history of every wire. */
+  /** Keeps growing: announcements at other wires are in the history of every wire. */
   readonly told: Set<string>
   readonly sources: Map<string, string>
 }
 
-/** Law: everything before the messages is fixed from one latch to the next. */
+/** Rule: everything before the messages is frozen until the prefix is frozen again. */
 export interface FreezingState {
-  /** A new latch is due, and why. */
+  /** Reason to freeze a new prefix at the next request. */
   due: FrozenPrefix['reason'] | undefined
-  /** Which latch this is, of all that were made: the bytes before the messages are new since then. */
+  /** Number of the current prefix. */
   count: number
-  /** How many were made. */
+  /** Number of prefixes frozen so far. */
   made: number
-  /** By wire, until the history itself is shortened. */
+  /** By wire, until the history is compacted or cleared. */
   readonly left: Map<string, LeftPrefix>
-  /** Deliveries that the next latch does without, and why. */
+  /** Deliveries that the next prefix must not use, with the reason. */
   readonly withheld: Map<DeliveryName, string>
 }
 
-/** Law: what was loaded stays loaded until an event unloads it, however the process ends and wherever the thread goes. */
+/** Rule: a loaded tool stays loaded until an event unloads it, even after a crash or a change of provider. */
 export interface ToolsState {
   readonly eager: Map<string, Pin>
   /** In order of loading: the end of the tools array, or (bridge) the tools whose schemas were shown. */
   readonly loaded: Map<string, LoadedTool>
   /** Least recently used first. */
   readonly recency: Map<string, true>
-  /** Known and not usable for now: why, by id. */
+  /** Known tools that are not usable for now: the reason by id. */
   readonly suspended: Map<string, string>
-  /** Loaded, but out of the array since a latch: suspended there (`restored` brings them back), or eager for now. */
+  /** Loaded tools outside the frozen array: suspended (`restored` brings them back), or eager for now. */
   readonly suspendedLoads: Map<string, LoadedTool>
 }
 
-/** Law: a prefix cache keeps what did not change; what stands behind a change is charged. */
+/** Rule: a prefix cache keeps everything before a change. Everything after it is charged. */
 export interface ArrayState {
   version: number
-  /** Tools whose place in the array was written anew since the last request: what stands behind them is read again. */
+  /** Tools whose place in the array changed since the last request. Later definitions are read again. */
   readonly rewritten: Set<string>
 }
 
-/** Law: what was written into the history stays there, at its anchor, byte for byte; nothing is told twice or forgotten. */
+/** Rule: text in the history keeps its position and its bytes; every announcement is made exactly once. */
 export interface HistoryState {
-  /** What the model was told about each source: its membership. */
+  /** Membership of each source, as announced to the model. */
   readonly sources: Map<string, string>
-  /** Ids whose names stand in the cards or in a delta since the latch. */
+  /** Ids of the tools named in the cards or in an announcement since the prefix was frozen. */
   readonly told: Set<string>
   inserts: Insert[]
-  /** Last messages of the requests begun since the latch: what stands there has been read, and takes no further notice. */
+  /** Last messages of the requests since the prefix was frozen. The model has read them, so no notice is added there. */
   readonly carried: Set<string>
-  /** Loaded, and no answer has said so: their reminder is due. */
+  /** Loaded tools that no answer has announced. A reminder is due. */
   readonly pendingReminders: Set<string>
-  /** Told at the last request, or since: due again if a compaction drops it before the model could answer. */
+  /** Announced at or after the last request. Due again if a compaction drops the text before the model could answer. */
   readonly reminded: Map<string, AnnouncedAt>
-  /** Unloaded since the last request without an answer that said so. */
+  /** Tools unloaded since the last request, which no answer has announced. */
   readonly pendingNotices: Set<string>
   readonly thinking: ThinkingState
 }
 
-/** Law: what was thought stands behind the bytes it was thought behind, or it is not sent. */
+/** Rule: thinking is sent only after the bytes it was written after. */
 export interface ThinkingState {
-  /** Messages, by anchor, whose thinking is sent no more. */
+  /** Anchors of messages whose thinking is never sent again. */
   readonly stripped: Set<string>
-  /** What the last request on each wire had before its messages: `prefixName`. */
+  /** ID of the prefix of the last request, by wire: see `prefixName`. */
   readonly behind: Map<string, string>
 }
 
-/** Law: only completed calls load a tool, and no call runs twice. */
+/** Rule: only completed calls load a tool, and no call runs twice. */
 export interface CallsState {
   /** Calls that started and did not end, by anchor. */
   readonly pending: Map<string, string>
-  /** The call that succeeded last. What it loads follows it. */
+  /** Last call that succeeded. The events of the tools it loads follow it. */
   succeeded: { readonly anchor: string; readonly tool: string } | undefined
-  /** Identical failing searches and calls. */
+  /** Number of identical failing searches and calls. */
   readonly failures: Map<string, number>
-  /** Tools of which a call was answered that they cannot be used now, and nothing else since. */
+  /** Tools whose last call found them unavailable. */
   readonly unavailable: Set<string>
   readonly aliasUses: Map<string, number>
-  /** What calls resolved to that had another name, or loaded what they guessed: by anchor. */
+  /** Resolved tools of calls that used another name or guessed a hidden tool, by anchor. */
   readonly resolvedCalls: Map<string, ResolvedCall>
   searchHistory: { readonly turn: number; readonly query: string; readonly loaded: readonly string[] }[]
   hiddenCalls: number
 }
 
-/** Law: a reference in the history leads to a definition that the provider has, or it is words. */
+/** Rule: a reference in the history is sent only while the provider has its definition; otherwise text replaces it. */
 export interface NativeState {
-  /** Loaded tools that the provider has put before the model: by a reference, or by adding them. Ids. */
+  /** Ids of loaded tools that the provider has shown to the model, by a reference or by adding them. */
   readonly revealed: Set<string>
-  /** Tools that the provider is to take away again, by id: their wire names. */
+  /** Wire names of tools that the provider has to remove, by id. */
   readonly toRemove: Map<string, string>
-  /** Answers that refer to tools, by anchor, with the latch under which they did. */
+  /** Answers that refer to tools, by anchor, with the number of their frozen prefix. */
   readonly referredIn: Map<string, number>
-  /** The model called what is declared out of its sight. */
+  /** The model called `toolwell_reserve`, which it should not see. */
   reserveCalled: boolean
 }
 
-/** Law: the same request id gives the same bytes, and every token that deferral costs is charged to it. */
+/** Rule: the same request id gives the same bytes, and every token that deferral costs is charged to it. */
 export interface RequestsState {
   readonly byId: Map<string, RequestRecord>
   last: RequestRecord | undefined
-  /** Search answers that stand in the history: tokens by anchor. */
+  /** Tokens of search answers in the history, by anchor. */
   readonly searchTokens: Map<string, number>
-  /** Definitions that the provider puts into the history: tokens by anchor. */
+  /** Tokens of definitions that the provider inserts into the history, by anchor. */
   readonly revealedTokens: Map<string, number>
-  /** Images in the results of tools: tokens by anchor. */
+  /** Tokens of images in tool results, by anchor. */
   readonly mediaTokens: Map<string, number>
 }
 
 export interface LedgerState {
-  /** Events folded so far; the id of the next one. */
+  /** Number of folded events; the id of the next one. */
   length: number
-  /** How often the history was compacted or cleared: with its anchors, it names a request. */
+  /** Number of compactions and clears. Together with its anchors, it identifies a request. */
   epoch: number
-  /** The newest latch, or undefined before the first request. */
+  /** The current frozen prefix; undefined before the first request. */
   frozen: FrozenPrefix | undefined
   freezing: FreezingState
   tools: ToolsState
@@ -198,11 +198,11 @@ export interface LedgerState {
   calls: CallsState
   native: NativeState
   requests: RequestsState
-  /** Kept results that this conversation may read: the ledger each was given to, by handle. */
+  /** Kept results that this conversation may read: the ledger that produced each, by handle. */
   results: Map<string, string>
 }
 
-/** A name for what a request has before its messages: equal where the bytes are. */
+/** ID of the request prefix. Same ID, same bytes. */
 export function prefixName({ freezing, array }: LedgerState): string {
   return `${freezing.count}.${array.version}`
 }

@@ -1,4 +1,4 @@
-/** `@toolwell/core/stores/jsonl`: ledgers as files, and beside them a folder for the results that are too long to send. */
+/** `@toolwell/core/stores/jsonl`: stores ledgers as files, and results that are too long to send in a folder next to them. */
 import { join } from 'node:path'
 import type { LedgerStore } from '../ledger/store.js'
 import { jsonlStore as jsonlLedgers } from '../ledger/stores/jsonl.js'
@@ -6,14 +6,14 @@ import { resultFolder } from './folder.js'
 import type { ResultStore } from './store.js'
 
 export interface JsonlStore extends LedgerStore {
-  /** Used where a host names no other place for its kept results. */
+  /** Default store for kept results. */
   readonly results: ResultStore
 }
 
-/** No folder of a ledger: those have the first 200 characters of a long id as their name. */
+/** Never the folder of a ledger: those have names of 200 characters. */
 const RESULTS = 'results'
 
-/** The ledgers of a folder. What they keep of long results is in `<folder>/results`, and goes when its ledger is deleted. */
+/** Stores ledgers in a folder and long results in `<folder>/results`. Deleting a ledger also deletes its results. */
 export function jsonlStore(folder: string): JsonlStore {
   const ledgers = jsonlLedgers(folder)
   const results = resultFolder(join(folder, RESULTS))
@@ -21,7 +21,7 @@ export function jsonlStore(folder: string): JsonlStore {
     ...ledgers,
     results,
     async delete(ledger) {
-      // The ledger first: one that is still needed is refused, and keeps its results.
+      // The ledger first: if a fork needs it, it is refused and keeps its results.
       await ledgers.delete?.(ledger)
       await results.delete?.(ledger)
     },

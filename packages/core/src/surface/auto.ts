@@ -1,4 +1,4 @@
-/** One decision, made before the first request from what is known then: are tools deferred, and how do they reach the model. */
+/** Decides, before the first request, whether tools are deferred and which delivery is used. */
 
 import { quote } from '../base/text.js'
 import { estimate } from '../base/tokens.js'
@@ -11,11 +11,14 @@ import type { Context } from './context.js'
 import { deliveries } from './deliveries.js'
 import { BRIDGE_NAME, metaEntry } from './meta-tools.js'
 
-/** What a wire can do besides carrying a tools array and messages. */
+/** Features of a wire beyond a tools array and messages. */
 export interface WireSupport {
-  /** `references`: a search answer can refer to a tool. `additions`, `changes`: tools can also be added, or added and removed, between messages. */
+  /**
+   * `references`: a search answer can refer to a tool. `additions` and `changes`: tools can also be added, or added
+   * and removed, between messages.
+   */
   readonly native?: 'references' | 'additions' | 'changes' | undefined
-  /** The messages that are about to be sent, where the caller can tell. */
+  /** Text of the messages about to be sent, if the caller knows it. */
   readonly text?: (() => string) | undefined
 }
 
@@ -27,17 +30,17 @@ export interface Decision {
 
 type Reason = Extract<LedgerFact, { kind: 'frozen' }>['reason']
 
-/** What the catalogue comes to, in tokens of definitions. */
+/** Token counts of the definitions in the catalogue. */
 export interface Sizes {
   /** All deferred tools. */
   readonly deferred: number
-  /** Those of them that are not loaded. */
+  /** Deferred tools that are not loaded. */
   readonly hidden: number
   deferredTokens(): number
   eagerTokens(): number
   /** All tools, eager and deferred. */
   readonly tools: number
-  /** Sources that are connecting, and of which no tool is known yet. */
+  /** Sources that are still connecting and have listed no tool yet. */
   readonly awaited: readonly string[]
 }
 
@@ -57,10 +60,11 @@ export function decideMode(
     return { mode: 'on', delivery: name, ...(said === '' ? {} : { because: said }) }
   }
   if (mode === 'off') return { mode: 'off', delivery: 'eager' }
-  // Once on, a conversation stays on until it is cleared: its history speaks of the loader.
+  // A conversation that defers keeps deferring until it is cleared: its history mentions the loader.
   if (reason !== 'start' && reason !== 'clear' && state.frozen?.mode === 'on') return chosen()
   if (context.child && sizes.hidden === 0) return { mode: 'off', delivery: 'eager' }
-  // A conversation that is off stays off, so what nobody has counted yet must not count as nothing.
+  // A conversation that starts without deferral keeps sending everything, so a source that has not been counted yet
+  // must not count as zero.
   const awaited = sizes.awaited.length > 0 ? stillConnecting(sizes.awaited) : undefined
   const nothing = sizes.deferred === 0 ? NOTHING_DEFERRED : undefined
   if (mode === 'on') return chosen(nothing && (awaited ?? nothing))
@@ -75,7 +79,7 @@ export function decideMode(
   return awaited ? chosen(awaited) : { mode: 'off', delivery: 'eager', because }
 }
 
-/** Sources that one reason names. */
+/** At most this many sources are named in one reason. */
 const MOST_NAMED = 3
 
 function stillConnecting(sources: readonly string[]): string {
@@ -99,16 +103,16 @@ const REASONS: Readonly<Record<DeliveryName, string>> = {
 const META_TOKENS = 500
 /** Tokens of a card. */
 const CARD_TOKENS = 25
-/** Tokens of the first messages where nobody has told. */
+/** Tokens assumed for the first messages if the caller does not know them. */
 const USUAL_PROMPT = 3000
 
 /**
- * The estimate finds more in definitions than o200k does: 7 % in total, 14 % in the median of 2,496 real tools. Near the line that alone
- * must not decide.
+ * The estimate exceeds o200k for definitions: by 7 % in total, by 14 % for the median of 2,496 real tools. Near the
+ * threshold this difference alone must not decide.
  */
 const ESTIMATED = 1.1
 
-/** The host's own threshold, or where deferral breaks even on this wire. */
+/** The host's threshold, or the break-even point of this wire. */
 function leastTokens({ settings, prices }: Context, sizes: Sizes, { text, native }: WireSupport): number {
   if (settings.threshold !== undefined) return settings.threshold
   const surface = META_TOKENS + Math.min(settings.cardBudget, CARD_TOKENS * sizes.hidden)
@@ -116,7 +120,7 @@ function leastTokens({ settings, prices }: Context, sizes: Sizes, { text, native
   const bridged =
     native === undefined && prices.read < prices.write && ['auto', 'bridge'].includes(settings.delivery)
   const least = computeBreakEven(
-    settings.auto,
+    settings.plan,
     { surface, prompt: messages + sizes.eagerTokens(), bridged },
     prices,
   )
@@ -142,17 +146,18 @@ function chooseDelivery(
       : undefined
   }
   if (settings.delivery === 'eager' && withheld('eager') === undefined) return 'eager'
-  if (!allowed(settings.face.name)) {
+  if (!allowed(settings.searchTool.name)) {
     notify({
       kind: 'loader-unavailable',
-      detail: `${settings.face.name} is denied by policy; every tool is sent eagerly`,
+      detail: `${settings.searchTool.name} is denied by policy; every tool is sent eagerly`,
     })
     return 'eager'
   }
-  // The cheapest that leaves every byte of the prefix alone; where nothing is cached, there is nothing to leave alone.
+  // The cheapest delivery that keeps the whole prefix cached. Without a cache there is nothing to keep.
   const cached = context.prices.read < context.prices.write
   const best = withheld('native') === undefined ? 'native' : cached ? 'bridge' : 'append'
-  // The kept end of a compacted history was written for one delivery; an eager fallback is given up when it can be.
+  // The kept end of a compacted history was written for one delivery, so that delivery stays. An eager fallback ends as
+  // soon as possible.
   const stays = ['compaction', 'cards', 'delivery'].includes(reason) && state.frozen?.mode === 'on'
   const before = stays ? (state.frozen?.delivery ?? 'eager') : 'eager'
   const asked = before === 'eager' ? settings.delivery : before

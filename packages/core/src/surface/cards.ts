@@ -1,4 +1,7 @@
-/** The list of what is hidden, for the loader's description: cards, then names, then a digest per server, whatever fits the budget. */
+/**
+ * Lists the deferred tools for the loader's description: cards, else names, else one line per server, whichever fits
+ * the budget.
+ */
 
 import { findPurposeLine, quote, safeJson } from '../base/text.js'
 import type { Tokenizer } from '../base/tokens.js'
@@ -7,30 +10,33 @@ import type { Prompts } from './prompts.js'
 
 export interface CardList {
   readonly text: string
-  /** Ids whose wire name stands in the text. */
+  /** Ids of the tools whose wire name appears in the text. */
   readonly shown: readonly string[]
   readonly tokens: number
 }
 
-/** Kept free in a digest for the line that counts the rest. */
+/** Tokens reserved in a digest for the line that counts the rest. */
 const RESERVE = 20
 
-/** The description as the wire shows it. */
+/** The description as sent on this wire. */
 type Describe = (entry: Entry) => string
 
 /** A deferred tool, or a group of them, as one card. */
 interface Row {
   readonly source: string
-  /** What it stands under: its server, or the domain of a tool of the host's own. */
+  /** The heading of the card: the server, or the domain of a host tool. */
   readonly heading: string
-  /** How the card names it. */
+  /** The name shown on the card. */
   readonly label: string
   line(): string
   readonly name: string
   readonly ids: readonly string[]
 }
 
-/** The one line that shows of a deferred tool, quoted as data. `shared`: lines with which tools of its source begin alike. */
+/**
+ * The one line shown for a deferred tool, quoted as data. `shared`: first lines that several tools of this source have
+ * in common.
+ */
 function cardLine(entry: Entry, describe: Describe, shared: ReadonlySet<string>): string {
   const { card, title, annotations } = entry.tool
   const lines = [card, describe(entry), title, annotations?.title].map((text, index) =>
@@ -39,10 +45,10 @@ function cardLine(entry: Entry, describe: Describe, shared: ReadonlySet<string>)
   return safeJson(lines.find((text) => text !== '') ?? '')
 }
 
-/** With so many tools of one source that begin alike, the line is about none of them. */
+/** If this many tools of one source share their first line, the line describes none of them. */
 const ALIKE = 3
 
-/** By source, each once: lines with which several of its tools begin. */
+/** First lines that several tools of a source share, by source. */
 function createShared(catalogue: Catalogue, describe: Describe): (source: string) => ReadonlySet<string> {
   const known = new Map<string, ReadonlySet<string>>()
   return (source) => {
@@ -62,21 +68,21 @@ function sharedLines(catalogue: Catalogue, source: string, describe: Describe): 
   return new Set([...counts].filter(([, count]) => count >= ALIKE).map(([line]) => line))
 }
 
-/** A source's name is its owner's text too. */
+/** The name of a source is written by its owner, so it is quoted too. */
 function sourceName(name: string): string {
   return quote(name, 80)
 }
 
-/** A domain reads as the filter that finds it, and never as a server. */
+/** A domain is shown as the filter that finds it, so that it cannot be mistaken for a server. */
 function headingOf({ source, tool }: Entry): string {
   if (source !== '') return sourceName(source)
   return tool.domain ? `domain:${quote(tool.domain, 80)}` : ''
 }
 
 /**
- * Deferred tools in order of source and name; a group stands as one card. The first form that fits wins:
- * all cards; all names, both with what a source says of itself where that fits too; a line per server, as many as fit,
- * and "and N more". Nothing where not even that fits.
+ * Lists deferred tools by source and name; a group is one card. The first form that fits is used: all cards; all names
+ * (both with the source's own description if that fits too); one line per server, as many as fit, plus "and N more".
+ * Returns nothing if even that does not fit.
  */
 export function listCards(
   deferred: readonly Entry[],
@@ -103,7 +109,7 @@ export function listCards(
     tokens: tokenizer.count(text),
   })
 
-  // A card takes at least six tokens and a name two: what cannot fit is not even written.
+  // A card takes at least six tokens and a name at least two. Forms that cannot fit are not written at all.
   const forms = [
     { form: 'cards', least: 6, joint: '\n', show: (row: Row) => `- ${row.label}: ${row.line()}` },
     { form: 'names', least: 2, joint: ', ', show: (row: Row) => row.name },
@@ -123,7 +129,7 @@ export function listCards(
   return finish(...digest(deferred, catalogue, prompts, tokenizer, budget))
 }
 
-/** How many cards these tools come to. */
+/** The number of cards for these tools. */
 function countOfRows(deferred: readonly Entry[]): number {
   const groups = new Set<string>()
   let single = 0
@@ -173,7 +179,7 @@ export function toRows(deferred: readonly Entry[], catalogue: Catalogue, describ
   )
 }
 
-/** Rows under their headings. `about`: what stands behind the name of a source. */
+/** Rows under their headings. `about`: text after the name of a source. */
 function bySource(
   rows: readonly Row[],
   {
@@ -202,7 +208,7 @@ function aboutSource(catalogue: Catalogue, source: string): string {
   return about === '' ? '' : `: ${about}`
 }
 
-/** What a source says of itself, quoted. */
+/** The source's description, quoted. */
 export function ownWords(source: Source | undefined): string {
   const about = findPurposeLine(source?.description ?? '', 100)
   return about === '' ? '' : safeJson(about)
@@ -222,7 +228,7 @@ function digest(
   const lines = [heading]
   let spent = tokenizer.count(heading)
   let told = 0
-  // Largest servers first where not all fit: they are what the model most likely needs to know of.
+  // Largest servers first if not all fit: the model most likely needs to know about those.
   const order = [...sources].sort((a, b) => b[1] - a[1] || compare(a[0], b[0]))
   for (const [name, size] of order) {
     const line = `- ${sourceName(name)} (${size})${aboutSource(catalogue, name)}`

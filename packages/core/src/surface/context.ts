@@ -1,63 +1,23 @@
-/** What one conversation decides with: catalogue, gate, settings, and memoised definitions. The fold never sees it. */
+/**
+ * Everything a conversation decides with: catalogue, gate, settings and memoised definitions. The fold never sees it.
+ */
 
 import { lazily } from '../base/async.js'
 import { dropUndefined } from '../base/data.js'
 import { shortHash } from '../base/hash.js'
-import type { Tokenizer } from '../base/tokens.js'
 import type { Catalogue, Entry } from '../catalogue/catalogue.js'
-import { decideExposure, type Exposure, type ExposureRule } from '../catalogue/exposure.js'
+import { decideExposure, type Exposure } from '../catalogue/exposure.js'
 import type { Gate } from '../catalogue/gate.js'
-import { type AutoPlan, type CacheRule, type Costs, createCosts, getCacheRule } from '../costs/costs.js'
-import type { ResultStore } from '../result/store.js'
+import { type CacheRule, type Costs, createCosts, getCacheRule } from '../costs/costs.js'
 import { type Fitted, fitDescription, fitWire } from '../schema/dialect.js'
 import { originalKeys } from '../schema/property-keys.js'
 import type { ArgumentCheck } from '../schema/validation.js'
 import type { Ranked, RankQuery } from '../search/searcher.js'
-import type { DeliveryName, Notice } from '../tool/notice.js'
-import { findToolProblem, type Tool } from '../tool/tool.js'
+import type { Notice } from '../tool/notice.js'
+import { findToolProblem } from '../tool/tool.js'
 import type { Pin, WireTool } from '../tool/wire-tool.js'
 import type { Place } from './deliveries.js'
-import type { SearchFace } from './meta-tools.js'
-import type { Prompts } from './prompts.js'
-
-/** What a search loads of its answers: as much as fits, only what is surely meant, or everything. */
-export type AutoLoad = { readonly tokens?: number; readonly first?: number } | 'certain' | 'all'
-
-/** Options with their defaults filled in. */
-export interface Settings {
-  readonly mode: 'off' | 'auto' | 'on'
-  readonly auto: AutoPlan
-  readonly delivery: DeliveryName | 'auto'
-  /** Undefined: where deferral breaks even. */
-  readonly threshold: number | undefined
-  readonly maxLoaded: number | undefined
-  readonly maxLoadedTokens: number | undefined
-  readonly hiddenCalls: 'load-and-run' | 'hint' | 'refuse'
-  readonly loadLimit: number
-  readonly cutOff: number
-  /** `tokens` left out: as the delivery has it. */
-  readonly autoLoad: { readonly tokens: number | undefined; readonly first: number } | 'certain' | 'all'
-  readonly largeTool: number
-  readonly resultBudget: number
-  readonly cardBudget: number
-  readonly waitForSources: number
-  readonly cards: 'frozen' | 'live'
-  readonly cardPlace: 'loader' | 'section'
-  readonly schemas: 'once' | 'twice'
-  readonly prices: Partial<CacheRule>
-  readonly affordance: 'plain' | 'strong'
-  /** Tokens of a result above which it is kept and not sent, by source; `''` for all others. */
-  readonly resultLimits: ReadonlyMap<string, number>
-  readonly results: ResultStore
-  readonly eager: readonly string[]
-  readonly rules: readonly ExposureRule[]
-  readonly face: SearchFace
-  readonly prompts: Prompts
-  readonly tokenizer: Tokenizer
-  readonly transformDefinition:
-    | ((tool: Tool, wire: string) => Partial<Pick<WireTool, 'description' | 'inputSchema'>>)
-    | undefined
-}
+import type { Settings } from './settings.js'
 
 export interface Context {
   readonly catalogue: Catalogue
@@ -66,26 +26,29 @@ export interface Context {
   readonly wire: string
   readonly agent: string | undefined
   readonly principal: string
-  /** A sub-agent's conversation: it has a loader only if something is hidden. */
+  /** True for a sub-agent, which has a loader only if something is deferred. */
   readonly child: boolean
   readonly notify: (notice: Notice) => void
-  /** Ranks with the host's searcher, or with the built-in one where that fails. Tools in quarantine are ranked only where they are asked for. */
+  /**
+   * Ranks with the host's searcher, or with the built-in one if that fails. Quarantined tools are ranked only on
+   * request.
+   */
   readonly rank: (query: RankQuery, withQuarantined?: boolean) => Promise<readonly Ranked[]>
   exposure(entry: Entry): Exposure
-  /** The description as it is sent. Reads no schema, as long as the host changes no definitions. */
+  /** The description as sent. Reads no schema unless the host transforms definitions. */
   describe(entry: Entry): string
-  /** The definition as it is sent: transformed, and plain JSON, so that a stored copy has the same bytes. */
+  /** The definition as sent: transformed, and plain JSON, so that a stored copy has the same bytes. */
   definition(entry: Entry): WireTool
-  /** Checks arguments as the model sent them. */
+  /** Checks the arguments as the model sent them. */
   check(entry: Entry, input: unknown): Promise<ArgumentCheck>
-  /** What of its schema cannot be used, in words. */
+  /** Describes the parts of the schema that cannot be used. */
   unusable(entry: Entry): string | undefined
-  /** What the prompt cache does to prices here. */
+  /** How the prompt cache changes prices on this wire. */
   readonly prices: CacheRule
-  /** The arguments under the tool's own names. */
+  /** The arguments, with the tool's own property names. */
   restore(entry: Entry, input: Record<string, unknown>): Record<string, unknown>
   tokens(definition: WireTool): number
-  /** Tokens of a tool's definition, counted once per tool: most of a large catalogue is never sent. */
+  /** Tokens of a tool's definition, counted once per tool. Most tools of a large catalogue are never sent. */
   cost(entry: Entry): number
   pin(entry: Entry, place: Place): Pin
   loadToken(entry: Entry): string
@@ -105,24 +68,24 @@ type Given = Omit<
   | 'pin'
   | 'loadToken'
 > & {
-  /** Names that are eager for this conversation besides those of the settings. */
+  /** Names that are eager for this conversation, in addition to the settings. */
   readonly alsoEager: readonly string[]
   readonly everythingEager: boolean
-  /** Shared by all conversations of one wire. */
+  /** Shared by all conversations on one wire. */
   readonly memo: DefinitionMemo
 }
 
-/** What was made of tools. Definitions are kept while somebody holds them or nobody wants the memory: of thousands, few are used. */
+/** Definitions computed from tools. They are held weakly: of thousands, few are used. */
 export interface DefinitionMemo {
-  /** What the hook and the wire made of a tool; it shares the tool's own schema. */
+  /** The tool after the host's hook and the wire's rules; it shares the tool's own schema. */
   readonly fitted: WeakMap<Entry, WeakRef<Fitted>>
-  /** The same as plain JSON of its own, for what is sent. */
+  /** The same as independent plain JSON, for sending. */
   readonly definitions: WeakMap<Entry, WeakRef<WireTool>>
   readonly tokens: WeakMap<WireTool, number>
   readonly costs: Costs
 }
 
-/** One memo for each wire, shared by all conversations. */
+/** One memo per wire, shared by all conversations. */
 export function createMemos(catalogue: Catalogue, settings: Settings): (wire: string) => DefinitionMemo {
   const memos = new Map<string, DefinitionMemo>()
   return (wire) => {
@@ -140,7 +103,7 @@ export function createMemos(catalogue: Catalogue, settings: Settings): (wire: st
   }
 }
 
-/** Throws where a changed definition is none: no object, or one that JSON cannot hold. */
+/** Throws if the transformed definition is not an object that JSON can represent. */
 function changedBy(entry: Entry, changed: Partial<Pick<WireTool, 'description' | 'inputSchema'>>): WireTool {
   const description = changed.description ?? entry.tool.description ?? ''
   const inputSchema = changed.inputSchema ?? entry.tool.inputSchema
@@ -150,7 +113,7 @@ function changedBy(entry: Entry, changed: Partial<Pick<WireTool, 'description' |
   return { name: entry.wireName, description, inputSchema, ...dropUndefined({ strict, inputExamples }) }
 }
 
-/** The validator is large, and nobody needs it before the first call. */
+/** The validator is large and not needed before the first call. */
 const validating = lazily(() => import('../schema/validation.js'))
 
 export function createContext(given: Given): Context {
@@ -218,7 +181,7 @@ export function createContext(given: Given): Context {
     check: async (entry, input) => {
       const { checkArguments } = await validating()
       const { own, checked, keys } = fitted(entry)
-      // A model may have the tool's own names from elsewhere: they are as good.
+      // The model may know the tool's own property names from elsewhere; both are accepted.
       const verdict = checkArguments(own, originalKeys(input, keys))
       if (verdict.kind !== 'invalid' || keys.size === 0) return verdict
       const told = checkArguments(checked, input)

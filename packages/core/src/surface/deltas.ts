@@ -1,4 +1,4 @@
-/** What came, went, returned or changed since the last request, as facts and as one piece of text each. */
+/** Announces what joined, left, returned or changed since the last request: one fact and one text each. */
 
 import { toolId } from '../base/names.js'
 import { safeJson, stripInvisible, wholeStart } from '../base/text.js'
@@ -13,10 +13,10 @@ import { deliveries, findPlace, placeWhenFreezing } from './deliveries.js'
 import { BRIDGE_NAME } from './meta-tools.js'
 import type { Prompts } from './prompts.js'
 
-/** Names told of one late server; the rest are counted. */
+/** Tools named when a server joins late; the rest are counted. */
 const TOLD_PER_ARRIVAL = 20
 
-/** What the deltas have to know of the latch they are told under. */
+/** The part of the frozen prefix that announcements depend on. */
 export type FrozenPrefix = Pick<
   Extract<LedgerFact, { kind: 'frozen' }>,
   'delivery' | 'changes' | 'removals' | 'loaded'
@@ -28,14 +28,14 @@ interface Lost {
   readonly reason: 'vanished' | 'unavailable' | 'denied' | 'quarantined'
 }
 
-/** Deltas since the last request. Costs what the model has been shown: not the catalogue. */
+/** Announcements since the last request. The cost depends on what the model has been shown, not on the catalogue. */
 export function reconcile(
   state: LedgerState,
   context: Context,
   frozen: FrozenPrefix,
   ids: Iterable<string>,
 ): LedgerFact[] {
-  // What a new latch could not write down, because its definition is not known here, is gone for now.
+  // A new prefix could not include it because its definition is unknown here, so it is unavailable for now.
   const isCarried = (id: string) => frozen === state.frozen || frozen.loaded.some((pin) => pin.id === id)
   const lost: Lost[] = []
   const back: Entry[] = []
@@ -43,15 +43,15 @@ export function reconcile(
   const isChanged = (entry: Entry) => {
     const { eager, loaded, suspendedLoads } = state.tools
     const pin = eager.get(entry.id) ?? loaded.get(entry.id)?.pin ?? suspendedLoads.get(entry.id)?.pin
-    // What is unloaded is read anew when it is loaded again.
+    // An unloaded tool is defined again when it is loaded again.
     const isHeld = eager.has(entry.id) || loaded.get(entry.id)?.live !== false
     return isHeld && pin !== undefined && pin.fingerprint !== entry.fingerprint
   }
   for (const id of ids) {
     const entry = context.catalogue.get(id)
     const suspended = state.tools.suspended.has(id)
-    // A source that is out of reach here is no news: another process may have it, and would say the opposite. But a new
-    // latch writes down what is known here.
+    // An unreachable source is not announced: another process may reach it and would announce the opposite. A new
+    // prefix, however, contains what is known here.
     if (context.gate.away(id) && (entry || isCarried(id))) {
       if (entry && frozen !== state.frozen && !suspended && isChanged(entry)) changed.push(entry)
       continue
@@ -77,7 +77,7 @@ export function reconcile(
   ]
 }
 
-/** What this conversation has loaded, and what it was told is gone. */
+/** Tools that this conversation has loaded, and tools announced as removed. */
 export function loadedIds(state: LedgerState): Set<string> {
   const ids = new Set(state.tools.suspended.keys())
   for (const [id, { live }] of state.tools.loaded) if (live) ids.add(id)
@@ -85,7 +85,7 @@ export function loadedIds(state: LedgerState): Set<string> {
   return ids
 }
 
-/** Every id the model has read the name of in this latch, or holds. */
+/** Ids of tools that are loaded or whose names the model has read since the prefix was frozen. */
 export function listMentioned(state: LedgerState): Set<string> {
   return new Set([...state.history.told, ...state.tools.eager.keys(), ...loadedIds(state)])
 }
@@ -98,7 +98,7 @@ function removals(
 ): LedgerFact[] {
   if (lost.length === 0) return []
   const facts: LedgerFact[] = lost.map(({ id, reason }) => ({ kind: 'suspended', tool: id, reason }))
-  // What no request has named is not named now: loaded by a host, and gone before the model could know.
+  // A tool that no request has named is not named now: a host loaded it, and it left before the model could see it.
   const known = lost.filter(({ id }) => {
     const loaded = state.tools.loaded.get(id) ?? state.tools.suspendedLoads.get(id)
     return (
@@ -146,7 +146,7 @@ function removals(
   return facts
 }
 
-/** What a call was told cannot be used now, and works again. Never on the mere hope that it does. */
+/** Tools that a call found unavailable and that work again. Announced only once they really work. */
 function cameBack(state: LedgerState, context: Context): LedgerFact[] {
   const back = [...state.calls.unavailable].flatMap((id) => {
     const entry = state.tools.suspended.has(id) ? undefined : context.catalogue.get(id)
@@ -155,13 +155,13 @@ function cameBack(state: LedgerState, context: Context): LedgerFact[] {
   })
   if (back.length === 0) return []
   const text = context.settings.prompts.restored({ tools: back.map(({ wireName }) => wireName) })
-  // What the model called by a guess was not told of before, and is not by this.
+  // A tool that the model called by guessing was never announced, and is not announced now.
   const about = back.map(({ id }) => id).filter((id) => isKnown(id, state))
   const facts = back.map(({ id }): LedgerFact => ({ kind: 'restored', tool: id }))
   return [...facts, announce(context, 'restored', text, about)]
 }
 
-/** Declared in this latch, or told of. */
+/** Declared since the prefix was frozen, or announced. */
 function isKnown(id: string, { tools, history }: LedgerState): boolean {
   return tools.eager.has(id) || tools.loaded.has(id) || history.told.has(id)
 }
@@ -185,7 +185,7 @@ function returns(
     const known = context.catalogue.sources.get(source)
     if (known && state.history.sources.get(source) === '') sources[source] = known.membership
   }
-  // An eager tool that a latch has passed over: it has no place to return to, and needs one. A new latch gives it one.
+  // An eager tool that a freeze skipped has no place to return to. The next freeze gives it one.
   const joining = back.filter(
     ({ id }) =>
       frozen === state.frozen &&
@@ -214,7 +214,7 @@ function isEager(entry: Entry, context: Context, frozen: FrozenPrefix): boolean 
   return frozen.delivery === 'eager' || !context.exposure(entry).deferred
 }
 
-/** Eager tools that come between two latches: at the end of the array, or (bridge) in the text. */
+/** Eager tools that join between two freezes go to the end of the array or (bridge) into the text. */
 function join(entries: readonly Entry[], state: LedgerState, context: Context, frozen: FrozenPrefix) {
   const place = (entry: Entry) => findPlace(entry.id, state)
   const unseen = entries.filter((entry) => place(entry) !== 'array')
@@ -248,7 +248,7 @@ function isAside(id: string, state: LedgerState): boolean {
   return known?.live === true && known.pin.declaredHidden === true
 }
 
-/** Names of tools that the provider has put before the model, and can take away again. */
+/** Names of tools that the provider has inserted and can remove again. */
 function namesOf(lost: readonly Lost[], state: LedgerState): string[] {
   return lost.flatMap(({ id }) =>
     isAside(id, state) ? (state.tools.loaded.get(id)?.pin.wireName ?? []) : [],
@@ -256,8 +256,8 @@ function namesOf(lost: readonly Lost[], state: LedgerState): string[] {
 }
 
 /**
- * A trusted owner changed a tool in use: it stays, what was sent of it stays as it was sent until the next latch, and the
- * new definition is shown behind: by the provider's own means where those carry definitions, and in words elsewhere.
+ * A trusted owner changed a tool that is in use. The tool stays, its old bytes stay until the next freeze, and the new
+ * definition is shown afterwards: by the provider's own mechanism if it carries definitions, otherwise as text.
  */
 function changes(
   changed: readonly Entry[],
@@ -275,12 +275,12 @@ function changes(
     tool: context.pin(entry, 'text'),
   }))
   const isShown = ({ id }: Entry) => (state.tools.loaded.get(id)?.shownAt ?? '') !== ''
-  // Where tools come and go by name, what was declared stands behind the name.
+  // If tools come and go by name, the declared definition stays behind the name.
   const carries = frozen.changes === true && !frozen.removals
   const added = carries ? changed.filter((entry) => place(entry) === 'hidden' && isShown(entry)) : []
   const inWords = changed.filter((entry) => {
     if (place(entry) === 'text') return isShown(entry)
-    // A new latch declares it anew.
+    // A new prefix declares the new definition.
     if (isNew) return false
     return place(entry) === 'array' || (!carries && (isShown(entry) || frozen.removals === true))
   })
@@ -288,7 +288,7 @@ function changes(
     prompts.changed({
       tools: changed.map(({ id, wireName, tool }) => ({
         name: wireName,
-        // Rules of use of what is still hidden stay hidden.
+        // Usage guidelines of a deferred tool stay hidden.
         guidelines: state.tools.loaded.get(id)?.live ? rulesOf(tool) : [],
       })),
     }),
@@ -308,12 +308,12 @@ function changes(
   return facts
 }
 
-/** Sources that joined or grew. Their eager tools go to the end of the array, or (bridge) into the text. */
+/** Sources that joined or grew. Their eager tools go to the end of the array or (bridge) into the text. */
 export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
   const facts: LedgerFact[] = []
   const frozen = state.frozen
   if (!frozen) return facts
-  const { prompts, face } = context.settings
+  const { prompts, searchTool } = context.settings
   for (const source of context.catalogue.sources.values()) {
     const known = state.history.sources.get(source.name)
     if (known === source.membership || source.state !== 'ready') continue
@@ -330,14 +330,17 @@ export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
     const joined = eager.length > 0 ? join(eager, state, context, frozen) : undefined
     facts.push(...(joined?.facts ?? []))
     const lines = [...(joined?.lines ?? [])]
-    // A known source whose list shrank, or lost and regained a tool, has nothing new to tell. A group is one line.
-    // Of a source the model knows in part, only what joined while this process watched is certainly new.
+    // A known source whose list shrank, or that lost and regained a tool, has nothing new to announce. A group is one
+    // line.
+    // If the model knows a source in part, only tools that joined while this process watched are certainly new.
     const isNew = known === undefined || known === ''
     const certain = isNew || state.frozen?.shown.length !== 0 ? fresh : []
     const rows = toRows(certain, context.catalogue, context.describe)
     const told = rows.slice(0, TOLD_PER_ARRIVAL)
     if (rows.length === 0 && fresh.length > 0)
-      lines.push(prompts.grown({ source: safeJson(source.name), count: source.ids.size, loader: face.name }))
+      lines.push(
+        prompts.grown({ source: safeJson(source.name), count: source.ids.size, loader: searchTool.name }),
+      )
     if (rows.length > 0)
       lines.push(
         prompts.arrived({
@@ -345,7 +348,7 @@ export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
           count: certain.length,
           tools: told.map((row) => ({ name: row.label, line: row.line() })),
           more: rows.slice(TOLD_PER_ARRIVAL).reduce((sum, row) => sum + row.ids.length, 0),
-          loader: face.name,
+          loader: searchTool.name,
           about: isNew ? ownWords(source) : '',
         }),
       )
@@ -356,32 +359,32 @@ export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
   return facts
 }
 
-// Text that is written into the history once and replayed at its anchor: how it is framed, and what may stand in it.
+// Texts written into the history once and replayed at their anchor: their frame and their escaping.
 
 /** Characters of one guideline that reach the model. */
 const GUIDANCE_LIMIT = 2000
 
-/** What stands inside the frame, or the text itself. */
+/** Returns the text inside the frame, or the text itself. */
 export function removeFrame(text: string, prompts: Prompts): string {
   const [before = ''] = prompts.frame({ body: PLACE }).split(PLACE)
   return text.startsWith(before) ? text.slice(before.length) : text
 }
 
-/** Whether all of it is ours: one frame, or several. */
+/** True if the whole text is ours: one frame, or several. */
 export function isFramed(text: string, prompts: Prompts): boolean {
   const [before = '', after = ''] = prompts.frame({ body: PLACE }).split(PLACE)
   return before !== '' && text.startsWith(before) && text.endsWith(after)
 }
 
-/** Stands for a body to see what a frame puts before it. */
+/** Placeholder body that shows what the frame puts around a text. */
 const PLACE = '\u0000'
 
-/** A whole definition on one line, exactly as the wire would carry it. */
+/** A whole definition on one line, exactly as the wire carries it. */
 function definitionLine(entry: Entry, context: Context): string {
   return `- ${safeJson(context.definition(entry))}`
 }
 
-/** The same with the token by which a call through the bridge says what it has read. */
+/** The same with the load token, which a call through the bridge can return. */
 export function schemaLine(entry: Entry, context: Context): string {
   return `- ${safeJson({ ...context.definition(entry), load: context.loadToken(entry) })}`
 }
@@ -393,7 +396,7 @@ export function announce(
   about: readonly string[],
   also: {
     readonly sources?: Readonly<Record<string, string>>
-    /** Put before the model by the provider itself, at this place. */
+    /** Tools that the provider itself inserts at this position. */
     readonly adds?: readonly Entry[]
     readonly removes?: readonly string[]
   } = {},
@@ -419,7 +422,7 @@ function sourced(entry: Entry, context: Context): WireTool {
   return entry.source === '' ? definition : { ...definition, source: entry.source }
 }
 
-/** What an owner wrote for the model to follow, as lines: no tags, nothing invisible, and an end of it. */
+/** Lines that a tool's owner wrote for the model: without tags and invisible characters, and limited in length. */
 export function cleanGuidance(text: string): string[] {
   const lines = stripInvisible(text.slice(0, GUIDANCE_LIMIT * 2))
     .replace(/[<>]/g, '')
@@ -434,7 +437,7 @@ export function cleanGuidance(text: string): string[] {
   return kept
 }
 
-/** Those of the ids that may be spoken of now. */
+/** Entries of the ids that may be named now. */
 export function listVisibleEntries(ids: Iterable<string>, context: Context): Entry[] {
   return [...ids].flatMap((id) => {
     const entry = context.catalogue.get(id)

@@ -1,20 +1,22 @@
-/** The latch: mode, delivery and every byte before the messages are decided once, from what is known now. */
+/** Freezes the prefix: decides mode, delivery and every byte before the messages, once, from what is known now. */
 
 import { dropUndefined } from '../base/data.js'
 import { type Entry, META } from '../catalogue/catalogue.js'
-import type { LedgerFact } from '../ledger/event.js'
-import type { LedgerState } from '../ledger/fold.js'
+import type { LedgerEvent, LedgerFact } from '../ledger/event.js'
+import { fold, type LedgerState } from '../ledger/fold.js'
+import type { LeftPrefix } from '../ledger/state.js'
 import { loaderLimit } from '../schema/dialect.js'
 import type { Pin, WireTool } from '../tool/wire-tool.js'
 import { decideMode, type WireSupport } from './auto.js'
 import { listCards } from './cards.js'
 import type { Context } from './context.js'
-import { deliveries, type Place, placeWhenFreezing } from './deliveries.js'
+import { deliveries, isInArray, type Place, placeWhenFreezing } from './deliveries.js'
 import { BRIDGE_NAME, bridgeTool, canFind, loaderTool, queryParameter } from './meta-tools.js'
+import type { BoundThinking } from './thinking.js'
 
 type FreezeFact = Extract<LedgerFact, { kind: 'frozen' }>
 
-/** Walks the whole catalogue: this is the one step whose cost grows with it. */
+/** Walks the whole catalogue. This is the only step whose cost grows with it. */
 export function freezePrefix(
   state: LedgerState,
   context: Context,
@@ -44,7 +46,7 @@ export function freezePrefix(
     {
       deferred: deferred.length,
       hidden: hiddenCount,
-      // Counted where it decides: every schema has to be read for it.
+      // Counted only if it decides, because it reads every schema.
       deferredTokens: () => tokensOf(deferred, context),
       eagerTokens: () => tokensOf(eager, context),
       tools: eager.length + deferred.length,
@@ -75,7 +77,7 @@ export function freezePrefix(
   const delivery = deliveries[decision.delivery]
   const always = delivery.name === 'eager' ? [...eager, ...deferred] : eager
   const hidden = delivery.name === 'eager' ? [] : deferred
-  const { prompts, tokenizer, cardBudget, cardPlace, face, affordance } = settings
+  const { prompts, tokenizer, cardBudget, cardPlace, searchTool, affordance } = settings
   const findable = canFind(context)
   const strong = affordance === 'strong' && findable
   const bridge = delivery.metaTools.includes('bridge') ? BRIDGE_NAME : undefined
@@ -89,7 +91,7 @@ export function freezePrefix(
       return gate.away(pin.id) && state.frozen?.wire === wire ? carried(pin, place) : []
     },
   )
-  // What is loaded already is not told of as something to be found.
+  // Loaded tools are not listed as tools to find.
   const loadedIds = new Set(loaded.map((pin) => pin.id))
   const unloaded = hidden.filter((entry) => !loadedIds.has(entry.id))
   const cards = listCards(unloaded, {
@@ -105,12 +107,12 @@ export function freezePrefix(
   if (delivery.metaTools.includes('loader'))
     metaTools.push(
       loaderTool(
-        face,
+        searchTool,
         prompts,
-        face.description?.({ bridge }) ??
+        searchTool.description?.({ bridge }) ??
           prompts.loader({
-            loader: face.name,
-            parameter: queryParameter(face, prompts),
+            loader: searchTool.name,
+            parameter: queryParameter(searchTool, prompts),
             bridge,
             strong,
             unloads: true,
@@ -119,10 +121,10 @@ export function freezePrefix(
         loaderLimit(wire),
       ),
     )
-  if (bridge) metaTools.push(bridgeTool(face, prompts, findable))
+  if (bridge) metaTools.push(bridgeTool(searchTool, prompts, findable))
 
   const section = prompts.section({
-    loader: face.name,
+    loader: searchTool.name,
     bridge,
     deferred: unloaded.length,
     findable,
@@ -142,16 +144,16 @@ export function freezePrefix(
     ...(delivery.name === 'native' ? abilities(support) : {}),
     ...because,
     section: delivery.name === 'eager' ? '' : section,
-    tombstone: prompts.tombstone({ loader: face.name }),
+    tombstone: prompts.tombstone({ loader: searchTool.name }),
     shown: cards.shown,
     sources,
     deferred: hidden.length,
-    // In the section they are part of the messages, and counted there.
+    // Cards in the prompt section are part of the messages and counted there.
     cardTokens: inSection ? 0 : cards.tokens,
   }
 }
 
-/** Whether there are tools, and policy lets none of them be seen. */
+/** True if there are tools and policy hides all of them. */
 function deniesAll({ catalogue, gate }: Context): boolean {
   const all = [...catalogue.entries()].filter(({ source }) => source !== META)
   return all.length > 0 && all.every((entry) => gate.availability(entry, 'see') === 'denied')
@@ -165,20 +167,23 @@ function tokensOf(entries: readonly Entry[], context: Context): number {
   return entries.reduce((sum, entry) => sum + context.cost(entry), 0)
 }
 
-/** They may bring tools with the next request. What policy denies as a whole brings none. */
+/** These sources may add tools with the next request. A source that policy denies entirely adds none. */
 function awaitedSources({ catalogue, gate }: Context): string[] {
   return [...catalogue.sources.values()]
     .filter(({ name, state, ids }) => state === 'connecting' && ids.size === 0 && gate.mayName(name))
     .map(({ name }) => name)
 }
 
-/** A loaded tool whose definition is not known in this process: as the last latch had it, where that is enough. */
+/**
+ * A loaded tool whose definition is unknown in this process keeps the definition of the last frozen prefix, if that is
+ * enough.
+ */
 function carried({ id, wireName, fingerprint, definition }: Pin, place: Place): Pin[] {
   if (place === 'text') return [{ id, wireName, fingerprint }]
   return definition ? [{ id, wireName, fingerprint, definition }] : []
 }
 
-/** What the provider can do about tools between two messages. */
+/** The provider's features for changing tools between two messages. */
 function abilities({ native }: WireSupport): Pick<FreezeFact, 'changes' | 'removals'> {
   if (native === 'changes') return { changes: true, removals: true }
   return native === 'additions' ? { changes: true } : {}
@@ -186,4 +191,69 @@ function abilities({ native }: WireSupport): Pick<FreezeFact, 'changes' | 'remov
 
 function byName(a: Entry, b: Entry): number {
   return a.wireName < b.wireName ? -1 : 1
+}
+
+type Returned = Extract<LedgerFact, { kind: 'returned' }>
+
+/**
+ * Returns to the frozen prefix of a wire that the thread has used before. The old bytes are preferred to a fresh list
+ * only if there is thinking behind them, because the provider accepts it only behind those bytes. They are valid while
+ * every declared tool is unchanged and policy denies none of the named tools.
+ */
+export function planReturn(
+  state: LedgerState,
+  context: Context,
+  support: WireSupport,
+  thinking: BoundThinking | undefined,
+): Returned | undefined {
+  const left = state.freezing.left.get(context.wire)
+  const { stripped } = state.history.thinking
+  const isWorth = thinking?.before.concat(thinking.inside).some((anchor) => !stripped.has(anchor))
+  if (!left || !isWorth || state.freezing.due || !isPossible(left, state, context, support)) return undefined
+  const { catalogue, gate } = context
+  const declared = [...left.eager.values(), ...[...left.loaded.values()].map(({ pin }) => pin)]
+  const isAsItWas = declared.every(({ id, fingerprint }) => {
+    const entry = catalogue.get(id)
+    return entry?.fingerprint === fingerprint && gate.availability(entry, 'see') === 'ready'
+  })
+  const isDenied = left.frozen.shown.some((id) => gate.availability(catalogue.get(id), 'see') === 'denied')
+  if (!isAsItWas || isDenied) return undefined
+  const live = [...state.tools.suspendedLoads, ...[...state.tools.loaded].filter(([, { live }]) => live)]
+  const loaded = live.flatMap(([id]) => {
+    const entry = left.loaded.has(id) || left.eager.has(id) ? undefined : catalogue.get(id)
+    if (!entry || gate.availability(entry, 'see') !== 'ready') return []
+    return [context.pin(entry, deliveries[left.frozen.delivery].defines)]
+  })
+  // Tools that were loaded in the meantime must not change the array either.
+  return loaded.some(isInArray) ? undefined : { kind: 'returned', wire: context.wire, loaded }
+}
+
+/** True if the host still wants this delivery and the wire still supports it. */
+function isPossible(
+  { frozen }: LeftPrefix,
+  { freezing }: LedgerState,
+  { settings }: Context,
+  { native }: WireSupport,
+): boolean {
+  const { mode, delivery } = settings
+  if (mode === 'off' || freezing.withheld.has(frozen.delivery)) return false
+  if (delivery !== 'auto' && delivery !== frozen.delivery) return false
+  if (frozen.delivery !== 'native') return true
+  const changes = native === 'changes' || native === 'additions'
+  return (
+    native !== undefined &&
+    changes === (frozen.changes === true) &&
+    (native === 'changes') === (frozen.removals === true)
+  )
+}
+
+/** Returns a copy of the state after the return, and the remaining facts to write. Does not change `state`. */
+export function applyReturn(
+  state: LedgerState,
+  facts: readonly LedgerFact[],
+): { readonly state: LedgerState; readonly facts: readonly LedgerFact[] } {
+  const returned = facts.find((fact) => fact.kind === 'returned')
+  if (!returned) return { state, facts }
+  const event: LedgerEvent = { ...returned, id: state.length, anchor: '' }
+  return { state: fold(structuredClone(state), event), facts: facts.filter((fact) => fact !== returned) }
 }

@@ -1,4 +1,4 @@
-/** The two tools Toolwell itself declares: the loader, whose whole face can be changed, and the bridge. */
+/** The tools that Toolwell itself declares: the search tool, which hosts can change, the bridge, and the reader of kept results. */
 
 import { toolId } from '../base/names.js'
 import { type Entry, META } from '../catalogue/catalogue.js'
@@ -8,39 +8,39 @@ import type { WireTool } from '../tool/wire-tool.js'
 import type { Context } from './context.js'
 import type { Prompts } from './prompts.js'
 
-/** What the loader was asked, whatever its face. */
+/** A search request, as `read` of the search tool returns it. */
 export interface SearchRequest {
   readonly query: string
   readonly domain?: string
-  /** Show tools that are loaded already, too. Default true; they stand after the others. */
+  /** Show loaded tools, too. Default true; they come last. */
   readonly includeLoaded?: boolean
   readonly limit?: number
 }
 
-/** What the built-in rendering says besides the tools that were found. */
+/** The text of the built-in rendering besides the found tools. */
 export interface SearchRemarks {
-  /** Sentences on what the matches do not show: what was dropped, evicted, unloaded, not found. */
+  /** Sentences about tools that were dropped, evicted, unloaded or not found. */
   readonly remarks: readonly string[]
-  /** All of it as one text, with the matches whose schema is not shown. It may be empty. */
+  /** The remarks as one text, with the matches whose schema is not shown. It may be empty. */
   readonly rest: string
 }
 
-/** The loader's face: its name, its input, and (optionally) how its answer reads. */
-export interface SearchFace {
+/** The search tool: its name, its input and, optionally, the text of its answers. */
+export interface SearchTool {
   readonly name: string
   inputSchema(prompts: Prompts): JsonSchema
-  /** What the loader does, where `prompts.loader` does not fit its input. The list of what is hidden follows it. */
+  /** The description, if `prompts.loader` does not fit the input. The list of hidden tools follows it. */
   description?(facts: { readonly bridge: string | undefined }): string
   /** Reads the model's input. Must not throw; a missing query is the empty string. */
   read(input: Readonly<Record<string, unknown>>): SearchRequest
   /**
-   * Replaces the built-in rendering. The machine-readable first line is added in front of it. A value that is no text is
-   * written as JSON in which no tag can open or close.
+   * Replaces the built-in rendering. The machine-readable first line is added in front of it. An object is written as JSON
+   * in which no tag can open or close.
    */
   render?(result: SearchResult, said: SearchRemarks): string | object
-  /** How many matches an answer holds where the model does not say, and at most. Default 5 and 20. */
+  /** Matches in one answer: `usual` if the model gives no limit, and `most`. Default 5 and 20. */
   readonly limit?: { readonly usual: number; readonly most: number }
-  /** How the loader is asked for one exact name, for hints. Default `select:name`. */
+  /** The query for one exact name, for hints. Default `select:name`. */
   select?(name: string): string
 }
 
@@ -51,8 +51,8 @@ const whole = (value: unknown) => {
   return typeof number === 'number' && Number.isFinite(number) ? { limit: Math.trunc(number) } : {}
 }
 
-/** The input forms in use: our own, and those of existing systems. Spread one and change what you like. */
-export const searchFaces = {
+/** Ready-made search tools: our own, and those of existing systems. Spread one and change what you like. */
+export const searchTools = {
   /** `tool_search { query, limit? }` */
   standard: {
     name: 'tool_search',
@@ -119,47 +119,47 @@ export const searchFaces = {
     },
     select: (name) => JSON.stringify({ name }),
   },
-} as const satisfies Record<string, SearchFace>
+} as const satisfies Record<string, SearchTool>
 
 export const BRIDGE_NAME = 'tool_call'
 
-/** The parameter that takes what is asked for: the first one a face requires. */
-export function queryParameter(face: SearchFace, prompts: Prompts): string {
-  const { required } = face.inputSchema(prompts)
+/** The parameter that takes the query: the first required one. */
+export function queryParameter(searchTool: SearchTool, prompts: Prompts): string {
+  const { required } = searchTool.inputSchema(prompts)
   return Array.isArray(required) && typeof required[0] === 'string' ? required[0] : 'query'
 }
 
 /**
- * The loader with the list of what is hidden. Where a wire limits descriptions, a long list goes into the description of
- * the loader's first parameter, which no wire limits.
+ * The search tool with the list of deferred tools. If a wire limits descriptions, a long list moves to the description
+ * of the first parameter, which no wire limits.
  */
 export function loaderTool(
-  face: SearchFace,
+  searchTool: SearchTool,
   prompts: Prompts,
   about: string,
   cards: string,
   limit: number,
 ): WireTool {
-  const inputSchema = face.inputSchema(prompts)
+  const inputSchema = searchTool.inputSchema(prompts)
   const whole = cards === '' ? about : `${about}\n\n${cards}`
-  if (whole.length <= limit) return { name: face.name, description: whole, inputSchema }
-  const first = queryParameter(face, prompts)
+  if (whole.length <= limit) return { name: searchTool.name, description: whole, inputSchema }
+  const first = queryParameter(searchTool, prompts)
   const properties = (inputSchema.properties ?? {}) as Record<string, { readonly description?: string }>
   const parameter = properties[first]
-  if (!parameter) return { name: face.name, description: whole, inputSchema }
+  if (!parameter) return { name: searchTool.name, description: whole, inputSchema }
   const described = { ...parameter, description: `${parameter.description ?? ''}\n\n${cards}`.trimStart() }
   return {
-    name: face.name,
+    name: searchTool.name,
     description: about,
     inputSchema: { ...inputSchema, properties: { ...properties, [first]: described } },
   }
 }
 
 /** `findable`: a search may lead to something. */
-export function bridgeTool(face: SearchFace, prompts: Prompts, findable: boolean): WireTool {
+export function bridgeTool(searchTool: SearchTool, prompts: Prompts, findable: boolean): WireTool {
   return {
     name: BRIDGE_NAME,
-    description: prompts.bridge({ loader: face.name, bridge: BRIDGE_NAME, findable }),
+    description: prompts.bridge({ loader: searchTool.name, bridge: BRIDGE_NAME, findable }),
     inputSchema: {
       type: 'object',
       properties: {
@@ -176,7 +176,10 @@ export function bridgeTool(face: SearchFace, prompts: Prompts, findable: boolean
 export const READER_NAME = 'read_result'
 export const READER_ID = toolId(META, READER_NAME)
 
-/** Reads what was too long to send. In the catalogue of a conversation from its first kept result on, deferred like any other. */
+/**
+ * Reads results that were too long to send. Joins the catalogue of a conversation with its first kept result, deferred
+ * like any other tool.
+ */
 export function readerTool(prompts: Prompts): Tool {
   return {
     name: READER_NAME,
@@ -195,12 +198,12 @@ export function readerTool(prompts: Prompts): Tool {
     risk: 'read',
     annotations: { readOnlyHint: true, idempotentHint: true },
     defer: true,
-    // Run by the conversation itself, which knows what it may read.
+    // The conversation runs it, because it knows which results may be read.
     execute: () => undefined,
   }
 }
 
-/** A meta-tool as the policy sees it. Read-only: searching changes what is shown, never the world. */
+/** A meta-tool as the policy sees it. Read-only: a search changes what is shown, never the outside world. */
 export function metaEntry(name: string): Entry {
   const tool = {
     name,
@@ -219,9 +222,10 @@ export function metaEntry(name: string): Entry {
   }
 }
 
-// Whether a search can lead to anything. Where it cannot, nothing should advise one.
-
-/** A server may still bring what it has not listed, whatever its state; without any, only a deferred tool of the host's own is found. */
+/**
+ * True if a search can find something. A server may still add tools, whatever its state; without servers, only a
+ * deferred host tool can be found.
+ */
 export function canFind({ catalogue, gate, exposure }: Context): boolean {
   for (const name of catalogue.sources.keys()) if (name !== '') return true
   for (const entry of catalogue.entries()) if (exposure(entry).deferred && gate.visible(entry)) return true

@@ -1,17 +1,17 @@
 /**
- * Does native deferral do here what it should? A proxy may strip the flags and answer as if nothing were wrong, at full
- * price. What the host measures and what the model does tell. Pure: reads the state, gives a reason or none.
+ * Detects native deferral that does not work: a proxy may strip the flags and answer normally, at full price. The
+ * host's measurements and the model's calls show it. Pure: reads the state and returns a reason, or undefined.
  */
 
 import { RESERVE_NAME } from '../base/names.js'
 import type { LedgerState, RequestRecord } from '../ledger/fold.js'
 
-/** Loads that have to look wrong before the delivery is given up: figures of tokens are estimates. */
+/** Number of suspicious loads before the delivery is given up, because token figures are estimates. */
 const VOTES = 2
-/** Tokens that a load must bring to be told from noise. */
+/** Tokens that a load must add to stand out from noise. */
 const LEAST = 200
 
-/** Why native deferral is not to be trusted; undefined where nothing speaks against it. */
+/** Why native deferral is not trusted; undefined if there is no evidence against it. */
 export function findNativeFault(state: LedgerState): string | undefined {
   if (state.frozen?.delivery !== 'native') return undefined
   if (state.native.reserveCalled)
@@ -29,16 +29,16 @@ export function findNativeFault(state: LedgerState): string | undefined {
 interface Pair {
   readonly before: Required<Pick<RequestRecord, 'messageTokens' | 'inputTokens'>> & RequestRecord
   readonly after: Pair['before']
-  /** Tokens of definitions that came in between. */
+  /** Tokens of definitions loaded in between. */
   readonly loaded: number
 }
 
-/** Neighbours that were both measured by host and provider. */
+/** Neighbouring requests that both the host and the provider measured. */
 function pairsOf(records: readonly RequestRecord[]): Pair[] {
   const isMeasured = (record: RequestRecord | undefined): record is Pair['before'] =>
     record?.messageTokens !== undefined &&
     (record.inputTokens ?? 0) > 0 &&
-    // A host that gives what was not cached as all that was read: such figures tell nothing.
+    // Some hosts report only the uncached part as the whole input. Such figures prove nothing.
     (record.cachedTokens ?? 0) <= (record.inputTokens ?? 0)
   return records.flatMap((after, index) => {
     const before = records[index - 1]
@@ -48,10 +48,10 @@ function pairsOf(records: readonly RequestRecord[]): Pair[] {
 }
 
 /**
- * The provider counts what was loaded a second time, and about that much. Images and thoughts that the host does not
- * measure may look like it: how far requests are off between which nothing was loaded tells how much of that there is.
- * The host's tokens are brought to the provider's scale, but never upwards: input that is less than was sent may be a part
- * of it, what was not cached say, and grows by what was said alone.
+ * True if the provider counts about the loaded tokens a second time. Images and thinking that the host does not
+ * measure look similar, so the error of requests without loads shows how much of that there is. The host's tokens are
+ * scaled to the provider's, but never upwards: an input smaller than what was sent may be only its uncached part,
+ * which grows by the new messages alone.
  */
 function sendsTwice(pairs: readonly Pair[]): boolean {
   const steady = pairs.filter(({ loaded }) => loaded === 0)
@@ -78,15 +78,14 @@ function saidIn({ before, after }: Pair): number {
   return after.messageTokens - before.messageTokens
 }
 
-/** How far an estimate of what was said may be off. */
+/** Allowed error of a text estimate. */
 function tolerance(pair: Pair): number {
   return Math.abs(saidIn(pair)) / 4
 }
 
 /**
- * The provider's cache held a part of this prompt, and is without it as soon as a tool is loaded. A prompt that was too
- * short to be kept never was in it. A cache that also forgets where nothing is loaded, or keeps what it has where
- * something is, tells of nothing.
+ * True if the provider's cache held part of this prompt and loses it whenever a tool is loaded. A prompt too short to
+ * be cached never was. A cache that also forgets without a load, or survives one, proves nothing.
  */
 function readsAgain(pairs: readonly Pair[]): boolean {
   let held = 0

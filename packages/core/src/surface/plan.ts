@@ -1,6 +1,6 @@
 /**
- * What has to be written down before a request: the latch, what came, went or changed since the last one, reminders
- * that are due, schemas that a compaction dropped. Pure: it reads state, catalogue, policy and settings, and gives facts.
+ * Plans the facts to write before a request: a frozen prefix, changes since the last request, due reminders, and
+ * schemas that a compaction dropped. Pure: reads state, catalogue, policy and settings, and returns facts.
  */
 
 import type { LedgerFact } from '../ledger/event.js'
@@ -22,30 +22,29 @@ import {
   reconcile,
   schemaLine,
 } from './deltas.js'
-import { freezePrefix } from './freeze.js'
+import { applyReturn, freezePrefix, planReturn } from './freeze.js'
 import { BRIDGE_NAME, metaEntry } from './meta-tools.js'
 import { findNativeFault } from './native-check.js'
-import { applyReturn, planReturn } from './return.js'
 import { type BoundThinking, stripThinking } from './thinking.js'
 
 type Announced = Extract<LedgerFact, { kind: 'announced' }>
 
-/** The history that is about to be sent, as far as it is known. */
+/** The history about to be sent, as far as it is known. */
 export interface SentHistory {
-  /** Every anchor of it. */
+  /** Every anchor in it. */
   readonly present?: { has(anchor: string): boolean } | undefined
-  /** Of these, the answers in which the provider itself finds references to tools. */
+  /** Answers in which the provider itself finds references to tools. */
   readonly references?: ReadonlySet<string> | undefined
-  /** Where a notice would stand. Absent: anywhere. */
+  /** Where a notice can go. Absent: anywhere. */
   readonly place?: NoticePlace | undefined
-  /** Thinking that the provider binds to what stands before it. Absent: it does not. */
+  /** Thinking that the provider binds to the bytes before it. Absent: none. */
   readonly thinking?: BoundThinking | undefined
 }
 
 /** The end of a history: a message, or the results of one batch. */
 export interface NoticePlace {
   readonly anchors: readonly string[]
-  /** What can stand there without a message of its own between a result and the next reply. */
+  /** What can be placed there without an extra message between a result and the next reply. */
   takes(delivery: DeliveryName): 'words' | 'tools' | 'nothing'
 }
 
@@ -77,7 +76,8 @@ function surfaceFacts(
   const frozen = refrozen ?? state.frozen
   const settled = refrozen ? [...doubts, refrozen] : doubts
   if (!frozen || frozen.mode === 'off') return settled
-  // What has no place waits: it is found again, as it is by then, when the next results or the user's next message come.
+  // A notice without a place waits. It is planned again, from the state at that time, with the next results or user
+  // message.
   const taken = takenAt(state, frozen, history)
   if (taken === 'nothing') return settled
   const live =
@@ -87,7 +87,7 @@ function surfaceFacts(
       ? [...settled, ...showAgain(state, context, frozen, live, history, new Set())]
       : settled
 
-  // A fresh latch tells everything that is known now, except what became of the tools that the history speaks of.
+  // A fresh prefix contains everything known now, except the fate of tools that the history mentions.
   const facts = reconcile(state, context, frozen, refrozen ? loadedIds(state) : listMentioned(state))
   if (refrozen)
     return [
@@ -97,7 +97,7 @@ function surfaceFacts(
       ...deliver(state, context, frozen, refrozen.loaded, refrozen.eager, history, facts),
     ]
   const loadedPins = [...live]
-  // What `restored` brings back on this request has to be seen on it.
+  // Tools that `restored` brings back in this request must be visible in it.
   for (const fact of facts) if (fact.kind === 'restored' && fact.pin) loadedPins.push(fact.pin)
   return [
     ...doubts,
@@ -107,7 +107,7 @@ function surfaceFacts(
   ]
 }
 
-/** A message that a request has carried stays as it is until the next latch, when everything is read anew. */
+/** A message that was already sent keeps its bytes until the next freeze, when the provider reads everything again. */
 function takenAt(
   state: LedgerState,
   frozen: FrozenPrefix,
@@ -119,7 +119,7 @@ function takenAt(
   return isCarried ? 'nothing' : place.takes(frozen.delivery)
 }
 
-/** Said as soon as it shows, acted on at the next latch: until then, changing course would cost more. */
+/** Recorded at once and applied at the next freeze: switching earlier would cost more. */
 function doubt(state: LedgerState, context: Context): LedgerFact[] {
   const from = state.frozen?.delivery
   if (from === undefined || state.freezing.withheld.has(from)) return []
@@ -129,13 +129,13 @@ function doubt(state: LedgerState, context: Context): LedgerFact[] {
   return [{ kind: 'downgraded', from, reason }]
 }
 
-/** A history that begins here has never named a tool, unless it was imported and shows an older definition. */
+/** A history that begins here has named no tool, unless it was imported and shows an older definition. */
 function isNews({ topic, about }: Announced, { reason }: { readonly reason: string }, state: LedgerState) {
   if (reason !== 'start' && reason !== 'clear') return true
   return topic === 'changed' && about.some((id) => (state.tools.loaded.get(id)?.shownAt ?? '') !== '')
 }
 
-/** A new array says by itself what there is. */
+/** A new array needs no announcement. */
 function inWords(fact: LedgerFact): LedgerFact {
   if (fact.kind !== 'announced') return fact
   const { adds: _, removes: __, revealed: ___, ...said } = fact
@@ -151,7 +151,7 @@ function deliver(
   history: SentHistory,
   facts: readonly LedgerFact[],
 ): LedgerFact[] {
-  // What has changed is shown with the news of it.
+  // A changed definition is shown together with its announcement.
   const told = new Set(facts.flatMap((fact) => (fact.kind === 'redefined' ? [fact.tool.id] : [])))
   const loadedIds = new Set(loadedPins.map((pin) => pin.id))
   const loaded = new Set([...loadedIds, ...eager.map((pin) => pin.id)])
@@ -171,20 +171,20 @@ function freezeReason(state: LedgerState, context: Context, { thinking }: SentHi
   if (state.frozen.delivery === 'native' && !support.native) return 'wire'
   if (state.frozen.changes && support.native === 'references') return 'wire'
   if (state.frozen.removals && support.native !== 'changes') return 'wire'
-  const names = { loader: loaderName(state, context.settings.face), bridge: BRIDGE_NAME }
+  const names = { loader: loaderName(state, context.settings.searchTool), bridge: BRIDGE_NAME }
   const denied = deliveries[state.frozen.delivery].metaTools.some(
     (meta) => context.gate.availability(metaEntry(names[meta]), 'see') === 'denied',
   )
   if (denied) return 'loader'
-  // A new list would make invalid what was thought in this tool loop, and nothing is lost by waiting for the loop's end.
+  // A new list would invalidate the thinking in this tool loop, and waiting for the end of the loop loses nothing.
   const isBound = thinking?.inside.some((anchor) => !state.history.thinking.stripped.has(anchor))
   const live = context.settings.cards === 'live' && state.frozen.delivery !== 'eager' && !isBound
   return live && hasStaleCards(state, context) ? 'cards' : undefined
 }
 
 /**
- * Whether the list of hidden tools is not that of now: something was loaded or unloaded, a source has other tools, or
- * policy has changed its mind. Walks the whole catalogue, on every request: a list that is always true costs that too.
+ * True if the list of deferred tools is out of date: a tool was loaded or unloaded, a source changed its tools, or
+ * policy changed. Walks the whole catalogue on every request; that is the price of live cards.
  */
 function hasStaleCards({ frozen, tools, history }: LedgerState, context: Context): boolean {
   const { catalogue, gate } = context
@@ -203,7 +203,7 @@ function hasStaleCards({ frozen, tools, history }: LedgerState, context: Context
   return shown.size > 0 && deferred.some(({ id }) => !loaded.has(id) && !shown.has(id))
 }
 
-/** What a direct call or the host unloaded: no answer has said so. */
+/** Tools that a direct call or the host unloaded, which no answer has mentioned. */
 function tellUnloaded(state: LedgerState, context: Context, loaded: ReadonlySet<string>): LedgerFact[] {
   const entries = listVisibleEntries(
     [...state.history.pendingNotices].filter((id) => !loaded.has(id)),
@@ -221,7 +221,7 @@ function tellUnloaded(state: LedgerState, context: Context, loaded: ReadonlySet<
   ]
 }
 
-/** What an answer has told of already, and the provider has to know too. */
+/** Tools that an answer has announced but the provider does not know yet. */
 function takeAway(state: LedgerState, context: Context, loaded: ReadonlySet<string>): LedgerFact[] {
   const gone = [...state.native.toRemove].filter(([id]) => !loaded.has(id))
   if (gone.length === 0) return []
@@ -230,8 +230,9 @@ function takeAway(state: LedgerState, context: Context, loaded: ReadonlySet<stri
 }
 
 /**
- * One reminder for what was loaded and no answer in the history tells of, and for loaded tools whose guidelines stand nowhere
- * in it: just found, inherited, or compacted away. Asked again of the gate: what is gone by now is not named.
+ * One reminder for loaded tools that no answer in the history announces, and for loaded tools whose guidelines are
+ * missing from it: just found, inherited, or compacted away. The gate is asked again, so that tools that have gone are
+ * not named.
  */
 function remind(
   state: LedgerState,
@@ -240,16 +241,16 @@ function remind(
   live: ReadonlySet<string>,
   { present }: SentHistory,
 ): LedgerFact[] {
-  // An eager tool that came late was told of with its rules of use; a deferred one only by its card.
+  // A late eager tool was announced with its guidelines; a deferred tool only with its card.
   const cameEager = (id: string) => state.tools.loaded.get(id)?.source === 'arrival'
   const told = new Set(
     state.history.inserts.flatMap(({ topic, about }) =>
       topic === 'loaded' ? about : topic === 'arrival' ? about.filter(cameEager) : [],
     ),
   )
-  // Where the provider puts definitions before the model itself, there is nothing to remind of but how to use them.
+  // If the provider inserts definitions itself, the reminder contains only the guidelines.
   const always = deliveries[delivery].answers !== 'reference'
-  // An answer that the host has lost has said nothing.
+  // An answer that the host lost has announced nothing.
   const isLost = ({ anchor, request }: AnnouncedAt) => request === undefined && present?.has(anchor) === false
   const due = [...live].filter((id) => {
     const said = state.history.reminded.get(id)
@@ -277,10 +278,10 @@ function remind(
   ]
 }
 
-/** Updates that hold schemas where schemas live in the history. */
+/** Updates that contain schemas, for deliveries that keep schemas in the history. */
 const SCHEMA_TOPICS: ReadonlySet<string> = new Set(['schemas', 'changed', 'arrival'])
 
-/** Schemas of loaded tools that stand nowhere: neither in the tools array nor, any more, in the history. */
+/** Schemas of loaded tools that are neither in the tools array nor, any longer, in the history. */
 function showAgain(
   state: LedgerState,
   context: Context,
@@ -289,19 +290,19 @@ function showAgain(
   { present, references }: SentHistory,
   told: ReadonlySet<string>,
 ): LedgerFact[] {
-  // A thread that was on another wire meanwhile comes back with words in their place. A guess is made a reference again.
+  // A thread that returns from another wire has text in place of references. A guessed call becomes a reference again.
   const isReferred = (anchor: string) =>
     state.native.referredIn.get(anchor) !== state.freezing.count ||
     state.calls.resolvedCalls.get(anchor)?.guessedIn === state.freezing.count ||
     references?.has(anchor) !== false
-  // An update finds a place even where its message is gone; an answer goes with its call.
+  // An update finds a place even if its message is gone; an answer disappears with its call.
   const written = (id: string, anchor: string) =>
     !present ||
     (present.has(anchor) && isReferred(anchor)) ||
     state.history.inserts.some(
       (insert) => SCHEMA_TOPICS.has(insert.topic) && insert.anchor === anchor && insert.about.includes(id),
     )
-  // As the new latch will see it: what a reference showed stands nowhere.
+  // As the new prefix will see it: content shown by reference is not in the history.
   const byReference = frozen !== state.frozen && state.frozen?.delivery === 'native'
   const unseen = loadedPins.filter((pin) => {
     if (isInArray(pin)) return false

@@ -1,4 +1,4 @@
-/** Step 4 of the flow: what one request gets. The view is a projection of the ledger alone; `view` consumes nothing. */
+/** Projects the ledger to what one request contains. Reads only the ledger and changes nothing. */
 
 import { sourceOfId } from '../base/names.js'
 import type { Entry } from '../catalogue/catalogue.js'
@@ -12,33 +12,36 @@ export interface SurfaceView {
   readonly requestId: string
   readonly mode: 'off' | 'on'
   readonly delivery: DeliveryName
-  /** In the order in which they are sent. When off: the very array the host passed. */
+  /** In the order in which they are sent. If deferral is off: the host's own array. */
   readonly tools: readonly (WireTool | Tool)[]
-  /** Native: declared besides `tools`, for the references in the history. The model does not see them by themselves. */
+  /** Native: declared in addition to `tools`, for references in the history. The model does not see them otherwise. */
   readonly declaredHidden: readonly WireTool[]
-  /** The source of each of these that has one, by wire name. */
+  /** The source of each of these tools, by wire name. */
   readonly sources: ReadonlyMap<string, string>
-  /** The tools that calls of other names were for, by anchor. `guessed` (native): the call reads as a search for it. */
+  /**
+   * Targets of calls that used other names, by anchor. `guessed` (native): the call is written as a search for the
+   * tool.
+   */
   readonly resolvedCalls: ReadonlyMap<string, { readonly wireName: string; readonly guessed: boolean }>
   /**
-   * References in the history that the provider can follow: those of answers given under this latch, by anchor, and to
-   * tools that it declared when it was made. Others stay words until the next one, or old bytes would change.
+   * References in the history that the provider can follow: those in answers since the last freeze, by anchor, to
+   * tools declared at that freeze. Other references stay text until the next freeze; otherwise old bytes would change.
    */
   readonly references: { readonly anchors: ReadonlySet<string>; readonly names: ReadonlySet<string> }
-  /** Declared, and not to be called now: unloaded, or gone for the time being. A wire that can mask them does. */
+  /** Declared but not callable now: unloaded, or temporarily unavailable. A wire that can mask them does. */
   readonly masked: readonly string[]
-  /** The loader's name; undefined when off or eager. */
+  /** The loader's name; undefined if deferral is off or the delivery is eager. */
   readonly loader: string | undefined
   readonly bridge: string | undefined
   /** Text for the system prompt, or empty. */
   readonly section: string
-  /** Messages, by anchor, whose thinking is not sent any more. */
+  /** Anchors of messages whose thinking is no longer sent. */
   readonly stripped: ReadonlySet<string>
-  /** Text to place after the message or call named by the anchor, in this order. */
+  /** Text to place after the message or call with this anchor, in this order. */
   readonly inserts: readonly Insert[]
 }
 
-/** O(eager + loaded + inserts), whatever the size of the catalogue. */
+/** O(eager + loaded + inserts), independent of the size of the catalogue. */
 export function project(state: LedgerState, requestId: string): SurfaceView {
   const { frozen } = state
   if (!frozen || frozen.mode === 'off')
@@ -58,7 +61,7 @@ export function project(state: LedgerState, requestId: string): SurfaceView {
       stripped: new Set(state.history.thinking.stripped),
       inserts: [],
     }
-  // By name: one that has passed from a tool that is gone to another is declared once, as what it means now.
+  // Keyed by name: a name that passed from a removed tool to another one is declared once, with its current meaning.
   const tools = new Map<string, WireTool>()
   const hidden = new Map<string, WireTool>()
   const sources = new Map<string, string>()
@@ -73,7 +76,6 @@ export function project(state: LedgerState, requestId: string): SurfaceView {
   }
   for (const pin of state.tools.eager.values()) declare(tools, pin)
   for (const meta of frozen.metaTools) tools.set(meta.name, meta)
-  for (const pin of frozen.outdated ?? []) declare(tools, pin)
   for (const { pin, live, kept } of state.tools.loaded.values()) {
     if (!pin.definition) continue
     const { name } = pin.definition
@@ -116,16 +118,17 @@ export function project(state: LedgerState, requestId: string): SurfaceView {
   }
 }
 
-/** Keeps the name of an unloaded tool declared, for the calls of it that stand in the history. */
+/** Keeps the name of an unloaded tool declared, because the history contains calls of it. */
 export function tombstone(name: string, text = ''): WireTool {
   return { name, description: text, inputSchema: { type: 'object' } }
 }
 
-// What is sent when deferral is off: the host's own array, the same instance, unless policy or a source forbids that.
-
 export type ToolLister = (context: Context) => readonly (WireTool | Tool)[]
 
-/** Gives the same array for as long as nothing in it changes. */
+/**
+ * Lists the tools to send if deferral is off: the host's own array, the same instance, unless policy or a source
+ * requires another one. Returns the same array until something in it changes.
+ */
 export function createToolLister(): ToolLister {
   let last: readonly (WireTool | Tool)[] = []
   return (context) => {
@@ -145,7 +148,7 @@ export function createToolLister(): ToolLister {
     const shared = [...uses.values()].some((count) => count > 1)
     const whole = catalogue.hostTools.every((tool) => allowed.has(tool) || tool.canonicalName !== undefined)
     if (whole && !shared && others.length === 0) return catalogue.hostTools
-    // A name that two tools share is no name: those two go by their wire names.
+    // Two tools that share a name are sent under their wire names.
     const next = catalogue.hostTools.flatMap((tool): (WireTool | Tool)[] => {
       const entry = allowed.get(tool)
       if (!entry) return []

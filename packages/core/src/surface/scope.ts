@@ -1,4 +1,4 @@
-/** Who a conversation acts for and what it may use; and the contexts it decides with, one for each wire. */
+/** Who a conversation acts for and what it may use, and the contexts it decides with, one per wire. */
 
 import { dropUndefined } from '../base/data.js'
 import { ToolwellError } from '../base/errors.js'
@@ -7,13 +7,14 @@ import type { Recent } from '../base/recent.js'
 import { type Catalogue, META } from '../catalogue/catalogue.js'
 import { matchesGlob } from '../catalogue/exposure.js'
 import { createGate, type Policy } from '../catalogue/gate.js'
-import type { ToolwellEvent } from '../ledger/events.js'
+import type { ToolwellEvent } from '../ledger/event.js'
 import type { LedgerStore } from '../ledger/store.js'
 import type { Ranked, RankQuery } from '../search/searcher.js'
 import type { Notice } from '../tool/notice.js'
-import { type Context, createContext, type DefinitionMemo, type Settings } from './context.js'
+import { type Context, createContext, type DefinitionMemo } from './context.js'
+import type { Settings } from './settings.js'
 
-/** What all conversations of one Toolwell share. */
+/** State shared by all conversations of one Toolwell. */
 export interface Shared {
   readonly catalogue: Catalogue
   readonly settings: Settings
@@ -21,7 +22,7 @@ export interface Shared {
   rank(query: RankQuery, notify: (notice: Notice) => void, principal: string): Promise<readonly Ranked[]>
   memo(wire: string): DefinitionMemo
   tell(event: ToolwellEvent): void
-  /** The conversations that were opened, for a report. */
+  /** Opened conversations, for the report. */
   readonly opened: Recent<object>
 }
 
@@ -41,12 +42,12 @@ export interface ChildOptions {
   readonly inherit?: 'snapshot' | 'none' | 'all'
   /** The only tools the child may use. Exact names are eager; patterns with `*` follow the rules. */
   readonly allow?: readonly string[]
-  /** Asked besides the parent's policy. */
+  /** Asked in addition to the parent's policy. */
   readonly policy?: Policy
   readonly agent?: string
 }
 
-/** The contexts of one conversation: made when a wire is first used, then kept. */
+/** Creates the contexts of one conversation: each on the first use of its wire. */
 export function createContexts(
   shared: Shared,
   scope: Scope,
@@ -84,7 +85,7 @@ export function createContexts(
   }
 }
 
-/** A child has its own ledger, and never more than its parent may use. */
+/** A child has its own ledger and never has more rights than its parent. */
 export function childScope(parent: Scope, child: ChildOptions, catalogue: Catalogue): Scope {
   assertKnownKeys(child, ['id', 'inherit', 'allow', 'policy', 'agent'], 'child')
   const { allow, policy } = child
@@ -113,8 +114,8 @@ export function childScope(parent: Scope, child: ChildOptions, catalogue: Catalo
 }
 
 /**
- * Lets through what the list names, and the meta-tools: leaving the loader out of an allowlist does not take it away.
- * A name means one tool, as everywhere: where two answer to it, neither is meant. A pattern means all it fits.
+ * Allows the tools on the list and the meta-tools; omitting the loader does not remove it. A name means one tool: if
+ * two tools answer to it, neither is allowed. A pattern means all tools it matches.
  */
 function allowOnly(allow: readonly string[], catalogue: Catalogue): Policy {
   const patterns = allow.filter((name) => name.includes('*'))

@@ -1,6 +1,6 @@
 /**
- * Thinking that a provider binds to the bytes before it (Anthropic, page build-with-claude/preserved-thinking). Between two
- * latches those bytes stay; where they change, what was thought behind them is sent no more.
+ * Thinking that a provider binds to the bytes before it (Anthropic, page build-with-claude/preserved-thinking). Those
+ * bytes are fixed between two freezes. If they change, the thinking after them is no longer sent.
  */
 
 import type { LedgerFact } from '../ledger/event.js'
@@ -9,18 +9,18 @@ import { prefixName } from '../ledger/state.js'
 import type { Pin } from '../tool/wire-tool.js'
 import { isInArray } from './deliveries.js'
 
-/** Messages of a history that hold such thinking, by anchor. */
+/** Messages of a history that contain such thinking, by anchor. */
 export interface BoundThinking {
-  /** Before the tool loop that the history ends in. */
+  /** Before the tool loop at the end of the history. */
   readonly before: readonly string[]
-  /** Within that loop. A change that can wait, waits for its end: what is thought there is still needed. */
+  /** Within that loop. A change that can wait waits for its end, because this thinking is still needed. */
   readonly inside: readonly string[]
 }
 
 /**
- * All of it goes at once, within a tool loop too: a changed byte makes every block behind it invalid (page
- * preserved-thinking/prefix-checks), and the models that check take a loop without thinking. `facts`: what else is written
- * down for this request.
+ * Removes all of it at once, even within a tool loop: a changed byte invalidates every block after it (page
+ * preserved-thinking/prefix-checks), and the models that check this accept a loop without thinking. `facts`: other
+ * facts written for this request.
  */
 export function stripThinking(
   state: LedgerState,
@@ -35,11 +35,11 @@ export function stripThinking(
   return [{ kind: 'thinking-stripped', messages }]
 }
 
-/** Whether what stands before the messages is not what the last request on this wire had there. */
+/** True if the bytes before the messages differ from the last request on this wire. */
 function isRewritten(state: LedgerState, facts: readonly LedgerFact[], wire: string): boolean {
   const last = state.history.thinking.behind.get(wire)
   const refrozen = facts.find((fact) => fact.kind === 'frozen')
-  // Off, the array is the host's own, and so is what was thought behind it.
+  // If deferral is off, the host owns the array and the thinking after it.
   if (refrozen) return last !== undefined || refrozen.mode === 'on'
   if (last === undefined) return state.frozen?.mode === 'on'
   return last !== prefixName(state) || facts.some((fact) => writesArray(state, fact))

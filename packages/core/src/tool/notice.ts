@@ -26,7 +26,7 @@ export type Notice =
       readonly step: 'begin' | 'start' | 'settle' | 'measure'
       readonly detail: string
     }
-  /** The model keeps calling tools it cannot see and has never searched. Consider `affordance: 'strong'`. */
+  /** The model keeps calling tools it cannot see and has never searched. Consider `surface.affordance: 'strong'`. */
   | { readonly kind: 'search-ignored'; readonly hiddenCalls: number }
   /** A tool's schema, or a part of it, could not be used to check arguments (an unresolved reference, or too many steps). */
   | { readonly kind: 'schema-unusable'; readonly tool: string; readonly detail: string }

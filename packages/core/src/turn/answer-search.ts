@@ -62,10 +62,10 @@ function machineLineOf(
     : { loaded, named: [], unloaded }
 }
 
-/** A face may render as it likes: only what stands in its answer has been shown. */
+/** A search tool renders as it likes. A schema counts as shown only if its answer contains it. */
 function isShown(id: string, text: string, context: Context): boolean {
   const entry = context.catalogue.get(id)
-  if (!entry || !context.settings.face.render) return true
+  if (!entry || !context.settings.searchTool.render) return true
   const { inputSchema } = context.definition(entry)
   return (
     text.includes(safeJson(inputSchema)) ||
@@ -74,15 +74,15 @@ function isShown(id: string, text: string, context: Context): boolean {
   )
 }
 
-/** A face is the host's code: where it fails on what a model sent, the model has asked for nothing. */
+/** A search tool is the host's code. If it fails on the model's input, the query is empty. */
 function readRequest(call: ModelCall, context: Context): SearchRequest {
   const input = 'value' in call.input && isRecord(call.input.value) ? call.input.value : {}
   try {
-    const request = context.settings.face.read(input)
+    const request = context.settings.searchTool.read(input)
     if (typeof request.query === 'string') return request
     throw new Error('it gave no query')
   } catch (error) {
-    context.notify({ kind: 'hook-failed', hook: 'face.read', detail: String(error) })
+    context.notify({ kind: 'hook-failed', hook: 'search.tool.read', detail: String(error) })
     return { query: '' }
   }
 }

@@ -236,10 +236,10 @@ export const CHECKS: readonly Check[] = [
 /** How the loader is asked for this tool. */
 function selectQuery(name: string, { settings, notify }: Context): string {
   try {
-    const asked: unknown = settings.face.select?.(name)
+    const asked: unknown = settings.searchTool.select?.(name)
     if (typeof asked === 'string') return asked
   } catch (error) {
-    notify({ kind: 'hook-failed', hook: 'face.select', detail: String(error) })
+    notify({ kind: 'hook-failed', hook: 'search.tool.select', detail: String(error) })
   }
   return `select:${quoteName(name)}`
 }

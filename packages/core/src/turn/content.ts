@@ -108,14 +108,15 @@ async function shortened(
   { settings }: Context,
 ): Promise<readonly ResultPart[]> {
   const { maxResultTokens: own } = entry.tool
-  const { resultLimits, tokenizer, prompts } = settings
+  const { maxResultTokens, tokenizer, prompts } = settings
   const given = own === false ? Number.POSITIVE_INFINITY : own
-  const limit = given ?? resultLimits.get(entry.source) ?? resultLimits.get('') ?? Number.POSITIVE_INFINITY
+  const limit =
+    given ?? maxResultTokens.get(entry.source) ?? maxResultTokens.get('') ?? Number.POSITIVE_INFINITY
   const whole = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
   if (!isLonger(whole, limit, tokenizer)) return parts
   const head = takeHead(whole, headLength(limit))
   const handle = await keep({ text: whole })
-  const next = nextOf(whole, head, readLength(resultLimits.get('')))
+  const next = nextOf(whole, head, readLength(maxResultTokens.get('')))
   const said = prompts.resultKept({ ...measureText(whole), handle, shown: head.length, next, reader, bridge })
   return [text(head === '' ? said : `${head}\n${said}`), ...parts.filter(isMedia)]
 }

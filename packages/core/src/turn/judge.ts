@@ -33,7 +33,7 @@ export async function judge(
     state,
     context,
     batch,
-    loader: loaderName(state, context.settings.face),
+    loader: loaderName(state, context.settings.searchTool),
     deferring: state.frozen?.mode === 'on' && state.frozen.delivery !== 'eager',
   }
   // Direct calls first: what this batch uses must not be evicted or unloaded by a search beside it.

@@ -16,7 +16,7 @@ export async function readKept(
   state: LedgerState,
   context: Context,
 ): Promise<string> {
-  const { prompts, resultLimits } = context.settings
+  const { prompts, maxResultTokens } = context.settings
   const handle = typeof input.handle === 'string' ? input.handle.trim() : ''
   const content = await stored(handle, state, context)
   if (!content) return prompts.resultGone({ handle: quote(handle, 60) })
@@ -25,7 +25,7 @@ export async function readKept(
     return prompts.resultNoText({ handle, mediaType: quote(mediaType, 100), bytes: byteLength(data) })
   }
   const { text } = content
-  const most = readLength(resultLimits.get(''))
+  const most = readLength(maxResultTokens.get(''))
   const { lines: lineCount, characters } = measureText(text)
   if (typeof input.find === 'string' && input.find !== '') return found(text, input.find, most, context)
   if (typeof input.characters === 'string' && input.characters.trim() !== '') {

@@ -150,7 +150,7 @@ function endOf(
   events: readonly LedgerEvent[],
 ): 'succeeded' | 'failed' | undefined {
   const at = events.filter((event) => event.anchor === anchor)
-  const start = at.findLastIndex((event) => event.kind === 'call-started' && (event.key ?? key) === key)
+  const start = at.findLastIndex((event) => event.kind === 'call-started' && event.key === key)
   if (start < 0) return undefined
   const end = at.slice(start).find(({ kind }) => kind === 'call-succeeded' || kind === 'call-failed')
   if (end?.kind === 'call-succeeded') return 'succeeded'

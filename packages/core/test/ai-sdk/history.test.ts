@@ -157,7 +157,7 @@ describe.each(
     for (const index of [1, 2]) {
       expect(host.raw(index)).toContain('are not a JSON object: the text ends too early')
       expect(host.raw(index)).toContain('Nothing was run.')
-      expect(host.raw(index)).not.toContain('it is not known whether it ran')
+      expect(host.raw(index)).not.toContain('it is unknown whether it ran')
     }
   })
 })

@@ -42,7 +42,12 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
 
   it('says what else a search found behind all results, where the API takes it', async () => {
     const script = [calls(search('create issue'), call('read_file')), said()]
-    const host = await startHost({ major, wire, script, options: { ...options, autoLoad: { tokens: 0 } } })
+    const host = await startHost({
+      major,
+      wire,
+      script,
+      options: { ...options, search: { autoLoad: { tokens: 0 } } },
+    })
     await host.ask('Go.')
     expect(host.statuses()).toEqual([200, 200])
     const blocks = host.body(1).messages.at(-1)?.content as { type: string }[]

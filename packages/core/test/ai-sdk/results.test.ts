@@ -70,7 +70,10 @@ describe.each(cases)('AI SDK $major on $wire', ({ major, wire }) => {
     const host = await startHost({
       major,
       wire,
-      options: { tools: [...mixed(), tool('look', { execute: () => lines })], maxResultTokens: 1000 },
+      options: {
+        tools: [...mixed(), tool('look', { execute: () => lines })],
+        limits: { maxResultTokens: 1000 },
+      },
       adapter: { native: false },
       script: [
         calls(call('look', {})),

@@ -132,7 +132,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
       const host = await startHost({
         major,
         script,
-        options: { tools: mixed(), mode: 'on', delivery, hiddenCalls: 'hint' },
+        options: { tools: mixed(), mode: 'on', delivery, surface: { hiddenCalls: 'hint' } },
       })
       const result = await host.ask('Close it.')
       // It was hidden when the batch began, whatever the search beside it found.

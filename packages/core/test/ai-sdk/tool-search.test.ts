@@ -1,5 +1,5 @@
 /** OpenAI's own search through the SDK: declared as the provider's tool, answered with definitions, called in namespaces. */
-import { createToolwell, memoryStore, searchFaces } from '@toolwell/core'
+import { createToolwell, memoryStore, searchTools } from '@toolwell/core'
 import { openaiResponses, type ResponsesItem } from '@toolwell/core/openai-responses'
 import { responsesProtocol } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
@@ -281,10 +281,15 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
   })
 
   it('has the name and the form that the host gave the loader', async () => {
-    const face = searchFaces.byName
+    const searchTool = searchTools.byName
     // The endpoint knows a search by the name of the API.
     const script = [calls(call('tool_search', { name })), calls(call(name)), said()]
-    const host = await startHost({ major, wire, script, options: { ...options, face } })
+    const host = await startHost({
+      major,
+      wire,
+      script,
+      options: { ...options, search: { tool: searchTool } },
+    })
     const result = await host.ask('Go.')
     expect(host.statuses()).toEqual([200, 200, 200])
     expect(result.steps[0]?.toolCalls).toMatchObject([{ toolName: 'tool_info', input: { name } }])

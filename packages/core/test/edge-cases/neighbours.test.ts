@@ -1,5 +1,5 @@
 /** Cases of neighbouring systems (WA, ZE, FA, MK, PI). Each title begins with the number of its case. */
-import { createToolwell, memoryStore, type Policy, searchFaces, type Tool } from '@toolwell/core'
+import { createToolwell, memoryStore, type Policy, searchTools, type Tool } from '@toolwell/core'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openSession } from '../../../../examples/agent/session.ts'
@@ -58,17 +58,17 @@ describe('reading a history', () => {
 })
 
 describe('the loader', () => {
-  it('WA-2: has its schema in every face, and is called by it', async () => {
-    const properties = (face: (typeof searchFaces)[keyof typeof searchFaces]) => async () => {
-      const host = await play({ face })
-      const loader = (await host.begin()).parts.tools?.find((each) => each.function.name === face.name)
+  it('WA-2: has its schema with every search tool, and is called by it', async () => {
+    const properties = (searchTool: (typeof searchTools)[keyof typeof searchTools]) => async () => {
+      const host = await play({ search: { tool: searchTool } })
+      const loader = (await host.begin()).parts.tools?.find((each) => each.function.name === searchTool.name)
       const parameters = loader?.function.parameters as { properties: object; required: string[] }
       return [Object.keys(parameters.properties), parameters.required]
     }
-    expect(await properties(searchFaces.standard)()).toEqual([['query', 'limit'], ['query']])
-    expect(await properties(searchFaces.maxResults)()).toEqual([['query', 'max_results'], ['query']])
-    expect(await properties(searchFaces.byName)()).toEqual([['name'], ['name']])
-    expect(await properties(searchFaces.domains)()).toEqual([
+    expect(await properties(searchTools.standard)()).toEqual([['query', 'limit'], ['query']])
+    expect(await properties(searchTools.maxResults)()).toEqual([['query', 'max_results'], ['query']])
+    expect(await properties(searchTools.byName)()).toEqual([['name'], ['name']])
+    expect(await properties(searchTools.domains)()).toEqual([
       ['query', 'domain', 'includeLoaded', 'limit'],
       ['query'],
     ])
@@ -83,9 +83,9 @@ describe('the loader', () => {
   })
 
   it('WA-5: is urged on a model that ignores it, and the host is told of such a model', async () => {
-    const [plain, strong] = [await play(), await play({ affordance: 'strong' })]
-    expect(await plain.sent()).not.toContain('Before you say that something cannot be done')
-    expect(await strong.sent()).toContain('Before you say that something cannot be done')
+    const [plain, strong] = [await play(), await play({ surface: { affordance: 'strong' } })]
+    expect(await plain.sent()).not.toContain('before you say that something cannot be done')
+    expect(await strong.sent()).toContain('before you say that something cannot be done')
     const notices: string[] = []
     const host = await play({ onEvent: ({ kind }) => notices.push(kind) })
     for (let guess = 0; guess < 4; guess++) await host.step({ name: `invented_${guess}`, arguments: {} })
@@ -163,7 +163,7 @@ describe('counting', () => {
     tool(name, { source: 's', description: `${name} ${'x'.repeat(4000)}`, ...more })
 
   it('ZE-5: a tool that is deferred no more does not count towards the threshold', async () => {
-    const well = createToolwell({ threshold: 1500 })
+    const well = createToolwell({ costs: { threshold: 1500 } })
     const modeOf = async (id: string, tools: readonly Tool[]) => {
       well.catalogue.setSource('s', { tools })
       const conversation = await well.open({ id })
@@ -204,7 +204,7 @@ describe('a search', () => {
   it('FA-2: with more hits than it may load says which it left out; an exact name is always loaded', async () => {
     const names = Array.from({ length: 9 }, (_, index) => `paint_${index}`)
     const tools = names.map((name) => tool(name, { source: 'wall', description: 'Paints a wall' }))
-    const host = await play({ tools, loadLimit: 2, face: searchFaces.standard })
+    const host = await play({ tools, search: { loadLimit: 2, tool: searchTools.standard } })
     const [answer = ''] = await host.run([
       { name: 'tool_search', arguments: { query: 'paint a wall', limit: 6 } },
     ])

@@ -18,9 +18,11 @@ const system = (host: TestHost, index = -1) =>
 describe('loading', () => {
   it('QW-2: a definition that cannot be made for one tool of a batch leaves the others alone', async () => {
     const host = await start([find('select:create_issue,close_issue')], {
-      transformDefinition: ({ name, description }: Tool) => {
-        if (name === 'close_issue') throw new Error('the plugin is broken')
-        return { description: `${description}!` }
+      surface: {
+        transformDefinition: ({ name, description }: Tool) => {
+          if (name === 'close_issue') throw new Error('the plugin is broken')
+          return { description: `${description}!` }
+        },
       },
     })
     await host.ask('go')
@@ -263,7 +265,7 @@ describe('answers with schemas', () => {
 
   it('QW2-7: what does not fit is left out whole, and named', async () => {
     const tools = ['one', 'two', 'three', 'four'].map((name) => wide(name, 60))
-    const host = await play({ tools, delivery: 'bridge', resultBudget: 1500 })
+    const host = await play({ tools, delivery: 'bridge', limits: { resultBudget: 1500 } })
     const [answer = ''] = await host.step(search('paint a wall'))
     for (const { name, inputSchema } of tools) {
       const whole = answer.includes(JSON.stringify(inputSchema))

@@ -212,7 +212,7 @@ describe('reports about Claude Code', () => {
 
   it('claude-18370: the threshold is met exactly where it is set', async () => {
     const cost = async (threshold: number) => {
-      const conversation = await createToolwell({ tools: mixed(), threshold }).open({ id: 'x' })
+      const conversation = await createToolwell({ tools: mixed(), costs: { threshold } }).open({ id: 'x' })
       const { mode } = await conversation.begin({ requestId: 'r', anchor: 'r', wire: 'test' })
       return { mode, because: conversation.inspect().because ?? '' }
     }

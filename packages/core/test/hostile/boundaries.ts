@@ -6,8 +6,8 @@
 import {
   createToolwell,
   memoryStore,
-  type SearchFace,
-  searchFaces,
+  type SearchTool,
+  searchTools,
   type Tool,
   ToolwellError,
   type ToolwellOptions,
@@ -207,9 +207,13 @@ const words = define(
       tool('two', { ...written, group: 'pair' }),
       tool('three', { ...written, group: 'pair', alwaysLoad: true }),
     ]
-    const played = await host(on, { tools: base(), delivery: how, affordance: 'strong' }, ({ catalogue }) => {
-      if (!late) catalogue.setSource('wild', { tools, description: about })
-    })
+    const played = await host(
+      on,
+      { tools: base(), delivery: how, surface: { affordance: 'strong' } },
+      ({ catalogue }) => {
+        if (!late) catalogue.setSource('wild', { tools, description: about })
+      },
+    )
     await played.begin()
     if (late) played.well.catalogue.setSource('wild', { tools, description: about })
     await played.run({ name: 'tool_search', arguments: { query } }, { name: 'wild__one', arguments: {} })
@@ -340,19 +344,19 @@ const schemas = define(
   },
 )
 
-const faces: readonly SearchFace[] = Object.values(searchFaces)
+const searchToolList: readonly SearchTool[] = Object.values(searchTools)
 const queries = define(
-  'queries and the input of every search face',
+  'queries and the input of every search tool',
   'every input is answered by a search with a typed result and a text without invisible characters, whose first line a new ledger recovers exactly',
   fc.tuple(
     hostileJson,
     hostileText,
-    fc.constantFrom(...faces),
+    fc.constantFrom(...searchToolList),
     wire,
     fc.constantFrom('append' as const, 'bridge' as const),
   ),
-  async ([anything, query, face, on, how]) => {
-    const played = await host(on, { tools: base(), delivery: how, face })
+  async ([anything, query, searchTool, on, how]) => {
+    const played = await host(on, { tools: base(), delivery: how, search: { tool: searchTool } })
     const input =
       typeof anything === 'object' && anything !== null && !Array.isArray(anything) ? anything : {}
     const asked = [
@@ -366,13 +370,13 @@ const queries = define(
       ]),
       input,
     ]
-    const answers = await played.run(...asked.map((each) => ({ name: face.name, arguments: each })))
+    const answers = await played.run(...asked.map((each) => ({ name: searchTool.name, arguments: each })))
     assert(
       answers.every(({ outcome }) => outcome.kind === 'search'),
       `a search ended as ${answers.map(({ outcome }) => outcome.kind)}`,
     )
     const { loadedLazyTools } = played.conversation.inspect()
-    const other = await host(on, { tools: base(), delivery: how, face })
+    const other = await host(on, { tools: base(), delivery: how, search: { tool: searchTool } })
     await other.line.importHistory(played.messages)
     const again = other.conversation.inspect().loadedLazyTools
     assert(

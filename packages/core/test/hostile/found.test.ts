@@ -42,7 +42,13 @@ describe('a second process on one ledger', () => {
 
   it('calls what the other one has loaded since the request, though here it was hidden', async () => {
     const store = memoryStore()
-    const options = { tools: mixed(), mode: 'on', delivery: 'append', hiddenCalls: 'refuse', store } as const
+    const options = {
+      tools: mixed(),
+      mode: 'on',
+      delivery: 'append',
+      surface: { hiddenCalls: 'refuse' },
+      store,
+    } as const
     const first = await createToolwell(options).open({ id: 'x' })
     const second = await createToolwell(options).open({ id: 'x' })
     const turn = await openaiChat(first).begin([user])
@@ -130,7 +136,7 @@ it('a call that fails is a use of its tool', async () => {
     }),
     ...server('near', ['create', 'open']),
   ]
-  const host = await start(chat, { tools, delivery: 'append', maxLoaded: 2 })
+  const host = await start(chat, { tools, delivery: 'append', limits: { maxLoaded: 2 } })
   const select = (name: string) => ({ name: 'tool_search', arguments: { query: `select:${name}` } })
   const failing = { name: 'far__burst', arguments: {} }
   await host.step(select('far__burst'))
@@ -181,14 +187,14 @@ describe('a group', () => {
 
 describe('under a cap, what is asked for by name', () => {
   it('makes no room for its neighbour in the list of a search', async () => {
-    const host = await play({ delivery: 'append', maxLoaded: 1 })
+    const host = await play({ delivery: 'append', limits: { maxLoaded: 1 } })
     await host.step(search('select:tracker__create_issue'))
     await host.step(search('select:calendar__find_slot,tracker__create_issue'))
     expect(host.loaded()).toEqual(['tracker__create_issue'])
   })
 
   it('counts as used, also where it was loaded: what was not asked for makes room', async () => {
-    const host = await play({ delivery: 'append', maxLoaded: 2 })
+    const host = await play({ delivery: 'append', limits: { maxLoaded: 2 } })
     await host.step(search('select:tracker__create_issue'))
     await host.step(search('select:calendar__find_slot'))
     await host.step(search('select:tracker__create_issue'))
@@ -198,14 +204,19 @@ describe('under a cap, what is asked for by name', () => {
 
   it('takes nothing from the next where a group does not fit as a whole', async () => {
     const tools = [...server('bulk', ['a', 'z']), ...server('bulk', ['t1', 't2'], { group: 'tabs' })]
-    const host = await play({ tools: [...mixed(), ...tools], delivery: 'append', maxLoaded: 2, loadLimit: 5 })
+    const host = await play({
+      tools: [...mixed(), ...tools],
+      delivery: 'append',
+      limits: { maxLoaded: 2 },
+      search: { loadLimit: 5 },
+    })
     await host.step(search('select:tracker__create_issue'))
     await host.step(search('server:bulk'))
     expect(host.loaded()).toEqual(['bulk__a', 'bulk__z'])
   })
 
   it('makes no room for its neighbour in the list of a host', async () => {
-    const host = await play({ delivery: 'append', maxLoaded: 1 })
+    const host = await play({ delivery: 'append', limits: { maxLoaded: 1 } })
     await host.conversation.load(['tracker__create_issue'])
     const report = await host.conversation.load(['calendar__find_slot', 'tracker__create_issue'])
     expect(report).toEqual({
@@ -228,7 +239,7 @@ it('a tool that is gone is unloaded by no name, whatever the delivery', async ()
 })
 
 it('a load that waits off the surface and makes room for another has no place of its own any more', async () => {
-  const host = await play({ mode: 'off', maxLoaded: 1 })
+  const host = await play({ mode: 'off', limits: { maxLoaded: 1 } })
   await host.begin()
   await host.conversation.load(['tracker__create_issue'])
   await host.compact()
@@ -253,7 +264,7 @@ describe('an eager tool whose server was away at a latch', () => {
       host.talk()
       const sent = await host.sent()
       expect(sent).toContain('The value for read_mail')
-      expect(sent).toContain('late__read_mail has joined your tools')
+      expect(sent).toContain('late__read_mail was added to your tools')
       if (delivery !== 'bridge') expect(await host.names()).toContain('late__read_mail')
       host.talk()
       expect(await host.sent()).toContain('The value for read_mail')

@@ -7,8 +7,7 @@ import {
   type Toolwell,
 } from '@toolwell/core'
 import fc from 'fast-check'
-import { readLedger, sumUp } from '../../src/ledger/open-ledger.js'
-import { writeSnapshot } from '../../src/ledger/snapshot.js'
+import { readLedger } from '../../src/ledger/log.js'
 import { expectSame, RequestChecks } from './checks.js'
 import { story } from './episodes.js'
 import { asked, createCall, spell } from './model-calls.js'
@@ -58,19 +57,6 @@ export class Machine {
     const inner = memoryStore()
     this.store = {
       read: (ledger, from) => inner.read(ledger, from),
-      // Whoever opens a ledger does so from a snapshot of its first half.
-      snapshot: {
-        async read(ledger) {
-          const own = await inner.read(ledger)
-          const count = own.length >> 1
-          const last = own[count - 1]
-          if (!last) return undefined
-          const all = await readLedger(inner, ledger)
-          const sum = sumUp(ledger, all.slice(0, all.length - own.length + count))
-          return { count, text: writeSnapshot(sum, last) }
-        },
-        async write() {},
-      },
       append: async (ledger, expected, events) => {
         const fault = this.crash
         const isDue = fault?.left === 0
@@ -102,13 +88,11 @@ export class Machine {
     const well = createToolwell({
       tools: hostTools(this.world, this.ran),
       mode: mode.startsWith('auto') ? 'auto' : (mode as 'on' | 'off'),
-      ...(mode.startsWith('auto') ? { threshold: mode === 'auto-on' ? 0 : 1e9 } : {}),
+      ...(mode.startsWith('auto') ? { costs: { threshold: mode === 'auto-on' ? 0 : 1e9 } } : {}),
       delivery,
-      hiddenCalls,
-      ...(maxLoaded === undefined ? {} : { maxLoaded: maxLoaded }),
-      ...(cards === undefined ? {} : { cards }),
-      ...(cardPlace === undefined ? {} : { cardPlace }),
-      ...(schemas === undefined ? {} : { schemas }),
+      surface: { hiddenCalls, ...(cards && { cards }), ...(cardPlace && { cardPlace }) },
+      ...(maxLoaded === undefined ? {} : { limits: { maxLoaded } }),
+      ...(schemas === undefined ? {} : { search: { schemas } }),
       policy: policyOf(this.world),
       store: this.store,
     })
@@ -301,7 +285,7 @@ export class Machine {
       return { ...rest, deferredNames: [...deferredNames].sort() }
     }
     expectSame('live and replayed', known(other), known({ conversation: live }))
-    expectSame('stored and live', await readLedger(this.store, id), await live.readEvents())
+    expectSame('stored and live', await readLedger(this.store, id), live.events)
   }
 
   /** The reply of the model, and what it comes to. */

@@ -18,22 +18,19 @@ const TOOLS = (): Tool[] => [
   tool('close_issue', { source: 'tracker' }),
 ]
 
-/** Real ledgers, one for each delivery, made once. */
+/** The files of real ledgers, one for each delivery, made once. */
 let sampled: Promise<readonly string[]> | undefined
 async function sample(delivery: 'append' | 'bridge' | 'native'): Promise<string> {
-  const lines: string[] = []
-  const events: LedgerEvent[] = []
+  const folder = mkdtempSync(join(tmpdir(), 'toolwell-sample-'))
+  const files = jsonlStore(folder)
   const store: LedgerStore = {
-    read: async () => events,
-    append: async (_, __, added) => {
-      events.push(...(JSON.parse(JSON.stringify(added)) as LedgerEvent[]))
-      if (added.length > 0) lines.push(JSON.stringify({ v: 2, events: added }))
-    },
+    read: (_, from) => files.read('thread', from),
+    append: (_, expected, added) => files.append('thread', expected, added),
   }
   const { WIRES } = await import('./wires.js')
   const on = WIRES[1]
   if (!on) throw new Error('there is no such wire')
-  const played = await host(on, { tools: TOOLS(), delivery, store, maxLoaded: 2 })
+  const played = await host(on, { tools: TOOLS(), delivery, store, limits: { maxLoaded: 2 } })
   await played.run(
     { name: 'tool_search', arguments: { query: 'select:tracker__create_issue' } },
     { name: 'read_file', arguments: {} },
@@ -50,7 +47,9 @@ async function sample(delivery: 'append' | 'bridge' | 'native'): Promise<string>
   await played.conversation.unload(['tracker__create_issue'])
   await played.begin()
   await played.conversation.clear()
-  return lines.map((line) => `${line}\n`).join('')
+  const text = readFileSync(join(folder, 'thread.jsonl'), 'utf8')
+  rmSync(folder, { recursive: true })
+  return text
 }
 const samples = () => {
   sampled ??= Promise.all((['append', 'bridge', 'native'] as const).map(sample))
@@ -161,7 +160,7 @@ const facts = define(
     const whole = (await samples())[which] ?? ''
     const events = whole
       .split('\n')
-      .flatMap((line) => (line === '' ? [] : (JSON.parse(line) as { events: LedgerEvent[] }).events))
+      .flatMap((line) => (line === '' ? [] : (JSON.parse(line.slice(9)) as { events: LedgerEvent[] }).events))
     const changed = events.map((event, index) =>
       index === at % events.length ? (altered(event, path, put) as LedgerEvent) : event,
     )

@@ -2,10 +2,12 @@
  * One list of journeys for the official clients: the same host loop, the real client of each wire, and the strict endpoint
  * of its protocol at the other end. A client says how it asks and what it understood; the journeys are the same for all.
  */
+
 import type { Tool, ToolwellOptions } from '@toolwell/core'
 import type { ScriptedCall, ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { someOf } from '../../../../test/setup/tier.ts'
+import { adapterPort } from '../../src/conversation.js'
 import { mixed, tool } from '../support/tools.js'
 import type { Script, WireHarness, WireHost } from '../support/wire-harness.js'
 
@@ -225,9 +227,9 @@ const journeys: Record<string, (scene: Scene) => Promise<void>> = {
       done,
     ])
     await host.ask('one')
-    const { epoch } = host.conversation
+    const { epoch } = adapterPort(host.conversation)
     await host.compact('We talked.', 0)
-    expect(host.conversation.epoch).toBe(epoch + 1)
+    expect(adapterPort(host.conversation).epoch).toBe(epoch + 1)
     expect(await host.ask('two')).toBe('It is done, and well.')
     const raw = host.requests.at(-1)?.raw
     expect(raw).toContain('create_issue ran with')

@@ -7,11 +7,11 @@ import { mixed, tool } from '../support/tools.js'
 const MB = 1024 * 1024
 
 it('keeps few of the words that were ever asked for', async () => {
-  const face = createToolwell({ tools: mixed(), mode: 'on', delivery: 'bridge' }).face()
+  const direct = createToolwell({ tools: mixed(), mode: 'on', delivery: 'bridge' }).direct()
   const ask = async (from: number) => {
     for (let query = from; query < from + 500; query++) {
       const words = Array.from({ length: 20 }, (_, index) => `w${query}x${index}`)
-      await face.search({ query: words.join(' ') })
+      await direct.search({ query: words.join(' ') })
     }
   }
   await ask(0)
@@ -30,10 +30,10 @@ it('keeps nothing of tools that were asked for once and are not held', async () 
       get: () => ({ type: 'object', properties: { a: { const: JSON.parse(`"${index} ${text}"`) } } }),
     }),
   )
-  const face = createToolwell({ tools, mode: 'on', delivery: 'bridge' }).face()
+  const direct = createToolwell({ tools, mode: 'on', delivery: 'bridge' }).direct()
   const ask = async (name: string) => {
-    await face.search({ query: `select:${name}` })
-    await face.judge({ name: 'tool_call', input: { name, arguments: { a: 1 } } })
+    await direct.search({ query: `select:${name}` })
+    await direct.judge({ name: 'tool_call', input: { name, arguments: { a: 1 } } })
   }
   for (let index = 0; index < 10; index++) await ask(`tool_${index}`)
   const before = await collectGarbage()

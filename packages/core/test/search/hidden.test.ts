@@ -106,15 +106,15 @@ describe('what may not be seen', () => {
       const seen = sample.filter(({ source }) => source !== denied)
       const policy = ({ source }: { source: string }) => source !== denied
       const [behindPolicy, without] = [
-        createToolwell({ tools: sample, mode: 'on', policy }).face(),
-        createToolwell({ tools: seen, mode: 'on' }).face(),
+        createToolwell({ tools: sample, mode: 'on', policy }).direct(),
+        createToolwell({ tools: seen, mode: 'on' }).direct(),
       ]
       for (const query of queries)
         expect(await behindPolicy.search({ query })).toEqual(await without.search({ query }))
     }
   })
 
-  const text = async (well: Toolwell, query: string) => (await well.face().search({ query })).text
+  const text = async (well: Toolwell, query: string) => (await well.direct().search({ query })).text
   const files = (name: string, description: string) => ({
     name,
     description,
@@ -207,10 +207,10 @@ describe('what may not be seen', () => {
       asked += 1
       return true
     }
-    const face = createToolwell({ tools: sample, mode: 'on', policy }).face()
-    await face.search({ query: 'read a file' })
+    const direct = createToolwell({ tools: sample, mode: 'on', policy }).direct()
+    await direct.search({ query: 'read a file' })
     asked = 0
-    await face.search({ query: 'read a file' })
+    await direct.search({ query: 'read a file' })
     expect(asked).toBeLessThan(4 * sample.length)
   })
 })

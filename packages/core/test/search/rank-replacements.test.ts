@@ -5,7 +5,7 @@ import { tool } from '../support/tools.js'
 
 async function found(query: string, tools: readonly Tool[]): Promise<string[]> {
   const well = createToolwell({ tools, mode: 'on', delivery: 'bridge' })
-  const { text } = await well.face().search({ query })
+  const { text } = await well.direct().search({ query })
   return [...text.matchAll(/files__(\w+)/g)].map(([, name = '']) => name).filter(isFirst)
 }
 const isFirst = (name: string, place: number, all: readonly string[]) => all.indexOf(name) === place

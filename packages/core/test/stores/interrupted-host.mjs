@@ -8,14 +8,13 @@ const [core, folder, signal, target, number] = process.argv.slice(2)
 const { createToolwell } = await import(join(core, 'index.js'))
 const { jsonlStore } = await import(join(core, 'ledger/stores/jsonl.js'))
 
-const isSnapshot = target.startsWith('snapshot')
 let appends = 0
 let isOver = false
 const say = (message) => appendFileSync(1, `${JSON.stringify(message)}\n`)
 
 /** The step that was asked for is the last thing that happens until the parent says otherwise. */
 function at(step) {
-  if (isOver || step !== target || (!isSnapshot && appends !== Number(number))) return
+  if (isOver || step !== target || appends !== Number(number)) return
   isOver = true
   say({ at: step })
   process.kill(process.pid, signal)
@@ -30,8 +29,8 @@ await handle.close()
 const { write, datasync, sync } = prototype
 prototype.write = async function (bytes, from, length) {
   if (isOver || target !== 'half-written' || appends !== Number(number))
-    return write.call(this, bytes, from, length)
-  const half = await write.call(this, bytes, from, Math.ceil(length / 2))
+    return write.call(this, bytes, from, length, null)
+  const half = await write.call(this, bytes, from, Math.ceil(length / 2), null)
   at('half-written')
   return half
 }
@@ -41,34 +40,7 @@ for (const [name, real] of Object.entries({ datasync, sync }))
     return real.call(this)
   }
 
-// A snapshot is the only thing of this size that is written in one piece.
-const { writeFile: writeWhole } = prototype
-prototype.writeFile = async function (bytes) {
-  if (!isSnapshot || bytes.length < 10_000) return writeWhole.call(this, bytes)
-  at('snapshot begun')
-  if (target === 'snapshot half-written') await write.call(this, bytes, 0, bytes.length >> 1)
-  at('snapshot half-written')
-  if (target !== 'snapshot half-written') await writeWhole.call(this, bytes)
-  at('snapshot written')
-}
-
 const inner = jsonlStore(folder)
-// So that the next append is followed by one.
-if (isSnapshot)
-  await inner.append(
-    'thread',
-    0,
-    Array.from({ length: 1000 }, (_, id) => ({
-      id,
-      anchor: `before ${id}`,
-      kind: 'searched',
-      query: `what was asked ${id}`,
-      loaded: [],
-      dropped: [],
-      missed: false,
-      tokens: 1,
-    })),
-  )
 const store = {
   ...inner,
   async append(ledger, expected, events) {

@@ -1,6 +1,6 @@
 /**
- * A host that is killed or stopped at any step: before, within and after each append, while a tool runs, and in a snapshot. Another one goes on
- * with its conversation at once; nothing acknowledged is lost or doubled, and no call runs twice.
+ * A host is killed or stopped at any step: before, within and after each append, and while a tool runs. Another host continues its
+ * conversation at once; nothing acknowledged is lost or doubled, and no call runs twice.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -13,7 +13,6 @@ import { checkLedger } from '@toolwell/core/internal/node'
 import { jsonlStore } from '@toolwell/core/stores/jsonl'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isLong } from '../../../../test/setup/tier.ts'
-import { type OpenedLedger, openLedger, sumUp } from '../../src/ledger/open-ledger.js'
 import { tool } from '../support/tools.js'
 
 const program = fileURLToPath(new URL('./interrupted-host.mjs', import.meta.url))
@@ -109,9 +108,6 @@ async function verify(said: readonly Said[], here: number): Promise<void> {
   ).toBeLessThanOrEqual(1)
   const requests = events.flatMap((event) => (event.kind === 'requested' ? [event.requestId] : []))
   expect(new Set(requests).size).toBe(requests.length)
-  // Whatever became of a snapshot: what is opened with it is what the log says.
-  const known = ({ state, started, lastAnchor }: OpenedLedger) => [state, started.written(), lastAnchor]
-  expect(known(await openLedger(jsonlStore(folder), 'thread'))).toEqual(known(sumUp('thread', events)))
 }
 
 /** 1 begin, 2 the start of the call, 3 its result, 4 a compaction, 5 begin. */
@@ -121,20 +117,15 @@ const places = [
   ...STEPS.flatMap((step) => APPENDS.map((number) => [step, number] as const)),
   ['running', 2] as const,
 ]
-/** Beside the appends, while they go on. */
-const SNAPSHOTS = ['snapshot begun', 'snapshot half-written', 'snapshot written'].map(
-  (step) => [step, 0] as const,
-)
 /** In `npm test` each step once, at another append each time. */
-const tried = [
-  ...(isLong
-    ? places
-    : [
-        ...STEPS.map((step, index) => [step, APPENDS[(index * 2 + 1) % 5] ?? 1] as const),
-        ['running', 2] as const,
-      ]),
-  ...(isLong ? SNAPSHOTS : SNAPSHOTS.slice(1, 2)),
-]
+const tried = isLong
+  ? places
+  : [
+      ...STEPS.map((step, index) => [step, APPENDS[(index * 2 + 1) % 5] ?? 1] as const),
+      ['running', 2] as const,
+    ]
+/** An append is one write. A signal that only stops a process does not cut it in half. */
+const stopped = tried.filter(([step]) => step !== 'half-written')
 
 describe.skipIf(process.platform === 'win32')('a host', () => {
   it.each(tried)('that is killed %s append %i', async (step, number) => {
@@ -146,18 +137,12 @@ describe.skipIf(process.platform === 'win32')('a host', () => {
     await verify(said, ran - 1)
   })
 
-  it.each(tried)(
-    'that is stopped %s append %i, and goes on while another one writes',
-    async (step, number) => {
-      const { said, goOn: wake } = await interrupted('SIGSTOP', step, number)
-      const other = goOn('other')
-      // Its lock is not taken while it is alive: where it stopped within an append, the other one waits.
-      await new Promise((resolve) => setTimeout(resolve, isLong ? 500 : 150))
-      await wake()
-      const { ran, own } = await other
-      expect(own).toBe('result')
-      expect(said.at(-1)).toEqual({ done: true })
-      await verify(said, ran - 1)
-    },
-  )
+  it.each(stopped)('that is stopped %s append %i does not hold up another one', async (step, number) => {
+    const { said, goOn: wake } = await interrupted('SIGSTOP', step, number)
+    const { ran, own } = await goOn('other')
+    expect(own).toBe('result')
+    await wake()
+    expect(said.at(-1)).toEqual({ done: true })
+    await verify(said, ran - 1)
+  })
 })

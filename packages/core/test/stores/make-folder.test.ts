@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { makeFolder } from '../../src/ledger/stores/make-folder.js'
+import { makeFolder } from '../../src/ledger/stores/folders.js'
 
 async function temporary(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'toolwell-folder-'))

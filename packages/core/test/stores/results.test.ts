@@ -126,7 +126,7 @@ describe('beside the ledgers of jsonlStore', () => {
     createToolwell({
       tools: [tool('look', { execute: () => 'row\n'.repeat(5000) })],
       mode: 'on',
-      maxResultTokens: 500,
+      limits: { maxResultTokens: 500 },
       store: jsonlStore(folder),
       ...options,
     }).open({ id: 'a' })

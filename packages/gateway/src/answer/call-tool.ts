@@ -1,6 +1,6 @@
 /** One call from the name and arguments a client sent to the result it gets. The target is judged on every path. */
 import { ProtocolError, ProtocolErrorCode, SERVER_INFO_META_KEY } from '@modelcontextprotocol/server'
-import type { FaceVerdict, Outcome } from '@toolwell/core'
+import type { DirectVerdict, Outcome } from '@toolwell/core'
 import { type Caller, McpFailure, type Progress } from '@toolwell/mcp'
 import { WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { prompts, READ_NAME } from '../prompts.js'
@@ -112,7 +112,7 @@ function factsOf(
 }
 
 /** Behind what was found: what of it may be called without asking for more. */
-function withReadable({ outcome, text }: Extract<FaceVerdict, { kind: 'answer' }>, room: Room): string {
+function withReadable({ outcome, text }: Extract<DirectVerdict, { kind: 'answer' }>, room: Room): string {
   if (outcome.kind !== 'search') return text
   const names = outcome.result.matches.flatMap(({ canonicalName }) => {
     const found = room.catalogue.resolve(canonicalName, () => true)
@@ -126,7 +126,7 @@ function withReadable({ outcome, text }: Extract<FaceVerdict, { kind: 'answer' }
 /** Undefined where it may not be called after all, and was not. */
 async function run(
   room: Room,
-  target: Extract<FaceVerdict, { kind: 'run' }>['target'],
+  target: Extract<DirectVerdict, { kind: 'run' }>['target'],
   { caller, signal, onProgress }: Asked,
   isDirect: boolean,
   isAllowed: (() => boolean) | undefined,

@@ -101,17 +101,21 @@ export function openHall(options: HallOptions): Hall {
   const well = createToolwell({
     mode: 'on',
     delivery: 'bridge',
-    // Nothing is learned: many callers are behind one face.
-    usage: false,
+    search: {
+      // Nothing is learned: many callers are behind one face.
+      usage: false,
+    },
     onEvent: (event) => {
       if (event.kind === 'source-changed') onChange()
     },
-    prompts: {
-      unavailable: ({ name, state }) => defaultPrompts.unavailable({ name, state: why(name, state) }),
-      searchUnavailable: ({ asked, state }) =>
-        defaultPrompts.searchUnavailable({ asked, state: why(asked, state) }),
-      searchQuarantined: ({ source, count }) =>
-        toolsHeldBack(source, count, { catalogue, configOf, command }),
+    surface: {
+      prompts: {
+        unavailable: ({ name, state }) => defaultPrompts.unavailable({ name, state: why(name, state) }),
+        searchUnavailable: ({ asked, state }) =>
+          defaultPrompts.searchUnavailable({ asked, state: why(asked, state) }),
+        searchQuarantined: ({ source, count }) =>
+          toolsHeldBack(source, count, { catalogue, configOf, command }),
+      },
     },
   })
   const why = (name: string, state: string) => whyAway(name, state, { catalogue, report, configOf, command })
@@ -166,7 +170,7 @@ export function openHall(options: HallOptions): Hall {
       const wanted = profile === undefined ? undefined : config.profiles[profile]
       // Of the servers that are in use, whatever the files say by now.
       const policy = wanted && within(byName(inProfile([...known.values()], wanted)), wanted.servers)
-      const room = openRoom(hall, well.face(dropUndefined({ policy })), isReadOnly)
+      const room = openRoom(hall, well.direct(dropUndefined({ policy })), isReadOnly)
       rooms.set(profile, room)
       return room
     },

@@ -1,6 +1,6 @@
 /** One room: what callers of one profile see and may call. */
 import { homedir } from 'node:os'
-import type { Entry, Face, FaceDigest } from '@toolwell/core'
+import type { Direct, DirectDigest, Entry } from '@toolwell/core'
 import type { McpTool, ServerConfig, ServerDefinition } from '@toolwell/mcp'
 import type { Hall } from './hall.js'
 import type { IsReadOnly } from './read-only.js'
@@ -8,9 +8,9 @@ import type { IsReadOnly } from './read-only.js'
 export interface Room extends Pick<Hall, 'catalogue' | 'call' | 'settled'> {
   /** Before tools are listed: waits at a first start alone. */
   begun(): Promise<void>
-  readonly face: Face
+  readonly face: Direct
   /** The same object until the catalogue changes. */
-  digest(): FaceDigest
+  digest(): DirectDigest
   /** Approved by the config or by a person; what a server says of its own tools does not count. */
   isReadOnly(source: string, tool: string): boolean
   /** It is started in a way that names the folder of a project. */
@@ -21,10 +21,10 @@ export interface Room extends Pick<Hall, 'catalogue' | 'call' | 'settled'> {
   listed(entry: Entry): McpTool | undefined
 }
 
-export function openRoom(hall: Hall, face: Face, isReadOnly: IsReadOnly): Room {
+export function openRoom(hall: Hall, face: Direct, isReadOnly: IsReadOnly): Room {
   const { catalogue, call, settled, servers } = hall
   const indexes = new WeakMap<ServerDefinition, ReadonlyMap<string, McpTool>>()
-  let known: { readonly revision: number; readonly digest: FaceDigest } | undefined
+  let known: { readonly revision: number; readonly digest: DirectDigest } | undefined
   let folders: { readonly revision: number; readonly areNamed: boolean } | undefined
   const listedAs = (source: string, tool: string): McpTool | undefined => {
     const definition = hall.known.has(source) ? servers.definition(source) : undefined

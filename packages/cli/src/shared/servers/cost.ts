@@ -50,7 +50,7 @@ export async function surfaceOf(
   const parts = { eager: 0, cards: 0, metaTools: 0, section: 0 }
   const well = createToolwell({
     mode,
-    tokenizer,
+    costs: { tokenizer },
     onEvent(event) {
       if (event.kind === 'requested') Object.assign(parts, picked(event.tokens))
     },

@@ -2,7 +2,7 @@
 
 import { isRecord } from '../../base/data.js'
 import { invalid } from '../../base/options.js'
-import type { Conversation } from '../../conversation.js'
+import { adapterPort, type Conversation } from '../../conversation.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { CallAnswer, Execute } from '../../turn/run.js'
@@ -53,6 +53,7 @@ export function createExchanges(
   registry: Registry,
   { execute: host, ...options }: { readonly execute?: Execute } & NativeOptions,
 ): Exchanges {
+  const port = adapterPort(conversation)
   const batches: Batch[] = []
   const late = new WeakMap<readonly AiMessage[], Batch>()
   const told = new Set<string>()
@@ -79,7 +80,7 @@ export function createExchanges(
       if (unit.kind === 'assistant')
         for (const [index, { id }] of unit.calls.entries()) made.set(id, calls[index] ?? '')
     if (some.some(({ call }) => !made.has(call.id))) {
-      conversation.warn('request-unseen', UNSEEN)
+      port.warn('request-unseen', UNSEEN)
       if (some.some(({ call }) => call.name === conversation.loader)) throw invalid('settings', UNSEEN)
     }
     const calls = some.map(({ call: { id, name, input } }) => ({
@@ -106,7 +107,7 @@ export function createExchanges(
       const given = asked.tools ?? []
       const names = new Set(given.map(({ name }) => name))
       const others = given.flatMap(({ name }) => (registry.has(name) ? [] : [name]))
-      const wire = aiWire(protocol, conversation.prompts, {
+      const wire = aiWire(protocol, port.prompts, {
         beside: others,
         way: possible,
         given: (name) => names.has(name),
@@ -116,7 +117,7 @@ export function createExchanges(
       const turn = await createAdapter(conversation, wire).begin(restored(asked.prompt))
       view = turn.view
       way = view.delivery === 'native' ? possible : undefined
-      const { prompts } = conversation
+      const { prompts } = port
       const { tools, missing, inText } = declare(given, registry.has, turn.view, protocol, prompts, way)
       const search = way === 'tool-search' ? view.loader : undefined
       const batch = createBatch(async (some) => {

@@ -4,12 +4,11 @@
  */
 
 import { assertKnownKeys } from '../../base/options.js'
-import type { Conversation } from '../../conversation.js'
+import { adapterPort, type Conversation } from '../../conversation.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Execute } from '../../turn/run.js'
 import { type Adapter, createAdapter } from '../shared/adapter.js'
-import { assertConversation } from '../shared/assert-adapter.js'
 import { argumentsObject, readArguments } from '../shared/thread.js'
 import { createExchanges, type Exchanges } from './exchanges.js'
 import { loaderOutput, loaderResult } from './found.js'
@@ -95,9 +94,9 @@ export function aiSdk<Message extends AiMessage = AiMessage, Tools extends objec
   options: AiSdkOptions = {},
 ): AiSdk<Message, Tools> {
   assertKnownKeys(options, ['beside', 'execute', 'native', 'toolChanges'], 'aiSdk')
-  assertConversation(conversation)
+  const { prompts } = adapterPort(conversation)
   const { beside = {}, execute } = options
-  const results = createResults(() => conversation.prompts.noOutput())
+  const results = createResults(() => prompts.noOutput())
   const registry = createRegistry(conversation.catalogue, beside, {
     loader: conversation.loader,
     runsAll: execute !== undefined,
@@ -117,10 +116,11 @@ export function aiSdk<Message extends AiMessage = AiMessage, Tools extends objec
   const exchanges: Exchanges = createExchanges(conversation, registry, options)
   const wrap = <Model>(model: Model): Model => wrapModel(model, exchanges.open)
   // Messages that are written here have the documented shapes, whatever type names them.
-  const adapter = createAdapter(
-    conversation,
-    aiWire(WIRE, conversation.prompts, { stored: true }),
-  ) as unknown as Adapter<Message, AiReply, AiParts>
+  const adapter = createAdapter(conversation, aiWire(WIRE, prompts, { stored: true })) as unknown as Adapter<
+    Message,
+    AiReply,
+    AiParts
+  >
 
   return {
     compact: adapter.compact,
@@ -137,7 +137,7 @@ export function aiSdk<Message extends AiMessage = AiMessage, Tools extends objec
 
       async prepareStep(step) {
         registry.update()
-        const messages = repairHistory(step.messages as unknown as readonly AiMessage[], conversation.prompts)
+        const messages = repairHistory(step.messages as unknown as readonly AiMessage[], prompts)
         return {
           model: wrap(step.model),
           ...(messages ? { messages: messages as unknown as typeof step.messages } : {}),

@@ -1,7 +1,6 @@
 /** `@toolwell/core/anthropic`: Anthropic Messages as plain JSON. */
-import type { Conversation } from '../../conversation.js'
+import { adapterPort, type Conversation } from '../../conversation.js'
 import { type Adapter, createAdapter, type Turn } from '../shared/adapter.js'
-import { assertConversation } from '../shared/assert-adapter.js'
 import type { AnthropicMessage, AnthropicParts, AnthropicPrompt, AnthropicReply } from './types.js'
 import { type AnthropicOptions, anthropicWire } from './wire.js'
 
@@ -43,10 +42,7 @@ export function anthropic<Message extends AnthropicMessage = AnthropicMessage>(
   conversation: Conversation,
   options: AnthropicOptions = {},
 ): Anthropic<Message> {
-  assertConversation(conversation)
+  const { prompts } = adapterPort(conversation)
   // Messages that are written here have role and content in their documented shapes, whatever type names them.
-  return createAdapter(
-    conversation,
-    anthropicWire(conversation.prompts, options),
-  ) as unknown as Anthropic<Message>
+  return createAdapter(conversation, anthropicWire(prompts, options)) as unknown as Anthropic<Message>
 }

@@ -1,7 +1,6 @@
 /** `@toolwell/core/google`: the Gemini API as plain JSON. */
-import type { Conversation } from '../../conversation.js'
+import { adapterPort, type Conversation } from '../../conversation.js'
 import { type Adapter, createAdapter, type Turn } from '../shared/adapter.js'
-import { assertConversation } from '../shared/assert-adapter.js'
 import type { GoogleContent, GoogleReply } from './types.js'
 import { type GoogleOptions, type GoogleParts, type GooglePrompt, googleWire } from './wire.js'
 
@@ -41,7 +40,7 @@ export function google<Content extends GoogleContent = GoogleContent>(
   conversation: Conversation,
   options: GoogleOptions = {},
 ): Google<Content> {
-  assertConversation(conversation)
+  const { prompts } = adapterPort(conversation)
   // The wire reads any content of this protocol and writes only contents of it: the host's type is as good as ours.
-  return createAdapter(conversation, googleWire(conversation.prompts, options)) as unknown as Google<Content>
+  return createAdapter(conversation, googleWire(prompts, options)) as unknown as Google<Content>
 }

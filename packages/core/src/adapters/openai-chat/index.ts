@@ -1,7 +1,6 @@
 /** `@toolwell/core/openai-chat`: Chat Completions as plain JSON, for OpenAI and every compatible server. */
-import type { Conversation } from '../../conversation.js'
+import { adapterPort, type Conversation } from '../../conversation.js'
 import { type Adapter, createAdapter, type Turn } from '../shared/adapter.js'
-import { assertConversation } from '../shared/assert-adapter.js'
 import type { ChatMessage, ChatReply } from './types.js'
 import { type ChatOptions, type ChatParts, chatWire } from './wire.js'
 
@@ -33,10 +32,7 @@ export function openaiChat<Message extends { role: string } = ChatMessage>(
   conversation: Conversation,
   options: ChatOptions = {},
 ): OpenAIChat<Message> {
-  assertConversation(conversation)
+  const { prompts } = adapterPort(conversation)
   // The wire reads any message of this protocol and writes only messages of it: the host's type is as good as ours.
-  return createAdapter(
-    conversation,
-    chatWire(conversation.prompts, options),
-  ) as unknown as OpenAIChat<Message>
+  return createAdapter(conversation, chatWire(prompts, options)) as unknown as OpenAIChat<Message>
 }

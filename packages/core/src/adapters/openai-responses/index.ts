@@ -1,7 +1,6 @@
 /** `@toolwell/core/openai-responses`: the Responses API as plain JSON, for OpenAI and compatible servers. */
-import type { Conversation } from '../../conversation.js'
+import { adapterPort, type Conversation } from '../../conversation.js'
 import { type Adapter, createAdapter, type Turn } from '../shared/adapter.js'
-import { assertConversation } from '../shared/assert-adapter.js'
 import type { ResponsesFunction, ResponsesItem, ResponsesReply, ResponsesSearchTool } from './types.js'
 import { type ResponsesOptions, type ResponsesParts, type ResponsesPrompt, responsesWire } from './wire.js'
 
@@ -52,9 +51,9 @@ export function openaiResponses<Item extends ResponsesItem = ResponsesItem>(
   options: ResponsesOptions = {},
 ): OpenAIResponses<Item> {
   // The wire reads any item of this protocol and writes only items of it: the host's type is as good as ours.
-  assertConversation(conversation)
+  const { prompts } = adapterPort(conversation)
   return createAdapter(
     conversation,
-    responsesWire(conversation.loader, conversation.prompts, options),
+    responsesWire(conversation.loader, prompts, options),
   ) as unknown as OpenAIResponses<Item>
 }

@@ -4,7 +4,7 @@ import type { Usage } from '../../accounting/measurement.js'
 import { lazily } from '../../base/async.js'
 import { dropUndefined, isRecord, plainJson } from '../../base/data.js'
 import { describeKind, invalid } from '../../base/options.js'
-import type { Conversation } from '../../conversation.js'
+import { adapterPort, type Conversation } from '../../conversation.js'
 import { createState } from '../../ledger/fold.js'
 import { toolLimit } from '../../schema/dialect.js'
 import { removeFrame } from '../../surface/deltas.js'
@@ -15,7 +15,7 @@ import type { ImportedStep, ImportReport } from '../../turn/host-steps.js'
 import type { CallAnswer, RunOptions } from '../../turn/run.js'
 import { readMachineLine } from '../../turn/search-call/machine-line.js'
 import { anchorsOf, survivors } from './anchors.js'
-import { assertConversation, assertThread, assertWire } from './assert-adapter.js'
+import { assertThread, assertWire } from './assert-adapter.js'
 import { assertRequest } from './assert-request.js'
 import { thinkingIn } from './bound-thinking.js'
 import { createFedBack, FED_BACK } from './fed-back.js'
@@ -93,7 +93,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   conversation: Conversation,
   wire: Wire<Message, Reply, Parts, Prompt>,
 ): Adapter<Message, Reply, Parts, Prompt> {
-  assertConversation(conversation)
+  const port = adapterPort(conversation)
   assertWire(wire)
   const form = wire.traits?.form
   const recallAll = createRecall((message: Message) => normalised(wire, message), form)
@@ -123,7 +123,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       const recalled = recall(messages)
       const reading = readStretches(recalled.entries)
       const { stretches, placed, naming } = reading
-      const { requestId = `history ${conversation.epoch}.${naming.hash()}` } = request as {
+      const { requestId = `history ${port.epoch}.${naming.hash()}` } = request as {
         readonly requestId?: string
       }
       const view = await conversation.begin({
@@ -140,16 +140,16 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         },
       })
       const { isOrderly, isEntangled } = reading.sum
-      const ends = isOrderly && !isEntangled ? undefined : await conversation.ends()
+      const ends = isOrderly && !isEntangled ? undefined : await port.ends()
       const endOf: EndOf | undefined = ends && ((call, anchor) => ends({ ...call, anchor }))
       const warnings: Warning[] = []
       const warn: Warn = (code, text) => {
         warnings.push({ code, text })
-        conversation.warn(code, text)
+        port.warn(code, text)
       }
       if (recalled.foreign) warn('entry-foreign', recalled.foreign)
       if (isFedBack(stretches, request, view)) warn('history-fed-back', FED_BACK)
-      const { policyFault } = conversation
+      const { policyFault } = port
       if (policyFault !== undefined)
         warn('policy-failed', `a policy failed, so the tool is denied: ${policyFault}`)
       const [declared, most] = [view.tools.length, toolLimit(wire.name)]
@@ -163,21 +163,13 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         view,
         warnings,
         parts: wire.parts(
-          compose(
-            wire,
-            write,
-            { messages, ...recalled, ...reading },
-            view,
-            conversation.prompts,
-            warn,
-            endOf,
-          ),
+          compose(wire, write, { messages, ...recalled, ...reading }, view, port.prompts, warn, endOf),
           view,
           plainJson(request),
           warn,
         ),
         refused: (error) =>
-          conversation.refuseDelivery({
+          port.refuseDelivery({
             requestId,
             detail: error instanceof Error ? error.message : String(error),
           }),
@@ -224,7 +216,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       const told =
         wire.restore && own.length === spoken.length
           ? wire.read(wire.restore(own).flatMap((message) => normalised(wire, message)))
-          : spoken.flatMap((unit) => leaveBehind(unit, wire, conversation.prompts))
+          : spoken.flatMap((unit) => leaveBehind(unit, wire, port.prompts))
       return wire.write(told, project(createState(), ''))
     },
 
@@ -242,7 +234,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         // In older histories, what an answer that holds definitions alone had to say follows it as a message of ours.
         const said =
           unit.kind === 'system' && unsaid !== undefined
-            ? readMachineLine(removeFrame(unit.text, conversation.prompts))
+            ? readMachineLine(removeFrame(unit.text, port.prompts))
             : undefined
         if (said && unsaid !== undefined) {
           steps.push({ anchor: unsaid, ...said })

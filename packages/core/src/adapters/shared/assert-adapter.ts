@@ -39,11 +39,6 @@ function isNative(value: unknown): boolean {
 
 const METHODS = ['read', 'write', 'parts', 'calls', 'answer']
 
-export function assertConversation(conversation: unknown): void {
-  if (isRecord(conversation) && typeof conversation.begin === 'function') return
-  throw invalid('conversation', 'An adapter takes a conversation: await toolwell.open({ id }) gives one.')
-}
-
 export function assertWire(wire: unknown): void {
   const missing = isRecord(wire)
     ? [
@@ -54,6 +49,6 @@ export function assertWire(wire: unknown): void {
   if (missing.length > 0)
     throw invalid(
       'wire',
-      `createAdapter takes a wire, and this one lacks ${missing.join(', ')}. See docs/guides/write-an-adapter.md.`,
+      `createAdapter takes a wire, and this one lacks ${missing.join(', ')}. See docs/adapters/writing-one.md.`,
     )
 }

@@ -1,17 +1,17 @@
-/** Keeps processes apart that write one file: a lock file that names its owner, held for one task. */
+/** Lets one process at a time change a file, with a lock file that names its owner. */
 import { randomUUID } from 'node:crypto'
 import { lstat, open, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
-import { makeFolder } from './make-folder.js'
+import { makeFolder } from './folders.js'
 
-/** An append takes milliseconds. A lock this old was left by a process that died on another machine. */
+/** A task takes milliseconds. An older lock is from a process that died on another machine. */
 const STALE_AFTER = 10_000
 const GIVE_UP_AFTER = 15_000
 
 /**
- * Runs the task while no other process holds the file. Rejects when the lock cannot be had, with the path to look at. A task that takes
- * longer than an append says how long it may take.
+ * Runs the task while no other process holds the lock. Rejects with the path of the lock file if it cannot get the lock. A long task
+ * needs a longer `staleAfter`.
  */
 export async function withFileLock<T>(
   file: string,
@@ -19,7 +19,7 @@ export async function withFileLock<T>(
   { staleAfter = STALE_AFTER, giveUpAfter = GIVE_UP_AFTER } = {},
 ): Promise<T> {
   const lock = `${file}.lock`
-  // The token tells this holding of the lock from every other, also by the same process.
+  // The random part distinguishes two locks of the same process.
   const owner = `${hostname()}:${process.pid}:${randomUUID()}`
   const deadline = Date.now() + giveUpAfter
   for (let attempt = 0; !(await take(lock, owner)); attempt++) {
@@ -36,14 +36,14 @@ export async function withFileLock<T>(
 }
 
 /**
- * The owner is where a link points to, so that it is known from the first moment: a file would have no owner between its
- * making and its writing, and who dies there would keep everyone waiting until it is old.
+ * The owner is the target of a symbolic link, so that it is known from the first moment. A process that died between creating and
+ * writing a file would block everybody until the file is old.
  */
 async function take(lock: string, owner: string): Promise<boolean> {
   try {
     await symlink(owner, lock).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code === 'EEXIST' || error.code === 'ENOENT') throw error
-      // No links on this disk, or not for this user.
+      // This disk has no links, or this user may not create them.
       const handle = await open(lock, 'wx')
       await handle.writeFile(owner).finally(() => handle.close())
     })
@@ -60,14 +60,14 @@ async function take(lock: string, owner: string): Promise<boolean> {
 }
 
 /**
- * Removes a lock whose owner is gone. One process at a time may do so, and looks again while it may: otherwise it could
- * remove the lock that another one has taken in between.
+ * Removes a lock whose owner is gone. Only one process at a time may do this, and it checks again first: otherwise it could remove the
+ * lock that another process has just taken.
  */
 async function clearStale(lock: string, staleAfter: number): Promise<void> {
   if (!(await isStale(lock, staleAfter))) return
   const right = `${lock}.clearing`
   if (!(await take(right, String(process.pid)))) {
-    // Whoever held this right and died is cleared by age alone; a rename lets only one of those who see it go on.
+    // If the process that clears locks died, its file becomes old. Only one process succeeds in renaming it.
     if (await isOld(right, STALE_AFTER))
       await rename(right, `${right}.${process.pid}`).then(
         () => rm(`${right}.${process.pid}`, { force: true }),
@@ -82,7 +82,7 @@ async function clearStale(lock: string, staleAfter: number): Promise<void> {
   }
 }
 
-/** Left by a dead process of this machine, or older than any task. */
+/** Whether the owner is a dead process of this machine, or the lock is older than any task. */
 async function isStale(lock: string, staleAfter: number): Promise<boolean> {
   const [host, pid] = ((await ownerOf(lock)) ?? '').split(':')
   if (host === hostname() && pid !== undefined && !isAlive(Number(pid))) return true

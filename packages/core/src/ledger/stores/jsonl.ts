@@ -1,269 +1,266 @@
-/** Ledgers as files, one line per append: the durable place below the ledger for hosts on one machine. */
-import { type FileHandle, readdir, rm } from 'node:fs/promises'
+/** Stores ledgers as files, one line per append, for hosts on one machine. `jsonl-file.ts` has the rule for the lines. */
+import { constants, existsSync, statSync } from 'node:fs'
+import { type FileHandle, readdir, rm, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { ToolwellError } from '../../base/errors.js'
-import { LEDGER_FORMAT, type LedgerEvent } from '../event.js'
 import { assertLedgerId, conflict, eventsToJson, type LedgerStore, stillNeeded } from '../store.js'
+import { isMissing, makeOwnFolder, syncFolder } from './folders.js'
 import {
-  type Chain,
-  type Damage,
-  type Extent,
-  firstEvent,
-  isFenced,
-  readChain,
-  topOf,
-} from './jsonl/chain.js'
-import { assertOwnFolder, isMissing, openToAppend, sizeOf, syncFolder } from './jsonl/files.js'
-import { eventsLine } from './jsonl/lines.js'
-import { baseOf, ledgerAt, lockFile, segmentFile } from './jsonl/names.js'
-import { hold } from './jsonl/ownership.js'
-import { readSnapshotFile, removeSnapshotFile, writeSnapshotFile } from './jsonl/snapshots.js'
-import { DamageFound, followOn } from './jsonl/takeover.js'
+  decodeLedgerFile,
+  describeDamage,
+  encodeLine,
+  type LedgerContent,
+  leadsTo,
+  ledgerFile,
+  openLedgerFile,
+  type Place,
+  readFirstEvent,
+  readLedgerFile,
+} from './jsonl-file.js'
 
-/** Ledgers whose length is remembered. A forgotten one costs a read of its files at the next append. */
+/** Ledgers whose last line is remembered. For any other, the next append reads the whole file. */
 const REMEMBERED_LEDGERS = 1000
 
+const READ = constants.O_RDONLY
+const APPEND = constants.O_RDWR | constants.O_APPEND
+const NOTHING: Place = { identity: '', start: 0, end: 0, sum: '', count: 0 }
+
+interface Remembered {
+  /** The last line that is known. */
+  readonly latest: Place
+  /** The last line that the caller has read or written. After a conflict, the caller asks for the events after it. */
+  readonly seen: Place
+  /** Identity of the file whose name survives a crash, because this store has synced its folder. */
+  readonly synced?: string | undefined
+}
+
 /**
- * The last queued append of each ledger. Shared by all stores of this process on purpose: two stores on one folder,
- * say one per request of a server, would otherwise wait for each other's lock instead of in line.
- * Holds only ledgers with an append under way.
+ * The last queued task of each ledger, for all stores of this process: a server may make one store per request. Holds only ledgers
+ * with a task under way.
  */
 const queues = new Map<string, Promise<unknown>>()
 
 /**
- * One file `<folder>/<encoded id>.jsonl` per ledger, and a further one for each time a writer did not end in order; the folder is
- * created at the first append. Each append is one line with a checksum, so a crash in the middle of it leaves an unfinished last
- * line, which reads ignore and the next append cuts off. Appends of other processes are kept apart by a lock: one of two that
- * expected the same length wins, the other gets `ledger-conflict`. Replicas on several machines want a database.
+ * Keeps each ledger in one file, `<folder>/<encoded id>.jsonl`. The first append creates the folder. Any number of processes may append
+ * without locks: of two appends that expected the same length, the first line in the file wins and the other writer gets
+ * `ledger-conflict`. A crash leaves an unfinished line at most, which readers ignore. For several machines, use a database store.
  */
 export function jsonlStore(folder: string): LedgerStore {
   if (typeof folder !== 'string' || folder === '')
     throw new ToolwellError('invalid-option', 'jsonlStore needs the path of a folder.', { path: 'folder' })
   const root = resolve(folder)
-  const extents = new Map<string, Extent>()
-  /** Where the snapshots belong that were read. */
-  const places = new Map<string, Extent>()
+  const places = new Map<string, Remembered>()
+  let isLocal = false
 
-  function remember(into: Map<string, Extent>, base: string, extent: Extent): void {
-    into.delete(base)
-    into.set(base, extent)
-    if (into.size <= REMEMBERED_LEDGERS) return
-    for (const oldest of into.keys()) {
-      into.delete(oldest)
-      return
-    }
+  function remember(file: string, remembered: Remembered): void {
+    places.delete(file)
+    places.set(file, remembered)
+    const [oldest = ''] = places.keys()
+    if (places.size > REMEMBERED_LEDGERS) places.delete(oldest)
   }
 
-  /** What the disk says, in words; damage as what it is. */
-  async function reading<T>(ledger: string, problem: string, task: () => Promise<T>): Promise<T> {
-    assertLedgerId(ledger)
+  async function explained<T>(ledger: string, problem: string, task: () => Promise<T>): Promise<T> {
     try {
       assertOwnFolder(root)
       return await task()
     } catch (error) {
-      if (error instanceof DamageFound) throw damaged(ledger, error.damage)
       throw ToolwellError.is(error) ? error : storeFailed(ledger, problem, error)
     }
   }
 
-  async function whole(base: string, known?: Extent): Promise<Chain> {
-    const chain = await readChain(base, known)
-    if (chain.damage) throw new DamageFound(chain.damage)
-    remember(extents, base, chain.extent)
-    return chain
+  /** Throws if the file is damaged. */
+  async function readAll(ledger: string, handle: FileHandle, known?: Place, key?: string) {
+    const content = await readLedgerFile(handle, ledger, known, key)
+    const { damage, place } = content
+    if (damage) throw describeDamage(ledger, ledgerFile(root, ledger), place.count, damage)
+    return content
   }
 
-  /** For the holder of the segment's lock. What is known already is not read again. */
-  async function chainOf(base: string, segment: number, isAgain: boolean): Promise<Chain> {
-    const known = isAgain ? undefined : extents.get(base)
-    if (known?.segment === segment && sizeOf(segmentFile(base, segment)) === known.size)
-      return { events: [], extent: known, torn: 0 }
-    await followOn(base, segment)
-    return whole(base, known)
-  }
-
-  /** False where somebody took over in the middle of it: then it has to be seen whether it counts. */
-  async function tryAppend(ledger: string, base: string, given: Given, isAgain: boolean): Promise<boolean> {
-    const { expected, added, events, line } = given
-    const { segment, release } = await hold(base, extents.get(base)?.segment ?? 1)
-    let handle: FileHandle | undefined
+  async function readPath(ledger: string, known?: Place): Promise<Pick<LedgerContent, 'events' | 'place'>> {
+    const handle = await openLedgerFile(ledgerFile(root, ledger), READ)
+    if (!handle) return { events: [], place: NOTHING }
     try {
-      const chain = await chainOf(base, segment, isAgain)
-      const { extent } = chain
-      const isThere = isAgain && JSON.stringify(chain.events.slice(expected, expected + added)) === events
-      if (isThere) return true
-      if (extent.count !== expected) throw conflict(ledger, expected, extent.count)
-      if (added === 0) return true
-      extents.delete(base)
-      handle = await openToAppend(segmentFile(base, segment))
-      await writeLine(handle, chain, line)
-      if (extent.segment === 0) await syncFolder(dirname(base))
-      if (isFenced(base, segment)) return false
-      extents.set(base, {
-        segment,
-        size: extent.size + line.length,
-        count: expected + added,
-        line: { size: extent.size, count: extent.count },
-      })
-      return true
+      return await readAll(ledger, handle, known)
     } finally {
-      // The events are on the disk, or the failure is already known: an error of closing would only hide which.
-      await Promise.all([handle?.close().catch(() => {}), release()])
+      await handle.close()
+    }
+  }
+
+  async function createFile(file: string): Promise<FileHandle> {
+    await makeOwnFolder(dirname(file))
+    return (await openLedgerFile(file, APPEND | constants.O_CREAT)) as FileHandle
+  }
+
+  async function append(ledger: string, expected: number, count: number, events: string): Promise<void> {
+    const file = ledgerFile(root, ledger)
+    let handle = await openLedgerFile(file, APPEND)
+    try {
+      const { latest, seen, synced } = places.get(file) ?? {}
+      const before = handle ? (await readAll(ledger, handle, latest)).place : NOTHING
+      remember(file, { latest: before, seen: seen ?? before, synced })
+      if (before.count !== expected) throw conflict(ledger, expected, before.count)
+      if (count === 0) return
+      if (!isLocal) await assertLocalDisk(root)
+      isLocal = true
+      handle ??= await createFile(file)
+      const { bytes, key } = encodeLine(ledger, before, events)
+      const failure = await writeLine(handle, bytes)
+      const unsynced = await handle.datasync().then(() => undefined, toError)
+      // Also if another process created the file: it may not have reached this step.
+      if (before.identity === '' || synced !== before.identity) await syncFolder(dirname(file))
+      const { own, place } = await readAll(ledger, handle, before, key).catch((error: unknown) => {
+        throw ToolwellError.is(error) ? error : describeUnknown(ledger, error)
+      })
+      if (!own) throw failure ?? conflict(ledger, expected, place.count)
+      if (unsynced) throw describeUnknown(ledger, unsynced)
+      // Deleted or repaired meanwhile.
+      if (!leadsTo(file, own.identity)) throw conflict(ledger, expected, (await readPath(ledger)).place.count)
+      remember(file, { latest: own, seen: own, synced: own.identity })
+    } finally {
+      // The outcome is already known, and an error of closing would hide it.
+      await handle?.close().catch(() => {})
     }
   }
 
   return {
-    read: (ledger, from = 0) =>
-      reading(ledger, `could not be read from ${root}`, async () => {
-        const base = baseOf(root, ledger)
-        const known = [extents.get(base), places.get(base)].find((place) => place && place.count <= from)
-        const { events, extent } = await whole(base, from > 0 ? known : undefined)
-        if (from > extent.count) throw conflict(ledger, from, extent.count)
-        // All that follow, however many of those before were read.
-        const { length } = events
-        return events.slice(length - (extent.count - from)) as LedgerEvent[]
-      }),
+    async read(ledger, from = 0) {
+      assertLedgerId(ledger)
+      return explained(ledger, `could not be read from ${root}`, async () => {
+        const file = ledgerFile(root, ledger)
+        const { latest, seen, synced } = places.get(file) ?? {}
+        const known = [latest, seen].find((each) => each && each.count <= from)
+        const { events, place } = await readPath(ledger, known)
+        if (from > place.count) throw conflict(ledger, from, place.count)
+        remember(file, { latest: place, seen: place, synced })
+        return events.slice(events.length - (place.count - from))
+      })
+    },
 
     async append(ledger, expected, events) {
       assertLedgerId(ledger)
-      const base = baseOf(root, ledger)
-      // Taken down before the first wait, so that what the caller does to the events afterwards changes nothing.
+      const file = ledgerFile(root, ledger)
+      // Before the first wait: later changes to the objects of the caller have no effect.
       const json = eventsToJson(ledger, expected, events)
-      const given = { expected, added: events.length, events: json, line: eventsLine(json) }
-      await inTurn(base, () =>
-        reading(ledger, `could not be written to ${segmentFile(base, 1)}`, async () => {
-          for (let isAgain = false; !(await tryAppend(ledger, base, given, isAgain)); ) isAgain = true
-        }),
+      const { length } = events
+      await inTurn(file, () =>
+        explained(ledger, `could not be written to ${file}`, () => append(ledger, expected, length, json)),
       )
     },
 
-    snapshot: {
-      read: (ledger) =>
-        reading(ledger, `could not be read from ${root}`, async () => {
-          const base = baseOf(root, ledger)
-          const found = await readSnapshotFile(base)
-          if (found) remember(places, base, found.at)
-          return found && { count: found.count, text: found.text }
-        }),
-      write: (ledger, { count, text }) =>
-        reading(ledger, `could not be written to ${root}`, async () => {
-          const base = baseOf(root, ledger)
-          const known = extents.get(base)
-          // Somebody has written since: the next one will do.
-          if (known?.count !== count || !known.line) return
-          await writeSnapshotFile(base, { count, text, at: { segment: known.segment, ...known.line } })
-        }),
-    },
-
-    list: () => ledgersIn(root),
+    list: () => listLedgers(root),
 
     async delete(ledger) {
       assertLedgerId(ledger)
-      const base = baseOf(root, ledger)
-      await inTurn(base, () =>
-        reading(ledger, `could not be removed from ${root}`, async () => {
-          const { release } = await hold(base, extents.get(base)?.segment ?? 1)
-          extents.delete(base)
-          places.delete(base)
-          try {
-            await assertNoForks(root, ledger)
-            await removeSnapshotFile(base)
-            // The newest first: what is left after a crash is an older state of the same ledger.
-            for (let each = topOf(base); each > 0; each--) {
-              await rm(segmentFile(base, each), { force: true })
-              await rm(lockFile(base, each - 1), { force: true })
-            }
-            await syncFolder(dirname(base))
-          } finally {
-            await release()
-          }
+      const file = ledgerFile(root, ledger)
+      await inTurn(file, () =>
+        explained(ledger, `could not be deleted from ${root}`, async () => {
+          await assertNoForks(root, ledger)
+          places.delete(file)
+          await rm(file, { force: true })
+          await syncFolder(dirname(file))
         }),
       )
     },
   }
 }
 
-async function ledgersIn(root: string): Promise<string[]> {
-  const found = await readdir(root, { recursive: true }).catch((error: unknown) => {
-    if (isMissing(error)) return []
-    throw error
-  })
-  // Where it would be kept: in a folder of somebody else's, a file of this ending is none of ours.
-  return found.flatMap((path) => {
-    const ledger = ledgerAt(path)
-    return ledger !== undefined && segmentFile(baseOf('', ledger), 1) === path ? [ledger] : []
-  })
-}
-
-/** What a fork goes on from is not copied: it must stay. */
-async function assertNoForks(root: string, ledger: string): Promise<void> {
-  for (const other of await ledgersIn(root)) {
-    const first = await firstEvent(baseOf(root, other))
-    if (first?.kind === 'forked' && first.origin.ledger === ledger) throw stillNeeded(ledger, other)
-  }
-}
-
-interface Given {
-  readonly expected: number
-  readonly added: number
-  /** As JSON. */
-  readonly events: string
-  readonly line: Buffer
-}
-
-/** Runs the task once every earlier task for the same ledger has settled. */
-function inTurn<T>(base: string, task: () => Promise<T>): Promise<T> {
-  const result = (queues.get(base) ?? Promise.resolve()).then(task)
+/** Runs the task after every earlier task for the same file. */
+function inTurn<T>(file: string, task: () => Promise<T>): Promise<T> {
+  const result = (queues.get(file) ?? Promise.resolve()).then(task)
   const settled = result.then(
     () => {},
     () => {},
   )
-  queues.set(base, settled)
+  queues.set(file, settled)
   void settled.then(() => {
-    if (queues.get(base) === settled) queues.delete(base)
+    if (queues.get(file) === settled) queues.delete(file)
   })
   return result
 }
 
-/**
- * Cuts off an unfinished last line, writes at the end and waits for the disk. After a failure the file has its whole
- * size again where the disk still allows it; where not, the unfinished line is ignored like any other.
- */
-async function writeLine(handle: FileHandle, { extent, torn }: Chain, line: Buffer): Promise<void> {
-  if (torn > 0) await handle.truncate(extent.size)
+/** One write, never continued: another process may have written after it. Gives the reason if it is incomplete. */
+async function writeLine(handle: FileHandle, bytes: Buffer): Promise<Error | undefined> {
   try {
-    // One write as a rule. A full disk takes a part first and says why only when asked for the rest.
-    for (let written = 0; written < line.length; )
-      written += (await handle.write(line, written, line.length - written)).bytesWritten
-    await (extent.segment === 0 ? handle.sync() : handle.datasync())
+    const { bytesWritten } = await handle.write(bytes, 0, bytes.length, null)
+    if (bytesWritten === bytes.length) return undefined
+    return new Error(`the disk took ${bytesWritten} of ${bytes.length} bytes; it may be full`)
   } catch (error) {
-    await handle.truncate(extent.size).catch(() => {})
-    throw error
+    return toError(error)
   }
 }
 
-function damaged(ledger: string, { file, line, problem, at, tooNew }: Damage): ToolwellError {
-  const id = JSON.stringify(ledger)
-  if (tooNew !== undefined)
-    return new ToolwellError(
-      'ledger-too-new',
-      `Ledger ${id} was written by a newer version: line ${line} of ${file} has format ${tooNew}, this version reads up to ${LEDGER_FORMAT}. Nothing was changed. Upgrade @toolwell/core, or start another ledger.`,
-      { ledger, found: tooNew, known: LEDGER_FORMAT, file, line },
-    )
-  const place = line === 0 ? file : `line ${line} of ${file}`
-  return new ToolwellError(
-    'ledger-corrupt',
-    `Ledger ${id} cannot be read: ${place} ${problem}. The ${at.count} events before it are whole. Nothing was changed. Restore it from a backup, or go on from those events: toolwell ledger repair ${file.replace(/(?:\.\d+)?\.jsonl$/, '.jsonl')}`,
-    { ledger, line, file, whole: at.count },
-  )
+async function listLedgers(root: string): Promise<string[]> {
+  const found = await readdir(root, { recursive: true }).catch((error: unknown) => {
+    if (isMissing(error)) return []
+    throw error
+  })
+  return found.flatMap((path) => {
+    const ledger = decodeLedgerFile(path)
+    return ledger !== undefined && ledgerFile('', ledger) === path ? [ledger] : []
+  })
 }
 
-function storeFailed(ledger: string, problem: string, cause: unknown): ToolwellError {
-  const reason = cause instanceof Error ? cause.message : String(cause)
+/** A fork does not copy the events of its origin, so its origin must stay. */
+async function assertNoForks(root: string, ledger: string): Promise<void> {
+  for (const other of await listLedgers(root)) {
+    const handle = await openLedgerFile(ledgerFile(root, other), READ)
+    const first = handle && (await readFirstEvent(handle).finally(() => handle.close()))
+    if (first?.kind === 'forked' && first.origin.ledger === ledger) throw stillNeeded(ledger, other)
+  }
+}
+
+/** In a folder that everybody may write to, others could replace our files. Windows has no such mode. */
+function assertOwnFolder(folder: string): void {
+  const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0
+  if (process.platform !== 'win32' && (mode & 0o002) !== 0)
+    throw new Error(
+      `everybody may write to the folder ${folder}; take that right away (chmod o-w) or use another folder`,
+    )
+}
+
+/** Numbers that Linux gives to file systems. */
+const NETWORK_DISKS = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xff534d42, 'SMB'],
+  [0xfe534d42, 'SMB'],
+  [0x01021997, '9p'],
+])
+const FUSE = 0x65735546
+
+/** Network file systems do not keep the appends of several writers whole and in order. Known on Linux only. */
+async function assertLocalDisk(folder: string): Promise<void> {
+  if (process.platform !== 'linux') return
+  let existing = folder
+  while (!existsSync(existing)) existing = dirname(existing)
+  const type = (await statfs(existing)).type >>> 0
+  const network = NETWORK_DISKS.get(type)
+  if (network !== undefined)
+    throw new Error(
+      `${folder} is on ${network}, a file system that does not keep appends in order; use a folder on a local disk, or a database store such as Postgres`,
+    )
+  if (type === FUSE)
+    process.emitWarning(
+      `${folder} is on a FUSE file system. Ledgers are safe there only if it writes appends whole and in order.`,
+      { code: 'TOOLWELL_FUSE' },
+    )
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}
+
+function storeFailed(ledger: string, problem: string, cause: unknown, next = ''): ToolwellError {
   return new ToolwellError(
     'store-failed',
-    `Ledger ${JSON.stringify(ledger)} ${problem}: ${reason}.`,
+    `Ledger ${JSON.stringify(ledger)} ${problem}: ${toError(cause).message}.${next}`,
     { ledger },
     { cause },
   )
+}
+
+/** The error for an append that was written, if nobody knows whether it survives a crash. */
+function describeUnknown(ledger: string, cause: unknown): ToolwellError {
+  const problem = 'may or may not hold the new events, because the disk did not confirm them'
+  return storeFailed(ledger, problem, cause, ' Open the ledger again before you continue.')
 }

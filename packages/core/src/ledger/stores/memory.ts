@@ -1,4 +1,4 @@
-/** The default place for ledgers: this process's memory, gone when it ends. */
+/** The default store: ledgers in the memory of this process. */
 import type { LedgerEvent } from '../event.js'
 import {
   assertLedgerId,
@@ -6,7 +6,6 @@ import {
   eventsFrom,
   eventsToJson,
   type LedgerStore,
-  type Snapshot,
   stillNeeded,
 } from '../store.js'
 
@@ -17,13 +16,11 @@ interface StoredLedger {
 }
 
 /**
- * Keeps text rather than objects: nobody can change a stored event through a reference, one parse is cheaper than a
- * structured clone, and an event comes back exactly as it would from a file.
+ * Keeps text, not objects: nobody can change a stored event through a reference, one parse is cheaper than a structured clone, and an
+ * event comes back exactly as it would from a file.
  */
 export function memoryStore(): LedgerStore {
   const ledgers = new Map<string, StoredLedger>()
-  const snapshots = new Map<string, Snapshot>()
-  const watchers = new Map<string, Set<() => void>>()
   return {
     async read(ledger, from) {
       assertLedgerId(ledger)
@@ -39,7 +36,6 @@ export function memoryStore(): LedgerStore {
       stored.batches.push(text.slice(1, -1))
       stored.count += events.length
       ledgers.set(ledger, stored)
-      for (const onAppend of watchers.get(ledger) ?? []) queueMicrotask(onAppend)
     },
     async list() {
       return [...ledgers.keys()]
@@ -50,27 +46,7 @@ export function memoryStore(): LedgerStore {
         const [first] = JSON.parse(`[${batches[0] ?? ''}]`) as LedgerEvent[]
         if (first?.kind === 'forked' && first.origin.ledger === ledger) throw stillNeeded(ledger, other)
       }
-      snapshots.delete(ledger)
       ledgers.delete(ledger)
-    },
-    snapshot: {
-      async read(ledger) {
-        return snapshots.get(ledger)
-      },
-      async write(ledger, snapshot) {
-        assertLedgerId(ledger)
-        snapshots.set(ledger, { ...snapshot })
-      },
-    },
-    watch(ledger, onAppend) {
-      assertLedgerId(ledger)
-      const own = () => onAppend()
-      const all = watchers.get(ledger) ?? new Set()
-      watchers.set(ledger, all.add(own))
-      return () => {
-        all.delete(own)
-        if (all.size === 0) watchers.delete(ledger)
-      }
     },
   }
 }

@@ -50,7 +50,7 @@ export async function findTools(
 ): Promise<Found> {
   await context.catalogue.prepareNames()
   const query = parseQuery(request.query)
-  const limit = limitOf(request.limit, context.settings.face.limit)
+  const limit = limitOf(request.limit, context.settings.searchTool.limit)
   const loadedBefore = loadedNames(state, context)
   const misses: Misses = { notFound: [], ambiguous: [], unavailable: [], skipped: [] }
   const hitsNow = () => keywordHits(query, request, limit, state, context)

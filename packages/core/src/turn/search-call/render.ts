@@ -3,9 +3,10 @@
 import { findPurposeLine, quote, safeJson } from '../../base/text.js'
 import type { ParsedQuery } from '../../search/query.js'
 import type { Match, SearchResult } from '../../search/result.js'
-import type { Context, Settings } from '../../surface/context.js'
+import type { Context } from '../../surface/context.js'
 import { BRIDGE_NAME, canFind } from '../../surface/meta-tools.js'
 import type { Prompts } from '../../surface/prompts.js'
+import type { Settings } from '../../surface/settings.js'
 import { listRevealed } from './candidate.js'
 import { awaySources } from './find.js'
 import { meetsFilters } from './keyword-hits.js'
@@ -25,7 +26,7 @@ export function renderSearch(
   references: boolean,
 ): string {
   if (references && listRevealed(result).length > 0) return renderRest(result, context.settings)
-  return `${writeMachineLine(machine)}\n${renderedByFace(result, context) ?? renderText(result, context.settings)}`
+  return `${writeMachineLine(machine)}\n${renderOwn(result, context) ?? renderText(result, context.settings)}`
 }
 
 /** All but the tools that are shown in full. */
@@ -41,16 +42,16 @@ function hasMoreToSay({ matches, more, unclear, ...lists }: SearchResult): boole
   return more > 0 || unclear || said.some((list) => list.length > 0)
 }
 
-function renderedByFace(result: SearchResult, { settings, notify }: Context): string | undefined {
-  const { face } = settings
+function renderOwn(result: SearchResult, { settings, notify }: Context): string | undefined {
+  const { searchTool } = settings
   try {
-    const rendered = face.render?.(result, {
+    const rendered = searchTool.render?.(result, {
       remarks: remarksOn(result, settings),
       rest: listRevealed(result).length > 0 ? renderRest(result, settings) : renderText(result, settings),
     })
     return typeof rendered === 'object' ? safeJson(rendered) : rendered
   } catch (error) {
-    notify({ kind: 'hook-failed', hook: 'face.render', detail: String(error) })
+    notify({ kind: 'hook-failed', hook: 'search.tool.render', detail: String(error) })
     return undefined
   }
 }
@@ -137,7 +138,7 @@ function bridgeFor(matches: readonly Match[], { hiddenCalls }: Settings): string
   return callable && matches.length > 0 ? BRIDGE_NAME : undefined
 }
 
-/** What the matches of a result do not show, for a face that renders them itself. */
+/** What the matches of a result do not show, for a search tool that renders them itself. */
 function remarksOn(result: SearchResult, settings: Settings): string[] {
   if (result.repeated) return []
   const dropped = linesOnDropped(result, settings)

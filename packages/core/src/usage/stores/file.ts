@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { appendFile, type FileHandle, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { makeFolder } from '../../ledger/stores/make-folder.js'
+import { makeFolder } from '../../ledger/stores/folders.js'
 import { RING_SIZE } from '../examples.js'
 import { matchesFilter, readExample, type UsageExample, type UsageStore } from '../usage-store.js'
 

@@ -1,12 +1,12 @@
 /**
- * A thread that moves to another provider and comes back: what it sent there is kept in the state, so that it can be sent
- * again, byte for byte. A part of the fold: it reads the state and the event alone.
+ * Lets a conversation move to another provider and return. The state keeps the frozen prefix of each wire, so that the same bytes can be
+ * sent again. Part of the fold: it reads only the state and the event.
  */
 
 import type { Pin } from '../tool/wire-tool.js'
 import { type Insert, type LedgerState, type LoadedTool, prefixName } from './state.js'
 
-/** Keeps what was sent where the thread leaves for another wire. A new latch at the same wire replaces the old one. */
+/** Keeps the frozen prefix of the current wire when the conversation leaves it. A new prefix for the same wire replaces the old one. */
 export function leave(state: LedgerState, wire: string): void {
   const { frozen, freezing, tools, native, history } = state
   freezing.left.delete(wire)
@@ -25,7 +25,7 @@ export function leave(state: LedgerState, wire: string): void {
   })
 }
 
-/** What is told at one wire stands in the history of all. */
+/** Notes an announcement for the wires that were left: it is in the history of all of them. */
 export function tellLeft(
   { freezing }: LedgerState,
   about: readonly string[],
@@ -37,7 +37,7 @@ export function tellLeft(
   }
 }
 
-/** `joined`: what was loaded elsewhere meanwhile, as it is sent here. */
+/** Restores the frozen prefix of a wire. `joined` are tools that were loaded at other wires meanwhile, as they are sent here. */
 export function returnTo(state: LedgerState, wire: string, joined: readonly Pin[]): void {
   const { freezing, tools, native, history } = state
   const left = freezing.left.get(wire)
@@ -47,7 +47,7 @@ export function returnTo(state: LedgerState, wire: string, joined: readonly Pin[
   state.frozen = left.frozen
   freezing.count = left.count
   freezing.due = undefined
-  // The array may have been counted on elsewhere; here it is the same.
+  // The version of the array may have grown at another wire. Here the array is the same.
   const { behind } = history.thinking
   if (behind.get(wire) === left.prefix) behind.set(wire, prefixName(state))
   replace(tools.eager, left.eager)
@@ -78,12 +78,12 @@ export function returnTo(state: LedgerState, wire: string, joined: readonly Pin[
   replace(history.sources, left.sources)
 }
 
-/** What a provider was told of tools between two messages was about the array of that time. Nothing has carried it since the latch. */
+/** Keeps only the text of an announcement. Its added and removed tools refer to an old array. */
 export function inWords({ request: _, ...insert }: Insert): Insert {
   return { ...insert, adds: [], removes: [], revealed: 0 }
 }
 
-/** The first request settles where they stand: another message that looks like the anchor may come later. */
+/** Fixes the position of announcements at the first request that carries them. A later message may look like their anchor. */
 export function carry(inserts: Insert[], anchor: string) {
   for (let index = inserts.length - 1; index >= 0; index--) {
     const insert = inserts[index]

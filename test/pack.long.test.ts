@@ -14,7 +14,6 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -24,7 +23,6 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isLong } from './setup/tier.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const core = join(root, 'packages/core')
@@ -63,10 +61,7 @@ function run(program: string, parameters: readonly string[], cwd: string, shell 
 
 const node = (cwd: string, ...parameters: string[]) => run(process.execPath, parameters, cwd)
 
-/**
- * The least of a clone in which the build runs: the installed packages by link. Nothing that was built before in the long tier;
- * in a run for a change the build that `npm test` has made sure of, which a fresh clone makes from nothing.
- */
+/** Copies what a build needs into a workspace without any build output. Installed packages are linked. */
 function cloneWorkspace(): void {
   mkdirSync(join(workspace, 'node_modules'), { recursive: true })
   for (const file of ['package.json', 'package-lock.json', 'tsconfig.base.json', 'scripts'])
@@ -74,14 +69,8 @@ function cloneWorkspace(): void {
   for (const name of packages)
     cpSync(join(root, 'packages', name), join(workspace, 'packages', name), {
       recursive: true,
-      filter: (path) => !(isLong ? ['dist', 'node_modules'] : ['node_modules']).includes(basename(path)),
+      filter: (path) => !['dist', 'node_modules'].includes(basename(path)),
     })
-  // What was copied looks new, also to the build: its stamps are to be newer.
-  if (!isLong)
-    for (const name of packages) {
-      const soon = new Date(Date.now() + 1000)
-      utimesSync(join(workspace, 'packages', name, 'dist/.built'), soon, soon)
-    }
   mkdirSync(join(workspace, 'node_modules/@toolwell'))
   for (const name of packages)
     symlinkSync(

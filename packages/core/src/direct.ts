@@ -1,6 +1,6 @@
 /**
- * A face: search and calls for callers that have no conversation, over the same catalogue. It answers as a fresh conversation
- * on the bridge does, and keeps nothing of a call: nothing grows, and nothing of one caller reaches another.
+ * Search and calls without a conversation, over the same catalogue. Answers are those of a fresh conversation on the bridge.
+ * Nothing is kept, so nothing of one caller reaches another.
  */
 
 import { lazily } from './base/async.js'
@@ -18,62 +18,62 @@ import type { Notice } from './tool/notice.js'
 import type { WireTool } from './tool/wire-tool.js'
 import type { ModelCall, Outcome, TargetCall } from './turn/verdict.js'
 
-export interface FaceOptions {
-  /** Who the callers act for; part of load tokens and given to the policy. */
+export interface DirectOptions {
+  /** The user the callers act for. Load tokens and policy requests contain it. */
   readonly principal?: string
-  /** Asked besides the policy of the options. */
+  /** Asked in addition to the policies of the options. */
   readonly policy?: Policy
   readonly agent?: string
 }
 
-/** What is behind a face, as a list of tools says it. Follows from config and definitions: no state of a source changes a byte. */
-export interface FaceDigest {
-  /** The loader, with the list of what is hidden, and the bridge. */
+/** The tools as a tool list shows them. They follow from config and definitions; the state of a source changes no byte. */
+export interface DirectDigest {
+  /** The search tool with the list of hidden tools, and the bridge. */
   readonly metaTools: readonly WireTool[]
-  /** Tools that are always sent, in order of name. */
+  /** Eager tools, ordered by name. */
   readonly eager: readonly { readonly id: string; readonly tool: WireTool }[]
-  /** How many tools are hidden. */
+  /** The number of hidden tools. */
   readonly deferred: number
 }
 
-/** A call as a caller made it. */
-export interface FaceCall {
+export interface DirectCall {
   readonly name: string
   /** The arguments, parsed. */
   readonly input: unknown
 }
 
-export type FaceVerdict =
-  /** The call is to be run: the target, never a wrapper, with arguments that fit. */
+export type DirectVerdict =
+  /** Run the target. It is never a wrapper, and its arguments are checked. */
   | { readonly kind: 'run'; readonly target: Omit<TargetCall, 'context'> & { readonly source: string } }
-  /** It is answered already. */
+  /** Toolwell answers the call itself. */
   | { readonly kind: 'answer'; readonly outcome: Outcome; readonly text: string }
 
-export interface Face {
-  /** The loader's name, and that of the bridge. */
+export interface Direct {
+  /** The name of the search tool. */
   readonly loader: string
+  /** The name of the bridge. */
   readonly bridge: string
-  /** Every sentence that a model reads here. */
+  /** Every sentence that the model reads. */
   readonly prompts: Prompts
-  digest(): FaceDigest
-  /** Every tool that may be shown, in order of wire name. */
+  digest(): DirectDigest
+  /** Every visible tool, ordered by wire name. */
   tools(): readonly Entry[]
-  /** Tokens of a definition as it is sent. */
+  /** Tokens of a tool's definition. */
   cost(entry: Entry): number
-  /** Answers the loader; the arguments are as the model sent them. */
-  search(input: Readonly<Record<string, unknown>>): Promise<Extract<FaceVerdict, { kind: 'answer' }>>
-  /** By its own name in any spelling, or through the bridge. Nothing a model did throws, and nothing runs here. */
-  judge(call: FaceCall): Promise<FaceVerdict>
+  /** Answers a search. `input` is the model's arguments. */
+  search(input: Readonly<Record<string, unknown>>): Promise<Extract<DirectVerdict, { kind: 'answer' }>>
+  /** Judges a call by its own name in any spelling, or through the bridge. It runs nothing, and no model input makes it throw. */
+  judge(call: DirectCall): Promise<DirectVerdict>
 }
 
-/** What a list of tools of an MCP server carries. */
+/** Definitions are normalised for the tool list of an MCP server. */
 const WIRE = 'mcp'
 
 const judging = lazily(() => import('./turn/judge.js'))
 
-export function openFace(shared: Shared, options: FaceOptions, policies: readonly Policy[]): Face {
-  assertKnownKeys(options, ['principal', 'policy', 'agent'], 'face')
-  assertFunction('face.policy', options.policy)
+export function openDirect(shared: Shared, options: DirectOptions, policies: readonly Policy[]): Direct {
+  assertKnownKeys(options, ['principal', 'policy', 'agent'], 'direct')
+  assertFunction('direct.policy', options.policy)
   const { principal = '', agent, policy } = options
   const prompts: Prompts = {
     ...shared.settings.prompts,
@@ -94,31 +94,31 @@ export function openFace(shared: Shared, options: FaceOptions, policies: readonl
       child: false,
     },
     notify,
-    // Nothing is kept for a caller, so there is nothing to read.
+    // No results are kept, so there is nothing to read.
     (id) => id === READER_ID,
   )(WIRE)
-  const { face } = settings
+  const { searchTool } = settings
 
-  /** The state of a conversation that has just begun. It is made anew when the catalogue has changed, and never by a call. */
-  let refrozen: { readonly revision: number; readonly state: LedgerState } | undefined
+  /** The state of a fresh conversation, for one revision of the catalogue. */
+  let fresh: { readonly revision: number; readonly state: LedgerState } | undefined
   const current = (): LedgerState => {
     const { revision } = shared.catalogue
-    if (refrozen?.revision === revision) return refrozen.state
+    if (fresh?.revision === revision) return fresh.state
     const state = createState()
     const fact = freezePrefix(state, context, 'start', {})
     if (fact.delivery !== 'bridge')
       throw new ToolwellError(
         'invalid-option',
-        `A face needs ${face.name} and ${BRIDGE_NAME}, and the policy denies one of them. Allow both for this face.`,
-        { path: 'face.policy' },
+        `direct() needs ${searchTool.name} and ${BRIDGE_NAME}, but the policy denies one of them. Allow both in direct.policy.`,
+        { path: 'direct.policy' },
       )
-    refrozen = { revision, state: fold(state, { id: 0, anchor: '', ...fact }) }
-    return refrozen.state
+    fresh = { revision, state: fold(state, { id: 0, anchor: '', ...fact }) }
+    return fresh.state
   }
 
   let shown: { readonly revision: number; readonly tools: readonly Entry[] } | undefined
 
-  const judged = async ({ name, input }: FaceCall): Promise<FaceVerdict> => {
+  const judged = async ({ name, input }: DirectCall): Promise<DirectVerdict> => {
     const call: ModelCall = { callId: '', anchor: '', name, input: { value: input } }
     await shared.catalogue.ready()
     const { judge } = await judging()
@@ -131,7 +131,7 @@ export function openFace(shared: Shared, options: FaceOptions, policies: readonl
   }
 
   return {
-    loader: face.name,
+    loader: searchTool.name,
     bridge: BRIDGE_NAME,
     prompts,
     digest() {
@@ -151,9 +151,9 @@ export function openFace(shared: Shared, options: FaceOptions, policies: readonl
     },
     cost: context.cost,
     async search(input) {
-      const verdict = await judged({ name: face.name, input })
+      const verdict = await judged({ name: searchTool.name, input })
       if (verdict.kind === 'answer') return verdict
-      throw new Error(`${face.name} is answered here, and was to be run`)
+      throw new Error(`${searchTool.name} must not run`)
     },
     judge: judged,
   }

@@ -1,5 +1,5 @@
-/** The faces, sentences and names that existing systems need, as options of their own. */
-import { createToolwell, searchFaces } from '@toolwell/core'
+/** The search tools, sentences and names that existing systems need, as options of their own. */
+import { createToolwell, searchTools } from '@toolwell/core'
 import type { ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { startHost } from './support/host.js'
@@ -11,8 +11,12 @@ const done: ScriptedReply = { text: 'Done.' }
 const start = (script: readonly ScriptedReply[], options: object = {}) =>
   startHost({ tools: mixed(), mode: 'on', delivery: 'append', ...options }, [...script, done, done, done])
 describe('the options that presets are made of', () => {
-  it('hint with the input of the face, so that the hinted call works', async () => {
-    const host = await play({ face: searchFaces.byName, hiddenCalls: 'hint', delivery: 'append' })
+  it('hint with the input of the search tool, so that the hinted call works', async () => {
+    const host = await play({
+      search: { tool: searchTools.byName },
+      surface: { hiddenCalls: 'hint' },
+      delivery: 'append',
+    })
     const [hint = ''] = await host.step({ name: 'create_issue', arguments: {} })
     const asked = /\{.*?\}/.exec(hint)?.[0] ?? ''
     await host.step({ name: 'tool_info', arguments: asked })
@@ -20,7 +24,7 @@ describe('the options that presets are made of', () => {
   })
 
   it.each(['once', 'twice'] as const)('show a loaded tool again by select, schemas %s', async (schemas) => {
-    const host = await play({ delivery: 'append', schemas })
+    const host = await play({ delivery: 'append', search: { schemas } })
     await host.step(search('select:create_issue'))
     const [again] = await host.step(search('select:create_issue,read_file'))
     expect(again?.includes('The value for create_issue')).toBe(schemas === 'twice')
@@ -30,31 +34,34 @@ describe('the options that presets are made of', () => {
 
   it('frame what is written into a history in their own way', async () => {
     const host = await start([find('select:enter_worktree')], {
-      prompts: { frame: ({ body }: { body: string }) => `[[${body}]]` },
+      surface: { prompts: { frame: ({ body }: { body: string }) => `[[${body}]]` } },
     })
     await host.ask('go')
     expect(host.body().messages.at(-1)?.content).toMatch(/\n\n\[\[git__enter_worktree.*\]\]$/s)
   })
 
-  it('give a face what is left to say, whether something was found or not', async () => {
-    const face = {
-      ...searchFaces.standard,
-      render: (_: object, { rest }: { readonly rest: string }) => `FACE ${rest}`,
+  it('give a search tool what is left to say, whether something was found or not', async () => {
+    const searchTool = {
+      ...searchTools.standard,
+      render: (_: object, { rest }: { readonly rest: string }) => `OWN ${rest}`,
     }
-    const host = await play({ face, delivery: 'bridge' })
+    const host = await play({ search: { tool: searchTool }, delivery: 'bridge' })
     const [found, both, missed] = [
       ...(await host.step(search('select:create_issue'))),
       ...(await host.step(search('select:close_issue,nothing_like_it'))),
       ...(await host.step(search('zzzz'))),
     ]
-    expect(found?.split('\n').slice(1)).toEqual(['FACE '])
-    expect(both).toContain('FACE No tool is named "nothing_like_it"')
-    expect(missed).toContain('FACE No tool fits "zzzz"')
+    expect(found?.split('\n').slice(1)).toEqual(['OWN '])
+    expect(both).toContain('OWN No tool is named "nothing_like_it"')
+    expect(missed).toContain('OWN No tool fits "zzzz"')
   })
 
   it('name the tools of sources in their own way, and keep them apart where that does not', async () => {
     const named = (wireName: (source: string, name: string) => string) =>
-      createToolwell({ wireName, tools: [...server('a', ['one', 'two']), ...server('b', ['one'])] })
+      createToolwell({
+        surface: { wireName },
+        tools: [...server('a', ['one', 'two']), ...server('b', ['one'])],
+      })
     const names = (well: ReturnType<typeof named>) =>
       [...well.catalogue.entries()].map((entry) => entry.wireName)
     expect(names(named((source, name) => `mcp__${source}__${name}`))).toEqual([
@@ -80,7 +87,7 @@ describe('the options that presets are made of', () => {
   it('list live what policy lets through now', async () => {
     let open = true
     const host = await play({
-      cards: 'live',
+      surface: { cards: 'live' },
       delivery: 'append',
       policy: ({ source }) => open || source !== 'git',
     })
@@ -99,7 +106,7 @@ describe('the options that presets are made of', () => {
   })
 
   it('relatch nothing for live cards while everything is eager for want of a loader', async () => {
-    const host = await play({ cards: 'live', policy: ({ id }) => id !== 'toolwell/tool_search' })
+    const host = await play({ surface: { cards: 'live' }, policy: ({ id }) => id !== 'toolwell/tool_search' })
     for (let turn = 0; turn < 3; turn++) {
       await host.begin()
       host.talk()

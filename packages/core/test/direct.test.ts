@@ -1,4 +1,4 @@
-/** A face answers as a fresh conversation on the bridge does, and keeps nothing. */
+/** Direct search and calls answer as a fresh conversation on the bridge does, and keeps nothing. */
 import { createToolwell, type Policy, type SourceState, type Toolwell } from '@toolwell/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -23,7 +23,7 @@ function wellOf(policy?: Policy): Toolwell {
     tools: [...mixed(), strict],
     mode: 'on',
     delivery: 'bridge',
-    waitForSources: 0,
+    search: { waitForSources: 0 },
     ...(policy ? { policy } : {}),
   })
 }
@@ -44,8 +44,8 @@ async function fresh(well: Toolwell, name: string, input: unknown, principal = '
   return run ?? { kind: answer?.outcome.kind, text: answer?.text }
 }
 
-async function faced(well: Toolwell, name: string, input: unknown, principal = '') {
-  const verdict = await well.face({ principal }).judge({ name, input })
+async function judgeDirectly(well: Toolwell, name: string, input: unknown, principal = '') {
+  const verdict = await well.direct({ principal }).judge({ name, input })
   return verdict.kind === 'run'
     ? { id: verdict.target.id, input: verdict.target.input }
     : { kind: verdict.outcome.kind, text: verdict.text }
@@ -81,7 +81,7 @@ const someCall = fc.oneof(
   someInput.map((input): [string, unknown] => ['tool_call', input]),
 )
 
-describe('a face', () => {
+describe('direct search and calls', () => {
   it('answers what a fresh conversation on the bridge answers, whatever was asked before', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -93,11 +93,11 @@ describe('a face', () => {
         }),
         async (calls, principal, denies, flips) => {
           const well = wellOf(denies ? ({ name }) => name !== 'create_issue' : undefined)
-          const face = well.face({ principal })
+          const direct = well.direct({ principal })
           for (const [index, [name, input]] of calls.entries()) {
             const flip = flips[index]
             if (flip) well.catalogue.setState(...flip)
-            const verdict = await face.judge({ name, input })
+            const verdict = await direct.judge({ name, input })
             const mine =
               verdict.kind === 'run'
                 ? { id: verdict.target.id, input: verdict.target.input }
@@ -114,7 +114,7 @@ describe('a face', () => {
     const well = wellOf()
     const conversation = await well.open({ id: 'declared' })
     const { tools } = await conversation.begin({ requestId: 'r', anchor: 'm', wire: 'mcp' })
-    const { eager, metaTools, deferred } = well.face().digest()
+    const { eager, metaTools, deferred } = well.direct().digest()
     const all = JSON.stringify(tools)
     expect(all).toContain('; unload:name to unload a tool')
     expect(JSON.stringify([...eager.map((each) => each.tool), ...metaTools])).toBe(
@@ -125,15 +125,15 @@ describe('a face', () => {
 
   it('declares the same bytes whatever becomes of its sources', async () => {
     const well = wellOf()
-    const face = well.face()
-    const first = JSON.stringify(face.digest())
+    const direct = well.direct()
+    const first = JSON.stringify(direct.digest())
     for (const name of ['tracker', 'labels'])
       for (const state of STATES) {
         well.catalogue.setState(name, state, { advice: `do something about ${state}` })
-        expect(JSON.stringify(face.digest())).toBe(first)
+        expect(JSON.stringify(direct.digest())).toBe(first)
       }
     well.catalogue.setSource('tracker', { tools: server('tracker', ['another_tool']) })
-    expect(JSON.stringify(face.digest())).not.toBe(first)
+    expect(JSON.stringify(direct.digest())).not.toBe(first)
   })
 
   it('keeps the list of what is hidden where a client that cuts descriptions does not cut it', () => {
@@ -142,14 +142,14 @@ describe('a face', () => {
         tool(`tool_number_${index}`, { source: 'many', description: 'One of a great many tools' }),
       ),
     })
-    const [loader] = well.face().digest().metaTools
+    const [loader] = well.direct().digest().metaTools
     expect(loader?.description.length).toBeLessThan(2000)
     expect(JSON.stringify(loader?.inputSchema)).toContain('tool_number_59')
   })
 
   it('tells no caller what another asked', async () => {
     const well = wellOf()
-    const [anna, bert] = [well.face({ principal: 'anna' }), well.face({ principal: 'bert' })]
+    const [anna, bert] = [well.direct({ principal: 'anna' }), well.direct({ principal: 'bert' })]
     const before = (await bert.search({ query: 'create an issue' })).text
     for (let index = 0; index < 5; index++) {
       await anna.search({ query: 'create an issue' })
@@ -163,11 +163,11 @@ describe('a face', () => {
 
   it('gives a load token that holds for its principal alone', async () => {
     const well = wellOf()
-    const { outcome } = await well.face({ principal: 'anna' }).search({ query: 'select:create_label' })
+    const { outcome } = await well.direct({ principal: 'anna' }).search({ query: 'select:create_label' })
     const load = outcome.kind === 'search' ? outcome.result.matches[0]?.loadToken : undefined
     const input = { name: 'create_label', arguments: { name: 'a' }, load }
-    expect((await well.face({ principal: 'anna' }).judge({ name: 'tool_call', input })).kind).toBe('run')
-    expect(await faced(well, 'tool_call', input, 'bert')).toMatchObject({ kind: 'stale' })
+    expect((await well.direct({ principal: 'anna' }).judge({ name: 'tool_call', input })).kind).toBe('run')
+    expect(await judgeDirectly(well, 'tool_call', input, 'bert')).toMatchObject({ kind: 'stale' })
   })
 
   it('keeps nothing: a hundred searches and calls leave the ledgers empty', async () => {
@@ -184,10 +184,10 @@ describe('a face', () => {
         },
       },
     })
-    const face = well.face()
+    const direct = well.direct()
     for (let index = 0; index < 100; index++) {
-      await face.search({ query: `create an issue ${index}` })
-      await face.judge({ name: 'tool_call', input: { name: 'create_issue', arguments: {} } })
+      await direct.search({ query: `create an issue ${index}` })
+      await direct.judge({ name: 'tool_call', input: { name: 'create_issue', arguments: {} } })
     }
     expect(ledgers).toEqual([])
     expect(well.report()).toBe('')
@@ -195,8 +195,8 @@ describe('a face', () => {
 
   it('says what is wrong with its options', () => {
     const well = wellOf()
-    expect(() => well.face({ principel: 'x' } as never)).toThrow(/principal/)
-    const denied = well.face({ policy: ({ name }) => name !== 'tool_call' })
+    expect(() => well.direct({ principel: 'x' } as never)).toThrow(/principal/)
+    const denied = well.direct({ policy: ({ name }) => name !== 'tool_call' })
     expect(() => denied.digest()).toThrow(/Allow both/)
   })
 })
