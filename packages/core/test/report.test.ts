@@ -115,7 +115,7 @@ describe('figures', () => {
     const body = JSON.stringify({ model: 'm', stream: true, ...turn.parts })
     const response = await fetch(`${url}/chat/completions`, { method: 'POST', body })
     await turn.run(await assemble(readEvents(response.body as never)))
-    expect(well.report()).toContain('a stream holds its usage with stream_options: { include_usage: true }')
+    expect(well.report()).toContain('a stream has usage with stream_options: { include_usage: true }')
   })
 
   it('make sense where a conversation ended with its search', async () => {

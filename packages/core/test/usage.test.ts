@@ -272,7 +272,7 @@ describe('a file of what was learned', () => {
     await wellOf({ search: { usage: { store: fileUsage(link) } } }).usage.forget()
     expect(await readFile(path, 'utf8')).toBe('{"toolwell-usage":1}\n')
     expect((await lstat(link)).isSymbolicLink()).toBe(true)
-    await expect(fileUsage(dirname(path)).forget({})).rejects.toThrow('is not a file. Name another one.')
+    await expect(fileUsage(dirname(path)).forget({})).rejects.toThrow('is not a file. Use another path.')
   })
 
   it('is passed over where it is broken, line by line', async () => {

@@ -178,7 +178,7 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
     if (shared)
       throw invalid(
         'principal',
-        'All principals share what is learned here, so examples cannot be selected by principal. Omit `principal`.',
+        'Learning is shared between all principals here, so examples cannot be selected by principal. Omit `principal`.',
       )
     return { ...rest, principal: hashPrincipal(principal) }
   }
