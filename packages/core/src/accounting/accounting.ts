@@ -13,121 +13,6 @@ import { tombstone } from '../surface/project.js'
 import type { Pin } from '../tool/wire-tool.js'
 import { sumToolTokens } from './measurement.js'
 
-/** Counts the tokens of the request that starts with `facts`. */
-export function measureSurface(
-  state: LedgerState,
-  facts: readonly LedgerFact[],
-  context: Context,
-  everythingEager: number,
-): SurfaceTokens {
-  const refrozen = facts.find((fact) => fact.kind === 'frozen')
-  const frozen = refrozen ?? state.frozen
-  const searchResults = sum(state.requests.searchTokens.values())
-  const images = sum(state.requests.mediaTokens.values())
-  const media = images > 0 ? { media: images } : {}
-  if (!frozen || frozen.mode === 'off')
-    return {
-      eager: everythingEager,
-      loaded: 0,
-      cards: 0,
-      metaTools: 0,
-      section: 0,
-      searchResults: 0,
-      inserts: 0,
-      rewritten: 0,
-      everythingEager,
-      ...media,
-    }
-
-  const eager = new Map<string, Pin>(
-    (refrozen ? refrozen.eager : [...state.tools.eager.values()]).map((pin) => [pin.id, pin]),
-  )
-  const loadedPins = new Map<string, Pin>()
-  let tombstones = 0
-  if (refrozen) for (const pin of refrozen.loaded) loadedPins.set(pin.id, pin)
-  else
-    for (const [id, { live, kept, pin }] of state.tools.loaded)
-      if (live || kept) loadedPins.set(id, pin)
-      else if (pin.definition) tombstones += context.tokens(tombstone(pin.wireName, frozen.tombstone))
-  let inserts = sum(state.history.inserts.map((insert) => insert.tokens))
-  let revealed = sum(state.requests.revealedTokens.values())
-  if (!refrozen) revealed += sum(state.history.inserts.map((insert) => insert.revealed))
-  for (const fact of facts) {
-    if (fact.kind === 'loaded') loadedPins.set(fact.tool.id, fact.tool)
-    if (fact.kind === 'restored' && fact.pin) loadedPins.set(fact.tool, fact.pin)
-    if (fact.kind === 'announced') {
-      inserts += fact.tokens
-      revealed += fact.revealed ?? 0
-    }
-  }
-  const cost = (pins: Iterable<Pin>) =>
-    sum([...pins].map((pin) => (pin.definition && isInArray(pin) ? context.tokens(pin.definition) : 0)))
-  const { tokenizer } = context.settings
-  const metaTools = frozen.metaTools.reduce((sum, tool) => sum + context.tokens(tool), 0)
-  const section = frozen.section === '' ? 0 : tokenizer.count(frozen.section)
-  return {
-    eager: cost(eager.values()),
-    loaded: cost(loadedPins.values()) + tombstones,
-    cards: frozen.cardTokens,
-    metaTools: Math.max(0, metaTools - frozen.cardTokens),
-    section,
-    searchResults,
-    inserts,
-    rewritten: refrozen ? 0 : sumAfterFirstRewrite(state, context),
-    revealed,
-    everythingEager,
-    ...media,
-  }
-}
-
-function sum(figures: Iterable<number>): number {
-  let total = 0
-  for (const figure of figures) total += figure
-  return total
-}
-
-/** Sums the unchanged definitions after the first rewritten one, in the order of the tools array. They lose their place in the cache. */
-function sumAfterFirstRewrite(state: LedgerState, context: Context): number {
-  const changed = new Set(state.array.rewritten)
-  if (changed.size === 0) return 0
-  const loaded = [...state.tools.loaded.values()].filter(
-    ({ pin, live, kept }) => isInArray(pin) && (live || kept || changed.has(pin.id)),
-  )
-  const order = [
-    ...[...state.tools.eager.values()].map((pin) => ({ id: pin.id, tool: pin.definition })),
-    ...(state.frozen?.metaTools ?? []).map((tool) => ({ id: '', tool })),
-    ...loaded.map(({ pin }) => ({ id: pin.id, tool: pin.definition })),
-  ]
-  const first = order.findIndex(({ id }) => changed.has(id))
-  if (first < 0) return 0
-  let sum = 0
-  for (const { id, tool } of order.slice(first)) if (tool && !changed.has(id)) sum += context.tokens(tool)
-  return sum
-}
-
-/** Keeps the running total of all allowed tools' definitions. After the first call, its cost depends on the changes. */
-export function createEagerTotal() {
-  let revision = -1
-  let total = 0
-  const costs = new Map<string, number>()
-  /** `changed`: ids whose policy decision changed. `recheckAll`: all policy decisions may have changed. */
-  return (context: Context, changed: readonly string[], recheckAll: boolean): number => {
-    const ids = new Set(changed)
-    if (recheckAll) revision = -1
-    if (revision < 0) for (const entry of context.catalogue.entries()) ids.add(entry.id)
-    else if (revision < context.catalogue.revision)
-      for (const id of context.catalogue.changesSince(revision)) ids.add(id)
-    for (const id of ids) {
-      const entry = context.catalogue.get(id)
-      const cost = entry && context.gate.visible(entry) ? context.cost(entry) : 0
-      total += cost - (costs.get(id) ?? 0)
-      costs.set(id, cost)
-    }
-    revision = context.catalogue.revision
-    return total
-  }
-}
-
 export interface Accounting {
   readonly requests: number
   /** Requests that only made searches, hints or refused guesses. With every tool sent, they would not exist. */
@@ -295,5 +180,120 @@ function add(a: SurfaceTokens, b: SurfaceTokens): SurfaceTokens {
     revealed: (a.revealed ?? 0) + (b.revealed ?? 0),
     everythingEager: a.everythingEager + b.everythingEager,
     media: (a.media ?? 0) + (b.media ?? 0),
+  }
+}
+
+/** Counts the tokens of the request that starts with `facts`. */
+export function measureSurface(
+  state: LedgerState,
+  facts: readonly LedgerFact[],
+  context: Context,
+  everythingEager: number,
+): SurfaceTokens {
+  const refrozen = facts.find((fact) => fact.kind === 'frozen')
+  const frozen = refrozen ?? state.frozen
+  const searchResults = sum(state.requests.searchTokens.values())
+  const images = sum(state.requests.mediaTokens.values())
+  const media = images > 0 ? { media: images } : {}
+  if (!frozen || frozen.mode === 'off')
+    return {
+      eager: everythingEager,
+      loaded: 0,
+      cards: 0,
+      metaTools: 0,
+      section: 0,
+      searchResults: 0,
+      inserts: 0,
+      rewritten: 0,
+      everythingEager,
+      ...media,
+    }
+
+  const eager = new Map<string, Pin>(
+    (refrozen ? refrozen.eager : [...state.tools.eager.values()]).map((pin) => [pin.id, pin]),
+  )
+  const loadedPins = new Map<string, Pin>()
+  let tombstones = 0
+  if (refrozen) for (const pin of refrozen.loaded) loadedPins.set(pin.id, pin)
+  else
+    for (const [id, { live, kept, pin }] of state.tools.loaded)
+      if (live || kept) loadedPins.set(id, pin)
+      else if (pin.definition) tombstones += context.tokens(tombstone(pin.wireName, frozen.tombstone))
+  let inserts = sum(state.history.inserts.map((insert) => insert.tokens))
+  let revealed = sum(state.requests.revealedTokens.values())
+  if (!refrozen) revealed += sum(state.history.inserts.map((insert) => insert.revealed))
+  for (const fact of facts) {
+    if (fact.kind === 'loaded') loadedPins.set(fact.tool.id, fact.tool)
+    if (fact.kind === 'restored' && fact.pin) loadedPins.set(fact.tool, fact.pin)
+    if (fact.kind === 'announced') {
+      inserts += fact.tokens
+      revealed += fact.revealed ?? 0
+    }
+  }
+  const cost = (pins: Iterable<Pin>) =>
+    sum([...pins].map((pin) => (pin.definition && isInArray(pin) ? context.tokens(pin.definition) : 0)))
+  const { tokenizer } = context.settings
+  const metaTools = frozen.metaTools.reduce((sum, tool) => sum + context.tokens(tool), 0)
+  const section = frozen.section === '' ? 0 : tokenizer.count(frozen.section)
+  return {
+    eager: cost(eager.values()),
+    loaded: cost(loadedPins.values()) + tombstones,
+    cards: frozen.cardTokens,
+    metaTools: Math.max(0, metaTools - frozen.cardTokens),
+    section,
+    searchResults,
+    inserts,
+    rewritten: refrozen ? 0 : sumAfterFirstRewrite(state, context),
+    revealed,
+    everythingEager,
+    ...media,
+  }
+}
+
+function sum(figures: Iterable<number>): number {
+  let total = 0
+  for (const figure of figures) total += figure
+  return total
+}
+
+/** Sums the unchanged definitions after the first rewritten one, in the order of the tools array. They lose their place in the cache. */
+function sumAfterFirstRewrite(state: LedgerState, context: Context): number {
+  const changed = new Set(state.array.rewritten)
+  if (changed.size === 0) return 0
+  const loaded = [...state.tools.loaded.values()].filter(
+    ({ pin, live, kept }) => isInArray(pin) && (live || kept || changed.has(pin.id)),
+  )
+  const order = [
+    ...[...state.tools.eager.values()].map((pin) => ({ id: pin.id, tool: pin.definition })),
+    ...(state.frozen?.metaTools ?? []).map((tool) => ({ id: '', tool })),
+    ...loaded.map(({ pin }) => ({ id: pin.id, tool: pin.definition })),
+  ]
+  const first = order.findIndex(({ id }) => changed.has(id))
+  if (first < 0) return 0
+  let sum = 0
+  for (const { id, tool } of order.slice(first)) if (tool && !changed.has(id)) sum += context.tokens(tool)
+  return sum
+}
+
+/** Keeps the running total of all allowed tools' definitions. After the first call, its cost depends on the changes. */
+export function createEagerTotal() {
+  let revision = -1
+  let total = 0
+  const costs = new Map<string, number>()
+  /** `changed`: ids whose policy decision changed. `recheckAll`: all policy decisions may have changed. */
+  return (context: Context, changed: readonly string[], recheckAll: boolean): number => {
+    const ids = new Set(changed)
+    if (recheckAll) revision = -1
+    if (revision < 0) for (const entry of context.catalogue.entries()) ids.add(entry.id)
+    else if (revision < context.catalogue.revision)
+      for (const id of context.catalogue.changesSince(revision)) ids.add(id)
+    for (const id of ids) {
+      const entry = context.catalogue.get(id)
+      const cost = entry && context.gate.visible(entry) ? context.cost(entry) : 0
+      total += cost - (costs.get(id) ?? 0)
+      costs.set(id, cost)
+    }
+    revision = context.catalogue.revision
+    return total
   }
 }

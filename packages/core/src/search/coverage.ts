@@ -77,9 +77,9 @@ export function sumImportance(words: readonly WeightedWord[]): number {
  * Relevance grows with the score and never changes the order. docs/concepts/how-search-ranks.md explains the cut-off.
  */
 export function createRelevance(words: readonly WeightedWord[]): (score: number) => number {
-  const asked = sumImportance(words)
+  const total = sumImportance(words)
   return (score) =>
-    score <= 0 ? 0 : Math.min(maximumRelevance, score / (score + halfRelevanceShare * asked))
+    score <= 0 ? 0 : Math.min(maximumRelevance, score / (score + halfRelevanceShare * total))
 }
 
 /**
@@ -101,31 +101,31 @@ export function createCoverage(
 ) => (slot: number, score: number, learned: number) => Coverage {
   const strengths = createImpactTable().map(computeShare)
   return (words, highestRarity, getShare = () => 1) => {
-    const asked = sumImportance(words)
-    const meant = words.reduce(
+    const total = sumImportance(words)
+    const weightedTotal = words.reduce(
       (sum, { importance, detail }) => sum + importance * (detail ? detailShare : 1),
       0,
     )
     const enough = briefWords * highestRarity
-    const brief = Math.min(meant, enough)
-    const length = Math.max(0, Math.min(1, 2 * (asked / enough - 1)))
+    const brief = Math.min(weightedTotal, enough)
+    const length = Math.max(0, Math.min(1, 2 * (total / enough - 1)))
     const { terms, importances, starts, conceptTerms, shares: nearness, isSynonym } = toArrays(words)
     const cursor = index.createCursor(terms)
     const missing: number[] = []
     /** By term: the last round (tool) in which a word used it. */
     const usedIn = terms.map(() => 0)
     let round = 0
-    const combine = (covered: number, score: number, held: number): number => {
+    const combine = (covered: number, score: number, heldImportance: number): number => {
       const byWord = Math.min(1, covered / brief)
-      const byScore = Math.min(1, (score + held / 2) / (fullScore * brief))
+      const byScore = Math.min(1, (score + heldImportance / 2) / (fullScore * brief))
       return (1 - length) * byWord + length * byScore
     }
     return (slot, score, learned) => {
-      if (asked === 0) return noCoverage
+      if (total === 0) return noCoverage
       round += 1
       cursor.moveTo(slot)
       let missed = 0
-      let held = 0
+      let heldImportance = 0
       let covered = 0
       for (let word = 0; word < importances.length; word += 1) {
         const byte = cursor.readByte(word)
@@ -135,7 +135,7 @@ export function createCoverage(
           continue
         }
         const importance = importances[word] as number
-        held += importance
+        heldImportance += importance
         covered += importance * (strengths[byte] as number)
         for (let at = starts[word] as number; at < (starts[word + 1] as number); at += 1)
           usedIn[conceptTerms[at] as number] = round
@@ -159,15 +159,15 @@ export function createCoverage(
           best = value
           bestPlace = place
         }
-        if (has) held += importance * nearnessShares.hint
+        if (has) heldImportance += importance * nearnessShares.hint
         covered += importance * best
         if (best > 0) usedIn[bestPlace] = round
       }
       const effect = getShare(slot)
-      const ownCoverage = combine(covered, score - learned, held) * effect
-      if (learned === 0) return { certainty: held / asked, coverage: ownCoverage, ownCoverage }
-      const coverage = combine(covered + learnedFactor * learned, score, held) * effect
-      return { certainty: held / asked, coverage, ownCoverage }
+      const ownCoverage = combine(covered, score - learned, heldImportance) * effect
+      if (learned === 0) return { certainty: heldImportance / total, coverage: ownCoverage, ownCoverage }
+      const coverage = combine(covered + learnedFactor * learned, score, heldImportance) * effect
+      return { certainty: heldImportance / total, coverage, ownCoverage }
     }
   }
 }

@@ -56,17 +56,17 @@ export function createHybridSearcher({
   const texts = new Map<string, { readonly key: string; readonly text: string }>()
   const vectors = new Map<string, Float32Array>()
   const late = new Error(`embed did not answer within ${timeout} ms`)
-  const embedded = (given: readonly string[]) => withTimeout(embed(given), timeout, late)
-  let settling: Promise<void> = Promise.resolve()
+  const embedWithTimeout = (given: readonly string[]) => withTimeout(embed(given), timeout, late)
+  let embedding: Promise<void> = Promise.resolve()
   let pausedUntil = 0
 
-  async function settle(): Promise<void> {
+  async function embedMissing(): Promise<void> {
     const missing = new Map<string, string>()
     for (const { key, text } of texts.values()) if (!vectors.has(key)) missing.set(key, text)
     const entries = [...missing]
     for (let start = 0; start < entries.length; start += batch) {
       const part = entries.slice(start, start + batch)
-      const found = await embedded(part.map(([, text]) => text))
+      const found = await embedWithTimeout(part.map(([, text]) => text))
       if (found.length !== part.length)
         throw new Error(`embed got ${part.length} texts and returned ${found.length} vectors`)
       assertLengths(found)
@@ -77,17 +77,17 @@ export function createHybridSearcher({
   }
 
   /** Embeds the query, after all missing documents. */
-  async function vectorOf(text: string): Promise<ArrayLike<number> | undefined> {
+  async function embedQuery(text: string): Promise<ArrayLike<number> | undefined> {
     if (Date.now() < pausedUntil) throw new Error('embed did not answer in time and is paused for a while')
     const work = async () => {
       // One run at a time. It continues in the background if the search stops waiting.
-      settling = settling
+      embedding = embedding
         .catch(() => undefined)
-        .then(settle)
+        .then(embedMissing)
         .then(() => {
           pausedUntil = 0
         })
-      await settling
+      await embedding
       return embed([text])
     }
     try {
@@ -110,7 +110,7 @@ export function createHybridSearcher({
     }
   }
 
-  function vectorsWithout(hidden: (id: string) => boolean): Float32Array[] {
+  function listVisibleVectors(hidden: (id: string) => boolean): Float32Array[] {
     const keys = new Set([...texts].filter(([id]) => !hidden(id)).map(([, { key }]) => key))
     return [...vectors].filter(([key]) => keys.has(key)).map(([, vector]) => vector)
   }
@@ -120,7 +120,7 @@ export function createHybridSearcher({
     const { limit: _, ...unlimited } = query
     const words = (await lexical.rank(unlimited)) as readonly Ranked[]
     if (query.text.trim() === '') return words.slice(0, limit)
-    const found = await vectorOf(query.text)
+    const found = await embedQuery(query.text)
     assertLengths([found])
     const target = normalise(found ?? [])
     const similarity = (id: string): number => {
@@ -129,18 +129,18 @@ export function createHybridSearcher({
     }
     const certain = words.filter(({ relevance }) => relevance === 1)
     const likely = words.filter(({ relevance }) => relevance < 1)
-    const spoken = new Set(words.map(({ id }) => id))
+    const foundByWords = new Set(words.map(({ id }) => id))
     const more =
-      query.must.length > 0 || spoken.size >= minimumHits
+      query.must.length > 0 || foundByWords.size >= minimumHits
         ? []
         : [...texts.keys()]
-            .filter((id) => !spoken.has(id) && (!accept || accept(id)) && !hidden?.(id))
+            .filter((id) => !foundByWords.has(id) && (!accept || accept(id)) && !hidden?.(id))
             .map((id): Ranked => ({ id, score: 0, relevance: 0, certainty: 0, coverage: 0 }))
             .sort(
               (first, second) => similarity(second.id) - similarity(first.id) || compare(first.id, second.id),
             )
-            .slice(0, minimumHits - spoken.size)
-    const usual = meanSimilarity(hidden ? vectorsWithout(hidden) : [...vectors.values()], target)
+            .slice(0, minimumHits - foundByWords.size)
+    const usual = meanSimilarity(hidden ? listVisibleVectors(hidden) : [...vectors.values()], target)
     const best = likely[0]?.score ?? 1
     const candidates = [...likely.slice(0, rerankLimit), ...more].map((hit) => ({
       ...hit,

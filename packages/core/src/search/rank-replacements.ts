@@ -22,12 +22,12 @@ const named =
 
 /**
  * Moves each replacement directly before the deprecated tool, with the better figures of the two. A tool that the query names keeps
- * its place. `known` returns the tools that may be found.
+ * its place. `findTool` returns the tools that may be found.
  */
-export function rankReplacementsFirst(ranked: readonly Ranked[], known: FindTool): readonly Ranked[] {
+export function rankReplacementsFirst(ranked: readonly Ranked[], findTool: FindTool): readonly Ranked[] {
   let order: Ranked[] | undefined
   for (const hit of ranked.slice(0, HIT_LIMIT)) {
-    const id = hit.relevance < 1 ? findReplacement(hit.id, known) : undefined
+    const id = hit.relevance < 1 ? findReplacement(hit.id, findTool) : undefined
     if (id === undefined) continue
     order ??= [...ranked]
     const at = order.findIndex((other) => other.id === id)
@@ -42,11 +42,11 @@ export function rankReplacementsFirst(ranked: readonly Ranked[], known: FindTool
 }
 
 /** Follows the chain of replacements to its end. */
-function findReplacement(first: string, known: FindTool): string | undefined {
+function findReplacement(first: string, findTool: FindTool): string | undefined {
   const seen = new Set([first])
   for (let id = first; ; ) {
-    const entry = known(id)
-    const next = entry && findNamedReplacement(entry, known)
+    const entry = findTool(id)
+    const next = entry && findNamedReplacement(entry, findTool)
     if (next === undefined) return id === first ? undefined : id
     // The tools name each other.
     if (seen.has(next)) return undefined
@@ -55,13 +55,13 @@ function findReplacement(first: string, known: FindTool): string | undefined {
   }
 }
 
-function findNamedReplacement(entry: Entry, known: FindTool): string | undefined {
+function findNamedReplacement(entry: Entry, findTool: FindTool): string | undefined {
   const { description } = entry.tool
   // Hosts without types may omit the description.
   const head = typeof description === 'string' ? description.slice(0, HEAD) : ''
   if (!deprecated.some((words) => words.test(head))) return undefined
   const ids = [...head.matchAll(named)].map(([, name = '']) => toolId(entry.source, name))
-  return ids.find((id) => id !== entry.id && known(id))
+  return ids.find((id) => id !== entry.id && findTool(id))
 }
 
 function mergeHits(hit: Ranked, own: Ranked | undefined, id: string): Ranked {

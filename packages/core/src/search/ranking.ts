@@ -16,23 +16,23 @@ export type Ranking = (query: RankQuery, notify: (notice: Notice) => void) => Pr
 /** Indexes everything with the first search, and after that only changes. */
 export function createRanking(catalogue: Catalogue, custom: Searcher | undefined): Ranking {
   const own = createLexicalSearcher()
-  const lexical = follow(catalogue, own, () => loadAll(catalogue, own))
-  const chosen = custom ? follow(catalogue, custom) : lexical
+  const lexical = keepUpdated(catalogue, own, () => loadAll(catalogue, own))
+  const chosen = custom ? keepUpdated(catalogue, custom) : lexical
   return async (query, notify) => {
-    const known = (id: string) => (query.hidden?.(id) ? undefined : catalogue.get(id))
+    const findTool = (id: string) => (query.hidden?.(id) ? undefined : catalogue.get(id))
     try {
       const ranked = await (await chosen()).rank(query)
-      if (Array.isArray(ranked) && ranked.every(isRanked)) return rankReplacementsFirst(ranked, known)
+      if (Array.isArray(ranked) && ranked.every(isRanked)) return rankReplacementsFirst(ranked, findTool)
       throw new Error('its answer is not a list of { id, score, relevance }')
     } catch (error) {
       notify({ kind: 'searcher-failed', query: query.text, detail: String(error) })
-      return rankReplacementsFirst(await (await lexical()).rank(query), known)
+      return rankReplacementsFirst(await (await lexical()).rank(query), findTool)
     }
   }
 }
 
 /** Updates the searcher to the current catalogue before each search. Concurrent searches wait for the same update. */
-function follow(
+function keepUpdated(
   catalogue: Catalogue,
   searcher: Searcher,
   first?: () => Promise<void>,
@@ -46,7 +46,7 @@ function follow(
     else {
       const ids =
         revision < 0
-          ? [...catalogue.entries(), ...skippedEntries(catalogue)].map((entry) => entry.id)
+          ? [...catalogue.entries(), ...listSkipped(catalogue)].map((entry) => entry.id)
           : [...catalogue.changesSince(revision)]
       const put = []
       const remove = []
@@ -95,19 +95,19 @@ async function loadAll(catalogue: Catalogue, searcher: LexicalSearcher): Promise
     })
   }
   // Unusable tools are ranked too, so that a search can say why they are missing.
-  made.push(...skippedEntries(catalogue))
+  made.push(...listSkipped(catalogue))
   // Toolwell's own tools have no source.
   for (const entry of catalogue.entries()) if (!catalogue.sources.has(entry.source)) made.push(entry)
-  await searcher.fill(documentsOf(made, catalogue))
+  await searcher.fill(createDocuments(made, catalogue))
   await searcher.load(parts)
   if (isLarge) await yieldToEventLoop()
 }
 
-function skippedEntries(catalogue: Catalogue): Entry[] {
+function listSkipped(catalogue: Catalogue): Entry[] {
   return [...catalogue.skippedTools.values()].map(({ entry }) => entry)
 }
 
-function* documentsOf(entries: readonly Entry[], catalogue: Catalogue): Generator<SearchDocument> {
+function* createDocuments(entries: readonly Entry[], catalogue: Catalogue): Generator<SearchDocument> {
   for (const entry of entries) yield toDocument(entry, catalogue)
 }
 

@@ -26,6 +26,20 @@ export interface Answers<Hit> {
   readonly unclear: boolean
 }
 
+/** Selects what a search shows, assuming that all hits are usable and none is loaded yet. */
+export function selectAnswers<Hit extends RankedHit>(ranked: readonly Hit[], cutOff: number): Answers<Hit> {
+  const hits = ranked.filter(({ relevance }) => relevance >= cutOff)
+  const best = hits.reduce((most, { score, relevance }) => (relevance < 1 ? Math.max(most, score) : most), 0)
+  const shares = computeShares(cutOff)
+  const considered = hits.filter((hit) => isNearBest(hit, best, shares)).slice(0, consideredHits)
+  const decisive = considered.slice(0, decisiveHits).filter(({ score }) => score >= best * shares.load)
+  if (!decisive.some(isClear)) {
+    const answers = selectNearest(decisive)
+    return { answers, unclear: answers.length > 0 }
+  }
+  return { answers: sortClearFirst(considered, ({ relevance }) => relevance === 1), unclear: false }
+}
+
 export function isClear({ coverage = 1 }: { readonly coverage?: number }): boolean {
   return coverage >= clearCoverage
 }
@@ -74,20 +88,6 @@ export function sortClearFirst<Hit extends { readonly coverage?: number }>(
     (hit) => isClear(hit) || isNamed(hit) || getCoverage(hit) >= most * minimumShareOfBest,
   )
   return [...kept.filter(isClear), ...kept.filter((hit) => !isClear(hit))]
-}
-
-/** Selects what a search shows, assuming that all hits are usable and none is loaded yet. */
-export function selectAnswers<Hit extends RankedHit>(ranked: readonly Hit[], cutOff: number): Answers<Hit> {
-  const hits = ranked.filter(({ relevance }) => relevance >= cutOff)
-  const best = hits.reduce((most, { score, relevance }) => (relevance < 1 ? Math.max(most, score) : most), 0)
-  const shares = computeShares(cutOff)
-  const considered = hits.filter((hit) => isNearBest(hit, best, shares)).slice(0, consideredHits)
-  const decisive = considered.slice(0, decisiveHits).filter(({ score }) => score >= best * shares.load)
-  if (!decisive.some(isClear)) {
-    const answers = selectNearest(decisive)
-    return { answers, unclear: answers.length > 0 }
-  }
-  return { answers: sortClearFirst(considered, ({ relevance }) => relevance === 1), unclear: false }
 }
 
 function getCoverage({ coverage = 1 }: { readonly coverage?: number }): number {
