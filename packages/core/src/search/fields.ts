@@ -1,7 +1,7 @@
 /** Defines the indexed fields of a tool and their weights, and turns a document into postings. */
 
 import type { Analysis } from './index/segment.js'
-import { hashPair, hashTerm, nameSeed } from './index/spelling.js'
+import { hashPair, hashTerm, nameSeed, trimServerName } from './index/spelling.js'
 import { createTally, encodeImpact } from './index/tally.js'
 import { listExactNames } from './name-matches.js'
 import type { SearchDocument } from './searcher.js'
@@ -130,15 +130,6 @@ export const fields: readonly Field[] = [
     readText: (document) => document.serverDescription ?? '',
   },
 ]
-
-/**
- * Removes "mcp" and "server" from a server name, unless nothing else is left. Most server names have these words,
- * and "restart the web server" does not ask for any of them.
- */
-export function trimServerName(server: string): string {
-  const own = server.replace(/(?<![a-z])(?:mcp|servers?)(?![a-z])/gi, ' ')
-  return /[\p{L}\p{N}]/u.test(own) ? own : server
-}
 
 /** A term counts at most this often per field, so repeating it gains nothing. */
 const frequencyLimit = 2

@@ -1,7 +1,6 @@
 /** Finds tools whose name is written in a query, exactly or nearly, and measures how well a name fits. */
 
 import { editDistance } from '../base/nearest.js'
-import { trimServerName } from './fields.js'
 import { findTerm, type Identity } from './index/segment.js'
 import {
   countAllowedTypos,
@@ -10,6 +9,7 @@ import {
   foldSpelling,
   hashTerm,
   nameSeed,
+  trimServerName,
 } from './index/spelling.js'
 import type { TermIndex } from './index/term-index.js'
 import type { QueryTerm } from './query-terms.js'

@@ -1,6 +1,6 @@
 /** Lowers the score of tools of other servers if a query names a server: "add a row to airtable" does not ask for Excel. */
 
-import { trimServerName } from './fields.js'
+import { trimServerName } from './index/spelling.js'
 import type { TermIndex } from './index/term-index.js'
 import type { QueryTerm } from './query-terms.js'
 import type { Vocabulary } from './words/vocabulary.js'

@@ -5,8 +5,7 @@ import { foldSpelling, hashTerm, nameSeed } from '../search/index/spelling.js'
 import { encodeImpact } from '../search/index/tally.js'
 import { createTermIndex, noAliases, type TermIndex } from '../search/index/term-index.js'
 import { defaultTuning } from '../search/tuning.js'
-import { createDefaultWords } from '../search/words/lexicon.js'
-import type { Vocabulary } from '../search/words/vocabulary.js'
+import { createDefaultWords, type Vocabulary } from '../search/words/vocabulary.js'
 import { resolveIdioms } from '../search/words/word-lists.js'
 
 /** Number of examples per tool. Older ones are dropped. */

@@ -28,6 +28,15 @@ export function foldSpelling(text: string): string {
   return lower.replace(/[^\p{L}\p{N}\p{M}]+/gu, '') || lower.trim()
 }
 
+/**
+ * Removes "mcp" and "server" from a server name, unless nothing else is left. Most server names have these words,
+ * and "restart the web server" does not ask for any of them.
+ */
+export function trimServerName(server: string): string {
+  const own = server.replace(/(?<![a-z])(?:mcp|servers?)(?![a-z])/gi, ' ')
+  return /[\p{L}\p{N}]/u.test(own) ? own : server
+}
+
 export function countBits(value: number): number {
   let bits = value >>> 0
   let count = 0

@@ -5,7 +5,6 @@ import { actionGroups, topicGroups } from './concepts.js'
 import { groupEffects, vagueWords, verbEffects } from './effects.js'
 import { synonyms } from './synonyms.js'
 import { stem } from './tokenize.js'
-import { createVocabulary, type Vocabulary } from './vocabulary.js'
 
 export interface Concept {
   readonly hash: number
@@ -28,7 +27,7 @@ export interface Lexicon {
 }
 
 /** Weights relative to the word that leads to the concept. */
-type LexiconWeights = Readonly<Record<'action' | 'topic' | 'synonym', number>>
+export type LexiconWeights = Readonly<Record<'action' | 'topic' | 'synonym', number>>
 
 /** Costs a few milliseconds, once per searcher. */
 export function createLexicon({ action, topic, synonym }: LexiconWeights): Lexicon {
@@ -104,23 +103,4 @@ function add<T>(map: Map<string, T[]>, word: string, each: T): void {
   const known = map.get(word)
   if (known) known.push(each)
   else map.set(word, [each])
-}
-
-/** The vocabulary of the default ranking, and the concepts of a word by its hash. */
-export interface DefaultWords {
-  readonly vocabulary: Vocabulary
-  getConcepts(word: number): readonly number[]
-}
-
-/** Creates the words on first use. */
-export function createDefaultWords(tuning: LexiconWeights): () => DefaultWords {
-  let made: DefaultWords | undefined
-  return () => {
-    if (made) return made
-    const lexicon = createLexicon(tuning)
-    const concepts = new Map<number, readonly number[]>()
-    for (const [stem, meant] of lexicon.toolConcepts) concepts.set(hashTerm(stem), meant)
-    made = { vocabulary: createVocabulary(lexicon), getConcepts: (word) => concepts.get(word) ?? NONE }
-    return made
-  }
 }

@@ -1,7 +1,7 @@
 /** Looks up words as the index stores them: hash, concepts, effects and weight. Caches each spelling. */
 
 import { hashTerm } from '../index/spelling.js'
-import { type Concept, findConcepts, type Lexicon } from './lexicon.js'
+import { type Concept, createLexicon, findConcepts, type Lexicon, type LexiconWeights } from './lexicon.js'
 import { forEachWord, spellOutSigns, stem, wholeWordPartLimit } from './tokenize.js'
 import { stopWords, weakWeight, weakWords } from './word-lists.js'
 
@@ -47,6 +47,7 @@ export interface SpelledWord {
   readonly pair: boolean
 }
 
+const NO_CONCEPTS: readonly number[] = []
 /** Shared by all words without parts. */
 const NO_PARTS: readonly Term[] = []
 
@@ -136,5 +137,24 @@ export function createVocabulary(lexicon: Lexicon): Vocabulary {
       }
       return found
     },
+  }
+}
+
+/** The vocabulary of the default ranking, and the concepts of a word by its hash. */
+export interface DefaultWords {
+  readonly vocabulary: Vocabulary
+  getConcepts(word: number): readonly number[]
+}
+
+/** Creates the words on first use. */
+export function createDefaultWords(tuning: LexiconWeights): () => DefaultWords {
+  let made: DefaultWords | undefined
+  return () => {
+    if (made) return made
+    const lexicon = createLexicon(tuning)
+    const concepts = new Map<number, readonly number[]>()
+    for (const [stem, meant] of lexicon.toolConcepts) concepts.set(hashTerm(stem), meant)
+    made = { vocabulary: createVocabulary(lexicon), getConcepts: (word) => concepts.get(word) ?? NO_CONCEPTS }
+    return made
   }
 }
