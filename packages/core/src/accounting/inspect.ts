@@ -1,47 +1,47 @@
-/** What hosts ask about a conversation, read from its state. Nothing here is stored. */
+/** Answers questions of hosts about a conversation from its state. Stores nothing. */
 
 import { isOnSurface, type LedgerState } from '../ledger/fold.js'
 import type { Context } from '../surface/context.js'
 import type { ToolLister } from '../surface/project.js'
 import type { DeliveryName } from '../tool/notice.js'
 import type { Tool } from '../tool/tool.js'
-import { type Accounting, account } from './accounting.js'
-import { shortNumber, sumToolTokens } from './measurement.js'
+import { type Accounting, computeAccounting } from './accounting.js'
+import { formatTokens, sumToolTokens } from './measurement.js'
 
 export interface Inspection {
   readonly mode: 'off' | 'on' | 'undecided'
   readonly delivery: DeliveryName | undefined
   /** The wire of the last request. */
   readonly wire: string | undefined
-  /** What the system prompt says of deferred tools; empty before the first request. */
+  /** The system prompt section about deferred tools; empty before the first request. */
   readonly section: string
   /** Wire names of loaded tools, in order of loading. */
   readonly loadedLazyTools: readonly string[]
-  /** The number of requests begun before each was loaded. */
+  /** Number of requests started before each tool was loaded. */
   readonly loadedAtTurn: Readonly<Record<string, number>>
   readonly searchHistory: readonly {
     readonly turn: number
     readonly query: string
     readonly loaded: readonly string[]
   }[]
-  /** What the model is offered now, by the names it is sent under, for a host that writes its own list of tools. */
+  /** Tools that the model sees now, by wire name, for hosts that write their own list of tools. */
   readonly visibleNames: readonly {
     readonly name: string
     readonly snippet: string
     readonly guidelines: readonly string[]
   }[]
-  /** Wire names of what can be found and is not loaded. Looking walks the catalogue. */
+  /** Wire names of tools that can be found but are not loaded. Reading this walks through the catalogue. */
   readonly deferredNames: readonly string[]
-  /** Results of these tools must not be pruned or truncated: schemas live in them. */
+  /** Results of these tools must not be pruned or truncated, because they contain schemas. */
   readonly protectedToolNames: readonly string[]
   readonly suspended: Readonly<Record<string, string>>
-  /** Why this mode and delivery, where it was for Toolwell to decide; or why nothing was decided, though tools were called or requests went out. */
+  /** Why Toolwell chose this mode and delivery. Also set if nothing was decided although tools were called or requests were sent. */
   readonly because: string | undefined
-  /** Deliveries that did not do here what they should, and why. The next latch does without them. */
+  /** Deliveries that did not work here, and why. They are not used when the prefix is frozen again. */
   readonly withheld: Readonly<Record<string, string>>
-  /** How often each deprecated or other alias was called. */
+  /** Number of calls by each alias, deprecated or not. */
   readonly aliasUses: Readonly<Record<string, number>>
-  /** Calls that started and did not end, by tool id: a crash left them. */
+  /** Calls that started but did not end because of a crash, by tool id. */
   readonly pendingCalls: readonly string[]
   readonly accounting: Accounting
   /** One line for a status bar. */
@@ -49,14 +49,14 @@ export interface Inspection {
 }
 
 const UNSEEN =
-  'tools were called, and no request was made through Toolwell: give the SDK all of its settings, or the client its fetch'
+  'tools were called, but no request went through Toolwell: pass all of its settings to the SDK, or its fetch to the client'
 
-/** Why it was decided so; or, of a conversation that has called tools and decided nothing, what is wrong. */
+/** Explains the mode of a conversation, or what is wrong if tools were called but no mode was decided. */
 export function explainMode({ frozen, calls }: LedgerState): string | undefined {
   return frozen ? frozen.because : calls.succeeded && UNSEEN
 }
 
-/** `unseen`: what was noticed of requests that did not come through Toolwell. */
+/** `unseen`: a problem noticed with requests that bypassed Toolwell. */
 export function inspect(
   state: LedgerState,
   context: Context,
@@ -65,7 +65,7 @@ export function inspect(
 ): Inspection {
   const { catalogue } = context
   const live = [...state.tools.loaded].filter(([id, each]) => each.live && !state.tools.suspended.has(id))
-  // A late eager tool is visible, and nobody loaded it.
+  // A late eager tool is visible, but nobody loaded it.
   const loaded = live.filter(([, each]) => each.source !== 'arrival')
   const names = loaded.map(([, each]) => each.pin.wireName)
   const on = state.frozen?.mode === 'on'
@@ -80,9 +80,9 @@ export function inspect(
       ...search,
       loaded: search.loaded.map((id) => catalogue.get(id)?.wireName ?? id),
     })),
-    visibleNames: visibleNames(state, context, listed),
+    visibleNames: listVisible(state, context, listed),
     get deferredNames() {
-      return deferredNames(state, context)
+      return listDeferredNames(state, context)
     },
     protectedToolNames: on && state.frozen?.delivery !== 'eager' ? [context.settings.searchTool.name] : [],
     suspended: Object.fromEntries(state.tools.suspended),
@@ -90,13 +90,13 @@ export function inspect(
     withheld: Object.fromEntries(state.freezing.withheld),
     aliasUses: Object.fromEntries(state.calls.aliasUses),
     pendingCalls: [...state.calls.pending.values()],
-    accounting: account(state, context.settings.prices),
-    line: statusLine(state, names),
+    accounting: computeAccounting(state, context.settings.prices),
+    line: formatStatusLine(state, names),
   }
 }
 
-/** Guidelines are those of tools that are sent or loaded: what is hidden keeps its own until it comes up. */
-function visibleNames(state: LedgerState, context: Context, listed: ToolLister): Inspection['visibleNames'] {
+/** Guidelines of hidden tools stay hidden until the tools are loaded. */
+function listVisible(state: LedgerState, context: Context, listed: ToolLister): Inspection['visibleNames'] {
   const describe = (name: string, tool: Tool | undefined) => ({
     name,
     snippet: tool?.promptSnippet ?? '',
@@ -122,14 +122,14 @@ function visibleNames(state: LedgerState, context: Context, listed: ToolLister):
       const resolution = catalogue.resolve(sent.name, (entry) => gate.visible(entry))
       return describe(sent.name, resolution.kind === 'found' ? resolution.entry.tool : undefined)
     })
-  // Before the first request nothing is decided but what is eager whatever comes.
+  // Before the first request, only eager tools are certain.
   const eager = [...catalogue.entries()].filter(
     (entry) => gate.visible(entry) && !context.exposure(entry).deferred,
   )
   return eager.map((entry) => describe(entry.wireName, entry.tool))
 }
 
-function deferredNames(state: LedgerState, context: Context): string[] {
+function listDeferredNames(state: LedgerState, context: Context): string[] {
   const { frozen } = state
   if (frozen && (frozen.mode === 'off' || frozen.delivery === 'eager')) return []
   return [...context.catalogue.entries()]
@@ -141,17 +141,17 @@ function deferredNames(state: LedgerState, context: Context): string[] {
 }
 
 /** `active 3 (a, b, c) · 91 deferred · 1.9k of 14.5k tokens` */
-function statusLine(state: LedgerState, names: readonly string[]): string {
+function formatStatusLine(state: LedgerState, names: readonly string[]): string {
   const { frozen } = state
   const { last } = state.requests
   if (!frozen) return 'no request yet'
   if (frozen.mode === 'off')
-    return `all tools eager${last ? ` · ${shortNumber(last.tokens.everythingEager)} tokens` : ''}`
+    return `all tools eager${last ? ` · ${formatTokens(last.tokens.everythingEager)} tokens` : ''}`
   const some = names.length > 8 ? [...names.slice(0, 8), `… ${names.length - 8} more`] : names
   const loaded = `active ${names.length}${some.length > 0 ? ` (${some.join(', ')})` : ''}`
   const deferred = `${Math.max(0, frozen.deferred - names.length)} deferred`
   const cost = last
-    ? ` · ${shortNumber(sumToolTokens(last.tokens))} of ${shortNumber(last.tokens.everythingEager)} tokens`
+    ? ` · ${formatTokens(sumToolTokens(last.tokens))} of ${formatTokens(last.tokens.everythingEager)} tokens`
     : ''
   return `${loaded} · ${deferred}${cost}`
 }

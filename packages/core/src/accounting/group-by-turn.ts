@@ -1,48 +1,49 @@
-/** A ledger as a person reads it: one request after the other, what it sent, and what its reply did. */
+/** Groups the events of a ledger by request, as data and as lines for people. */
+
 import { dropUndefined } from '../base/data.js'
 import type { LedgerEvent, SurfaceTokens } from '../ledger/event.js'
 import { createState, fold, type LedgerState, type LoadedTool } from '../ledger/fold.js'
 import { assertEvents } from '../ledger/shape.js'
 import type { DeliveryName } from '../tool/notice.js'
-import { type Accounting, account } from './accounting.js'
-import { eventInWords, usageInWords } from './in-words.js'
-import { sumToolTokens, tokensInWords } from './measurement.js'
-import { explainMode } from './projections.js'
-import { reportOn } from './report.js'
+import { type Accounting, computeAccounting } from './accounting.js'
+import { describeLedgerEvent, describeUsage } from './describe-event.js'
+import { explainMode } from './inspect.js'
+import { describeTokens, sumToolTokens } from './measurement.js'
+import { formatReport } from './report.js'
 
-/** What a request came to, where somebody said so. */
+/** Token figures of a request, if they were reported. */
 export type TurnUsage = Pick<
   Extract<LedgerEvent, { kind: 'measured' }>,
   'messageTokens' | 'inputTokens' | 'cachedTokens' | 'outputTokens'
 >
 
-/** One request and what followed from it. */
+/** One request and its consequences. */
 export interface LedgerTurn {
   readonly turn: number
   readonly requestId: string
   readonly wire: string
   readonly mode: 'off' | 'on'
   readonly delivery: DeliveryName
-  /** Tools that were always sent, those that were loaded (by the names they are called), and how many others could be found. */
+  /** Number of eager tools, names of loaded tools, and number of deferred tools. */
   readonly surface: { readonly eager: number; readonly loaded: readonly string[]; readonly deferred: number }
   readonly tokens: SurfaceTokens
   usage?: TurnUsage
-  /** What was written down for this request, before it was sent. */
+  /** Events recorded for this request before it was sent. */
   readonly before: readonly LedgerEvent[]
-  /** What its reply did. */
+  /** Events caused by its reply. */
   readonly after: LedgerEvent[]
 }
 
 export interface LedgerTurns {
   readonly turns: readonly LedgerTurn[]
-  /** What was written down since the last reply, for a request that has not come. */
+  /** Events recorded since the last reply, for a request that was not made yet. */
   readonly rest: readonly LedgerEvent[]
   readonly accounting: Accounting
-  /** The same for a person, one line each. */
+  /** The turns as text, one line each. */
   readonly lines: readonly string[]
 }
 
-/** What belongs to the request that follows. Everything else comes of a reply. */
+/** Events that belong to the following request. All others belong to a reply. */
 const BEFORE: ReadonlySet<LedgerEvent['kind']> = new Set([
   'frozen',
   'returned',
@@ -57,7 +58,7 @@ const BEFORE: ReadonlySet<LedgerEvent['kind']> = new Set([
   'downgraded',
 ])
 
-/** Throws `ledger-corrupt` if an event cannot be folded. */
+/** Groups events by request. Throws `ledger-corrupt` if an event cannot be folded. */
 export function groupByTurn(id: string, events: readonly LedgerEvent[]): LedgerTurns {
   const turns: LedgerTurn[] = []
   let waiting: LedgerEvent[] = []
@@ -67,7 +68,7 @@ export function groupByTurn(id: string, events: readonly LedgerEvent[]): LedgerT
     state = fold(state, event)
     const last = turns.at(-1)
     if (event.kind === 'requested') {
-      turns.push(begun(event, state, turns.length + 1, waiting))
+      turns.push(createTurn(event, state, turns.length + 1, waiting))
       waiting = []
     } else if (event.kind === 'measured') {
       const { messageTokens, inputTokens, cachedTokens, outputTokens } = event
@@ -76,13 +77,13 @@ export function groupByTurn(id: string, events: readonly LedgerEvent[]): LedgerT
     } else if (!last || isBefore(event)) waiting.push(event)
     else last.after.push(event)
   }
-  const accounting = account(state)
+  const accounting = computeAccounting(state)
   const { frozen, requests } = state
   const isEmpty = requests.last !== undefined && sumToolTokens(requests.last.tokens) === 0
   const tools = { deferred: frozen?.deferred ?? 0, isEmpty }
-  const report = reportOn(id, { accounting, ...summary(state) }, tools)
-  const shown = turns.flatMap((turn, index) => linesOf(turn, turns[index - 1]?.surface.loaded ?? []))
-  const lines = [...shown, ...waiting.map((event) => `    ${eventInWords(event)}`), report]
+  const report = formatReport(id, { accounting, ...summariseState(state) }, tools)
+  const shown = turns.flatMap((turn, index) => formatTurn(turn, turns[index - 1]?.surface.loaded ?? []))
+  const lines = [...shown, ...waiting.map((event) => `    ${describeLedgerEvent(event)}`), report]
   return { turns, rest: waiting, accounting, lines }
 }
 
@@ -90,14 +91,14 @@ function isBefore(event: LedgerEvent): boolean {
   return BEFORE.has(event.kind) || (event.kind === 'loaded' && event.source === 'arrival')
 }
 
-function begun(
+function createTurn(
   { requestId, tokens }: Extract<LedgerEvent, { kind: 'requested' }>,
   state: LedgerState,
   turn: number,
   before: readonly LedgerEvent[],
 ): LedgerTurn {
   const { frozen } = state
-  const loaded = loadedNames(state)
+  const loaded = listLoadedNames(state)
   const off = frozen?.mode !== 'on'
   return {
     turn,
@@ -106,7 +107,7 @@ function begun(
     mode: off ? 'off' : 'on',
     delivery: frozen?.delivery ?? 'eager',
     surface: {
-      eager: state.tools.eager.size + cameEager(state),
+      eager: state.tools.eager.size + countLateEager(state),
       loaded,
       deferred: off ? 0 : Math.max(0, frozen.deferred - loaded.length),
     },
@@ -116,32 +117,32 @@ function begun(
   }
 }
 
-function loadedNames({ tools }: LedgerState): string[] {
+function listLoadedNames({ tools }: LedgerState): string[] {
   return [...tools.loaded]
     .filter(([id, each]) => each.live && each.source !== 'arrival' && !tools.suspended.has(id))
     .map(([, { pin }]) => pin.wireName)
 }
 
-/** Eager tools that came behind the latch. */
-function cameEager({ tools }: LedgerState): number {
+/** Counts eager tools that arrived after the prefix was frozen. */
+function countLateEager({ tools }: LedgerState): number {
   const isOne = ([id, each]: [string, LoadedTool]) =>
     each.live && each.source === 'arrival' && !tools.suspended.has(id)
   return [...tools.loaded].filter(isOne).length
 }
 
-function summary(state: LedgerState) {
+function summariseState(state: LedgerState) {
   return {
     mode: state.frozen?.mode ?? ('undecided' as const),
     because: explainMode(state),
     delivery: state.frozen?.delivery,
     wire: state.frozen?.wire,
     searchHistory: state.calls.searchHistory,
-    loadedLazyTools: loadedNames(state),
+    loadedLazyTools: listLoadedNames(state),
   }
 }
 
-/** Loaded tools are named where they are not those of the request before. */
-function linesOf(
+/** Names the loaded tools only if they changed since the request before. */
+function formatTurn(
   { turn, mode, surface, tokens, usage, before, after }: LedgerTurn,
   loadedBefore: readonly string[],
 ): string[] {
@@ -152,22 +153,24 @@ function linesOf(
     mode === 'off'
       ? 'every tool is sent'
       : `${eager} eager, ${loaded.length} loaded${names}, ${deferred} deferred`
-  const cost = tokensInWords(tokens)
-  const came = usage ? ` · ${usageInWords(usage)}` : ''
+  const cost = describeTokens(tokens)
+  const came = usage ? ` · ${describeUsage(usage)}` : ''
   const ended = new Set(
     after.flatMap(({ kind, anchor }) =>
       kind === 'call-succeeded' || kind === 'call-failed' ? [anchor] : [],
     ),
   )
   return [
-    ...before.map((event) => `    ${eventInWords(event)}`),
+    ...before.map((event) => `    ${describeLedgerEvent(event)}`),
     `${String(turn).padStart(3)} ${what} · ${cost}${came}`,
-    ...after.filter((event) => says(event, ended)).map((event) => `    ${eventInWords(event)}`),
+    ...after
+      .filter((event) => addsInformation(event, ended))
+      .map((event) => `    ${describeLedgerEvent(event)}`),
   ]
 }
 
-/** Not what the line of a search or of an outcome says as well. */
-function says(event: LedgerEvent, ended: ReadonlySet<string>): boolean {
+/** Skips events that the line of a search or of a call's outcome already covers. */
+function addsInformation(event: LedgerEvent, ended: ReadonlySet<string>): boolean {
   if (event.kind === 'loaded') return event.source !== 'search' && event.source !== 'select'
   return event.kind !== 'call-started' || !ended.has(event.anchor)
 }

@@ -1,41 +1,42 @@
 /**
- * Whether a text forbids what it names, or sets it aside: then nothing is lost where the tool is out of sight. A negation
- * counts only where it governs the use of the name; in doubt it is no prohibition. English, German, French and Chinese.
+ * Finds prohibitions: a text that forbids a tool, or compares with it, does not need the tool to be visible.
+ *
+ * A negation counts only if it governs the use of the name; in doubt the text forbids nothing. English, German, French and Chinese.
  */
 
-/** Asked with the place of a name in the text, and where it ends. */
+/** Returns a function that checks a name by its start and end in the text. */
 export function findProhibitions(text: string): (index: number, end: number) => boolean {
-  const lines = linesOf(text)
+  const lines = splitLines(text)
   return (index, end) => {
-    const line = lineAt(lines, index)
+    const line = findLine(lines, index)
     const from = Math.max(line.start, index - CLAUSE)
     const before = text.slice(from, index).replace(from === line.start ? ITEM : '', '')
     const ends = [...before.matchAll(/[.!?;](?=\s|$)|[。！？；，]/g)].at(-1)
     const clause = ends ? before.slice(ends.index + 1) : before
     const rest = text.slice(end, end + CLAUSE).split(/[\n;。！？；]|[.!?](?:\s|$)/)[0] ?? ''
     const after = rest.replace(/^[`"'“”‘’*>)\]]+/, '')
-    // What stands above a list is said of each item's first sentence.
+    // A heading applies to the first sentence of each list item.
     if (line.forbidden && from === line.start && !ends && isItem(clause)) return true
-    if (forbidsBefore(clause) && !beginsAnew(clause, after)) return true
-    return forbidsAfter(clause, after) || setsAside(clause)
+    if (forbidsBefore(clause) && !startsNewClause(clause, after)) return true
+    return forbidsAfter(clause, after) || isComparison(clause)
   }
 }
 
-/** As much as one looks at on each side of a name. */
+/** Characters read on each side of a name. */
 const CLAUSE = 200
 const ITEM = /^\s*(?:[-*+•‣–]|\d+[.)])\s+/
-/** What makes a heading of a line. */
+/** Marks that turn a line into a heading. */
 const HEADING = /^(?:#+\s+|[-*+•‣–]\s+|\d+[.)]\s+)?[*_]*|[:：\s*_]+$/gu
 const LEADING_USE = /^(?:us(?:e|ing)|call(?:ing)?|run(?:ning)?|invok(?:e|ing)|execut(?:e|ing))\s+/i
 
 interface Line {
   readonly start: number
-  /** An item below a line that forbids what the list names. */
+  /** A list item below a heading that forbids the items. */
   readonly forbidden: boolean
 }
 
-/** A line that ends in a colon, or a heading, stands above the items that follow it; any other line ends the list. */
-function linesOf(text: string): Line[] {
+/** Finds list items and the heading above them. A heading ends in a colon or starts with #; any other line ends the list. */
+function splitLines(text: string): Line[] {
   const lines: Line[] = []
   let above: { readonly indent: number; readonly forbids: boolean }[] = []
   let start = 0
@@ -52,7 +53,7 @@ function linesOf(text: string): Line[] {
   return lines
 }
 
-function lineAt(lines: readonly Line[], index: number): Line {
+function findLine(lines: readonly Line[], index: number): Line {
   let low = 0
   let high = lines.length - 1
   while (low < high) {
@@ -68,7 +69,7 @@ const USE = String.raw`(?:us(?:e|es|ed|ing)|call(?:s|ed|ing)?|run(?:s|ning)?|inv
 const MEANWHILE = String.raw`(?:[\s,*_]+(?:ever|also|again|just|simply|directly|yet|even|be|under\s+any\s+circumstances?|(?:allowed|permitted|supposed|try|attempt|need|have|want)\s+to|yourself|manually|automatically))*`
 const BANNED = String.raw`(?:forbidden|prohibited|banned|disallowed|off[\s-]limits)`
 
-/** What comes between: «never call», «not allowed to use», «avoid running». */
+/** «never call», «not allowed to use», «avoid running». */
 const FORBIDS_USE = new RegExp(
   String.raw`(?:${NOT}${MEANWHILE}|\bno\s+(?:need\s+to|longer)|\b(?:under|in)\s+no\s+(?:circumstances?|case)(?:\s+(?:should|may|must|can)\s+you)?|\b(?:avoid|stop|quit|refrain(?:ing)?\s+from)|\b${BANNED}\s+(?:to|from))[\s,*_]+${USE}`,
   'gi',
@@ -78,16 +79,16 @@ const FORBIDS_NAME = new RegExp(
   String.raw`(?:(?:\b(?:avoid|not|never|(?:ha(?:ve|s)|is|are)\s+no|no\s+access\s+to)|(?:\bnot|n['’]t)\s+have(?:\s+access\s+to)?)\s+(?:(?:the|a|any|your)\s+)?|\b${BANNED}(?:\s+\w+){0,2}(?:\s+(?:is|are))?\s*:\s*(?:[^\s,]+\s*(?:,|or|and)\s+)*)["'“‘${'`'}*(]*$`,
   'i',
 )
-/** What a list below it names is forbidden: «Never:», «Forbidden tools:», «Things to avoid:». */
+/** Headings that forbid the list below: «Never:», «Forbidden tools:», «Things to avoid:». */
 const FORBIDS_LIST = new RegExp(
   String.raw`${NOT}${MEANWHILE}(?:\s+(?:do|use|call|run|invoke)(?:\s+(?:these|this|those|any|of|the|following|things))*)?$|^\W*(?:avoid|don['’]ts)$|\b${BANNED}(?:\s+\w+){0,2}(?:\s+are)?$|\b(?:things|tools)\s+to\s+avoid$|(?:^|\s)(?:禁止使用|禁用|不要使用|请勿使用|不得使用|请勿|禁止).{0,8}$|(?:^|\s)(?:verbotene?|interdits?|interdites?)(?:\s+\p{L}+)?$`,
   'iu',
 )
-/** After it, something else begins than what is used. */
+/** After one of these words, the text is no longer about the object of the verb. */
 const TURNS =
   /\b(?:without|before|until|unless|but|except|only|other|than|for|to|if|when|whenever|then|because|since|so|while|by|after|once|where|instead|which|that|via|through|with|from|in|on|at|as)\b|[–—→;(]|(?<!\b(?:or|nor)\s+)\b(?:use|call|run|invoke|ask|try|prefer|see)\b/i
 
-/** What stands between «use» and a name where the name is what is used: articles, and other names in a list. */
+/** Checks whether the words between «use» and a name make the name the object: articles, and other names in a list. */
 function isObject(words: string): boolean {
   if (TURNS.test(words.replace(/\bsuch\s+as\b/gi, ''))) return false
   const afterColon = /^(.*?):/s.exec(words)
@@ -99,7 +100,7 @@ function isObject(words: string): boolean {
   return words.split(/[,:/、]|\b(?:or|nor|and)\b/i).every((part) => part.trim().split(/\s+/).length <= 4)
 }
 
-/** An item that is a name, names in a row, or the use of one. */
+/** Checks whether a list item is a name, several names, or the use of one. */
 function isItem(clause: string): boolean {
   const used = clause.replace(LEADING_USE, '')
   if (used !== clause) return isObject(used)
@@ -108,12 +109,12 @@ function isItem(clause: string): boolean {
   )
 }
 
-/** «Do not use memory, X is better»: the name is no item of that list. */
-function beginsAnew(clause: string, after: string): boolean {
+/** «Do not use memory, X is better»: the name starts a new clause. */
+function startsNewClause(clause: string, after: string): boolean {
   return /,\s*["'“‘`*]*$/.test(clause) && /^\s+(?:is|are|has|have|does|will|can|must|should)\b/i.test(after)
 }
 
-/** «If you do not call X …», «not using X …»: what would be wrong. */
+/** «If you do not call X …», «not using X …»: describes a mistake, not a prohibition. */
 const CONDITION = /\b(?:if|unless|when|whenever|until|wenn|falls|si|quand|lorsque)\b[^,]*$/i
 
 function forbidsBefore(clause: string): boolean {
@@ -132,7 +133,7 @@ function forbidsBelow(heading: string): boolean {
 }
 
 const QUOTE = '["\'“‘«`*(]*'
-/** A tool by its kind before the name, in the other languages. */
+/** Words for the kind of tool before the name, in the other languages. */
 const KIND = String.raw`(?:(?:das|die|den|dem|le|la|les|l['’]|un|une)\s*)?(?:(?:tool|werkzeug|outil|funktion|fonction)\s+)?`
 const OTHERS_BEFORE = [
   // 不要使用 X, 请勿调用 X
@@ -156,7 +157,7 @@ const OTHERS_BEFORE = [
   new RegExp(String.raw`(?<!\p{L})évite[rz]?\s+${KIND}${QUOTE}$`, 'iu'),
 ]
 
-/** More names of the same list between this one and what is said of them. */
+/** More names of the same list between this name and the prohibition. */
 const MORE = String.raw`(?:\s+(?:tools?|functions?|werkzeuge?))?(?:\s*(?:,|and|or|und|oder|et|ou|和|、)\s*[^\s,]+){0,6}`
 const AFTER = [
   new RegExp(
@@ -193,8 +194,8 @@ function forbidsAfter(clause: string, after: string): boolean {
 const COMPARES =
   /\b(?:instead\s+of|rather\s+than|unlike|than|over|without|replaces|similar\s+to)\s+(?:\w+\s+){0,3}[`"'“‘*]*$/i
 
-/** «Prefer Y over X». Not where it is denied in turn: «never without X». */
-function setsAside(clause: string): boolean {
+/** «Prefer Y over X», but not if it is negated: «never without X». */
+function isComparison(clause: string): boolean {
   return (
     COMPARES.test(clause) && !/\b(?:not|never|no|cannot|avoid|forbidden|prohibited)\b|n['’]t\b/i.test(clause)
   )
