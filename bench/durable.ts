@@ -3,7 +3,6 @@ import { constants } from 'node:fs'
 import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
 import {
   type Conversation,
   createToolwell,
@@ -26,7 +25,11 @@ import type { BenchOptions } from './run.ts'
 const APPENDS = 400
 const EVENTS = 100_000
 const TOOLS = 10_000
-const HISTORIES = [200, 2000]
+/** Every request reads its whole history. Goals in milliseconds. */
+const HISTORIES = [
+  { messages: 200, goal: 15 },
+  { messages: 2000, goal: 60 },
+]
 const ROUNDS = 5
 const WIRE = 'openai-chat'
 
@@ -65,11 +68,11 @@ export async function benchDurable({ data }: BenchOptions): Promise<object> {
     const { lines, add } = createLines()
     add('append, times a bare write and fsync', append.ratio, { goal: 1.5, atMost: true })
     add(`open of ${EVENTS} events, ms`, opening.milliseconds, { goal: 300, atMost: true })
-    add('begin at 2,000 messages, times 200, on the wire that grows most', begin.growth, {
-      goal: 3,
-      atMost: true,
-    })
-    add('begin with equal messages read anew, times comparing them', begin.anew, { goal: 2, atMost: true })
+    for (const { messages, goal } of HISTORIES)
+      add(`begin with ${messages} messages on the slowest wire, ms`, begin.slowest(messages), {
+        goal,
+        atMost: true,
+      })
     const hold = { floor: 50, goal: 50, atMost: true } as const
     add(`longest hold in createToolwell of ${TOOLS} tools, ms`, holds.createMilliseconds, hold)
     add(`longest hold while opening ${TOOLS} tools, ms`, holds.beginMilliseconds, hold)
@@ -207,87 +210,49 @@ const exchange = (index: number, name: string) => [
   { role: 'assistant', content: `File ${index} says that all is well.` },
 ]
 
-/**
- * In time of the processor: the same message objects with every request, as a host keeps them; equal ones that were read anew, against
- * comparing these with the former ones; and along the catalogue.
- */
+/** Processor time of `begin` in a new conversation with a history that was just parsed, and by size of the catalogue. */
 async function benchBegin(tools: readonly Tool[]) {
-  const wires = []
+  const wires: { wire: string; rows: { messages: number; milliseconds: number }[] }[] = []
   for (const wire of Object.keys(LINES)) {
-    // In turns, and the least of each: others are on the machine. The first is left out: the compiler is at work then.
-    const passes: Figures[][] = []
-    for (let pass = 0; pass < ROUNDS; pass++) {
-      const figures = []
-      for (const count of HISTORIES) figures.push(await benchHistory(wire, tools, count))
-      if (pass > 0) passes.push(figures)
-    }
-    const rows = HISTORIES.map((messages, at) => {
-      const least = (key: keyof Figures) => Math.min(...passes.map((figures) => figures[at]?.[key] ?? 0))
-      return {
-        messages,
-        sameMilliseconds: least('sameMilliseconds'),
-        freshMilliseconds: least('freshMilliseconds'),
-        comparingMilliseconds: least('comparingMilliseconds'),
-      }
-    })
-    const [few, many] = rows
-    const growth = (many?.sameMilliseconds ?? 0) / (few?.sameMilliseconds ?? 1)
-    const anew = (many?.freshMilliseconds ?? 0) / (many?.comparingMilliseconds ?? 1)
-    wires.push({ wire, rows, growth, anew })
+    const rows: { messages: number; milliseconds: number }[] = []
+    for (const { messages } of HISTORIES)
+      rows.push({ messages, milliseconds: await benchHistory(wire, tools, messages) })
+    wires.push({ wire, rows })
     print(
-      `begin on ${wire}: ${shown(few?.sameMilliseconds ?? 0)} at ${few?.messages} messages, ${shown(many?.sameMilliseconds ?? 0)} at ${many?.messages} (${growth.toFixed(2)} times); equal ones read anew ${shown(many?.freshMilliseconds ?? 0)}, ${anew.toFixed(2)} times comparing them`,
+      `begin on ${wire}: ${rows.map((row) => `${shown(row.milliseconds)} at ${row.messages} messages`).join(', ')}`,
     )
   }
   const catalogue = []
   for (const size of [100, 1000, TOOLS]) {
-    const { sameMilliseconds } = await benchHistory(WIRE, atSize(tools, size), 200)
-    catalogue.push({ tools: size, milliseconds: sameMilliseconds })
-    print(`begin over ${size} tools: ${shown(sameMilliseconds)}`)
+    const milliseconds = await benchHistory(WIRE, atSize(tools, size), 200)
+    catalogue.push({ tools: size, milliseconds })
+    print(`begin over ${size} tools: ${shown(milliseconds)}`)
   }
-  return {
-    wires,
-    catalogue,
-    growth: Math.max(...wires.map((each) => each.growth)),
-    anew: Math.max(...wires.map((each) => each.anew)),
-  }
+  const slowest = (messages: number) =>
+    Math.max(
+      ...wires.flatMap(({ rows }) =>
+        rows.flatMap((row) => (row.messages === messages ? [row.milliseconds] : [])),
+      ),
+    )
+  return { wires, catalogue, slowest }
 }
 
-type Figures = Record<'sameMilliseconds' | 'freshMilliseconds' | 'comparingMilliseconds', number>
-
-async function benchHistory(wire: string, tools: readonly Tool[], count: number): Promise<Figures> {
+async function benchHistory(wire: string, tools: readonly Tool[], count: number): Promise<number> {
   const well = createToolwell({ tools: [...tools], mode: 'on', delivery: 'bridge' })
-  const conversation = await well.open({ id: `${wire} ${count}` })
-  const line = LINES[wire]?.(conversation) as Line
-  const chat = openaiChat(conversation)
-  const made = (index: number) =>
-    structuredClone(line.adopt(chat.thread(exchange(index, 'tool_search') as never) as never)) as object[]
-  const messages = Array.from({ length: count / 4 }, (_, index) => made(index)).flat()
-  const same: number[] = []
-  const fresh: number[] = []
-  const comparing: number[] = []
-  const measured = async (times: number[], work: () => unknown) => {
+  const times: number[] = []
+  // The first rounds pay for the compiler.
+  for (let round = 0; round < 3 * ROUNDS; round++) {
+    const conversation = await well.open({ id: `${wire} ${count} ${round}` })
+    const line = LINES[wire]?.(conversation) as Line
+    const thread = openaiChat(conversation).thread(
+      Array.from({ length: count / 4 }, (_, index) => exchange(index, 'tool_search')).flat(),
+    )
+    const messages = structuredClone(line.adopt(thread as never)) as object[]
     const started = processorTime()
-    await work()
+    await line.begin(messages)
     times.push(processorTime() - started)
   }
-  for (let round = 0; round < 40; round++) {
-    messages.push(...made(100_000 + round))
-    await measured(same, () => line.begin(messages))
-  }
-  for (let round = 0; round < 40; round++) {
-    messages.push(...made(200_000 + round))
-    const copy = structuredClone(messages)
-    // In turns: whoever comes first finds the copy cold.
-    const compare = () => measured(comparing, () => isDeepStrictEqual(copy, messages))
-    if (round % 2 === 0) await compare()
-    await measured(fresh, () => line.begin(copy))
-    if (round % 2 === 1) await compare()
-  }
-  return {
-    sameMilliseconds: median(same.slice(10)),
-    freshMilliseconds: median(fresh.slice(10)),
-    comparingMilliseconds: median(comparing.slice(10)),
-  }
+  return median(times.slice(ROUNDS))
 }
 
 /** The schemas and arguments that cost the most they can: see the tests for what they are. */

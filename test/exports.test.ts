@@ -62,11 +62,11 @@ const ENTRY_POINTS: Readonly<Record<string, { readonly entry: object; readonly n
       entry: internal,
       names: [
         'LEDGER_FORMAT',
-        'RING',
+        'RING_SIZE',
         'addToRing',
         'assertKnownKeys',
         'canonicalJson',
-        'certainFrom',
+        'certaintyThreshold',
         'clearCoverage',
         'computeFingerprint',
         'createDocument',

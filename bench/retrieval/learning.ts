@@ -1,6 +1,6 @@
 /** Gain of learning from use: learns from some queries and asks others. */
 import { createLexicalSearcher, type LexicalSearcher, type RankQuery } from '@toolwell/core'
-import { addToRing, createExamplesIndexes, RING, type Ring } from '@toolwell/core/internal'
+import { addToRing, createExamplesIndexes, RING_SIZE, type Ring } from '@toolwell/core/internal'
 import type { BenchQuery, Dataset } from './datasets.ts'
 import { memory, percentile } from './measure.ts'
 import { type Figures, figuresOf, meanOf } from './metrics.ts'
@@ -66,9 +66,9 @@ export function measureLearning(datasets: readonly Dataset[]): LearningFigures {
     },
     p50Ratio: measureSpeed(largest),
     bytesPerTool: meanBytes(datasets, 3),
-    bytesOfFullTool: meanBytes(datasets, RING),
+    bytesOfFullTool: meanBytes(datasets, RING_SIZE),
     heapPerTool: heapOf(largest, 3),
-    heapOfFullTool: heapOf(largest, RING),
+    heapOfFullTool: heapOf(largest, RING_SIZE),
   }
 }
 
@@ -136,7 +136,8 @@ const createIndex = createExamplesIndexes()
 function learned(pairs: Pairs): RankQuery['learned'] & object {
   const examples = createIndex()
   const byTool = new Map<string, number[][]>()
-  for (const [query, tool] of pairs) byTool.set(tool, [...(byTool.get(tool) ?? []), examples.wordsOf(query)])
+  for (const [query, tool] of pairs)
+    byTool.set(tool, [...(byTool.get(tool) ?? []), examples.hashWords(query)])
   examples.put(byTool)
   return [examples.index]
 }
@@ -151,7 +152,7 @@ function learnedAsShown(searcher: LexicalSearcher, pairs: Pairs): RankQuery['lea
     const isShown = () =>
       searcher.rank({ text: query, must: [], limit: SHOWN, learned }).some(({ id }) => id === tool)
     if (known.length >= 3 || !isShown()) continue
-    byTool.set(tool, [...known, examples.wordsOf(query)])
+    byTool.set(tool, [...known, examples.hashWords(query)])
     examples.put([[tool, byTool.get(tool) ?? []]])
   }
   return [examples.index]
@@ -201,7 +202,7 @@ function meanBytes(datasets: readonly Dataset[], examples: number): number {
 
 /** Heap of one tool with this many examples, by tool and as an index. */
 function heapOf({ tools, queries }: Dataset, examples: number): number {
-  const { wordsOf } = createIndex()
+  const { hashWords: wordsOf } = createIndex()
   const words = queries.slice(0, 500).map(({ query }) => wordsOf(query))
   const hold = () => {
     const rings = new Map<string, Ring>()
@@ -231,7 +232,7 @@ function bytesOf({ tools, queries }: Dataset, examples: number): number {
     ),
   }))
   const full = learned(used.flatMap(({ id, queries: own }) => own.map((query) => [query, id] as const)))
-  const { wordsOf } = createIndex()
+  const { hashWords: wordsOf } = createIndex()
   const rings = used.map(({ queries: own }) =>
     own.reduce<Ring | undefined>((ring, query) => addToRing(ring, '', wordsOf(query)), undefined),
   )

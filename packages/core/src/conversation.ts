@@ -1,7 +1,7 @@
 /** One conversation: plans, appends to its ledger, then answers. Its whole state is in the ledger. */
 import { createEagerTotal, measureSurface } from './accounting/accounting.js'
+import { type Inspection, inspect } from './accounting/inspect.js'
 import { type Measurement, readMeasurement } from './accounting/measurement.js'
-import { type Inspection, inspect } from './accounting/projections.js'
 import { lazily, runInPieces } from './base/async.js'
 import { ToolwellError } from './base/errors.js'
 import { assertNames, assertOneOf, invalid } from './base/options.js'

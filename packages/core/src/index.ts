@@ -1,7 +1,7 @@
 /** The public API of the core. What is not exported here, or by another door of package.json, is internal. */
 export type { Accounting } from './accounting/accounting.js'
+export type { Inspection } from './accounting/inspect.js'
 export type { Measurement, Usage } from './accounting/measurement.js'
-export type { Inspection } from './accounting/projections.js'
 export { ToolwellError, type ToolwellErrorCode } from './base/errors.js'
 export { estimate, loadTokenizer, type Tokenizer } from './base/tokens.js'
 export type {
@@ -25,18 +25,12 @@ export type { KeptResult, LedgerEvent, LedgerFact, SurfaceTokens, ToolwellEvent 
 export type { Insert } from './ledger/state.js'
 export type { LedgerStore } from './ledger/store.js'
 export { memoryStore } from './ledger/stores/memory.js'
-export type { AskedTerm } from './search/asked-terms.js'
 export type { IndexPart } from './search/document.js'
-export type {
-  Explanation,
-  Missed,
-  SearchMiss,
-  TermExplanation,
-  WhyQuery,
-} from './search/explain.js'
+export type { Explanation, MissDetails, MissQuery, SearchMiss, TermExplanation } from './search/explain.js'
 export type { Identity } from './search/index/segment.js'
 export { createLexicalSearcher, type LexicalSearcher } from './search/lexical.js'
 export type { NameMatch } from './search/name-matches.js'
+export type { QueryTerm } from './search/query-terms.js'
 export type { Match, SearchResult } from './search/result.js'
 export type { LearnedTerms, Ranked, RankQuery, SearchDocument, Searcher } from './search/searcher.js'
 export type { WireSupport } from './surface/auto.js'

@@ -1,6 +1,6 @@
 /** Small parts that the other packages of this workspace are built with too. Not for hosts: they may change with any release. */
 
-export { groupByTurn, type LedgerTurn, type LedgerTurns } from './accounting/turns.js'
+export { groupByTurn, type LedgerTurn, type LedgerTurns } from './accounting/group-by-turn.js'
 export { dropUndefined, isRecord } from './base/data.js'
 export { canonicalJson, shortHash } from './base/hash.js'
 export { explainBadJson } from './base/json-error.js'
@@ -12,12 +12,18 @@ export { matchesGlob } from './catalogue/exposure.js'
 export { LEDGER_FORMAT } from './ledger/event.js'
 export { fitWire, wireRefusal } from './schema/dialect.js'
 export { findSchemaProblems, normaliseSchema, type SchemaProblem } from './schema/normalise.js'
-export { isClear, selectAnswers } from './search/answers.js'
 export { clearCoverage } from './search/coverage.js'
 export { createDocument } from './search/document.js'
 export { type ParsedQuery, parseQuery } from './search/query.js'
-export { certainFrom, defaultCutOff } from './search/tuning.js'
+export { isClear, selectAnswers } from './search/select-answers.js'
+export { certaintyThreshold, defaultCutOff } from './search/tuning.js'
 export { isOrdinaryWord } from './search/words/word-lists.js'
 export { findToolProblem, isValidated, markValidated } from './tool/tool.js'
 export { computeFingerprint } from './tool/wire-tool.js'
-export { addToRing, createExamplesIndexes, type ExamplesIndex, RING, type Ring } from './usage/examples.js'
+export {
+  addToRing,
+  createExamplesIndexes,
+  type ExamplesIndex,
+  RING_SIZE,
+  type Ring,
+} from './usage/examples.js'

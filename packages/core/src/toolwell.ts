@@ -1,5 +1,5 @@
 /** Creates a Toolwell: reads the options once, then opens conversations over one catalogue. */
-import { reportOn, reportUnused } from './accounting/report.js'
+import { formatReport, listUnusedLines } from './accounting/report.js'
 import { lazily } from './base/async.js'
 import { createRecentObjects, dropUndefined } from './base/data.js'
 import { createWireName, NATIVE_SEARCH, RESERVE_NAME, toolId } from './base/names.js'
@@ -10,11 +10,10 @@ import type { Policy } from './catalogue/gate.js'
 import { type Conversation, type ConversationShared, openConversation } from './conversation.js'
 import { type Direct, type DirectOptions, openDirect } from './direct.js'
 import { createPublisher, type ToolwellEvent } from './ledger/event.js'
-import { createLazyRanking } from './search/lazy-ranking.js'
 import { createMemos } from './surface/context.js'
 import { BRIDGE_NAME } from './surface/meta-tools.js'
 import { readSettings, type ToolwellOptions } from './surface/settings.js'
-import { connectLearning, createLazyUsage } from './usage/learning.js'
+import { connectLearning, createLazyRanking, createLazyUsage } from './usage/learning.js'
 import type { UsageControl } from './usage/usage.js'
 import { memoryUsage } from './usage/usage-store.js'
 
@@ -123,9 +122,9 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
       const conversations = opened.all().map(({ id, inspect }) => {
         const made = inspect()
         const deferred = made.deferredNames.length + made.loadedLazyTools.length
-        return reportOn(id, made, { deferred, isEmpty: made.visibleNames.length === 0 })
+        return formatReport(id, made, { deferred, isEmpty: made.visibleNames.length === 0 })
       })
-      return [...conversations, ...reportUnused(catalogue.findings, names.unmatched)].join('\n')
+      return [...conversations, ...listUnusedLines(catalogue.findings, names.unmatched)].join('\n')
     },
     explain: (name, agent) => {
       const resolution = catalogue.resolve(name, () => true)
@@ -150,11 +149,11 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   }
 }
 
-const words = lazily(() => import('./accounting/in-words.js'))
+const words = lazily(() => import('./accounting/describe-event.js'))
 
 function createPrinters(debug: ToolwellOptions['debug']): ((event: ToolwellEvent) => unknown)[] {
   if (!debug) return []
   const print = debug === true ? (line: string) => console.error(`toolwell: ${line}`) : debug
   // The first lines wait for the import. The order of events is kept.
-  return [async (event) => print((await words()).inWords(event))]
+  return [async (event) => print((await words()).describeEvent(event))]
 }

@@ -40,28 +40,28 @@ const wires: Readonly<
     made: (conversation) => messagesApi.anthropic(conversation as never),
     user: { role: 'user', content: 'Hi' },
     reply: { role: 'assistant', content: [{ type: 'text', text: 'Hi' }] },
-    wants: /run wants the message that the API gave/,
+    wants: /run takes the message of the API/,
   },
   google: {
     create: async () => geminiApi.google(await open()) as unknown as Loose,
     made: (conversation) => geminiApi.google(conversation as never),
     user: { role: 'user', parts: [{ text: 'Hi' }] },
     reply: { candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] } }] },
-    wants: /run wants the response of generateContent/,
+    wants: /run takes the response of generateContent/,
   },
   'openai-chat': {
     create: async () => chatApi.openaiChat(await open()) as unknown as Loose,
     made: (conversation) => chatApi.openaiChat(conversation as never),
     user: { role: 'user', content: 'Hi' },
     reply: { choices: [{ message: { role: 'assistant', content: 'Hi' } }] },
-    wants: /run wants the completion that the API gave/,
+    wants: /run takes the completion of the API/,
   },
   'openai-responses': {
     create: async () => responsesApi.openaiResponses(await open()) as unknown as Loose,
     made: (conversation) => responsesApi.openaiResponses(conversation as never),
     user: { type: 'message', role: 'user', content: 'Hi' },
     reply: { output: [{ type: 'message', role: 'assistant', content: 'Hi' }] },
-    wants: /run wants the response that the API gave/,
+    wants: /run takes the response of the API/,
   },
 }
 
@@ -85,13 +85,13 @@ describe.each(Object.entries(wires))('%s', (_name, { create, made, user, reply, 
   ])('refuses what is no thread: %j', async (thread) => {
     const adapter = await create()
     expect(() => adapter.adopt(thread)).toThrow(expect.objectContaining({ code: 'invalid-option' }))
-    expect(() => adapter.adopt(thread)).toThrow(/adopt takes what thread\(\) of an adapter gave/)
+    expect(() => adapter.adopt(thread)).toThrow(/adopt takes the result of thread\(\) of an adapter/)
     if (Array.isArray(thread)) expect(() => adapter.adopt([...thread])).toThrow(/entry 0 of this list/)
   })
 
   it('refuses what is no conversation', () => {
     for (const wrong of [undefined, null, {}, Promise.resolve()])
-      expect(() => made(wrong)).toThrow(/An adapter takes a conversation: await toolwell.open/)
+      expect(() => made(wrong)).toThrow(/An adapter takes a conversation: use await toolwell.open/)
   })
 
   it.each([
@@ -109,7 +109,7 @@ describe.each(Object.entries(wires))('%s', (_name, { create, made, user, reply, 
 
   it.each([undefined, null, 'Hello', { role: 'user' }])('refuses what is no history: %j', async (history) => {
     const adapter = await create()
-    const message = /takes your history, an array of messages, not /
+    const message = /Expected your history, an array of messages, not /
     await expect(adapter.begin(history)).rejects.toEqual(refused(message))
     expect(() => adapter.thread(history)).toThrow(message)
     expect(() => adapter.compact([user], history)).toThrow(message)
@@ -278,7 +278,9 @@ describe('a wire of your own', () => {
       expect(() => createAdapter(conversation, wire as never)).toThrow(
         expect.objectContaining({
           code: 'invalid-option',
-          message: expect.stringMatching(/createAdapter takes a wire, and this one lacks .*answer. See docs/),
+          message: expect.stringMatching(
+            /createAdapter takes a wire, but this one has no .*answer. See docs/,
+          ),
         }),
       )
     },

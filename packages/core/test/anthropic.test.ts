@@ -345,7 +345,7 @@ describe.each(['bridge', 'append'] as const)('over %s', (delivery) => {
     host.messages.splice(0, host.messages.length, ...after)
     const { turn } = await host.step()
     expect(turn.warnings.map(({ text }) => text)).toEqual([
-      'told an answer without a call as text ("toolu_1")',
+      'rewrote an answer without a call as text ("toolu_1")',
     ])
     expect(blocks(host.body().messages[1])[0]?.text).toMatch(/"toolu_1".* was answered: .*create_issue/s)
   })

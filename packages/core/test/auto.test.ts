@@ -6,7 +6,7 @@ import { google } from '@toolwell/core/google'
 import { openaiChat } from '@toolwell/core/openai-chat'
 import { openaiResponses } from '@toolwell/core/openai-responses'
 import { describe, expect, it } from 'vitest'
-import { breakEven, type CacheRule, cacheRule } from '../src/costs/costs.js'
+import { type CacheRule, computeBreakEven, getCacheRule } from '../src/costs/costs.js'
 import { server } from './support/tools.js'
 
 /** Tools of a server, about 250 tokens each. */
@@ -26,26 +26,28 @@ describe('the break-even size', () => {
 
   it('lies where three searches in ten requests cost as much as the definitions', () => {
     const search = 0.1 * (4000 + 2000 + 10_000) + 600 * (1.25 + 0.5) + 500
-    expect(breakEven('typical', { surface: 2000, prompt: 4000 }, rule)).toBe(
+    expect(computeBreakEven('typical', { surface: 2000, prompt: 4000 }, rule)).toBe(
       Math.round(2000 + (3 * search) / (1.25 + 0.9)),
     )
   })
 
   it('frugal: lies where twelve searches in thirteen requests do', () => {
     const search = 0.1 * (4000 + 2000 + 13_000) + 600 * (1.25 + 0.65) + 500
-    expect(breakEven('frugal', { surface: 2000, prompt: 4000 }, rule)).toBe(
+    expect(computeBreakEven('frugal', { surface: 2000, prompt: 4000 }, rule)).toBe(
       Math.round(2000 + (12 * search) / (1.25 + 1.2)),
     )
   })
 
   it('lies higher where what deferral leaves is too short for the cache', () => {
-    const at = (minimum: number) => breakEven('typical', { surface: 1000, prompt: 500 }, { ...rule, minimum })
+    const at = (minimum: number) =>
+      computeBreakEven('typical', { surface: 1000, prompt: 500 }, { ...rule, minimum })
     // Requests of 1,500 and 3,500 tokens are read at the full price, nine tenths more than from the cache.
     expect(at(4096) - at(1024)).toBe(Math.round((0.9 * (1500 + 3500)) / 2.15))
   })
 
   it('rises with the prompt, which every search reads again', () => {
-    const at = (prompt: number) => breakEven('typical', { surface: 2000, prompt }, cacheRule('anthropic'))
+    const at = (prompt: number) =>
+      computeBreakEven('typical', { surface: 2000, prompt }, getCacheRule('anthropic'))
     expect(at(50_000)).toBeGreaterThan(at(3000) + 5000)
   })
 })
@@ -224,9 +226,9 @@ it('U2: breaks even where the guide says', () => {
   )
   // By the estimate, a tenth higher.
   const at = (prompt: number, rule: CacheRule, plan: 'typical' | 'frugal' = 'typical', bridged = false) =>
-    `${Math.round((1.1 * breakEven(plan, { surface: 2000, prompt, bridged }, rule)) / 1000)},000`
-  const [native, bridge] = [cacheRule('anthropic'), cacheRule('google')]
-  const none = cacheRule('openai-chat', { read: 1, write: 1 })
+    `${Math.round((1.1 * computeBreakEven(plan, { surface: 2000, prompt, bridged }, rule)) / 1000)},000`
+  const [native, bridge] = [getCacheRule('anthropic'), getCacheRule('google')]
+  const none = getCacheRule('openai-chat', { read: 1, write: 1 })
   expect(guide).toContain(
     `the break-even is ${at(3000, native)} to ${at(3000, bridge, 'typical', true)} tokens with a prompt of 3,000`,
   )

@@ -249,7 +249,7 @@ describe.each(Object.keys(wires) as FrameworkOptions['wire'][])('%s', (wire) => 
     const host = await start(wire, { debug: (line) => lines.push(line) })
     for (let request = 0; request < 2; request++) await host.send(host.blunt.body(host.history, others))
     const told =
-      'requests went out as they came, because they do not offer tool_search: give the agent every tool'
+      'requests were sent unchanged, because they do not offer tool_search: give the agent every tool'
     expect(host.well.report()).toContain(`"thread-1": 0 requests; ${told}`)
     expect(host.conversation.inspect().because).toContain(told)
     expect(lines.filter((line) => line.includes(told))).toHaveLength(1)
@@ -286,7 +286,7 @@ describe.each(pairs)('a client that speaks $spoken, where the wire is $wire', ({
     const host = await start(wire)
     const { body, user } = wires[spoken]
     const foreign = body([user('Make an issue.')], host.lazy.tools())
-    const says = `this request is in the form of ${spoken}, and framework was given the wire ${wire}`
+    const says = `this request is in the form of ${spoken}, but framework was given the wire ${wire}`
     // Clients try an error of the network again; this one they show at once.
     const response = await host.send(foreign)
     expect(response.status).toBe(400)

@@ -45,7 +45,7 @@ describe.each(names)('importTools of %s', (name) => {
   })
 
   it.each([
-    ['of MCP', { ...base, inputSchema: schema }, /"count" cannot be imported: it is in the shape of MCP/],
+    ['of MCP', { ...base, inputSchema: schema }, /"count" cannot be imported: it is in the form of MCP/],
     [
       'of the AI SDK',
       { description: 'Counts', inputSchema: schema },
@@ -54,7 +54,7 @@ describe.each(names)('importTools of %s', (name) => {
     [
       'of the provider',
       { type: 'web_search' },
-      /Entry 0 .*"web_search", which is no function.*before parts\.tools/,
+      /Entry 0 .*"web_search", so it is not your own function.*before parts\.tools/,
     ],
     [
       'of the provider, with a name',
@@ -64,11 +64,11 @@ describe.each(names)('importTools of %s', (name) => {
     [
       'that is custom',
       { type: 'custom', custom: { name: 'patch' } },
-      /"custom", which is no function of yours/,
+      /"custom", so it is not your own function/,
     ],
     ['that is a text', 'count', /Entry 0 .*is not an object/],
     ['that is null', null, /Entry 0 .*is not an object/],
-    ['without anything', {}, /is not in the shape that is read here, \{/],
+    ['without anything', {}, /is not in the form of this wire, \{/],
   ])('says what to do about a tool %s', (_, tool, says) => {
     expect(() => reading(name, tool)).toThrow(says)
   })
@@ -109,7 +109,7 @@ describe('Gemini', () => {
     'names what the provider runs: %j',
     (tool) => {
       expect(() => reading('google', forms.google, tool)).toThrow(
-        /Entry 1 .*"googleSearch", which is no function/,
+        /Entry 1 .*"googleSearch", so it is not your own function/,
       )
     },
   )

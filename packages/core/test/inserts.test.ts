@@ -567,7 +567,7 @@ describe('places', () => {
     const { turn } = await host.step()
     expect(turn.warnings).toContainEqual({
       code: 'update-moved',
-      text: 'the message an update belongs to is gone; it stands at the nearest earlier place',
+      text: 'the message of an update is gone; the update was moved to the nearest earlier place',
     })
     expect(updates(host).join()).toContain('not git worktree in a shell')
   })

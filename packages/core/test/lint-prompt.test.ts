@@ -219,7 +219,7 @@ describe('a finding', () => {
     const twice = createToolwell({ tools: [...TOOLS, ...server('mail', ['list_issues'])] })
     const [finding] = lintPrompt(twice, { system: 'Begin with list_issues.' })
     expect(finding?.tools).toEqual(['mail/list_issues', 'tracker/list_issues'])
-    expect(finding?.fix).toContain('2 deferred tools answer to list_issues')
+    expect(finding?.fix).toContain('2 deferred tools are called list_issues')
     const own = createToolwell({ tools: [...TOOLS, tool('list_issues')] })
     expect(lintPrompt(own, { system: 'Begin with list_issues.' })).toEqual([])
   })

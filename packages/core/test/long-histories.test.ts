@@ -4,7 +4,6 @@
  */
 
 import { type Conversation, createToolwell } from '@toolwell/core'
-import { createAdapter, type Wire } from '@toolwell/core/adapter'
 import { anthropic } from '@toolwell/core/anthropic'
 import { google } from '@toolwell/core/google'
 import { openaiChat } from '@toolwell/core/openai-chat'
@@ -12,9 +11,6 @@ import { openaiResponses } from '@toolwell/core/openai-responses'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runs } from '../../../test/setup/tier.ts'
-import { chatWire } from '../src/adapters/openai-chat/wire.js'
-import { copyData, isSameData } from '../src/base/data.js'
-import { adapterPort } from '../src/conversation.js'
 import { brokenHistory } from './support/broken-histories.js'
 import { brokenWires } from './support/broken-wires.js'
 import { mixed } from './support/tools.js'
@@ -204,40 +200,6 @@ describe.each(Object.keys(LINES))('an edit in place, deep inside a message, on %
 })
 
 describe('a long history', () => {
-  it('is read once: with every request only its end is read again', async () => {
-    const conversation = await createToolwell({ tools: mixed(), mode: 'on', delivery: 'bridge' }).open({
-      id: 'long',
-    })
-    let read = 0
-    const inner = chatWire(adapterPort(conversation).prompts)
-    const counting: Wire<never, never, object> = {
-      ...(inner as unknown as Wire<never, never, object>),
-      read: (messages) => {
-        read += messages.length
-        return inner.read(messages as never)
-      },
-    }
-    const adapter = createAdapter(conversation, counting)
-    const turn = (index: number) =>
-      structuredClone(CALLED)
-        .slice(0, 4)
-        .map((message) => JSON.parse(JSON.stringify(message).replaceAll('call_1', `call_${index}`)))
-    const messages = Array.from({ length: 100 }, (_, index) => turn(index)).flat()
-    await adapter.begin(messages as never)
-    const first = read
-    expect(first).toBeLessThanOrEqual(2 * messages.length)
-    for (let index = 100; index < 110; index++) {
-      messages.push(...turn(index))
-      read = 0
-      await adapter.begin(messages as never)
-      expect(read).toBeLessThan(20)
-      // The same words in other objects.
-      read = 0
-      await adapter.begin(structuredClone(messages) as never)
-      expect(read).toBeLessThan(20)
-    }
-  })
-
   it('gives the host its own objects and, off, its own array', async () => {
     const conversation = await createToolwell({ tools: mixed(), mode: 'off' }).open({ id: 'own' })
     const adapter = openaiChat(conversation)
@@ -251,33 +213,3 @@ describe('a long history', () => {
     expect(JSON.stringify(parts.messages)).toContain('Changed in place.')
   })
 })
-
-describe('a copy of data', () => {
-  it('is the same as long as nothing in it changes, at any level', () =>
-    fc.assert(
-      fc.property(fc.jsonValue(), fc.jsonValue(), (value, other) => {
-        const copy = copyData([value])
-        expect(copy).toBeDefined()
-        if (!copy) return
-        expect(isSameData([structuredClone(value)], copy)).toBe(true)
-        expect(isSameData([other], copy)).toBe(JSON.stringify([other]) === JSON.stringify([value]))
-        expect(isSameData([value, other], copy)).toBe(false)
-      }),
-      { numRuns: runs(300) },
-    ))
-
-  it('is not made of what is more than data, goes in a circle or is too large', () => {
-    const circle: Record<string, unknown> = {}
-    circle.self = circle
-    const shared = Array.from({ length: 40 }).reduce<object>((inner) => ({ a: inner, b: inner }), {})
-    for (const value of [circle, shared, { at: new URL('file:///') }, { run: () => 1 }, new Map()])
-      expect(copyData(value)).toBeUndefined()
-    const hidden = Object.defineProperty({}, 'x', { enumerable: true, get: () => assertNever() })
-    expect(copyData(hidden)).toBeUndefined()
-    expect(isSameData(hidden, copyData({ x: 1 }) ?? [])).toBe(false)
-  })
-})
-
-function assertNever(): never {
-  throw new Error('a field that cannot be read')
-}

@@ -41,7 +41,7 @@ describe.each(['off', 'on'] as const)('mode %s', (mode) => {
     expect(warnings).toEqual([
       {
         code: 'answer-missing',
-        text: `the result of "c1", which ${ended}, is missing from this history: push the messages that run gives`,
+        text: `the result of "c1", which ${ended}, is missing from this history: push the messages that run returns`,
       },
     ])
     const again = await chat.begin([user, reply, { role: 'assistant', content: 'Hm.' }, user])

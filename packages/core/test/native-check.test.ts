@@ -160,7 +160,9 @@ describe('figures that are not all input', () => {
     await host.ask('go')
     const told = host.events.flatMap((event) => (event.kind === 'usage-refused' ? [event.detail] : []))
     expect(told.length).toBeGreaterThan(0)
-    expect(told[0]).toMatch(/cache_read_input_tokens and cache_creation_input_tokens together/)
+    expect(told[0]).toMatch(
+      /the sum of input_tokens, cache_read_input_tokens and cache_creation_input_tokens/,
+    )
     const { provider } = host.conversation.inspect().accounting
     expect(provider.cachedTokens).toBeLessThanOrEqual(provider.inputTokens)
   })

@@ -73,9 +73,9 @@ describe.each(Object.entries(doors))('%s', (name, door) => {
       'a page',
       502,
       '<html><body>\n<h1>Bad gateway</h1></body></html>',
-      'no event stream: it says "Bad gateway"',
+      'not an event stream. It contains "Bad gateway"',
     ],
-    ['words', 503, 'upstream connect error', 'no event stream: it says "upstream connect error"'],
+    ['words', 503, 'upstream connect error', 'not an event stream. It contains "upstream connect error"'],
   ])('%s is told, and told again by run', async (_, status, body, says) => {
     const post = await answering(status, body)
     const streamed = await door.assemble(readEvents(bodyOf(await post())))
@@ -83,14 +83,14 @@ describe.each(Object.entries(doors))('%s', (name, door) => {
     expect(messageOf(streamed.error)).toContain(says)
     expect(messageOf(streamed.error)).toContain('response.ok')
     const refused = expect(door.run(streamed)).rejects
-    await refused.toThrow(`There is no reply to run. ${messageOf(streamed.error)}`)
+    await refused.toThrow(`No reply to run. ${messageOf(streamed.error)}`)
     await refused.not.toThrow('Begin again')
   })
 
   it('a whole reply is told with the fix', async () => {
     const post = await answering(200, JSON.stringify(door.whole, null, 2))
     const { error } = await door.assemble(readEvents(bodyOf(await post())))
-    expect(messageOf(error)).toMatch(/^This is no event stream, but a whole/)
+    expect(messageOf(error)).toMatch(/^This is not an event stream, but a whole/)
     expect(messageOf(error)).toContain(name === 'google' ? 'alt=sse' : '"stream": true')
   })
 
@@ -105,7 +105,7 @@ describe.each(Object.entries(doors))('%s', (name, door) => {
     for (const given of [await post(), bodyOf(await post()), text, post(), undefined, door.whole]) {
       const { error, complete } = await door.assemble(given as never)
       expect(complete).toBe(false)
-      expect(messageOf(error)).toContain('give readEvents(response.body), or the stream of an SDK')
+      expect(messageOf(error)).toContain('pass readEvents(response.body), or the stream of an SDK')
     }
     const { error } = await door.assemble(readEvents((await post()) as never))
     expect(messageOf(error)).toContain('response.body')
@@ -118,7 +118,7 @@ describe.each(Object.entries(doors))('%s', (name, door) => {
     }
     const streamed = await door.assemble(broken())
     const refused = expect(door.run(streamed)).rejects
-    await refused.toThrow(/^This stream broke off \("terminated"\).*Begin again with the same history/)
+    await refused.toThrow(/^This stream ended early \("terminated"\).*Begin again with the same history/)
     await refused.not.toThrow('status')
   })
 
@@ -131,7 +131,7 @@ describe.each(Object.entries(doors))('%s', (name, door) => {
 
   it("run says that a message of the user's is no reply", async () => {
     const message = name === 'google' ? { role: 'user', parts: [{ text: 'Go.' }] } : user
-    await expect(door.run(message)).rejects.toThrow('the role "user", and no reply of a model')
+    await expect(door.run(message)).rejects.toThrow('the role "user", not a reply of a model')
   })
 })
 

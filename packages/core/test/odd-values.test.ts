@@ -199,7 +199,7 @@ describe.each(wires)('$name', (wire) => {
   })
 })
 
-describe('plainJson', () => {
+describe('toPlainJson', () => {
   it('gives back the very value where there is nothing to repair, whatever is in it', () => {
     const value = { text: '😀', list: [1, null, undefined, { a: new Date(0), b: new Uint8Array(3) }] }
     expect(toPlainJson(value)).toBe(value)

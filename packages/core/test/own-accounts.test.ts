@@ -214,7 +214,7 @@ it('a stream that broke off is not run', async () => {
   const conversation = await createToolwell({ tools, mode: 'on' }).open({ id: 'a' })
   const turn = await openaiChat(conversation).begin([{ role: 'user', content: 'Go.' }])
   const streamed = await assemble((async function* () {})())
-  await expect(turn.run(streamed)).rejects.toThrow(/broke off.*Begin again with the same history/)
+  await expect(turn.run(streamed)).rejects.toThrow(/ended early.*Begin again with the same history/)
 })
 
 it('the report tells of requests without figures, and of a loss', async () => {
@@ -222,10 +222,10 @@ it('the report tells of requests without figures, and of a loss', async () => {
   const conversation = await well.open({ id: 'a' })
   const first = await openaiChat(conversation).begin([{ role: 'user', content: 'Go.' }])
   expect(well.report()).toContain(
-    'no figures for 1 of 1 request: no usage came with the reply. Give run the whole',
+    'no figures for 1 of 1 request: the reply had no usage. Pass the whole reply to run',
   )
   await conversation.recordRequest({ requestId: first.view.requestId, inputTokens: 3000 })
-  expect(well.report()).toMatch(/input tokens: 3\.0k instead of .* saved -\d+ \(-/)
+  expect(well.report()).toMatch(/input tokens: 3\.0k instead of .* tokens more than sending every tool \(\+/)
 })
 
 describe('debug', () => {
@@ -250,9 +250,9 @@ describe('debug', () => {
     expect(lines.every((line) => !line.includes('\n'))).toBe(true)
     for (const words of [
       /^source "mail" is ready with 0 tools; .*has no name/,
-      /^"thread-1" · latched \(start\) on openai-chat: 60 tools deferred, append/,
+      /^"thread-1" · frozen \(start\) on openai-chat: 60 tools deferred, append/,
       /^"thread-1" · request history .*: \d+ tokens of tools, 1?\d\.\dk if all were sent$/,
-      /^"thread-1" · request .* came to 1\.2k input tokens$/,
+      /^"thread-1" · request .* used 1\.2k input tokens$/,
       /^"thread-1" · searched "select:box__tool_7": loaded box\/tool_7, \d+ tokens$/,
       /^"thread-1" · loaded box__tool_7 \(select\)$/,
       /^"thread-1" · call of "nothing" failed \(unknown\)$/,

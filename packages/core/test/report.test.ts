@@ -87,7 +87,7 @@ describe('what was given and does nothing', () => {
     const report = well.report().split('\n')
     expect(report).toContainEqual(
       expect.stringMatching(
-        /^left out: 3 tools of "billing", "git": x .*; … \(see explain, or findings of the catalogue\)$/,
+        /^skipped: 3 tools of "billing", "git": x .*; … \(see explain, or findings of the catalogue\)$/,
       ),
     )
     expect(report).toContain('eager: no tool is named "lgo"; did you mean "log"?')
@@ -98,7 +98,7 @@ describe('what was given and does nothing', () => {
       catalogue.setSource('git', { tools: [{ name: 'log', parameters: {} } as never] }),
     )
     expect(well.report()).toMatch(/^"a": 1 request; no tool sent/)
-    expect(well.report()).toMatch(/left out: 1 tool of "git": log has parameters and no inputSchema/)
+    expect(well.report()).toMatch(/skipped: 1 tool of "git": log has parameters and no inputSchema/)
   })
 
   it('is nothing where all is used', async () => {
@@ -115,7 +115,7 @@ describe('figures', () => {
     const body = JSON.stringify({ model: 'm', stream: true, ...turn.parts })
     const response = await fetch(`${url}/chat/completions`, { method: 'POST', body })
     await turn.run(await assemble(readEvents(response.body as never)))
-    expect(well.report()).toContain('a stream holds its usage with stream_options: { include_usage: true }')
+    expect(well.report()).toContain('a stream has usage with stream_options: { include_usage: true }')
   })
 
   it('make sense where a conversation ended with its search', async () => {

@@ -1,7 +1,7 @@
 /** Server-sent events: what the standard allows, at every place where a network may cut it. */
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { readEvents } from '../src/adapters/shared/sse.js'
+import { readEvents } from '../src/adapters/shared/stream.js'
 
 const encoder = new TextEncoder()
 

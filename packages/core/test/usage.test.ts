@@ -143,7 +143,7 @@ describe('what a search learns', () => {
     await expect(shared.usage.forget({ principal: 'ann' })).rejects.toThrow('shared')
     // `user?.id` of nobody is not everybody.
     for (const filter of [{ principal: undefined }, { tool: undefined }, { tool: 5 }])
-      await expect(well.usage.forget(filter as never)).rejects.toThrow('must be a text. Leave it out')
+      await expect(well.usage.forget(filter as never)).rejects.toThrow('must be a string. Omit it')
     expect((await well.usage.status()).examples).toBe(1)
   })
 
@@ -272,7 +272,7 @@ describe('a file of what was learned', () => {
     await wellOf({ search: { usage: { store: fileUsage(link) } } }).usage.forget()
     expect(await readFile(path, 'utf8')).toBe('{"toolwell-usage":1}\n')
     expect((await lstat(link)).isSymbolicLink()).toBe(true)
-    await expect(fileUsage(dirname(path)).forget({})).rejects.toThrow('is not a file. Name another one.')
+    await expect(fileUsage(dirname(path)).forget({})).rejects.toThrow('is not a file. Use another path.')
   })
 
   it('is passed over where it is broken, line by line', async () => {
@@ -301,8 +301,8 @@ describe('a file of what was learned', () => {
 
   it.each([
     ['a newer version, however large', `{"toolwell-usage":99}\n${'x'.repeat(17 * 1024 * 1024)}\n`, 'newer'],
-    ['another program', '{"name":"my-package","version":"1.0.0"}\n', 'not a file of learned uses'],
-    ['noise', '\u0000\u0001\u0002'.repeat(1000), 'not a file of learned uses'],
+    ['another program', '{"name":"my-package","version":"1.0.0"}\n', 'not a usage file'],
+    ['noise', '\u0000\u0001\u0002'.repeat(1000), 'not a usage file'],
   ])('of %s is not touched, not even to forget', async (_, text, words) => {
     const path = await newFile()
     await teach(path)
@@ -417,7 +417,7 @@ describe('a store that fails', () => {
       expect(await soon(first(well, query))).toMatchObject({ value: 'lab__alpha' })
       // No timer moves any more.
       expect(await first(well, query)).toBe('lab__alpha')
-      expect(told()).toEqual(['has not been read after 200 ms: searches go on without it until it is'])
+      expect(told()).toEqual(['was not read within 200 ms: searches continue without it until then'])
     })
 
     it('is not waited for without end by whoever asks what was learned', async () => {

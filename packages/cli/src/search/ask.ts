@@ -31,7 +31,7 @@ export interface Match {
   readonly entry: Entry
   readonly score: number
   readonly relevance: number
-  /** How many of the words asked for it holds; from `certainFrom` on, where it also covers enough, it is shown as sure. */
+  /** How many of the words asked for it holds; from `certaintyThreshold` on, where it also covers enough, it is shown as sure. */
   readonly certainty: number
   /** How much of what was asked for it accounts for. */
   readonly coverage: number

@@ -110,7 +110,7 @@ export async function loadCatalogue(options: CatalogueOptions, terminal: Termina
       const written = Array.isArray(tool.examples)
         ? tool.examples.filter((each) => typeof each === 'string')
         : []
-      if (written.length > 0) examples.set(key, written.map(authored.wordsOf))
+      if (written.length > 0) examples.set(key, written.map(authored.hashWords))
       if (waiting.push(document) === CHUNK) flush()
       await progress.tick()
     }

@@ -17,7 +17,7 @@ export type Use = readonly [key: string, words: readonly number[]]
 export async function readFeedback(
   path: string,
   catalogue: Catalogue,
-  wordsOf: ExamplesIndex['wordsOf'],
+  wordsOf: ExamplesIndex['hashWords'],
   { folder, errors }: Terminal,
 ): Promise<Use[]> {
   const uses: Use[] = []

@@ -83,7 +83,7 @@ function explanationOf(explanation: Explanation | undefined): object {
       score: rounded(score),
       terms: terms.map((term) => ({
         ...term,
-        worth: rounded(term.worth),
+        weight: rounded(term.weight),
         score: rounded(term.score),
         fields: Object.fromEntries(
           Object.entries(term.fields).map(([field, part]) => [field, rounded(part)]),

@@ -40,7 +40,7 @@ export async function learnUses(
   }
   const kept = store ? await store.read().catch(feedback === undefined ? pass : refuse) : []
   const taught =
-    feedback === undefined ? [] : await readFeedback(feedback, catalogue, examples.wordsOf, terminal)
+    feedback === undefined ? [] : await readFeedback(feedback, catalogue, examples.hashWords, terminal)
   if (store) await store.append(taught.flatMap((use) => exampleOf(use, catalogue) ?? [])).catch(refuse)
   const byTool = new Map<string, (readonly number[])[]>()
   for (const [key, words] of [...usesIn(kept, catalogue), ...taught])

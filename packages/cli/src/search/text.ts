@@ -1,7 +1,7 @@
 /** Answers for people. What a catalogue says is stripped of everything that could steer a terminal. */
 
 import type { Explanation, SearchMiss } from '@toolwell/core'
-import { certainFrom, clearCoverage, firstLine, quote } from '@toolwell/core/internal'
+import { certaintyThreshold, clearCoverage, firstLine, quote } from '@toolwell/core/internal'
 import type { Output, Paint } from '../shared/terminal.js'
 import type { Answer, Match, Miss } from './ask.js'
 import type { Catalogue, Entry } from './catalogue.js'
@@ -22,7 +22,7 @@ export function answerText(
   const width = Math.min(LABEL, Math.max(0, ...labels.map((label) => label.length)))
   const lines = matches.flatMap((match, index) => {
     const label = labels[index] ?? ''
-    const isSure = !unclear && match.certainty >= certainFrom && match.coverage >= clearCoverage
+    const isSure = !unclear && match.certainty >= certaintyThreshold && match.coverage >= clearCoverage
     const sure = isSure ? 'sure' : '    '
     const head = `${String(index + 1).padStart(2)}  ${paint(label.padEnd(width), 'name')}  ${match.relevance.toFixed(2)}  ${paint(sure, 'dim')}`
     const room = columns - 4 - Math.max(width, label.length) - 14

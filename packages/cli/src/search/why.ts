@@ -20,7 +20,7 @@ export async function tellWhy(
 ): Promise<ExitCode> {
   const { text, must, accept } = readQuery(query, catalogue)
   const { matches, remarks } = ask(catalogue, query, limits)
-  const told = catalogue.searcher.why(name, { text, must, ...limits, ...dropUndefined({ accept }) })
+  const told = catalogue.searcher.explainMiss(name, { text, must, ...limits, ...dropUndefined({ accept }) })
   const key = 'id' in told ? told.id : undefined
   const entry = key === undefined ? undefined : catalogue.get(key)
   const at = matches.findIndex((match) => match.key === key)

@@ -1,9 +1,10 @@
 /**
- * What tools cost, and what they would have cost with every schema on the wire. Net: searching, cards, inserts and
- * whole rounds that only searched are charged to deferral, and the figure is negative when that is the truth.
+ * Computes the tokens of each request, and how much deferring tools saved or cost compared with sending every tool.
+ *
+ * Search calls, cards, notices and whole rounds that only searched count as costs of deferring, so the saving can be negative.
  */
 
-import { type CacheRule, cacheRule } from '../costs/costs.js'
+import { type CacheRule, getCacheRule } from '../costs/costs.js'
 import type { LedgerFact, SurfaceTokens } from '../ledger/event.js'
 import type { LedgerState, RequestRecord } from '../ledger/fold.js'
 import type { Context } from '../surface/context.js'
@@ -12,7 +13,177 @@ import { tombstone } from '../surface/project.js'
 import type { Pin } from '../tool/wire-tool.js'
 import { sumToolTokens } from './measurement.js'
 
-/** Tokens of the request that `facts` are about to begin. */
+export interface Accounting {
+  readonly requests: number
+  /** Requests that only made searches, hints or refused guesses. With every tool sent, they would not exist. */
+  readonly metaRequests: number
+  /** Requests with known `messageTokens`. Only these count below. */
+  readonly measured: number
+  /** Input tokens as sent: tools and messages. */
+  readonly actual: number
+  /** Input tokens of the same work with every allowed tool sent eagerly. */
+  readonly counterfactual: number
+  /** `counterfactual - actual`. Negative if deferring cost more than it saved. */
+  readonly saved: number
+  /** The same in units of one plain input token, with the prompt cache rules of this wire. See docs/concepts/deliveries-and-cache.md. */
+  readonly cost: { readonly actual: number; readonly counterfactual: number; readonly saved: number }
+  /** Tokens that were read again because something before them in the tools array changed. Not part of `saved`. */
+  readonly reread: number
+  /** Tokens by purpose, summed over the measured requests. */
+  readonly tokens: SurfaceTokens
+  /** The provider's figures, summed over the requests that have them. */
+  readonly provider: {
+    readonly inputTokens: number
+    readonly cachedTokens: number
+    readonly outputTokens: number
+  }
+}
+
+const NOTHING: SurfaceTokens = {
+  eager: 0,
+  loaded: 0,
+  cards: 0,
+  metaTools: 0,
+  section: 0,
+  searchResults: 0,
+  inserts: 0,
+  rewritten: 0,
+  revealed: 0,
+  everythingEager: 0,
+  media: 0,
+}
+
+/** Sums up the requests of a conversation. `prices`: prices set by the host. */
+export function computeAccounting(state: LedgerState, prices: Partial<CacheRule> = {}): Accounting {
+  const records = [...state.requests.byId.values()]
+  let actual = 0
+  let counterfactual = 0
+  let reread = 0
+  let measured = 0
+  let tokens = NOTHING
+  const provider = { inputTokens: 0, cachedTokens: 0, outputTokens: 0 }
+  let previous: RequestRecord | undefined
+  const bill = createBill(prices)
+  for (const record of records) {
+    provider.inputTokens += record.inputTokens ?? 0
+    provider.cachedTokens += record.cachedTokens ?? 0
+    provider.outputTokens += record.outputTokens ?? 0
+    if (record.messageTokens !== undefined) {
+      measured++
+      tokens = add(tokens, record.tokens)
+      actual += countInput(record)
+      if (!isSearchOnly(record)) counterfactual += countEagerInput(record)
+      bill.add(record)
+      if (previous?.messageTokens !== undefined && previous.toolsVersion !== record.toolsVersion)
+        reread += previous.messageTokens + record.tokens.rewritten
+    }
+    previous = record
+  }
+  return {
+    requests: records.length,
+    metaRequests: records.filter(isSearchOnly).length,
+    measured,
+    actual: Math.round(actual),
+    counterfactual: Math.round(counterfactual),
+    saved: Math.round(counterfactual) - Math.round(actual),
+    cost: bill.total(),
+    reread,
+    tokens,
+    provider,
+  }
+}
+
+/** Counts all input of a request, scaled to the provider's figure. */
+function countInput(record: RequestRecord): number {
+  return countUnscaledInput(record) * computeScale(record)
+}
+
+/** Counts the input of the same request with every tool sent eagerly. */
+function countEagerInput(record: RequestRecord): number {
+  return record.tokens.everythingEager * computeScale(record) + countOtherMessages(record)
+}
+
+function countUnscaledInput({ tokens, messageTokens = 0 }: RequestRecord): number {
+  return sumToolTokens(tokens) + messageTokens + (tokens.revealed ?? 0)
+}
+
+/**
+ * Toolwell's tokenizer may count more than the provider's. If the definitions alone exceed the provider's total, the provider's
+ * figure counts, and all definitions are scaled down to it.
+ */
+function computeScale(record: RequestRecord): number {
+  const { inputTokens, messageTokens } = record
+  const own = countUnscaledInput(record)
+  return messageTokens === 0 && inputTokens !== undefined && inputTokens < own ? inputTokens / own : 1
+}
+
+/** Adds up the price of requests, with unchanged prefixes read from the cache. Idle times are unknown, so expiry is ignored. */
+function createBill(prices: Partial<CacheRule>) {
+  let actual = 0
+  let counterfactual = 0
+  let previous: RequestRecord | undefined
+  let eager: RequestRecord | undefined
+  const price = (wire: string | undefined, input: number, kept: number) => {
+    const { read, write } = getCacheRule(wire ?? '', prices)
+    const cached = Math.min(input, Math.max(0, kept))
+    return read * cached + write * (input - cached)
+  }
+  return {
+    add(record: RequestRecord) {
+      actual += price(record.wire, countInput(record), previous ? countCached(previous, record) : 0)
+      previous = record
+      if (isSearchOnly(record)) return
+      const same = eager?.wire === record.wire
+      const kept =
+        !eager || !same
+          ? 0
+          : eager.frozen === record.frozen
+            ? countEagerInput(eager)
+            : eager.tokens.everythingEager
+      counterfactual += price(record.wire, countEagerInput(record), kept)
+      eager = record
+    },
+    total: () => ({
+      actual: Math.round(actual),
+      counterfactual: Math.round(counterfactual),
+      saved: Math.round(counterfactual) - Math.round(actual),
+    }),
+  }
+}
+
+/** Counts the tokens that a request shares with the one before, from the start. Tools come before messages. */
+function countCached(previous: RequestRecord, record: RequestRecord): number {
+  if (previous.frozen !== record.frozen) return 0
+  if (previous.toolsVersion === record.toolsVersion) return countInput(previous)
+  return (sumToolTokens(previous.tokens) - record.tokens.rewritten) * computeScale(previous)
+}
+
+function isSearchOnly(record: RequestRecord): boolean {
+  return record.metaCalls > 0 && record.realCalls === 0
+}
+
+/** Counts the messages without the texts that deferring added. */
+function countOtherMessages({ messageTokens = 0, tokens }: RequestRecord): number {
+  return Math.max(0, messageTokens - tokens.section - tokens.searchResults - tokens.inserts)
+}
+
+function add(a: SurfaceTokens, b: SurfaceTokens): SurfaceTokens {
+  return {
+    eager: a.eager + b.eager,
+    loaded: a.loaded + b.loaded,
+    cards: a.cards + b.cards,
+    metaTools: a.metaTools + b.metaTools,
+    section: a.section + b.section,
+    searchResults: a.searchResults + b.searchResults,
+    inserts: a.inserts + b.inserts,
+    rewritten: a.rewritten + b.rewritten,
+    revealed: (a.revealed ?? 0) + (b.revealed ?? 0),
+    everythingEager: a.everythingEager + b.everythingEager,
+    media: (a.media ?? 0) + (b.media ?? 0),
+  }
+}
+
+/** Counts the tokens of the request that starts with `facts`. */
 export function measureSurface(
   state: LedgerState,
   facts: readonly LedgerFact[],
@@ -72,7 +243,7 @@ export function measureSurface(
     section,
     searchResults,
     inserts,
-    rewritten: refrozen ? 0 : behind(state, context),
+    rewritten: refrozen ? 0 : sumAfterFirstRewrite(state, context),
     revealed,
     everythingEager,
     ...media,
@@ -85,8 +256,8 @@ function sum(figures: Iterable<number>): number {
   return total
 }
 
-/** Tokens of the definitions that did not change and stand behind the first one written anew, in the order of the array. */
-function behind(state: LedgerState, context: Context): number {
+/** Sums the unchanged definitions after the first rewritten one, in the order of the tools array. They lose their place in the cache. */
+function sumAfterFirstRewrite(state: LedgerState, context: Context): number {
   const changed = new Set(state.array.rewritten)
   if (changed.size === 0) return 0
   const loaded = [...state.tools.loaded.values()].filter(
@@ -104,15 +275,15 @@ function behind(state: LedgerState, context: Context): number {
   return sum
 }
 
-/** The running total of what all allowed tools would cost. After the first walk it costs what changed. */
+/** Keeps the running total of all allowed tools' definitions. After the first call, its cost depends on the changes. */
 export function createEagerTotal() {
   let revision = -1
   let total = 0
   const costs = new Map<string, number>()
-  /** `also`: ids that policy has denied or allowed since; `anew`: policy may have changed its mind about any of them. */
-  return (context: Context, also: readonly string[], anew: boolean): number => {
-    const ids = new Set(also)
-    if (anew) revision = -1
+  /** `changed`: ids whose policy decision changed. `recheckAll`: all policy decisions may have changed. */
+  return (context: Context, changed: readonly string[], recheckAll: boolean): number => {
+    const ids = new Set(changed)
+    if (recheckAll) revision = -1
     if (revision < 0) for (const entry of context.catalogue.entries()) ids.add(entry.id)
     else if (revision < context.catalogue.revision)
       for (const id of context.catalogue.changesSince(revision)) ids.add(id)
@@ -124,175 +295,5 @@ export function createEagerTotal() {
     }
     revision = context.catalogue.revision
     return total
-  }
-}
-
-export interface Accounting {
-  readonly requests: number
-  /** Requests whose only calls were searches, hints or refused guesses: with every tool on the wire they would not exist. */
-  readonly metaRequests: number
-  /** Requests for which the host gave `messageTokens`. Only these enter the figures below. */
-  readonly measured: number
-  /** Input tokens: tools and messages as sent. */
-  readonly actual: number
-  /** Input tokens of the same work with every allowed tool sent eagerly. */
-  readonly counterfactual: number
-  /** `counterfactual - actual`: negative when deferral cost more than it saved. */
-  readonly saved: number
-  /** The same in units of one plain input token, with the prompt cache by this wire's rule. See docs/concepts/deliveries-and-cache.md. */
-  readonly cost: { readonly actual: number; readonly counterfactual: number; readonly saved: number }
-  /** Tokens that had to be read again because something before them in the tools array changed. Not part of `saved`. */
-  readonly reread: number
-  /** Where the tokens went, summed over the measured requests. */
-  readonly tokens: SurfaceTokens
-  /** The provider's own figures, summed where the host gave them. */
-  readonly provider: {
-    readonly inputTokens: number
-    readonly cachedTokens: number
-    readonly outputTokens: number
-  }
-}
-
-const NOTHING: SurfaceTokens = {
-  eager: 0,
-  loaded: 0,
-  cards: 0,
-  metaTools: 0,
-  section: 0,
-  searchResults: 0,
-  inserts: 0,
-  rewritten: 0,
-  revealed: 0,
-  everythingEager: 0,
-  media: 0,
-}
-
-/** `prices`: what the host says of its prices. */
-export function account(state: LedgerState, prices: Partial<CacheRule> = {}): Accounting {
-  const records = [...state.requests.byId.values()]
-  let actual = 0
-  let counterfactual = 0
-  let reread = 0
-  let measured = 0
-  let tokens = NOTHING
-  const provider = { inputTokens: 0, cachedTokens: 0, outputTokens: 0 }
-  let previous: RequestRecord | undefined
-  const bill = createBill(prices)
-  for (const record of records) {
-    provider.inputTokens += record.inputTokens ?? 0
-    provider.cachedTokens += record.cachedTokens ?? 0
-    provider.outputTokens += record.outputTokens ?? 0
-    if (record.messageTokens !== undefined) {
-      measured++
-      tokens = add(tokens, record.tokens)
-      actual += inputOf(record)
-      if (!isMeta(record)) counterfactual += eagerInputOf(record)
-      bill.add(record)
-      if (previous?.messageTokens !== undefined && previous.toolsVersion !== record.toolsVersion)
-        reread += previous.messageTokens + record.tokens.rewritten
-    }
-    previous = record
-  }
-  return {
-    requests: records.length,
-    metaRequests: records.filter(isMeta).length,
-    measured,
-    actual: Math.round(actual),
-    counterfactual: Math.round(counterfactual),
-    saved: Math.round(counterfactual) - Math.round(actual),
-    cost: bill.total(),
-    reread,
-    tokens,
-    provider,
-  }
-}
-
-/** Everything the request sends, and what the provider adds to it. */
-function inputOf(record: RequestRecord): number {
-  return countedHere(record) * scaleOf(record)
-}
-
-/** The same with every tool sent eagerly. */
-function eagerInputOf(record: RequestRecord): number {
-  return record.tokens.everythingEager * scaleOf(record) + foreignMessages(record)
-}
-
-function countedHere({ tokens, messageTokens = 0 }: RequestRecord): number {
-  return sumToolTokens(tokens) + messageTokens + (tokens.revealed ?? 0)
-}
-
-/**
- * Definitions are counted here, and another tokenizer may find less in them than that. It shows where they alone come to more than
- * the provider counted in all: then its figure holds, and definitions are taken to cost less in proportion.
- */
-function scaleOf(record: RequestRecord): number {
-  const { inputTokens, messageTokens } = record
-  const own = countedHere(record)
-  return messageTokens === 0 && inputTokens !== undefined && inputTokens < own ? inputTokens / own : 1
-}
-
-/** Adds up what requests cost where a prefix that stayed the same is read from the cache. Idle times are not known here. */
-function createBill(prices: Partial<CacheRule>) {
-  let actual = 0
-  let counterfactual = 0
-  let previous: RequestRecord | undefined
-  let eager: RequestRecord | undefined
-  const price = (wire: string | undefined, input: number, kept: number) => {
-    const { read, write } = cacheRule(wire ?? '', prices)
-    const cached = Math.min(input, Math.max(0, kept))
-    return read * cached + write * (input - cached)
-  }
-  return {
-    add(record: RequestRecord) {
-      actual += price(record.wire, inputOf(record), previous ? keptOf(previous, record) : 0)
-      previous = record
-      if (isMeta(record)) return
-      const same = eager?.wire === record.wire
-      const kept =
-        !eager || !same
-          ? 0
-          : eager.frozen === record.frozen
-            ? eagerInputOf(eager)
-            : eager.tokens.everythingEager
-      counterfactual += price(record.wire, eagerInputOf(record), kept)
-      eager = record
-    },
-    total: () => ({
-      actual: Math.round(actual),
-      counterfactual: Math.round(counterfactual),
-      saved: Math.round(counterfactual) - Math.round(actual),
-    }),
-  }
-}
-
-/** How much of a request was in the one before, from its start on. Tools come before messages. */
-function keptOf(previous: RequestRecord, record: RequestRecord): number {
-  if (previous.frozen !== record.frozen) return 0
-  if (previous.toolsVersion === record.toolsVersion) return inputOf(previous)
-  return (sumToolTokens(previous.tokens) - record.tokens.rewritten) * scaleOf(previous)
-}
-
-function isMeta(record: RequestRecord): boolean {
-  return record.metaCalls > 0 && record.realCalls === 0
-}
-
-/** The messages without what deferral put into them. */
-function foreignMessages({ messageTokens = 0, tokens }: RequestRecord): number {
-  return Math.max(0, messageTokens - tokens.section - tokens.searchResults - tokens.inserts)
-}
-
-function add(a: SurfaceTokens, b: SurfaceTokens): SurfaceTokens {
-  return {
-    eager: a.eager + b.eager,
-    loaded: a.loaded + b.loaded,
-    cards: a.cards + b.cards,
-    metaTools: a.metaTools + b.metaTools,
-    section: a.section + b.section,
-    searchResults: a.searchResults + b.searchResults,
-    inserts: a.inserts + b.inserts,
-    rewritten: a.rewritten + b.rewritten,
-    revealed: (a.revealed ?? 0) + (b.revealed ?? 0),
-    everythingEager: a.everythingEager + b.everythingEager,
-    media: (a.media ?? 0) + (b.media ?? 0),
   }
 }

@@ -1,8 +1,7 @@
-/** `@toolwell/core/adapter`: what the adapters of this package are made with, for a wire of your own. See docs/guides/write-an-adapter.md. */
+/** `@toolwell/core/adapter`: builds an adapter for another wire. See docs/adapters/writing-one.md. */
 
 export { type Adapter, createAdapter, type Thread, type Turn } from './shared/adapter.js'
-export type { ThinkingTrait } from './shared/bound-thinking.js'
-export type { IdRules } from './shared/settle-ids.js'
+export type { Form } from './shared/check-input.js'
 export {
   argumentsObject,
   argumentsText,
@@ -12,6 +11,13 @@ export {
   type Unit,
   type UnitCall,
 } from './shared/thread.js'
-export type { Warn, Warning, WarningCode } from './shared/warning.js'
-export type { OwnUnit, Wire, WireTraits } from './shared/wire.js'
-export type { Form } from './shared/wrong-door.js'
+export type {
+  IdRules,
+  OwnUnit,
+  ThinkingTrait,
+  Warn,
+  Warning,
+  WarningCode,
+  Wire,
+  WireTraits,
+} from './shared/wire.js'

@@ -17,39 +17,7 @@ export function canonicalJson(value: unknown): string {
 
 /** The first `length` hex digits of SHA-256. Sixteen are enough to distinguish definitions; no hash protects a secret. */
 export function shortHash(text: string, length = 16): string {
-  return createHash().update(text).digest(length)
-}
-
-/** SHA-256 of a text that comes in pieces. */
-export interface TextHash {
-  update(piece: string): TextHash
-  /** Returns a copy with these pieces added. This hash does not change. */
-  with(pieces: readonly string[]): TextHash
-  digest(length?: number): string
-}
-
-export function createHash(): TextHash {
-  return textHash(createSha256())
-}
-
-function textHash(state: Sha256): TextHash {
-  const hash: TextHash = {
-    update(piece) {
-      state.update(encoder.encode(piece))
-      return hash
-    },
-    with: (pieces) => textHash(state.clone()).update(pieces.join('')),
-    digest: (length = 16) => state.hex().slice(0, length),
-  }
-  return hash
-}
-
-/**
- * SHA-256 (FIPS 180-4), synchronous on every runtime: `crypto.subtle` is asynchronous, and `node:crypto` exists only on Node.
- * Not constant-time; nothing hashed here is a secret.
- */
-export function createSha256(): Sha256 {
-  return sha256From(new Int32Array(START), new Uint8Array(BLOCK), 0)
+  return hashSha256(encoder.encode(text)).slice(0, length)
 }
 
 const START = [
@@ -69,48 +37,27 @@ const BLOCK = 64
 /** Scratch memory that all hashes share: no hash is computed within another. */
 const words = new Int32Array(64)
 const end = new Uint8Array(2 * BLOCK)
-const last = new Int32Array(8)
 
-interface Sha256 {
-  update(bytes: Uint8Array): void
-  clone(): Sha256
-  /** The hash of the bytes so far, in hex. More bytes may follow. */
-  hex(): string
-}
-
-/** `rest` is the unfinished block: its first `length % BLOCK` bytes count. */
-function sha256From(state: Int32Array, rest: Uint8Array, length: number): Sha256 {
-  let taken = length
-  return {
-    update(bytes) {
-      const begun = taken % BLOCK
-      taken += bytes.length
-      if (begun + bytes.length < BLOCK) return rest.set(bytes, begun)
-      let next = begun && BLOCK - begun
-      if (begun > 0) {
-        rest.set(bytes.subarray(0, next), begun)
-        takeBlock(state, rest, 0)
-      }
-      for (; next + BLOCK <= bytes.length; next += BLOCK) takeBlock(state, bytes, next)
-      rest.set(bytes.subarray(next))
-    },
-    clone: () => sha256From(state.slice(), rest.slice(), taken),
-    hex() {
-      const begun = taken % BLOCK
-      // Padding: a one bit, zeros, and the length in bits at the end of a block.
-      const size = begun + 9 > BLOCK ? 2 * BLOCK : BLOCK
-      end.fill(0)
-      end.set(rest.subarray(0, begun))
-      end[begun] = 0x80
-      for (let at = size - 1, left = taken * 8; left > 0; left = Math.floor(left / 256)) end[at--] = left
-      last.set(state)
-      takeBlock(last, end, 0)
-      if (size > BLOCK) takeBlock(last, end, BLOCK)
-      let hex = ''
-      for (const word of last) hex += (word >>> 0).toString(16).padStart(8, '0')
-      return hex
-    },
-  }
+/**
+ * SHA-256 (FIPS 180-4) in hex, synchronous on every runtime: `crypto.subtle` is asynchronous, and `node:crypto` exists only on Node.
+ * Not constant-time; nothing hashed here is a secret.
+ */
+export function hashSha256(bytes: Uint8Array): string {
+  const state = new Int32Array(START)
+  let next = 0
+  for (; next + BLOCK <= bytes.length; next += BLOCK) takeBlock(state, bytes, next)
+  // Padding: a one bit, zeros, and the length in bits at the end of a block.
+  const left = bytes.length - next
+  const size = left + 9 > BLOCK ? 2 * BLOCK : BLOCK
+  end.fill(0)
+  end.set(bytes.subarray(next))
+  end[left] = 0x80
+  for (let at = size - 1, bits = bytes.length * 8; bits > 0; bits = Math.floor(bits / 256)) end[at--] = bits
+  takeBlock(state, end, 0)
+  if (size > BLOCK) takeBlock(state, end, BLOCK)
+  let hex = ''
+  for (const word of state) hex += (word >>> 0).toString(16).padStart(8, '0')
+  return hex
 }
 
 function takeBlock(state: Int32Array, bytes: Uint8Array, from: number): void {

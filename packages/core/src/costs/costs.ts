@@ -1,24 +1,24 @@
-/** What definitions cost on one wire. Counted once, and kept with their source: a later start reads no schema for it. */
+/** Counts the tokens of definitions and computes when deferring them pays off. */
 
 import { shortHash } from '../base/hash.js'
 import type { Catalogue, Entry, KeptParts, Source } from '../catalogue/catalogue.js'
 
-/** To be increased when definitions come to other tokens than before: because a dialect writes them in another way, say. */
+/** Increase when definitions get other token counts, for example because a dialect writes them differently. */
 const costVersion = 1
 
 export interface Costs {
-  /** Tokens of a tool's definition as it is sent. */
-  of(entry: Entry, count: () => number): number
+  /** Returns the tokens of a tool's definition as sent. Counted once and stored with the source, so a later start reads no schema. */
+  count(entry: Entry, count: () => number): number
 }
 
 interface Kept {
-  /** Names the wire names: they are sent and counted too, and may depend on other sources. */
+  /** Hash of the wire names. They are sent and counted too, and may depend on other sources. */
   readonly names: string
-  /** In the order of the source's tools; null where nobody has asked. */
+  /** In the order of the tools of the source; null if not counted yet. */
   readonly costs: readonly (number | null)[]
 }
 
-/** `by` names what decides the count besides the tools; undefined where that has no name, and nothing can be kept. */
+/** `by`: names everything that decides the count besides the tools; undefined if it has no name, so nothing can be stored. */
 export function createCosts(catalogue: Catalogue, by: string | undefined): Costs {
   const known = new WeakMap<Entry, number>()
   const met = new WeakSet<KeptParts>()
@@ -27,9 +27,9 @@ export function createCosts(catalogue: Catalogue, by: string | undefined): Costs
 
   const takeKept = (source: Source, kept: KeptParts) => {
     met.add(kept)
-    const entries = entriesOf(source, catalogue)
-    const { names, costs } = readAll(kept)[key] ?? {}
-    if (names !== namesOf(entries) || !Array.isArray(costs) || costs.length !== entries.length) return
+    const entries = listEntries(source, catalogue)
+    const { names, costs } = readKept(kept)[key] ?? {}
+    if (names !== hashNames(entries) || !Array.isArray(costs) || costs.length !== entries.length) return
     for (const [at, entry] of entries.entries()) {
       const cost: unknown = costs[at]
       if (Number.isSafeInteger(cost) && (cost as number) >= 0) known.set(entry, cost as number)
@@ -38,9 +38,9 @@ export function createCosts(catalogue: Catalogue, by: string | undefined): Costs
 
   const keep = () => {
     for (const [kept, source] of counted) {
-      const entries = entriesOf(source, catalogue)
+      const entries = listEntries(source, catalogue)
       const costs = entries.map((entry) => known.get(entry) ?? null)
-      const all = { ...readAll(kept), [key]: { names: namesOf(entries), costs } satisfies Kept }
+      const all = { ...readKept(kept), [key]: { names: hashNames(entries), costs } satisfies Kept }
       try {
         kept.tokens.write(new TextEncoder().encode(JSON.stringify(all)))
       } catch {
@@ -51,7 +51,7 @@ export function createCosts(catalogue: Catalogue, by: string | undefined): Costs
   }
 
   return {
-    of(entry, count) {
+    count(entry, count) {
       const source = by === undefined ? undefined : catalogue.sources.get(entry.source)
       const kept = source?.kept
       if (source && kept && !met.has(kept)) takeKept(source, kept)
@@ -60,7 +60,7 @@ export function createCosts(catalogue: Catalogue, by: string | undefined): Costs
       const made = count()
       known.set(entry, made)
       if (source && kept) {
-        // Once for all that are counted in one go.
+        // Once for all tools that are counted together.
         if (counted.size === 0) queueMicrotask(keep)
         counted.set(kept, source)
       }
@@ -69,16 +69,16 @@ export function createCosts(catalogue: Catalogue, by: string | undefined): Costs
   }
 }
 
-function entriesOf({ ids }: Source, catalogue: Catalogue): Entry[] {
+function listEntries({ ids }: Source, catalogue: Catalogue): Entry[] {
   return [...ids].flatMap((id) => catalogue.get(id) ?? [])
 }
 
-function namesOf(entries: readonly Entry[]): string {
+function hashNames(entries: readonly Entry[]): string {
   return shortHash(entries.map(({ wireName }) => wireName).join('\n'))
 }
 
-/** By what decided the count. Nothing where it cannot be read. */
-function readAll({ tokens }: KeptParts): Readonly<Record<string, Kept | undefined>> {
+/** Reads the stored counts by key; empty if they cannot be read. */
+function readKept({ tokens }: KeptParts): Readonly<Record<string, Kept | undefined>> {
   try {
     const all: unknown = JSON.parse(new TextDecoder().decode(tokens.read()))
     return typeof all === 'object' && all !== null ? (all as Record<string, Kept>) : {}
@@ -87,16 +87,15 @@ function readAll({ tokens }: KeptParts): Readonly<Record<string, Kept | undefine
   }
 }
 
-/** What the prompt cache does to the price of a request, by wire: shares of the plain input price. Sources are in docs/concepts/deliveries-and-cache.md. */
-
+/** Effect of the prompt cache on the price of a request, as shares of the plain input price. Sources: docs/concepts/deliveries-and-cache.md. */
 export interface CacheRule {
-  /** For what is read from the cache. */
+  /** Price of input that is read from the cache. */
   readonly read: number
-  /** For what is read anew and kept for the next request. */
+  /** Price of input that is read for the first time and cached. */
   readonly write: number
-  /** For what the model writes. */
+  /** Price of output. */
   readonly output: number
-  /** Tokens that a prefix needs to be kept at all. */
+  /** Tokens that a prefix needs to be cached. */
   readonly minimum: number
 }
 
@@ -106,19 +105,19 @@ const RULES: Readonly<Record<string, CacheRule>> = {
   google: { read: 0.1, write: 1, output: 5, minimum: 4096 },
 }
 
-/** Servers of the Chat Completions family, and wires of the host's own: an automatic cache, as most have. */
+/** For servers of the Chat Completions family and wires of hosts: an automatic cache, as most have. */
 const USUAL: CacheRule = { read: 0.1, write: 1, output: 5, minimum: 1024 }
 
-/** `own`: what the host says of its prices. */
-export function cacheRule(wire: string, own: Partial<CacheRule> = {}): CacheRule {
+/** Returns the rule of a wire. `own`: prices set by the host. */
+export function getCacheRule(wire: string, own: Partial<CacheRule> = {}): CacheRule {
   return { ...(RULES[wire] ?? USUAL), ...own }
 }
 
-/** The conversations that `auto` plans for: so many searches in so many requests. */
+/** Number of searches and requests in the conversations that the decision is made for. */
 export const plans = {
-  /** What most conversations come to. */
+  /** Most conversations. */
   typical: { searches: 3, requests: 10 },
-  /** The worst: the shortest conversation with twelve searches, where the definitions are paid for least often. */
+  /** The worst case: the shortest conversation with twelve searches, in which the definitions are sent least often. */
   frugal: { searches: 12, requests: 13 },
 } as const
 
@@ -130,7 +129,7 @@ const GROWTH = 2000
 const ANSWER = 600
 /** Tokens that the model writes in a round that only searches. */
 const REPLY = 100
-/** What the bridge adds: its own definition, and the wrapper that the model writes around a call. */
+/** Tokens that the bridge adds: its definition, and the wrapper that the model writes around a call. */
 const BRIDGE = 150
 const WRAPPER = 15
 
@@ -141,12 +140,12 @@ interface DeferredPrompt {
 }
 
 /**
- * Tokens of definitions from which deferring them costs no more than sending them, in the conversation of the plan.
- * A search costs a round: the prompt is read once more, an answer joins it, the model writes a little.
- * `surface`: what deferral itself adds to every request; `prompt`: the first messages and the eager tools; `bridged`: found tools are
- * called through the bridge, once in each request but the last.
+ * Computes the tokens of definitions from which on deferring costs no more than sending them, in the conversation of the plan.
+ * A search costs one round: the prompt is read once more, an answer is added, and the model writes a little.
+ * `surface`: tokens that deferring adds to every request. `prompt`: the first messages and the eager tools. `bridged`: found tools
+ * are called through the bridge, once in each request except the last.
  */
-export function breakEven(
+export function computeBreakEven(
   plan: AutoPlan,
   { surface: cards, prompt, bridged = false }: DeferredPrompt,
   rule: CacheRule,
@@ -158,11 +157,13 @@ export function breakEven(
   const prefix = prompt + surface + (GROWTH * requests) / 2
   const search = read * prefix + ANSWER * (write + (read * requests) / 2) + REPLY * output
   const definition = write + read * (requests - 1)
-  return Math.round(surface + (searches * search + wrappers + uncached(prompt + surface, rule)) / definition)
+  return Math.round(
+    surface + (searches * search + wrappers + computeUncached(prompt + surface, rule)) / definition,
+  )
 }
 
-/** What the first requests cost because they are too short for the cache: with every tool sent they would not be. */
-function uncached(first: number, { read, minimum }: CacheRule): number {
+/** Computes the extra cost of first requests that are too short for the cache. With every tool sent they would be long enough. */
+function computeUncached(first: number, { read, minimum }: CacheRule): number {
   const short = Math.max(0, Math.ceil((minimum - first) / GROWTH))
   return (1 - Math.min(1, read)) * short * (first + (GROWTH * (short - 1)) / 2)
 }

@@ -1,4 +1,4 @@
-/** Where the requests of each wire hold their history, their prompt and their tools. */
+/** Finds the history, the prompt and the tools in the request body of each wire. */
 
 import { assemble as assembleAnthropic } from '../adapters/anthropic/stream.js'
 import { anthropicWire } from '../adapters/anthropic/wire.js'
@@ -8,7 +8,7 @@ import { assemble as assembleChat } from '../adapters/openai-chat/stream.js'
 import { chatWire } from '../adapters/openai-chat/wire.js'
 import { assemble as assembleResponses } from '../adapters/openai-responses/stream.js'
 import { responsesWire } from '../adapters/openai-responses/wire.js'
-import type { StreamedReply } from '../adapters/shared/streamed.js'
+import type { StreamedReply } from '../adapters/shared/stream.js'
 import type { Wire } from '../adapters/shared/wire.js'
 import { isRecord } from '../base/data.js'
 import type { Prompts } from '../surface/prompts.js'
@@ -16,7 +16,7 @@ import type { Prompts } from '../surface/prompts.js'
 /** The JSON of a request. */
 export type Body = Readonly<Record<string, unknown>>
 
-/** A wire whose messages are whatever its servers take: they come from the framework. */
+/** A wire with untyped messages: they come from the framework. */
 export type AnyWire = Wire<unknown, unknown, Body>
 
 export interface BodyKind {
@@ -24,7 +24,7 @@ export interface BodyKind {
   wire(given: { readonly loader: string; readonly prompts: Prompts }, native: boolean): AnyWire
   /** The key of the history. */
   readonly history: string
-  /** The key of the system prompt, where it is no message. */
+  /** The key of the system prompt, if it is not a message. */
   readonly prompt?: string
   assemble(events: AsyncIterable<unknown>): Promise<StreamedReply<unknown, unknown>>
 }
@@ -48,7 +48,7 @@ export const bodyKinds = {
     assemble: assembleChat,
   },
   'openai-responses': {
-    // The provider's own search is no call of a function: a framework would not run it.
+    // A framework cannot run the provider's search, because it is not a function call.
     wire: ({ loader, prompts }) => responsesWire(loader, prompts, { native: false }) as unknown as AnyWire,
     history: 'input',
     prompt: 'instructions',
@@ -56,16 +56,18 @@ export const bodyKinds = {
   },
 } satisfies Readonly<Record<string, BodyKind>>
 
-/** The messages of a request. The Responses API also takes a text, which is the user's. */
-export function historyIn(body: Body, { history }: BodyKind): readonly unknown[] | undefined {
+/** The messages of a request. The Responses API also accepts a string: a user message. */
+export function readHistory(body: Body, { history }: BodyKind): readonly unknown[] | undefined {
   const given = body[history]
   if (typeof given === 'string') return [{ role: 'user', content: given }]
   return Array.isArray(given) ? given : undefined
 }
 
-/** Whose form a request has, by the tool of this name that it declares: each wire writes a tool in a way of its own. */
-export function wireOf({ tools }: Body, name: string): keyof typeof bodyKinds | undefined {
-  const tool: unknown = Array.isArray(tools) ? tools.find((each) => namesOf(each).includes(name)) : undefined
+/** Detects the wire of a request by the form of the tool with this name. */
+export function detectWire({ tools }: Body, name: string): keyof typeof bodyKinds | undefined {
+  const tool: unknown = Array.isArray(tools)
+    ? tools.find((each) => listToolNames(each).includes(name))
+    : undefined
   if (!isRecord(tool)) return undefined
   if (Array.isArray(tool.functionDeclarations)) return 'google'
   if (isRecord(tool.function)) return 'openai-chat'
@@ -74,24 +76,24 @@ export function wireOf({ tools }: Body, name: string): keyof typeof bodyKinds | 
 }
 
 /** The names that a request declares. */
-export function namesIn({ tools }: Body): readonly string[] {
-  return Array.isArray(tools) ? tools.flatMap(namesOf) : []
+export function listNames({ tools }: Body): readonly string[] {
+  return Array.isArray(tools) ? tools.flatMap(listToolNames) : []
 }
 
-/** The tools of a request without those for which `isOurs` holds. */
-export function othersIn({ tools }: Body, isOurs: (name: string) => boolean): readonly unknown[] {
+/** The tools of a request, except Toolwell's. */
+export function listOtherTools({ tools }: Body, isOurs: (name: string) => boolean): readonly unknown[] {
   if (!Array.isArray(tools)) return []
   return tools.flatMap((tool: unknown) => {
     if (!isRecord(tool) || !Array.isArray(tool.functionDeclarations))
-      return namesOf(tool).some(isOurs) ? [] : [tool]
-    const rest = tool.functionDeclarations.filter((each: unknown) => !namesOf(each).some(isOurs))
+      return listToolNames(tool).some(isOurs) ? [] : [tool]
+    const rest = tool.functionDeclarations.filter((each: unknown) => !listToolNames(each).some(isOurs))
     return rest.length === 0 ? [] : [{ ...tool, functionDeclarations: rest }]
   })
 }
 
-function namesOf(tool: unknown): readonly string[] {
+function listToolNames(tool: unknown): readonly string[] {
   if (!isRecord(tool)) return []
-  if (Array.isArray(tool.functionDeclarations)) return tool.functionDeclarations.flatMap(namesOf)
+  if (Array.isArray(tool.functionDeclarations)) return tool.functionDeclarations.flatMap(listToolNames)
   const { name } = isRecord(tool.function) ? tool.function : tool
   return typeof name === 'string' ? [name] : []
 }

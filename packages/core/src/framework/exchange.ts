@@ -1,14 +1,13 @@
-/** One request of a framework: its body goes through an adapter, and the calls of its reply are run as they are started. */
+/** Handles one request of a framework: rewrites its body with an adapter, and runs the calls of its reply. */
 
 import { createAdapter } from '../adapters/shared/adapter.js'
-import { anchorsOf, survivors } from '../adapters/shared/anchors.js'
-import { plainText } from '../adapters/shared/plain-text.js'
-import type { StreamedReply } from '../adapters/shared/streamed.js'
-import { argumentsObject, type UnitCall } from '../adapters/shared/thread.js'
+import { matchAnchors, placeAnchors } from '../adapters/shared/anchors.js'
+import { isStreamed } from '../adapters/shared/check-input.js'
+import { argumentsObject, plainText, type UnitCall } from '../adapters/shared/thread.js'
 import { dropUndefined } from '../base/data.js'
 import { adapterPort, type Conversation } from '../conversation.js'
 import type { CallAnswer, Execute, RunOptions } from '../turn/run.js'
-import { type Body, type BodyKind, historyIn, namesIn, othersIn } from './bodies.js'
+import { type Body, type BodyKind, listNames, listOtherTools, readHistory } from './bodies.js'
 
 /** A call that a framework has started. */
 export interface FrameworkCall {
@@ -18,21 +17,21 @@ export interface FrameworkCall {
 }
 
 export interface Exchange {
-  /** What to send. */
+  /** The body to send. */
   readonly body: Body
-  /** The reply, or what a stream added up to; also while it still arrives. */
+  /** Takes the reply, or the promise of an assembled stream. */
   replied(reply: unknown): void
-  /** A call of the reply as the model wrote it: by its id, or where the framework gives ids of its own, by what it says. */
+  /** Finds a call of the reply by its id. If the framework assigns new ids, by name and arguments. */
   find(started: FrameworkCall): Promise<UnitCall | undefined>
   run(call: UnitCall, options: CallOptions): Promise<FrameworkAnswer>
 }
 
 export interface FrameworkAnswer extends CallAnswer {
-  /** The answer as the adapter of the wire writes it. */
+  /** The answer in the form of the wire. */
   readonly messages: readonly unknown[]
 }
 
-/** What a framework brings along to one call. */
+/** Options of a framework for one call. */
 export type CallOptions = Pick<RunOptions, 'signal' | 'onProgress'>
 
 interface Started {
@@ -42,7 +41,7 @@ interface Started {
   reject(error: unknown): void
 }
 
-/** Undefined where the request does not offer the loader: it is none of Toolwell's agent, and goes out as it is. */
+/** Returns undefined if the request does not offer the loader: another agent sent it, and it goes out unchanged. */
 export async function openExchange(
   conversation: Conversation,
   kind: BodyKind,
@@ -55,13 +54,13 @@ export async function openExchange(
   }: {
     isOurs(name: string): boolean
     readonly execute: Execute | undefined
-    /** The history is shorter than the one before. */
+    /** The history is shorter than the previous one. */
     readonly isCompacted: boolean
     readonly native: boolean
   },
 ): Promise<Exchange | undefined> {
-  const history = historyIn(body, kind)
-  const names = namesIn(body)
+  const history = readHistory(body, kind)
+  const names = listNames(body)
   const { loader } = conversation
   if (!history || !names.includes(loader)) return undefined
   const wire = kind.wire({ loader, prompts: adapterPort(conversation).prompts }, native)
@@ -69,16 +68,16 @@ export async function openExchange(
   const adapter = createAdapter(conversation, {
     ...wire,
     ofHost: (units) => [...(wire.ofHost?.(units) ?? []), ...beside],
-    // What is run is what the framework has started, which may be some of the calls of a reply.
+    // The framework may start only some of the calls of a reply.
     calls: (started) => started as readonly UnitCall[],
     usage: () => undefined,
   })
   const prompt = kind.prompt !== undefined && body[kind.prompt] !== undefined ? kind.prompt : undefined
-  if (isCompacted) await compact(conversation, anchorsOf(adapter.thread(history)).names)
+  if (isCompacted) await compact(conversation, placeAnchors(adapter.thread(history)).names)
   const turn = await adapter.begin(history, prompt === undefined ? {} : { [prompt]: body[prompt] })
   const { tools: _, ...rest } = body
   const ours = (turn.parts.tools ?? []) as readonly unknown[]
-  const tools = [...othersIn(body, isOurs), ...ours]
+  const tools = [...listOtherTools(body, isOurs), ...ours]
 
   let calls: Promise<readonly UnitCall[]> = Promise.resolve([])
   let started: Started[] = []
@@ -90,7 +89,7 @@ export async function openExchange(
     try {
       const { answers } = await turn.run(
         some.map(({ call }) => call),
-        { ...dropUndefined({ execute }), ...together(some) },
+        { ...dropUndefined({ execute }), ...joinOptions(some) },
       )
       for (const [index, { call, resolve }] of some.entries()) {
         const answer = answers[index] as CallAnswer
@@ -105,7 +104,7 @@ export async function openExchange(
     const streamed = isStreamed(reply) ? reply : undefined
     const { inputTokens, ...usage } = streamed?.usage ?? wire.usage?.(reply) ?? {}
     if (inputTokens !== undefined)
-      // A store that cannot take a figure must not keep tools from running.
+      // A store that fails to record usage must not stop the calls.
       await conversation
         .recordRequest({ requestId: turn.view.requestId, inputTokens, ...usage })
         .catch(() => undefined)
@@ -115,7 +114,7 @@ export async function openExchange(
   return {
     body: { ...rest, ...turn.parts, ...(tools.length > 0 ? { tools } : {}) },
     replied(reply) {
-      // What cannot be read has no calls; the framework will say so.
+      // An unreadable reply has no calls; the framework will report it.
       calls = read(reply).catch(() => [])
     },
     async find({ id, name, input }) {
@@ -129,15 +128,15 @@ export async function openExchange(
     run: (call, options) =>
       new Promise((resolve, reject) => {
         started.push({ call, options, resolve, reject })
-        // Calls that are started together are judged together.
+        // Calls that are started together are checked together.
         if (started.length === 1) setTimeout(flush, 0)
       }),
   }
 }
 
-/** What the ledger knows is compared with what is left: the longer history is gone. */
+/** The longer history is gone, so the anchors in the ledger are compared with the remaining ones. */
 function compact(conversation: Conversation, names: readonly string[]): Promise<void> {
-  const kept = survivors(
+  const kept = matchAnchors(
     conversation.events.map(({ anchor }) => anchor),
     names,
   )
@@ -146,8 +145,8 @@ function compact(conversation: Conversation, names: readonly string[]): Promise<
   return conversation.compact({ kept, ...dropUndefined({ anchor }) })
 }
 
-/** Calls of one reply end together: a framework that stops one stops them all. */
-function together(some: readonly Started[]): CallOptions {
+/** If the framework aborts one call of a reply, all are aborted. */
+function joinOptions(some: readonly Started[]): CallOptions {
   const signals = some.flatMap(({ options: { signal } }) => signal ?? [])
   return {
     ...(signals.length > 0 ? { signal: AbortSignal.any(signals) } : {}),
@@ -155,8 +154,4 @@ function together(some: readonly Started[]): CallOptions {
       some.find(({ call }) => call.id === progress.callId)?.options.onProgress?.(progress)
     },
   }
-}
-
-function isStreamed(reply: unknown): reply is StreamedReply<unknown, unknown> {
-  return typeof reply === 'object' && reply !== null && 'rawUsage' in reply && 'complete' in reply
 }

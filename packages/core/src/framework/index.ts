@@ -1,9 +1,9 @@
 /**
- * `@toolwell/core/framework`: for frameworks that keep the loop and speak a known wire. Their requests pass through that
- * wire's adapter, so that histories are repaired as in a loop of your own; calls that they start are run here.
+ * `@toolwell/core/framework`: for frameworks that own the loop and use a known wire. The adapter of that wire repairs
+ * their requests, and Toolwell runs their calls.
  */
 
-import { readEvents } from '../adapters/shared/sse.js'
+import { readEvents } from '../adapters/shared/stream.js'
 import { dropUndefined } from '../base/data.js'
 import { ToolwellError } from '../base/errors.js'
 import { assertKnownKeys, assertOneOf, invalid } from '../base/options.js'
@@ -11,24 +11,24 @@ import { adapterPort, type Conversation } from '../conversation.js'
 import { BRIDGE_NAME, READER_NAME } from '../surface/meta-tools.js'
 import type { JsonSchema } from '../tool/tool.js'
 import type { CallAnswer, Execute, RunOptions } from '../turn/run.js'
-import { type Body, bodyKinds, historyIn, wireOf } from './bodies.js'
+import { type Body, bodyKinds, detectWire, readHistory } from './bodies.js'
 import { type Exchange, type FrameworkAnswer, type FrameworkCall, openExchange } from './exchange.js'
 
 export type { FrameworkAnswer, FrameworkCall } from './exchange.js'
 
 export interface FrameworkOptions {
-  /** What the framework's client speaks. */
+  /** The wire that the client of the framework uses. */
   readonly wire: keyof typeof bodyKinds
-  /** Runs a tool. Default: its own `execute`. */
+  /** Runs a tool. Default: the tool's `execute`. */
   readonly execute?: Execute
   /**
-   * Whether tools may be revealed by the provider's own means, on Anthropic's wire. Default false: a framework that writes the
-   * answer of a search as text loses the references in it. True: `messages` of an answer stand in its place in every request.
+   * Whether Anthropic may reveal tools itself. Default false: a framework that writes the answer of a search as text
+   * loses its references. If true, put the `messages` of an answer into every request instead.
    */
   readonly native?: boolean
 }
 
-/** What a framework has to know of a tool to run it. What the model sees of it is decided request by request. */
+/** A tool as a framework needs it. Each request decides what the model sees of it. */
 export interface FrameworkTool {
   readonly name: string
   readonly description: string
@@ -36,27 +36,30 @@ export interface FrameworkTool {
 }
 
 export interface Framework {
-  /** The loader, the bridge, the reader of kept results and every tool of the catalogue as it is now: give them all to the framework. */
+  /**
+   * The loader, the bridge, the reader of kept results and every tool of the catalogue. Give them all to the
+   * framework.
+   */
   tools(): readonly FrameworkTool[]
   /**
-   * Give this to the framework's client. A request that does not offer the loader goes out as it is; one in the form of another
-   * wire is not sent, and answered with what is wrong.
+   * Pass this to the framework's client. A request that does not offer the loader goes out unchanged. A request in
+   * the form of another wire is not sent: the response describes the mistake.
    */
   readonly fetch: typeof globalThis.fetch
   /**
-   * The body to send instead of this one, for a framework that shows its requests and keeps its client. Undefined where the
-   * request does not offer the loader.
+   * Returns the body to send instead, for a framework that exposes its requests and keeps its client. Undefined if
+   * the request does not offer the loader.
    */
   request(body: object): Promise<Readonly<Record<string, unknown>> | undefined>
-  /** The reply to the last request in the form of the wire, where the framework does not send by `fetch`. */
+  /** Takes the reply to the last request, in the form of the wire, if the framework does not use `fetch`. */
   replied(reply: unknown): void
-  /** The next request comes with a shortened history: what it no longer shows is shown again. */
+  /** Announces that the next request has a shortened history: tools and notices that it lost are shown again. */
   compacted(): void
-  /** Answers a call by any name, also one that nobody has: `text` of the answer is the result. */
+  /** Runs a call to any name, even an unknown one. The `text` of the answer is the result. */
   run(call: FrameworkCall, options?: Pick<RunOptions, 'signal' | 'onProgress'>): Promise<FrameworkAnswer>
 }
 
-/** So many requests are remembered: only the last has calls that are still to be started, but requests may overlap. */
+/** The number of requests to remember. Only the last has calls to start, but requests may overlap. */
 const REMEMBERED = 8
 
 export function framework(conversation: Conversation, options: FrameworkOptions): Framework {
@@ -71,7 +74,7 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
   const tools = (): readonly FrameworkTool[] => {
     const own = new Set(catalogue.hostTools)
     const entries = [...catalogue.entries()]
-    // While deferral is off, a host's own tools go by the names it gave them.
+    // While deferral is off, the host's tools keep their own names.
     const named = [
       ...entries.map(({ wireName, tool }) => [wireName, tool] as const),
       ...entries.flatMap(({ tool }) => (own.has(tool) ? [[tool.name, tool] as const] : [])),
@@ -82,17 +85,17 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
       inputSchema,
     }))
     const open = (name: string) => ({ name, description: '', inputSchema: OPEN })
-    // The reader joins the catalogue with the first result that is kept: too late for a framework that asks once.
+    // The reader joins the catalogue with the first kept result: too late for a framework that asks once.
     const all = [open(READER_NAME), ...made, open(loader), open(BRIDGE_NAME)]
     return [...new Map(all.map((tool) => [tool.name, tool])).values()]
   }
 
   const open = async (body: object) => {
-    const spoken = wireOf(body as Body, loader)
+    const spoken = detectWire(body as Body, loader)
     if (spoken !== undefined && spoken !== options.wire)
       throw invalid(
         'wire',
-        `Toolwell: this request is in the form of ${spoken}, and framework was given the wire ${options.wire}. Use framework(conversation, { wire: '${spoken}' }), or a client that speaks ${options.wire}.`,
+        `Toolwell: this request is in the form of ${spoken}, but framework was given the wire ${options.wire}. Use framework(conversation, { wire: '${spoken}' }), or a client for ${options.wire}.`,
       )
     const names = new Set(tools().map(({ name }) => name))
     const isOurs = (name: string) => names.has(name)
@@ -105,10 +108,10 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
     if (exchange) {
       isCompacted = false
       exchanges.push(exchange)
-    } else if (exchanges.length === 0 && historyIn(body as Body, kind))
+    } else if (exchanges.length === 0 && readHistory(body as Body, kind))
       port.warn(
         'request-unseen',
-        `requests went out as they came, because they do not offer ${loader}: give the agent every tool of tools() of framework(…)`,
+        `requests were sent unchanged, because they do not offer ${loader}: give the agent every tool of framework(…).tools()`,
       )
     if (exchanges.length > REMEMBERED) exchanges.shift()
     return exchange
@@ -118,14 +121,14 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
     tools,
 
     async fetch(input, init) {
-      const exchange = await open(parsed(init?.body)).catch(refusal)
+      const exchange = await open(parseBody(init?.body)).catch(writeRefusal)
       if (exchange instanceof Response) return exchange
       if (!exchange) return globalThis.fetch(input, init)
       const headers = new Headers(init?.headers)
       headers.delete('content-length')
       const body = JSON.stringify(exchange.body)
       const response = await globalThis.fetch(input, { ...init, headers, body })
-      if (response.ok) exchange.replied(replyIn(response.clone(), kind.assemble))
+      if (response.ok) exchange.replied(readResponse(response.clone(), kind.assemble))
       return response
     },
 
@@ -147,7 +150,7 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
       const made = { id, name, input: { value: input } }
       const last = exchanges.at(-1)
       if (last) return last.run(made, options)
-      // From an earlier process: no request of this one has led to it.
+      // The call comes from an earlier process.
       const [answer] = await conversation.run([{ ...made, callId: id, anchor: `call:${id}` }], {
         ...dropUndefined({ execute }),
         ...options,
@@ -157,17 +160,17 @@ export function framework(conversation: Conversation, options: FrameworkOptions)
   }
 }
 
-/** A mistake of the host's, as the answer to a request: what a `fetch` throws, clients take for the network's and try again. */
-function refusal(error: unknown): Response {
+/** Reports a mistake of the host as a response: clients take an error of `fetch` for a network failure and retry. */
+function writeRefusal(error: unknown): Response {
   if (!ToolwellError.is(error) || error.code !== 'invalid-option') throw error
   const { message } = error
   return Response.json({ type: 'error', error: { type: 'invalid_request_error', message } }, { status: 400 })
 }
 
-/** The conversation checks arguments; a framework that did so first would refuse what can be repaired. */
+/** The conversation checks arguments. A framework that checks them first would refuse repairable ones. */
 const OPEN: JsonSchema = { type: 'object', properties: {}, additionalProperties: true }
 
-function parsed(body: unknown): object {
+function parseBody(body: unknown): object {
   try {
     const value: unknown = typeof body === 'string' ? JSON.parse(body) : undefined
     return typeof value === 'object' && value !== null ? value : {}
@@ -176,7 +179,7 @@ function parsed(body: unknown): object {
   }
 }
 
-async function replyIn(
+async function readResponse(
   response: Response,
   assemble: (events: AsyncIterable<unknown>) => Promise<unknown>,
 ): Promise<unknown> {

@@ -1,6 +1,7 @@
 /**
- * `@toolwell/core/lint`: what stands before a model in every request (the host's system prompt, the descriptions of eager
- * tools) must not send it to a tool that it cannot see. Models do without such a tool rather than search for it.
+ * `@toolwell/core/lint`: finds texts in every request (system prompt, descriptions of eager tools) that name a deferred tool.
+ *
+ * Models usually give up on a tool that they cannot see instead of searching for it.
  */
 
 import { foldName } from '../base/names.js'
@@ -8,19 +9,19 @@ import { firstLine } from '../base/text.js'
 import type { Catalogue, Entry } from '../catalogue/catalogue.js'
 import type { Exposure } from '../catalogue/exposure.js'
 import { listNames, type Resolution } from '../catalogue/name-index.js'
-import { findProhibitions } from './prohibition.js'
+import { findProhibitions } from './find-prohibitions.js'
 
-/** A deferred tool that the model is sent to by a text it reads in every request. */
+/** A deferred tool that is named by a text of every request. */
 export interface PromptFinding {
-  /** Ids of the deferred tools that answer to the name: one, or several that share it. */
+  /** Ids of the deferred tools with this name: one, or several that share it. */
   readonly tools: readonly string[]
-  /** As it stands in the text. */
+  /** The name as written in the text. */
   readonly named: string
   readonly where:
     | { readonly kind: 'system' }
     /** The id of an eager tool. */
     | { readonly kind: 'description'; readonly tool: string }
-  /** Where in that text it stands first, and how often it does. */
+  /** Position of the first mention in the text, and number of mentions. */
   readonly index: number
   readonly times: number
   readonly excerpt: string
@@ -29,14 +30,14 @@ export interface PromptFinding {
 
 interface PromptText {
   readonly where: PromptFinding['where']
-  /** Whose text it is; empty for the host's own. */
+  /** Source of the text; empty for texts of the host. */
   readonly source: string
   readonly text: string
 }
 
 /**
- * Which deferred tools the system prompt or the description of an eager tool names. Needs no conversation: what it says
- * holds for every one that defers by these rules.
+ * Finds deferred tools that the system prompt or the description of an eager tool names. Needs no conversation: the findings apply to
+ * every conversation with these rules.
  */
 export function lintPrompt(
   well: {
@@ -69,18 +70,18 @@ function listPromptTexts(
   ]
 }
 
-/** One finding for each tool and text, at its first place. A name that a tool in sight answers to means that tool. */
+/** Reports each tool once per text, at its first mention. If a visible tool has the name, the text means that tool. */
 function findNamed(
   texts: readonly PromptText[],
   resolve: (name: string) => Resolution,
   isHidden: (entry: Entry) => boolean,
 ): PromptFinding[] {
-  const lookupFrom = (source: string): Lookup =>
-    remembering((name) => {
+  const createLookup = (source: string): Lookup =>
+    memoise((name) => {
       const resolution = resolve(name)
       if (resolution.kind === 'none' || resolution.kind === 'group') return []
       const entries = resolution.kind === 'found' ? [resolution.entry] : resolution.entries
-      // A server's text means the server's own tools, unless it says the other's name in full.
+      // A text of a server means the server's own tools, unless it writes the full name of another tool.
       const near = entries.filter(
         (entry) => source === '' || entry.source === source || isFullName(name, entry),
       )
@@ -89,7 +90,7 @@ function findNamed(
   return texts.flatMap(({ where, source, text }) => {
     const found = new Map<string, PromptFinding>()
     const isForbidden = findProhibitions(text)
-    for (const { named, index, end, entries } of mentions(text, lookupFrom(source))) {
+    for (const { named, index, end, entries } of findMentions(text, createLookup(source))) {
       if (isForbidden(index, end)) continue
       const tools = entries.map(({ id }) => id)
       const key = tools.join('\n')
@@ -102,7 +103,7 @@ function findNamed(
           where,
           index,
           excerpt: firstLine(around.replace(/\s+/g, ' ')),
-          fix: fixOf(entries, named, where),
+          fix: describeFix(entries, named, where),
         }),
         times: (known?.times ?? 0) + 1,
       })
@@ -111,8 +112,8 @@ function findNamed(
   })
 }
 
-/** A prompt says the same words again and again. */
-function remembering(lookup: Lookup): Lookup {
+/** Caches lookups, because prompts repeat words. */
+function memoise(lookup: Lookup): Lookup {
   const known = new Map<string, readonly Entry[]>()
   return (name) => {
     const entries = known.get(name) ?? lookup(name)
@@ -135,49 +136,49 @@ interface Mention {
 
 type Lookup = (name: string) => readonly Entry[]
 
-/** Words of one script, joined by what joins names. Scripts are kept apart: some write no blanks between words. */
+/** Words of one script, with the characters that join names. Scripts are separated, because some write no spaces between words. */
 const TOKEN =
   /[\p{Script=Latin}\p{N}]+(?:[_\-./:]+[\p{Script=Latin}\p{N}]+)*|(?:(?!\p{Script=Latin})\p{L})[\p{M}]*(?:(?!\p{Script=Latin})[\p{L}\p{M}\p{N}_-])*/gu
-/** What makes `read` in «the read tool» a name, and what has to stand before it. */
+/** Words that make `read` in «the read tool» a name, and the words required before it. */
 const TOOL_WORD = /^(?:tool$|function$|工具|ツール|도구)/iu
 const LEAD_WORD =
   /^(?:the|your|use|uses|using|call|calls|calling|invoke|invoking|via|with|run|running|through)$/i
 const MOST_WORDS = 4
-/** «Use monitor to watch»: an everyday word is a name where it is what is used, and nothing more follows it. */
+/** «Use monitor to watch»: an everyday word is a name if it is the object of one of these verbs and nothing more follows it. */
 const USE_WORD = /^(?:use|uses|using|call|calls|calling|invoke|invokes|invoking|run|runs|running)$/i
 /** «Call the tool deploy». */
 const USE_TOOL = /(?:^|\s)(?:use|using|call|calling|invoke|run)\s+(?:the\s+)?(?:tool|function)$/i
 const ALONE =
   /^["'”’*]*(?:\s*(?:$|[.,;:!?\n])|\s+(?:to|for|when|before|after|first|instead|whenever|once|if|on)\b)/i
-/** «The use case», «a call list»: no order. */
+/** «The use case», «a call list» are not orders. */
 const ARTICLE = /^(?:a|an|the|this|that|these|those|each|every|any|no|of|in|at|your|its)$/i
 
-function* mentions(text: string, lookup: Lookup): Generator<Mention> {
-  /** The words before this one that only blanks and quotes part from it. */
+function* findMentions(text: string, lookup: Lookup): Generator<Mention> {
+  /** The words before this one, separated only by spaces and quotes. */
   let row: Word[] = []
   let end = 0
   for (const match of text.matchAll(TOKEN)) {
     const word = { text: match[0], index: match.index }
     if (!/^[\s"'“”‘’`*]*$/.test(text.slice(end, word.index))) row = []
     end = word.index + word.text.length
-    const phrase = TOOL_WORD.test(word.text) ? nameBefore(row, word, text, lookup) : undefined
+    const phrase = TOOL_WORD.test(word.text) ? findNameBefore(row, word, text, lookup) : undefined
     if (phrase) yield phrase
     const isUsed = isOrder(row.slice(-3).map((each) => each.text))
     row = [...row.slice(-MOST_WORDS), word]
     if (isLatin(word.text))
-      yield* namesIn(word, text, lookup, isUsed && ALONE.test(text.slice(end, end + 24)))
-    else yield* namesWithin(word, text, lookup)
+      yield* findNames(word, text, lookup, isUsed && ALONE.test(text.slice(end, end + 24)))
+    else yield* findUnspacedNames(word, text, lookup)
   }
 }
 
-/** Whether the words before a word make it what is used. */
+/** Checks whether the words before a word order its use. */
 function isOrder(words: readonly string[]): boolean {
   const order = words.at(-1) ?? ''
   return (USE_WORD.test(order) && !ARTICLE.test(words.at(-2) ?? '')) || USE_TOOL.test(words.join(' '))
 }
 
-/** «the web search tool»: the longest row of words that is a name, behind a word that makes it one. */
-function nameBefore(
+/** «the web search tool»: finds the longest row of words that is a name, after a word that makes it one. */
+function findNameBefore(
   row: readonly Word[],
   { text: tool }: Word,
   text: string,
@@ -187,20 +188,20 @@ function nameBefore(
     const words = row.slice(-length)
     const [first] = words
     if (!first || (isLatin(tool) && !LEAD_WORD.test(row.at(-length - 1)?.text ?? ''))) continue
-    // What looks like a name, or is written as code, is found as one wherever it stands.
+    // Words that look like names or code are found as names anyway.
     if (words.every((word) => looksLikeName(word.text) || isCoded(text, word))) return undefined
     const named = words.map((word) => word.text).join(' ')
     const entries = lookup(named).filter((entry) => hasWords(entry, named))
-    if (entries.length > 0) return { named, index: first.index, end: endOf(words.at(-1) ?? first), entries }
+    if (entries.length > 0) return { named, index: first.index, end: findEnd(words.at(-1) ?? first), entries }
   }
   return undefined
 }
 
-function* namesIn(word: Word, text: string, lookup: Lookup, isUsed = false): Generator<Mention> {
-  if (!isAddress(text, word)) yield* partsOrWhole(word, text, lookup, isUsed)
+function* findNames(word: Word, text: string, lookup: Lookup, isUsed = false): Generator<Mention> {
+  if (!isAddress(text, word)) yield* findWholeOrParts(word, text, lookup, isUsed)
 }
 
-function* partsOrWhole(word: Word, text: string, lookup: Lookup, isUsed = false): Generator<Mention> {
+function* findWholeOrParts(word: Word, text: string, lookup: Lookup, isUsed = false): Generator<Mention> {
   const { text: named, index } = word
   if (isValue(text, word)) return
   const coded = isUsed || isCoded(text, word)
@@ -213,7 +214,7 @@ function* partsOrWhole(word: Word, text: string, lookup: Lookup, isUsed = false)
       : isRunTogether(entry, named)
   })
   if (entries.length > 0) {
-    yield { named, index, end: endOf(word), entries }
+    yield { named, index, end: findEnd(word), entries }
     return
   }
   if (!joined) return
@@ -222,12 +223,12 @@ function* partsOrWhole(word: Word, text: string, lookup: Lookup, isUsed = false)
   if (named.includes('/') && parts.some(([part]) => !looksLikeName(part) && lookup(part).length === 0)) return
   for (const part of parts)
     if (looksLikeName(part[0]))
-      yield* partsOrWhole({ text: part[0], index: index + part.index }, text, lookup)
+      yield* findWholeOrParts({ text: part[0], index: index + part.index }, text, lookup)
 }
 
-/** Where no blanks part words: 请使用发送工具. A name stands before the word for a tool, or behind the one for using it. */
-function* namesWithin(word: Word, text: string, lookup: Lookup): Generator<Mention> {
-  const whole = [...namesIn(word, text, lookup)]
+/** Finds names in scripts without spaces, before the word for a tool or after a verb of use: 请使用发送工具. */
+function* findUnspacedNames(word: Word, text: string, lookup: Lookup): Generator<Mention> {
+  const whole = [...findNames(word, text, lookup)]
   yield* whole
   if (whole.length > 0) return
   const found = (from: number, to: number): Mention | undefined => {
@@ -235,14 +236,14 @@ function* namesWithin(word: Word, text: string, lookup: Lookup): Generator<Menti
     const entries = lookup(named).filter((entry) => isSpelt(entry, named))
     return entries.length > 0 ? { named, index: word.index + from, end: word.index + to, entries } : undefined
   }
-  const firstOf = (spans: readonly [number, number][]) => {
+  const findFirst = (spans: readonly [number, number][]) => {
     for (const [from, to] of spans) {
       const mention = found(from, to)
       if (mention) return mention
     }
     return undefined
   }
-  const told = new Set<number>()
+  const seen = new Set<number>()
   for (const { index, 0: mark } of word.text.matchAll(
     /工具|ツール|도구|使用|调用|調用|运行|運行|执行|執行|呼叫/gu,
   )) {
@@ -252,22 +253,22 @@ function* namesWithin(word: Word, text: string, lookup: Lookup): Generator<Menti
     const spans = lengths
       .map((length): [number, number] => (isTool ? [edge - length, edge] : [edge, edge + length]))
       .filter(([from, to]) => from >= 0 && to <= word.text.length)
-    const mention = firstOf(spans)
-    if (mention && !told.has(mention.index)) {
-      told.add(mention.index)
+    const mention = findFirst(spans)
+    if (mention && !seen.has(mention.index)) {
+      seen.add(mention.index)
       yield mention
     }
   }
 }
 
-/** Letters of a name that is looked for within a run of others. */
+/** Longest name that is looked for inside a run of letters. */
 const LONGEST_RUN = 16
 
-function endOf({ text, index }: Word): number {
+function findEnd({ text, index }: Word): number {
   return index + text.length
 }
 
-/** Several words in one. A product may look so too (GitHub), so that all its words have to be the name's. */
+/** Checks whether a word joins several words. Product names do so too (GitHub), so all words must match the name of the tool. */
 function looksLikeName(word: string): boolean {
   return word.includes('_') || /\p{Ll}\p{Lu}/u.test(word)
 }
@@ -276,10 +277,10 @@ function isLatin(word: string): boolean {
   return /\p{Script=Latin}/u.test(word)
 }
 
-/** Between backticks, quotes or tags, or called: `read`, "read", <tool>read</tool>, read(path). Not «file(s)», not a spoken word. */
+/** Checks for backticks, quotes, tags or a call: `read`, "read", <tool>read</tool>, read(path). Not «file(s)», not quoted speech. */
 function isCoded(text: string, word: Word): boolean {
   const { index } = word
-  const end = endOf(word)
+  const end = findEnd(word)
   const behind = text.slice(end, end + 5)
   const before = text.slice(Math.max(0, index - 40), index)
   if (before.endsWith('`') && /^(?:`|\s?[({])/.test(behind)) return true
@@ -302,7 +303,7 @@ function isNamedTag(before: string): boolean {
 
 /** «action=list_files», «the `search` parameter»: the name of something else. */
 function isValue(text: string, word: Word): boolean {
-  const behind = text.slice(endOf(word), endOf(word) + 24)
+  const behind = text.slice(findEnd(word), findEnd(word) + 24)
   const before = text.slice(Math.max(0, word.index - 40), word.index)
   return (
     (/=\s*["'`]?$/.test(before) && !isNamedTag(before)) ||
@@ -329,23 +330,23 @@ function isSpelt(entry: Entry, named: string): boolean {
 }
 
 function hasWords(entry: Entry, named: string): boolean {
-  const words = wordsOf(named)
-  return listNames(entry).some((name) => wordsOf(name) === words)
+  const words = splitName(named)
+  return listNames(entry).some((name) => splitName(name) === words)
 }
 
-/** `webfetch` and `WEBFETCH` for `WebFetch`. Not a word that everyone writes in one, `login`. */
+/** `webfetch` and `WEBFETCH` for `WebFetch`. Not a word that is always written as one: `login`. */
 function isRunTogether(entry: Entry, named: string): boolean {
   if (named.length < 6 || COMPOUND.test(named.replaceAll('-', ''))) return false
   const plain = foldName(named)
   const isOne = named === named.toLowerCase() || named === named.toUpperCase()
-  return isOne && listNames(entry).some((name) => wordsOf(name).includes(' ') && foldName(name) === plain)
+  return isOne && listNames(entry).some((name) => splitName(name).includes(' ') && foldName(name) === plain)
 }
 
 const COMPOUND =
   /^(?:(?:log|sign|check|plug|opt)(?:in|out|up|on)|(?:set|back|clean|start|look|follow|pop|mark|line|group|make)up|(?:down|up|re)loads?|(?:time|lay|print|roll|work)out|(?:shut|break|drop|count|slow)down|(?:work|over)flow|(?:data|code)base|(?:file|user|host|nick)name|(?:web|home)(?:site|page)|feedback|rollback|callback|notebook|dashboard|keyboard|timestamp|screenshot|bookmark|checklist|spreadsheet|webhook|update|upgrade|input|output|overview|preview|review|offline|online|today|todo)$/i
 
 /** `todo write` for `todo_write`, `TodoWrite` and `TODO-WRITE`. */
-function wordsOf(name: string): string {
+function splitName(name: string): string {
   return name
     .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
     .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
@@ -354,11 +355,11 @@ function wordsOf(name: string): string {
     .trim()
 }
 
-function fixOf(entries: readonly Entry[], named: string, where: PromptFinding['where']): string {
+function describeFix(entries: readonly Entry[], named: string, where: PromptFinding['where']): string {
   const place = where.kind === 'system' ? 'the system prompt' : `the description of ${where.tool}`
   const [first] = entries
   if (!first || entries.length > 1)
-    return `${entries.length} deferred tools answer to ${named}: let ${place} say which one is meant, and set alwaysLoad: true on it.`
+    return `${entries.length} deferred tools are called ${named}: say in ${place} which one you mean, and set alwaysLoad: true on it.`
   const list = first.source === '' ? '' : `, or add ${JSON.stringify(first.wireName)} to eager`
   return `${first.id} is deferred, and ${place} names it: set alwaysLoad: true on it${list}, or reword ${place}.`
 }

@@ -1,172 +1,228 @@
-/** How much of what was asked for a tool speaks of: whether it is loaded or only offered, and given as an answer or as the nearest there is. */
+/** Measures how well a tool answers a query: relevance, certainty and coverage. */
 
-import { type WeighedWord, worthOfAll } from './answers.js'
-import { impactTable } from './index/tally.js'
+import { createImpactTable } from './index/tally.js'
 import type { TermIndex } from './index/term-index.js'
+import type { QueryTerm } from './query-terms.js'
 
-/** What a tool holds of a word that it does not use, by how near that is to what it does say. */
-const shares = { same: 0.8, subject: 0.5, hint: 0.3 } as const
-/** What it lacks of a detail ("… with a colleague"). Who has the detail has it wholly. */
-const detailShare = 0.5
-/** Further words of a request add detail: who accounts for this many that are rare accounts for the request. */
-const briefWords = 2.5
-/** The strength of a word that a tool's first sentence holds. */
-const fullStrength = 0.6
-/** Of a long request: what a tool scores that accounts for as much as one that holds each word of a brief one. */
-const fullScore = 2.1
-
-/** What was learned counts so many times: it is what somebody said who wanted the tool. */
-const useShare = 2
-
-/** Coverage below which the best answer does not clearly do what was asked for. docs/concepts/how-search-ranks.md explains it. */
+/** Coverage from which on an answer clearly does what the query asks for. See docs/concepts/how-search-ranks.md. */
 export const clearCoverage = 0.52
 
-export interface Held {
-  /** From 0 to 1: the worth of the words that a tool holds, however loudly, out of the worth of all words of the query. */
+/** Share of a word's importance that a tool gets for using a related word, by how near the two are. */
+const nearnessShares = { same: 0.8, subject: 0.5, hint: 0.3 } as const
+/** A missing detail ("… with a colleague") costs this share of its importance. A detail that the tool has counts in full. */
+const detailShare = 0.5
+/** More words add only details: a tool that covers this many rare words covers the whole request. */
+const briefWords = 2.5
+/** Strength of a word in a tool's first sentence. */
+const fullStrength = 0.6
+/** For long requests: the score that counts as much as having every word of a brief request. */
+const fullScore = 2.1
+/** Factor for learned words: someone who wanted the tool used them. */
+const learnedFactor = 2
+
+export interface Coverage {
+  /** From 0 to 1: importance of the query words that the tool has, divided by the importance of all query words. */
   readonly certainty: number
-  /** From 0 to 1: how much of what was asked for the tool accounts for. */
+  /** From 0 to 1: how much of the request the tool covers. */
   readonly coverage: number
-  /** The same without what was learned from use. */
+  /** Coverage without words learned from use. */
   readonly ownCoverage: number
 }
 
-/** Of a query without words, or a tool that is no answer. */
-export const nothingHeld: Held = { certainty: 0, coverage: 0, ownCoverage: 0 }
+/** For a query without words, or a tool that does not answer it. */
+export const noCoverage: Coverage = { certainty: 0, coverage: 0, ownCoverage: 0 }
 
-/** What was asked for, in arrays: it is looked at for every answer to every search. */
-interface AskedWords {
-  /** Every word, then every concept that one of them leads to. */
-  readonly terms: readonly number[]
-  /** By word. Its concepts stand from `starts` of it up to that of the next, the nearest first. */
-  readonly worths: readonly number[]
-  readonly starts: readonly number[]
-  /** By place among the concepts of all words: which term it is, and what having it is worth. */
-  readonly places: readonly number[]
-  readonly shares: readonly number[]
-  /** By term: 1 for what tools say for a word. Two words may be said for one of theirs: "a free slot" is availability, twice. */
-  readonly isSynonym: readonly boolean[]
+/** Share of the total importance at which relevance is 0.5. At the default cut-off the share is 0.12. */
+const halfRelevanceShare = 0.22
+/** About half of the character pairs of an unspaced script straddle two words, so no document has them. */
+const shareOfUnknownPairs = 0.5
+/** A name that no tool has ("Berlin") is probably an argument, so its absence says little. */
+const shareOfUnknownNames = 0.2
+/** A missing weak word ("tomorrow") says little. */
+const shareOfWeakWords = 0.5
+/** Only exact names reach a relevance of 1. */
+const maximumRelevance = 0.99
+
+/** A word of the query with its importance. Relevance and certainty are shares of the sum of importances. */
+export interface WeightedWord extends Pick<QueryTerm, 'hash' | 'concepts' | 'detail'> {
+  readonly importance: number
 }
 
-function inArrays(words: readonly WeighedWord[]): AskedWords {
-  const terms: number[] = []
-  const worths: number[] = []
-  for (const { hash, worth } of words) {
-    terms.push(hash)
-    worths.push(worth)
+/** Weighs the words of a query. Unknown names, unknown pairs and weak words count less. */
+export function weighWords(
+  terms: readonly QueryTerm[],
+  weighByRarity: (term: QueryTerm) => number,
+  isKnown: (term: QueryTerm) => boolean,
+  isName: (term: QueryTerm) => boolean,
+): WeightedWord[] {
+  const shareOf = (term: QueryTerm) =>
+    isKnown(term) ? 1 : term.unspaced ? shareOfUnknownPairs : isName(term) ? shareOfUnknownNames : 1
+  const words: WeightedWord[] = []
+  for (const term of terms) {
+    if (term.kind !== 'word') continue
+    const importance = weighByRarity(term) * shareOf(term) * (term.weight < 1 ? shareOfWeakWords : 1)
+    words.push({ hash: term.hash, concepts: term.concepts, detail: term.detail, importance })
   }
-  const isSynonym = terms.map(() => false)
-  const placeOf = new Map<number, number>()
-  const starts = [0]
-  const places: number[] = []
-  const ownShares: number[] = []
-  for (const { concepts } of words) {
-    for (const { hash, near } of concepts.length > 1 ? [...concepts].sort(nearestFirst) : concepts) {
-      let place = placeOf.get(hash)
-      if (place === undefined) {
-        place = terms.push(hash) - 1
-        isSynonym.push(false)
-        placeOf.set(hash, place)
-      }
-      if (near === 'same') isSynonym[place] = true
-      places.push(place)
-      ownShares.push(shares[near])
-    }
-    starts.push(places.length)
-  }
-  return { terms, worths, starts, places, shares: ownShares, isSynonym }
+  return words
 }
 
-function nearestFirst(first: { near: keyof typeof shares }, second: { near: keyof typeof shares }): number {
-  return shares[second.near] - shares[first.near]
+export function sumImportance(words: readonly WeightedWord[]): number {
+  return words.reduce((sum, { importance }) => sum + importance, 0)
 }
 
 /**
- * A brief request means each of its words: a tool called "image" accounts for one word of "resize an image", however loudly it says it.
- * A concept stands in for a word once, and not where another word of the query has brought it in: "track" says nothing of the parcel.
- * A long request says one thing in many words, so there the score counts. In between, both do.
+ * Turns a score into relevance: a figure from 0 to 1 that means the same for every query, so one cut-off fits all.
  *
- * What does something else to things than what was asked for (`effectShareOf`) accounts for less.
+ * Unknown words are the most important ones, so a query about another subject stays low even if one of its words matches.
+ * Relevance grows with the score and never changes the order. docs/concepts/how-search-ranks.md explains the cut-off.
+ */
+export function createRelevance(words: readonly WeightedWord[]): (score: number) => number {
+  const total = sumImportance(words)
+  return (score) =>
+    score <= 0 ? 0 : Math.min(maximumRelevance, score / (score + halfRelevanceShare * total))
+}
+
+/**
+ * Measures how much of a query each tool covers.
  *
- * `rare`: the worth of a word which no tool holds. `learned`: what of the score comes from use.
+ * - In a brief query every word counts: a tool called "image" covers one word of "resize an image", however often it says it.
+ * - A concept can replace a missing word once, but not if another query word already used it: "track" does not cover the parcel.
+ * - A long query says one thing in many words, so the score decides. In between, both count.
+ * - `getShare` lowers the coverage of tools that do something else than what the query asks for.
+ *
+ * `highestRarity`: the importance of a word that no tool has. `learned`: the part of the score that was learned from use.
  */
 export function createCoverage(
-  index: Pick<TermIndex, 'cursor'>,
+  index: Pick<TermIndex, 'createCursor'>,
 ): (
-  words: readonly WeighedWord[],
-  rare: number,
-  effectShareOf?: (slot: number) => number,
-) => (slot: number, score: number, learned: number) => Held {
-  const strengths = impactTable().map(shareOf)
-  return (words, rare, effectShareOf = () => 1) => {
-    const asked = worthOfAll(words)
-    const meant = words.reduce((sum, { worth, detail }) => sum + worth * (detail ? detailShare : 1), 0)
-    const enough = briefWords * rare
-    const brief = Math.min(meant, enough)
-    const length = Math.max(0, Math.min(1, 2 * (asked / enough - 1)))
-    const { terms, worths, starts, places, shares: nearness, isSynonym } = inArrays(words)
-    const cursor = index.cursor(terms)
+  words: readonly WeightedWord[],
+  highestRarity: number,
+  getShare?: (slot: number) => number,
+) => (slot: number, score: number, learned: number) => Coverage {
+  const strengths = createImpactTable().map(computeShare)
+  return (words, highestRarity, getShare = () => 1) => {
+    const total = sumImportance(words)
+    const weightedTotal = words.reduce(
+      (sum, { importance, detail }) => sum + importance * (detail ? detailShare : 1),
+      0,
+    )
+    const enough = briefWords * highestRarity
+    const brief = Math.min(weightedTotal, enough)
+    const length = Math.max(0, Math.min(1, 2 * (total / enough - 1)))
+    const { terms, importances, starts, conceptTerms, shares: nearness, isSynonym } = toArrays(words)
+    const cursor = index.createCursor(terms)
     const missing: number[] = []
-    /** By term: the round in which it was last brought in. */
-    const spoken = terms.map(() => 0)
+    /** By term: the last round (tool) in which a word used it. */
+    const usedIn = terms.map(() => 0)
     let round = 0
-    const coverageOf = (covered: number, score: number, held: number): number => {
+    const combine = (covered: number, score: number, heldImportance: number): number => {
       const byWord = Math.min(1, covered / brief)
-      const byScore = Math.min(1, (score + held / 2) / (fullScore * brief))
+      const byScore = Math.min(1, (score + heldImportance / 2) / (fullScore * brief))
       return (1 - length) * byWord + length * byScore
     }
     return (slot, score, learned) => {
-      if (asked === 0) return nothingHeld
+      if (total === 0) return noCoverage
       round += 1
       cursor.moveTo(slot)
       let missed = 0
-      let held = 0
+      let heldImportance = 0
       let covered = 0
-      for (let word = 0; word < worths.length; word += 1) {
-        const byte = cursor.byteOf(word)
+      for (let word = 0; word < importances.length; word += 1) {
+        const byte = cursor.readByte(word)
         if (byte < 0) {
           missing[missed] = word
           missed += 1
           continue
         }
-        const worth = worths[word] as number
-        held += worth
-        covered += worth * (strengths[byte] as number)
+        const importance = importances[word] as number
+        heldImportance += importance
+        covered += importance * (strengths[byte] as number)
         for (let at = starts[word] as number; at < (starts[word + 1] as number); at += 1)
-          spoken[places[at] as number] = round
+          usedIn[conceptTerms[at] as number] = round
       }
       for (let each = 0; each < missed; each += 1) {
         const word = missing[each] as number
-        const worth = worths[word] as number
+        const importance = importances[word] as number
         let has = false
         let best = 0
         let bestPlace = 0
         for (let at = starts[word] as number; at < (starts[word + 1] as number); at += 1) {
           const share = nearness[at] as number
-          // The nearest come first, and none is worth more than its share.
+          // The nearest concepts come first, and none scores above its share.
           if (best >= share) break
-          const place = places[at] as number
-          const byte = cursor.byteOf(place)
+          const place = conceptTerms[at] as number
+          const byte = cursor.readByte(place)
           if (byte < 0) continue
           has = true
           const value = share * (strengths[byte] as number)
-          if (value <= best || (spoken[place] === round && !isSynonym[place])) continue
+          if (value <= best || (usedIn[place] === round && !isSynonym[place])) continue
           best = value
           bestPlace = place
         }
-        if (has) held += worth * shares.hint
-        covered += worth * best
-        if (best > 0) spoken[bestPlace] = round
+        if (has) heldImportance += importance * nearnessShares.hint
+        covered += importance * best
+        if (best > 0) usedIn[bestPlace] = round
       }
-      const effect = effectShareOf(slot)
-      const ownCoverage = coverageOf(covered, score - learned, held) * effect
-      if (learned === 0) return { certainty: held / asked, coverage: ownCoverage, ownCoverage }
-      const coverage = coverageOf(covered + useShare * learned, score, held) * effect
-      return { certainty: held / asked, coverage, ownCoverage }
+      const effect = getShare(slot)
+      const ownCoverage = combine(covered, score - learned, heldImportance) * effect
+      if (learned === 0) return { certainty: heldImportance / total, coverage: ownCoverage, ownCoverage }
+      const coverage = combine(covered + learnedFactor * learned, score, heldImportance) * effect
+      return { certainty: heldImportance / total, coverage, ownCoverage }
     }
   }
 }
 
-/** What stands in a long text only is held, but not much spoken of; who says it louder than in a first sentence holds it no more. */
-function shareOf(strength: number): number {
+/** Turns strength into coverage: a word in a long text covers little, and more strength than in a first sentence adds nothing. */
+function computeShare(strength: number): number {
   return Math.sqrt(Math.min(1, strength / fullStrength))
+}
+
+/** The query as flat arrays, because every hit of every search reads them. */
+interface QueryArrays {
+  /** Hashes of all words, then of all concepts that these words lead to. */
+  readonly terms: readonly number[]
+  /** By word. The concepts of word `n` are at `starts[n]` to `starts[n + 1]`, the nearest first. */
+  readonly importances: readonly number[]
+  readonly starts: readonly number[]
+  /** By concept position: its index in `terms`, and its nearness share. */
+  readonly conceptTerms: readonly number[]
+  readonly shares: readonly number[]
+  /** By term: true for synonyms. Several query words may share one: "a free slot" is availability twice. */
+  readonly isSynonym: readonly boolean[]
+}
+
+function toArrays(words: readonly WeightedWord[]): QueryArrays {
+  const terms: number[] = []
+  const importances: number[] = []
+  for (const { hash, importance } of words) {
+    terms.push(hash)
+    importances.push(importance)
+  }
+  const isSynonym = terms.map(() => false)
+  const positionByHash = new Map<number, number>()
+  const starts = [0]
+  const conceptTerms: number[] = []
+  const ownShares: number[] = []
+  for (const { concepts } of words) {
+    for (const { hash, near } of concepts.length > 1 ? [...concepts].sort(compareNearness) : concepts) {
+      let place = positionByHash.get(hash)
+      if (place === undefined) {
+        place = terms.push(hash) - 1
+        isSynonym.push(false)
+        positionByHash.set(hash, place)
+      }
+      if (near === 'same') isSynonym[place] = true
+      conceptTerms.push(place)
+      ownShares.push(nearnessShares[near])
+    }
+    starts.push(conceptTerms.length)
+  }
+  return { terms, importances, starts, conceptTerms, shares: ownShares, isSynonym }
+}
+
+function compareNearness(
+  first: { near: keyof typeof nearnessShares },
+  second: { near: keyof typeof nearnessShares },
+): number {
+  return nearnessShares[second.near] - nearnessShares[first.near]
 }

@@ -1,4 +1,4 @@
-/** Reduces a tool to what the ranker may index: the step between the catalogue and a searcher. */
+/** Builds the search document of a tool: the text that a searcher may index. */
 
 import { isRecord } from '../base/data.js'
 import type { StoredPart } from '../tool/source.js'
@@ -22,9 +22,10 @@ const enumLimit = 20
 const serverDescriptionCharacterLimit = 300
 
 /**
- * The document of one tool. Never throws, whatever the schema holds, and looks at no more than 200 properties, so a
- * schema of a megabyte costs no more than a small one. Only the top level is read: what stands deeper in the schemas of real
- * servers is mostly shared with their other tools. `$ref` is not followed.
+ * Builds the document of one tool. Never throws, whatever the schema contains.
+ *
+ * Reads at most 200 properties of the top level, so a schema of a megabyte costs no more than a small one. Deeper levels are skipped:
+ * in real schemas they are mostly the same for all tools of a server. `$ref` is not followed.
  */
 export function createDocument(entry: {
   readonly id: string
@@ -34,27 +35,27 @@ export function createDocument(entry: {
   const { tool } = entry
   return {
     id: entry.id,
-    name: textOf(tool.name),
+    name: toText(tool.name),
     aliases: Array.isArray(tool.aliases) ? tool.aliases.filter((alias) => typeof alias === 'string') : [],
-    server: textOf(tool.source),
-    // A group has one card, which names it.
-    domain: joined(textOf(tool.domain), textOf(tool.group)),
-    hint: textOf(tool.searchHint),
-    // The card is what the model has seen of a deferred tool, so it searches with those words.
-    snippet: joined(textOf(tool.promptSnippet), textOf(tool.card)),
-    title: textOf(tool.title) || textOf(tool.annotations?.title),
-    description: textOf(tool.description),
-    ...parametersOf(tool.inputSchema),
-    serverDescription: textOf(entry.serverDescription).slice(0, serverDescriptionCharacterLimit),
+    server: toText(tool.source),
+    // The card of a group names the group, so models search with that name.
+    domain: joinLines(toText(tool.domain), toText(tool.group)),
+    hint: toText(tool.searchHint),
+    // The card is the only text about a deferred tool that the model has seen, so it searches with those words.
+    snippet: joinLines(toText(tool.promptSnippet), toText(tool.card)),
+    title: toText(tool.title) || toText(tool.annotations?.title),
+    description: toText(tool.description),
+    ...readParameters(tool.inputSchema),
+    serverDescription: toText(entry.serverDescription).slice(0, serverDescriptionCharacterLimit),
   }
 }
 
-/** Names of the top-level properties, and their descriptions and string enums, each piece once. */
-function parametersOf(schema: unknown): { parameterNames: string; parameters: string } {
-  const names = createPieces()
-  const texts = createPieces()
+/** Collects the names of the top-level properties, and their descriptions and string enums, each text once. */
+function readParameters(schema: unknown): { parameterNames: string; parameters: string } {
+  const names = createTextCollector()
+  const texts = createTextCollector()
   try {
-    const properties = fieldOf(schema, 'properties')
+    const properties = readField(schema, 'properties')
     let left = parameterPropertyLimit
     if (isRecord(properties))
       for (const name in properties) {
@@ -63,22 +64,22 @@ function parametersOf(schema: unknown): { parameterNames: string; parameters: st
         left -= 1
         names.add(name)
         const property = properties[name]
-        texts.add(fieldOf(property, 'description'))
-        const values = fieldOf(property, 'enum')
+        texts.add(readField(property, 'description'))
+        const values = readField(property, 'enum')
         if (Array.isArray(values)) for (const value of values.slice(0, enumLimit)) texts.add(value)
       }
   } catch {
-    // A getter or a proxy that throws: what was read until then is indexed.
+    // A getter or a proxy threw. The text read so far is indexed.
   }
   return { parameterNames: names.text(), parameters: texts.text() }
 }
 
-function createPieces() {
+function createTextCollector() {
   const pieces = new Set<string>()
   let room = parameterCharacterLimit
   return {
     add(piece: unknown): void {
-      const text = textOf(piece).slice(0, pieceCharacterLimit).trim()
+      const text = toText(piece).slice(0, pieceCharacterLimit).trim()
       if (text === '' || text.length >= room || pieces.has(text)) return
       pieces.add(text)
       room -= text.length + 1
@@ -87,28 +88,26 @@ function createPieces() {
   }
 }
 
-function fieldOf(value: unknown, key: string): unknown {
+function readField(value: unknown, key: string): unknown {
   return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-function joined(first: string, second: string): string {
+function joinLines(first: string, second: string): string {
   return first === '' || second === '' ? first + second : `${first}\n${second}`
 }
 
-// Segments of tools whose index is kept somewhere: read from there, or made and kept.
-
-/** Tools whose index is kept somewhere; their text is read only if it is not. */
+/** Tools with a stored index. Their text is read only if the stored index is missing or outdated. */
 export interface IndexPart {
   readonly stored: StoredPart
   readonly identities: readonly Identity[]
   documents(): readonly SearchDocument[]
 }
 
-/** Reads segments of parts, or makes and keeps them. What is needed to make one is made once for all. */
+/** Reads stored segments, or builds and stores them. All parts share one analyser. */
 export function createPartReader(
   analyser: () => (document: SearchDocument) => Analysis,
 ): (part: IndexPart) => Segment {
@@ -128,7 +127,7 @@ export function createPartReader(
   }
 }
 
-/** The host's code may fail to keep an index; a search is worth more than its start. */
+/** Returns undefined if the host's storage fails. A search must not fail because its index cannot be stored. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work()

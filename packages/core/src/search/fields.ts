@@ -1,39 +1,41 @@
-/** What of a tool is indexed, and how much it counts: a document becomes postings. Depends on nothing but the document. */
+/** Defines the indexed fields of a tool and their weights, and turns a document into postings. */
 
 import type { Analysis } from './index/segment.js'
-import { hashPair, hashTerm, nameSeed } from './index/spelling.js'
-import { createTally, impactByte } from './index/tally.js'
+import { hashPair, hashTerm, nameSeed, trimServerName } from './index/spelling.js'
+import { createTally, encodeImpact } from './index/tally.js'
 import { listExactNames } from './name-matches.js'
 import type { SearchDocument } from './searcher.js'
 import type { FieldName, Tuning } from './tuning.js'
-import { effects, effectTerm } from './words/effects.js'
+import { effects, hashEffect } from './words/effects.js'
 import type { Vocabulary } from './words/vocabulary.js'
 
 export interface Field {
   readonly name: FieldName
-  /** How strongly a long text dilutes its words (b of BM25), and the length that is usual. A constant, not an average: */
+  /**
+   * How much a long text dilutes its words (b of BM25), relative to the usual length of the field. The usual length is a constant,
+   * not an average, so a long tool cannot change the score of another tool and an update re-indexes only itself.
+   */
   readonly dilution: number
-  /** no tool can move another one's score by being long, and a change re-indexes nothing but itself. */
   readonly usualLength: number
-  /** Further terms are not read. */
+  /** Number of terms that are read. */
   readonly termLimit: number
-  /** Name, alias, server, domain (with the group): where a `must` word has to occur. */
+  /** Name, alias, server and domain (with the group): the fields in which a `+must` word has to occur. */
   readonly identity?: true
-  /** Neighbouring words count as a pair too. */
+  /** Neighbouring words are also indexed as pairs. */
   readonly pairs?: true
   /** Each term counts once, however often it occurs. */
   readonly distinct?: true
-  /** Its words stand for what the tool is about, see `concepts.ts`. */
+  /** Words are also indexed by their concepts, see `words/concepts.ts`. */
   readonly concepts?: true
-  readonly textOf: (document: SearchDocument) => string
+  readonly readText: (document: SearchDocument) => string
 }
 
-/** Characters of each field that are read. */
+/** Number of characters read from each field. */
 const characterLimit = 2000
 
 const common = { dilution: 0.7, termLimit: 60 }
 
-/** Their weights stand in `tuning.ts`. */
+/** The weights of these fields are in `tuning.ts`. */
 export const fields: readonly Field[] = [
   {
     ...common,
@@ -42,7 +44,7 @@ export const fields: readonly Field[] = [
     usualLength: 3,
     identity: true,
     pairs: true,
-    textOf: (document) => document.name,
+    readText: (document) => document.name,
   },
   {
     ...common,
@@ -50,7 +52,7 @@ export const fields: readonly Field[] = [
     concepts: true,
     usualLength: 3,
     identity: true,
-    textOf: (document) => document.aliases.join('\n'),
+    readText: (document) => document.aliases.join('\n'),
   },
   {
     ...common,
@@ -58,7 +60,7 @@ export const fields: readonly Field[] = [
     concepts: true,
     usualLength: 2,
     identity: true,
-    textOf: (document) => ownName(document.server),
+    readText: (document) => trimServerName(document.server),
   },
   {
     ...common,
@@ -66,23 +68,23 @@ export const fields: readonly Field[] = [
     concepts: true,
     usualLength: 2,
     identity: true,
-    textOf: (document) => document.domain,
+    readText: (document) => document.domain,
   },
   {
     ...common,
     name: 'title',
     concepts: true,
     usualLength: 4,
-    textOf: (document) => document.title,
+    readText: (document) => document.title,
   },
   {
     ...common,
     name: 'hint',
     concepts: true,
     usualLength: 8,
-    textOf: (document) => document.hint,
+    readText: (document) => document.hint,
   },
-  { ...common, name: 'snippet', usualLength: 12, textOf: (document) => document.snippet },
+  { ...common, name: 'snippet', usualLength: 12, readText: (document) => document.snippet },
   {
     ...common,
     name: 'lead',
@@ -90,7 +92,7 @@ export const fields: readonly Field[] = [
     dilution: 0.45,
     usualLength: 12,
     pairs: true,
-    textOf: (document) => readFirstSentence(document.description),
+    readText: (document) => readFirstSentence(document.description),
   },
   {
     ...common,
@@ -98,7 +100,7 @@ export const fields: readonly Field[] = [
     concepts: true,
     usualLength: 12,
     termLimit: 300,
-    textOf: (document) =>
+    readText: (document) =>
       document.description.slice(readFirstSentence(document.description).length, characterLimit),
   },
   {
@@ -108,7 +110,7 @@ export const fields: readonly Field[] = [
     usualLength: 5,
     termLimit: 40,
     distinct: true,
-    textOf: (document) => document.parameterNames ?? '',
+    readText: (document) => document.parameterNames ?? '',
   },
   {
     ...common,
@@ -118,35 +120,29 @@ export const fields: readonly Field[] = [
     usualLength: 20,
     termLimit: 40,
     distinct: true,
-    textOf: (document) => document.parameters,
+    readText: (document) => document.parameters,
   },
   {
     ...common,
     name: 'server description',
     concepts: true,
     usualLength: 12,
-    textOf: (document) => document.serverDescription ?? '',
+    readText: (document) => document.serverDescription ?? '',
   },
 ]
 
-/** That it is an MCP server is true of every one, and "restart the web server" does not ask for any: these words count only where there is no other. */
-export function ownName(server: string): string {
-  const own = server.replace(/(?<![a-z])(?:mcp|servers?)(?![a-z])/gi, ' ')
-  return /[\p{L}\p{N}]/u.test(own) ? own : server
-}
-
-/** A term counts at most this often per field, so that repetition gains nothing. */
+/** A term counts at most this often per field, so repeating it gains nothing. */
 const frequencyLimit = 2
-/** Distinct terms, pairs and concepts of a tool that are not suspicious: 95 of 100 real tools have fewer than 120. */
+/** Distinct terms, pairs and concepts that a normal tool has: 95 of 100 real tools have fewer than 120. */
 const usualTerms = 150
 const leadLimit = 300
 
-/** One term of one field, with the frequency that goes into the sum over fields. */
+/** Receives one term of one field with its weighted frequency. */
 export type Visit = (field: Field, hash: number, frequency: number) => void
 
 /**
- * Every term of a document by field, with its weighted, length-normalised frequency. Concepts and pairs are terms as well. Costs the
- * text that is read: at most 2,000 characters and `termLimit` terms per field.
+ * Visits every term of a document by field, with its weighted, length-normalised frequency. Concepts and pairs count as terms.
+ * Reads at most 2,000 characters and `termLimit` terms per field.
  */
 export function forEachTerm(
   document: SearchDocument,
@@ -156,35 +152,35 @@ export function forEachTerm(
   counts = createTally(),
 ): void {
   for (const field of fields) {
-    const text = field.textOf(document).slice(0, characterLimit)
+    const text = field.readText(document).slice(0, characterLimit)
     if (text === '') continue
     counts.clear()
     let length = 0
     let previous = 0
-    for (const word of vocabulary.wordsOf(text)) {
+    for (const word of vocabulary.readWords(text)) {
       if (length >= field.termLimit) break
       for (const term of word.terms) {
         if (field.distinct && counts.has(term.hash)) continue
         length += 1
         if (field.concepts) for (const concept of term.concepts) counts.add(concept, 1)
-        if (!term.empty || field.identity) counts.add(term.hash, 1)
+        if (!term.isStopWord || field.identity) counts.add(term.hash, 1)
       }
       if (!field.pairs) continue
-      for (const { hash, empty } of word.parts.length > 0 ? word.parts : [word.whole]) {
-        if (empty) continue
+      for (const { hash, isStopWord } of word.parts.length > 0 ? word.parts : [word.whole]) {
+        if (isStopWord) continue
         if (previous !== 0 && previous !== hash) counts.add(hashPair(previous, hash), 1)
         previous = hash
       }
     }
     const norm = 1 - field.dilution + (field.dilution * length) / field.usualLength
-    const worth = weights[field.name] / norm
+    const weight = weights[field.name] / norm
     const { size, terms, values } = counts
     for (let place = 0; place < size; place += 1)
-      visit(field, terms[place] as number, worth * Math.min(values[place] as number, frequencyLimit))
+      visit(field, terms[place] as number, weight * Math.min(values[place] as number, frequencyLimit))
   }
 }
 
-/** Turns documents into postings: their terms over all fields, what they do to things, and their names, the id among them. Each answer replaces the last. */
+/** Turns documents into postings: terms of all fields, effects and exact names. The returned arrays are reused by the next call. */
 export function createAnalyser(
   vocabulary: Vocabulary,
   tuning: Tuning,
@@ -209,7 +205,7 @@ export function createAnalyser(
       tuning,
       (field, term, frequency) => {
         const known = frequencies.size
-        const place = frequencies.placeOf(term)
+        const place = frequencies.locate(term)
         grow(frequencies.size)
         if (place === known) identity[place] = 0
         if (field.identity) identity[place] = 1
@@ -220,11 +216,11 @@ export function createAnalyser(
     const words = frequencies.size
     const focus = computeFocus(words) * weighDeprecation(document)
     for (let place = 0; place < words; place += 1)
-      bytes[place] = impactByte((frequencies.values[place] as number) * focus, identity[place] === 1)
-    const done = effectOf(document, vocabulary)
+      bytes[place] = encodeImpact((frequencies.values[place] as number) * focus, identity[place] === 1)
+    const done = findEffect(document, vocabulary)
     const names = listExactNames(document).map(({ folded }) => hashTerm(folded, nameSeed))
-    for (const term of [...effects.filter((effect) => (done & effect) > 0).map(effectTerm), ...names]) {
-      const place = frequencies.placeOf(term)
+    for (const term of [...effects.filter((effect) => (done & effect) > 0).map(hashEffect), ...names]) {
+      const place = frequencies.locate(term)
       grow(frequencies.size)
       if (place >= words) bytes[place] = 0
     }
@@ -232,26 +228,26 @@ export function createAnalyser(
   }
 }
 
-/** What a tool does to things: by the first word of its name that says so (`find_and_replace`: by both), else by the first of its description. */
-function effectOf({ name, description }: SearchDocument, vocabulary: Vocabulary): number {
-  const words = vocabulary.wordsOf(name).flatMap(({ parts, whole }) => (parts.length > 0 ? parts : [whole]))
+/** Finds what a tool does to things: the first verb of its name (both in `find_and_replace`), else the first word of its description. */
+function findEffect({ name, description }: SearchDocument, vocabulary: Vocabulary): number {
+  const words = vocabulary.readWords(name).flatMap(({ parts, whole }) => (parts.length > 0 ? parts : [whole]))
   const first = words.findIndex(({ effect }) => effect > 0)
   if (first >= 0) {
-    const isJoined = joining.has(words[first + 1]?.text ?? '')
+    const isJoined = conjunctions.has(words[first + 1]?.text ?? '')
     return (words[first]?.effect ?? 0) | (isJoined ? (words[first + 2]?.effect ?? 0) : 0)
   }
-  const [start] = vocabulary.wordsOf(readFirstSentence(description).slice(startOf(description)))
+  const [start] = vocabulary.readWords(readFirstSentence(description).slice(findTextStart(description)))
   return start?.whole.effect ?? 0
 }
 
-const joining: ReadonlySet<string> = new Set(['and', 'or'])
+const conjunctions: ReadonlySet<string> = new Set(['and', 'or'])
 
-/** Who speaks of everything is about nothing: the share of their strength that the terms of a tool with so many keep. */
+/** Lowers the strength of all terms of a tool with suspiciously many terms, because it matches everything. */
 export function computeFocus(distinctTerms: number): number {
   return Math.min(1, usualTerms / distinctTerms) ** 2
 }
 
-/** What a tool keeps of its strength that its own description calls deprecated: enough to be found where nothing succeeds it. */
+/** Share of its strength that a deprecated tool keeps: enough to be found if it has no replacement. */
 const deprecatedShare = 0.5
 const deprecated =
   /\bDEPRECATED\b|\b(?:tool|endpoint|method|function|command|this|it) (?:is|was|has been) deprecated\b|已废弃/
@@ -260,17 +256,17 @@ export function weighDeprecation({ description }: SearchDocument): number {
   return deprecated.test(description.slice(0, leadLimit)) ? deprecatedShare : 1
 }
 
-/** Lines that head what follows ("🎯 Purpose:"), and the mark of a list. */
+/** Heading lines ("🎯 Purpose:") and a list marker before the first sentence. */
 const headings = /^\s*(?:[^\n]{1,40}[:：][*_]*\s*\n\s*)*(?:(?:[-*•]|\d{1,2}[.)])\s+)?/u
 
-/** The first sentence, or the first line, with what heads it: what says the most. */
+/** Reads the first sentence or line, with its headings: the most informative part of a description. */
 export function readFirstSentence(description: string): string {
-  const start = startOf(description)
+  const start = findTextStart(description)
   const head = description.slice(start, start + leadLimit)
   const end = /[.!?](?=\s|$)|[。！？\n]/.exec(head)
   return description.slice(0, start + (end ? end.index + end[0].length : head.length))
 }
 
-function startOf(description: string): number {
+function findTextStart(description: string): number {
   return headings.exec(description.slice(0, leadLimit))?.[0].length ?? 0
 }

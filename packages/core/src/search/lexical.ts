@@ -1,90 +1,94 @@
 /**
- * The default searcher: fielded BM25 over typed arrays, all in memory, with exact names above everything else.
+ * The default searcher: BM25 over several fields, in memory, with exact names first.
  *
  *     const searcher = createLexicalSearcher()
- *     searcher.update({ put: documents })                 documents: `documentOf({ id, tool, serverDescription })` of each tool
- *     searcher.rank({ text, must: [], limit })            the order; hits with a relevance below `defaultCutOff` are no answer
- *     searcher.explain(text, document, learned)           why a hit ranks where it does: name, terms, each term by field, and use
- *     searcher.why(name, { text, limit, cutOff })         what kept a tool out: see `SearchMiss`
+ *     searcher.update({ put: documents })                   one `createDocument({ id, tool, serverDescription })` per tool
+ *     searcher.rank({ text, must: [], limit })              best first; hits below `defaultCutOff` are not answers
+ *     searcher.explain(text, document, learned)             the score by name, term, field and use
+ *     searcher.explainMiss(name, { text, limit, cutOff })   why a tool was not found, see `SearchMiss`
  *
- * The index keeps no text but names, so `explain` is given the document again; the rest needs the index alone.
+ * The index stores no text except names, so `explain` needs the document again.
  */
 
 import { runInPieces } from '../base/async.js'
-import { createRelevance, weighWords } from './answers.js'
-import { type AskedTerms, askedTerms, findSlotsWithWords, namesWritten } from './asked-terms.js'
-import { createCoverage, type Held, nothingHeld } from './coverage.js'
+import { type Coverage, createCoverage, createRelevance, noCoverage, weighWords } from './coverage.js'
 import { createPartReader, type IndexPart } from './document.js'
 import {
   type Explanation,
   explain,
   explainMiss,
+  type MissQuery,
+  type MissSource,
   type SearchMiss,
-  type WhyQuery,
-  type WhySource,
 } from './explain.js'
 import { createAnalyser } from './fields.js'
 import { createSegmentBuilder, type Segment } from './index/segment.js'
-import { bestSlots, identityBit } from './index/tally.js'
+import { identityBit, selectBestSlots } from './index/tally.js'
 import { createTermIndex, noAliases } from './index/term-index.js'
-import { createNameFit, createNameMatches, type NameFit, nameOfTier } from './name-matches.js'
+import { createNameFit, createNameMatches, describeTier, type NameFit } from './name-matches.js'
 import { queryCharacterLimit } from './query.js'
-import { createLearned, createScores, type Learned } from './scores.js'
+import {
+  extractQueryTerms,
+  findCapitalisedNames,
+  findSlotsWithWords,
+  type QueryTerms,
+} from './query-terms.js'
+import { createLearnedReader, createScores, type LearnedPostings } from './scores.js'
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
+
 import { defaultTuning, type Tuning } from './tuning.js'
 import { createLexicon } from './words/lexicon.js'
 import { createVocabulary, type Vocabulary } from './words/vocabulary.js'
 import { isProduct } from './words/word-lists.js'
 
-/** What is less relevant is no answer at any cut-off worth setting, and looking how sure it is costs. */
-const leastRelevance = 0.2
+/** Below this relevance, coverage is not computed: no useful cut-off accepts such a hit. */
+const minimumRelevance = 0.2
 const manyTools = 1000
-/** Tools of one segment where an index is filled: building it holds the event loop. */
-const filledAtOnce = 1024
-/** Rivals of the best, with at least this share of its score, are ordered by how well they fit, too: so many at most. */
-const leastRivalShare = 0.65
-const mostRivals = 12
-/** Above any sum of term scores. */
+/** Tools per segment while an index is filled. Building a segment blocks the event loop. */
+const fillSegmentSize = 1024
+/** Hits with at least this share of the best score are also ordered by how well they fit, up to `maximumRivals`. */
+const minimumRivalShare = 0.65
+const maximumRivals = 12
+/** Higher than any sum of term scores. */
 const exactTierScore = 10_000
-/** What a tool accounts for of a request that names a product of which it knows nothing ("post it on LinkedIn"). */
-const strangeShare = 0.5
-const wholly: Held = { certainty: 1, coverage: 1, ownCoverage: 1 }
+/** Share of coverage that a tool keeps if the query names a product that the tool does not mention ("post it on LinkedIn"). */
+const unknownProductShare = 0.5
+const fullCoverage: Coverage = { certainty: 1, coverage: 1, ownCoverage: 1 }
 
 export interface LexicalSearcher extends Searcher {
-  /**
-   * Takes parts that it does not hold yet, each from where it is kept, or made and kept there, and gives the event loop back in
-   * between. Ranks as `update` would have it.
-   */
+  /** Adds parts that are not indexed yet, from storage or newly built. Yields to the event loop in between. Ranks the same as `update`. */
   load(parts: readonly IndexPart[]): Promise<void>
-  /** Takes documents that it does not hold yet, and gives the event loop back in between. Ranks as `update` would have it. */
+  /** Adds documents that are not indexed yet. Yields to the event loop in between. Ranks the same as `update`. */
   fill(documents: Iterable<SearchDocument>): Promise<void>
   rank(query: RankQuery): readonly Ranked[]
-  /** Takes apart what a document scores for a query: by term, and each term by field. */
+  /** Explains the score of a document for a query by term and field. */
   explain(text: string, document: SearchDocument, learned?: RankQuery['learned']): Explanation
-  /** What became of the tool of that name (or id, or alias) in a search, and what kept it out. Costs a full ranking. */
-  why(name: string, query: WhyQuery): SearchMiss
+  /** Explains why a search did not find the tool with this name, id or alias. Costs a full ranking. */
+  explainMiss(name: string, query: MissQuery): SearchMiss
 }
 
 /**
- * `update` applies removals first, then puts; it costs the text it is given. `rank` costs the postings of the query's terms and one
- * pass over the slots.
+ * Creates the default searcher.
  *
- * Exact names come first, with relevance 1: the whole query, or a word of it, equals the id, the name, an alias, or one of the latter
- * two behind the server (`server/tool`, `server__tool`, `mcp__server__tool`), regardless of case and separators. Real names precede
- * aliases, so that no alias displaces a name; names with a slip of the pen come after both. A name that is a plain word
- * ("search") counts inside a longer query only while it is no stop word and no common vocabulary of the index.
+ * `update` applies removals first, then puts; its cost depends on the given text. `rank` reads the postings of the query terms
+ * and passes once over all slots.
  *
- * Without any term to rank by, `must` alone selects: everything that passes, relevance 1, by id. With neither: nothing.
+ * Exact names come first, with relevance 1: the whole query or one of its words equals the id, the name or an alias, alone or after
+ * the server (`server/tool`, `server__tool`, `mcp__server__tool`). Case and separators do not matter. Real names precede aliases, so
+ * an alias cannot displace a name. Misspelt names come after both. If the name is a plain word ("search"), it counts inside a longer
+ * query only if it is neither a stop word nor a common word of the index.
+ *
+ * If the query has no terms, `must` alone selects: all tools that match it, relevance 1, by id. Without `must`, nothing matches.
  */
 export function createLexicalSearcher(): LexicalSearcher {
   return createTunedSearcher(defaultTuning)
 }
 
-/** The same with other weights, to measure them. */
+/** Creates the default searcher with other weights, to measure them. */
 export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
   const index = createTermIndex()
   const scores = createScores(index, tuning.clause, () => vocabulary())
-  const learnedFrom = createLearned(index)
+  const readLearned = createLearnedReader(index)
   let lazyVocabulary: Vocabulary | undefined
   const vocabulary = (): Vocabulary => {
     lazyVocabulary ??= createVocabulary(createLexicon(tuning))
@@ -92,116 +96,117 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
   }
   const analyser = () => createAnalyser(vocabulary(), tuning)
   const names = createNameMatches(index, vocabulary)
-  const nameFit = createNameFit(index, vocabulary)
-  const coverageOf = createCoverage(index)
-  const isKnown = (hash: number): boolean => index.frequencyOf(hash) > 0
+  const createQueryNameFit = createNameFit(index, vocabulary)
+  const createQueryCoverage = createCoverage(index)
+  const isKnown = (hash: number): boolean => index.countTools(hash) > 0
   const isIdentity = (hash: number): boolean => {
     let found = false
-    index.forEach(hash, (_, byte) => {
+    index.forEachPosting(hash, (_, byte) => {
       found ||= (byte & identityBit) !== 0
     })
     return found
   }
-  const termsOf = (text: string, isAlone = true): AskedTerms =>
-    askedTerms(text.slice(0, queryCharacterLimit), vocabulary(), tuning, isKnown, isAlone)
+  const extractTerms = (text: string, isAlone = true): QueryTerms =>
+    extractQueryTerms(text.slice(0, queryCharacterLimit), vocabulary(), tuning, isKnown, isAlone)
 
   function rank(query: RankQuery): readonly Ranked[] {
     const { learned = [], hidden } = query
-    // Where learned tools stand is looked up among all, and kept.
-    const known = learned.length > 0 ? learnedFrom(learned) : undefined
-    return hidden ? index.without(hidden, () => rankSeen(query, known)) : rankSeen(query, known)
+    // Learned tools are looked up among all tools and cached, so this comes before hiding tools.
+    const known = learned.length > 0 ? readLearned(learned) : undefined
+    return hidden ? index.withHidden(hidden, () => rankVisible(query, known)) : rankVisible(query, known)
   }
 
-  function rankSeen(query: RankQuery, learned: Learned | undefined): readonly Ranked[] {
+  function rankVisible(query: RankQuery, learned: LearnedPostings | undefined): readonly Ranked[] {
     const { limit = Number.POSITIVE_INFINITY, accept } = query
     const text = query.text.slice(0, queryCharacterLimit)
-    vocabulary().forgetMany()
-    const asked = termsOf(text, query.must.length === 0)
-    const { tiers: exact, byWord } = names.inQuery(text)
+    vocabulary().forgetIfLarge()
+    const asked = extractTerms(text, query.must.length === 0)
+    const { tiers: exact, byWord } = names.findInQuery(text)
     const allowed = findSlotsWithWords(query.must, index, vocabulary())
     const isSelecting = asked.whole.length === 0 && allowed !== undefined
 
-    const scored = scores.of(asked, learned)
+    const scored = scores.compute(asked, learned)
     for (const [slot, tier] of exact) scored[slot] = (scored[slot] as number) + tier * exactTierScore
     if (isSelecting) for (const slot of allowed) scored[slot] = (scored[slot] as number) + 1
 
     const hasDead = index.segments.some(({ deadCount }) => deadCount > 0)
-    const most = exact.size + mostRivals
-    const slots = bestSlots(
+    const rivalEnd = exact.size + maximumRivals
+    const slots = selectBestSlots(
       scored,
       index.slots,
-      Math.max(limit, most),
-      (first, second) => compareCodeUnits(index.identityOf(first).id, index.identityOf(second).id),
+      Math.max(limit, rivalEnd),
+      (first, second) => compareCodeUnits(index.getIdentity(first).id, index.getIdentity(second).id),
       (slot) =>
         !(hasDead && index.isDead(slot)) &&
         (!allowed || allowed.has(slot)) &&
-        (!accept || accept(index.identityOf(slot).id)),
+        (!accept || accept(index.getIdentity(slot).id)),
     )
-    const best = withRivals(slots, most, scored, (slot) => isSelecting || exact.has(slot))
+    const best = groupBest(slots, rivalEnd, scored, (slot) => isSelecting || exact.has(slot))
 
-    const written = namesWritten(text, vocabulary())
+    const capitalised = findCapitalisedNames(text, vocabulary())
     const words = weighWords(
       asked.whole,
-      scores.rarityOf,
-      ({ hash }) => isKnown(hash) && !(written.has(hash) && !isIdentity(hash)),
-      ({ hash }) => written.has(hash),
+      scores.weighByRarity,
+      ({ hash }) => isKnown(hash) && !(capitalised.has(hash) && !isIdentity(hash)),
+      ({ hash }) => capitalised.has(hash),
     )
-    const relevance = createRelevance(words)
+    const computeRelevance = createRelevance(words)
     const products = asked.whole
       .filter(({ kind, text }) => kind === 'word' && isProduct(text))
-      .map(({ hash }) => index.reader(hash))
-    const shareOf = (slot: number) =>
-      scores.effectShareOf(slot) * (products.some((byteAt) => byteAt(slot) < 0) ? strangeShare : 1)
-    const heldBy = coverageOf(words, scores.rarest, shareOf)
-    const fitOf = nameFit(asked.whole)
-    const heldAt = (slot: number, likely: number): Held => {
-      if (isSelecting || (exact.has(slot) && !byWord.has(slot))) return wholly
-      if (likely < leastRelevance) return nothingHeld
+      .map(({ hash }) => index.createReader(hash))
+    const getShare = (slot: number) =>
+      scores.getEffectShare(slot) *
+      (products.some((readByte) => readByte(slot) < 0) ? unknownProductShare : 1)
+    const measureCoverage = createQueryCoverage(words, scores.highestRarity, getShare)
+    const measureNameFit = createQueryNameFit(asked.whole)
+    const findCoverage = (slot: number, relevance: number): Coverage => {
+      if (isSelecting || (exact.has(slot) && !byWord.has(slot))) return fullCoverage
+      if (relevance < minimumRelevance) return noCoverage
       const score = (scored[slot] as number) - (exact.get(slot) ?? 0) * exactTierScore
-      return heldBy(slot, score, exact.has(slot) ? 0 : scores.learnedOf(slot))
+      return measureCoverage(slot, score, exact.has(slot) ? 0 : scores.getLearnedScore(slot))
     }
-    /** `share`: what a tool keeps of its score. Rivals are told apart by how well they fit: what they account for, and by their names. */
-    const rankedAt = (slot: number, share: number, fit?: NameFit): Ranked => {
+    /** Builds a hit. A rival's score depends on how well it fits; other scores are multiplied by `share`. */
+    const toHit = (slot: number, share: number, fit?: NameFit): Ranked => {
       const score = scored[slot] as number
       const isCertain = isSelecting || exact.has(slot)
-      const likely = isCertain ? 1 : relevance(score)
-      const { certainty, coverage, ownCoverage } = heldAt(slot, likely)
+      const relevance = isCertain ? 1 : computeRelevance(score)
+      const { certainty, coverage, ownCoverage } = findCoverage(slot, relevance)
       const hit = {
-        id: index.identityOf(slot).id,
+        id: index.getIdentity(slot).id,
         score: score * (fit ? ((1 + coverage) / 2) * fit.share : share),
-        relevance: likely,
+        relevance,
         certainty,
         coverage: fit ? Math.max(0, Math.min(1, coverage + fit.gain)) : coverage,
       }
-      const own = score - (isCertain ? 0 : scores.learnedOf(slot))
+      const own = score - (isCertain ? 0 : scores.getLearnedScore(slot))
       if (own === score) return hit
       const ownScore = own * (fit ? ((1 + ownCoverage) / 2) * fit.share : share)
-      return { ...hit, ownRelevance: relevance(own), ownScore }
+      return { ...hit, ownRelevance: computeRelevance(own), ownScore }
     }
     const rivals = best.rivals
-      .map((slot) => rankedAt(slot, 1, fitOf(slot)))
+      .map((slot) => toHit(slot, 1, measureNameFit(slot)))
       .sort((first, second) => second.score - first.score || compareCodeUnits(first.id, second.id))
-    // What stands behind them stays there.
+    // The remaining hits keep their place after the rivals.
     const last = best.rivals.at(-1)
     const share = last === undefined ? 1 : (rivals.at(-1)?.score ?? 0) / (scored[last] as number)
     const room = Math.max(0, limit - best.certain.length - rivals.length)
     return [
-      ...best.certain.map((slot) => rankedAt(slot, 1)),
+      ...best.certain.map((slot) => toHit(slot, 1)),
       ...rivals,
-      ...best.rest.slice(0, room).map((slot) => rankedAt(slot, share)),
+      ...best.rest.slice(0, room).map((slot) => toHit(slot, share)),
     ].slice(0, limit)
   }
 
-  const whySource: WhySource = {
-    called: (asked) => names.called(asked).map((slot) => index.identityOf(slot).id),
-    *names() {
+  const missSource: MissSource = {
+    findByName: (asked) => names.findByName(asked).map((slot) => index.getIdentity(slot).id),
+    *listNames() {
       for (const { identities, dead } of index.segments)
         for (const [slot, identity] of identities.entries()) if (dead[slot] === 0) yield identity.name
     },
-    asked: (text) => termsOf(text).whole,
-    holds: (id, { hash }) => names.called(id).some((slot) => index.reader(hash)(slot) >= 0),
-    lacks: (id, must) => {
-      const slots = names.called(id)
+    extractTerms: (text) => extractTerms(text).whole,
+    hasTerm: (id, { hash }) => names.findByName(id).some((slot) => index.createReader(hash)(slot) >= 0),
+    listMissing: (id, must) => {
+      const slots = names.findByName(id)
       return must.filter((entry) => {
         const allowed = findSlotsWithWords([entry], index, vocabulary())
         return allowed !== undefined && !slots.some((slot) => allowed.has(slot))
@@ -215,8 +220,8 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
       const read = createPartReader(analyser)
       const segments: Segment[] = []
       await runInPieces(parts, (part) => segments.push(read(part)))
-      index.adopt(segments)
-      // Not before: servers use the same words, and each would be looked up for each of them.
+      index.addSegments(segments)
+      // Only now: servers share words, which would otherwise be looked up again for each server.
       vocabulary().forget()
     },
     async fill(documents) {
@@ -231,43 +236,43 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
         const { id, name, server, aliases } = document
         const identity = { id, name, server, aliases: aliases.length === 0 ? noAliases : aliases }
         builder.add(identity, analyse(document))
-        if (builder.count === filledAtOnce) build()
+        if (builder.count === fillSegmentSize) build()
       })
       build()
-      index.adopt(made)
+      index.addSegments(made)
       vocabulary().forget()
     },
     update({ put = [], remove = [] }) {
       const analyse = analyser()
-      index.change(
+      index.update(
         remove,
         (function* () {
           for (const document of put) yield [document, analyse(document)] as const
         })(),
       )
-      // A whole catalogue brings more words than are worth keeping; one server's are soon asked for again.
+      // A whole catalogue has too many words to cache; words of a single server are soon needed again.
       if (put.length >= manyTools) vocabulary().forget()
     },
     rank,
     explain(text, document, learned = []) {
       const accept = (id: string) => id === document.id
       const [hit = { score: 0, relevance: 0 }] = rank({ text, must: [], accept, learned })
-      const slot = index.slotOf(document.id)
-      const use = 'ownScore' in hit ? scores.learnedOf(slot) : 0
-      const effect = slot < 0 ? 1 : scores.effectShareOf(slot)
-      const server = slot < 0 ? 1 : scores.serverShareOf(slot)
+      const slot = index.findSlot(document.id)
+      const use = 'ownScore' in hit ? scores.getLearnedScore(slot) : 0
+      const effect = slot < 0 ? 1 : scores.getEffectShare(slot)
+      const server = slot < 0 ? 1 : scores.getServerShare(slot)
       const tier = Math.floor(hit.score / exactTierScore)
       const score = hit.score - tier * exactTierScore
-      // The scores of the ranking just made.
+      // The scores of the ranking above.
       const whole = slot < 0 ? 0 : (scores.last[slot] as number) - tier * exactTierScore
       return explain(
         document,
-        termsOf(text).whole,
+        extractTerms(text).whole,
         vocabulary(),
         tuning,
-        (term) => ({ worth: scores.worthOf(term), tools: index.frequencyOf(term.hash) }),
+        (term) => ({ weight: scores.weighTerm(term), tools: index.countTools(term.hash) }),
         {
-          name: nameOfTier(tier),
+          name: describeTier(tier),
           score,
           relevance: hit.relevance,
           use,
@@ -277,28 +282,29 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
         },
       )
     },
-    why: (name, query) => explainMiss(name, query, whySource),
+    explainMiss: (name, query) => explainMiss(name, query, missSource),
   }
 }
 
 interface BestSlots {
-  /** Named by the query, or selected without words. */
+  /** Tools named by the query, or selected by `must` alone. */
   readonly certain: readonly number[]
-  /** The best by its words, and what comes near it. The same however many are asked for. */
+  /** The best hit and those with a similar score. Does not depend on `limit`. */
   readonly rivals: readonly number[]
   readonly rest: readonly number[]
 }
 
-function withRivals(
+function groupBest(
   slots: readonly number[],
-  most: number,
+  rivalEnd: number,
   scores: Float32Array,
   isCertain: (slot: number) => boolean,
 ): BestSlots {
   const start = slots.filter(isCertain).length
   const scoreAt = (place: number) => scores[slots[place] as number] as number
   let end = start
-  while (end < Math.min(slots.length, most) && scoreAt(end) >= leastRivalShare * scoreAt(start)) end += 1
+  while (end < Math.min(slots.length, rivalEnd) && scoreAt(end) >= minimumRivalShare * scoreAt(start))
+    end += 1
   return { certain: slots.slice(0, start), rivals: slots.slice(start, end), rest: slots.slice(end) }
 }
 

@@ -1,42 +1,47 @@
-/** Tools whose name stands in a query, exactly or nearly, and how surely each is meant. */
+/** Finds tools whose name is written in a query, exactly or nearly, and measures how well a name fits. */
 
 import { editDistance } from '../base/nearest.js'
-import type { AskedTerm } from './asked-terms.js'
-import { ownName } from './fields.js'
 import { findTerm, type Identity } from './index/segment.js'
-import { countBits, fold, hashTerm, letterBits, nameSeed, slipsAllowed } from './index/spelling.js'
+import {
+  countAllowedTypos,
+  countBits,
+  encodeLetters,
+  foldSpelling,
+  hashTerm,
+  nameSeed,
+  trimServerName,
+} from './index/spelling.js'
 import type { TermIndex } from './index/term-index.js'
+import type { QueryTerm } from './query-terms.js'
 import { isStopWord, stem } from './words/tokenize.js'
 import type { Term, Vocabulary } from './words/vocabulary.js'
 
 /**
- * A word used by the tools of more servers than this is common vocabulary. Servers, so that one alone cannot make it so; a tool
- * without one stands for itself.
+ * A word used by tools of more servers than this is a common word. Counts servers, so one server alone cannot make a word common;
+ * a tool without a server counts as a server.
  */
-const vocabularyServers = 3
-/** A query of more words is not taken for a name as a whole. */
+const commonWordServers = 3
+/** A longer query cannot be a name as a whole. */
 const nameWordLimit = 8
 
 const lettersInRow = /\p{L}{2}/u
 
 export interface NamesInQuery {
-  /** Slot → tier of the match; a higher tier goes first. */
+  /** Tier of each matching slot. A higher tier ranks first. */
   readonly tiers: ReadonlyMap<number, number>
-  /** Slots whose name is a plain word of a longer query: they go first, but the word may be no more than a word. */
+  /** Slots whose name is a plain word of a longer query. They rank first, but the word may not be meant as a name. */
   readonly byWord: ReadonlySet<number>
 }
 
 export interface NameMatches {
-  inQuery(text: string): NamesInQuery
-  /** Tools that go by this very name; in any spelling of case and separators if there is none. */
-  called(name: string): number[]
-  /** Tools whose name differs in a slip or two: the nearest only. */
-  nearly(name: string): number[]
+  findInQuery(text: string): NamesInQuery
+  /** Finds tools with exactly this name; if there are none, ignores case and separators. */
+  findByName(name: string): number[]
 }
 
 export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary): NameMatches {
-  /** `own`: the server of the tool that is called so. */
-  function isVocabulary(word: string, own: string): boolean {
+  /** Checks whether a word is common. `own`: the server of the tool with this name. */
+  function isCommonWord(word: string, own: string): boolean {
     const servers = new Set<string>()
     const term = hashTerm(stem(word.toLowerCase()))
     for (const segment of index.segments) {
@@ -49,49 +54,49 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
         const { server = '', id = '' } = segment.identities[slot] ?? {}
         if (servers.has(server || id)) continue
         servers.add(server || id)
-        // "Incidents in datadog" means the server of that name, not another one's tool.
-        if (server !== own && isCalled(server, word)) return true
-        if (servers.size > vocabularyServers) return true
+        // "Incidents in datadog" means that server, not a tool of another server.
+        if (server !== own && hasWordInName(server, word)) return true
+        if (servers.size > commonWordServers) return true
       }
     }
     return false
   }
 
-  function inQuery(text: string): NamesInQuery {
+  function findInQuery(text: string): NamesInQuery {
     const tiers = new Map<number, number>()
     const byWord = new Map<string, [slot: number, tier: number][]>()
-    const lift = (slot: number, tier: number): void => {
+    const raiseTier = (slot: number, tier: number): void => {
       if (tier > (tiers.get(slot) ?? 0)) tiers.set(slot, tier)
     }
-    for (const candidate of candidatesOf(text)) {
+    for (const candidate of listCandidates(text)) {
       let known = false
-      index.forEach(hashTerm(candidate.folded, nameSeed), (slot) => {
-        const tier = tierOf(index.identityOf(slot), candidate)
+      index.forEachPosting(hashTerm(candidate.folded, nameSeed), (slot) => {
+        const tier = findTier(index.getIdentity(slot), candidate)
         if (tier === 0) return
         if (
           candidate.plain &&
           !known &&
-          (isStopWord(candidate.text) || isVocabulary(candidate.text, index.identityOf(slot).server))
+          (isStopWord(candidate.text) || isCommonWord(candidate.text, index.getIdentity(slot).server))
         )
           return
         known = true
-        if (!candidate.plain) lift(slot, tier)
+        if (!candidate.plain) raiseTier(slot, tier)
         else byWord.set(candidate.folded, [...(byWord.get(candidate.folded) ?? []), [slot, tier]])
       })
       if (!known && mayBeMisspelt(candidate))
-        for (const slot of nearMisses(candidate.folded)) lift(slot, nearMissTier)
+        for (const slot of findNearMisses(candidate.folded)) raiseTier(slot, nearMissTier)
     }
-    // One plain word may be meant as a name. Where several are somebody's names, the query is a sentence, and they are its words.
+    // One plain word may be meant as a name. If several are names, the query is a sentence and they are just words.
     const [meant = [], ...others] = byWord.values()
     const plain = others.length > 0 ? [] : meant.filter(([slot]) => !tiers.has(slot))
-    for (const [slot, tier] of plain) lift(slot, tier)
+    for (const [slot, tier] of plain) raiseTier(slot, tier)
     return { tiers, byWord: new Set(plain.map(([slot]) => slot)) }
   }
 
-  /** Tools whose name differs from a folded one in a slip or two: the nearest only. */
-  function nearMisses(wanted: string): number[] {
-    let furthest = slipsAllowed(wanted)
-    const letters = letterBits(wanted)
+  /** Finds the tools whose folded name differs least, by one or two typos. */
+  function findNearMisses(wanted: string): number[] {
+    let furthest = countAllowedTypos(wanted)
+    const letters = encodeLetters(wanted)
     let found: number[] = []
     for (const segment of index.segments) {
       const { lengths, letters: known } = segment
@@ -99,7 +104,7 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
         if (Math.abs((lengths[at] as number) - wanted.length) > furthest) continue
         if (countBits((known[at] as number) ^ letters) > 2 * furthest || segment.dead[at >> 1] === 1) continue
         const { name, server } = segment.identities[at >> 1] as Identity
-        const folded = (at & 1) === 0 ? fold(name) : fold(server) + fold(name)
+        const folded = (at & 1) === 0 ? foldSpelling(name) : foldSpelling(server) + foldSpelling(name)
         const distance = editDistance(wanted, folded, furthest)
         if (distance === undefined) continue
         if (distance < furthest) found = []
@@ -110,13 +115,13 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
     return found
   }
 
-  /** A name is misspelt where it holds a word that no tool uses: `set_user` is not a slip for `get_user`. */
+  /** Checks whether a name has a word that no tool uses: `set_user` is not a typo for `get_user`. */
   function mayBeMisspelt({ text, folded, plain }: Candidate): boolean {
-    if (plain || slipsAllowed(folded) === 0 || folded.length > 80 || index.size === 0) return false
-    // A date, a number.
+    if (plain || countAllowedTypos(folded) === 0 || folded.length > 80 || index.size === 0) return false
+    // Skips dates and numbers.
     if (!lettersInRow.test(folded)) return false
-    const words = vocabulary().wordsOf(text)
-    const isUnknown = ({ hash, empty }: Term) => !empty && index.frequencyOf(hash) === 0
+    const words = vocabulary().readWords(text)
+    const isUnknown = ({ hash, isStopWord }: Term) => !isStopWord && index.countTools(hash) === 0
     return (
       words.length <= nameWordLimit &&
       words.some(
@@ -126,28 +131,26 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
     )
   }
 
-  function called(name: string): number[] {
+  function findByName(name: string): number[] {
     const tiers = new Map<number, number>()
-    for (const candidate of candidatesOf(name).filter(({ whole }) => whole))
-      index.forEach(hashTerm(candidate.folded, nameSeed), (slot) => {
-        const tier = tierOf(index.identityOf(slot), candidate)
+    for (const candidate of listCandidates(name).filter(({ whole }) => whole))
+      index.forEachPosting(hashTerm(candidate.folded, nameSeed), (slot) => {
+        const tier = findTier(index.getIdentity(slot), candidate)
         if (tier > 0) tiers.set(slot, tier)
       })
     const best = Math.max(...tiers.values())
     return [...tiers].filter(([, tier]) => tier === best).map(([slot]) => slot)
   }
 
-  return { inQuery, called, nearly: (name) => nearMisses(fold(name)) }
+  return { findInQuery, findByName }
 }
 
-function isCalled(server: string, word: string): boolean {
+function hasWordInName(server: string, word: string): boolean {
   return server
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
     .includes(word.toLowerCase())
 }
-
-// Names inside a query: written exactly, with other separators, or nearly so. They go before everything the words find.
 
 export interface ExactName {
   readonly raw: string
@@ -155,11 +158,11 @@ export interface ExactName {
   readonly alias: boolean
 }
 
-/** Everything a tool may be called by: its id, its name and aliases, and those behind the server. */
+/** Lists everything a tool can be called: its id, its name and aliases, alone and after the server. */
 export function listExactNames(document: Identity): ExactName[] {
   const names: ExactName[] = []
   const add = (raw: string, alias: boolean): void => {
-    const folded = fold(raw)
+    const folded = foldSpelling(raw)
     if (!names.some((name) => name.raw === raw && name.alias === alias)) names.push({ raw, folded, alias })
   }
   const addWithServer = (name: string, alias: boolean): void => {
@@ -177,23 +180,23 @@ export function listExactNames(document: Identity): ExactName[] {
 interface Candidate {
   readonly text: string
   readonly folded: string
-  /** It is the whole query. */
+  /** The piece is the whole query. */
   readonly whole: boolean
-  /** It is a plain word, without separator or mixed case. */
+  /** The piece is a plain word without separator or mixed case. */
   readonly plain: boolean
 }
 
-/** Nearly all words of a sentence: in lower case or only capitalised, with its punctuation around them. */
+/** Matches most words of a sentence: lower case or capitalised, with punctuation around them. */
 const plainWord = /^["'([]?([A-Za-z][a-z]{0,199})[.,;:!?)\]"']{0,2}$/
 
-/** The whole query, then its words without the punctuation around them. At most `limit` of them. */
-function candidatesOf(text: string, limit = 64): Candidate[] {
+/** Lists the whole query, then its words without punctuation, at most `limit`. */
+function listCandidates(text: string, limit = 64): Candidate[] {
   const candidates: Candidate[] = []
   const seen = new Set<string>()
   const add = (written: string, whole: boolean): void => {
-    // Many clients put this in front of server and tool.
+    // Many clients write this prefix before server and tool.
     const piece = written.startsWith('mcp__') ? written.replace(/^mcp__(?=.*__)/, '') : written
-    const folded = fold(piece)
+    const folded = foldSpelling(piece)
     if (folded === '' || (!whole && folded.length < 3) || seen.has(piece)) return
     seen.add(piece)
     candidates.push({ text: piece, folded, whole, plain: !whole && !hasSeparator(piece) })
@@ -204,7 +207,7 @@ function candidatesOf(text: string, limit = 64): Candidate[] {
     if (candidates.length >= limit) break
     const plain = plainWord.exec(word)?.[1]
     if (plain === undefined) {
-      if (word.length <= 200) add(withoutPunctuation(word), false)
+      if (word.length <= 200) add(trimPunctuation(word), false)
     } else if (plain.length >= 3 && !seen.has(plain)) {
       seen.add(plain)
       candidates.push({ text: plain, folded: plain.toLowerCase(), whole: false, plain: true })
@@ -213,12 +216,12 @@ function candidatesOf(text: string, limit = 64): Candidate[] {
   return candidates
 }
 
-/** How surely a tool is meant by a candidate with the same folded name; 0 if it is not. A higher tier goes first. */
-function tierOf(identity: Identity, candidate: Candidate): number {
+/** Rates how surely a candidate with the same folded name means the tool; 0 if it does not. A higher tier ranks first. */
+function findTier(identity: Identity, candidate: Candidate): number {
   let best = 0
   for (const name of listExactNames(identity)) {
     if (name.folded !== candidate.folded) continue
-    // A plain word has to be the name as it is written: "getuser" in a sentence is not `get_user`.
+    // A plain word must match the spelling of the name: "getuser" in a sentence is not `get_user`.
     if (candidate.plain && name.raw.toLowerCase() !== candidate.text.toLowerCase()) continue
     const tier = (name.alias ? 2 : name.raw === candidate.text ? 4 : 3) + (candidate.whole ? 3 : 0)
     if (tier > best) best = tier
@@ -226,20 +229,20 @@ function tierOf(identity: Identity, candidate: Candidate): number {
   return best
 }
 
-/** Tier of a name that is spelt wrongly, below all that are spelt right. */
+/** Tier of a misspelt name, below all correct ones. */
 const nearMissTier = 1
 
 /** How a query names a tool. */
 export type NameMatch = 'exact' | 'other-spelling' | 'alias' | 'near-miss'
 
-/** A tier in words; undefined where the tool is not named. */
-export function nameOfTier(tier: number): NameMatch | undefined {
+/** Describes a tier; undefined if the query does not name the tool. */
+export function describeTier(tier: number): NameMatch | undefined {
   if (tier <= nearMissTier) return tier === nearMissTier ? 'near-miss' : undefined
   return (['alias', 'other-spelling', 'exact'] as const)[(tier - 2) % 3]
 }
 
-/** A word as it stands in a sentence, without the quotes, brackets and commas around it. */
-function withoutPunctuation(word: string): string {
+/** Removes quotes, brackets and commas around a word. */
+function trimPunctuation(word: string): string {
   return word.replace(/^[^\p{L}\p{N}@_]+/u, '').replace(/[^\p{L}\p{N}\p{M}_]+$/u, '')
 }
 
@@ -247,48 +250,49 @@ function hasSeparator(text: string): boolean {
   return /[^\p{L}\p{N}\p{M}]|\p{Ll}\p{Lu}/u.test(text)
 }
 
-// What a tool's name says beyond what was asked for: who wants a mock server wants `createMock` rather than `deleteMockServerResponse`.
-
-/** What each word of a name that nobody asked for costs of the score and of what is accounted for, and how many count. */
-const cost = { score: 0.15, coverage: 0.04 } as const
-const mostUnasked = 3
-/** Most names have one such word. It costs nothing of what is accounted for, and to have none adds to it. */
+/**
+ * Cost of each name word that the query does not contain, for the score and for coverage. For "a mock server", `createMock` fits
+ * better than `deleteMockServerResponse`.
+ */
+const unaskedCost = { score: 0.15, coverage: 0.04 } as const
+const maximumUnasked = 3
+/** Most names have one such word, so one does not lower the coverage, and none raises it. */
 const usualUnasked = 1
-/** Names that are remembered; when there are more, all are forgotten. */
-const mostRead = 10_000
-/** A request of more words says more than any name: there they cost less. One word says too little to hold a name against a tool. */
+/** Number of cached names. The cache is emptied when it is full. */
+const cacheLimit = 10_000
+/** In a longer query other name words cost less. In a query of one word they cost nothing. */
 const usualWords = 6
 
-/** The words of its server are not counted: all its tools may have them in their names. */
+/** How well a name fits a query. Words of the server name do not count, because all its tools may have them. */
 export interface NameFit {
-  /** The share of its score that a tool keeps. */
+  /** Share of its score that a tool keeps. */
   readonly share: number
-  /** What is added to what it accounts for; less than 0 where its name says much else. */
+  /** Added to its coverage; negative if the name has many other words. */
   readonly gain: number
 }
 
 export function createNameFit(
   index: TermIndex,
   vocabulary: () => Vocabulary,
-): (terms: readonly AskedTerm[]) => (slot: number) => NameFit {
+): (terms: readonly QueryTerm[]) => (slot: number) => NameFit {
   let revision = -1
-  /** By slot, since the same tools are the best of many requests. Each word of a name: how many hashes it goes by, and those. */
-  const read = new Map<number, Int32Array>()
+  /** By slot, because the same tools are the best hits of many queries. For each name word: the number of its hashes, then the hashes. */
+  const cache = new Map<number, Int32Array>()
 
-  function wordsOf(slot: number): Int32Array {
-    const known = read.get(slot)
+  function readNameHashes(slot: number): Int32Array {
+    const known = cache.get(slot)
     if (known) return known
-    const words = ownWords(index.identityOf(slot), vocabulary())
+    const words = listOwnWords(index.getIdentity(slot), vocabulary())
     const hashes = Int32Array.from(
       words.flatMap(({ hash, concepts }) => [1 + concepts.length, hash, ...concepts]),
     )
-    if (read.size >= mostRead) read.clear()
-    read.set(slot, hashes)
+    if (cache.size >= cacheLimit) cache.clear()
+    cache.set(slot, hashes)
     return hashes
   }
 
   return (terms) => {
-    if (revision !== index.revision) read.clear()
+    if (revision !== index.revision) cache.clear()
     revision = index.revision
     const asked = new Set<number>()
     let words = 0
@@ -299,28 +303,28 @@ export function createNameFit(
     }
     const weight = words < 2 ? 0 : Math.min(1, usualWords / words)
     return (slot) => {
-      const hashes = wordsOf(slot)
+      const hashes = readNameHashes(slot)
       let unasked = 0
-      for (let at = 0; at < hashes.length && unasked < mostUnasked; ) {
+      for (let at = 0; at < hashes.length && unasked < maximumUnasked; ) {
         const end = at + 1 + (hashes[at] as number)
         let isAsked = false
         for (at += 1; at < end; at += 1) isAsked ||= asked.has(hashes[at] as number)
         if (!isAsked) unasked += 1
       }
       return {
-        share: 1 / (1 + cost.score * weight * unasked),
-        gain: cost.coverage * weight * (usualUnasked - unasked),
+        share: 1 / (1 + unaskedCost.score * weight * unasked),
+        gain: unaskedCost.coverage * weight * (usualUnasked - unasked),
       }
     }
   }
 }
 
-function ownWords({ name, server }: Identity, vocabulary: Vocabulary): readonly Term[] {
-  const termsOf = (text: string) =>
+function listOwnWords({ name, server }: Identity, vocabulary: Vocabulary): readonly Term[] {
+  const listTerms = (text: string) =>
     vocabulary
-      .wordsOf(text)
+      .readWords(text)
       .flatMap(({ whole, parts, pair }) => (pair ? [] : parts.length > 0 ? parts : [whole]))
-  const known = new Set(termsOf(ownName(server)).map(({ hash }) => hash))
-  const own = termsOf(name).filter(({ hash, empty }) => !empty && !known.has(hash))
+  const known = new Set(listTerms(trimServerName(server)).map(({ hash }) => hash))
+  const own = listTerms(name).filter(({ hash, isStopWord }) => !isStopWord && !known.has(hash))
   return [...new Map(own.map((term) => [term.hash, term])).values()]
 }

@@ -1,7 +1,8 @@
-/** The query grammar, first step of a search: splits what the model typed into exact names, filters and text to rank. */
+/** The query grammar: splits a query into exact names, filters and text to rank. */
+
 import { readDirective } from './quote-name.js'
 
-/** A longer query is cut here, and says so in `problems`. It bounds every later step. */
+/** Longer queries are cut, and `problems` says so. Limits the cost of all later steps. */
 export const queryCharacterLimit = 4096
 
 export interface ParsedQuery {
@@ -11,18 +12,18 @@ export interface ParsedQuery {
   readonly unload: readonly string[]
   /** `+word` and `+"two words"` (one entry), in order, without duplicates. */
   readonly must: readonly string[]
-  /** Given twice, the last value counts. */
+  /** If a filter is given twice, the last value counts. */
   readonly filters: { readonly server?: string; readonly domain?: string; readonly group?: string }
-  /** The remaining words, joined by single spaces. The ranker looks at its first 64 terms. */
+  /** The remaining words, joined by single spaces. The ranker reads the first 64 terms. */
   readonly text: string
-  /** What could not be read as meant. The rest of the query still counts. */
+  /** Parts of the query that could not be read. The rest of the query still counts. */
   readonly problems: readonly string[]
 }
 
 type Filter = keyof ParsedQuery['filters']
 
 /**
- * Reads a query. Never throws; linear in the length of the query.
+ * Parses a query. Never throws; linear in the length of the query.
  *
  *     query     = lists | free
  *     lists     = (("select:" | "unload:") name *("," name))+   at the start only; a further directive word ends a list
@@ -30,7 +31,7 @@ type Filter = keyof ParsedQuery['filters']
  *     name      = JSON string | anything up to a comma, trimmed
  *     value     = JSON string | anything up to white space
  *
- * Prefixes are case-insensitive and a filter's value follows the colon at once: `server: maps` is two ordinary
+ * Prefixes are case-insensitive. The value of a filter directly follows the colon: `server: maps` is two ordinary
  * words, because models write prose that way. White space and control characters separate words.
  */
 export function parseQuery(raw: string): ParsedQuery {
@@ -66,7 +67,7 @@ export function parseQuery(raw: string): ParsedQuery {
         ? position + 1
         : undefined
     const value = valueStart === undefined ? undefined : readValue(query, valueStart, problems)
-    // A `+` before a figure is part of it: "call +49 30 1234", "a die with -1, 0, +1".
+    // A `+` before a number is part of it: "call +49 30 1234", "a die with -1, 0, +1".
     const isFigure = !filter && query[position + 1] !== '"' && value && !/\p{L}/u.test(value.text)
     if (value && value.text !== '' && !isFigure) {
       if (!filter) must.add(value.text)
@@ -86,7 +87,7 @@ export function parseQuery(raw: string): ParsedQuery {
   return { select: [], unload: [], must: [...must], filters, text: words.join(' '), problems }
 }
 
-/** At most `queryCharacterLimit` code units, never half a surrogate pair at the end. */
+/** Cuts to `queryCharacterLimit` code units without splitting a surrogate pair. */
 function cut(raw: string): string {
   if (raw.length <= queryCharacterLimit) return raw
   const last = raw.charCodeAt(queryCharacterLimit - 1)
@@ -94,7 +95,7 @@ function cut(raw: string): string {
   return raw.slice(0, splitsPair ? queryCharacterLimit - 1 : queryCharacterLimit)
 }
 
-/** Reads names until the end or the next directive word, and returns where it stopped. */
+/** Reads names until the end or the next directive word, and returns the position where it stopped. */
 function readNames(
   query: string,
   start: number,
@@ -135,7 +136,7 @@ function readNames(
   }
 }
 
-/** A bare name ends at a comma, or at white space followed by a directive word. */
+/** Finds the end of a bare name: a comma, or white space before a directive word. */
 function endOfBareName(query: string, start: number): number {
   for (let index = start; index < query.length; index += 1) {
     if (query[index] === ',') return index
@@ -153,8 +154,8 @@ function readValue(query: string, start: number, problems: string[]): { text: st
 }
 
 /**
- * Decodes the JSON string that opens at `start`. What JSON refuses (a raw newline, `\q`) is taken literally; without a
- * closing quote the answer is undefined. Both are reported. Only the last quote of a query can be unclosed, so this
+ * Decodes the JSON string that starts at `start`. If JSON refuses it (a raw newline, `\q`), the text is taken literally; without a
+ * closing quote the result is undefined. Both are reported. Only the last quote of a query can be unclosed, so this
  * stays linear over a whole query.
  */
 function readQuoted(
@@ -196,7 +197,7 @@ function endOfWord(query: string, start: number): number {
   return index
 }
 
-/** White space as `trim` understands it, and every control character. */
+/** White space as defined by `trim`, and all control characters. */
 function isSpace(code: number): boolean {
   if (code <= 0x20 || (code >= 0x7f && code <= 0xa0)) return true
   return code > 0xff && String.fromCharCode(code).trim() === ''

@@ -1,4 +1,5 @@
-/** Keeps a searcher in step with the catalogue, and falls back to the built-in one where the host's fails. */
+/** Keeps a searcher up to date with the catalogue, and falls back to the built-in one if the host's searcher fails. */
+
 import { yieldToEventLoop } from '../base/async.js'
 import type { Catalogue, Entry } from '../catalogue/catalogue.js'
 import type { Notice } from '../tool/notice.js'
@@ -7,31 +8,31 @@ import { createDocument } from './document.js'
 import { segmentCapacity } from './index/segment.js'
 import { noAliases } from './index/term-index.js'
 import { createLexicalSearcher, type LexicalSearcher } from './lexical.js'
+import { rankReplacementsFirst } from './rank-replacements.js'
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
-import { rankBeforeDeprecated } from './successors.js'
 
 export type Ranking = (query: RankQuery, notify: (notice: Notice) => void) => Promise<readonly Ranked[]>
 
-/** Nothing is indexed before the first search; after that, what changed. */
+/** Indexes everything with the first search, and after that only changes. */
 export function createRanking(catalogue: Catalogue, custom: Searcher | undefined): Ranking {
   const own = createLexicalSearcher()
-  const lexical = follow(catalogue, own, () => loadAll(catalogue, own))
-  const chosen = custom ? follow(catalogue, custom) : lexical
+  const lexical = keepUpdated(catalogue, own, () => loadAll(catalogue, own))
+  const chosen = custom ? keepUpdated(catalogue, custom) : lexical
   return async (query, notify) => {
-    const known = (id: string) => (query.hidden?.(id) ? undefined : catalogue.get(id))
+    const findTool = (id: string) => (query.hidden?.(id) ? undefined : catalogue.get(id))
     try {
       const ranked = await (await chosen()).rank(query)
-      if (Array.isArray(ranked) && ranked.every(isRanked)) return rankBeforeDeprecated(ranked, known)
+      if (Array.isArray(ranked) && ranked.every(isRanked)) return rankReplacementsFirst(ranked, findTool)
       throw new Error('its answer is not a list of { id, score, relevance }')
     } catch (error) {
       notify({ kind: 'searcher-failed', query: query.text, detail: String(error) })
-      return rankBeforeDeprecated(await (await lexical()).rank(query), known)
+      return rankReplacementsFirst(await (await lexical()).rank(query), findTool)
     }
   }
 }
 
-/** In step with the catalogue as of the call. Whoever asks while it is being made waits for the same. */
-function follow(
+/** Updates the searcher to the current catalogue before each search. Concurrent searches wait for the same update. */
+function keepUpdated(
   catalogue: Catalogue,
   searcher: Searcher,
   first?: () => Promise<void>,
@@ -39,13 +40,13 @@ function follow(
   let revision = -1
   let making: Promise<void> | undefined
   const make = async () => {
-    // What changes while this goes on is newer than that, and taken up next.
+    // Changes during the update are newer than `started`, so the next round indexes them.
     const started = catalogue.revision
     if (revision < 0 && first) await first()
     else {
       const ids =
         revision < 0
-          ? [...catalogue.entries(), ...skippedEntries(catalogue)].map((entry) => entry.id)
+          ? [...catalogue.entries(), ...listSkipped(catalogue)].map((entry) => entry.id)
           : [...catalogue.changesSince(revision)]
       const put = []
       const remove = []
@@ -71,16 +72,16 @@ function follow(
 
 const MANY_TOOLS = 500
 
-/** What sources have kept of an earlier index is taken as it is; the rest is made, and nothing is held up meanwhile. */
+/** Fills the index: loads the parts that sources have stored and builds the rest, without blocking the event loop. */
 async function loadAll(catalogue: Catalogue, searcher: LexicalSearcher): Promise<void> {
-  // What comes before and after is work for many tools too.
+  // The steps before and after this function also take long for many tools.
   const isLarge = catalogue.size >= MANY_TOOLS
   if (isLarge) await yieldToEventLoop()
   const parts: IndexPart[] = []
   const made: Entry[] = []
   for (const { name: server, ids, kept } of catalogue.sources.values()) {
     const entries = [...ids].flatMap((id) => catalogue.get(id) ?? [])
-    // Another name for a tool may come from another source, of which this one knows nothing.
+    // An alias may come from another source, which the stored index does not know.
     const isKept =
       kept && ids.size <= segmentCapacity && entries.every(({ id }) => catalogue.listAliases(id).length === 0)
     if (!isKept) {
@@ -93,20 +94,20 @@ async function loadAll(catalogue: Catalogue, searcher: LexicalSearcher): Promise
       documents: () => entries.map((entry) => toDocument(entry, catalogue)),
     })
   }
-  // What cannot be used is ranked all the same: a search that would have found it says so.
-  made.push(...skippedEntries(catalogue))
-  // Tools of Toolwell's own have no source.
+  // Unusable tools are ranked too, so that a search can say why they are missing.
+  made.push(...listSkipped(catalogue))
+  // Toolwell's own tools have no source.
   for (const entry of catalogue.entries()) if (!catalogue.sources.has(entry.source)) made.push(entry)
-  await searcher.fill(documentsOf(made, catalogue))
+  await searcher.fill(createDocuments(made, catalogue))
   await searcher.load(parts)
   if (isLarge) await yieldToEventLoop()
 }
 
-function skippedEntries(catalogue: Catalogue): Entry[] {
+function listSkipped(catalogue: Catalogue): Entry[] {
   return [...catalogue.skippedTools.values()].map(({ entry }) => entry)
 }
 
-function* documentsOf(entries: readonly Entry[], catalogue: Catalogue): Generator<SearchDocument> {
+function* createDocuments(entries: readonly Entry[], catalogue: Catalogue): Generator<SearchDocument> {
   for (const entry of entries) yield toDocument(entry, catalogue)
 }
 

@@ -1,33 +1,33 @@
-/** What a search found and did, as data. Rendering it for the model comes after. */
+/** The result of a search as data, before it is rendered for the model. */
 
 import type { DropReason } from '../tool/notice.js'
 import type { JsonSchema, Risk } from '../tool/tool.js'
 import type { WireTool } from '../tool/wire-tool.js'
 
 export interface Match {
-  /** The wire name, or the deprecated name that was asked for. */
+  /** The wire name, or the deprecated name that was requested. */
   readonly name: string
   /** The wire name of the tool that will run. */
   readonly canonicalName: string
   readonly status: 'loaded' | 'available_lazy' | 'deprecated_alias'
-  /** Loaded by this very search. */
+  /** Loaded by this search. */
   readonly fresh: boolean
-  /** Called through the bridge; otherwise by its own name. */
+  /** Called through the bridge instead of by its own name. */
   readonly bridged: boolean
   readonly title: string
   readonly description: string
   readonly domain: string
   readonly aliases: readonly string[]
   readonly risk?: Risk
-  /** The whole input schema, as it is sent, or absent: never a part of it. */
+  /** The whole input schema as sent, or absent. Never a part of it. */
   readonly schemaPreview?: JsonSchema
-  /** With the schema, what goes with it where it is declared. */
+  /** Sent with the schema if the tool declares them. */
   readonly strict?: boolean
   readonly inputExamples?: WireTool['inputExamples'] & {}
-  /** With the schema, the source it is of; absent for the host's own. */
+  /** Source of the schema; absent for the host's own tools. */
   readonly source?: string
   readonly signature: string
-  /** Names this definition for this principal. The bridge refuses a call with a token that is out of date. */
+  /** Identifies this definition for this principal. The bridge refuses a call with an outdated token. */
   readonly loadToken: string
 }
 
@@ -41,20 +41,20 @@ export interface SearchResult {
   readonly notFound: readonly { readonly name: string; readonly nearest: readonly string[] }[]
   readonly ambiguous: readonly { readonly name: string; readonly candidates: readonly string[] }[]
   readonly unavailable: readonly { readonly name: string; readonly state: string }[]
-  /** What a source lists and cannot be used, with the reason, quoted. */
+  /** Tools that a source lists but that cannot be used, with the reason, quoted. */
   readonly skipped: readonly { readonly name: string; readonly problem: string }[]
-  /** Where nothing clearly fits: how many quarantined tools might have, by source. Nothing else is said of them. */
+  /** If nothing clearly fits: number of quarantined tools that might, by source. Nothing else about them is shown. */
   readonly quarantined: readonly { readonly source: string; readonly count: number }[]
-  /** Nothing clearly does what was asked for; the matches are only the nearest, three at most. */
+  /** Nothing clearly does what the query asks for. The matches are the nearest tools, at most three. */
   readonly unclear: boolean
-  /** Tools that fit as well and are not shown: the limit was reached. */
+  /** Number of tools that fit as well but exceed the limit. */
   readonly more: number
   readonly evicted: readonly string[]
   readonly unloaded: readonly string[]
-  /** Where nothing fits: what there is, by server. */
+  /** If nothing fits: number of available tools by server. */
   readonly overview: readonly { readonly name: string; readonly count: number }[]
-  /** What of the query could not be read as meant. */
+  /** Parts of the query that could not be read. */
   readonly problems: readonly string[]
-  /** The same search missed at least twice before. */
+  /** The same search found nothing at least twice before. */
   readonly repeated: boolean
 }

@@ -1,92 +1,93 @@
-/** What each tool scores for a query: one sum over postings, in arrays that are kept from query to query. */
+/** Computes the score of every tool for a query: one sum over postings, in arrays that are reused from query to query. */
 
-import type { AskedTerm, AskedTerms } from './asked-terms.js'
 import { findTerm, type Segment } from './index/segment.js'
-import { impactTable, saturation, strongest } from './index/tally.js'
+import { createImpactTable, maximumStrength, saturation } from './index/tally.js'
 import type { TermIndex } from './index/term-index.js'
 import { createNamedServers } from './named-servers.js'
+import type { QueryTerm, QueryTerms } from './query-terms.js'
 import type { LearnedTerms } from './searcher.js'
-import { effects, effectTerm, severalEffect } from './words/effects.js'
+import { effects, hashEffect, severalEffect } from './words/effects.js'
 import type { Vocabulary } from './words/vocabulary.js'
 
-/** Words are weighed as if the index were at least this large: few tools say little about which words are rare. */
-const leastIndexSize = 3000
-/** A concept that more than this share of the tools hold, and this many, decides nothing and is not added up. */
+/** Rarity is computed as if the index had at least this many tools: a few tools say little about which words are rare. */
+const minimumIndexSize = 3000
+/** A concept is skipped if more than this share of the tools, and more than `commonMinimum`, have it. */
 const commonShare = 0.1
-const commonLeast = 1500
-/** The same of a word that is said for one of theirs. */
+const commonMinimum = 1500
+/** The same minimum for synonyms. */
 const commonSynonyms = 200
 
-/** A word that says little ("tomorrow") tells tools apart no better for being rare: it is weighed as if at least so many held it. */
-const leastWeakFrequency = 100
+/** A weak word ("tomorrow") is weighed as if at least this many tools had it, because its rarity says little. */
+const minimumWeakFrequency = 100
 
-/** What was learned is weighed as if at least so many tools had learned it. */
-const leastFrequency = 5
-/** Use that adds a third to what a tool's words score gives back all that they lost. */
+/** A learned term is weighed as if at least this many tools had learned it. */
+const minimumLearners = 5
+/** Use that adds a third to a tool's score restores all that the tool lost through its effect or server. */
 const usePower = 3
-/** Few have learned a term where so many times more hold it. */
+/** If this many times more tools have a term than have learned it, each learner is looked up separately. */
 const fewUsers = 5
-/** A term that more tools than this have learned is not added up: a word, and what a word leads to. */
+/** A learned term is skipped if more tools than this have learned it: a word, or a concept or synonym. */
 const commonUsers = { word: 200, other: 60 } as const
 
 export interface Scores {
-  /** The score of every slot for these terms, with what was learned from use. Valid until the next call. */
-  of(asked: AskedTerms, learned?: Learned): Float32Array
-  /** The same scores again. */
+  /** Computes the score of every slot, with terms learned from use. The array is valid until the next call. */
+  compute(asked: QueryTerms, learned?: LearnedPostings): Float32Array
+  /** The scores of the last call. */
   readonly last: Float32Array
-  /** What of the last score of a slot was learned. */
-  learnedOf(slot: number): number
-  /** What a tool has kept of the last score of its words: see `effect-shares.ts`. */
-  effectShareOf(slot: number): number
-  /** The same where the query names servers: see `named-servers.ts`. */
-  serverShareOf(slot: number): number
-  /** What one term is worth in a tool that holds it; 0 where it decides nothing. */
-  worthOf(term: AskedTerm): number
-  /** The same for a word, however common. */
-  rarityOf(term: AskedTerm): number
-  /** What a word is worth that no tool holds. */
-  readonly rarest: number
+  /** Part of the last score of a slot that was learned. */
+  getLearnedScore(slot: number): number
+  /** Share of its last score that a tool kept because of its effect. */
+  getEffectShare(slot: number): number
+  /** Share of its last score that a tool kept because of the servers that the query names, see `named-servers.ts`. */
+  getServerShare(slot: number): number
+  /** Weight times rarity of a term; 0 for a common concept or synonym. */
+  weighTerm(term: QueryTerm): number
+  /** Weight times rarity of a term, however common it is. */
+  weighByRarity(term: QueryTerm): number
+  /** Rarity of a word that no tool has. */
+  readonly highestRarity: number
 }
 
-/** `clauseShare`: the share of the score of a long query that its best clause decides. */
+/** `clauseShare`: the share of a long query's score that its best clause decides. */
 export function createScores(index: TermIndex, clauseShare: number, vocabulary: () => Vocabulary): Scores {
-  const strengths = impactTable()
+  const strengths = createImpactTable()
   let scores = new Float32Array(0)
   let clauseScores = new Float32Array(0)
   let clauseBest = new Float32Array(0)
   const effectShares = createEffectShares(index)
   const namedServers = createNamedServers(index, vocabulary)
-  let effectAsked = 0
-  /** Where the last term stands in each segment. */
+  let requestedEffect = 0
+  /** Position of the last term in each segment. */
   const positions: number[] = []
-  let learned: Learned | undefined
+  let learned: LearnedPostings | undefined
   let gains = new Float32Array(0)
-  let held = new Uint8Array(0)
-  /** Slots that have gained by use. */
+  let strengthRows = new Uint8Array(0)
+  /** Slots that gained through use. */
   const gained: number[] = []
-  const gainOf = gainTable(strengths)
+  const gainTable = createGainTable(strengths)
 
-  const worthAt = (frequency: number): number =>
-    Math.log(1 + (Math.max(index.size, leastIndexSize) - frequency + 0.5) / (frequency + 0.5))
-  // A word that no tool's own text holds may still have been learned.
-  const frequencyOf = (hash: number): number => index.frequencyOf(hash) || (learned?.frequencyOf(hash) ?? 0)
-  const rarityAt = ({ weight, kind }: AskedTerm, frequency: number): number =>
-    weight * worthAt(Math.max(frequency, kind === 'word' && weight < 1 ? leastWeakFrequency : 0))
-  const rarityOf = (term: AskedTerm): number => rarityAt(term, frequencyOf(term.hash))
-  const isCommon = ({ kind }: AskedTerm, frequency: number): boolean =>
-    (kind === 'concept' && frequency > Math.max(index.size * commonShare, commonLeast)) ||
+  const computeRarity = (frequency: number): number =>
+    Math.log(1 + (Math.max(index.size, minimumIndexSize) - frequency + 0.5) / (frequency + 0.5))
+  // A word that no tool's own text has may still have been learned.
+  const countToolsOrLearners = (hash: number): number =>
+    index.countTools(hash) || (learned?.countTools(hash) ?? 0)
+  const applyRarity = ({ weight, kind }: QueryTerm, frequency: number): number =>
+    weight * computeRarity(Math.max(frequency, kind === 'word' && weight < 1 ? minimumWeakFrequency : 0))
+  const weighByRarity = (term: QueryTerm): number => applyRarity(term, countToolsOrLearners(term.hash))
+  const isCommon = ({ kind }: QueryTerm, frequency: number): boolean =>
+    (kind === 'concept' && frequency > Math.max(index.size * commonShare, commonMinimum)) ||
     (kind === 'synonym' && frequency > Math.max(index.size * commonShare, commonSynonyms))
-  /** Looking a frequency up is a good part of what a term costs, so it is done once. */
-  const worthIn = (term: AskedTerm, frequency: number): number =>
-    isCommon(term, frequency) ? 0 : rarityAt(term, frequency || (learned?.frequencyOf(term.hash) ?? 0))
-  const worthOf = (term: AskedTerm): number => worthIn(term, index.frequencyOf(term.hash))
+  /** Takes the frequency as an argument, because looking it up is a large part of the cost of a term. */
+  const weighWithFrequency = (term: QueryTerm, frequency: number): number =>
+    isCommon(term, frequency) ? 0 : applyRarity(term, frequency || (learned?.countTools(term.hash) ?? 0))
+  const weighTerm = (term: QueryTerm): number => weighWithFrequency(term, index.countTools(term.hash))
 
-  /** Adds what each term is worth to the tools that hold it. */
-  function addUp(terms: readonly AskedTerm[], into: Float32Array): void {
+  /** Adds the importance of each term to the tools that have it. */
+  function addTerms(terms: readonly QueryTerm[], into: Float32Array): void {
     for (const term of terms) {
-      const frequency = index.frequencyOf(term.hash, positions)
-      const worth = frequency === 0 ? 0 : worthIn(term, frequency)
-      if (worth === 0) continue
+      const frequency = index.countTools(term.hash, positions)
+      const importance = frequency === 0 ? 0 : weighWithFrequency(term, frequency)
+      if (importance === 0) continue
       const { segments } = index
       for (let place = 0; place < segments.length; place += 1) {
         const position = positions[place] as number
@@ -94,48 +95,51 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
         const segment = segments[place] as Segment
         const start = segment.offsets[position] as number
         const end = segment.offsets[position + 1] as number
-        addPostings(into, segment, strengths, worth, start, end)
+        addPostings(into, segment, strengths, importance, start, end)
       }
     }
   }
 
-  /** A word that a tool was used by adds to what it says of itself, and saturates with it. */
-  function addLearned(terms: readonly AskedTerm[], from: Learned): void {
+  /** Adds learned terms. They saturate together with the tool's own terms. */
+  function addLearned(terms: readonly QueryTerm[], from: LearnedPostings): void {
     for (const term of terms) {
       if (term.kind === 'pair') continue
-      const users = from.frequencyOf(term.hash)
-      // What so many tools are used for tells none of them apart, and costs the most to add up.
+      const users = from.countTools(term.hash)
+      // A term that many tools have learned does not distinguish them, and is the most expensive to add.
       if (users === 0 || users > (term.kind === 'word' ? commonUsers.word : commonUsers.other)) continue
-      const frequency = index.frequencyOf(term.hash)
-      // A word that only one tool was ever asked by is rare by accident, not because it tells tools apart.
-      const worth =
+      const frequency = index.countTools(term.hash)
+      // A word learned by a single tool is rare by accident.
+      const importance =
         term.weight *
-        Math.min(worthIn(term, frequency) / term.weight, worthAt(Math.max(users, leastFrequency)))
-      if (worth === 0) continue
-      // Where few have learned the term, each is looked up. Else what all tools hold of it is written down, read, and taken away again.
-      const byteAt = users * fewUsers < frequency ? index.reader(term.hash) : undefined
-      if (!byteAt) writeHeld(term.hash, true)
+        Math.min(
+          weighWithFrequency(term, frequency) / term.weight,
+          computeRarity(Math.max(users, minimumLearners)),
+        )
+      if (importance === 0) continue
+      // Few learners are looked up one by one. Otherwise the strengths of all tools are written to an array and erased afterwards.
+      const readByte = users * fewUsers < frequency ? index.createReader(term.hash) : undefined
+      if (!readByte) markStrengths(term.hash, true)
       from.forEach(term.hash, (slots, places, bytes, start, end) => {
         for (let posting = start; posting < end; posting += 1) {
           const slot = places[slots[posting] as number] as number
           if (slot < 0) continue
-          const row = byteAt ? rowOf(byteAt(slot)) : (held[slot] as number)
-          const gain = worth * (gainOf[row * 128 + (bytes[posting] as number)] as number)
+          const row = readByte ? findGainRow(readByte(slot)) : (strengthRows[slot] as number)
+          const gain = importance * (gainTable[row * 128 + (bytes[posting] as number)] as number)
           if (gains[slot] === 0) gained.push(slot)
           scores[slot] = (scores[slot] as number) + gain
           gains[slot] = (gains[slot] as number) + gain
         }
       })
-      if (!byteAt) writeHeld(term.hash, false)
+      if (!readByte) markStrengths(term.hash, false)
     }
   }
 
-  /** What a tool is used for it does, whatever its words say: use gives back what it lost by its effect, or to another server. */
-  function giveBack(): void {
-    if (effectAsked === 0 && !namedServers.isNaming) return
+  /** Restores score that a used tool lost through its effect or another named server: use proves that the tool fits. */
+  function restoreUsedTools(): void {
+    if (requestedEffect === 0 && !namedServers.hasNamedServers) return
     for (const slot of gained) {
       const gain = gains[slot] as number
-      const share = effectShares.of(slot, effectAsked) * namedServers.of(slot)
+      const share = effectShares.getShare(slot, requestedEffect) * namedServers.getShare(slot)
       if (share === 1) continue
       const own = (scores[slot] as number) - gain
       const whole = own / share
@@ -145,50 +149,52 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
     }
   }
 
-  /** `held`: 0 where a tool does not hold the term, else its strength and one. */
-  function writeHeld(hash: number, isHeld: boolean): void {
+  /** Writes or erases the gain table row of each tool that has the term. */
+  function markStrengths(hash: number, isMarking: boolean): void {
     for (const segment of index.segments) {
       const position = findTerm(segment, hash)
       if (position < 0) continue
       const { slots, bytes, base } = segment
       const end = segment.offsets[position + 1] as number
       for (let posting = segment.offsets[position] as number; posting < end; posting += 1)
-        held[base + (slots[posting] as number)] = isHeld ? rowOf(bytes[posting] as number) : 0
+        strengthRows[base + (slots[posting] as number)] = isMarking
+          ? findGainRow(bytes[posting] as number)
+          : 0
     }
   }
 
-  /** Half a dozen requests in one: a tool that answers one of them fully should not lose to one that touches all. */
-  function blendClauses(clauses: AskedTerms['clauses'], count: number): void {
+  /** Blends in the best clause of a long query, so a tool that fully answers one clause does not lose to a tool that touches all. */
+  function blendClauses(clauses: QueryTerms['clauses'], count: number): void {
     clauseBest.fill(0, 0, count)
     for (const clause of clauses) {
       clauseScores.fill(0, 0, count)
-      addUp(clause, clauseScores)
-      const highest = highestOf(clauseScores, count)
+      addTerms(clause, clauseScores)
+      const highest = findHighest(clauseScores, count)
       if (highest === 0) continue
       for (let slot = 0; slot < count; slot += 1) {
         const score = clauseScores[slot] as number
         if (score > (clauseBest[slot] as number) * highest) clauseBest[slot] = score / highest
       }
     }
-    const highest = highestOf(scores, count)
+    const highest = findHighest(scores, count)
     for (let slot = 0; slot < count; slot += 1)
       scores[slot] =
         (1 - clauseShare) * (scores[slot] as number) + clauseShare * highest * (clauseBest[slot] as number)
   }
 
   return {
-    get rarest() {
-      return worthAt(0)
+    get highestRarity() {
+      return computeRarity(0)
     },
     get last() {
       return scores
     },
-    rarityOf,
-    worthOf,
-    effectShareOf: (slot) => effectShares.of(slot, effectAsked),
-    serverShareOf: (slot) => namedServers.of(slot),
-    learnedOf: (slot) => (learned ? (gains[slot] as number) : 0),
-    of({ whole, clauses, effect }, known) {
+    weighByRarity,
+    weighTerm,
+    getEffectShare: (slot) => effectShares.getShare(slot, requestedEffect),
+    getServerShare: (slot) => namedServers.getShare(slot),
+    getLearnedScore: (slot) => (learned ? (gains[slot] as number) : 0),
+    compute({ whole, clauses, effect }, known) {
       learned = known
       const count = index.slots
       if (scores.length < count) {
@@ -197,109 +203,109 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
         clauseBest = new Float32Array(count)
       }
       scores.fill(0, 0, count)
-      addUp(whole, scores)
+      addTerms(whole, scores)
       if (clauses.length > 0) blendClauses(clauses, count)
-      effectAsked = effect
+      requestedEffect = effect
       effectShares.apply(scores, effect)
       namedServers.apply(scores, whole)
       if (known) {
         if (gains.length < count) {
           gains = new Float32Array(count)
-          held = new Uint8Array(count)
+          strengthRows = new Uint8Array(count)
         }
         gains.fill(0, 0, count)
         gained.length = 0
         addLearned(whole, known)
-        giveBack()
+        restoreUsedTools()
       }
       return scores
     },
   }
 }
 
-/** A function of its own: small loops over typed arrays run faster than the same loop inside a larger function. */
+/** Kept separate: small loops over typed arrays run faster than the same loop inside a larger function. */
 function addPostings(
   into: Float32Array,
   { base, slots, bytes, dead, deadCount }: Segment,
   strengths: Float64Array,
-  worth: number,
+  importance: number,
   start: number,
   end: number,
 ): void {
   const hasDead = deadCount > 0
   for (let posting = start; posting < end; posting += 1) {
     const own = slots[posting] as number
-    // What the dead score would be the measure of the living.
+    // Dead tools must not affect the scores of living ones.
     if (hasDead && dead[own] === 1) continue
-    into[base + own] = (into[base + own] as number) + worth * (strengths[bytes[posting] as number] as number)
+    into[base + own] =
+      (into[base + own] as number) + importance * (strengths[bytes[posting] as number] as number)
   }
 }
 
-function highestOf(scores: Float32Array, count: number): number {
+function findHighest(scores: Float32Array, count: number): number {
   let highest = 0
   for (let slot = 0; slot < count; slot += 1)
     if ((scores[slot] as number) > highest) highest = scores[slot] as number
   return highest
 }
 
-/** The row of that table: 0 where a tool does not hold the term (-1), else its strength and one. */
-function rowOf(byte: number): number {
+/** Finds the row of the gain table: 0 if the tool does not have the term (-1), else its strength plus one. */
+function findGainRow(byte: number): number {
   return byte < 0 ? 0 : (byte & 0x7f) + 1
 }
 
-/** How much stronger a term is in a tool that has learned it by a byte (the column), and holds it by one (the row; 0: not at all). */
-function gainTable(strengths: Float64Array): Float32Array {
-  const frequencyOf = (strength: number) => (saturation * strength) / Math.max(1e-6, strongest - strength)
+/** Precomputes how much a learned strength (column) adds to a tool's own strength (row; 0 if it lacks the term). */
+function createGainTable(strengths: Float64Array): Float32Array {
+  const toFrequency = (strength: number) =>
+    (saturation * strength) / Math.max(1e-6, maximumStrength - strength)
   const table = new Float32Array(129 * 128)
   for (let row = 0; row <= 128; row += 1)
     for (let byte = 0; byte < 128; byte += 1) {
       const before = row === 0 ? 0 : (strengths[row - 1] as number)
-      const both = frequencyOf(before) + frequencyOf(strengths[byte] as number)
-      table[row * 128 + byte] = Math.max(0, (strongest * both) / (saturation + both) - before)
+      const both = toFrequency(before) + toFrequency(strengths[byte] as number)
+      table[row * 128 + byte] = Math.max(0, (maximumStrength * both) / (saturation + both) - before)
     }
   return table
 }
 
-// What tools keep of their score by what they do to things: a request to list is answered rather by what lists than by what deletes.
-
-/** A tool that does something else to things than what was asked for. */
+/** Share of its score that a tool keeps if it has another effect than requested: for "list", a tool that deletes. */
 const otherEffect = 0.6
-/** One of which it cannot be said. */
+/** The same for a tool with an unknown effect. */
 const unknownEffect = 0.9
-/** One that gives one thing, where several are asked for. */
+/** The same for a tool that returns one thing if a list is requested. */
 const oneOfSeveral = 0.95
 
 export interface EffectShares {
-  /** Takes from the scores of all slots what tools do not keep. `asked`: what is to be done, 0 where that cannot be said. */
+  /** Lowers the scores of all slots. `asked`: the requested effect, or 0. */
   apply(scores: Float32Array, asked: number): void
-  /** What a tool has kept. */
-  of(slot: number, asked: number): number
+  /** Share of its score that a tool keeps. */
+  getShare(slot: number, asked: number): number
 }
 
-/** What each tool does is read once for each change of the index. */
+/** Reads the effects of all tools again after each change of the index. */
 function createEffectShares(index: TermIndex): EffectShares {
   let revision = -1
-  let doneBy = new Uint8Array(0)
-  /** By what a tool does. Asked for every tool, so it is a table. */
+  let effectBySlot = new Uint8Array(0)
+  /** Share by effect bits. */
   const shares = new Float64Array(2 ** effects.length)
 
   function read(): void {
     if (revision === index.revision) return
     revision = index.revision
-    doneBy = new Uint8Array(index.slots)
+    effectBySlot = new Uint8Array(index.slots)
     for (const effect of effects)
       for (const segment of index.segments) {
-        const position = findTerm(segment, effectTerm(effect))
+        const position = findTerm(segment, hashEffect(effect))
         if (position < 0) continue
         const end = segment.offsets[position + 1] as number
         for (let posting = segment.offsets[position] as number; posting < end; posting += 1) {
           const slot = segment.base + (segment.slots[posting] as number)
-          doneBy[slot] = (doneBy[slot] as number) | effect
+          effectBySlot[slot] = (effectBySlot[slot] as number) | effect
         }
       }
   }
 
-  const shareOf = (done: number, asked: number): number =>
+  const computeShare = (done: number, asked: number): number =>
     done === 0
       ? unknownEffect
       : (done & asked & ~severalEffect) === 0
@@ -312,50 +318,49 @@ function createEffectShares(index: TermIndex): EffectShares {
     apply(scores, asked) {
       if (asked === 0) return
       read()
-      for (let done = 0; done < shares.length; done += 1) shares[done] = shareOf(done, asked)
+      for (let done = 0; done < shares.length; done += 1) shares[done] = computeShare(done, asked)
       const count = index.slots
       for (let slot = 0; slot < count; slot += 1)
-        scores[slot] = (scores[slot] as number) * (shares[doneBy[slot] as number] as number)
+        scores[slot] = (scores[slot] as number) * (shares[effectBySlot[slot] as number] as number)
     },
-    of(slot, asked) {
+    getShare(slot, asked) {
       if (asked === 0) return 1
       read()
-      return shareOf(doneBy[slot] as number, asked)
+      return computeShare(effectBySlot[slot] as number, asked)
     },
   }
 }
 
-// What was learned from use, laid over the index: terms of tools with strengths, by the slots that these tools have now.
-
-export interface Learned {
-  /** How many tools of the index have learned a term. */
-  frequencyOf(term: number): number
-  /** Visits the tools that have learned a term, a range of postings at a time: of a slot, where the tool stands, and the strength. */
+/** Terms learned from use, with the slots that their tools have in the index. */
+export interface LearnedPostings {
+  /** Counts the tools of the index that have learned a term. */
+  countTools(term: number): number
+  /** Visits the tools that have learned a term, one range of postings at a time. `places` maps learned slots to index slots. */
   forEach(
     term: number,
     visit: (slots: Uint16Array, places: Int32Array, bytes: Uint8Array, start: number, end: number) => void,
   ): void
 }
 
-/** Where each tool of one index of examples stands in the index of tools; -1 for one that is not there. */
-interface Places {
+/** Index slot of each tool of a learned index; -1 if the index does not have the tool. */
+interface SlotMap {
   readonly learned: number
   readonly indexed: number
   readonly slots: Int32Array
-  /** Every tool is there. */
+  /** The index has every tool. */
   readonly isWhole: boolean
 }
 
-/** Places are looked up once and kept until one of the two indexes changes. */
-export function createLearned(index: TermIndex): (learned: readonly LearnedTerms[]) => Learned {
-  const known = new WeakMap<TermIndex, Places>()
+/** Maps are cached until one of the two indexes changes. */
+export function createLearnedReader(index: TermIndex): (learned: readonly LearnedTerms[]) => LearnedPostings {
+  const known = new WeakMap<TermIndex, SlotMap>()
 
-  function placesOf(learned: TermIndex): Places {
+  function mapSlots(learned: TermIndex): SlotMap {
     const kept = known.get(learned)
     if (kept && kept.learned === learned.revision && kept.indexed === index.revision) return kept
     const slots = new Int32Array(learned.slots)
     for (let slot = 0; slot < slots.length; slot += 1)
-      slots[slot] = learned.isDead(slot) ? -1 : index.slotOf(learned.identityOf(slot).id)
+      slots[slot] = learned.isDead(slot) ? -1 : index.findSlot(learned.getIdentity(slot).id)
     const isWhole = !slots.includes(-1)
     const places = { learned: learned.revision, indexed: index.revision, slots, isWhole }
     known.set(learned, places)
@@ -363,12 +368,12 @@ export function createLearned(index: TermIndex): (learned: readonly LearnedTerms
   }
 
   return (given) => {
-    // Whoever makes them (`usage/examples-index.ts`) makes such an index.
+    // `usage/examples.ts` creates these indexes.
     const learned = given as readonly TermIndex[]
-    const all = learned.map((each) => ({ segments: each.segments, places: placesOf(each) }))
+    const all = learned.map((each) => ({ segments: each.segments, places: mapSlots(each) }))
     const isWhole = all.every(({ places }) => places.isWhole)
     return {
-      frequencyOf(term) {
+      countTools(term) {
         let frequency = 0
         const hasDead = index.segments.some(({ deadCount }) => deadCount > 0)
         forEach(term, (slots, places, _, start, end) => {
@@ -384,7 +389,7 @@ export function createLearned(index: TermIndex): (learned: readonly LearnedTerms
       forEach,
     }
 
-    function forEach(term: number, visit: Parameters<Learned['forEach']>[1]): void {
+    function forEach(term: number, visit: Parameters<LearnedPostings['forEach']>[1]): void {
       for (const { segments, places } of all)
         for (const segment of segments) {
           const position = findTerm(segment, term)

@@ -1,16 +1,16 @@
-/** Every weight of the ranking that was chosen on data, in one place. `npm run bench -- tuning` shows how far they carry. */
+/** All weights of the ranking that were chosen on data. `npm run bench -- tuning` shows how sensitive the results are to them. */
 
 export interface Tuning {
-  /** How much an occurrence in each field counts, before saturation. */
+  /** Weight of an occurrence in each field, before saturation. */
   readonly fields: Readonly<Record<FieldName, number>>
-  /** How much a concept counts beside the word that leads to it: one for what is done, one for what it is done with. */
+  /** Weight of a concept relative to the word that leads to it: actions and topics. */
   readonly action: number
   readonly topic: number
-  /** How much a word of the tools counts beside the one that people say for it. */
+  /** Weight of a synonym relative to the word of the query. */
   readonly synonym: number
-  /** How much two neighbouring words count beside each of them. */
+  /** Weight of two neighbouring words relative to each of them. */
   readonly pair: number
-  /** The share of the score of a long query that its best clause decides. */
+  /** Share of a long query's score that its best clause decides. */
   readonly clause: number
 }
 
@@ -29,7 +29,7 @@ export type FieldName =
   | 'server description'
   | 'usage'
 
-/** Fields that the datasets do not have (alias, domain, title, hint, snippet, usage) are set by analogy with those they have. */
+/** The datasets lack alias, domain, title, hint, snippet and usage. Their weights are set by analogy with the other fields. */
 export const defaultTuning: Tuning = {
   fields: {
     name: 2,
@@ -53,20 +53,19 @@ export const defaultTuning: Tuning = {
   clause: 0.35,
 }
 
-// What a score is worth, where a host does not say: apart from the ranker, which is loaded with the first search.
-
-/** Relevance from which on a hit is an answer. docs/concepts/how-search-ranks.md says what it keeps and what it turns away. */
+/** Relevance from which on a hit is an answer. docs/concepts/how-search-ranks.md shows what it keeps and what it drops. */
 export const defaultCutOff = 0.35
-/** Certainty from which on `autoLoad: 'certain'` loads an answer; below it is offered by its signature. */
-export const certainFrom = 0.5
-/** What share of the best score a hit needs beside it, at the usual cut-off and as that is set. */
+/** Certainty from which on `autoLoad: 'certain'` loads a hit. Below, the search offers it by its signature. */
+export const certaintyThreshold = 0.5
+/** Shares of the best score that other hits need. */
 export interface Shares {
-  /** To be an answer, if it is clear: nine twentieths. */
+  /** Needed to be an answer if the hit is clear: 9/20 at the default cut-off. */
   readonly answer: number
-  /** To be an answer in any case, and to be loaded: eleven twentieths. Below that it is shown by its signature. */
+  /** Needed to be an answer in any case, and to be loaded: 11/20 at the default cut-off. Below, the hit is shown by its signature. */
   readonly load: number
 }
 
-export function sharesAt(cutOff: number): Shares {
+/** Scales the shares with the cut-off. */
+export function computeShares(cutOff: number): Shares {
   return { answer: Math.min(1, cutOff / 0.78), load: Math.min(1, cutOff / 0.64) }
 }

@@ -2,7 +2,7 @@
 
 import { quote } from '../base/text.js'
 import { estimate } from '../base/tokens.js'
-import { breakEven } from '../costs/costs.js'
+import { computeBreakEven } from '../costs/costs.js'
 import type { LedgerFact } from '../ledger/event.js'
 import type { LedgerState } from '../ledger/fold.js'
 import { toolLimit } from '../schema/dialect.js'
@@ -119,7 +119,11 @@ function leastTokens({ settings, prices }: Context, sizes: Sizes, { text, native
   const messages = text ? settings.tokenizer.count(text()) : USUAL_PROMPT
   const bridged =
     native === undefined && prices.read < prices.write && ['auto', 'bridge'].includes(settings.delivery)
-  const least = breakEven(settings.plan, { surface, prompt: messages + sizes.eagerTokens(), bridged }, prices)
+  const least = computeBreakEven(
+    settings.plan,
+    { surface, prompt: messages + sizes.eagerTokens(), bridged },
+    prices,
+  )
   return settings.tokenizer === estimate ? Math.round(least * ESTIMATED) : least
 }
 

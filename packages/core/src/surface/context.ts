@@ -8,7 +8,7 @@ import { shortHash } from '../base/hash.js'
 import type { Catalogue, Entry } from '../catalogue/catalogue.js'
 import { decideExposure, type Exposure } from '../catalogue/exposure.js'
 import type { Gate } from '../catalogue/gate.js'
-import { type CacheRule, type Costs, cacheRule, createCosts } from '../costs/costs.js'
+import { type CacheRule, type Costs, createCosts, getCacheRule } from '../costs/costs.js'
 import { type Fitted, fitDescription, fitWire, restoreKeys } from '../schema/dialect.js'
 import type { ArgumentCheck } from '../schema/validation.js'
 import type { Ranked, RankQuery } from '../search/searcher.js'
@@ -153,7 +153,7 @@ export function createContext(given: Given): Context {
   }
 
   const cost = (entry: Entry): number =>
-    memo.costs.of(entry, () => settings.tokenizer.count(JSON.stringify(sent(entry))))
+    memo.costs.count(entry, () => settings.tokenizer.count(JSON.stringify(sent(entry))))
 
   const tokens = (wireTool: WireTool): number => {
     const known = memo.tokens.get(wireTool)
@@ -176,7 +176,7 @@ export function createContext(given: Given): Context {
       return fitDescription(entry.tool.description ?? '', wire)
     },
     definition,
-    prices: cacheRule(wire, settings.prices),
+    prices: getCacheRule(wire, settings.prices),
     check: async (entry, input) => {
       const { checkArguments } = await validating()
       const { own, checked, keys } = fitted(entry)

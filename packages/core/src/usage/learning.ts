@@ -1,9 +1,10 @@
-/** Joins what was learned to both ends of a search: the ranking reads it, and the ledger, as it is written, teaches it. */
+/** Connects learning with the search: the ranking reads what was learned, and new ledger events teach it. */
 
 import { lazily } from '../base/async.js'
+import type { Catalogue } from '../catalogue/catalogue.js'
 import type { LedgerEvent } from '../ledger/event.js'
 import type { Ranking } from '../search/ranking.js'
-import type { Ranked, RankQuery } from '../search/searcher.js'
+import type { Ranked, RankQuery, Searcher } from '../search/searcher.js'
 import type { Notice } from '../tool/notice.js'
 import type { Usage, UsageSettings } from './usage.js'
 
@@ -15,13 +16,18 @@ export interface Learning {
 export function connectLearning(usage: Usage, ranking: Ranking): Learning {
   return {
     rank: async (query, notify, principal) =>
-      ranking({ ...query, learned: await usage.learnedBy(principal) }, notify),
+      ranking({ ...query, learned: await usage.getLearnedTerms(principal) }, notify),
     observe: (principal) => observeUsage(usage, principal),
   }
 }
 
-// What was learned from use, loaded with the first search: it goes by the words of the ranking, which a bundle need not hold at the start.
+/** Loads the ranking with the first search. Its words and its index code are a fifth of a bundle. */
+export function createLazyRanking(catalogue: Catalogue, custom: Searcher | undefined): Ranking {
+  const ranking = lazily(async () => (await import('../search/ranking.js')).createRanking(catalogue, custom))
+  return async (query, notify) => (await ranking())(query, notify)
+}
 
+/** Loads the usage module with the first search. It needs the word lists of the ranking, which a bundle should not load at the start. */
 export function createLazyUsage(settings: UsageSettings): Usage {
   let isUsed = false
   const load = lazily(async () => (await import('./usage.js')).createUsage(settings))
@@ -31,15 +37,15 @@ export function createLazyUsage(settings: UsageSettings): Usage {
   }
   const report = (error: unknown) => settings.report(`could not be loaded: ${String(error)}`)
   return {
-    learnedBy: (principal) =>
+    getLearnedTerms: (principal) =>
       loaded().then(
-        (usage) => usage.learnedBy(principal),
+        (usage) => usage.getLearnedTerms(principal),
         (error: unknown) => {
           report(error)
           return []
         },
       ),
-    // Whoever asks later finds it learned: what waits for one promise goes on in order.
+    // Callbacks of one promise run in order, so a later search sees this lesson.
     learn: (principal, query, tools) =>
       void loaded().then((usage) => usage.learn(principal, query, tools), report),
     status: async (filter) => (await loaded()).status(filter),
@@ -49,20 +55,20 @@ export function createLazyUsage(settings: UsageSettings): Usage {
   }
 }
 
-// Learns from a ledger as it is written: a search, what it showed, and which of that was then called with success in the same turn.
-
 interface OpenSearch {
   readonly query: string
   readonly shown: ReadonlySet<string>
   readonly credited: Set<string>
 }
 
-/** Searches of one turn that are remembered. */
+/** Number of searches remembered per turn. */
 const MOST_SEARCHES = 20
 
 /**
- * A turn ends with a reply that calls nothing: then the next request follows the one before with nothing between them. Only fresh
- * events are observed, so a ledger that is replayed teaches nothing twice.
+ * Learns from new ledger events: a tool that a search showed and that was then called with success in the same turn.
+ *
+ * A turn ends with a reply without calls: two requests follow each other with nothing in between. Only new events are observed, so a
+ * replayed ledger teaches nothing twice.
  */
 function observeUsage(usage: Usage, principal: string): (fresh: readonly LedgerEvent[]) => void {
   let searches: OpenSearch[] = []

@@ -1,24 +1,24 @@
-/** Where what was learned from use is kept. The seam: three methods, all of which may fail without a search noticing. */
+/** The usage store interface: keeps examples of use. If a store fails, searches continue without it. */
 
-/** One query that a tool has answered: no text, only hashes of its words. */
+/** One query that a tool answered. Contains no text, only hashes of its words. */
 export interface UsageExample {
-  /** A hash of who the conversation acted for; empty where the host shares what is learned. */
+  /** Hash of the principal; empty if the host shares learning. */
   readonly principal: string
-  /** The id of the tool, and the definition it had: under another one the example does not count. */
+  /** Id of the tool and fingerprint of its definition. The example does not count for another definition. */
   readonly tool: string
   readonly fingerprint: string
   /** Hashes of the stems of the words that count, at most 24. */
   readonly words: readonly number[]
 }
 
-/** What to forget: examples that match all that is given; everything where nothing is. */
+/** Selects the examples that match all given fields; all examples if none is given. */
 export interface UsageFilter {
   readonly principal?: string
   readonly tool?: string
 }
 
 export interface UsageStore {
-  /** All examples, the oldest first. Asked once, at the first search. */
+  /** Returns all examples, oldest first. Called once, at the first search. */
   read(): Promise<readonly UsageExample[]>
   /** Adds examples, in order. Called for many at once. */
   append(examples: readonly UsageExample[]): Promise<void>
@@ -32,7 +32,7 @@ export function matchesFilter({ principal, tool }: UsageExample, filter: UsageFi
   )
 }
 
-/** A value from somewhere else as an example; undefined where it is none. */
+/** Reads an example from untrusted data; undefined if it is not one. */
 export function readExample(value: unknown): UsageExample | undefined {
   const { principal, tool, fingerprint, words } = (value ?? {}) as Partial<
     Record<keyof UsageExample, unknown>
@@ -45,8 +45,7 @@ export function readExample(value: unknown): UsageExample | undefined {
   return { principal, tool, fingerprint, words: words.map((word) => word | 0) } as UsageExample
 }
 
-// What was learned, in this process's memory: gone when it ends. The usage itself holds the examples; nothing has to be kept beside it.
-
+/** Keeps nothing on disk. The usage object itself holds the examples of this process. */
 export function memoryUsage(): UsageStore {
   return {
     read: async () => [],

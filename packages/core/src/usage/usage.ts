@@ -1,4 +1,4 @@
-/** What was learned from use: a ring of examples for each tool and principal, and the index of their terms that the ranker adds to its own. */
+/** Learns from use: keeps examples for each tool and principal, and an index of their terms for the ranking. */
 
 import { withTimeout } from '../base/async.js'
 import { shortHash } from '../base/hash.js'
@@ -10,49 +10,50 @@ import {
   addToRing,
   createExamplesIndexes,
   type ExamplesIndex,
-  RING,
+  RING_SIZE,
   type Ring,
   unpackExamples,
 } from './examples.js'
 import { readExample, type UsageExample, type UsageFilter, type UsageStore } from './usage-store.js'
 
-/** Examples are written together, this many or after this long. */
+/** Examples are written in batches of this size, or after this many milliseconds. */
 const BATCH = 64
 const WRITE_AFTER = 1000
-/** A search does not wait longer for what was learned before, and only once; whoever asks for it waits so long. */
+/** Milliseconds that the first search waits for the store. Later searches do not wait. */
 const READ_WAIT = 200
+/** Milliseconds that all other operations wait for the store. */
 const STORE_WAIT = 5000
 
 export interface UsageStatus {
   readonly tools: number
   readonly examples: number
-  /** By tool, those with the most first. */
+  /** By tool, most examples first. */
   readonly byTool: readonly { readonly tool: string; readonly examples: number }[]
 }
 
-/** What hosts may do with it: `well.usage`. */
+/** The operations available to hosts as `well.usage`. */
 export interface UsageControl {
-  /** `principal`: as given to `open`. */
+  /** Counts the examples. `principal`: as passed to `open`. */
   status(filter?: UsageFilter): Promise<UsageStatus>
-  /** Everything, of one principal, or of one tool (by id). */
+  /** Forgets everything, or the examples of one principal or one tool (by id). */
   forget(filter?: UsageFilter): Promise<void>
-  /** All examples, to be kept or taken elsewhere: they hold no text. */
+  /** Returns all examples, for backup or transfer. They contain no text. */
   export(): Promise<readonly UsageExample[]>
-  /** Writes what is waiting to be written. */
+  /** Writes all waiting examples. */
   flush(): Promise<void>
 }
 
 export interface Usage extends UsageControl {
-  /** What the ranker adds for this principal: undefined where nothing is known. */
-  learnedBy(principal: string): Promise<readonly TermIndex[]>
-  /** These tools have answered this query. Never throws. */
+  /** Returns the learned terms for this principal; empty if there are none. */
+  getLearnedTerms(principal: string): Promise<readonly TermIndex[]>
+  /** Records that these tools waitForStore this query. Never throws. */
   learn(principal: string, query: string, tools: readonly string[]): void
 }
 
 export interface UsageSettings {
   readonly catalogue: Catalogue
   readonly store: UsageStore
-  /** What is learned for one is learned for all. */
+  /** All principals share what is learned. */
   readonly shared: boolean
   readonly report: (detail: string) => void
 }
@@ -61,14 +62,14 @@ interface Learner {
   /** By tool. */
   readonly rings: Map<string, Ring>
   readonly terms: ExamplesIndex
-  /** Tools whose terms are to be made anew before the next search. */
+  /** Tools whose terms must be computed again before the next search. */
   readonly stale: Set<string>
 }
 
 export function createUsage({ catalogue, store, shared, report }: UsageSettings): Usage {
   const learners = new Map<string, Learner>()
   const createIndex = createExamplesIndexes()
-  const authored = createAuthored(catalogue, createIndex())
+  const authored = createAuthoredTerms(catalogue, createIndex())
   let waiting: UsageExample[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
   let reading: Promise<void> | undefined
@@ -76,9 +77,9 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
   let writing: Promise<void> = Promise.resolve()
   let revision = -1
 
-  const keyOf = (principal: string) => (shared || principal === '' ? '' : shortHash(principal))
+  const hashPrincipal = (principal: string) => (shared || principal === '' ? '' : shortHash(principal))
   let reported = ''
-  /** What fails again and again is reported once. */
+  /** Reports a repeated failure once. */
   const attempt = async (what: string, work: () => Promise<unknown>): Promise<void> => {
     try {
       await work()
@@ -89,7 +90,7 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
     }
   }
 
-  function learnerOf(key: string): Learner {
+  function getLearner(key: string): Learner {
     const known = learners.get(key)
     if (known) return known
     const made: Learner = { rings: new Map(), terms: createIndex(), stale: new Set() }
@@ -98,7 +99,7 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
   }
 
   function add({ principal, tool, fingerprint, words }: UsageExample): void {
-    const { rings, stale } = learnerOf(principal)
+    const { rings, stale } = getLearner(principal)
     rings.set(tool, addToRing(rings.get(tool), fingerprint, words))
     stale.add(tool)
   }
@@ -115,7 +116,7 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
   const read = (): Promise<void> => {
     reading ??= attempt('could not be read', async () => {
       const kept = (await store.read()).flatMap((example) => readExample(example) ?? [])
-      // What was learned while reading is newer.
+      // Examples learned while reading are newer.
       const newer = [...examples()]
       learners.clear()
       for (const example of [...kept, ...newer]) add(example)
@@ -123,14 +124,14 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
     return reading
   }
 
-  const answered = <T>(work: Promise<T>) =>
+  const waitForStore = <T>(work: Promise<T>) =>
     withTimeout(work, STORE_WAIT, new Error(`The usage store did not answer within ${STORE_WAIT} ms.`))
 
-  /** A search goes on without what a slow store holds. It counts as soon as it is there. */
+  /** A search continues without a slow store. Its examples count as soon as they arrive. */
   async function readForSearch(): Promise<void> {
     if (isLate) return
     await withTimeout(read(), READ_WAIT, new Error()).catch(() => {
-      if (!isLate) report(`has not been read after ${READ_WAIT} ms: searches go on without it until it is`)
+      if (!isLate) report(`was not read within ${READ_WAIT} ms: searches continue without it until then`)
       isLate = true
     })
   }
@@ -141,12 +142,12 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
     const batch = waiting
     waiting = []
     if (batch.length > 0)
-      writing = writing.then(() => attempt('could not be written', () => answered(store.append(batch))))
+      writing = writing.then(() => attempt('could not be written', () => waitForStore(store.append(batch))))
     return writing
   }
 
-  /** The terms of tools that were used, or changed, since the last search. */
-  function settle({ rings, terms, stale }: Learner): void {
+  /** Computes the terms of tools that were used or changed since the last search. */
+  function updateTerms({ rings, terms, stale }: Learner): void {
     if (stale.size === 0) return
     terms.put(
       [...stale].map((id) => {
@@ -158,8 +159,8 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
     stale.clear()
   }
 
-  /** A definition that changed takes what was learned of the old one with it. */
-  function followCatalogue(): void {
+  /** Marks examples of changed definitions as stale. */
+  function markChangedTools(): void {
     if (revision === catalogue.revision) return
     const changed = revision < 0 ? undefined : new Set(catalogue.changesSince(revision))
     revision = catalogue.revision
@@ -167,37 +168,37 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
       for (const id of rings.keys()) if (!changed || changed.has(id)) stale.add(id)
   }
 
-  const hashed = (filter: UsageFilter): UsageFilter => {
+  const readFilter = (filter: UsageFilter): UsageFilter => {
     assertKnownKeys(filter, ['principal', 'tool'], 'usage filter')
     for (const [key, value] of Object.entries(filter))
       if (typeof value !== 'string')
-        throw invalid(key, `${key} of a usage filter must be a text. Leave it out to mean every ${key}.`)
+        throw invalid(key, `${key} of a usage filter must be a string. Omit it to select every ${key}.`)
     const { principal, ...rest } = filter
     if (principal === undefined) return rest
     if (shared)
       throw invalid(
         'principal',
-        'What is learned is shared here, so what one principal taught cannot be told from the rest. Leave `principal` out.',
+        'Learning is shared between all principals here, so examples cannot be selected by principal. Omit `principal`.',
       )
-    return { ...rest, principal: keyOf(principal) }
+    return { ...rest, principal: hashPrincipal(principal) }
   }
 
   return {
-    async learnedBy(principal) {
+    async getLearnedTerms(principal) {
       await readForSearch()
-      const learner = learners.get(keyOf(principal))
-      followCatalogue()
-      if (learner) settle(learner)
+      const learner = learners.get(hashPrincipal(principal))
+      markChangedTools()
+      if (learner) updateTerms(learner)
       return [authored(), ...(learner ? [learner.terms.index] : [])].filter(({ size }) => size > 0)
     },
     learn(principal, query, tools) {
       try {
-        const words = learnerOf(keyOf(principal)).terms.wordsOf(readQueryText(query))
+        const words = getLearner(hashPrincipal(principal)).terms.hashWords(readQueryText(query))
         if (words.length === 0) return
         for (const tool of tools) {
           const fingerprint = catalogue.get(tool)?.fingerprint
           if (fingerprint === undefined) continue
-          const example = { principal: keyOf(principal), tool, fingerprint, words }
+          const example = { principal: hashPrincipal(principal), tool, fingerprint, words }
           add(example)
           waiting.push(example)
         }
@@ -211,8 +212,8 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
       }
     },
     async status(filter = {}) {
-      const wanted = hashed(filter)
-      await answered(read())
+      const wanted = readFilter(filter)
+      await waitForStore(read())
       const byTool = new Map<string, number>()
       for (const { tool } of examples(wanted)) byTool.set(tool, (byTool.get(tool) ?? 0) + 1)
       const rows = [...byTool].map(([tool, count]) => ({ tool, examples: count }))
@@ -220,46 +221,46 @@ export function createUsage({ catalogue, store, shared, report }: UsageSettings)
       return { tools: rows.length, examples: rows.reduce((sum, row) => sum + row.examples, 0), byTool: rows }
     },
     async forget(filter = {}) {
-      const wanted = hashed(filter)
-      await answered(read())
+      const wanted = readFilter(filter)
+      await waitForStore(read())
       await flush()
       for (const { principal, tool } of [...examples(wanted)]) {
         learners.get(principal)?.rings.delete(tool)
         learners.get(principal)?.stale.add(tool)
       }
-      // Not swallowed: who asks for something to be forgotten has to know that it was not.
-      await answered(store.forget(wanted))
+      // Not caught: the caller must know if forgetting failed.
+      await waitForStore(store.forget(wanted))
     },
     async export() {
-      await answered(read())
+      await waitForStore(read())
       return [...examples()]
     },
     flush,
   }
 }
 
-/** The words of a query without its grammar: "server:lab" says where to look, and not what for. */
+/** Returns the words of a query without its grammar: "server:lab" says where to search, not what for. */
 function readQueryText(query: string): string {
   const { text, must } = parseQuery(query)
   return [text, ...must].join(' ')
 }
 
-/** Queries that the owners of tools wrote (`examples`) count as uses, for everybody. Nothing of them is kept but hashes. */
-function createAuthored(catalogue: Catalogue, terms: ExamplesIndex): () => TermIndex {
+/** Indexes the queries that tool authors wrote (`examples`). They count as uses for everybody; only their hashes are kept. */
+function createAuthoredTerms(catalogue: Catalogue, terms: ExamplesIndex): () => TermIndex {
   let revision = -1
   return () => {
     if (revision === catalogue.revision) return terms.index
     const ids =
       revision < 0 ? [...catalogue.entries()].map(({ id }) => id) : [...catalogue.changesSince(revision)]
     revision = catalogue.revision
-    terms.put(ids.map((id) => [id, written(catalogue.get(id)?.tool.examples, terms)]))
+    terms.put(ids.map((id) => [id, hashExamples(catalogue.get(id)?.tool.examples, terms)]))
     return terms.index
   }
 }
 
-function written(examples: readonly string[] = [], { wordsOf }: ExamplesIndex): number[][] {
+function hashExamples(examples: readonly string[] = [], { hashWords }: ExamplesIndex): number[][] {
   return examples
-    .slice(0, RING)
-    .map(wordsOf)
+    .slice(0, RING_SIZE)
+    .map(hashWords)
     .filter((words) => words.length > 0)
 }

@@ -1,6 +1,6 @@
 /** Gemini through the SDK, against its strict scripted endpoint. */
 import { describe, expect, it } from 'vitest'
-import { protocolOf } from '../../src/adapters/ai-sdk/protocol.js'
+import { detectProtocol } from '../../src/adapters/ai-sdk/protocol.js'
 import { mixed } from '../support/tools.js'
 import { bridged, call, calls, majors, said, search, sentCalls, startHost } from './support.js'
 
@@ -19,7 +19,7 @@ it.each([
   ['azure.responses', 'openai-responses'],
   ['somebody', 'ai-sdk'],
 ] as const)('takes the provider %s for one that speaks %s', (provider, protocol) => {
-  expect(protocolOf(provider)).toBe(protocol)
+  expect(detectProtocol(provider)).toBe(protocol)
 })
 
 describe.each(majors)('AI SDK $major', ({ major }) => {

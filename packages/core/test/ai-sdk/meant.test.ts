@@ -23,7 +23,7 @@ describe.each(combinations)('AI SDK $major over $wire, $asked', ({ major, wire, 
     expect(host.names(1)).toContain(name)
     // Nothing is told as text: the calls stand where they were, under the name of the tool.
     expect(sentCalls(host.body(2))).toEqual([name, name])
-    expect(host.raw(2)).not.toContain('told a call')
+    expect(host.raw(2)).not.toContain('rewrote a call')
     expect(result.steps.flatMap(({ warnings = [] }) => warnings)).toEqual([])
     const stored: Message[] = JSON.parse(JSON.stringify(host.messages))
     await host.ask('Thanks.')

@@ -1,9 +1,9 @@
 /** Which models of the SDK are shown tools by their provider: told by the names that providers and gateways give them. */
 import { describe, expect, it } from 'vitest'
-import { nativeWay } from '../../src/adapters/ai-sdk/native-way.js'
+import { chooseNativeWay } from '../../src/adapters/ai-sdk/protocol.js'
 
 describe('Claude', () => {
-  const way = (modelId: string) => nativeWay({ provider: 'anthropic.messages', modelId }, {})
+  const way = (modelId: string) => chooseNativeWay({ provider: 'anthropic.messages', modelId }, {})
 
   it.each([
     'claude-instant-1.2',
@@ -38,7 +38,7 @@ describe('Claude', () => {
 })
 
 describe('OpenAI', () => {
-  const way = (modelId: string) => nativeWay({ provider: 'openai.responses', modelId }, {})
+  const way = (modelId: string) => chooseNativeWay({ provider: 'openai.responses', modelId }, {})
   it.each(['gpt-4.1', 'gpt-5', 'gpt-5-mini', 'gpt-5.3-codex', 'o3', 'ft:gpt-4o:me'])('%s cannot', (modelId) =>
     expect(way(modelId)).toBeUndefined(),
   )
@@ -46,7 +46,7 @@ describe('OpenAI', () => {
     expect(way(modelId)).toBe('tool-search'),
   )
   it('others that speak its wire cannot', () => {
-    expect(nativeWay({ provider: 'xai.responses', modelId: 'gpt-6' }, {})).toBeUndefined()
-    expect(nativeWay({ provider: 'openai.chat', modelId: 'gpt-6' }, {})).toBeUndefined()
+    expect(chooseNativeWay({ provider: 'xai.responses', modelId: 'gpt-6' }, {})).toBeUndefined()
+    expect(chooseNativeWay({ provider: 'openai.chat', modelId: 'gpt-6' }, {})).toBeUndefined()
   })
 })

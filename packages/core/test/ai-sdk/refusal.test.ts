@@ -1,6 +1,6 @@
 /** Which refusals mean that tools cannot be deferred natively here: in the words of real servers and proxies. */
 import { describe, expect, it } from 'vitest'
-import { isRefusal } from '../../src/adapters/ai-sdk/refusal.js'
+import { isRefusal } from '../../src/adapters/ai-sdk/protocol.js'
 
 const refused = (statusCode: number, message: string, responseBody = '') =>
   Object.assign(new Error(message), { statusCode, responseBody })

@@ -278,7 +278,7 @@ describe.each(majors)('AI SDK $major', ({ major, sdk }) => {
 
   it('refuses to import a tool that a provider defines, and says where it goes', async () => {
     const bash = { type: 'provider', id: 'anthropic.bash', args: {} }
-    await expect(importTools({ bash }, sdk.asSchema)).rejects.toThrow('give it to aiSdk in "beside"')
+    await expect(importTools({ bash }, sdk.asSchema)).rejects.toThrow('pass it to aiSdk as "beside"')
   })
 
   it('writes messages that the SDK takes again', async () => {

@@ -31,7 +31,7 @@ describe.each(places)('AI SDK $major over $wire, with tools alone', ({ major, wi
     expect(content).toContain('a ran with')
     expect(lines.filter((line) => line.includes('spread all of its settings'))).toHaveLength(1)
     expect(host.well.report()).toContain(
-      '0 requests; tools were called, and no request was made through Toolwell: give the SDK all of its settings',
+      '0 requests; tools were called, but no request went through Toolwell: pass all of its settings to the SDK',
     )
   })
 })

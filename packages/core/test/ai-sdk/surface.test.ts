@@ -175,7 +175,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     const result = await host.ask('Go.')
     expect(host.statuses()).toEqual([200, 200])
     expect(JSON.stringify(host.body(1).messages)).toContain('fly')
-    expect(result.steps[1]?.warnings?.map(({ message }) => message).join()).toContain('told a call of')
+    expect(result.steps[1]?.warnings?.map(({ message }) => message).join()).toContain('rewrote a call of')
   })
 
   it.each([

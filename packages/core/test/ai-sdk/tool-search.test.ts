@@ -360,7 +360,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     const result = await ask('Hello.')
     expect(host.names(0)).toEqual(['read_file', 'write_file'])
     expect(result.steps[0]?.warnings?.map(({ message }) => message).join()).toContain(
-      'left out the tool search',
+      'dropped the tool search',
     )
     await ask('Make it.')
     expect(host.names(1)).toEqual(['read_file', 'write_file', 'tool_search', 'tool_call'])

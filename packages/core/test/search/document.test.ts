@@ -14,7 +14,7 @@ const parametersOf = (schema: unknown): string => {
   return [parameterNames, parameters].filter((part) => part !== '').join('\n')
 }
 
-describe('documentOf', () => {
+describe('createDocument', () => {
   it('copies what identifies and describes the tool', () => {
     const full = tool(
       { type: 'object' },

@@ -231,7 +231,7 @@ describe('use', () => {
     const createIndex = createExamplesIndexes()
     const examples = createIndex()
     const uses = ['show the broken tray', 'show a broken tray', 'show my broken tray'].map((query) =>
-      examples.wordsOf(query),
+      examples.hashWords(query),
     )
     examples.put([['a/delete_tray', uses]])
     const rank = (learned: boolean) =>

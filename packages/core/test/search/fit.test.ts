@@ -1,9 +1,9 @@
 /** How well the rivals of the best fit: what they account for, and what their names say beyond what was asked for. */
 import { describe, expect, it } from 'vitest'
-import { selectAnswers } from '../../src/search/answers.js'
 import { createDocument } from '../../src/search/document.js'
 import { createLexicalSearcher } from '../../src/search/lexical.js'
 import type { Ranked } from '../../src/search/searcher.js'
+import { selectAnswers } from '../../src/search/select-answers.js'
 
 function searcherOf(tools: Readonly<Record<string, string>>) {
   const searcher = createLexicalSearcher()

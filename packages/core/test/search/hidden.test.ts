@@ -66,7 +66,7 @@ describe('what may not be seen', () => {
         const learnedOf = (some: typeof tools) => {
           const examples = createIndex()
           const of = (id: string) =>
-            uses.filter(([at]) => tools[at]?.id === id).map(([, query]) => examples.wordsOf(query))
+            uses.filter(([at]) => tools[at]?.id === id).map(([, query]) => examples.hashWords(query))
           examples.put(some.map(({ id }) => [id, of(id)]))
           return [examples.index]
         }

@@ -19,7 +19,7 @@ const documents = [
 const searcher = createLexicalSearcher()
 searcher.update({ put: documents })
 const why = (name: string, text: string, limit = 5, must: readonly string[] = []) =>
-  searcher.why(name, { text, must, limit, cutOff: defaultCutOff })
+  searcher.explainMiss(name, { text, must, limit, cutOff: defaultCutOff })
 
 describe('why a tool was not found', () => {
   it('says that it was, and where', () => {
@@ -59,7 +59,7 @@ describe('why a tool was not found', () => {
 
   it('gives place and words where the cut-off or the limit kept it out', () => {
     const text = 'state funeral seating arrangements protocol'
-    expect(searcher.why('list_tickets', { text, limit: 5, cutOff: 0.95 })).toMatchObject({
+    expect(searcher.explainMiss('list_tickets', { text, limit: 5, cutOff: 0.95 })).toMatchObject({
       outcome: 'below-cut-off',
       cutOff: 0.95,
       held: ['state'],

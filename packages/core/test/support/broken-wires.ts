@@ -12,7 +12,7 @@ import {
   responsesProtocol,
   type Violation,
 } from '@toolwell/testing'
-import type { Warning } from '../../src/adapters/shared/warning.js'
+import type { Warning } from '../../src/adapters/shared/wire.js'
 import type { BrokenCall, Element } from './broken-histories.js'
 
 export interface BrokenWire {

@@ -13,7 +13,7 @@ import type { Protocol, RecordedRequest, ScriptedEndpoint } from '@toolwell/test
 import { startScriptedEndpoint } from '@toolwell/testing'
 import { onTestFinished } from 'vitest'
 import type { Adapter } from '../../src/adapters/shared/adapter.js'
-import type { Warning } from '../../src/adapters/shared/warning.js'
+import type { Warning } from '../../src/adapters/shared/wire.js'
 import type { Script, WireHost } from './wire-harness.js'
 
 export interface WireDriver<

@@ -1,50 +1,61 @@
 /**
- * `@toolwell/core/ai-sdk`: AI SDK 6 and 7, for `generateText`, `streamText` and agents. It imports no SDK: that keeps its
- * loop, its hooks and its types, and Toolwell stands before its model.
+ * `@toolwell/core/ai-sdk`: AI SDK 6 and 7, for `generateText`, `streamText` and agents. It does not import the SDK.
+ * The SDK keeps its loop, hooks and types; Toolwell wraps its model.
  */
 
 import { assertKnownKeys } from '../../base/options.js'
 import { adapterPort, type Conversation } from '../../conversation.js'
+import { createState } from '../../ledger/fold.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
-import type { SurfaceView } from '../../surface/project.js'
+import { project, type SurfaceView } from '../../surface/project.js'
+import type { Prompts } from '../../surface/prompts.js'
 import type { Execute } from '../../turn/run.js'
 import { type Adapter, createAdapter } from '../shared/adapter.js'
+import { placeAnchors } from '../shared/anchors.js'
+import { repairHistory } from '../shared/repair.js'
 import { argumentsObject, readArguments } from '../shared/thread.js'
 import { createExchanges, type Exchanges } from './exchanges.js'
-import { loaderOutput, loaderResult } from './found.js'
+import { writeLoaderOutput, writeLoaderResult } from './found.js'
 import { wrapModel } from './model.js'
+import { readMessages } from './read.js'
 import { type AiTool, createRegistry } from './registry.js'
-import { repairHistory } from './repair-history.js'
-import { askedOutput, createResults } from './results.js'
-import { importedOf } from './tools.js'
-import { type AiMessage, WIRE } from './types.js'
+import { createResults, readAskedOutput } from './results.js'
+import { findImported } from './tools.js'
+import { type AiMessage, isCall, isResult, listParts, WIRE } from './types.js'
 import { type AiParts, type AiReply, aiWire } from './wire.js'
+import { writeMessages } from './write.js'
 
-export type { Described } from '../shared/import-tools.js'
+export type { Described } from '../shared/tools.js'
 export type { AiTool } from './registry.js'
-export type { AiSchema } from './schema.js'
+export type { AiSchema } from './tools.js'
 export { type AsSchema, importTools } from './tools.js'
 export type { AiExecuteOptions, AiMessage } from './types.js'
 export type { AiParts, AiReply } from './wire.js'
 
 export interface AiSdkOptions {
-  /** Tools of the SDK that Toolwell shall leave alone: those a provider defines or runs. They stand first in every request. */
+  /**
+   * Tools of the SDK that Toolwell does not manage: tools that a provider defines or runs. They come first in every
+   * request.
+   */
   readonly beside?: Readonly<Record<string, object>>
-  /** Runs what was not imported from the SDK. Default: the tool's own `execute`. It sees the target, never a wrapper. */
+  /**
+   * Runs tools that were not imported from the SDK. Default: the tool's `execute`. It gets the target tool, never a
+   * wrapper.
+   */
   readonly execute?: Execute
   /**
    * Whether the provider may reveal tools itself: Anthropic by references, OpenAI's Responses API by its tool search.
-   * Default true; false for servers and models that cannot.
+   * Default true. Set it to false for servers and models that cannot.
    */
   readonly native?: boolean
   /**
-   * Anthropic: whether tools may be added and removed by system messages between the others. Default false: it is a beta,
-   * whose header the provider sends by itself.
+   * Anthropic: whether system messages between the others may add and remove tools. Default false: it is a beta. The
+   * provider package sends its header.
    */
   readonly toolChanges?: boolean
 }
 
-/** A call as the SDK's repair hook gets and gives it. */
+/** A call of the SDK's repair hook. */
 interface Repairable {
   readonly toolCallId: string
   readonly toolName: string
@@ -53,7 +64,7 @@ interface Repairable {
 
 export interface AiSdkSettings<Tools extends object> {
   readonly tools: Tools
-  /** With a `prepareStep` of your own, call this one in it, and keep `model` and `messages` of what it gives. */
+  /** If you have a `prepareStep`, call this one in it and return its `model` and `messages`. */
   prepareStep<Model, Message>(step: {
     readonly model: Model
     readonly messages: Message[]
@@ -65,8 +76,8 @@ export interface AiSdkSettings<Tools extends object> {
 }
 
 /**
- * Your tools by the names that calls and results have: a tool of a source is called behind its name, as `billing__send_invoice`,
- * and one without a source by its own.
+ * Your tools by the names in calls and results: a tool of a source has the source as a prefix, for example
+ * `billing__send_invoice`.
  */
 export type CallableTools<Tools extends object> = {
   [Name in keyof Tools as Name extends string
@@ -82,13 +93,16 @@ export interface AiSdk<Message extends AiMessage = AiMessage, Tools extends obje
   extends Pick<Adapter<Message, AiReply, AiParts>, Kept> {
   /** Spread these into `generateText`, `streamText` or the settings of an agent. */
   readonly settings: AiSdkSettings<CallableTools<Tools>>
-  /** A model with Toolwell before it, where you choose one in a `prepareStep` of your own. */
+  /** Wraps a model that you choose in your `prepareStep`. */
   model<Model>(model: Model): Model
-  /** What the last request got; its `requestId` is the one for `recordRequest`. */
+  /** The view of the last request. Pass its `requestId` to `recordRequest`. */
   readonly view: SurfaceView | undefined
 }
 
-/** `aiSdk<ModelMessage, typeof tools>(…)` gives results the types of the SDK and of your tools, with a source and without. */
+/**
+ * `aiSdk<ModelMessage, typeof tools>(…)` gives results the types of the SDK and of your tools, with and without a
+ * source.
+ */
 export function aiSdk<Message extends AiMessage = AiMessage, Tools extends object = Record<string, AiTool>>(
   conversation: Conversation,
   options: AiSdkOptions = {},
@@ -102,20 +116,21 @@ export function aiSdk<Message extends AiMessage = AiMessage, Tools extends objec
     runsAll: execute !== undefined,
     async run(name, input, options) {
       const answer = await exchanges.start(name, input, options)
-      if (registry.isMeta(name)) return loaderOutput(answer, exchanges.way)
+      if (registry.isMeta(name)) return writeLoaderOutput(answer, exchanges.way)
       const output = results.output(answer)
       const tool = registry.entryOf(name)?.tool
-      // To Mastra a call without a value has not run, and its loop ends. What was written for the SDK keeps its type.
-      return output === undefined && tool && !importedOf(tool) ? answer.text : output
+      // Mastra treats a call without a value as not run, and ends its loop. Tools written for the SDK keep their
+      // type.
+      return output === undefined && tool && !findImported(tool) ? answer.text : output
     },
     modelOutput: (name, entry, asked) =>
       registry.isMeta(name)
-        ? loaderResult(askedOutput(asked).output)
+        ? writeLoaderResult(readAskedOutput(asked).output)
         : results.modelOutput(entry?.tool, asked),
   })
   const exchanges: Exchanges = createExchanges(conversation, registry, options)
   const wrap = <Model>(model: Model): Model => wrapModel(model, exchanges.open)
-  // Messages that are written here have the documented shapes, whatever type names them.
+  // The written messages have the documented forms, which fit any type.
   const adapter = createAdapter(conversation, aiWire(WIRE, prompts, { stored: true })) as unknown as Adapter<
     Message,
     AiReply,
@@ -137,14 +152,14 @@ export function aiSdk<Message extends AiMessage = AiMessage, Tools extends objec
 
       async prepareStep(step) {
         registry.update()
-        const messages = repairHistory(step.messages as unknown as readonly AiMessage[], prompts)
+        const messages = repairForSdk(step.messages as unknown as readonly AiMessage[], prompts)
         return {
           model: wrap(step.model),
           ...(messages ? { messages: messages as unknown as typeof step.messages } : {}),
         }
       },
 
-      // Calls are read before the SDK reads them; this is for what it refuses to parse all the same.
+      // Calls are read before the SDK reads them. This handles the rest that it cannot parse.
       async experimental_repairToolCall({ toolCall, error }) {
         const { toolCallId, toolName, input } = toolCall
         if (toolName in registry.tools && !registry.has(toolName)) return null
@@ -157,4 +172,33 @@ export function aiSdk<Message extends AiMessage = AiMessage, Tools extends objec
       },
     },
   }
+}
+
+/**
+ * Repairs a history for the SDK, which refuses an unanswered call before it asks a model. Undefined if nothing had to
+ * be repaired.
+ */
+function repairForSdk(messages: readonly AiMessage[], prompts: Prompts): readonly AiMessage[] | undefined {
+  if (!isBroken(messages)) return undefined
+  const { placed } = placeAnchors(readMessages(messages))
+  const names = placed.flatMap(({ unit }) => (unit.kind === 'assistant' ? unit.calls : []))
+  const callable = new Set(names.map(({ name }) => name))
+  const settled = repairHistory(placed, project(createState(), ''), callable, prompts, () => undefined)
+  return writeMessages(
+    settled.map(({ unit }) => unit),
+    { protocol: 'ai-sdk', section: '', prompts },
+  )
+}
+
+/** Whether a call has no answer before the next turn, by the SDK's own rule. */
+function isBroken(messages: readonly AiMessage[]): boolean {
+  const open = new Set<string>()
+  for (const message of messages) {
+    if (open.size > 0 && (message.role === 'user' || message.role === 'system')) return true
+    for (const part of listParts(message)) {
+      if (message.role === 'assistant' && isCall(part)) open.add(part.toolCallId)
+      if (message.role === 'tool' && isResult(part)) open.delete(part.toolCallId)
+    }
+  }
+  return open.size > 0
 }

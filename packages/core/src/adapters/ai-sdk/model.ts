@@ -1,16 +1,27 @@
-/** A model with Toolwell right before it: what a request holds is decided here, and a reply is read here first. */
-import type { ReplyReader } from './reply.js'
-import { type AiCallOptions, type AiModel, type AiReplyPart, type AiStream, isModel } from './types.js'
+/** Wraps a model of the SDK: Toolwell decides what a request holds, and reads the reply before the SDK does. */
+
+import { isRecord } from '../../base/data.js'
+import { BRIDGE_NAME } from '../../surface/meta-tools.js'
+import { argumentsObject, readArguments, type UnitCall } from '../shared/thread.js'
+import { addMark } from './read.js'
+import {
+  type AiCallOptions,
+  type AiModel,
+  type AiReplyCall,
+  type AiReplyPart,
+  type AiStream,
+  isModel,
+} from './types.js'
 
 /** One request to a model, and its reply. */
 export interface Exchange {
   readonly options: AiCallOptions
-  /** `sent`: the body of the request, where the model tells it. */
+  /** `sent`: the body of the request, if the model exposes it. */
   warnings(sent: unknown): readonly { readonly type: 'other'; readonly message: string }[]
   readonly reader: ReplyReader
-  /** The reply is complete, and this is what the model says that it cost. */
+  /** Closes the exchange when the reply is complete, with the usage of the model. */
   close(usage: unknown): Promise<void>
-  /** The provider refused the request; true where it can be sent in another way. */
+  /** Handles a refusal of the provider. True if the request can be sent in another way. */
   refused(error: unknown): Promise<boolean>
 }
 
@@ -18,7 +29,7 @@ export type OpenExchange = (model: AiModel, options: AiCallOptions) => Promise<E
 
 const wrapped = new WeakSet<object>()
 
-/** The same kind of model, whatever its version; what is not a model object (an id, say) is given back as it is. */
+/** Wraps a model of any version. A value that is not a model object, such as an id, is returned unchanged. */
 export function wrapModel<Model>(model: Model, open: OpenExchange): Model {
   if (!isModel(model) || wrapped.has(model)) return model
   const made = new Proxy(model, {
@@ -33,7 +44,7 @@ export function wrapModel<Model>(model: Model, open: OpenExchange): Model {
   return made
 }
 
-/** Sends a request. Where the provider refuses how tools are deferred, it is sent once more, in the way that is left. */
+/** Sends a request. If the provider refuses how tools are deferred, sends it once more in another way. */
 async function send<Result>(
   model: AiModel,
   options: AiCallOptions,
@@ -66,7 +77,7 @@ async function stream(model: AiModel, options: AiCallOptions, open: OpenExchange
 function read(source: AiStream, exchange: Exchange, sent: unknown): AiStream {
   const transform = new TransformStream<AiReplyPart, AiReplyPart>({
     async transform(part, controller) {
-      // Before the SDK sees the end: that is when it starts the calls.
+      // Before the SDK sees the end: it starts the calls then.
       if (part.type === 'finish') await exchange.close((part as { readonly usage?: unknown }).usage)
       const seen =
         part.type === 'stream-start' ? warned(part, exchange.warnings(sent)) : exchange.reader.read(part)
@@ -81,4 +92,112 @@ function warned(
   warnings: readonly unknown[],
 ) {
   return { ...part, warnings: [...(part.warnings ?? []), ...warnings] }
+}
+
+/**
+ * Reads the calls of a reply before the SDK does. The SDK sees the target tool with valid arguments. The conversation
+ * checks what the model wrote, and the history keeps it.
+ */
+export interface ReplyContext {
+  /** The bridge, if this request has one. */
+  readonly bridge: string | undefined
+  /** Whether the SDK has a tool of this name on this request. */
+  known(name: string): boolean
+  /** Whether Toolwell does not run the tool. */
+  isBeside(name: string): boolean
+  /** The SDK's name of the tool that is meant. */
+  targetOf(asked: string): string | undefined
+  /** Whether calls of this tool come wrapped. The SDK sees them when they are complete. */
+  wraps(name: string): boolean
+  /** Unwraps a call of such a tool. */
+  unwrapped(call: AiReplyCall): AiReplyCall
+  found(call: UnitCall): void
+}
+
+interface ReplyReader {
+  /** A part of a reply as the SDK should see it; undefined if it should not. */
+  read(part: AiReplyPart): AiReplyPart | undefined
+}
+
+export function createReplyReader(context: ReplyContext): ReplyReader {
+  const seen = new Set<string>()
+  /** Calls whose name may still change. The SDK sees them when they are complete. */
+  const held = new Set<string>()
+  const isHeld = (name: string) => name === context.bridge || context.wraps(name) || !context.known(name)
+
+  const readCall = (given: AiReplyCall): AiReplyCall => {
+    if (given.providerExecuted || context.isBeside(given.toolName)) return given
+    const part = context.wraps(given.toolName) ? context.unwrapped(given) : given
+    const id = distinct(part.toolCallId, seen)
+    const written = { name: part.toolName, arguments: part.input }
+    const input = readArguments(part.input)
+    context.found({ id, name: part.toolName, input, text: part.input })
+    const shown = shownAs(written.name, input, context)
+    const text = shown.input === undefined ? readable(part.input, input) : writeJson(shown.input)
+    if (shown.name === part.toolName && text === part.input && id === part.toolCallId) return part
+    return {
+      ...part,
+      toolCallId: id,
+      toolName: shown.name,
+      input: text,
+      ...(shown.name === part.toolName ? {} : { providerMetadata: addMark(part.providerMetadata, written) }),
+    }
+  }
+
+  return {
+    read(part) {
+      if (part.type === 'tool-call') return readCall(part as AiReplyCall)
+      if (!part.type.startsWith('tool-input-')) return part
+      const { id, toolName } = part as { readonly id?: string; readonly toolName?: string }
+      if (id === undefined) return part
+      if (toolName !== undefined && isHeld(toolName)) held.add(id)
+      return held.has(id) ? undefined : part
+    },
+  }
+}
+
+interface Shown {
+  readonly name: string
+  /** Set if it differs from what the model wrote. */
+  readonly input?: Readonly<Record<string, unknown>>
+}
+
+function shownAs(name: string, input: UnitCall['input'], context: ReplyContext): Shown {
+  const value = 'value' in input ? input.value : undefined
+  if (name === context.bridge) {
+    const inner = isRecord(value) && typeof value.name === 'string' ? value : undefined
+    const target = inner ? context.targetOf(String(inner.name)) : undefined
+    const given = readArguments(inner?.arguments)
+    if (target === undefined || !('value' in given) || !isRecord(given.value)) return { name }
+    return { name: target, input: given.value }
+  }
+  if (context.known(name)) return { name }
+  const target = context.targetOf(name)
+  if (target !== undefined) return { name: target }
+  if (!context.known(BRIDGE_NAME)) return { name }
+  return { name: BRIDGE_NAME, input: { name, arguments: argumentsObject(input) } }
+}
+
+/** The SDK, or a server later, refuses arguments that are not an object. */
+function readable(text: string, input: UnitCall['input']): string {
+  if ('value' in input && isRecord(input.value)) return text
+  return text.trim() === '' ? text : writeJson(argumentsObject(input))
+}
+
+/** The model may nest deeper than JSON can be written. */
+function writeJson(value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return '{}'
+  }
+}
+
+/** Some servers give all calls of a reply the same id, or none. */
+function distinct(id: string, seen: Set<string>): string {
+  const base = id === '' ? 'call' : id
+  let own = base
+  for (let count = 2; seen.has(own); count++) own = `${base}~${count}`
+  seen.add(own)
+  return own
 }

@@ -1,14 +1,23 @@
 /**
- * The tools that the SDK is given: all there are, once, because it takes none later. They are how it runs a call and what
- * its hooks see; which of them a request declares is decided in `declare`.
+ * The tools that the SDK gets: all of them at once, because it takes none later. The SDK runs calls with them, and
+ * its hooks see them. `declare` selects the tools of one request.
  */
+
+import { dropUndefined } from '../../base/data.js'
 import type { Catalogue, Entry } from '../../catalogue/catalogue.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
-import { type AiSchema, openSchema } from './schema.js'
-import { importedOf } from './tools.js'
-import type { AiExecuteOptions } from './types.js'
+import type { SurfaceView } from '../../surface/project.js'
+import type { Prompts } from '../../surface/prompts.js'
+import type { Tool } from '../../tool/tool.js'
+import type { WireTool } from '../../tool/wire-tool.js'
+import { fitTool, objectSchema } from '../shared/tools.js'
+import { deferTool, RESERVE } from './found.js'
+import type { NativeWay, Protocol } from './protocol.js'
+import { createSearchTool } from './tool-search.js'
+import { type AiSchema, createOpenSchema, findImported, writeTextArguments } from './tools.js'
+import type { AiExecuteOptions, AiFunction } from './types.js'
 
-/** A tool as this adapter gives it to the SDK. Those that were written for the SDK keep the kind they have there. */
+/** A tool for the SDK. Tools that were written for the SDK keep their kind. */
 export interface AiTool {
   readonly type: 'dynamic'
   readonly description?: string
@@ -18,17 +27,17 @@ export interface AiTool {
 
 export interface RegistryHost {
   readonly loader: string
-  /** Whether the host runs tools that have no `execute`. */
+  /** Whether the host runs tools without `execute`. */
   readonly runsAll: boolean
   run(name: string, input: unknown, options: AiExecuteOptions): Promise<unknown>
-  /** `asked`: what the SDK, or a framework on top of it, gives `toModelOutput`. */
+  /** `asked`: the argument of `toModelOutput`, from the SDK or a framework on top of it. */
   modelOutput(name: string, entry: Entry | undefined, asked: unknown): unknown
 }
 
 export interface Registry {
-  /** Grows when tools arrive; give it to the SDK as it is. */
+  /** Grows when tools arrive. Pass this object to the SDK. */
   readonly tools: Record<string, AiTool>
-  /** Adds what has arrived. */
+  /** Adds new tools of the catalogue. */
   update(): void
   /** Whether Toolwell runs the tool of this name. */
   has(name: string): boolean
@@ -36,11 +45,11 @@ export interface Registry {
   /** Whether requests declare the tool under this name while deferral is on. */
   isWireName(name: string): boolean
   entryOf(name: string): Entry | undefined
-  /** The name under which the SDK has the tool that is meant. */
+  /** The SDK's name of the tool that is meant. */
   nameOf(asked: string): string | undefined
 }
 
-/** What a host's tool has besides a definition, for the SDK and its hooks. */
+/** Fields of a host's tool that the SDK and its hooks use, in addition to the definition. */
 const KEPT = [
   'title',
   'metadata',
@@ -76,7 +85,7 @@ export function createRegistry(
     const entries = [...catalogue.entries()]
     const own = new Set(catalogue.hostTools)
     for (const { wireName, id } of entries) add(wireName, id)
-    // While deferral is off, a host's own tools go by the names it gave them.
+    // While deferral is off, the host's tools keep their own names.
     for (const { tool, id } of entries) if (own.has(tool)) add(tool.name, id)
   }
   for (const name of meta) tools[name] = createTool(name, () => undefined, host)
@@ -98,10 +107,10 @@ export function createRegistry(
   }
 }
 
-/** Reads the catalogue when it is asked: a definition may change, and most tools of a large catalogue are never called. */
+/** Reads the catalogue on access: a definition may change, and most tools of a large catalogue are never called. */
 function createTool(name: string, entry: () => Entry | undefined, host: RegistryHost): AiTool {
   const tool = entry()?.tool
-  const imported = tool && importedOf(tool)
+  const imported = tool && findImported(tool)
   const runs = !tool || host.runsAll || tool.execute || imported?.tool.execute
   const kept = KEPT.flatMap((key) => {
     const value: unknown = imported?.tool[key as keyof typeof imported.tool]
@@ -115,7 +124,10 @@ function createTool(name: string, entry: () => Entry | undefined, host: Registry
       return typeof own === 'function' ? own : (entry()?.tool.description ?? '')
     },
     get inputSchema() {
-      return openSchema(entry()?.tool.inputSchema ?? { type: 'object', properties: {} }, imported?.check)
+      return createOpenSchema(
+        entry()?.tool.inputSchema ?? { type: 'object', properties: {} },
+        imported?.check,
+      )
     },
     toModelOutput: (asked: unknown) => host.modelOutput(name, entry(), asked),
     ...(runs
@@ -128,14 +140,83 @@ function createTool(name: string, entry: () => Entry | undefined, host: Registry
   return made as unknown as AiTool
 }
 
-/** Asked with the input that the tool will get. One that does not fit is not run, so nobody has to approve it. */
+/** Asks with the input that the tool will get. Invalid input is not run, so it needs no approval. */
 async function needsApproval(entry: Entry | undefined, input: unknown, options: unknown): Promise<boolean> {
-  const imported = entry && importedOf(entry.tool)
+  const imported = entry && findImported(entry.tool)
   const rule = imported?.tool.needsApproval
   if (typeof rule !== 'function') return rule === true
   try {
     return (await rule(await imported?.check(input), options)) === true
   } catch {
     return false
+  }
+}
+
+export interface Declared {
+  readonly tools: readonly AiFunction[]
+  /** Tools of the view that the SDK was not given, so it cannot run them. */
+  readonly missing: readonly string[]
+  /** Tools whose arguments the model writes as text. */
+  readonly inText: ReadonlySet<string>
+}
+
+type Schema = Readonly<Record<string, unknown>>
+
+/**
+ * Selects the tools of one request in the order of the view. `given`: the tools that the SDK would send. `ours`:
+ * whether Toolwell manages a tool; the others come first, unchanged.
+ */
+export function declareTools(
+  given: readonly AiFunction[],
+  ours: (name: string) => boolean,
+  view: SurfaceView,
+  protocol: Protocol,
+  prompts: Prompts,
+  way?: NativeWay,
+): Declared {
+  const byName = new Map(given.map((tool) => [tool.name, tool]))
+  const missing: string[] = []
+  const inText = new Set<string>()
+  const schemaOf = (tool: WireTool | Tool): Schema => {
+    const text = protocol === 'google' ? writeTextArguments(tool, prompts.bridgeArguments()) : undefined
+    if (text) inText.add(tool.name)
+    return text ?? objectSchema(fitTool(tool, protocol))
+  }
+  const found = (tool: WireTool | Tool): AiFunction[] => {
+    const own = byName.get(tool.name)
+    if (!own) missing.push(tool.name)
+    if (!own) return []
+    // While deferral is off, tools written for the SDK are sent as the SDK writes them.
+    if (view.mode === 'off' && findImported(tool)) return [own]
+    return [writeDefinition(own, tool, schemaOf(tool))]
+  }
+  const others = given.filter((tool) => !ours(tool.name))
+  const tools = [...others, ...view.tools.flatMap(found)]
+  if (view.delivery !== 'native') return { tools, missing, inText }
+  if (way === 'tool-search') {
+    view.declaredHidden.forEach(found)
+    const loader = view.tools.find(({ name }) => name === view.loader)
+    const searching = tools.map((tool) => (tool.name === loader?.name ? createSearchTool(loader) : tool))
+    return { tools: searching, missing, inText }
+  }
+  const reserve = writeDefinition({ type: 'function', name: RESERVE.name }, RESERVE, objectSchema(RESERVE))
+  return {
+    tools: [...tools, ...[reserve, ...view.declaredHidden.flatMap(found)].map(deferTool)],
+    missing,
+    inText,
+  }
+}
+
+/** Takes the whole definition from the view, which is frozen. The other fields are the SDK's. */
+function writeDefinition(given: AiFunction, tool: WireTool | Tool, inputSchema: Schema): AiFunction {
+  const { strict: _, inputExamples: __, ...own } = given
+  const { strict, inputExamples } = tool
+  // The SDK computes a dynamic description; such a tool is never deferred.
+  const changing = tool.description === '' && own.description !== undefined
+  return {
+    ...own,
+    ...(changing ? {} : { description: tool.description }),
+    inputSchema,
+    ...dropUndefined({ strict, inputExamples: inputExamples?.map((input) => ({ input })) }),
   }
 }

@@ -1,12 +1,12 @@
 /**
- * The parts of the AI SDK that this adapter reads or writes, as shapes: a message of a host and a message of a prompt are
- * read alike, and so are versions 6 and 7. Everything else passes through untouched.
+ * The parts of the AI SDK that this adapter reads or writes, by form: host messages and prompt messages, versions 6
+ * and 7. Everything else passes through unchanged.
  */
 import { isRecord } from '../../base/data.js'
 
 export const WIRE = 'ai-sdk'
 
-/** A `ModelMessage`, or a message of the prompt that a model gets. */
+/** A `ModelMessage`, or a message of a model's prompt. */
 export interface AiMessage {
   readonly role: string
   readonly content: unknown
@@ -32,7 +32,7 @@ export interface AiResultPart extends AiPart {
   readonly output: unknown
 }
 
-/** A tool as the SDK hands it to a model. */
+/** A tool as the SDK passes it to a model. */
 export interface AiFunction {
   readonly type: string
   readonly name: string
@@ -42,7 +42,7 @@ export interface AiFunction {
   readonly inputExamples?: readonly { readonly input: unknown }[]
 }
 
-/** What the SDK asks a model. */
+/** The options of a model call. */
 export interface AiCallOptions {
   readonly prompt: readonly AiMessage[]
   readonly tools?: readonly AiFunction[]
@@ -50,7 +50,7 @@ export interface AiCallOptions {
   readonly providerOptions?: unknown
 }
 
-/** A call in a reply of a model: its arguments are text. */
+/** A call in a reply of a model. Its arguments are text. */
 export interface AiReplyCall {
   readonly type: 'tool-call'
   readonly toolCallId: string
@@ -60,7 +60,7 @@ export interface AiReplyCall {
   readonly providerMetadata?: Readonly<Record<string, unknown>>
 }
 
-/** A piece of a reply, whole or streamed. */
+/** A part of a reply, whole or streamed. */
 export interface AiReplyPart {
   readonly type: string
 }
@@ -72,7 +72,7 @@ export interface AiModel {
   doStream(options: AiCallOptions): Promise<{ readonly stream: AiStream } & AiSent>
 }
 
-/** What the model says it has sent. */
+/** The request body that the model reports. */
 interface AiSent {
   readonly request?: { readonly body?: unknown }
 }
@@ -87,7 +87,7 @@ export interface AiStream {
   pipeThrough(transform: unknown): AiStream
 }
 
-/** What the SDK gives a tool besides its input. Version 7 gives more; all of it is passed on. */
+/** The options that the SDK passes to a tool. Version 7 passes more; all of it is passed on. */
 export interface AiExecuteOptions {
   readonly toolCallId: string
   readonly messages: readonly AiMessage[]
@@ -98,7 +98,7 @@ export function isModel(value: unknown): value is AiModel {
   return isRecord(value) && typeof value.doGenerate === 'function' && typeof value.doStream === 'function'
 }
 
-export function partsOf({ content }: AiMessage): readonly AiPart[] {
+export function listParts({ content }: AiMessage): readonly AiPart[] {
   return Array.isArray(content) ? content.filter(isPart) : []
 }
 
@@ -106,7 +106,7 @@ function isPart(value: unknown): value is AiPart {
   return isRecord(value) && typeof value.type === 'string'
 }
 
-/** A call that the host has to answer. What the provider runs itself is answered in the same message. */
+/** Whether the host has to answer the call. Calls that the provider runs are answered in the same message. */
 export function isCall(part: AiPart): part is AiCallPart {
   return part.type === 'tool-call' && !(part as { providerExecuted?: boolean }).providerExecuted
 }
@@ -115,20 +115,42 @@ export function isResult(part: AiPart): part is AiResultPart {
   return part.type === 'tool-result'
 }
 
-/** What was said, without what was thought. */
-export function spoken(message: AiMessage): string {
+/** The text of a message, without thinking. */
+export function readSpoken(message: AiMessage): string {
   if (typeof message.content === 'string') return message.content
-  return partsOf(message)
+  return listParts(message)
     .map((part) => (part.type === 'text' ? String((part as { text?: unknown }).text ?? '') : ''))
     .join('')
 }
 
-/** What the model reads of a result, as text. */
-export function outputText(output: unknown): string {
+/** The text of a result that the model reads. */
+export function readOutputText(output: unknown): string {
   if (!isRecord(output)) return typeof output === 'string' ? output : ''
   const { type, value, reason } = output
   if (type === 'text' || type === 'error-text') return String(value ?? '')
-  if (type === 'content' && Array.isArray(value)) return spoken({ role: 'tool', content: value })
+  if (type === 'content' && Array.isArray(value)) return readSpoken({ role: 'tool', content: value })
   if (type === 'execution-denied') return String(reason ?? '')
   return JSON.stringify(value) ?? ''
+}
+
+type Options = Readonly<Record<string, unknown>>
+
+export function readOpenaiOptions({ providerOptions }: AiPart): Options {
+  const { openai, azure } = isRecord(providerOptions) ? providerOptions : {}
+  return isRecord(openai) ? openai : isRecord(azure) ? azure : {}
+}
+
+/** Sets the options under both names, `openai` and `azure`: the provider reads its own. */
+export function setOpenaiOptions<Part extends AiPart>(part: Part, options: Options): Part {
+  const { providerOptions, ...rest } = part
+  const { openai: _, azure: __, ...others } = isRecord(providerOptions) ? providerOptions : {}
+  const own = Object.keys(options).length > 0 ? { openai: options, azure: options } : {}
+  const all = { ...others, ...own }
+  return { ...rest, ...(Object.keys(all).length > 0 ? { providerOptions: all } : {}) } as unknown as Part
+}
+
+/** Removes the item id and namespace, because the part is now another call. */
+export function removeItem<Part extends AiPart>(part: Part): Part {
+  const { itemId, namespace, ...others } = readOpenaiOptions(part)
+  return itemId === undefined && namespace === undefined ? part : setOpenaiOptions(part, others)
 }

@@ -1,22 +1,18 @@
-/** How the SDK writes a history down, and how it is read: the same for a host's messages and for a model's prompt. */
+/** The wire of the SDK's messages, for host messages and for a model's prompt. */
 
 import { dropUndefined } from '../../base/data.js'
 import type { WireSupport } from '../../surface/auto.js'
 import type { Prompts } from '../../surface/prompts.js'
-import { MISTRAL_IDS } from '../shared/mistral.js'
+import { MISTRAL_IDS } from '../shared/inserts.js'
 import type { UnitCall } from '../shared/thread.js'
 import type { Wire } from '../shared/wire.js'
-import { contentOutput, withTakenMedia } from './media.js'
-import type { NativeWay } from './native-way.js'
-import { inTurns, normaliseMessage } from './normalise.js'
-import { withUniqueItems } from './openai-options.js'
-import { type Protocol, rules } from './protocol.js'
-import { withProviderCalls } from './provider-calls.js'
-import { messagesOf, readMessages } from './read.js'
-import { withSearchItems } from './search-items.js'
-import { boundThinking } from './thinking.js'
-import { withToolChanges } from './tool-changes.js'
-import { withSearches } from './tool-search.js'
+import { addToolChanges } from './found.js'
+import { joinTurns, normaliseMessage, removeProviderCalls } from './normalise.js'
+import type { NativeWay } from './protocol.js'
+import { boundThinking, type Protocol, rules } from './protocol.js'
+import { readMessages, restoreMessages } from './read.js'
+import { replaceMedia, writeContentOutput } from './results.js'
+import { addSearches, removeRepeatedItems, writeSearchItems } from './tool-search.js'
 import { type AiMessage, WIRE } from './types.js'
 import { writeMessages } from './write.js'
 
@@ -24,25 +20,25 @@ export interface AiParts {
   readonly prompt: readonly AiMessage[]
 }
 
-/** The calls of a reply that the SDK has started. */
+/** The calls of a reply that the SDK started. */
 export type AiReply = readonly UnitCall[]
 
 export interface AiWireOptions {
-  /** Names of tools that Toolwell does not run and that the request declares all the same. */
+  /** Names of declared tools that Toolwell does not run. */
   readonly beside?: readonly string[]
-  /** How the provider can reveal tools itself. */
+  /** How the provider can reveal tools. */
   readonly way?: NativeWay | undefined
-  /** Whether the SDK has the tool of this name on this request: no result may refer to another. */
+  /** Whether the SDK has this tool on this request: results must not refer to others. */
   readonly given?: (name: string) => boolean
-  /** Histories that a host keeps: they are not sent as they are. */
+  /** Histories that a host keeps. They are not sent unchanged. */
   readonly stored?: boolean
-  /** The provider drops thinking that is no longer valid, or does not check it: nothing is left out here. */
+  /** The provider drops invalid thinking or does not check it, so none is removed here. */
   readonly keepsThinking?: boolean
   /** The server is Mistral's. */
   readonly mistral?: boolean
 }
 
-/** OpenAI's search brings tools between the messages, and takes none away. */
+/** OpenAI's search adds tools between messages, but cannot remove them. */
 const NATIVE: Readonly<Record<NativeWay, NonNullable<WireSupport['native']>>> = {
   references: 'references',
   'tool-changes': 'changes',
@@ -65,37 +61,34 @@ export function aiWire(
   const inMessages = { ...others, ...(answers ? { results: prompts.noOutput() } : {}) }
   return {
     name: protocol,
-    // The SDK takes the system prompt beside the messages.
+    // The SDK takes the system prompt outside the messages.
     traits: {
-      // What a model is asked is the SDK's own; what a host gives may be anything.
+      // A model's prompt has the SDK's form; a host may pass anything.
       ...(stored ? { form: WIRE } : {}),
       ...dropUndefined({ ids: ids && mistral ? { ...ids, ...MISTRAL_IDS } : ids }),
       modelSpeaksBetween: mistral,
+      keepsMedia: protocol === WIRE,
       opensWithUser,
       thinking: protocol === 'anthropic' && !keepsThinking ? boundThinking : undefined,
       wordlessSearches: way === 'tool-search',
-      // The providers of Anthropic and Google make one turn of results and what follows them.
+      // The providers of Anthropic and Google join results and the text after them into one turn.
       notesJoinAnswers: protocol !== 'anthropic' && protocol !== 'google',
       native: way && NATIVE[way],
     },
-    normalise: (message) => normaliseMessage(withTakenMedia(message, protocol, prompts), inMessages),
+    normalise: (message) => normaliseMessage(replaceMedia(message, protocol, prompts), inMessages),
     read: readMessages,
-    ...(protocol === WIRE ? { restore: messagesOf } : {}),
+    ...(protocol === WIRE ? { restore: restoreMessages } : {}),
     write(units, view) {
       const { section } = view
       const native = view.delivery === 'native' ? way : undefined
       const declared = native
         ? [...view.tools, ...view.declaredHidden].map(({ name }) => name).filter(given)
         : []
-      // Off, references are the host's own, and so are the tools that they lead to.
+      // While deferral is off, references and their tools are the host's own.
       const known = view.mode === 'off' && protocol === 'anthropic' ? { has: given } : new Set(declared)
       const searches = native === 'tool-search'
       const changed =
-        native === 'tool-changes'
-          ? withToolChanges(units, known)
-          : searches
-            ? withSearches(units, view)
-            : units
+        native === 'tool-changes' ? addToolChanges(units, known) : searches ? addSearches(units, view) : units
       const kept = stored || searches
       const written = writeMessages(changed, {
         protocol,
@@ -104,10 +97,10 @@ export function aiWire(
         known: kept ? undefined : known,
         wordless: searches ? view.loader : undefined,
       })
-      const messages = stored ? written : withProviderCalls(written, rules[protocol])
-      if (turns) return inTurns(messages)
+      const messages = stored ? written : removeProviderCalls(written, rules[protocol])
+      if (turns) return joinTurns(messages)
       return protocol === 'openai-responses'
-        ? withSearchItems(withUniqueItems(messages), view, prompts)
+        ? writeSearchItems(removeRepeatedItems(messages), view, prompts)
         : messages
     },
     ofHost: () => beside,
@@ -123,7 +116,7 @@ export function aiWire(
                 type: 'tool-result',
                 toolCallId: callId,
                 toolName: calls[index]?.name ?? WIRE,
-                output: parts ? contentOutput(parts) : { type: 'text', value: text },
+                output: parts ? writeContentOutput(parts) : { type: 'text', value: text },
               })),
             },
           ],

@@ -1,34 +1,35 @@
-/** Units as messages of the SDK. What was not changed is given back as the same message. */
+/** Writes units as messages of the SDK. An unchanged message is the same object. */
+
+import { isRecord } from '../../base/data.js'
 import type { Prompts } from '../../surface/prompts.js'
 import { argumentsObject, type Unit, type UnitCall } from '../shared/thread.js'
-import { references } from './found.js'
-import { contentOutput } from './media.js'
-import { untied } from './openai-options.js'
+import { type Known, writeKnownReferences, writeReferences } from './found.js'
 import type { Protocol } from './protocol.js'
 import type { AnswerSource } from './read.js'
-import { type Known, referring } from './references.js'
+import { writeContentOutput } from './results.js'
 import {
   type AiCallPart,
   type AiMessage,
   type AiPart,
   type AiResultPart,
   isCall,
-  outputText,
-  partsOf,
+  isResult,
+  listParts,
+  readOutputText,
+  removeItem,
   WIRE,
 } from './types.js'
-import { createWords } from './words.js'
 
 type Answer = Extract<Unit, { kind: 'answer' }>
 type Assistant = Extract<Unit, { kind: 'assistant' }>
 
 export interface WriteOptions {
   readonly protocol: Protocol
-  /** The search of the provider's own: its results hold no words. */
+  /** The provider's search, whose results hold no text. */
   readonly wordless?: string | undefined
   readonly section: string
   readonly prompts: Prompts
-  /** Names that a result may refer to. Absent: references stay as they are. */
+  /** Names that a result may refer to. Absent: references stay unchanged. */
   readonly known?: Known | undefined
 }
 
@@ -37,16 +38,17 @@ export function writeMessages(
   { protocol, section, prompts, known, wordless }: WriteOptions,
 ): AiMessage[] {
   const output: AiMessage[] = []
-  // Those providers make one turn of results and what follows them; servers of the others want the model to speak next.
+  // These providers join results and the text after them into one turn; other servers require a reply of the model
+  // next.
   const inTurn = protocol === 'anthropic' || protocol === 'google'
   const words = createWords(output, { wordless, besideResults: inTurn })
-  /** The name that each call has here: a result goes by the name of its call. */
+  /** The written name of each call: its result has the same name. */
   const names = new Map<string, string>()
   let answers: Answer[] = []
   const flush = () => {
     for (const message of toolMessages(answers, names, known)) words.push(message)
-    // What a search has to say besides its references follows all results.
-    if (known) for (const answer of answers) words.say(besideReferences(answer, prompts))
+    // The additional text of a search follows all results.
+    if (known) for (const answer of answers) words.say(readAddedText(answer, prompts))
     answers = []
   }
   for (const unit of units) {
@@ -62,7 +64,7 @@ export function writeMessages(
     } else words.push(own(unit) ?? plain(unit.kind, unit.text))
   }
   flush()
-  return section === '' ? output : withSection(output, section, protocol)
+  return section === '' ? output : addSection(output, section, protocol)
 }
 
 function own({ native }: Exclude<Unit, { kind: 'note' }>): AiMessage | undefined {
@@ -79,7 +81,7 @@ function assistantMessage(unit: Assistant): AiMessage {
   if (!message)
     return { role: 'assistant', content: [...words(unit.text), ...unit.calls.map((call) => toPart(call))] }
   const left = new Set(unit.calls)
-  const kept = partsOf(message).flatMap((part): AiPart[] => {
+  const kept = listParts(message).flatMap((part): AiPart[] => {
     if (!isCall(part)) return [part]
     const call = unit.calls.find(({ id, native }) => native?.value === part || id === part.toolCallId)
     if (!call || !left.delete(call)) return []
@@ -98,7 +100,7 @@ function toPart({ id, name, input, native }: UnitCall, was?: AiPart): AiCallPart
   const part = native?.wire === WIRE ? (native.value as AiCallPart) : undefined
   if (part) return part.toolCallId === id ? part : { ...part, toolCallId: id }
   return {
-    ...(was && untied(was)),
+    ...(was && removeItem(was)),
     type: 'tool-call',
     toolCallId: id,
     toolName: name,
@@ -106,7 +108,7 @@ function toPart({ id, name, input, native }: UnitCall, was?: AiPart): AiCallPart
   }
 }
 
-/** Answers that were one message stay one. */
+/** Answers of one message stay in one message. */
 function toolMessages(
   answers: readonly Answer[],
   names: ReadonlyMap<string, string>,
@@ -140,30 +142,30 @@ function resultPart(
   const part = native?.wire === WIRE ? (native.value as AnswerSource).part : undefined
   const toolName = names.get(callId) ?? part?.toolName ?? 'unknown'
   const kept =
-    !loaded || !known || (outputText(part?.output) === '' && loaded.every((name) => known.has(name)))
+    !loaded || !known || (readOutputText(part?.output) === '' && loaded.every((name) => known.has(name)))
   if (kept && part?.toolName === toolName && part.toolCallId === callId) return part
   const own =
     part?.output ??
     (loaded
-      ? references(loaded.map((name) => [name]))
+      ? writeReferences(loaded.map((name) => [name]))
       : parts
-        ? contentOutput(parts)
+        ? writeContentOutput(parts)
         : { type: 'text', value: text })
-  const output = kept ? own : referring(loaded, known)
+  const output = kept ? own : writeKnownReferences(loaded, known)
   return { ...part, type: 'tool-result', toolCallId: callId, toolName, output } as AiResultPart
 }
 
-function besideReferences(answer: Answer, prompts: Prompts): string {
+function readAddedText(answer: Answer, prompts: Prompts): string {
   const part = sourceOf(answer)?.part
-  const text = answer.loaded && part ? outputText(part.output) : ''
+  const text = answer.loaded && part ? readOutputText(part.output) : ''
   return text === '' ? '' : prompts.frame({ body: text })
 }
 
 /**
- * Behind your own system prompt: joined to it, as many servers take only one system message; for Anthropic as a message
- * of its own, so that your cache marks stay where they are.
+ * Adds the section to your system prompt, because many servers accept only one system message. For Anthropic it is a
+ * separate message, so that your cache marks keep their place.
  */
-function withSection(messages: AiMessage[], section: string, protocol: Protocol): AiMessage[] {
+function addSection(messages: AiMessage[], section: string, protocol: Protocol): AiMessage[] {
   const first = messages.findIndex(({ role }) => role !== 'system')
   const end = first < 0 ? messages.length : first
   const last = messages[end - 1]
@@ -173,4 +175,93 @@ function withSection(messages: AiMessage[], section: string, protocol: Protocol)
       : { role: 'system', content: section }
   const kept = last && protocol !== 'anthropic' ? end - 1 : end
   return [...messages.slice(0, kept), made, ...messages.slice(end)]
+}
+
+/**
+ * Adds text that has no message: to the user message before it, or to the output of the last result. If no result
+ * takes text, it waits for the next result or user message.
+ */
+export interface Words {
+  /** Adds a message, and the waiting text if the message takes it. */
+  push(message: AiMessage): void
+  /** Adds text after the last message. */
+  say(text: string): void
+}
+
+export interface WordsOptions {
+  /** The tool whose results hold no text. */
+  readonly wordless?: string | undefined
+  /** The provider joins results and the user message after them, so the text may be a message there. */
+  readonly besideResults?: boolean
+}
+
+/** Writes into `output`. */
+export function createWords(
+  output: AiMessage[],
+  { wordless, besideResults = false }: WordsOptions = {},
+): Words {
+  let waiting = ''
+  return {
+    push(message) {
+      const taken = waiting === '' ? undefined : addText(message, waiting, wordless)
+      if (taken) waiting = ''
+      output.push(taken ?? message)
+    },
+    say(text) {
+      if (text === '') return
+      const start = besideResults ? output.length - 1 : output.findLastIndex(({ role }) => role !== 'tool')
+      // From the last message with results back to the message before them.
+      for (let index = output.length - 1; index >= Math.max(0, start); index--) {
+        const made = addText(output[index] as AiMessage, text, wordless, besideResults)
+        if (!made) continue
+        output[index] = made
+        return
+      }
+      if (!besideResults && output.at(-1)?.role === 'tool') waiting = joined(waiting, text)
+      else output.push({ role: 'user', content: [{ type: 'text', text }] })
+    },
+  }
+}
+
+/** The message with the text at its end; undefined if it takes none. */
+function addText(
+  message: AiMessage,
+  text: string,
+  wordless: string | undefined,
+  besideResults = false,
+): AiMessage | undefined {
+  const { role, content } = message
+  if (role === 'user') {
+    const before = typeof content === 'string' ? [{ type: 'text', text: content }] : listParts(message)
+    return { ...message, content: [...before, { type: 'text', text }] }
+  }
+  if (role !== 'tool' || besideResults) return undefined
+  const parts = listParts(message)
+  const last = parts.findLastIndex((part) => isResult(part) && part.toolName !== wordless)
+  const part = parts[last]
+  if (!part || !isResult(part)) return undefined
+  const made: AiPart[] = [...parts]
+  made[last] = { ...part, output: extendOutput(part.output, text) } as AiResultPart
+  return { ...message, content: made }
+}
+
+/** Extends an output as the providers write it: text, JSON as text, or a list of parts. */
+function extendOutput(output: unknown, text: string): object {
+  const { type, value, ...others } = isRecord(output) ? output : { type: 'text', value: output }
+  if (type === 'content' && Array.isArray(value))
+    return { ...others, type, value: [...value, { type: 'text', text }] }
+  if (type === 'execution-denied') {
+    const { reason } = others as { readonly reason?: unknown }
+    return { ...others, type, reason: joined(String(reason ?? 'Tool execution denied.'), text) }
+  }
+  const isError = type === 'error-text' || type === 'error-json'
+  return {
+    ...others,
+    type: isError ? 'error-text' : 'text',
+    value: joined(readOutputText(output), text),
+  }
+}
+
+function joined(before: string, text: string): string {
+  return before === '' ? text : `${before}\n\n${text}`
 }

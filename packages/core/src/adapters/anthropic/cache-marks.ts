@@ -1,20 +1,20 @@
-/** Cache marks of our own, where the host asked for them: behind the tools, the system prompt and the last message. */
+/** Adds cache marks after the tools, the system prompt and the last message, if the host asked for them. */
 import { dropUndefined, isRecord } from '../../base/data.js'
 import type { AnthropicParts } from './types.js'
-import { type AnthropicCacheControl, blocksOf, isBlank, isThinking } from './types.js'
+import { type AnthropicCacheControl, isBlank, isThinking, readBlocks } from './types.js'
 
-/** The API takes no more in one request. */
+/** The limit of the API for one request. */
 const LIMIT = 4
 
-/** The host's own marks stay, and count. The last message comes first: it is worth most. */
-export function withMarks(parts: AnthropicParts, ttl: '5m' | '1h'): AnthropicParts {
+/** Keeps the host's marks, which count towards the limit. The last message comes first: its mark saves most. */
+export function addCacheMarks(parts: AnthropicParts, ttl: '5m' | '1h'): AnthropicParts {
   const inTools = marksIn(parts.tools)
   const inSystem = marksIn(parts.system)
   const inMessages = marksIn(parts.messages)
   const own = [...inTools, ...inSystem, ...inMessages]
   let left = LIMIT - own.length
   const take = () => left-- > 0
-  /** A longer life may not stand behind a shorter one, in the order in which the API reads: tools, system, messages. */
+  /** The API refuses a longer lifetime after a shorter one. It reads tools, then system, then messages. */
   const mark = (before: readonly Mark[], behind: readonly Mark[]): AnthropicCacheControl => {
     const long = behind.some(isLong) || (ttl === '1h' && before.every(isLong))
     return long ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' }
@@ -22,7 +22,7 @@ export function withMarks(parts: AnthropicParts, ttl: '5m' | '1h'): AnthropicPar
 
   const messages = [...parts.messages]
   const last = messages.at(-1)
-  const blocks = blocksOf(last?.content)
+  const blocks = readBlocks(last?.content)
   const end = blocks.at(-1)
   if (last && end && !isThinking(end) && !isBlank(end) && !isMarked(end) && take())
     messages[messages.length - 1] = {
@@ -31,7 +31,7 @@ export function withMarks(parts: AnthropicParts, ttl: '5m' | '1h'): AnthropicPar
     }
 
   let { system, tools } = parts
-  const said = typeof system === 'string' ? (blocksOf(system) as unknown as AnthropicSystem) : system
+  const said = typeof system === 'string' ? (readBlocks(system) as unknown as AnthropicSystem) : system
   const closing = said?.at(-1)
   if (said && closing && !isMarked(closing) && take())
     system = [
@@ -59,7 +59,7 @@ function isMarked(block: object): boolean {
   return isRecord((block as { cache_control?: unknown }).cache_control)
 }
 
-/** Marks in their order, also inside the results of tools. */
+/** All marks in order, including those inside tool results. */
 function marksIn(value: unknown): Mark[] {
   if (Array.isArray(value)) return value.flatMap(marksIn)
   if (!isRecord(value)) return []

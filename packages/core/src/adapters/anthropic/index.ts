@@ -5,9 +5,9 @@ import type { AnthropicMessage, AnthropicParts, AnthropicPrompt, AnthropicReply 
 import { type AnthropicOptions, anthropicWire } from './wire.js'
 
 export type { Thread } from '../shared/adapter.js'
-export type { Described } from '../shared/import-tools.js'
-export type { StreamedReply } from '../shared/streamed.js'
-export type { Warning, WarningCode } from '../shared/warning.js'
+export type { StreamedReply } from '../shared/stream.js'
+export type { Described } from '../shared/tools.js'
+export type { Warning, WarningCode } from '../shared/wire.js'
 export { assemble, readEvents, readUsage } from './stream.js'
 export { importTools } from './tools.js'
 export type {
@@ -37,12 +37,12 @@ export type Anthropic<Message extends AnthropicMessage = AnthropicMessage> = Ada
   AnthropicPrompt
 >
 
-/** With an SDK, its own type of a message is `Message`: `anthropic<MessageParam>(conversation)`. */
+/** With an SDK, pass its message type: `anthropic<MessageParam>(conversation)`. */
 export function anthropic<Message extends AnthropicMessage = AnthropicMessage>(
   conversation: Conversation,
   options: AnthropicOptions = {},
 ): Anthropic<Message> {
   const { prompts } = adapterPort(conversation)
-  // Messages that are written here have role and content in their documented shapes, whatever type names them.
+  // The written messages have the documented role and content, which fit any client's type.
   return createAdapter(conversation, anthropicWire(prompts, options)) as unknown as Anthropic<Message>
 }

@@ -1,9 +1,8 @@
-/** Messages that the API refuses, in the nearest form that it takes. Nothing that was said is lost on the way. */
+/** Converts messages that the API refuses to the nearest form that it accepts, without losing content. */
 
 import { isRecord } from '../../base/data.js'
 import type { Prompts } from '../../surface/prompts.js'
-import { plainText, wordsOf } from '../shared/plain-text.js'
-import { sameItems } from '../shared/same-items.js'
+import { hasSameItems, plainText, textUnlessEmpty } from '../shared/thread.js'
 import {
   type AnthropicBlock,
   type AnthropicCall,
@@ -11,24 +10,27 @@ import {
   isBlank,
   isCall,
   isThinking,
-  said,
+  textBlocks,
 } from './types.js'
 
 const ROLES = ['user', 'assistant', 'system']
 const IN_RESULT = ['text', 'image', 'search_result', 'document', 'tool_reference', 'browser_state']
 
-/** The message itself where it needs no change; none where it says nothing; several where one had what only different roles may say. */
+/**
+ * Returns the same message if nothing changed, nothing if it is empty, and several if it mixes content of different
+ * roles.
+ */
 export function normaliseMessage(message: AnthropicMessage, prompts: Prompts): readonly AnthropicMessage[] {
   const { role, content } = message
   const speaker = ROLES.includes(role) ? role : 'user'
   const given = Array.isArray(content) ? content : undefined
   const blocks = given
     ? given.flatMap((block) => normaliseBlock(block, speaker, prompts))
-    : said(plainText(content))
+    : textBlocks(plainText(content))
   const turns = bySpeaker(blocks, speaker)
   const [first = { role: speaker, blocks: [] }, ...others] = turns
-  const same = given ? sameItems(blocks, given) : typeof content === 'string'
-  // What the model left empty is for the writer: it may stand last.
+  const same = given ? hasSameItems(blocks, given) : typeof content === 'string'
+  // Leave an empty message of the model to the writer: it is allowed at the end.
   if (first.blocks.length === 0 && speaker !== 'assistant') return role === 'system' ? [message] : []
   if (others.length === 0 && same && first.role === role) return [message]
   return turns.length === 0
@@ -41,7 +43,7 @@ interface Turn {
   readonly blocks: AnthropicBlock[]
 }
 
-/** Only the model calls, and only the user answers, whatever the role says. */
+/** Only the model calls tools and only the user answers, whatever the role is. */
 function bySpeaker(blocks: readonly AnthropicBlock[], role: string): readonly Turn[] {
   const turns: Turn[] = []
   for (const block of blocks) {
@@ -54,18 +56,18 @@ function bySpeaker(blocks: readonly AnthropicBlock[], role: string): readonly Tu
 }
 
 function normaliseBlock(block: unknown, role: string, prompts: Prompts): readonly AnthropicBlock[] {
-  if (!isRecord(block)) return told(block)
+  if (!isRecord(block)) return writeAsText(block)
   const { type, text } = block
-  if (typeof type !== 'string') return typeof text === 'string' ? said(text) : told(block)
-  if (type === 'text' && typeof text !== 'string') return said(plainText(text))
+  if (typeof type !== 'string') return typeof text === 'string' ? textBlocks(text) : writeAsText(block)
+  if (type === 'text' && typeof text !== 'string') return textBlocks(plainText(text))
   const normal = block as AnthropicBlock
   if (type === 'tool_use') return [normaliseCall(normal)]
   if (type === 'tool_result') return normaliseResult(normal, prompts)
-  // Of another library, or of a reply that was cut: the API takes thoughts back only with its own seal.
+  // Thinking of another library, or of a reply that was cut. The API accepts thinking only with its signature.
   if (role !== 'user' && isThinking(normal) && !isSealed(normal)) return []
   if (role !== 'user') return [normal]
-  // Of the model's own blocks the words alone can be another's.
-  if (isThinking(normal)) return said(plainText(normal.thinking))
+  // A user message may keep only the text of the model's own blocks.
+  if (isThinking(normal)) return textBlocks(plainText(normal.thinking))
   return isBlank(normal) ? [] : [normal]
 }
 
@@ -75,19 +77,19 @@ function isSealed({ type, thinking, signature, data }: AnthropicBlock): boolean 
     : typeof data === 'string'
 }
 
-/** Something that is no block. */
-function told(value: unknown): readonly AnthropicBlock[] {
-  return said(wordsOf(value))
+/** Converts a value that is not a block. */
+function writeAsText(value: unknown): readonly AnthropicBlock[] {
+  return textBlocks(textUnlessEmpty(value))
 }
 
-/** An id that is missing, and a name, are left for the repair of the history: empty ones are no server's. */
+/** Leaves an empty id or name for the repair of the history. */
 export function normaliseCall(block: AnthropicBlock): AnthropicCall {
   if (isCall(block)) return block
   const { id, name } = block
   return { ...block, id: plainText(id), name: plainText(name) }
 }
 
-/** References stand alone in their result: words beside them follow it. */
+/** References must be alone in their result: text follows the result. */
 function normaliseResult(block: AnthropicBlock, prompts: Prompts): readonly AnthropicBlock[] {
   const { tool_use_id: id, content, is_error: failed, ...others } = block
   const parts = Array.isArray(content) ? content.flatMap(resultParts) : undefined
@@ -98,7 +100,7 @@ function normaliseResult(block: AnthropicBlock, prompts: Prompts): readonly Anth
     typeof id === 'string' &&
     (failed === undefined || typeof failed === 'boolean') &&
     (kept
-      ? kept.length > 0 && sameItems(kept, content as unknown[])
+      ? kept.length > 0 && hasSameItems(kept, content as unknown[])
       : content === undefined || typeof content === 'string') &&
     !(failed && (content === undefined || content === ''))
   if (same) return [block]
@@ -113,12 +115,12 @@ function normaliseResult(block: AnthropicBlock, prompts: Prompts): readonly Anth
   return [result as AnthropicBlock, ...words]
 }
 
-/** Kinds that are not known here pass, unless they are plain text under another provider's name. */
+/** Unknown types pass, unless they are plain text in another provider's form. */
 function resultParts(part: unknown): readonly AnthropicBlock[] {
-  if (!isRecord(part)) return told(part)
+  if (!isRecord(part)) return writeAsText(part)
   const { type, text } = part
   if (typeof type === 'string' && IN_RESULT.includes(type) && (type !== 'text' || typeof text === 'string'))
     return isBlank(part as AnthropicBlock) ? [] : [part as AnthropicBlock]
-  if (typeof text === 'string') return said(text)
-  return typeof type === 'string' && type !== 'text' ? [part as AnthropicBlock] : told(text ?? part)
+  if (typeof text === 'string') return textBlocks(text)
+  return typeof type === 'string' && type !== 'text' ? [part as AnthropicBlock] : writeAsText(text ?? part)
 }

@@ -1,15 +1,14 @@
-/** Reads messages of the Anthropic API as units, and the calls of a reply. */
+/** Reads Anthropic messages as units, and the calls of a reply. */
 
 import { isRecord } from '../../base/data.js'
 import { invalid } from '../../base/options.js'
-import { plainText } from '../shared/plain-text.js'
-import { createReadings } from '../shared/readings.js'
 import {
   cutOff,
+  describeReferences,
   type Native,
+  plainText,
   readArguments,
-  referencesText,
-  textOf,
+  readText,
   type Unit,
   type UnitCall,
 } from '../shared/thread.js'
@@ -20,49 +19,38 @@ import {
   type AnthropicCall,
   type AnthropicMessage,
   type AnthropicReply,
-  blocksOf,
   isCall,
   isResult,
   isThinking,
-  referencesIn,
+  readBlocks,
+  readReferences,
   WIRE,
 } from './types.js'
 
-/** A message and the units it was read as. */
+/** A message and its units. */
 export interface Source {
   readonly message: AnthropicMessage
   readonly units: readonly Unit[]
 }
 
-/** What the API says of a reply that ran into a limit. */
+/** The stop reasons of a reply that reached a limit. */
 const CUT_SHORT = ['max_tokens', 'model_context_window_exceeded']
 
-const sources = createReadings<Source>()
 const origins = new WeakMap<Unit, Source>()
 
-/** The message that a unit was read from, where it was read here. */
-export function originOf(unit: Unit): Source | undefined {
+/** The message of a unit that was read in this process. */
+export function findSource(unit: Unit): Source | undefined {
   return origins.get(unit)
 }
 
-/** Hosts move cache marks about in messages they have sent: those are not read. */
-export function sourceOf(message: AnthropicMessage): Source {
-  const { role, content } = message
-  const blocks: readonly unknown[] = Array.isArray(content) ? content : []
-  const seen = blocks.flatMap((block) => {
-    if (!isRecord(block)) return [block]
-    const { type, text, id, name, input, tool_use_id: of, content: result } = block
-    return [block, type, text, id, name, input, of, result]
-  })
-  return sources(message, [role, content, ...seen], () => {
-    const source = { message, units: unitsOf(message) }
-    for (const unit of source.units) origins.set(unit, source)
-    return source
-  })
+export function readMessage(message: AnthropicMessage): readonly Unit[] {
+  const source = { message, units: readUnits(message) }
+  for (const unit of source.units) origins.set(unit, source)
+  return source.units
 }
 
-function unitsOf({ role, content }: AnthropicMessage): Unit[] {
-  const blocks = blocksOf(content)
+function readUnits({ role, content }: AnthropicMessage): Unit[] {
+  const blocks = readBlocks(content)
   const native = (value: unknown, isRest = false): Native => ({
     wire: WIRE,
     value,
@@ -74,31 +62,31 @@ function unitsOf({ role, content }: AnthropicMessage): Unit[] {
     return [
       {
         kind: 'assistant',
-        text: textOf(blocks),
+        text: readText(blocks),
         calls,
         native: native(blocks),
         ...(more ? { more: true as const } : {}),
       },
     ]
   }
-  if (role === 'system') return [{ kind: 'system', text: textOf(blocks), native: native(blocks) }]
+  if (role === 'system') return [{ kind: 'system', text: readText(blocks), native: native(blocks) }]
   const units = blocks.filter(isResult).map((block, index): Unit => {
-    const loaded = referencesIn(block.content)
+    const loaded = readReferences(block.content)
     return {
       kind: 'answer',
       callId: String(block.tool_use_id),
-      text: loaded.length > 0 ? referencesText(loaded) : textOf(block.content),
+      text: loaded.length > 0 ? describeReferences(loaded) : readText(block.content),
       ...(loaded.length > 0 ? { loaded } : {}),
       native: native(block, index > 0),
     }
   })
   const others = blocks.filter((block) => !isResult(block))
   if (others.length > 0 || units.length === 0)
-    units.push({ kind: 'user', text: textOf(others), native: native(others, units.length > 0) })
+    units.push({ kind: 'user', text: readText(others), native: native(others, units.length > 0) })
   return units
 }
 
-export function messagesOf(units: readonly OwnUnit[]): readonly AnthropicMessage[] {
+export function restoreMessages(units: readonly OwnUnit[]): readonly AnthropicMessage[] {
   const messages: AnthropicMessage[] = []
   let open: AnthropicBlock[] = []
   for (const unit of units) {
@@ -116,15 +104,15 @@ export function messagesOf(units: readonly OwnUnit[]): readonly AnthropicMessage
   return messages
 }
 
-/** In the form in which the history will be read: a call without an id is answered too. One that was cut short does not run. */
-export function callsOf(reply: AnthropicReply): readonly UnitCall[] {
+/**
+ * Reads the calls of a reply in the same form as the history: a call without an id gets an answer too. A call that
+ * was cut off does not run.
+ */
+export function readCalls(reply: AnthropicReply): readonly UnitCall[] {
   if (!isRecord(reply) || !('content' in reply))
-    throw invalid(
-      'reply',
-      'run wants the message that the API gave, or any object with its role and content.',
-    )
+    throw invalid('reply', 'run takes the message of the API, or any object with its role and content.')
   const { content, stop_reason: reason } = reply
-  const blocks = blocksOf(content)
+  const blocks = readBlocks(content)
   const cut = CUT_SHORT.includes(reason ?? '') ? blocks.at(-1) : undefined
   return blocks.flatMap((block) => {
     if (block.type !== 'tool_use' || typeof block.name !== 'string') return []

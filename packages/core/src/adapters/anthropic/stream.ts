@@ -1,24 +1,30 @@
-/** Reads a streamed reply: the events of one message to the message they add up to. */
+/** Assembles the events of a streamed reply into one message. */
 import type { Usage } from '../../accounting/measurement.js'
 import { isRecord } from '../../base/data.js'
-import { eventsIn, figure, type StreamedReply, total } from '../shared/streamed.js'
+import { addFigures, checkEvents, readFigure, type StreamedReply } from '../shared/stream.js'
 import { readArguments } from '../shared/thread.js'
-import { type AnthropicReply, blocksOf, isBlank } from './types.js'
+import { type AnthropicReply, isBlank, readBlocks } from './types.js'
 
-export { readEvents } from '../shared/sse.js'
+export { readEvents } from '../shared/stream.js'
 
-/** `usage` of a message as `recordRequest` wants it. On this wire `input_tokens` is what was neither read from the cache nor written to it. */
+/**
+ * Converts `usage` of a message for `recordRequest`. On this wire `input_tokens` excludes tokens that were read from
+ * or written to the cache.
+ */
 export function readUsage(usage: unknown): Usage {
-  const cachedTokens = figure(usage, 'cache_read_input_tokens')
-  const written = figure(usage, 'cache_creation_input_tokens')
+  const cachedTokens = readFigure(usage, 'cache_read_input_tokens')
+  const written = readFigure(usage, 'cache_creation_input_tokens')
   return {
-    inputTokens: total(figure(usage, 'input_tokens'), written, cachedTokens),
+    inputTokens: addFigures(readFigure(usage, 'input_tokens'), written, cachedTokens),
     cachedTokens,
-    outputTokens: figure(usage, 'output_tokens'),
+    outputTokens: readFigure(usage, 'output_tokens'),
   }
 }
 
-/** Adds up events, whether parsed here or given by an SDK. A source that fails half-way gives an incomplete reply, not a throw. */
+/**
+ * Assembles events that were parsed here or by an SDK. If the source fails, returns an incomplete reply instead of
+ * throwing.
+ */
 export async function assemble<Reply extends AnthropicReply = AnthropicReply>(
   events: AsyncIterable<unknown>,
 ): Promise<StreamedReply<Reply, Pick<Reply, 'role' | 'content'>>> {
@@ -29,10 +35,10 @@ export async function assemble<Reply extends AnthropicReply = AnthropicReply>(
   let error: unknown
   let complete = false
   try {
-    for await (const event of eventsIn(events)) {
+    for await (const event of checkEvents(events)) {
       if (!isRecord(event)) continue
       const { type, index, delta } = event
-      // Some servers give an error without a type.
+      // Some servers send an error without a type.
       if (type === 'error' || (type === undefined && event.error)) throw event.error ?? event
       if (type === 'message_start' && isRecord(event.message)) rawUsage = event.message.usage
       if (type === 'message_delta') {
@@ -56,11 +62,12 @@ export async function assemble<Reply extends AnthropicReply = AnthropicReply>(
   for (const [index, text] of inputs) {
     const block = blocks.get(index)
     const input = readArguments(text)
-    // Text that does not parse stays text: `run` tells the model, and the next request carries it as an object.
+    // Text that does not parse stays text: `run` reports it to the model, and the next request sends it inside an
+    // object.
     if (block && text !== '') block.input = 'value' in input ? input.value : text
   }
   const placed = [...blocks].sort(([a], [b]) => a - b).map(([, block]) => block)
-  const content = blocksOf(placed).filter((block) => !isBlank(block))
+  const content = readBlocks(placed).filter((block) => !isBlank(block))
   const message: AnthropicReply = { role: 'assistant', content }
   const reply: AnthropicReply = { ...message, ...(finish === undefined ? {} : { stop_reason: finish }) }
   return {
@@ -74,7 +81,7 @@ export async function assemble<Reply extends AnthropicReply = AnthropicReply>(
   }
 }
 
-/** Text, thinking, signatures: each delta names the field that it makes longer. A citation joins a list. */
+/** Each delta names the field to extend: text, thinking, signature. A citation is added to a list. */
 function extend(block: Record<string, unknown>, delta: Record<string, unknown>): void {
   for (const [field, value] of Object.entries(delta)) {
     if (field === 'citation')
@@ -84,7 +91,7 @@ function extend(block: Record<string, unknown>, delta: Record<string, unknown>):
   }
 }
 
-/** The figures that are there: a later event says null for what an earlier one has said. */
+/** The figures that are not null: a later event may send null for a figure of an earlier one. */
 function given(usage: unknown): Record<string, unknown> {
   return isRecord(usage)
     ? Object.fromEntries(Object.entries(usage).filter(([, figure]) => figure !== null))

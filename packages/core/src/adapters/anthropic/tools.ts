@@ -1,15 +1,21 @@
-/** Definitions to and from the shape of Anthropic Messages. */
+/** Converts definitions to and from the form of Anthropic Messages. */
 import { dropUndefined, isRecord } from '../../base/data.js'
 import { RESERVE_NAME } from '../../base/names.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Tool } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'
-import { assertImportable, type Described } from '../shared/import-tools.js'
-import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'
+import {
+  assertImportable,
+  createToolCodec,
+  type Described,
+  fitTool,
+  type ImportForm,
+  objectSchema,
+} from '../shared/tools.js'
 import { type AnthropicTool, WIRE } from './types.js'
 
 function toNative(given: WireTool | Tool): AnthropicTool {
-  const { name, description, ...tool } = fitted(given, WIRE)
+  const { name, description, ...tool } = fitTool(given, WIRE)
   const { strict, inputExamples: input_examples } = tool
   return {
     name,
@@ -19,13 +25,15 @@ function toNative(given: WireTool | Tool): AnthropicTool {
   }
 }
 
+const FORM: ImportForm = { form: WIRE, shape: '{ name, description, input_schema }' }
+
 const codec = createToolCodec<AnthropicTool>(toNative)
 
 /**
- * Of what is declared hidden, at least one tool is there from the first request on: the first deferred tool puts a note
- * about deferral before the model, which would move everything behind it.
+ * Declares one deferred tool from the first request on. The first deferred tool makes the API add a note before the
+ * messages, which would move everything after it.
  */
-export function anthropicTools(view: SurfaceView): readonly AnthropicTool[] {
+export function writeTools(view: SurfaceView): readonly AnthropicTool[] {
   const tools = codec.write(view)
   if (view.delivery !== 'native') return tools
   return [...tools, RESERVE, ...view.declaredHidden.map(deferred)]
@@ -47,10 +55,10 @@ function deferred(tool: WireTool): AnthropicTool {
 }
 
 /**
- * Reads a host's existing `tools` array. `describe` adds what the wire cannot hold: `execute`, `defer`, `aliases` …
- * While deferral is off, the very array given here is what `begin` returns. Throws `invalid-tool` at a tool that Anthropic
- * defines (`bash_20250124`, `web_search_20250305` …), which has no schema: put it before `parts.tools` yourself; and at tools
- * of another wire.
+ * Reads your existing `tools` array. `describe` adds fields that the wire cannot hold: `execute`, `defer`, `aliases`
+ * … While deferral is off, `begin` returns this array. Throws `invalid-tool` for tools of another wire, and for tools
+ * that Anthropic defines (`bash_20250124`, `web_search_20250305` …), which have no schema: put those before
+ * `parts.tools` yourself.
  */
 export function importTools<Native extends AnthropicTool>(
   wire: readonly Native[],
@@ -58,7 +66,7 @@ export function importTools<Native extends AnthropicTool>(
 ): readonly Tool[] {
   assertImportable(
     wire,
-    WIRE,
+    FORM,
     ({ name, input_schema: schema }) => typeof name === 'string' && isRecord(schema),
   )
   return codec.read(wire, (tool) => {

@@ -1,18 +1,18 @@
-/** The parts of Anthropic Messages that this adapter reads or writes. Everything else passes through untouched. */
+/** The parts of Anthropic Messages that this adapter reads or writes. Everything else passes through unchanged. */
 
 import { isRecord } from '../../base/data.js'
-import type { IdRules } from '../shared/settle-ids.js'
+import type { IdRules } from '../shared/wire.js'
 
 export interface AnthropicMessage {
   readonly role: string
   readonly content?: unknown
 }
 
-/** The API's answer, or any object with its role and content. */
+/** The reply of the API, or any object with its role and content. */
 export interface AnthropicReply {
   readonly role: string
   readonly content: unknown
-  /** Tells a call that was cut short from a whole one: its input may be an object all the same. */
+  /** Identifies a call that was cut off: its input may still be an object. */
   readonly stop_reason?: string | null
   readonly usage?: unknown
 }
@@ -28,20 +28,20 @@ export interface AnthropicTextBlock {
   cache_control?: AnthropicCacheControl | null
 }
 
-/** A tool of the host's. Tools that Anthropic defines have other shapes; send those beside the ones given here. */
+/** A tool of the host. Tools that Anthropic defines have other forms: add them to the request yourself. */
 export interface AnthropicTool {
   type?: 'custom' | null
   name: string
   description?: string
   input_schema: { type: 'object'; [keyword: string]: unknown }
-  /** Declared, and not shown to the model before a reference to it. */
+  /** Declared, but hidden from the model until a reference to it. */
   defer_loading?: boolean
   strict?: boolean
   input_examples?: Record<string, unknown>[]
   cache_control?: AnthropicCacheControl | null
 }
 
-/** The content of the message that `run` gives. */
+/** The content of the message that `run` returns. */
 export interface AnthropicToolResult {
   type: 'tool_result'
   tool_use_id: string
@@ -65,7 +65,7 @@ export type AnthropicMediaBlock =
       title?: string
     }
 
-/** Stands where the API puts the definition of a deferred tool before the model. */
+/** The place where the API shows the definition of a deferred tool to the model. */
 export interface AnthropicToolReference {
   type: 'tool_reference'
   tool_name: string
@@ -73,7 +73,7 @@ export interface AnthropicToolReference {
 
 export const WIRE = 'anthropic'
 
-/** The API says so itself when it refuses one. An id may not return anywhere in a conversation. */
+/** From the API's own error message. An id must be unique in the conversation. */
 export const ID_RULES: IdRules = {
   legal: /^[a-zA-Z0-9_-]+$/,
   scope: 'history',
@@ -83,8 +83,8 @@ export const ID_RULES: IdRules = {
 export type AnthropicBlock = Readonly<Record<string, unknown>> & { readonly type: string }
 export type AnthropicCall = AnthropicBlock & { readonly id: string; readonly name: string }
 
-/** A string stands for one text block. What has not the shape of a block is left out. */
-export function blocksOf(content: unknown): readonly AnthropicBlock[] {
+/** The blocks of a content. A string is one text block. Values that are not blocks are skipped. */
+export function readBlocks(content: unknown): readonly AnthropicBlock[] {
   if (typeof content === 'string') return content === '' ? [] : [textBlock(content)]
   if (!Array.isArray(content)) return []
   return content.filter(
@@ -96,8 +96,8 @@ export function textBlock(text: string): AnthropicBlock & AnthropicTextBlock {
   return { type: 'text', text }
 }
 
-/** A text as blocks: none where it is blank. */
-export function said(text: string): readonly AnthropicBlock[] {
+/** A text as blocks: none if it is blank. */
+export function textBlocks(text: string): readonly AnthropicBlock[] {
   return text.trim() === '' ? [] : [textBlock(text)]
 }
 
@@ -109,7 +109,7 @@ export function isResult({ type, tool_use_id: id }: AnthropicBlock): boolean {
   return type === 'tool_result' && typeof id === 'string'
 }
 
-export function reference(name: string): AnthropicToolReference {
+export function createReference(name: string): AnthropicToolReference {
   return { type: 'tool_reference', tool_name: name }
 }
 
@@ -117,13 +117,13 @@ export function isThinking({ type }: AnthropicBlock): boolean {
   return type === 'thinking' || type === 'redacted_thinking'
 }
 
-/** A text that was begun and never filled. The API sends such blocks, and does not take them back. */
+/** Whether a text block is empty. The API sends such blocks, but does not accept them. */
 export function isBlank({ type, text }: AnthropicBlock): boolean {
   return type === 'text' && typeof text === 'string' && text.trim() === ''
 }
 
-/** The names that the result of a search refers to. */
-export function referencesIn(content: unknown): string[] {
+/** The tools that a search result refers to. */
+export function readReferences(content: unknown): string[] {
   if (!Array.isArray(content)) return []
   return content.flatMap((part: unknown) =>
     isRecord(part) && part.type === 'tool_reference' && typeof part.tool_name === 'string'
@@ -133,15 +133,15 @@ export function referencesIn(content: unknown): string[] {
 }
 
 export interface AnthropicPrompt {
-  /** Your system prompt. It is no message on this wire, so it is given beside them. */
+  /** Your system prompt. On this wire it is not a message. */
   readonly system?: string | readonly AnthropicTextBlock[] | undefined
 }
 
-/** Its arrays are yours to read: they are sent again, and may be the ones you gave. */
+/** Do not change its arrays: they are sent again, and may be yours. */
 export interface AnthropicParts<Message extends AnthropicMessage = AnthropicMessage> {
   readonly messages: Message[]
-  /** Absent where there are none. */
+  /** Absent if there are none. */
   readonly tools?: AnthropicTool[]
-  /** Yours, and the section behind it. Absent where there is neither. */
+  /** Your system prompt, followed by the section. Absent if both are empty. */
   readonly system?: string | AnthropicTextBlock[]
 }

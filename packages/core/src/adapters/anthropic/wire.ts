@@ -1,20 +1,18 @@
-/** Anthropic Messages as a wire: what it can do, and its parts put together. */
+/** The wire of Anthropic Messages. */
+
 import { isRecord } from '../../base/data.js'
 import { assertKnownKeys, assertOneOf } from '../../base/options.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
-import type { Wire } from '../shared/wire.js'
-import { createWriteOn, type Pieces } from '../shared/write-on.js'
-import { writeAnswers } from './answer.js'
-import { withMarks } from './cache-marks.js'
-import { sendable, splitSystem } from './last-checks.js'
+import type { ThinkingTrait, Wire } from '../shared/wire.js'
+import { addCacheMarks } from './cache-marks.js'
+import { checkMessages, splitSystem } from './last-checks.js'
 import { normaliseMessage } from './normalise.js'
-import { callsOf, messagesOf, sourceOf } from './read.js'
+import { readCalls, readMessage, restoreMessages } from './read.js'
 import { readUsage } from './stream.js'
-import { systemOf } from './system.js'
-import { boundThinking } from './thinking.js'
-import { anthropicTools } from './tools.js'
+import { writeTools } from './tools.js'
 import {
+  type AnthropicBlock,
   type AnthropicMessage,
   type AnthropicParts,
   type AnthropicPrompt,
@@ -22,32 +20,39 @@ import {
   type AnthropicTextBlock,
   type AnthropicTool,
   ID_RULES,
+  isBlank,
+  isThinking,
+  readBlocks,
+  textBlock,
   WIRE,
 } from './types.js'
-import { writeMessages } from './write.js'
+import { writeAnswers, writeMessages } from './write.js'
 
 export interface AnthropicOptions {
-  /** Whether the server defers tools natively (`defer_loading`, `tool_reference`). Default true; false for servers and models that do not. */
+  /**
+   * Whether the server defers tools natively (`defer_loading`, `tool_reference`). Default true. Set it to false for
+   * servers and models that do not.
+   */
   readonly native?: boolean
   /**
-   * Whether tools may be added and removed by system messages between the others. Default false: it is a beta, for which
-   * the request needs the header `anthropic-beta: mid-conversation-tool-changes-2026-07-01`. Without it, a system message
-   * of yours between the others is sent as the user's words.
+   * Whether system messages between the others may add and remove tools. Default false: it is a beta that needs the
+   * header `anthropic-beta: mid-conversation-tool-changes-2026-07-01`. Without it, your system messages between the
+   * others are sent as user text.
    */
   readonly toolChanges?: boolean
-  /** Marks the tools, the system prompt and the last message for the prompt cache, besides your own marks. Default: none. */
+  /** Adds cache marks to the tools, the system prompt and the last message, in addition to your own. Default: none. */
   readonly cache?: '5m' | '1h'
   /**
-   * What becomes of thinking behind bytes that have changed (a compaction, another provider in between). Default `strip`: it
-   * is left out for good. `keep`: all of it is sent. For models with a fixed budget (`thinking: { type: 'enabled' }`), which
-   * do not check it and want it in a tool loop; and where your requests ask the API to drop it, by
-   * `thinking.block_binding.prefix_mismatch_behavior: 'drop_block'` and the header
+   * What to do with thinking after bytes that changed (a compaction, or a reply of another provider). Default
+   * `strip`: it is removed permanently. `keep`: it is sent. Use `keep` for models with a fixed budget (`thinking: {
+   * type: 'enabled' }`), which do not check thinking and need it in a tool loop. Also use it if your requests ask the
+   * API to drop invalid thinking, with `thinking.block_binding.prefix_mismatch_behavior: 'drop_block'` and the header
    * `anthropic-beta: thinking-binding-controls-2026-08-01`.
    */
   readonly thinking?: 'strip' | 'keep'
 }
 
-/** `prompts`: what has to be said in a history, in the host's words. */
+/** `prompts`: the texts that Toolwell adds to a history. */
 export function anthropicWire(
   prompts: Prompts,
   options: AnthropicOptions = {},
@@ -56,18 +61,10 @@ export function anthropicWire(
   const { native = true, toolChanges = false, cache, thinking = 'strip' } = options
   assertOneOf('thinking', thinking, ['strip', 'keep'])
   if (cache !== undefined) assertOneOf('cache', cache, ['5m', '1h'])
-  const pieces: Pieces<AnthropicMessage, ReadonlySet<string>> = {
-    begins: (unit, before) => unit.kind === 'user' && before?.kind === 'assistant',
-    seen: (view) => [...namesIn(view)],
-    start: namesIn,
-    copy: (known) => known,
-    write: (units, known) => writeMessages(units, known, prompts),
-  }
   return {
     name: WIRE,
     traits: {
       form: WIRE,
-      readsInStretches: true,
       prompt: ['system'],
       native: native ? (toolChanges ? 'changes' : 'references') : undefined,
       ids: ID_RULES,
@@ -75,31 +72,81 @@ export function anthropicWire(
       thinking: thinking === 'strip' ? boundThinking : undefined,
     },
     normalise: (message) => normaliseMessage(message, prompts),
-    read: (messages) => messages.flatMap((message) => sourceOf(message).units),
-    restore: messagesOf,
-    write: (units, view, warn) => createWriteOn(pieces)(units, view, warn),
-    createWrite: () => createWriteOn(pieces),
+    read: (messages) => messages.flatMap(readMessage),
+    restore: restoreMessages,
+    write: (units, view) => writeMessages(units, listNames(view), prompts),
     parts(given, view, { system }, warn) {
-      const tools = anthropicTools(view)
+      const tools = writeTools(view)
       const [leading, messages] = splitSystem(given)
       if (leading.length > 0)
-        warn('system-message-moved', 'moved a system message that came first into the system prompt')
-      const prompt = systemOf(system, leading, view.section)
-      const limits = { known: namesIn(view), systemBetween: toolChanges }
+        warn('system-message-moved', 'moved a leading system message into the system prompt')
+      const prompt = writeSystem(system, leading, view.section)
+      const limits = { known: listNames(view), systemBetween: toolChanges }
       const parts: AnthropicParts = {
-        messages: sendable(messages, limits, warn) as AnthropicMessage[],
+        messages: checkMessages(messages, limits, warn) as AnthropicMessage[],
         ...(tools.length > 0 ? { tools: tools as AnthropicTool[] } : {}),
         ...(prompt === undefined ? {} : { system: prompt as string | AnthropicTextBlock[] }),
       }
-      return cache === undefined ? parts : withMarks(parts, cache)
+      return cache === undefined ? parts : addCacheMarks(parts, cache)
     },
     usage: (reply) => (isRecord(reply) ? readUsage(reply.usage) : undefined),
-    calls: callsOf,
+    calls: readCalls,
     answer: (answers, view) => writeAnswers(answers, view, prompts),
   }
 }
 
 /** Every name that a reference may have. */
-function namesIn(view: SurfaceView): ReadonlySet<string> {
+function listNames(view: SurfaceView): ReadonlySet<string> {
   return new Set([...view.tools, ...view.declaredHidden].map(({ name }) => name))
+}
+
+/** Builds the system prompt: the host's own, leading system messages, and the section. */
+function writeSystem(
+  system: AnthropicPrompt['system'],
+  leading: readonly AnthropicMessage[],
+  section: SurfaceView['section'],
+): AnthropicPrompt['system'] {
+  return withSection(withLeading(system, leading), section)
+}
+
+/** Adds the section last, so that your blocks and their cache marks keep their place. */
+function withSection(
+  system: AnthropicPrompt['system'],
+  section: SurfaceView['section'],
+): AnthropicPrompt['system'] {
+  if (section === '') return system
+  if (system === undefined || system === '') return section
+  return typeof system === 'string' ? `${system}\n\n${section}` : [...system, textBlock(section)]
+}
+
+/** Adds leading system messages to the host's system prompt. */
+function withLeading(
+  system: AnthropicPrompt['system'],
+  leading: readonly AnthropicMessage[],
+): AnthropicPrompt['system'] {
+  const texts = leading
+    .flatMap(({ content }) => readBlocks(content))
+    .filter((block): block is ReturnType<typeof textBlock> => block.type === 'text' && !isBlank(block))
+  if (texts.length === 0) return system
+  if (typeof system === 'object') return [...system, ...texts]
+  const isPlain = leading.every(({ content }) => typeof content === 'string')
+  const own = system === undefined || system === '' ? [] : [textBlock(system)]
+  const blocks = [...own, ...texts]
+  return isPlain ? blocks.map(({ text }) => text).join('\n\n') : blocks
+}
+
+/**
+ * From Claude Fable 5.1 on, the API refuses a thinking block if `system`, `tools` or an earlier message changed after
+ * the block was made. Blocks may be removed, oldest first (page build-with-claude/preserved-thinking).
+ */
+const boundThinking: ThinkingTrait = {
+  holds: (unit) =>
+    unit.kind === 'assistant' &&
+    unit.native?.wire === WIRE &&
+    (unit.native.value as readonly AnthropicBlock[]).some(isThinking),
+  without: (unit) => {
+    if (unit.kind !== 'assistant' || !unit.native) return unit
+    const blocks = unit.native.value as readonly AnthropicBlock[]
+    return { ...unit, native: { ...unit.native, value: blocks.filter((block) => !isThinking(block)) } }
+  },
 }

@@ -1,25 +1,35 @@
+/** Writes units as Anthropic messages, and answers of calls as blocks. */
+
+import type { MediaPart } from '../../result/part.js'
+import { acceptsMedia } from '../../result/wire-media.js'
+import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
-import { sameItems } from '../shared/same-items.js'
-import { argumentsObject, type Unit, type UnitCall } from '../shared/thread.js'
-import { contentOf } from './answer.js'
-import { originOf, type Source } from './read.js'
+import type { WireTool } from '../../tool/wire-tool.js'
+import type { CallAnswer } from '../../turn/run.js'
+import { listRevealed } from '../../turn/search-call/candidate.js'
+import { writeParts } from '../shared/media.js'
+import { argumentsObject, hasSameItems, type Unit, type UnitCall } from '../shared/thread.js'
+import { findSource, type Source } from './read.js'
 import {
   type AnthropicBlock,
+  type AnthropicMediaBlock,
   type AnthropicMessage,
+  type AnthropicToolResult,
+  createReference,
   isCall,
   isThinking,
-  reference,
-  said,
+  textBlock,
+  textBlocks,
   WIRE,
 } from './types.js'
 
-/** A message that is being written. */
+/** A message while it is written. */
 interface Draft {
   readonly role: string
   source: Source | undefined
-  /** Those of its source, as long as nothing joins them. */
+  /** The units of its source, until another unit joins. */
   units: readonly Unit[]
-  /** What it says, where no unit says it. */
+  /** Content that belongs to no unit. */
   readonly blocks?: readonly AnthropicBlock[]
 }
 
@@ -30,18 +40,21 @@ export function writeMessages(
   prompts: Prompts,
 ): AnthropicMessage[] {
   const messages: AnthropicMessage[] = []
-  for (const each of draft(units, known)) {
+  for (const each of groupUnits(units, known)) {
     const message = toMessage(each, prompts)
     if (message) messages.push(message)
   }
   return messages
 }
 
-/** Units to messages. What was one message stays one; results that were made up join those beside them; a note joins the user's turn it follows. */
-function draft(units: readonly Unit[], known: ReadonlySet<string>): Draft[] {
+/**
+ * Groups units into messages. Units of one message stay together, added results join the results next to them, and a
+ * note joins the user turn before it.
+ */
+function groupUnits(units: readonly Unit[], known: ReadonlySet<string>): Draft[] {
   const drafts: Draft[] = []
   let changes: AnthropicBlock[] = []
-  // A system message stands right before the model's next turn, or last.
+  // A system message must come right before the model's next turn, or last.
   const flush = () => {
     if (changes.length > 0) drafts.push({ role: 'system', source: undefined, units: [], blocks: changes })
     changes = []
@@ -49,12 +62,12 @@ function draft(units: readonly Unit[], known: ReadonlySet<string>): Draft[] {
   for (const unit of units) {
     if (unit.kind === 'note') {
       if (unit.text !== '') addNote(drafts, unit)
-      changes.push(...changesIn(unit, known))
+      changes.push(...writeChanges(unit, known))
       continue
     }
     if (unit.kind === 'assistant') flush()
-    const role = roleOf(unit)
-    const source = originOf(unit)
+    const role = chooseRole(unit)
+    const source = findSource(unit)
     const last = drafts.at(-1)
     if (last && role === 'user' && last.role === 'user' && belongs(unit, source, last)) {
       last.source ??= source
@@ -65,8 +78,8 @@ function draft(units: readonly Unit[], known: ReadonlySet<string>): Draft[] {
   return drafts
 }
 
-/** Tools that the API itself puts before the model, or takes away, at this place. */
-function changesIn(note: Extract<Unit, { kind: 'note' }>, known: ReadonlySet<string>): AnthropicBlock[] {
+/** Blocks with which the API reveals or hides tools at this place. */
+function writeChanges(note: Extract<Unit, { kind: 'note' }>, known: ReadonlySet<string>): AnthropicBlock[] {
   const change = (type: string) => (name: string) =>
     known.has(name) ? [{ type, tool: { type: 'tool_reference', name } }] : []
   return [
@@ -75,8 +88,8 @@ function changesIn(note: Extract<Unit, { kind: 'note' }>, known: ReadonlySet<str
   ]
 }
 
-/** What another wire said to the model in between is the user's here: few models take a system message there. */
-function roleOf(unit: Exclude<Unit, { kind: 'note' }>): 'user' | 'assistant' | 'system' {
+/** A system message of another wire becomes user text, because few models accept a system message there. */
+function chooseRole(unit: Exclude<Unit, { kind: 'note' }>): 'user' | 'assistant' | 'system' {
   if (unit.kind === 'answer') return 'user'
   return unit.kind === 'system' && unit.native?.wire !== WIRE ? 'user' : unit.kind
 }
@@ -86,23 +99,23 @@ function belongs(unit: Unit, source: Source | undefined, last: Draft): boolean {
   return unit.kind === 'answer' && (!source || !last.source)
 }
 
-/** Before a system message, not behind it: the API wants an assistant's turn there, or the end. */
+/** The note goes before a system message: after it, the API accepts only the model's turn or the end. */
 function addNote(drafts: Draft[], note: Unit): void {
   let end = drafts.length
   while (drafts[end - 1]?.role === 'system') end--
-  // Those that come first are the system prompt.
+  // Leading system messages are the system prompt.
   if (end === 0) end = drafts.length
   const before = drafts[end - 1]
   if (before?.role === 'user') before.units = [...before.units, note]
   else drafts.splice(end, 0, { role: 'user', source: undefined, units: [note] })
 }
 
-/** Undefined where it would say nothing. */
+/** Undefined if the message would be empty. */
 function toMessage(
   { role, source, units, blocks = [] }: Draft,
   prompts: Prompts,
 ): AnthropicMessage | undefined {
-  if (source && (units === source.units || sameItems(units, source.units))) return source.message
+  if (source && (units === source.units || hasSameItems(units, source.units))) return source.message
   const content = [...blocks, ...units.flatMap((unit) => toBlocks(unit, prompts))]
   return content.length > 0 ? { ...source?.message, role, content } : undefined
 }
@@ -112,22 +125,25 @@ function toBlocks(unit: Unit, prompts: Prompts): readonly AnthropicBlock[] {
   switch (unit.kind) {
     case 'answer': {
       const content = unit.loaded
-        ? unit.loaded.map(reference)
-        : contentOf(unit.text, unit.parts, false, prompts)
+        ? unit.loaded.map(createReference)
+        : writeContent(unit.text, unit.parts, false, prompts)
       const result = { type: 'tool_result', tool_use_id: unit.callId, content }
       return [(own as AnthropicBlock | undefined) ?? result]
     }
     case 'assistant':
       return own
-        ? rewritten(own as readonly AnthropicBlock[], unit.calls)
-        : [...said(unit.text), ...unit.calls.map((call) => fromCall(call))]
+        ? rewriteBlocks(own as readonly AnthropicBlock[], unit.calls)
+        : [...textBlocks(unit.text), ...unit.calls.map((call) => fromCall(call))]
     default:
-      return (own as readonly AnthropicBlock[] | undefined) ?? said(unit.text)
+      return (own as readonly AnthropicBlock[] | undefined) ?? textBlocks(unit.text)
   }
 }
 
-/** The blocks of an assistant's message with its calls as they are now. Thinking may not come last: what led to nothing goes. */
-function rewritten(blocks: readonly AnthropicBlock[], calls: readonly UnitCall[]): readonly AnthropicBlock[] {
+/** Rewrites the blocks of a reply with its current calls. Thinking must not come last: it led to nothing. */
+function rewriteBlocks(
+  blocks: readonly AnthropicBlock[],
+  calls: readonly UnitCall[],
+): readonly AnthropicBlock[] {
   const byId = new Map(calls.map((call) => [call.id, call]))
   const kept = blocks.flatMap((block) => {
     const call = isCall(block) ? byId.get(block.id) : undefined
@@ -140,4 +156,63 @@ function rewritten(blocks: readonly AnthropicBlock[], calls: readonly UnitCall[]
 function fromCall({ id, name, input, native }: UnitCall, was?: AnthropicBlock): AnthropicBlock {
   if (native?.wire === WIRE) return native.value as AnthropicBlock
   return { ...was, type: 'tool_use', id, name, input: argumentsObject(input) }
+}
+
+const FAILED = ['error', 'timed-out', 'already-started', 'not-recorded']
+
+export function writeAnswers(
+  answers: readonly CallAnswer[],
+  view: SurfaceView,
+  prompts: Prompts,
+): AnthropicMessage[] {
+  if (answers.length === 0) return []
+  const results = answers.map((answer) => writeResult(answer, view, prompts))
+  // The API accepts no text next to references: the text of a search follows all results.
+  const rest = answers.flatMap((answer) =>
+    findReferred(answer, view).length > 0 && answer.text !== ''
+      ? [textBlock(prompts.frame({ body: answer.text }))]
+      : [],
+  )
+  return [{ role: 'user', content: [...results, ...rest] }]
+}
+
+/** The tools that an answer refers to. */
+function findReferred({ outcome }: CallAnswer, view: SurfaceView): readonly WireTool[] {
+  return view.delivery === 'native' && outcome.kind === 'search' ? listRevealed(outcome.result) : []
+}
+
+function writeResult(answer: CallAnswer, view: SurfaceView, prompts: Prompts): AnthropicToolResult {
+  const { callId, text, outcome, parts } = answer
+  const tools = findReferred(answer, view)
+  const failed = FAILED.includes(outcome.kind)
+  return {
+    type: 'tool_result',
+    tool_use_id: callId,
+    content:
+      tools.length > 0
+        ? tools.map(({ name }) => createReference(name))
+        : writeContent(text, parts, failed, prompts),
+    ...(failed ? { is_error: true } : {}),
+  }
+}
+
+/** The API accepts only text in an error. */
+function writeContent(
+  text: string,
+  parts: CallAnswer['parts'],
+  failed: boolean,
+  prompts: Prompts,
+): AnthropicToolResult['content'] {
+  if (!parts || failed) return text
+  const made = writeParts(parts, mediaBlock, prompts)
+  if (made.every((each) => typeof each === 'string')) return made.join('\n')
+  return made.map((each) => (typeof each === 'string' ? textBlock(each) : each))
+}
+
+function mediaBlock(part: MediaPart): AnthropicMediaBlock | undefined {
+  if (!acceptsMedia(WIRE, part)) return undefined
+  const { type, mediaType, data, name } = part
+  if (type === 'image') return { type, source: { type: 'base64', media_type: mediaType as never, data } }
+  const source = { type: 'base64', media_type: 'application/pdf', data } as const
+  return { type: 'document', source, ...(name === undefined ? {} : { title: name }) }
 }

@@ -5,9 +5,9 @@ import type { GoogleContent, GoogleReply } from './types.js'
 import { type GoogleOptions, type GoogleParts, type GooglePrompt, googleWire } from './wire.js'
 
 export type { Thread } from '../shared/adapter.js'
-export type { Described } from '../shared/import-tools.js'
-export type { StreamedReply } from '../shared/streamed.js'
-export type { Warning, WarningCode } from '../shared/warning.js'
+export type { StreamedReply } from '../shared/stream.js'
+export type { Described } from '../shared/tools.js'
+export type { Warning, WarningCode } from '../shared/wire.js'
 export { assemble, readEvents, readUsage, type StreamedContent } from './stream.js'
 export { importTools } from './tools.js'
 export type {
@@ -35,12 +35,12 @@ export type Google<Content extends GoogleContent = GoogleContent> = Adapter<
   GooglePrompt
 >
 
-/** With an SDK, its own type of a content is `Content`: `google<Content>(conversation)`. */
+/** With an SDK, pass its content type: `google<Content>(conversation)`. */
 export function google<Content extends GoogleContent = GoogleContent>(
   conversation: Conversation,
   options: GoogleOptions = {},
 ): Google<Content> {
   const { prompts } = adapterPort(conversation)
-  // The wire reads any content of this protocol and writes only contents of it: the host's type is as good as ours.
+  // The wire reads and writes any content of this protocol, which fits any client's type.
   return createAdapter(conversation, googleWire(prompts, options)) as unknown as Google<Content>
 }

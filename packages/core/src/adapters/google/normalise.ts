@@ -1,19 +1,17 @@
-/** Parts that servers refuse, and the nearest ones that they take. Nothing that was said is lost on the way. */
+/** Converts parts that servers refuse to the nearest form that they accept, without losing content. */
 
 import { isRecord } from '../../base/data.js'
-import { plainText } from '../shared/plain-text.js'
-import { sameItems } from '../shared/same-items.js'
-import { argumentsObject, readArguments } from '../shared/thread.js'
+import { argumentsObject, hasSameItems, plainText, readArguments } from '../shared/thread.js'
 import type { GoogleContent, GoogleFunctionCall, GoogleFunctionResponse, GooglePart } from './types.js'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The parts of a content; its own list where none of them needs a change. Kinds that are not known here pass: servers add their own. */
+/** Returns the same list if nothing changed. Unknown parts pass: servers add new ones. */
 export function normaliseParts({ parts }: GoogleContent): readonly GooglePart[] {
   const given: readonly unknown[] = Array.isArray(parts) ? parts : parts == null ? [] : [parts]
   const ids = new Set<string>()
   const made = given.flatMap((part) => normalisePart(part, ids))
-  return (Array.isArray(parts) && sameItems(made, parts) ? parts : made) as readonly GooglePart[]
+  return (Array.isArray(parts) && hasSameItems(made, parts) ? parts : made) as readonly GooglePart[]
 }
 
 function normalisePart(part: unknown, ids: Set<string>): readonly GooglePart[] {
@@ -23,12 +21,12 @@ function normalisePart(part: unknown, ids: Set<string>): readonly GooglePart[] {
     if (typeof text === 'string') return [part as GooglePart]
     if (text != null) return [{ ...part, text: plainText(text) }]
     const data = Object.keys(others).filter((field) => others[field] != null)
-    // What only describes needs something to describe: the end of a stream may be a signature alone.
+    // Metadata needs a part to describe: the end of a stream may be a signature alone.
     if (data.every((field) => field === 'thought' || field === 'thoughtSignature'))
       return data.length === 0 ? [] : [{ ...others, text: '' } as GooglePart]
     return [part as GooglePart]
   }
-  // One kind of data each.
+  // A part holds one kind of data.
   const words = said(plainText(text))
   if (call != null) {
     const normal = isRecord(call) ? normaliseCall(call, ids) : undefined
@@ -48,7 +46,7 @@ function said(text: string): readonly GooglePart[] {
   return text === '' ? [] : [{ text }]
 }
 
-/** An id that stands in this content already gets a number. */
+/** A repeated id in one content gets a number. */
 function normaliseCall(call: Fields, ids: Set<string>): GoogleFunctionCall {
   const { id: given, args, ...others } = call
   const base = plainText(given)

@@ -1,37 +1,41 @@
-/** Contents to units. A reply of the model is one unit; a user's content is one for each response in it, and one for the rest. */
+/**
+ * Reads contents as units. A reply of the model is one unit. A user content is one unit for each response, and one
+ * for the rest.
+ */
 
 import { isRecord } from '../../base/data.js'
-import { plainText } from '../shared/plain-text.js'
-import { createReadings } from '../shared/readings.js'
-import { type Native, readArguments, textOf, type Unit, type UnitCall } from '../shared/thread.js'
+import {
+  type Native,
+  plainText,
+  readArguments,
+  readText,
+  type Unit,
+  type UnitCall,
+} from '../shared/thread.js'
 import type { OwnUnit } from '../shared/wire.js'
 import { normaliseParts } from './normalise.js'
-import { joinReplies } from './replies.js'
 import {
-  fieldsOf,
   type GoogleContent,
+  type GoogleFunctionCall,
   type GoogleFunctionResponse,
   type GooglePart,
   type GoogleReply,
+  listParts,
   WIRE,
 } from './types.js'
 
-/** What a unit of this wire was read from: some parts of a content. */
+/** The parts of a content that a unit was read from. */
 export interface Piece {
   readonly content: GoogleContent
   readonly parts: readonly GooglePart[]
-  /** Responses of the same content stand before these parts. */
+  /** Responses of the same content come before these parts. */
   readonly isRest?: boolean
 }
-
-const readings = createReadings<readonly Unit[]>()
 
 export function readContents(contents: readonly GoogleContent[]): readonly Unit[] {
   let open: readonly UnitCall[] = []
   return joinReplies(contents).flatMap((content) => {
-    // Responses without ids depend on the calls that are open.
-    const seen = [...fieldsOf(content), ...open.flatMap((call) => [call.id, call.name, ownId(call)])]
-    const units = readings(content, seen, () => readContent(content, open).map(placed))
+    const units = readContent(content, open).map(markRest)
     for (const unit of units) {
       if (unit.kind === 'assistant') open = unit.calls
       if (unit.kind === 'answer') open = open.filter(({ id }) => id !== unit.callId)
@@ -40,35 +44,35 @@ export function readContents(contents: readonly GoogleContent[]): readonly Unit[
   })
 }
 
-/** What the units of a thread were read from. */
-export function contentsOf(units: readonly OwnUnit[]): readonly GoogleContent[] {
+/** Rebuilds the contents of a thread. */
+export function restoreContents(units: readonly OwnUnit[]): readonly GoogleContent[] {
   return units.flatMap(({ native: { value, form } }) => (form === 'rest' ? [] : [(value as Piece).content]))
 }
 
-function placed(unit: OwnUnit, index: number): OwnUnit {
+function markRest(unit: OwnUnit, index: number): OwnUnit {
   return index === 0 ? unit : { ...unit, native: { ...unit.native, form: 'rest' } }
 }
 
-export function contentOf(reply: GoogleReply): GoogleContent | undefined {
+export function findContent(reply: GoogleReply): GoogleContent | undefined {
   return 'candidates' in reply ? reply.candidates?.[0]?.content : (reply as GoogleContent)
 }
 
-/** Thoughts are no text: they stay in the native piece. */
-export function spokenText(parts: readonly GooglePart[]): string {
-  return textOf(parts.filter((part) => part?.thought !== true))
+/** Thoughts are not text: they stay in the native piece. */
+export function readSpoken(parts: readonly GooglePart[]): string {
+  return readText(parts.filter((part) => part?.thought !== true))
 }
 
 /**
- * The calls of a content. One without an id goes by its name, with a number from the second in this content on. Along
- * the history such an id occurs again, like those of servers that number each reply anew, and its anchors tell the
- * occurrences apart: these are matched from the end after a compaction, which numbers from the start would not survive.
+ * The calls of a content. A call without an id gets its name as id, with a number from the second one in this content
+ * on. Such an id is repeated in the history, and anchors distinguish the occurrences: they are matched from the end
+ * after a compaction, which numbers from the start would not survive.
  */
-export function callsOf(content: GoogleContent): readonly UnitCall[] {
-  return callsIn(normaliseParts(content))
+export function readCalls(content: GoogleContent): readonly UnitCall[] {
+  return readPartCalls(normaliseParts(content))
 }
 
-/** Of parts in normal form. */
-export function callsIn(parts: readonly GooglePart[]): readonly UnitCall[] {
+/** `parts` are in normal form. */
+export function readPartCalls(parts: readonly GooglePart[]): readonly UnitCall[] {
   const ids = new Set<string>()
   return parts.flatMap((part): UnitCall[] => {
     if (!part.functionCall) return []
@@ -81,27 +85,27 @@ export function callsIn(parts: readonly GooglePart[]): readonly UnitCall[] {
   })
 }
 
-/** The id that a call has on this wire, if any. */
-export function ownId(call: UnitCall | undefined): string | undefined {
+/** The id of a call on this wire, if it has one. */
+export function readOwnId(call: UnitCall | undefined): string | undefined {
   if (call?.native?.wire !== WIRE) return call?.id
   return (call.native.value as GooglePart).functionCall?.id || undefined
 }
 
-/** Neither text, nor thought, nor a call. */
+/** Whether a part is not text, a thought or a call. */
 function isOther({ text, thought, functionCall }: GooglePart): boolean {
   return text === undefined && !thought && !functionCall
 }
 
 function readContent(content: GoogleContent, open: readonly UnitCall[]): readonly OwnUnit[] {
   const parts = normaliseParts(content)
-  const calls = callsIn(parts)
+  const calls = readPartCalls(parts)
   const answers: OwnUnit[] = []
   const own: OwnUnit[] = []
-  let left = [...open, ...calls]
+  let left = [...calls, ...open]
   const rest = parts.filter((part) => {
     const response = part.functionResponse
     if (!response) return true
-    const call = answeredBy(response, left)
+    const call = findCall(response, left)
     left = left.filter((each) => each !== call)
     const callId = call?.id ?? (response.id || response.name || '')
     const piece: Piece = { content, parts: [part] }
@@ -110,8 +114,8 @@ function readContent(content: GoogleContent, open: readonly UnitCall[]): readonl
     place.push({ kind: 'answer', callId, text, native: native(piece) })
     return false
   })
-  const text = spokenText(rest)
-  // Only the model calls, whatever the role says; and a call and its response may have come as one.
+  const text = readSpoken(rest)
+  // Only the model calls, whatever the role is. A call and its response may be in one content.
   if (content.role === 'model' || calls.length > 0)
     return [
       ...answers,
@@ -129,17 +133,20 @@ function readContent(content: GoogleContent, open: readonly UnitCall[]): readonl
   return [...answers, { kind: 'user', text, native: native(piece) }]
 }
 
-/** By its id; else the first open call of that name, unless both have ids and these differ. One that came twice has a number. */
-function answeredBy({ id, name }: GoogleFunctionResponse, open: readonly UnitCall[]): UnitCall | undefined {
-  const exact = id ? open.find((call) => ownId(call) === id) : undefined
+/**
+ * Matches by id. Otherwise the first open call of that name, unless both have different ids. A repeated id has a
+ * number.
+ */
+function findCall({ id, name }: GoogleFunctionResponse, open: readonly UnitCall[]): UnitCall | undefined {
+  const exact = id ? open.find((call) => readOwnId(call) === id) : undefined
   return (
     exact ??
-    open.find((call) => call.name === name && (!id || ownId(call) === undefined)) ??
-    (id ? open.find((call) => ownId(call)?.startsWith(`${id}:`)) : undefined)
+    open.find((call) => call.name === name && (!id || readOwnId(call) === undefined)) ??
+    (id ? open.find((call) => readOwnId(call)?.startsWith(`${id}:`)) : undefined)
   )
 }
 
-/** What the model reads: the one text, or the whole object where it is not ours. */
+/** The text that the model reads: the single text of Toolwell's form, or the whole object. */
 function responseText(response: unknown): string {
   if (!isRecord(response)) return ''
   const [key = '', ...others] = Object.keys(response)
@@ -149,4 +156,73 @@ function responseText(response: unknown): string {
 
 function native(value: GooglePart | Piece): Native {
   return { wire: WIRE, value }
+}
+
+const joined = new WeakSet<GoogleContent>()
+
+/**
+ * Joins contents that are one reply. The official client keeps one content for each chunk of a stream, but servers
+ * treat every content as a turn, and require all calls of a reply in one content right before their responses. Joined
+ * are consecutive contents of the model from the first whose calls are answered after the last. The others stay
+ * separate: the host continued after a text or an interrupted call, and notices may be placed between them.
+ */
+function joinReplies(contents: readonly GoogleContent[]): readonly GoogleContent[] {
+  const groups: GoogleContent[] = []
+  let index = 0
+  while (index < contents.length) {
+    const start = index
+    while (isOfModel(contents[index])) index++
+    if (index === start) {
+      groups.push(contents[index++] as GoogleContent)
+      continue
+    }
+    const run = contents.slice(start, index)
+    const first = findFirstAnswered(run, readResponses(contents, index))
+    groups.push(...run.slice(0, first), ...joinRun(run.slice(first)))
+  }
+  return groups
+}
+
+/** Whether `joinReplies` made this content. */
+export function isJoined(content: GoogleContent): boolean {
+  return joined.has(content)
+}
+
+function joinRun(run: readonly GoogleContent[]): readonly GoogleContent[] {
+  const [first, ...others] = run
+  if (!first || others.length === 0) return run
+  const reply = { ...first, parts: normaliseParts({ parts: run.flatMap(normaliseParts) }) }
+  joined.add(reply)
+  return [reply]
+}
+
+/** From the end: without ids, responses belong to the latest calls of their name. */
+function findFirstAnswered(run: readonly GoogleContent[], responses: GoogleFunctionResponse[]): number {
+  let first = run.length
+  for (const [index, content] of [...run.entries()].reverse())
+    for (const { functionCall: call } of normaliseParts(content)) {
+      const answer = call ? responses.findIndex((response) => fits(response, call)) : -1
+      if (answer < 0) continue
+      responses.splice(answer, 1)
+      first = index
+    }
+  return first
+}
+
+function fits(response: GoogleFunctionResponse, call: GoogleFunctionCall): boolean {
+  return response.id && call.id ? response.id === call.id : response.name === call.name
+}
+
+/** The responses up to the next content of the model. */
+function readResponses(contents: readonly GoogleContent[], start: number): GoogleFunctionResponse[] {
+  let end = start
+  while (end < contents.length && !isOfModel(contents[end])) end++
+  return contents
+    .slice(start, end)
+    .flatMap((content) => normaliseParts(content).flatMap((part) => part.functionResponse ?? []))
+}
+
+/** A response inside the content belongs to a call of the same content. */
+function isOfModel(content: GoogleContent | undefined): boolean {
+  return content?.role === 'model' && !listParts(content).some((part) => part?.functionResponse)
 }

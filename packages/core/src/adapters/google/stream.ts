@@ -1,24 +1,25 @@
-/** Reads a streamed reply: chunks to the one content they add up to. */
+/** Assembles the chunks of a streamed reply into one content. */
 import type { Usage } from '../../accounting/measurement.js'
 import { isRecord } from '../../base/data.js'
-import { eventsIn, figure, type StreamedReply, total } from '../shared/streamed.js'
-import { type GoogleContent, type GooglePart, partsOf } from './types.js'
+import { addFigures, checkEvents, readFigure, type StreamedReply } from '../shared/stream.js'
+import { type GoogleContent, type GooglePart, listParts } from './types.js'
 
-export { readEvents } from '../shared/sse.js'
+export { readEvents } from '../shared/stream.js'
 
 export interface StreamedContent extends GoogleContent {
   readonly role: 'model'
   readonly parts: readonly GooglePart[]
 }
 
-/** `usageMetadata` of a response as `recordRequest` wants it. This API leaves out what is zero. */
+/** Converts `usageMetadata` of a response for `recordRequest`. This API omits zeros. */
 export function readUsage(usage: unknown): Usage {
-  const inputTokens = figure(usage, 'promptTokenCount')
+  const inputTokens = readFigure(usage, 'promptTokenCount')
   const rest = inputTokens === undefined ? undefined : 0
   return {
     inputTokens,
-    cachedTokens: figure(usage, 'cachedContentTokenCount') ?? rest,
-    outputTokens: total(figure(usage, 'candidatesTokenCount'), figure(usage, 'thoughtsTokenCount')) ?? rest,
+    cachedTokens: readFigure(usage, 'cachedContentTokenCount') ?? rest,
+    outputTokens:
+      addFigures(readFigure(usage, 'candidatesTokenCount'), readFigure(usage, 'thoughtsTokenCount')) ?? rest,
   }
 }
 
@@ -33,7 +34,10 @@ interface Chunk {
   readonly error?: unknown
 }
 
-/** Adds up chunks, whether parsed here or given by an SDK. A source that fails half-way gives an incomplete reply, not a throw. */
+/**
+ * Assembles chunks that were parsed here or by an SDK. If the source fails, returns an incomplete reply instead of
+ * throwing.
+ */
 export async function assemble<Content extends GoogleContent = StreamedContent>(
   chunks: AsyncIterable<unknown>,
 ): Promise<StreamedReply<Content, Content>> {
@@ -42,13 +46,13 @@ export async function assemble<Content extends GoogleContent = StreamedContent>(
   let rawUsage: unknown
   let error: unknown
   try {
-    for await (const chunk of eventsIn(chunks)) {
+    for await (const chunk of checkEvents(chunks)) {
       const { candidates, promptFeedback, usageMetadata, error: failure } = (chunk ?? {}) as Chunk
       if (failure) throw failure
       rawUsage = usageMetadata ?? rawUsage
       const candidate = candidates?.find(({ index = 0 }) => index === 0)
-      for (const part of partsOf(candidate?.content ?? {})) if (isRecord(part)) add(parts, part)
-      // Or why the prompt was blocked.
+      for (const part of listParts(candidate?.content ?? {})) if (isRecord(part)) add(parts, part)
+      // Or the reason why the prompt was blocked.
       finish = candidate?.finishReason ?? promptFeedback?.blockReason ?? finish
     }
   } catch (cause) {
@@ -66,7 +70,7 @@ export async function assemble<Content extends GoogleContent = StreamedContent>(
   }
 }
 
-/** A part with a signature stays as it came, even one with empty text: the signature holds for that part alone. */
+/** A part with a signature stays separate, even with empty text: the signature is valid only for that part. */
 function add(parts: GooglePart[], part: GooglePart): void {
   const last = parts.at(-1)
   if (!isPlainText(part)) parts.push(part)

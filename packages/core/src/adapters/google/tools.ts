@@ -1,33 +1,45 @@
-/** Definitions to and from the shape of Gemini's function declarations. */
+/** Converts definitions to and from Gemini's function declarations. */
 
 import { dropUndefined, isRecord } from '../../base/data.js'
 import type { JsonSchema, Tool } from '../../tool/tool.js'
-import { assertImportable, type Described } from '../shared/import-tools.js'
-import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'
+import {
+  assertImportable,
+  createToolCodec,
+  type Described,
+  fitTool,
+  type ImportForm,
+  objectSchema,
+} from '../shared/tools.js'
 import { type GoogleFunction, type GoogleFunctionDeclaration, WIRE } from './types.js'
 
+const FORM: ImportForm = {
+  form: WIRE,
+  shape: '{ functionDeclarations: [{ name, description, parameters }] }',
+  nested: 'functionDeclarations',
+}
+
 const codec = createToolCodec<GoogleFunction>((given) => {
-  const { name, description, ...tool } = fitted(given, WIRE)
-  // Not `parameters`: Google's own subset knows neither `additionalProperties` nor `$ref` nor an object without properties.
+  const { name, description, ...tool } = fitTool(given, WIRE)
+  // Not `parameters`: Google's subset has no `additionalProperties`, no `$ref` and no object without properties.
   return { name, description, parametersJsonSchema: objectSchema(tool) }
 })
 
-export const declarations = codec.write
+export const writeTools = codec.write
 
 /**
- * Reads a host's existing `tools` (`[{ functionDeclarations }]`), or a list of declarations. `describe` adds what the wire
- * cannot hold: `execute`, `defer`, `aliases` … While deferral is off, the very declarations given here are what `begin`
- * returns. Throws `invalid-tool` at what is no declaration: at tools that the provider runs (`{ googleSearch }` …), which you
- * put beside `parts.tools` yourself, and at tools of another wire.
+ * Reads your existing `tools` (`[{ functionDeclarations }]`), or a list of declarations. `describe` adds fields that
+ * the wire cannot hold: `execute`, `defer`, `aliases` … While deferral is off, `begin` returns these declarations.
+ * Throws `invalid-tool` for tools of another wire, and for tools that the provider runs (`{ googleSearch }` …): add
+ * those to `parts.tools` yourself.
  */
 export function importTools<Native extends GoogleFunctionDeclaration>(
   wire: readonly (Native | { readonly functionDeclarations?: readonly Native[] | undefined })[],
   describe: (declaration: Native) => Described = () => ({}),
 ): readonly Tool[] {
-  const listed = declarationsIn(wire) as readonly Native[]
+  const listed = unpackDeclarations(wire) as readonly Native[]
   assertImportable(
     listed,
-    WIRE,
+    FORM,
     (tool) => typeof tool.name === 'string' && FOREIGN.every((key) => tool[key] === undefined),
   )
   return codec.read(listed, (declaration) => {
@@ -43,11 +55,11 @@ export function importTools<Native extends GoogleFunctionDeclaration>(
   })
 }
 
-/** What a tool of another wire has, and a declaration has not. */
+/** Keys of tools of other wires, which a declaration does not have. */
 const FOREIGN = ['type', 'input_schema', 'inputSchema']
 
-/** The list itself where it holds no others. What stands beside declarations is not left out: it is refused. */
-function declarationsIn(wire: unknown): unknown {
+/** Unpacks nested declarations. A tool with other keys stays packed, and is refused later. */
+function unpackDeclarations(wire: unknown): unknown {
   if (!Array.isArray(wire)) return wire
   const inner = (tool: unknown) => {
     if (!isRecord(tool) || !Array.isArray(tool.functionDeclarations)) return undefined
@@ -57,7 +69,10 @@ function declarationsIn(wire: unknown): unknown {
   return wire.some(inner) ? wire.flatMap((tool: unknown) => inner(tool) ?? [tool]) : wire
 }
 
-/** Google's subset of OpenAPI as JSON Schema: types in small letters, `nullable` as a type, 64-bit text as numbers. */
+/**
+ * Converts Google's subset of OpenAPI to JSON Schema: lowercase types, `nullable` as a type, 64-bit strings as
+ * numbers.
+ */
 function fromOpenApi(schema: unknown): JsonSchema | undefined {
   if (!isRecord(schema)) return undefined
   const made: Record<string, unknown> = {}

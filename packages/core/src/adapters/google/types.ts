@@ -1,8 +1,7 @@
-/** The parts of the Gemini API that this adapter reads or writes. Everything else passes through untouched. */
-import { isRecord } from '../../base/data.js'
+/** The parts of the Gemini API that this adapter reads or writes. Everything else passes through unchanged. */
 
 export interface GoogleFunctionCall {
-  /** Not every server sends one. */
+  /** Not every server sends an id. */
   readonly id?: string
   readonly name?: string
   readonly args?: { readonly [name: string]: unknown }
@@ -15,12 +14,12 @@ export interface GoogleFunctionResponse {
   readonly parts?: unknown
 }
 
-/** A piece of media in a response. */
+/** Media in a response. */
 export interface GoogleResponseMedia {
   readonly inlineData: { readonly mimeType: string; readonly data: string }
 }
 
-/** One field of data, and some that describe it. No index signature: the SDK's own `Part` has none and fits here. */
+/** One field of data and its metadata. Without an index signature, so that the SDK's `Part` fits. */
 export interface GooglePart {
   readonly text?: string
   readonly thought?: boolean
@@ -34,28 +33,28 @@ export interface GooglePart {
 }
 
 export interface GoogleContent {
-  /** `model`, or a user's. */
+  /** `model` or `user`. */
   readonly role?: string
   readonly parts?: readonly GooglePart[]
 }
 
-/** The answer of `generateContent`, or the content in it. */
+/** The response of `generateContent`, or its content. */
 export type GoogleReply = GoogleResponse | GoogleContent
 
-/** What `generateContent` answers, as far as it is read. */
+/** The fields of the response that are read. */
 export interface GoogleResponse {
   readonly candidates?: readonly { readonly content?: GoogleContent; readonly finishReason?: string }[]
   readonly usageMetadata?: unknown
 }
 
-/** A declaration as it is written, in the words of the SDK's types. */
+/** A declaration as it is written, compatible with the SDK's types. */
 export interface GoogleFunction {
   name?: string
   description?: string
   parametersJsonSchema?: unknown
 }
 
-/** A declaration of the host's. */
+/** A declaration of the host. */
 export interface GoogleFunctionDeclaration extends GoogleFunction {
   /** Google's subset of OpenAPI. Read, never written. */
   parameters?: unknown
@@ -67,22 +66,6 @@ export interface GoogleTool {
 
 export const WIRE = 'google'
 
-export function partsOf({ parts }: GoogleContent): readonly GooglePart[] {
+export function listParts({ parts }: GoogleContent): readonly GooglePart[] {
   return Array.isArray(parts) ? (parts as readonly GooglePart[]) : []
-}
-
-/** Everything of a content that is read, for comparison. */
-export function fieldsOf(content: GoogleContent): readonly unknown[] {
-  const parts: readonly unknown[] = partsOf(content)
-  return [
-    content.role,
-    content.parts,
-    ...parts.flatMap((part) => {
-      if (!isRecord(part)) return [part]
-      const { text, thought, functionCall: call, functionResponse: response } = part
-      const called = isRecord(call) ? [call.id, call.name, call.args] : []
-      const answered = isRecord(response) ? [response.id, response.name, response.response] : []
-      return [part, text, thought, call, response, ...called, ...answered]
-    }),
-  ]
 }

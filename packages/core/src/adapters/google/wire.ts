@@ -1,4 +1,4 @@
-/** The Gemini wire: contents, function declarations, and the system instruction that stands before both. */
+/** The wire of the Gemini API. */
 
 import { dropUndefined, isRecord } from '../../base/data.js'
 import { assertKnownKeys, invalid } from '../../base/options.js'
@@ -7,53 +7,54 @@ import type { Prompts } from '../../surface/prompts.js'
 import type { CallAnswer } from '../../turn/run.js'
 import type { UnitCall } from '../shared/thread.js'
 import type { Wire } from '../shared/wire.js'
-import { createWriteOn } from '../shared/write-on.js'
 import { normaliseParts } from './normalise.js'
-import { callsOf, contentOf, contentsOf, ownId, readContents } from './read.js'
-import { responseOf } from './response.js'
+import { findContent, readCalls, readContents, readOwnId, restoreContents } from './read.js'
 import { readUsage } from './stream.js'
-import { declarations } from './tools.js'
+import { writeTools } from './tools.js'
 import {
   type GoogleContent,
   type GoogleFunction,
   type GooglePart,
   type GoogleReply,
   type GoogleTool,
-  partsOf,
+  listParts,
   WIRE,
 } from './types.js'
-import { contentPieces, toResponse } from './write.js'
+import { createResponse, writeContents, writeResponse } from './write.js'
 
 export interface GooglePrompt {
-  /** Your own. What Toolwell has to say follows it. */
+  /** Your system prompt. The section follows it. */
   readonly systemInstruction?: string | GoogleContent | undefined
 }
 
-/** Its arrays are yours to read: they are sent again, and may be the ones you gave. */
+/** Do not change its arrays: they are sent again, and may be yours. */
 export interface GoogleParts<Content extends GoogleContent = GoogleContent> {
   readonly contents: Content[]
-  /** Absent where there are none: an empty list is refused by servers. */
+  /** Absent if there are none: servers refuse an empty list. */
   readonly tools?: GoogleTool[]
-  /** Yours, and the section behind it. Absent where there is neither. */
+  /** Your system prompt, followed by the section. Absent if both are empty. */
   readonly systemInstruction?: Content
-  /** Names what may be called, where something that is declared may not: the declarations stay, and so does the cache. */
+  /** Names the callable tools if a declared tool may not be called. The declarations stay, so the cache stays valid. */
   readonly toolConfig?: GoogleToolConfig
 }
 
 export interface GoogleToolConfig {
   readonly functionCallingConfig: {
-    /** `VALIDATED`, in a type that fits every client's own list of modes. */
+    /** `VALIDATED`, typed to fit every client's list of modes. */
     readonly mode: never
     readonly allowedFunctionNames: string[]
   }
 }
 
 export interface GoogleOptions {
-  /** Whether the model takes images and PDFs in the response of a function. Default true; false for models before Gemini 3, which refuse them. */
+  /**
+   * Whether the model accepts images and PDFs in a function response. Default true. Set it to false for models before
+   * Gemini 3.
+   */
   readonly mediaResponses?: boolean
 }
 
-/** `prompts`: what has to be said in a history, in the host's words. */
+/** `prompts`: the texts that Toolwell adds to a history. */
 export function googleWire(
   prompts: Prompts,
   options: GoogleOptions = {},
@@ -64,26 +65,24 @@ export function googleWire(
     name: WIRE,
     traits: {
       form: WIRE,
-      readsInStretches: true,
       prompt: ['systemInstruction'],
       opensWithUser: true,
       textResults: !mediaResponses,
     },
-    // A reply that broke off has no parts at all, and no server takes it back.
+    // A reply that broke off has no parts, and servers refuse it.
     normalise: (content) => (normaliseParts(content).length > 0 ? [content] : []),
     read: readContents,
-    restore: contentsOf,
-    write: (units, view, warn) => createWriteOn(contentPieces)(units, view, warn),
-    createWrite: () => createWriteOn(contentPieces),
+    restore: restoreContents,
+    write: (units, _view, warn = () => undefined) => writeContents(units, warn),
     parts(messages, view, prompt) {
-      const functionDeclarations = declarations(view) as GoogleFunction[]
-      const systemInstruction = instruct(prompt.systemInstruction, view.section)
+      const functionDeclarations = writeTools(view) as GoogleFunction[]
+      const systemInstruction = writeSystem(prompt.systemInstruction, view.section)
       return {
-        // Nobody here changes them; they are typed as clients want them.
+        // Not changed here; typed as clients expect.
         contents: messages as GoogleContent[],
         ...(functionDeclarations.length > 0 ? { tools: [{ functionDeclarations }] } : {}),
         ...(systemInstruction ? { systemInstruction } : {}),
-        ...mask(view),
+        ...writeToolConfig(view),
       }
     },
     usage: (reply) =>
@@ -92,10 +91,10 @@ export function googleWire(
       if (!isReply(reply))
         throw invalid(
           'reply',
-          'run wants the response of generateContent, or the content of its first candidate: response.candidates[0].content.',
+          'run takes the response of generateContent, or the content of its first candidate: response.candidates[0].content.',
         )
-      const content = contentOf(reply)
-      return content ? callsOf(content) : []
+      const content = findContent(reply)
+      return content ? readCalls(content) : []
     },
     answer(answers, _view, calls) {
       if (answers.length === 0) return []
@@ -105,7 +104,7 @@ export function googleWire(
   }
 }
 
-/** A response or a content has one of them, or nothing at all: this API leaves out what is empty. */
+/** A response or a content has at least one of these fields, or none at all: this API omits empty fields. */
 const REPLY_FIELDS = ['candidates', 'promptFeedback', 'usageMetadata', 'parts', 'role']
 
 function isReply(reply: unknown): boolean {
@@ -113,8 +112,8 @@ function isReply(reply: unknown): boolean {
   return Object.keys(reply).length === 0 || REPLY_FIELDS.some((field) => field in reply)
 }
 
-/** Unloaded tools, and those that are gone for now, stay declared and cannot be called. */
-function mask({ tools, masked }: SurfaceView): { readonly toolConfig?: GoogleToolConfig } {
+/** Unloaded and unavailable tools stay declared, but cannot be called. */
+function writeToolConfig({ tools, masked }: SurfaceView): { readonly toolConfig?: GoogleToolConfig } {
   if (masked.length === 0) return {}
   const allowedFunctionNames = tools.map(({ name }) => name).filter((name) => !masked.includes(name))
   return { toolConfig: { functionCallingConfig: { mode: 'VALIDATED' as never, allowedFunctionNames } } }
@@ -127,16 +126,17 @@ function answerPart(
   prompts: Prompts,
 ): GooglePart {
   const failed = ['error', 'timed-out', 'already-started', 'not-recorded'].includes(outcome.kind)
-  const id = ownId(call)
+  const id = readOwnId(call)
   const answered = { ...dropUndefined({ id }), name: call?.name ?? '' }
   const key = failed ? 'error' : 'result'
-  if (!parts) return { functionResponse: toResponse(answered, { [key]: text }) }
-  const { response, ...beside } = responseOf(parts, key, media, prompts)
-  return { functionResponse: { ...toResponse(answered, response), ...beside } }
+  if (!parts) return { functionResponse: createResponse(answered, { [key]: text }) }
+  const { response, ...beside } = writeResponse(parts, key, media, prompts)
+  return { functionResponse: { ...createResponse(answered, response), ...beside } }
 }
 
-function instruct(own: GooglePrompt['systemInstruction'], section: string): GoogleContent | undefined {
+function writeSystem(own: GooglePrompt['systemInstruction'], section: string): GoogleContent | undefined {
   const content = typeof own === 'string' ? { parts: own === '' ? [] : [{ text: own }] } : own
-  if (section !== '') return { ...content, parts: [...(content ? partsOf(content) : []), { text: section }] }
-  return content && partsOf(content).length > 0 ? content : undefined
+  if (section !== '')
+    return { ...content, parts: [...(content ? listParts(content) : []), { text: section }] }
+  return content && listParts(content).length > 0 ? content : undefined
 }

@@ -1,24 +1,30 @@
 /**
- * Units to contents. A server takes each content for a turn of its own and wants all responses of a batch in the one
- * directly behind the calls, before its other parts. A content in which nothing changed is the host's own object.
+ * Writes units as contents. A server treats each content as a turn. It requires all responses of a batch in one
+ * content right after the calls, before other parts. An unchanged content is the host's own object.
  */
 
 import { safeJson } from '../../base/text.js'
-import { defaultPrompts } from '../../surface/prompts.js'
-import { sameItems } from '../shared/same-items.js'
-import { argumentsObject, referencesText, type Unit, type UnitCall } from '../shared/thread.js'
-import type { Warn } from '../shared/warning.js'
-import type { Pieces } from '../shared/write-on.js'
+import type { ResultPart } from '../../result/part.js'
+import { acceptsMedia } from '../../result/wire-media.js'
+import { defaultPrompts, type Prompts } from '../../surface/prompts.js'
+import { writeParts } from '../shared/media.js'
+import {
+  argumentsObject,
+  describeReferences,
+  hasSameItems,
+  type Unit,
+  type UnitCall,
+} from '../shared/thread.js'
+import type { Warn } from '../shared/wire.js'
 import { normaliseParts } from './normalise.js'
-import { callsIn, type Piece, spokenText } from './read.js'
-import { isJoined } from './replies.js'
-import { responseOf } from './response.js'
+import { isJoined, type Piece, readPartCalls, readSpoken } from './read.js'
 import {
   type GoogleContent,
   type GoogleFunctionCall,
   type GoogleFunctionResponse,
   type GooglePart,
-  partsOf,
+  type GoogleResponseMedia,
+  listParts,
   WIRE,
 } from './types.js'
 
@@ -29,52 +35,33 @@ interface Draft {
 }
 
 /**
- * Gemini 3 refuses a step whose first call has no signature. This is what its documentation gives for calls that another
- * model made (ai.google.dev/gemini-api/docs/thought-signatures); earlier models do not look.
+ * Gemini 3 refuses a step whose first call has no signature. This is the documented value for calls of other models
+ * (ai.google.dev/gemini-api/docs/thought-signatures). Earlier models do not check it.
  */
 const FOREIGN_SIGNATURE = 'skip_thought_signature_validator'
 
-const JOINED = 'joined contents of one turn: servers want its calls, and its responses, in one'
+const JOINED =
+  'joined contents of one turn, because servers require its calls in one content, and its responses in one'
 
-/** Calls as they were written, by the ids of their units: a response has to name the same. */
+/** The written calls by the ids of their units: a response must repeat their id and name. */
 type Written = ReadonlyMap<string, GoogleFunctionCall>
 
-/** What has to be known of the contents before. */
-interface Progress {
-  /** The calls of the last reply. */
-  written: Written
-  /** Whether it was said that contents were joined. */
-  hasJoined: boolean
-  /** The contents that it was said of that they were repaired: equal contents may be one object or two. */
-  readonly repaired: Set<GoogleContent>
-}
-
-export const contentPieces: Pieces<GoogleContent, Progress> = {
-  // A content that is not written would let those around it meet.
-  begins: (unit, before) =>
-    unit.kind === 'user' && before?.kind === 'assistant' && (pieceOf(unit)?.parts ?? unit.text).length > 0,
-  seen: () => [],
-  start: () => ({ written: new Map(), hasJoined: false, repaired: new Set() }),
-  copy: (progress) => ({ ...progress, repaired: new Set(progress.repaired) }),
-  write: (units, progress, _, warn) => writeContents(units, progress, warn),
-}
-
-function writeContents(units: readonly Unit[], progress: Progress, warn: Warn): GoogleContent[] {
+export function writeContents(units: readonly Unit[], warn: Warn): GoogleContent[] {
   const drafts: Draft[] = []
   let hasJoined = false
   const unsound = new Set<GoogleContent>()
-  let { written } = progress
+  let written: Written = new Map()
   for (const unit of units) {
-    const piece = pieceOf(unit)
-    if (piece && !isReadSound(piece)) unsound.add(piece.content)
+    const piece = readPiece(unit)
+    if (piece && !isNormal(piece.content)) unsound.add(piece.content)
     let draft: Draft = { role: 'user', source: piece?.content, parts: piece?.parts ?? [] }
     let joins = true
     if (unit.kind === 'assistant') {
-      const turn = modelTurn(unit, piece)
+      const turn = writeModelTurn(unit, piece)
       written = turn.written
       draft = { ...draft, role: 'model', parts: turn.parts }
-      // Calls have to stand directly behind a turn of the user; anything else of the model may follow the model. Behind calls
-      // that nobody answered a new reply begins, whose ids may be theirs again.
+      // Calls must come right after a user turn; other content of the model may follow the model. After unanswered
+      // calls a new reply begins, which may reuse their ids.
       joins = unit.calls.length > 0 && !isCalling(drafts.at(-1))
       if (joins) joinModelTurns(drafts)
     } else if (unit.kind === 'answer') {
@@ -83,35 +70,32 @@ function writeContents(units: readonly Unit[], progress: Progress, warn: Warn): 
       draft = { ...draft, parts: unit.text === '' ? [] : [{ text: unit.text }] }
       joins = unit.kind === 'note'
     } else {
-      // The rest of a content whose responses were just written; other contents of a user stay apart.
+      // The rest of a content whose responses were just written. Other user contents stay separate.
       joins = piece.isRest === true && drafts.at(-1)?.source === piece.content
     }
-    // No server takes it back.
+    // Servers refuse an empty content.
     if (draft.parts.length === 0) {
-      warn('entry-dropped', 'dropped a content without parts: servers refuse it')
+      warn('entry-dropped', 'dropped a content without parts, because servers refuse it')
       continue
     }
     for (let last = drafts.at(-1); joins && last?.role === draft.role; last = drafts.at(-1)) {
       if (last.source && draft.source && last.source !== draft.source) hasJoined = true
       draft = { ...last, source: last.source ?? draft.source, parts: [...last.parts, ...draft.parts] }
       drafts.pop()
-      // Of the user's contents only those of this turn belong together.
+      // Only the user contents of this turn belong together.
       if (draft.role === 'user') break
     }
     drafts.push(draft)
   }
   for (const source of new Set(drafts.map((draft) => draft.source))) {
     if (source && isJoined(source)) hasJoined = true
-    if (!source || !unsound.has(source) || progress.repaired.has(source)) continue
-    progress.repaired.add(source)
+    if (!source || !unsound.has(source)) continue
     warn(
       'form-repaired',
-      `repaired the form of a content with the role ${safeJson(source.role)}: servers refuse it`,
+      `repaired the form of a content with the role ${safeJson(source.role)}, because servers refuse it`,
     )
   }
-  if (hasJoined && !progress.hasJoined) warn('contents-joined', JOINED)
-  progress.hasJoined ||= hasJoined
-  progress.written = written
+  if (hasJoined) warn('contents-joined', JOINED)
   return drafts.map(toContent)
 }
 
@@ -119,14 +103,14 @@ function isCalling(draft: Draft | undefined): boolean {
   return draft?.role === 'model' && draft.parts.some((part) => part.functionCall)
 }
 
-/** The contents of the model at the end become one. */
+/** Joins the trailing contents of the model. */
 function joinModelTurns(drafts: Draft[]): void {
   const [first, ...rest] = drafts.splice(drafts.findLastIndex(({ role }) => role !== 'model') + 1)
   if (first) drafts.push({ ...first, parts: [first, ...rest].flatMap(({ parts }) => parts) })
 }
 
-/** `call` as it stands, or will stand, in the history. */
-export function toResponse(
+/** `call`: as it is in the written history. */
+export function createResponse(
   { id, name = '' }: GoogleFunctionCall,
   response: GoogleFunctionResponse['response'] = {},
 ): GoogleFunctionResponse {
@@ -134,35 +118,24 @@ export function toResponse(
 }
 
 function toContent({ role, source, parts }: Draft): GoogleContent {
-  if (source && isOf(role, source) && sameItems(partsOf(source), parts)) return source
+  if (source && hasRole(role, source) && hasSameItems(listParts(source), parts)) return source
   return { ...source, role, parts }
 }
 
-/** Without a role it is the user's. */
-function isOf(role: Draft['role'], content: GoogleContent): boolean {
+/** A content without a role is the user's. */
+function hasRole(role: Draft['role'], content: GoogleContent): boolean {
   return content.role === role || (role === 'user' && content.role == null)
 }
 
-/** By the piece, which is made anew whenever its content says something else. */
-const soundness = new WeakMap<Piece, boolean>()
-
-function isReadSound(piece: Piece): boolean {
-  const known = soundness.get(piece)
-  if (known !== undefined) return known
-  const made = isSound(piece.content)
-  soundness.set(piece, made)
-  return made
-}
-
-function isSound(content: GoogleContent): boolean {
-  const parts = partsOf(content)
-  const known = isOf('model', content) || isOf('user', content)
+function isNormal(content: GoogleContent): boolean {
+  const parts = listParts(content)
+  const known = hasRole('model', content) || hasRole('user', content)
   const first = parts.findIndex((part) => !part?.functionResponse)
   const ordered = first < 0 || !parts.slice(first).some((part) => part?.functionResponse)
-  return known && ordered && sameItems(parts, normaliseParts(content))
+  return known && ordered && hasSameItems(parts, normaliseParts(content))
 }
 
-function modelTurn(
+function writeModelTurn(
   unit: Extract<Unit, { kind: 'assistant' }>,
   piece: Piece | undefined,
 ): { readonly parts: readonly GooglePart[]; readonly written: Written } {
@@ -181,18 +154,21 @@ function modelTurn(
     }
     return { parts, written }
   }
-  return rewrittenTurn(unit.text, unit.calls, piece, written)
+  return rewriteTurn(unit.text, unit.calls, piece, written)
 }
 
-/** Everything but the calls stays as it was. The signature of a call that is gone passes to the next: the first needs one. */
-function rewrittenTurn(
+/**
+ * Rewrites the calls and keeps everything else. The signature of a removed call passes to the next one, because the
+ * first call needs one.
+ */
+function rewriteTurn(
   text: string,
   calls: readonly UnitCall[],
   { parts: original }: Piece,
   written: Map<string, GoogleFunctionCall>,
 ): { readonly parts: readonly GooglePart[]; readonly written: Written } {
   const kept = new Map(calls.map((call) => [call.id, call]))
-  const ids = new Map(callsIn(original).map(({ id, native }) => [native?.value, id]))
+  const ids = new Map(readPartCalls(original).map(({ id, native }) => [native?.value, id]))
   let signature: string | undefined
   const parts = original.flatMap((part): GooglePart[] => {
     const id = ids.get(part)
@@ -213,7 +189,7 @@ function rewrittenTurn(
     if (same && carried === undefined) return [part]
     return [{ ...part, functionCall, ...(carried === undefined ? {} : { thoughtSignature: carried }) }]
   })
-  return { parts: text === spokenText(original) ? parts : [...parts, { text }], written }
+  return { parts: text === readSpoken(original) ? parts : [...parts, { text }], written }
 }
 
 function responsePart(
@@ -223,20 +199,44 @@ function responsePart(
 ): GooglePart {
   const before = own?.functionResponse
   if (!before && parts) {
-    // Words and what is taken: nothing is left to be described.
-    const { response, ...beside } = responseOf(parts, 'result', true, defaultPrompts)
-    return { functionResponse: { ...toResponse(call, response), ...beside } }
+    // The parts contain only text and accepted media: no description is needed.
+    const { response, ...beside } = writeResponse(parts, 'result', true, defaultPrompts)
+    return { functionResponse: { ...createResponse(call, response), ...beside } }
   }
-  if (!before) return { functionResponse: toResponse(call, { result: text || referencesText(loaded) }) }
+  if (!before)
+    return { functionResponse: createResponse(call, { result: text || describeReferences(loaded) }) }
   if (before.name === call.name && (before.id || '') === (call.id || '')) return own
   const { id: _, ...rest } = before
-  return { ...own, functionResponse: { ...rest, ...toResponse(call, before.response) } }
+  return { ...own, functionResponse: { ...rest, ...createResponse(call, before.response) } }
 }
 
-function pieceOf(unit: Unit): Piece | undefined {
+function readPiece(unit: Unit): Piece | undefined {
   return unit.kind !== 'note' && unit.native?.wire === WIRE ? (unit.native.value as Piece) : undefined
 }
 
 function callIn(part: unknown): GoogleFunctionCall {
   return (part as GooglePart | undefined)?.functionCall ?? {}
+}
+
+/**
+ * Writes a result for Gemini: text in the response, media in its parts. It uses no `displayName` and no `$ref` to
+ * one: the Gemini API refuses them, although Vertex documents them. `media`: whether the model accepts media.
+ */
+export function writeResponse(
+  parts: readonly ResultPart[],
+  key: 'result' | 'error',
+  media: boolean,
+  prompts: Prompts,
+): Pick<GoogleFunctionResponse, 'response' | 'parts'> {
+  const made = writeParts<GoogleResponseMedia>(
+    parts,
+    (part) =>
+      media && acceptsMedia(WIRE, part)
+        ? { inlineData: { mimeType: part.mediaType, data: part.data } }
+        : undefined,
+    prompts,
+  )
+  const beside = made.filter((each) => typeof each !== 'string')
+  const words = made.filter((each) => typeof each === 'string').join('\n')
+  return { response: { [key]: words }, ...(beside.length > 0 ? { parts: beside } : {}) }
 }

@@ -5,9 +5,9 @@ import type { ChatMessage, ChatReply } from './types.js'
 import { type ChatOptions, type ChatParts, chatWire } from './wire.js'
 
 export type { Thread } from '../shared/adapter.js'
-export type { Described } from '../shared/import-tools.js'
-export type { StreamedReply } from '../shared/streamed.js'
-export type { Warning, WarningCode } from '../shared/warning.js'
+export type { StreamedReply } from '../shared/stream.js'
+export type { Described } from '../shared/tools.js'
+export type { Warning, WarningCode } from '../shared/wire.js'
 export { assemble, readEvents, readUsage, type StreamedChoice, type StreamedMessage } from './stream.js'
 export { type ImportedChatTool, importTools } from './tools.js'
 export type {
@@ -23,7 +23,7 @@ export type {
 } from './types.js'
 export type { ChatOptions, ChatParts } from './wire.js'
 
-/** `Message` is the type your client gives to messages; what is added to them has that type too. */
+/** `Message` is your client's type of a message. Added messages have it too. */
 export type ChatTurn<Message = ChatMessage> = Turn<Message, ChatReply, ChatParts<Message>>
 export type OpenAIChat<Message = ChatMessage> = Adapter<Message, ChatReply, ChatParts<Message>>
 
@@ -33,6 +33,6 @@ export function openaiChat<Message extends { role: string } = ChatMessage>(
   options: ChatOptions = {},
 ): OpenAIChat<Message> {
   const { prompts } = adapterPort(conversation)
-  // The wire reads any message of this protocol and writes only messages of it: the host's type is as good as ours.
+  // The wire reads and writes any message of this protocol, which fits any client's type.
   return createAdapter(conversation, chatWire(prompts, options)) as unknown as OpenAIChat<Message>
 }

@@ -1,11 +1,14 @@
-/** Reads a streamed reply: server-sent events to chunks, chunks to the one assistant message they add up to. */
+/** Assembles the chunks of a streamed reply into one assistant message. */
 import type { Usage } from '../../accounting/measurement.js'
 import { isRecord } from '../../base/data.js'
-import { eventsIn, figure, type StreamedReply, total } from '../shared/streamed.js'
+import { addFigures, checkEvents, readFigure, type StreamedReply } from '../shared/stream.js'
 
-export { readEvents } from '../shared/sse.js'
+export { readEvents } from '../shared/stream.js'
 
-/** Fields that only some servers have (`reasoning_content`, `reasoning_details` …) are in it too: some want them back. */
+/**
+ * Also contains fields that only some servers send (`reasoning_content`, `reasoning_details` …), because some require
+ * them in the history.
+ */
 export interface StreamedMessage {
   readonly role: 'assistant'
   readonly content: string | null
@@ -18,13 +21,14 @@ export interface StreamedChoice {
   readonly finish_reason: string | null
 }
 
-/** `usage` of a completion as `recordRequest` wants it. DeepSeek says in fields of its own what was cached. */
+/** Converts `usage` of a completion for `recordRequest`. DeepSeek reports cached tokens in different fields. */
 export function readUsage(usage: unknown): Usage {
-  const hit = figure(usage, 'prompt_cache_hit_tokens')
+  const hit = readFigure(usage, 'prompt_cache_hit_tokens')
   return {
-    inputTokens: figure(usage, 'prompt_tokens') ?? total(hit, figure(usage, 'prompt_cache_miss_tokens')),
-    cachedTokens: figure(usage, 'prompt_tokens_details', 'cached_tokens') ?? hit,
-    outputTokens: figure(usage, 'completion_tokens'),
+    inputTokens:
+      readFigure(usage, 'prompt_tokens') ?? addFigures(hit, readFigure(usage, 'prompt_cache_miss_tokens')),
+    cachedTokens: readFigure(usage, 'prompt_tokens_details', 'cached_tokens') ?? hit,
+    outputTokens: readFigure(usage, 'completion_tokens'),
   }
 }
 
@@ -54,7 +58,10 @@ interface Chunk {
   readonly error?: unknown
 }
 
-/** Adds up chunks, whether parsed here or given by an SDK. A source that fails half-way gives an incomplete reply, not a throw. */
+/**
+ * Assembles chunks that were parsed here or by an SDK. If the source fails, returns an incomplete reply instead of
+ * throwing.
+ */
 export async function assemble(
   chunks: AsyncIterable<unknown>,
 ): Promise<StreamedReply<StreamedChoice, StreamedMessage>> {
@@ -66,7 +73,7 @@ export async function assemble(
   let error: unknown
   const calls = collectCalls()
   try {
-    for await (const chunk of eventsIn(chunks)) {
+    for await (const chunk of checkEvents(chunks)) {
       const { choices, usage: figures, error: failure } = (chunk ?? {}) as Chunk
       if (failure !== undefined && failure !== null) throw failure
       rawUsage = figures ?? rawUsage
@@ -75,7 +82,7 @@ export async function assemble(
       const { role: _, content: said, refusal: refused, tool_calls: parts, ...more } = choice.delta ?? {}
       content += said ?? ''
       refusal += refused ?? ''
-      others = joined(others, more)
+      others = joinFields(others, more)
       for (const part of parts ?? []) if (isRecord(part)) calls.add(part)
       finish = choice.finish_reason ?? finish
     }
@@ -84,7 +91,7 @@ export async function assemble(
   }
   const made = calls.all.map(({ id, name, text, others: fields }) => ({
     id,
-    // A custom tool has a field of its own, in the place of the function.
+    // A custom tool has the field `custom` instead of `function`.
     ...(isRecord(fields.custom)
       ? { type: 'custom' }
       : { type: 'function', function: { name, arguments: text } }),
@@ -104,7 +111,7 @@ export async function assemble(
     usage: readUsage(rawUsage),
     rawUsage,
     error,
-    // Some servers say in the place of the reason that there was an error.
+    // Some servers report an error as the finish reason.
     complete: error === undefined && finish !== undefined && finish !== 'error',
   }
 }
@@ -113,7 +120,7 @@ function saysNothing({ role: _, content, ...others }: StreamedMessage): boolean 
   return content === null && Object.keys(others).length === 0
 }
 
-/** Puts fragments of calls together. Servers differ: some leave the index out, some repeat id and name in every fragment. */
+/** Joins fragments of calls. Servers differ: some omit the index, some repeat id and name in every fragment. */
 function collectCalls() {
   const all: { id: string; name: string; text: string; others: Fields }[] = []
   const byIndex = new Map<number | undefined, (typeof all)[number]>()
@@ -121,10 +128,10 @@ function collectCalls() {
     all,
     add({ index, id, type: _, function: part, ...more }: CallPart) {
       const placed = byIndex.get(index)
-      // The index tells calls apart, where there is one: some servers give every call the same id, or all the same index.
+      // The index identifies a call if present: some servers give every call the same id, or all the same index.
       const isOther = id && placed && placed.id !== '' && placed.id !== id
       const known = id && (index === undefined || isOther) ? all.find((call) => call.id === id) : undefined
-      // A new id at an index that is taken is a new call; a fragment without either goes on with the last one.
+      // A new id at a used index starts a new call. A fragment without id and index continues the last call.
       const goesOn =
         known ?? (isOther ? undefined : placed) ?? (id || index !== undefined ? undefined : all.at(-1))
       const call = goesOn ?? { id: '', name: '', text: '', others: {} }
@@ -134,20 +141,20 @@ function collectCalls() {
       const name = part?.name ?? ''
       if (name !== call.name) call.name += name
       call.text += part?.arguments ?? ''
-      call.others = joined(call.others, more)
+      call.others = joinFields(call.others, more)
     },
   }
 }
 
-/** Two pieces of one object: text and lists go on, objects are joined in their turn, of anything else the latest counts. */
-function joined(before: Fields, more: Fields): Fields {
+/** Joins two fragments of an object: concatenates text and lists, merges objects, otherwise takes the later value. */
+function joinFields(before: Fields, more: Fields): Fields {
   const entries = Object.entries(more)
     .filter(([, value]) => value !== undefined && value !== null)
     .map(([field, value]): [string, unknown] => {
       const old = Object.hasOwn(before, field) ? before[field] : undefined
       if (typeof old === 'string' && typeof value === 'string') return [field, old + value]
       if (Array.isArray(old) && Array.isArray(value)) return [field, [...old, ...value]]
-      return [field, isRecord(old) && isRecord(value) ? joined(old, value) : value]
+      return [field, isRecord(old) && isRecord(value) ? joinFields(old, value) : value]
     })
   return entries.length === 0 ? before : { ...before, ...Object.fromEntries(entries) }
 }

@@ -1,12 +1,23 @@
-/** Definitions to and from the shape of Chat Completions. */
+/** Converts definitions to and from the form of Chat Completions. */
 import { dropUndefined, isRecord } from '../../base/data.js'
 import type { Tool } from '../../tool/tool.js'
-import { assertImportable, type Described } from '../shared/import-tools.js'
-import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'
+import {
+  assertImportable,
+  createToolCodec,
+  type Described,
+  fitTool,
+  type ImportForm,
+  objectSchema,
+} from '../shared/tools.js'
 import { type ChatTool, WIRE } from './types.js'
 
+const FORM: ImportForm = {
+  form: WIRE,
+  shape: "{ type: 'function', function: { name, description, parameters } }",
+}
+
 const codec = createToolCodec<ChatTool>((given) => {
-  const { name, description, ...tool } = fitted(given, WIRE)
+  const { name, description, ...tool } = fitTool(given, WIRE)
   const parameters = objectSchema(tool) as Record<string, unknown>
   return {
     type: 'function',
@@ -14,9 +25,9 @@ const codec = createToolCodec<ChatTool>((given) => {
   }
 })
 
-export const chatTools = codec.write
+export const writeTools = codec.write
 
-/** A tool of a list for this wire, as any client types it. */
+/** A tool of this wire, as any client types it. */
 export type ImportedChatTool =
   | {
       readonly type: string
@@ -30,9 +41,9 @@ export type ImportedChatTool =
   | { readonly type: 'custom'; readonly custom: object }
 
 /**
- * Reads a host's existing `tools` array. `describe` adds what the wire cannot hold: `execute`, `defer`, `aliases` …
- * While deferral is off, the very array given here is what `begin` returns. Throws `invalid-tool` at what is no function in
- * the form of this wire: at `custom` tools, which you put before `parts.tools` yourself, and at tools of another wire.
+ * Reads your existing `tools` array. `describe` adds fields that the wire cannot hold: `execute`, `defer`, `aliases`
+ * … While deferral is off, `begin` returns this array. Throws `invalid-tool` for tools of another wire, and for
+ * `custom` tools: put those before `parts.tools` yourself.
  */
 export function importTools(
   wire: readonly ImportedChatTool[],
@@ -40,7 +51,7 @@ export function importTools(
 ): readonly Tool[] {
   assertImportable(
     wire,
-    WIRE,
+    FORM,
     ({ type, function: inner }) => type === 'function' && isRecord(inner) && typeof inner.name === 'string',
   )
   return codec.read(wire as readonly ChatTool[], (tool) => {

@@ -1,5 +1,5 @@
-/** The parts of Chat Completions that this adapter reads or writes. Everything else passes through untouched. */
-import type { IdRules } from '../shared/settle-ids.js'
+/** The parts of Chat Completions that this adapter reads or writes. Everything else passes through unchanged. */
+import type { IdRules } from '../shared/wire.js'
 
 export interface ChatToolCall {
   readonly id: string
@@ -14,7 +14,10 @@ export interface ChatMessage {
   readonly tool_call_id?: string
 }
 
-/** The completion, a choice of it, or the message in that. Only the first says what it cost, and only the first two whether it ran into a limit. */
+/**
+ * A completion, a choice of it, or the message in a choice. Only a completion has the usage, and only a completion or
+ * a choice has the finish reason.
+ */
 export type ChatReply = ChatCompletion | ChatChoice | ChatReplyMessage
 
 export interface ChatCompletion {
@@ -40,12 +43,12 @@ export interface ChatToolMessage extends ChatMessage {
   readonly content: string | readonly ChatResultPart[]
 }
 
-/** A piece of what a tool gave, for servers that take images there. */
+/** A part of a tool result, for servers that accept images there. */
 export type ChatResultPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image_url'; readonly image_url: { readonly url: string } }
 
-/** Written so that the arrays of an SDK fit in and out without a cast. */
+/** Typed so that the arrays of an SDK fit without a cast. */
 export interface ChatTool {
   type: 'function'
   function: {
@@ -58,7 +61,7 @@ export interface ChatTool {
 
 export const WIRE = 'openai-chat'
 
-/** An id may return in a later reply: some servers count theirs anew in each. */
+/** A later reply may reuse an id: some servers number the calls of each reply from the start. */
 export const ID_RULES: IdRules = {
   max: 40,
   scope: 'turn',

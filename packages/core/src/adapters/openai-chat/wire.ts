@@ -1,16 +1,15 @@
-/** The Chat Completions wire: messages, functions, and the section in the system message. */
+/** The wire of Chat Completions. */
 import { isRecord } from '../../base/data.js'
 import { assertKnownKeys, assertOneOf } from '../../base/options.js'
 import type { ResultPart } from '../../result/part.js'
 import { canSendMedia } from '../../result/wire-media.js'
 import type { Prompts } from '../../surface/prompts.js'
-import { MISTRAL_IDS } from '../shared/mistral.js'
-import { dataUrl, writeParts } from '../shared/result-parts.js'
+import { MISTRAL_IDS } from '../shared/inserts.js'
+import { writeDataUrl, writeParts } from '../shared/media.js'
 import type { Wire } from '../shared/wire.js'
-import { callsIn, isCustomCall } from './calls.js'
-import { readMessages } from './read.js'
+import { isCustomCall, readMessages, readReplyCalls } from './read.js'
 import { readUsage } from './stream.js'
-import { chatTools } from './tools.js'
+import { writeTools } from './tools.js'
 import {
   type ChatMessage,
   type ChatReply,
@@ -20,25 +19,25 @@ import {
   ID_RULES,
   WIRE,
 } from './types.js'
-import { createWrite } from './write.js'
+import { writeMessages } from './write.js'
 
 export interface ChatParts<Message = ChatMessage> {
   messages: Message[]
-  /** Absent where there are none: an empty array is refused by servers. */
+  /** Absent if there are none: servers refuse an empty array. */
   tools?: ChatTool[]
 }
 
 export interface ChatOptions {
-  /** Whether the server takes images in the message of a tool. Default false: OpenAI takes text alone there. */
+  /** Whether the server accepts images in a tool message. Default false: OpenAI accepts only text. */
   readonly imageResults?: boolean
   /**
-   * Whose server it is. Default `openai`. `mistral`: ids of calls have nine letters and digits, and behind a result the model
-   * speaks before the user does.
+   * The family of the server. Default `openai`. With `mistral`, call ids have nine letters and digits, and a reply of
+   * the model comes between a result and a user message.
    */
   readonly family?: 'openai' | 'mistral'
 }
 
-/** `prompts`: what has to be said in a history, in the host's words. */
+/** `prompts`: the texts that Toolwell adds to a history. */
 export function chatWire(
   prompts: Prompts,
   options: ChatOptions = {},
@@ -51,46 +50,44 @@ export function chatWire(
     name: WIRE,
     traits: {
       form: WIRE,
-      readsInStretches: true,
       systemInMessages: true,
       ids: isMistral ? { ...ID_RULES, ...MISTRAL_IDS } : ID_RULES,
       notesJoinAnswers: true,
       modelSpeaksBetween: isMistral,
     },
     read: readMessages,
-    write: (units, view, warn) => createWrite()(units, view, warn),
-    createWrite,
+    write: (units, { section }, warn = () => undefined) => writeMessages(units, section, warn),
     ofHost: (units) =>
       units.flatMap((unit) =>
         (unit.kind === 'assistant' ? unit.calls.filter(isCustomCall) : []).map(({ name }) => name),
       ),
     parts(messages, view) {
-      const tools = chatTools(view)
-      // Nobody here changes them; they are typed as clients want them.
+      const tools = writeTools(view)
+      // Not changed here; typed as clients expect.
       return {
         messages: messages as ChatMessage[],
         ...(tools.length > 0 ? { tools: tools as ChatTool[] } : {}),
       }
     },
     usage: (reply) => (isRecord(reply) && 'usage' in reply ? readUsage(reply.usage) : undefined),
-    calls: callsIn,
+    calls: readReplyCalls,
     answer: (answers) =>
       answers.map(
         ({ callId, text, parts }): ChatToolMessage => ({
           role: 'tool',
           tool_call_id: callId,
-          content: parts && imageResults ? withImages(parts, prompts) : text,
+          content: parts && imageResults ? writeImages(parts, prompts) : text,
         }),
       ),
   }
 }
 
-function withImages(parts: readonly ResultPart[], prompts: Prompts): ChatToolMessage['content'] {
+function writeImages(parts: readonly ResultPart[], prompts: Prompts): ChatToolMessage['content'] {
   const made = writeParts<ChatResultPart>(
     parts,
     (part) =>
       part.type === 'image' && canSendMedia(WIRE, part)
-        ? { type: 'image_url', image_url: { url: dataUrl(part) } }
+        ? { type: 'image_url', image_url: { url: writeDataUrl(part) } }
         : undefined,
     prompts,
   )

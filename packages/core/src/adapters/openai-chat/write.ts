@@ -1,93 +1,86 @@
-/** Units to messages. A message that a server takes, and in which nothing changed, is the host's own object. */
+/**
+ * Writes units as Chat Completions messages. A message that servers accept and in which nothing changed is the host's
+ * own object.
+ */
 
 import { safeJson } from '../../base/text.js'
-import { referencesText, type Unit } from '../shared/thread.js'
-import type { Warn } from '../shared/warning.js'
-import type { Wire } from '../shared/wire.js'
-import { createWriteOn } from '../shared/write-on.js'
-import { callsOf, fromCall } from './calls.js'
-import { isNormal, normaliseContent } from './normalise.js'
+import { describeReferences, type Unit } from '../shared/thread.js'
+import type { Warn } from '../shared/wire.js'
+import { isNormal, normaliseContent, readCalls, writeCall } from './read.js'
 import { type ChatMessage, type ChatToolCall, WIRE } from './types.js'
 
-export function createWrite(): Wire<ChatMessage, never, never>['write'] {
-  const write = createWriteOn<ChatMessage, undefined>({
-    begins: ({ kind }) => kind === 'user',
-    seen: () => [],
-    start: () => undefined,
-    copy: () => undefined,
-    write: (units, _, __, warn) => merge(units, warn),
-  })
-  return (units, view, warn) => withSection(write(units, view, warn), view.section)
+export function writeMessages(units: readonly Unit[], section: string, warn: Warn): ChatMessage[] {
+  return addSection(joinNotes(units, warn), section)
 }
 
 /**
- * A note joins the user's message or the result it follows: behind a result Mistral takes no message but the model's, and
- * chat templates drop the reasoning before one. Elsewhere it is a user's message of its own.
+ * A note joins the user message or the result before it. After a result, Mistral accepts only a message of the model,
+ * and chat templates drop the reasoning before a message. Elsewhere a note is a separate user message.
  */
-function merge(units: readonly Unit[], warn: Warn): ChatMessage[] {
+function joinNotes(units: readonly Unit[], warn: Warn): ChatMessage[] {
   const output: ChatMessage[] = []
   for (const unit of units) {
     const last = output.at(-1)
-    if (unit.kind !== 'note') output.push(toMessage(unit, warn))
+    if (unit.kind !== 'note') output.push(writeMessage(unit, warn))
     else if (last?.role === 'user' || last?.role === 'tool')
-      output[output.length - 1] = { ...last, content: extended(last.content, unit.text) }
+      output[output.length - 1] = { ...last, content: extendContent(last.content, unit.text) }
     else output.push({ role: 'user', content: unit.text })
   }
   return output
 }
 
-function toMessage(unit: Exclude<Unit, { kind: 'note' }>, warn: Warn): ChatMessage {
+function writeMessage(unit: Exclude<Unit, { kind: 'note' }>, warn: Warn): ChatMessage {
   const own = unit.native?.wire === WIRE ? (unit.native.value as ChatMessage) : undefined
-  if (unit.kind === 'assistant') return own && !unit.repaired ? own : replyMessage(unit, own, warn)
+  if (unit.kind === 'assistant') return own && !unit.repaired ? own : writeReply(unit, own, warn)
   const { kind } = unit
   const id = kind === 'answer' ? { tool_call_id: unit.callId } : {}
   if (!own) {
-    const content = kind === 'answer' ? unit.text || referencesText(unit.loaded ?? []) : unit.text
+    const content = kind === 'answer' ? unit.text || describeReferences(unit.loaded ?? []) : unit.text
     return { role: kind === 'answer' ? 'tool' : kind, ...id, content }
   }
   const normal = isNormal(own, [])
   if (normal && (kind !== 'answer' || own.tool_call_id === unit.callId)) return own
-  if (!normal) warnOf(own, warn)
+  if (!normal) warnRepaired(own, warn)
   const role = kind === 'answer' ? 'tool' : kind === 'user' ? 'user' : own.role
   return { ...own, role, ...id, content: normaliseContent(own.content) }
 }
 
-function replyMessage(
+function writeReply(
   unit: Extract<Unit, { kind: 'assistant' }>,
   own: ChatMessage | undefined,
   warn: Warn,
 ): ChatMessage {
-  const calls = unit.calls.map(fromCall) as ChatToolCall[]
+  const calls = unit.calls.map(writeCall) as ChatToolCall[]
   if (!own) {
     const content = unit.text === '' && calls.length > 0 ? null : unit.text
     return { role: 'assistant', content, ...(calls.length > 0 ? { tool_calls: calls } : {}) }
   }
   const { tool_calls: _, ...rest } = own
-  // What a library wrote in the field of old stands among the calls now.
+  // Calls of the old field `function_call` are now in `tool_calls`.
   const { function_call: __, ...others } = rest as typeof rest & { readonly function_call?: unknown }
-  if (!isNormal(own, callsOf(own))) warnOf(own, warn)
+  if (!isNormal(own, readCalls(own))) warnRepaired(own, warn)
   const said = own.content == null ? '' : normaliseContent(own.content)
   if (calls.length === 0) return { ...others, role: 'assistant', content: said === '' ? unit.text : said }
   return { ...others, role: 'assistant', content: own.content == null ? null : said, tool_calls: calls }
 }
 
-function warnOf(own: ChatMessage, warn: Warn): void {
+function warnRepaired(own: ChatMessage, warn: Warn): void {
   warn(
     'form-repaired',
-    `repaired the form of a message with the role ${safeJson(own.role)}: servers refuse it`,
+    `repaired the form of a message with the role ${safeJson(own.role)}, because servers refuse it`,
   )
 }
 
-/** The section joins the host's own system message: some servers accept only one, and only at the start. */
-function withSection(messages: ChatMessage[], section: string): ChatMessage[] {
+/** The section joins the host's system message: some servers accept only one, at the start. */
+function addSection(messages: ChatMessage[], section: string): ChatMessage[] {
   if (section === '') return messages
   const [first, ...rest] = messages
   if (first && (first.role === 'system' || first.role === 'developer'))
-    return [{ ...first, content: extended(first.content, section) }, ...rest]
+    return [{ ...first, content: extendContent(first.content, section) }, ...rest]
   return [{ role: 'system', content: section }, ...messages]
 }
 
-function extended(content: unknown, text: string): unknown {
+function extendContent(content: unknown, text: string): unknown {
   if (Array.isArray(content)) return [...content, { type: 'text', text }]
   return typeof content === 'string' && content !== '' ? `${content}\n\n${text}` : text
 }

@@ -5,9 +5,9 @@ import type { ResponsesFunction, ResponsesItem, ResponsesReply, ResponsesSearchT
 import { type ResponsesOptions, type ResponsesParts, type ResponsesPrompt, responsesWire } from './wire.js'
 
 export type { Thread } from '../shared/adapter.js'
-export type { Described } from '../shared/import-tools.js'
-export type { StreamedReply } from '../shared/streamed.js'
-export type { Warning, WarningCode } from '../shared/warning.js'
+export type { StreamedReply } from '../shared/stream.js'
+export type { Described } from '../shared/tools.js'
+export type { Warning, WarningCode } from '../shared/wire.js'
 export { assemble, readEvents, readUsage } from './stream.js'
 export { importTools } from './tools.js'
 export type {
@@ -23,10 +23,10 @@ export type {
 } from './types.js'
 export type { ResponsesOptions, ResponsesParts, ResponsesPrompt } from './wire.js'
 
-/** The request in a client's types. Its arrays are yours to read: they are sent again, and may be the ones you gave. */
+/** The request in a client's types. Do not change its arrays: they are sent again, and may be yours. */
 export interface ResponsesRequest<Item = ResponsesItem> extends Omit<ResponsesParts, 'input' | 'tools'> {
   readonly input: Item[]
-  /** Absent where there are none. */
+  /** Absent if there are none. */
   readonly tools?: (ResponsesFunction | ResponsesSearchTool)[]
 }
 
@@ -38,19 +38,19 @@ export type ResponsesTurn<Item extends ResponsesItem = ResponsesItem> = Turn<
 
 type Reading = Adapter<ResponsesItem, ResponsesReply, ResponsesParts, ResponsesPrompt>
 
-/** Reads histories of any items, because an SDK has one type for what it sends and another for what it gets; writes `Item`. */
+/** Reads histories of any items, because an SDK has different types for input and output items. Writes `Item`. */
 export interface OpenAIResponses<Item extends ResponsesItem = ResponsesItem>
   extends Omit<Reading, 'begin' | 'adopt'> {
   begin(...request: Parameters<Reading['begin']>): Promise<ResponsesTurn<Item>>
   adopt(...thread: Parameters<Reading['adopt']>): Item[]
 }
 
-/** With an SDK, its own type of an input item is `Item`: `openaiResponses<ResponseInputItem>(conversation)`. */
+/** With an SDK, pass its type of an input item: `openaiResponses<ResponseInputItem>(conversation)`. */
 export function openaiResponses<Item extends ResponsesItem = ResponsesItem>(
   conversation: Conversation,
   options: ResponsesOptions = {},
 ): OpenAIResponses<Item> {
-  // The wire reads any item of this protocol and writes only items of it: the host's type is as good as ours.
+  // The wire reads and writes any item of this protocol, which fits any client's type.
   const { prompts } = adapterPort(conversation)
   return createAdapter(
     conversation,

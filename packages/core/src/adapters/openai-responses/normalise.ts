@@ -1,8 +1,7 @@
-/** Items that the API refuses, in the nearest form that it takes. Nothing that was said is lost on the way. */
+/** Converts items that the API refuses to the nearest form that it accepts, without losing content. */
 
 import { isRecord } from '../../base/data.js'
-import { plainText, wordsOf } from '../shared/plain-text.js'
-import { sameItems } from '../shared/same-items.js'
+import { hasSameItems, plainText, textUnlessEmpty } from '../shared/thread.js'
 import type { ResponsesItem } from './types.js'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -12,7 +11,7 @@ const INPUT_PARTS = ['input_text', 'input_image', 'input_file']
 const OUTPUT_PARTS = ['output_text', 'refusal']
 const TEXT_PARTS = ['text', 'input_text', 'output_text']
 const ID = /^[a-zA-Z0-9_-]{1,64}$/
-/** What ids of items begin with. They may be left out, but for those of reasoning. */
+/** The prefixes of item ids. Ids are optional, except for reasoning. */
 const PREFIXES: Readonly<Record<string, string>> = {
   message: 'msg',
   function_call: 'fc',
@@ -22,7 +21,10 @@ const PREFIXES: Readonly<Record<string, string>> = {
   tool_search_output: 'tso',
 }
 
-/** The item itself where it needs no change; none where it says nothing; several for a message of Chat Completions that calls. */
+/**
+ * Returns the same item if nothing changed, nothing if it is empty, and several for a Chat Completions message with
+ * calls.
+ */
 export function normaliseItem(item: ResponsesItem): readonly ResponsesItem[] {
   const { type, role } = item
   if (type != null && typeof type !== 'string') {
@@ -39,16 +41,17 @@ export function normaliseItem(item: ResponsesItem): readonly ResponsesItem[] {
         output: normaliseParts(item.content, false),
       },
     ]
-  if (Array.isArray(calls) && calls.length > 0) return [...said(message), ...calls.flatMap(ofChat)]
-  if (type == null && role == null && item.content == null) return told(item)
+  if (Array.isArray(calls) && calls.length > 0)
+    return [...createMessage(message), ...calls.flatMap(convertChatCall)]
+  if (type == null && role == null && item.content == null) return writeAsText(item)
   return [normaliseMessage(item)]
 }
 
 /**
- * The official client adds what it parsed to the replies that it streams, and the API refuses to get that back. No word
- * about it: nothing is lost, and every host with that client has it.
+ * Removes the parsed values that the official client adds to streamed replies, because the API refuses them. No
+ * warning: nothing is lost, and every user of that client has them.
  */
-export function withoutParsed(item: ResponsesItem): ResponsesItem {
+export function removeParsed(item: ResponsesItem): ResponsesItem {
   const { parsed_arguments: _, ...call } = item as ResponsesItem & Fields
   const plain = item.type === 'function_call' && 'parsed_arguments' in item ? call : item
   if (!Array.isArray(item.content) || !item.content.some((part) => isRecord(part) && 'parsed' in part))
@@ -86,7 +89,7 @@ function normaliseTyped(item: ResponsesItem, type: string): readonly ResponsesIt
   return [{ ...normal, call_id: plainText(id), output }]
 }
 
-/** An id of another provider, or of another library, is looked up and not found. */
+/** The API would not find an id of another provider or library. */
 function withoutBadId(item: ResponsesItem, type: string): ResponsesItem {
   const { id, ...rest } = item
   const prefix = PREFIXES[type]
@@ -94,7 +97,7 @@ function withoutBadId(item: ResponsesItem, type: string): ResponsesItem {
   return typeof id === 'string' && ID.test(id) && id.startsWith(prefix) ? item : rest
 }
 
-/** Text, or a list of parts. Kinds that are not known here pass, unless they are plain text under another name. */
+/** Converts content to text or a list of parts. Unknown types pass, unless they are plain text under another name. */
 function normaliseParts(content: unknown, ofModel: boolean): unknown {
   if (!Array.isArray(content)) return plainText(content)
   const [kind = '', ...others] = ofModel ? OUTPUT_PARTS : INPUT_PARTS
@@ -104,20 +107,20 @@ function normaliseParts(content: unknown, ofModel: boolean): unknown {
     if (type === kind && typeof text === 'string') return [part]
     if (typeof type === 'string' && (others.includes(type) || (!isText && typeof text !== 'string')))
       return [part]
-    const words = isText ? plainText(text) : wordsOf(text ?? part)
+    const words = isText ? plainText(text) : textUnlessEmpty(text ?? part)
     return words === '' ? [] : [{ type: kind, text: words }]
   })
-  return sameItems(parts, content) ? content : parts
+  return hasSameItems(parts, content) ? content : parts
 }
 
-function said(message: ResponsesItem): readonly ResponsesItem[] {
+function createMessage(message: ResponsesItem): readonly ResponsesItem[] {
   const content = normaliseParts(message.content, true)
   return content === '' ? [] : [{ type: 'message', role: 'assistant', content }]
 }
 
-function ofChat(call: unknown): readonly ResponsesItem[] {
+function convertChatCall(call: unknown): readonly ResponsesItem[] {
   const { id, function: target } = isRecord(call) ? call : {}
-  if (!isRecord(target)) return told(call)
+  if (!isRecord(target)) return writeAsText(call)
   const written = plainText(target.arguments)
   return [
     {
@@ -129,7 +132,7 @@ function ofChat(call: unknown): readonly ResponsesItem[] {
   ]
 }
 
-function told(value: unknown): readonly ResponsesItem[] {
-  const text = wordsOf(value)
+function writeAsText(value: unknown): readonly ResponsesItem[] {
+  const text = textUnlessEmpty(value)
   return text === '' ? [] : [{ type: 'message', role: 'user', content: text }]
 }

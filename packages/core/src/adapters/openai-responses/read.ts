@@ -1,88 +1,80 @@
-/** Items of the Responses API to units. A search that the model left to the client is a call of the loader. */
+/** Reads items of the Responses API as units. A search that the client runs is a call of the loader. */
 
 import { isRecord } from '../../base/data.js'
 import { canonicalJson } from '../../base/hash.js'
 import { isNamespace } from '../shared/namespace.js'
-import { plainText } from '../shared/plain-text.js'
-import { createReadings } from '../shared/readings.js'
-import { cutOff, readArguments, referencesText, textOf, type Unit, type UnitCall } from '../shared/thread.js'
-import { withoutParsed } from './normalise.js'
-import { groupReplies } from './replies.js'
+import {
+  cutOff,
+  describeReferences,
+  plainText,
+  readArguments,
+  readText,
+  type Unit,
+  type UnitCall,
+} from '../shared/thread.js'
+import { removeParsed } from './normalise.js'
 import {
   isCall,
   isMessage,
+  isOfHostTool,
+  isOfModel,
   isSearchCall,
   isSearchOutput,
   type ResponsesCall,
   type ResponsesItem,
+  readAddedText,
+  readCallId,
   WIRE,
 } from './types.js'
-import { textBeside } from './words.js'
 
-/** The same items give the same units. `loader`: what a search is called on every other wire. */
-export function createReader(loader: string) {
-  const items = createReadings<ResponsesItem>()
-  /** By the item itself, or by the first of a reply. */
-  const units = createReadings<Unit>()
+/** `loader`: the name of a search on every other wire. */
+export function readItems(history: readonly ResponsesItem[], loader: string): readonly Unit[] {
+  return groupReplies(history.map(removeParsed)).map((group) =>
+    isReply(group) ? readReply(group, loader) : readItem(group),
+  )
+}
 
-  function call(item: ResponsesItem): UnitCall | undefined {
-    if (isCall(item)) return functionCall(item)
-    if (!isSearchCall(item)) return undefined
-    return {
-      id: item.call_id,
-      name: loader,
-      input: readArguments(item.arguments),
-      native: { wire: WIRE, value: item },
-    }
-  }
-
-  const replyUnit = (reply: readonly ResponsesItem[]): Unit => ({
+function readReply(reply: readonly ResponsesItem[], loader: string): Unit {
+  return {
     kind: 'assistant',
-    text: said(reply),
-    calls: reply.flatMap((item) => call(item) ?? []),
+    text: readReplyText(reply),
+    calls: reply.flatMap((item) => readCall(item, loader) ?? []),
     native: { wire: WIRE, value: reply },
     ...(reply.some(isOther) ? { more: true as const } : {}),
-  })
-
-  return {
-    call,
-    units(history: readonly ResponsesItem[]): readonly Unit[] {
-      const read = history.map((item) => items(item, fieldsOf(item), () => withoutParsed(item)))
-      return groupReplies(read).map((group) =>
-        isReply(group)
-          ? units(group[0] ?? group, group.flatMap(fieldsOf), () => replyUnit(group))
-          : units(group, fieldsOf(group), () => unitOf(group)),
-      )
-    },
   }
 }
 
-/** Neither a message, nor reasoning, nor a call. */
-function isOther(item: ResponsesItem): boolean {
-  return !isMessage(item) && item.type !== 'reasoning' && !isCall(item) && !isSearchCall(item)
+/** The call in an item; undefined if it is not a call. */
+export function readCall(item: ResponsesItem, loader: string): UnitCall | undefined {
+  if (isCall(item)) return functionCall(item)
+  if (!isSearchCall(item)) return undefined
+  return {
+    id: item.call_id,
+    name: loader,
+    input: readArguments(item.arguments),
+    native: { wire: WIRE, value: item },
+  }
 }
 
-/** Everything of an item that is read, for comparison: its fields, and those of its parts. */
-function fieldsOf(item: ResponsesItem): readonly unknown[] {
-  const lists = [item.content, item.output, item.tools].filter((list) => Array.isArray(list))
-  const parts = lists.flat().filter(isRecord)
-  return [item, ...Object.entries(item).flat(), ...parts.flatMap((part) => Object.entries(part).flat())]
+/** Whether an item is not a message, reasoning or a call. */
+function isOther(item: ResponsesItem): boolean {
+  return !isMessage(item) && item.type !== 'reasoning' && !isCall(item) && !isSearchCall(item)
 }
 
 function isReply(group: ResponsesItem | readonly ResponsesItem[]): group is readonly ResponsesItem[] {
   return Array.isArray(group)
 }
 
-function unitOf(item: ResponsesItem): Unit {
+function readItem(item: ResponsesItem): Unit {
   const native = { wire: WIRE, value: item }
   if (item.type === 'function_call_output')
-    return { kind: 'answer', callId: item.call_id ?? '', text: textOf(item.output), native }
+    return { kind: 'answer', callId: item.call_id ?? '', text: readText(item.output), native }
   if (isSearchOutput(item)) {
     const loaded = namesIn(item)
-    const beside = textBeside(item)
+    const beside = readAddedText(item)
     const text =
       loaded.length > 0
-        ? [referencesText(loaded), beside].filter((each) => each !== '').join('\n')
+        ? [describeReferences(loaded), beside].filter((each) => each !== '').join('\n')
         : beside || '(nothing loaded)'
     return {
       kind: 'answer',
@@ -93,12 +85,12 @@ function unitOf(item: ResponsesItem): Unit {
     }
   }
   const system = item.role === 'system' || item.role === 'developer'
-  if (isMessage(item)) return { kind: system ? 'system' : 'user', text: textOf(item.content), native }
-  // Not known here: it keeps its place, and its content is what names it.
-  return { kind: 'user', text: written(item), native }
+  if (isMessage(item)) return { kind: system ? 'system' : 'user', text: readText(item.content), native }
+  // An unknown item keeps its place. Its content gives the anchor.
+  return { kind: 'user', text: writeItem(item), native }
 }
 
-function written(item: ResponsesItem): string {
+function writeItem(item: ResponsesItem): string {
   try {
     return canonicalJson(item)
   } catch {
@@ -106,7 +98,7 @@ function written(item: ResponsesItem): string {
   }
 }
 
-/** The functions that a search brought, in a namespace or by themselves. */
+/** The functions in a search result, inside and outside namespaces. */
 function namesIn({ tools }: { readonly tools?: unknown }): string[] {
   if (!Array.isArray(tools)) return []
   return tools.flatMap((tool: unknown): readonly string[] => {
@@ -115,16 +107,109 @@ function namesIn({ tools }: { readonly tools?: unknown }): string[] {
   })
 }
 
-/** What the model said in these items. */
-export function said(items: readonly ResponsesItem[]): string {
-  return items.map((item) => (isMessage(item) ? textOf(item.content) : '')).join('')
+/** The model's text in these items. */
+export function readReplyText(items: readonly ResponsesItem[]): string {
+  return items.map((item) => (isMessage(item) ? readText(item.content) : '')).join('')
 }
 
 function functionCall(item: ResponsesCall): UnitCall {
   const { call_id: id, name, arguments: text } = item
   const native = { wire: WIRE, value: item }
-  // Cut off before its first argument, which is not the same as a call without arguments.
+  // The call was cut off before its first argument, which differs from a call without arguments.
   if (item.status === 'incomplete' && text === '') return { id, name, input: cutOff(text), text, native }
   const written = typeof text === 'string' ? { text } : {}
   return { id, name, input: readArguments(text), ...written, native }
+}
+
+/**
+ * Groups the items of each reply. A history is a flat list, but the calls of a reply are answered together, so a
+ * reply must be one unit, also when the history grows. Output of the host's other tools belongs to the reply.
+ */
+function groupReplies(
+  items: readonly ResponsesItem[],
+): readonly (ResponsesItem | readonly ResponsesItem[])[] {
+  const groups: (ResponsesItem | readonly ResponsesItem[])[] = []
+  let index = 0
+  while (index < items.length) {
+    const start = index
+    while (index < items.length && isOfReply(items[index] as ResponsesItem)) index++
+    if (index > start) groups.push(...splitReplies(items.slice(start, index), countAnswers(items, index)))
+    else groups.push(items[index++] as ResponsesItem)
+  }
+  return groups
+}
+
+function isOfReply(item: ResponsesItem): boolean {
+  return isOfModel(item) || isOfHostTool(item)
+}
+
+function splitReplies(
+  run: readonly ResponsesItem[],
+  answered: ReadonlyMap<string, number>,
+): ResponsesItem[][] {
+  const isShort = (id: string) =>
+    run.filter((item) => readCallId(item) === id).length > (answered.get(id) ?? 0)
+  const settled = findAnswered(run, answered)
+  const replies: ResponsesItem[][] = []
+  let open: ResponsesItem[] = []
+  for (const item of run) {
+    if (hasEnded(open, item, settled, isShort)) {
+      replies.push(open)
+      open = []
+    }
+    open.push(item)
+  }
+  return [...replies, open]
+}
+
+/**
+ * Whether a reply ends before `next`. Consecutive replies come from a host that continued after a text or an
+ * interrupted call. They stay separate, so that a position between them stays valid.
+ */
+function hasEnded(
+  open: readonly ResponsesItem[],
+  next: ResponsesItem,
+  answered: ReadonlySet<ResponsesItem>,
+  isShort: (id: string) => boolean,
+): boolean {
+  const last = open.at(-1)
+  if (!last) return false
+  const calls = open.filter((item) => readCallId(item) !== undefined)
+  const called = readCallId(next)
+  if (called !== undefined && calls.some((item) => readCallId(item) === called) && isShort(called))
+    return true
+  if (calls.some((item) => answered.has(item))) return false
+  // The model continues after the output of its tools.
+  if (isOfHostTool(last)) return !isOfHostTool(next)
+  // Two unanswered calls may or may not be of one reply. Separate, the first keeps its place.
+  if (called !== undefined) return calls.length > 0
+  return (next.type === 'reasoning' || isMessage(next)) && (calls.length > 0 || isMessage(last))
+}
+
+/** The answered calls. A server may reuse ids in each reply: the answers belong to the last calls. */
+function findAnswered(
+  run: readonly ResponsesItem[],
+  answers: ReadonlyMap<string, number>,
+): Set<ResponsesItem> {
+  const left = new Map(answers)
+  const answered = run.toReversed().filter((item) => {
+    const id = readCallId(item) ?? ''
+    const count = left.get(id) ?? 0
+    left.set(id, count - 1)
+    return count > 0
+  })
+  return new Set(answered)
+}
+
+/** Counts the answers of each call, up to the next item of the model. */
+function countAnswers(items: readonly ResponsesItem[], start: number): Map<string, number> {
+  const answered = new Map<string, number>()
+  for (let index = start; index < items.length; index++) {
+    const item = items[index] as ResponsesItem
+    if (isOfModel(item)) break
+    const isAnswer = item.type === 'function_call_output' || isSearchOutput(item)
+    if (isAnswer && typeof item.call_id === 'string')
+      answered.set(item.call_id, (answered.get(item.call_id) ?? 0) + 1)
+  }
+  return answered
 }

@@ -1,17 +1,17 @@
-/** Reads a streamed reply: events to the one response they add up to. */
+/** Assembles the events of a streamed reply into one response. */
 import type { Usage } from '../../accounting/measurement.js'
 import { isRecord } from '../../base/data.js'
-import { eventsIn, figure, type StreamedReply } from '../shared/streamed.js'
+import { checkEvents, readFigure, type StreamedReply } from '../shared/stream.js'
 import type { ResponsesItem, ResponsesReply } from './types.js'
 
-export { readEvents } from '../shared/sse.js'
+export { readEvents } from '../shared/stream.js'
 
-/** `usage` of a response as `recordRequest` wants it. */
+/** Converts `usage` of a response for `recordRequest`. */
 export function readUsage(usage: unknown): Usage {
   return {
-    inputTokens: figure(usage, 'input_tokens'),
-    cachedTokens: figure(usage, 'input_tokens_details', 'cached_tokens'),
-    outputTokens: figure(usage, 'output_tokens'),
+    inputTokens: readFigure(usage, 'input_tokens'),
+    cachedTokens: readFigure(usage, 'input_tokens_details', 'cached_tokens'),
+    outputTokens: readFigure(usage, 'output_tokens'),
   }
 }
 
@@ -21,7 +21,10 @@ const ENDINGS = new Map([
   ['response.failed', 'failed'],
 ])
 
-/** Adds up events, whether parsed here or given by an SDK. A source that fails half-way gives an incomplete reply, not a throw. */
+/**
+ * Assembles events that were parsed here or by an SDK. If the source fails, returns an incomplete reply instead of
+ * throwing.
+ */
 export async function assemble<Item extends ResponsesItem = ResponsesItem>(
   events: AsyncIterable<unknown>,
 ): Promise<StreamedReply<ResponsesReply & { readonly output: readonly Item[] }, Item>> {
@@ -31,12 +34,12 @@ export async function assemble<Item extends ResponsesItem = ResponsesItem>(
   let finish: string | undefined
   let error: unknown
   try {
-    for await (const event of eventsIn(events)) {
+    for await (const event of checkEvents(events)) {
       if (!isRecord(event)) continue
       const ending = ENDINGS.get(String(event.type))
       if (event.type === 'response.output_item.done' && isRecord(event.item))
         items.set(typeof event.output_index === 'number' ? event.output_index : items.size, event.item)
-      // Some servers give an error without a type.
+      // Some servers send an error without a type.
       else if (event.type === 'error' || (event.type === undefined && event.error))
         [finish, error] = ['failed', event.error ?? event]
       else if (ending !== undefined) {
@@ -45,10 +48,10 @@ export async function assemble<Item extends ResponsesItem = ResponsesItem>(
       }
     }
   } catch (cause) {
-    // A connection may break after the end has come; then nothing is missing.
+    // If the connection breaks after the last event, nothing is missing.
     error ??= finish === undefined ? (cause ?? 'the stream broke off') : undefined
   }
-  // Some servers leave the items out of the last event.
+  // Some servers omit the items in the last event.
   const whole = Array.isArray(final.output) && final.output.length > 0
   const finished = [...items].sort(([a], [b]) => a - b).map(([, item]) => item)
   const output = (whole ? final.output : finished) as readonly Item[]

@@ -1,23 +1,34 @@
-/** Definitions to and from the shape of the Responses API. */
+/** Converts definitions to and from the form of the Responses API. */
 
 import { dropUndefined } from '../../base/data.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Tool } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'
-import { assertImportable, type Described } from '../shared/import-tools.js'
-import { createToolCodec, fitted, objectSchema } from '../shared/tools.js'
+import {
+  assertImportable,
+  createToolCodec,
+  type Described,
+  fitTool,
+  type ImportForm,
+  objectSchema,
+} from '../shared/tools.js'
 import { type ResponsesFunctionTool, type ResponsesTool, WIRE } from './types.js'
 
-/** Not strict unless the host asks for it, and said outright: without that the provider tries strict mode, and changes the schemas that happen to allow it. */
-export function toFunction(given: WireTool | Tool): ResponsesFunctionTool {
-  const { name, description, ...tool } = fitted(given, WIRE)
+/**
+ * Sets `strict: false` unless the host asks for strict mode. Without the field, the provider tries strict mode and
+ * changes the schemas that allow it.
+ */
+export function writeFunction(given: WireTool | Tool): ResponsesFunctionTool {
+  const { name, description, ...tool } = fitTool(given, WIRE)
   return { type: 'function', name, description, parameters: objectSchema(tool), strict: tool.strict === true }
 }
 
-const codec = createToolCodec<ResponsesFunctionTool>(toFunction)
+const FORM: ImportForm = { form: WIRE, shape: "{ type: 'function', name, description, parameters }" }
 
-/** The loader is the API's own search where the delivery is native. */
-export function responsesTools(view: SurfaceView): readonly ResponsesTool[] {
+const codec = createToolCodec<ResponsesFunctionTool>(writeFunction)
+
+/** If the delivery is native, the loader is the API's `tool_search`. */
+export function writeTools(view: SurfaceView): readonly ResponsesTool[] {
   const tools = codec.write(view)
   if (view.delivery !== 'native') return tools
   return tools.map((tool) =>
@@ -33,16 +44,15 @@ export function responsesTools(view: SurfaceView): readonly ResponsesTool[] {
 }
 
 /**
- * Reads a host's existing `tools` array. `describe` adds what the wire cannot hold: `execute`, `defer`, `aliases` …
- * While deferral is off, the very array given here is what `begin` returns. Throws `invalid-tool` at what is no function in
- * the form of this wire: at tools that the provider runs (`web_search` …), which you put before `parts.tools` yourself, and
- * at tools of another wire.
+ * Reads your existing `tools` array. `describe` adds fields that the wire cannot hold: `execute`, `defer`, `aliases`
+ * … While deferral is off, `begin` returns this array. Throws `invalid-tool` for tools of another wire, and for tools
+ * that the provider runs (`web_search` …): put those before `parts.tools` yourself.
  */
 export function importTools(
   wire: readonly ResponsesFunctionTool[],
   describe: (tool: ResponsesFunctionTool) => Described = () => ({}),
 ): readonly Tool[] {
-  assertImportable(wire, WIRE, ({ type, name }) => type === 'function' && typeof name === 'string')
+  assertImportable(wire, FORM, ({ type, name }) => type === 'function' && typeof name === 'string')
   return codec.read(wire, (tool) => ({
     name: tool.name,
     description: tool.description ?? '',

@@ -1,7 +1,8 @@
-/** The parts of the Responses API that this adapter reads or writes. Everything else passes through untouched. */
-import type { IdRules } from '../shared/settle-ids.js'
+/** The parts of the Responses API that this adapter reads or writes. Everything else passes through unchanged. */
+import { isRecord } from '../../base/data.js'
+import type { IdRules } from '../shared/wire.js'
 
-/** An item of `input` or `output`. One without a type is a message. */
+/** An item of `input` or `output`. Without a type it is a message. */
 export interface ResponsesItem {
   readonly type?: string | null
   readonly id?: string | null
@@ -31,13 +32,13 @@ export interface ResponsesCallOutput extends ResponsesItem {
   readonly output: string | readonly ResponsesOutputPart[]
 }
 
-/** A piece of what a function gave. */
+/** A part of a function's output. */
 export type ResponsesOutputPart =
   | { readonly type: 'input_text'; readonly text: string }
   | { readonly type: 'input_image'; readonly image_url: string; readonly detail: 'auto' }
   | { readonly type: 'input_file'; readonly filename: string; readonly file_data: string }
 
-/** The response object, as far as it is read. */
+/** The fields of the response that are read. */
 export interface ResponsesReply {
   readonly output: readonly ResponsesItem[]
   readonly usage?: unknown
@@ -45,7 +46,7 @@ export interface ResponsesReply {
 
 export type ResponsesTool = ResponsesFunctionTool | ResponsesSearchTool
 
-/** The API's own search, left to the client. */
+/** The API's search, run by the client. */
 export interface ResponsesSearchTool {
   readonly type: 'tool_search'
   readonly execution: 'client'
@@ -61,7 +62,7 @@ export interface ResponsesFunctionTool {
   readonly strict?: boolean | null
 }
 
-/** A function as it is written, in the words of the SDK's types: it wants `parameters` and `strict` said. */
+/** A function as it is written. The SDK's types require `parameters` and `strict`. */
 export interface ResponsesFunction {
   type: 'function'
   name: string
@@ -78,12 +79,12 @@ export const ID_RULES: IdRules = {
   fields: { call: 'call_id', answer: 'call_id' },
 }
 
-/** A call that has what a call needs. */
+/** Whether a call has an id and a name. */
 export function isCall(item: ResponsesItem): item is ResponsesCall {
   return item.type === 'function_call' && typeof item.call_id === 'string' && typeof item.name === 'string'
 }
 
-/** A search that the model has left to the client. */
+/** Whether this is a search that the client runs. */
 export function isSearchCall(item: ResponsesItem): item is ResponsesItem & { readonly call_id: string } {
   return item.type === 'tool_search_call' && item.execution !== 'server' && typeof item.call_id === 'string'
 }
@@ -92,8 +93,8 @@ export function isSearchOutput(item: ResponsesItem): item is ResponsesItem & { r
   return item.type === 'tool_search_output' && item.execution !== 'server' && typeof item.call_id === 'string'
 }
 
-/** The id by which an item's call is answered; undefined where it is no call. */
-export function callIdOf(item: ResponsesItem): string | undefined {
+/** The id of the call in this item; undefined if it is not a call. */
+export function readCallId(item: ResponsesItem): string | undefined {
   return isCall(item) || isSearchCall(item) ? item.call_id : undefined
 }
 
@@ -101,7 +102,7 @@ export function isMessage(item: ResponsesItem): boolean {
   return item.type === 'message' || (item.type == null && typeof item.role === 'string')
 }
 
-/** Written by the model or by the provider on its behalf. Types that are not known here are told by their form. */
+/** Whether the model, or the provider for it, wrote the item. Unknown types are recognised by their form. */
 export function isOfModel(item: ResponsesItem): boolean {
   const { role, execution } = item
   const type = item.type ?? ''
@@ -109,9 +110,23 @@ export function isOfModel(item: ResponsesItem): boolean {
   return OF_MODEL.has(type) || type.endsWith('_call') || execution === 'server'
 }
 
-/** What the host answered to a call that is no function's, like that of a shell: it goes with the model's own items. */
+/**
+ * Whether this is the host's answer to a call that is not a function call, for example of a shell. It belongs to the
+ * reply.
+ */
 export function isOfHostTool({ type }: ResponsesItem): boolean {
   return type !== 'function_call_output' && (type ?? '').endsWith('_call_output')
 }
 
 const OF_MODEL = new Set(['reasoning', 'mcp_list_tools', 'mcp_approval_request', 'program', 'program_output'])
+
+/** An output of a search with additional text. The field is kept in histories and never sent. */
+export interface WordedOutput extends ResponsesItem {
+  readonly toolwell?: { readonly text: string }
+}
+
+/** The additional text of a search. */
+export function readAddedText(item: ResponsesItem): string {
+  const { toolwell } = item as { readonly toolwell?: unknown }
+  return isRecord(toolwell) && typeof toolwell.text === 'string' ? toolwell.text : ''
+}

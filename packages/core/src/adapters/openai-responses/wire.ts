@@ -1,40 +1,39 @@
-/** The Responses API as a wire: items, functions, instructions. Used without state: the host keeps all items. */
+/** The wire of the Responses API. It is used without server state: the host keeps all items. */
 
 import { isRecord } from '../../base/data.js'
 import { assertKnownKeys, invalid } from '../../base/options.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { Wire } from '../shared/wire.js'
-import { createWriteOn, type Pieces } from '../shared/write-on.js'
-import { withNamespaces } from './namespaces.js'
+import { removeLostReasoning, setNamespaces } from './last-checks.js'
 import { normaliseItem } from './normalise.js'
-import { copyProgress, type Progress, startProgress } from './progress.js'
-import { createReader } from './read.js'
-import { settleReasoning } from './settle-reasoning.js'
+import { readCall, readItems } from './read.js'
 import { readUsage } from './stream.js'
-import { responsesTools } from './tools.js'
+import { writeTools } from './tools.js'
 import { ID_RULES, type ResponsesItem, type ResponsesReply, type ResponsesTool, WIRE } from './types.js'
-import { withWords } from './words.js'
-import { answerItem, writeItems } from './write.js'
+import { placeAddedText, writeAnswer, writeItems } from './write.js'
 
 export interface ResponsesParts {
   readonly input: readonly ResponsesItem[]
-  /** Absent where there are none. */
+  /** Absent if there are none. */
   readonly tools?: readonly ResponsesTool[]
-  /** The host's own, then what Toolwell has to say. */
+  /** Your instructions, followed by the section. */
   readonly instructions?: string
 }
 
 export interface ResponsesPrompt {
-  /** The system prompt. It goes here and not into the request itself, because something may be added to it. */
+  /** The system prompt. Pass it here, not in the request, because the section may be added to it. */
   readonly instructions?: string
 }
 
 export interface ResponsesOptions {
-  /** Whether the server has `tool_search` (OpenAI: GPT-5.4 and later). Default true; false for servers and models that have not. */
+  /**
+   * Whether the server has `tool_search` (OpenAI: GPT-5.4 and later). Default true. Set it to false for servers and
+   * models without it.
+   */
   readonly native?: boolean
 }
 
-/** `loader`: what a search of the API's own is called on every other wire. `prompts`: what has to be said in a history, in the host's words. */
+/** `loader`: the name of the API's search on every other wire. `prompts`: the texts that Toolwell adds to a history. */
 export function responsesWire(
   loader: string,
   prompts: Prompts,
@@ -42,29 +41,10 @@ export function responsesWire(
 ): Wire<ResponsesItem, ResponsesReply, ResponsesParts, ResponsesPrompt> {
   assertKnownKeys(options, ['native'], 'openaiResponses')
   const { native = true } = options
-  const reader = createReader(loader)
-  const pieces: Pieces<ResponsesItem, Progress> = {
-    begins: ({ kind }) => kind === 'user',
-    seen: ({ mode, delivery, loader, tools, declaredHidden, sources }) => [
-      mode,
-      delivery,
-      loader,
-      ...tools,
-      ...declaredHidden,
-      ...[...sources].flat(),
-    ],
-    start: startProgress,
-    copy: copyProgress,
-    write(units, progress, view, warn) {
-      const items = withNamespaces(writeItems(units, progress, view, prompts, warn), progress, view, warn)
-      return uniqueIds(settleReasoning(items, progress.reasoningIds, warn), progress.ids)
-    },
-  }
   return {
     name: WIRE,
     traits: {
       form: WIRE,
-      readsInStretches: true,
       prompt: ['instructions'],
       native: native ? 'additions' : undefined,
       ids: ID_RULES,
@@ -73,38 +53,38 @@ export function responsesWire(
       wordlessSearches: native,
     },
     normalise: normaliseItem,
-    read: reader.units,
+    read: (items) => readItems(items, loader),
     restore: (units) => units.flatMap(({ native }) => native.value as ResponsesItem | ResponsesItem[]),
-    write: (units, view, warn) => createWriteOn(pieces)(units, view, warn),
-    createWrite: () => createWriteOn(pieces),
+    write(units, view, warn = () => undefined) {
+      const items = setNamespaces(writeItems(units, view, prompts, warn), view, warn)
+      return removeRepeatedIds(removeLostReasoning(items, warn))
+    },
     parts(items, view, { instructions }) {
-      const tools = responsesTools(view)
+      const tools = writeTools(view)
       const own = instructions ?? ''
       const said = own !== '' && view.section !== '' ? `${own}\n\n${view.section}` : own || view.section
       return {
-        input: withWords(items, prompts),
+        input: placeAddedText(items, prompts),
         ...(tools.length > 0 ? { tools } : {}),
         ...(instructions === undefined && said === '' ? {} : { instructions: said }),
       }
     },
-    // In the form in which the history will be read: a call without an id is answered too.
+    // Reads the calls in the same form as the history: a call without an id gets an answer too.
     usage: (reply) => (isRecord(reply) ? readUsage(reply.usage) : undefined),
     calls(reply) {
       if (!isRecord(reply) || !Array.isArray(reply.output))
-        throw invalid(
-          'reply',
-          'run wants the response that the API gave, or any object with its output items.',
-        )
+        throw invalid('reply', 'run takes the response of the API, or any object with its output items.')
       return reply.output
         .flatMap((item: unknown) => (isRecord(item) ? normaliseItem(item) : []))
-        .flatMap((item) => reader.call(item) ?? [])
+        .flatMap((item) => readCall(item, loader) ?? [])
     },
-    answer: (answers, view) => answers.map((answer) => answerItem(answer, view, prompts)),
+    answer: (answers, view) => answers.map((answer) => writeAnswer(answer, view, prompts)),
   }
 }
 
-/** An item that stands twice in a history keeps its id once: the API refuses the second. */
-function uniqueIds(items: readonly ResponsesItem[], seen: Set<string>): ResponsesItem[] {
+/** Removes repeated item ids: the API refuses the second occurrence. */
+function removeRepeatedIds(items: readonly ResponsesItem[]): ResponsesItem[] {
+  const seen = new Set<string>()
   return items.map((item) => {
     if (typeof item.id !== 'string') return item
     if (!seen.has(item.id)) {

@@ -1,12 +1,15 @@
-/** Units to items of the Responses API. The loader's calls are searches of the API's own where the delivery is native. */
+/** Writes units as items of the Responses API. If the delivery is native, the loader's calls are searches of the API. */
 
 import { dropUndefined } from '../../base/data.js'
+import type { MediaPart, ResultPart } from '../../result/part.js'
+import { acceptsMedia } from '../../result/wire-media.js'
 import type { SurfaceView } from '../../surface/project.js'
 import { defaultPrompts, type Prompts } from '../../surface/prompts.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { CallAnswer } from '../../turn/run.js'
 import { listRevealed } from '../../turn/search-call/candidate.js'
-import { bySource } from '../shared/namespace.js'
+import { chooseFileName, writeDataUrl, writeParts } from '../shared/media.js'
+import { groupBySource } from '../shared/namespace.js'
 import {
   argumentsObject,
   argumentsText,
@@ -14,53 +17,54 @@ import {
   type Unit,
   type UnitCall,
 } from '../shared/thread.js'
-import type { Warn } from '../shared/warning.js'
-import { outputOf } from './output.js'
-import type { Progress } from './progress.js'
-import { said } from './read.js'
-import { toFunction } from './tools.js'
+import type { Warn } from '../shared/wire.js'
+import { readReplyText } from './read.js'
+import { writeFunction } from './tools.js'
 import {
-  callIdOf,
+  isMessage,
   isSearchCall,
   isSearchOutput,
   type ResponsesCallOutput,
   type ResponsesItem,
+  type ResponsesOutputPart,
+  readAddedText,
+  readCallId,
   WIRE,
+  type WordedOutput,
 } from './types.js'
-import { createWords, type WordedOutput } from './words.js'
 
 type AssistantUnit = Extract<Unit, { kind: 'assistant' }>
 type AnswerUnit = Extract<Unit, { kind: 'answer' }>
 
-/** From one message of the user's to the next, or any number of these. */
 export function writeItems(
   units: readonly Unit[],
-  progress: Progress,
   view: SurfaceView,
   prompts: Prompts,
   warn: Warn,
 ): ResponsesItem[] {
-  const { searches } = progress
+  /** Ids of searches, until another call uses them again. */
+  const searches = new Set<string>()
   const output: ResponsesItem[] = []
-  const words = createWords(output, progress.waiting)
+  const words = createWords(output)
   const written = (unit: Exclude<Unit, { kind: 'note' }>): readonly ResponsesItem[] => {
     if (unit.kind === 'assistant') {
       const items = replyItems(unit, view)
       for (const item of items)
         if (isSearchCall(item)) searches.add(item.call_id)
-        else if (searches.size > 0) searches.delete(callIdOf(item) ?? '')
+        else if (searches.size > 0) searches.delete(readCallId(item) ?? '')
       return items
     }
     if (unit.kind === 'answer') {
       const toSearch = searches.has(unit.callId)
       const item = own(unit)
       if (view.mode === 'off' && item && isSearchOutput(item) !== toSearch)
-        warn('form-repaired', 'repaired the form of an entry of the history: servers refuse it')
-      return [answered(unit, toSearch, view, prompts)]
+        warn('form-repaired', 'repaired the form of an entry of the history, because servers refuse it')
+      return [writeAnswerUnit(unit, toSearch, view, prompts)]
     }
     return [own(unit) ?? message(unit.kind, unit.text)]
   }
   for (const unit of units) {
+    if (unit.kind === 'user') words.startTurn()
     if (unit.kind !== 'note') {
       for (const item of written(unit)) words.push(item)
       continue
@@ -68,19 +72,18 @@ export function writeItems(
     const { text, adds = [] } = unit
     words.say(text)
     if (adds.length === 0) continue
-    const tools = adds.map((tool) => ({ source: tool.source, member: toFunction(tool) }))
-    words.push({ type: 'additional_tools', role: 'developer', tools: bySource(tools, prompts) })
+    const tools = adds.map((tool) => ({ source: tool.source, member: writeFunction(tool) }))
+    words.push({ type: 'additional_tools', role: 'developer', tools: groupBySource(tools, prompts) })
   }
-  progress.waiting = words.waiting()
   return output
 }
 
-/** The item that answers a call of a reply. */
-export function answerItem(answer: CallAnswer, view: SurfaceView, prompts: Prompts): ResponsesItem {
+/** Writes the answer to a call. */
+export function writeAnswer(answer: CallAnswer, view: SurfaceView, prompts: Prompts): ResponsesItem {
   const { callId, text, outcome, parts } = answer
   const isSearch = view.delivery === 'native' && outcome.kind === 'search'
   if (isSearch) return searchOutput(callId, listRevealed(outcome.result), text, prompts)
-  return callOutput(callId, parts ? outputOf(parts, prompts) : text)
+  return callOutput(callId, parts ? writeOutput(parts, prompts) : text)
 }
 
 function own(unit: Exclude<Unit, { kind: 'note' }>): ResponsesItem | undefined {
@@ -89,51 +92,51 @@ function own(unit: Exclude<Unit, { kind: 'note' }>): ResponsesItem | undefined {
 
 function replyItems(unit: AssistantUnit, view: SurfaceView): readonly ResponsesItem[] {
   const items = unit.native?.wire === WIRE ? (unit.native.value as readonly ResponsesItem[]) : undefined
-  if (items && !unit.repaired && isWrittenSo(unit, items, view)) return items
-  const calls = unit.calls.map((call) => fromCall(call, view))
+  if (items && !unit.repaired && isUnchanged(unit, items, view)) return items
+  const calls = unit.calls.map((call) => writeCall(call, view))
   if (!items) return [...(unit.text === '' ? [] : [message('assistant', unit.text)]), ...calls]
-  return rewritten(unit, items, new Map(unit.calls.map(({ id }, index) => [id, calls[index]])))
+  return rewriteItems(unit, items, new Map(unit.calls.map(({ id }, index) => [id, calls[index]])))
 }
 
-/** Whether the items hold the calls of the unit, each as it would be written: so it is with most of a history, on every request. */
-function isWrittenSo({ calls }: AssistantUnit, items: readonly ResponsesItem[], view: SurfaceView): boolean {
+/** Whether the items already contain the calls of the unit as they would be written. True for most of a history. */
+function isUnchanged({ calls }: AssistantUnit, items: readonly ResponsesItem[], view: SurfaceView): boolean {
   let next = 0
   for (const item of items) {
-    const id = callIdOf(item)
+    const id = readCallId(item)
     if (id === undefined) continue
     const call = calls[next++]
-    if (!call || call.id !== id || fromCall(call, view) !== item) return false
+    if (!call || call.id !== id || writeCall(call, view) !== item) return false
   }
   return true
 }
 
 /**
- * The items with the calls that the unit has now. The provider takes reasoning only together with the item it led to,
- * which it knows by its id unless the reasoning carries its own content: so where that item changed, reasoning that
- * would be looked up goes, and with it the ids that point back to it.
+ * Rewrites the items with the current calls of the unit. The provider accepts reasoning only with the item it led to,
+ * which it finds by id unless the reasoning carries its content. If that item changed, such reasoning is removed,
+ * together with the ids that refer to it.
  */
-function rewritten(
+function rewriteItems(
   unit: AssistantUnit,
   items: readonly ResponsesItem[],
   calls: ReadonlyMap<string, ResponsesItem | undefined>,
 ): readonly ResponsesItem[] {
-  let fresh = unit.text === said(items) ? '' : unit.text
+  let fresh = unit.text === readReplyText(items) ? '' : unit.text
   const replace = (item: ResponsesItem): readonly ResponsesItem[] => {
-    const id = callIdOf(item)
+    const id = readCallId(item)
     if (id === undefined) return [item]
     const call = calls.get(id)
     const text = fresh
     if (!call) fresh = ''
     return call ? [call] : text === '' ? [] : [message('assistant', text)]
   }
-  return byReasoning(items).flatMap(({ reasoning, led }) => {
+  return groupByReasoning(items).flatMap(({ reasoning, led }) => {
     const kept = led.flatMap(replace)
     const known = kept[0] === led[0] || reasoning.every((item) => typeof item.encrypted_content === 'string')
     return kept.length > 0 && known ? [...reasoning, ...kept] : kept.map(withoutId)
   })
 }
 
-function byReasoning(
+function groupByReasoning(
   items: readonly ResponsesItem[],
 ): { reasoning: ResponsesItem[]; led: ResponsesItem[] }[] {
   const parts: { reasoning: ResponsesItem[]; led: ResponsesItem[] }[] = [{ reasoning: [], led: [] }]
@@ -144,10 +147,10 @@ function byReasoning(
   return parts
 }
 
-function fromCall(call: UnitCall, view: SurfaceView): ResponsesItem {
+function writeCall(call: UnitCall, view: SurfaceView): ResponsesItem {
   const item = call.native?.wire === WIRE ? (call.native.value as ResponsesItem) : undefined
   const isSearch = call.name === view.loader && view.delivery === 'native'
-  // Off, the host's own searches are left alone.
+  // While deferral is off, the host's searches stay unchanged.
   if (item && (view.mode === 'off' || isSearchCall(item) === isSearch))
     return isSearch || (typeof item.arguments === 'string' && hasObjectArguments(call)) || isSearchCall(item)
       ? item
@@ -163,12 +166,18 @@ function fromCall(call: UnitCall, view: SurfaceView): ResponsesItem {
   }
 }
 
-function answered(unit: AnswerUnit, toSearch: boolean, view: SurfaceView, prompts: Prompts): ResponsesItem {
+function writeAnswerUnit(
+  unit: AnswerUnit,
+  toSearch: boolean,
+  view: SurfaceView,
+  prompts: Prompts,
+): ResponsesItem {
   const item = own(unit)
   if (item && isSearchOutput(item) === toSearch)
     return toSearch || item.output != null ? item : { ...item, output: '' }
-  // Words and what is taken: nothing is left to be described.
-  if (!toSearch) return callOutput(unit.callId, unit.parts ? outputOf(unit.parts, defaultPrompts) : unit.text)
+  // The parts contain only text and accepted media: no description is needed.
+  if (!toSearch)
+    return callOutput(unit.callId, unit.parts ? writeOutput(unit.parts, defaultPrompts) : unit.text)
   const known = new Map([...view.tools, ...view.declaredHidden].map((tool) => [tool.name, tool as WireTool]))
   const tools = (unit.loaded ?? []).flatMap((name) => {
     const tool = known.get(name)
@@ -177,7 +186,7 @@ function answered(unit: AnswerUnit, toSearch: boolean, view: SurfaceView, prompt
   return searchOutput(unit.callId, tools, tools.length > 0 ? '' : unit.text, prompts)
 }
 
-/** A search's output holds definitions and nothing else: what there is to say is kept beside it. */
+/** The output of a search holds only definitions. Additional text is kept in a separate field. */
 function searchOutput(
   callId: string,
   tools: readonly WireTool[],
@@ -186,14 +195,14 @@ function searchOutput(
 ): WordedOutput {
   const members = tools.map((tool) => ({
     source: tool.source,
-    member: { ...toFunction(tool), defer_loading: true },
+    member: { ...writeFunction(tool), defer_loading: true },
   }))
   return {
     type: 'tool_search_output',
     execution: 'client',
     call_id: callId,
     status: 'completed',
-    tools: bySource(members, prompts),
+    tools: groupBySource(members, prompts),
     ...(text === '' ? {} : { toolwell: { text } }),
   }
 }
@@ -208,4 +217,95 @@ function message(role: string, text: string): ResponsesItem {
 
 function withoutId({ id: _, ...rest }: ResponsesItem): ResponsesItem {
   return rest
+}
+
+/** Writes a result as the output of its call: text, or parts if it has media. */
+function writeOutput(parts: readonly ResultPart[], prompts: Prompts): ResponsesCallOutput['output'] {
+  const made = writeParts(parts, mediaPart, prompts)
+  if (made.every((each) => typeof each === 'string')) return made.join('\n')
+  return made.map((each) => (typeof each === 'string' ? { type: 'input_text', text: each } : each))
+}
+
+function mediaPart(part: MediaPart): ResponsesOutputPart | undefined {
+  if (!acceptsMedia(WIRE, part)) return undefined
+  return part.type === 'image'
+    ? { type: 'input_image', image_url: writeDataUrl(part), detail: 'auto' }
+    : { type: 'input_file', filename: chooseFileName(part), file_data: writeDataUrl(part) }
+}
+
+/**
+ * Adds text that has no message. The API accepts no message between the outputs of a batch and the model's next item,
+ * so the text joins an output of the batch. The output of a search takes no text: then the text waits for the next
+ * output or user message.
+ */
+export interface Words {
+  /** Adds an item, and the waiting text if the item takes it. */
+  push(item: ResponsesItem): void
+  /** Adds text after the last item. */
+  say(text: string): void
+  /** Starts a user turn: earlier items do not change any more. */
+  startTurn(): void
+}
+
+/** Writes into `output`. */
+function createWords(output: ResponsesItem[]): Words {
+  let waiting = ''
+  let turn = 0
+  return {
+    startTurn() {
+      turn = output.length
+    },
+    push(item) {
+      const text = waiting
+      const takes = text !== '' && (isOutput(item) || (isMessage(item) && item.role === 'user'))
+      if (takes) waiting = ''
+      output.push(takes && isOutput(item) ? extended(item, text) : item)
+      if (takes && !isOutput(item)) output.push(note(text))
+    },
+    say(text) {
+      if (text === '') return
+      const start = Math.max(turn, output.findLastIndex((item) => !isBehindCalls(item)) + 1)
+      const last = output.findLastIndex(isOutput)
+      const found = output[last]
+      if (last >= start && found) output[last] = extended(found, text)
+      else if (output.slice(start).some(isSearchOutput)) waiting = joined(waiting, text)
+      else output.push(note(text))
+    },
+  }
+}
+
+/** Moves the additional text of searches to a place where the model reads it. */
+export function placeAddedText(items: readonly ResponsesItem[], prompts: Prompts): readonly ResponsesItem[] {
+  if (!items.some((item) => 'toolwell' in item)) return items
+  const output: ResponsesItem[] = []
+  const words = createWords(output)
+  for (const item of items) {
+    const { toolwell: _, ...sent } = item as WordedOutput
+    words.push('toolwell' in item ? sent : item)
+    const text = readAddedText(item)
+    if (text !== '') words.say(prompts.frame({ body: text }))
+  }
+  return output
+}
+
+function isOutput(item: ResponsesItem): boolean {
+  return item.type === 'function_call_output'
+}
+
+function isBehindCalls(item: ResponsesItem): boolean {
+  return isOutput(item) || isSearchOutput(item) || item.type === 'additional_tools'
+}
+
+function extended(item: ResponsesItem, text: string): ResponsesItem {
+  const { output } = item
+  if (Array.isArray(output)) return { ...item, output: [...output, { type: 'input_text', text }] }
+  return { ...item, output: joined(typeof output === 'string' ? output : '', text) }
+}
+
+function joined(before: string, text: string): string {
+  return before === '' ? text : `${before}\n\n${text}`
+}
+
+function note(text: string): ResponsesItem {
+  return { type: 'message', role: 'developer', content: text }
 }

@@ -1,7 +1,9 @@
-/** What all adapters share: anchors before the request, repair and inserts within it, calls after it. A wire adds how it reads and writes. */
+/**
+ * The adapter that all wires share. It reads and repairs a history, writes the request, and runs the calls of the
+ * reply.
+ */
 
 import type { Usage } from '../../accounting/measurement.js'
-import { lazily } from '../../base/async.js'
 import { dropUndefined, isRecord, toPlainJson } from '../../base/data.js'
 import { describeKind, invalid } from '../../base/options.js'
 import { adapterPort, type Conversation } from '../../conversation.js'
@@ -14,44 +16,50 @@ import type { Prompts } from '../../surface/prompts.js'
 import type { ImportedStep, ImportReport } from '../../turn/host-steps.js'
 import type { CallAnswer, RunOptions } from '../../turn/run.js'
 import { readMachineLine } from '../../turn/search-call/machine-line.js'
-import { anchorsOf, survivors } from './anchors.js'
-import { assertThread, assertWire } from './assert-adapter.js'
-import { assertRequest } from './assert-request.js'
-import { thinkingIn } from './bound-thinking.js'
-import { createFedBack, FED_BACK } from './fed-back.js'
-import { assertFirstRun } from './first-run.js'
-import { joinOwnWords } from './join-own-words.js'
-import { leaveBehind } from './leave-behind.js'
-import { speakBetween } from './mistral.js'
-import { noticePlace } from './notice-place.js'
-import { openWithUser } from './open-with-user.js'
-import { plainText } from './plain-text.js'
-import { createRecall, type Recalled, type Remembered } from './recall.js'
-import type { EndOf } from './repair.js'
-import { repairStretches } from './repair-stretches.js'
-import { sameItems } from './same-items.js'
-import type { StreamedReply } from './streamed.js'
-import { createReader, type Reading, referringIn } from './stretches.js'
-import { argumentsObject, type Unit, type UnitCall } from './thread.js'
-import type { Warn, Warning } from './warning.js'
-import { weave } from './weave.js'
-import type { OwnUnit, Wire } from './wire.js'
-import { assertOwnReply, foreignEntry } from './wrong-door.js'
+import { findNoticePlace, matchAnchors, placeAnchors } from './anchors.js'
+import {
+  assertFirstRun,
+  assertOwnReply,
+  assertRequest,
+  assertThread,
+  assertWire,
+  FED_BACK,
+  findForeignEntry,
+  isFedBack,
+  isStreamed,
+  readReply,
+} from './check-input.js'
+import { addInserts, addOpeningNote, addRepliesBetween, joinOwnText } from './inserts.js'
+import { convertUnit } from './move-thread.js'
+import { type EndOf, repairHistory, repairIds } from './repair.js'
+import type { StreamedReply } from './stream.js'
+import { findThinking, removeStripped } from './thinking.js'
+import {
+  argumentsObject,
+  hasOpenCalls,
+  hasSameItems,
+  type Placed,
+  plainText,
+  type Unit,
+  type UnitCall,
+} from './thread.js'
+import type { OwnUnit, Warn, Warning, Wire } from './wire.js'
 
 export interface Turn<Message, Reply, Parts> {
   /** Spread these into the request. */
   readonly parts: Parts
   readonly view: SurfaceView
-  /** What had to be repaired in the history for this request, and what a server will refuse in it. */
+  /** Repairs made in the history for this request, and things that a server will refuse. */
   readonly warnings: readonly Warning[]
   /**
-   * The provider refused the request because it does not defer tools natively (a model or a proxy that cannot). Begin again
-   * with the same history: the next request goes over the bridge. False where nothing else can be tried.
+   * Call this if the provider refused the request because it cannot defer tools natively. Then begin again with the
+   * same history: the next request uses the bridge. False if there is nothing else to try.
    */
   refused(error: unknown): Promise<boolean>
   /**
-   * Runs the calls of the reply, whole as the API gave it or as `assemble` made it of a stream. Push the reply, then
-   * `messages`, onto your history. Empty where the reply calls nothing. What the reply says of its cost enters the accounts.
+   * Runs the calls of a reply: the whole reply of the API, or the result of `assemble` for a stream. Push the reply,
+   * then `messages`, onto your history. `messages` is empty if the reply has no calls. Records the usage of the
+   * reply.
    */
   run(
     reply: Reply | StreamedReply<Reply, unknown>,
@@ -61,32 +69,37 @@ export interface Turn<Message, Reply, Parts> {
 
 export interface Adapter<Message, Reply, Parts, Prompt extends object = object> {
   /**
-   * Prepares a request for your history as it is, without anything of Toolwell's in it. Some wires take the system prompt
-   * here. Without a `requestId` the history names the request: the same history again is a retry, with the same bytes.
+   * Prepares a request for your history. Keep the history as it is, without Toolwell's additions. Some wires take the
+   * system prompt here. Without a `requestId`, the history identifies the request: the same history is a retry and
+   * gives the same bytes.
    */
   begin(
     messages: readonly Message[],
     request?: { readonly requestId?: string } & Prompt,
   ): Promise<Turn<Message, Reply, Parts>>
-  /** Tells that your history was shortened. */
+  /** Records that your history was shortened. */
   compact(
     before: readonly Message[],
     after: readonly Message[],
     options?: { readonly trim?: (loaded: readonly string[]) => readonly string[] },
   ): Promise<void>
-  /** A new conversation that has seen these messages, the first part of your history, and no more. */
+  /** Opens a new conversation that has seen only these messages, the first part of your history. */
   fork(messages: readonly Message[], options: { readonly id: string }): Promise<Conversation>
-  /** Rebuilds what a history says was loaded, for a conversation whose ledger is gone. */
+  /** Rebuilds the loaded tools from a history if the ledger is lost. */
   importHistory(messages: readonly Message[]): Promise<ImportReport>
-  /** Your history as every wire reads it: give it to `adopt` of another adapter when the thread moves there. */
+  /**
+   * Converts your history to a form that every wire reads. Pass it to `adopt` of another adapter to move the thread
+   * there.
+   */
   thread(messages: readonly Message[]): Thread
-  /** A thread of another wire as a history of this one. Where the system prompt is no message, it is left out: give it to `begin`. */
+  /**
+   * Converts a thread of another wire to a history of this one. If this wire keeps the system prompt outside the
+   * messages, the result has no system prompt: pass it to `begin`.
+   */
   adopt(thread: Thread): Message[]
 }
 
-const replies = lazily(() => import('./no-reply.js'))
-
-/** A history that belongs to no wire. */
+/** A history in a form that is independent of the wire. */
 export type Thread = readonly Unit[]
 
 export function createAdapter<Message, Reply, Parts, Prompt extends object = object>(
@@ -95,24 +108,16 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
 ): Adapter<Message, Reply, Parts, Prompt> {
   const port = adapterPort(conversation)
   assertWire(wire)
-  const form = wire.traits?.form
-  const recallAll = createRecall((message: Message) => normalised(wire, message), form)
-  const recall = (messages: readonly Message[]) => {
+  const { form, thinking } = wire.traits ?? {}
+  const normaliseAll = (messages: readonly Message[]) => {
     if (!Array.isArray(messages))
-      throw invalid(
-        'messages',
-        `This takes your history, an array of messages, not ${describeKind(messages)}.`,
-      )
-    const recalled = recallAll(messages)
-    return { ...recalled, foreign: form && foreignEntry(form, recalled) }
+      throw invalid('messages', `Expected your history, an array of messages, not ${describeKind(messages)}.`)
+    const foreign = form && findForeignEntry(form, messages)
+    return { given: [...messages], normal: messages.map((message) => normalise(wire, message)), foreign }
   }
-  const readStretches = createReader(wire)
-  const write = wire.createWrite?.() ?? wire.write.bind(wire)
-  const isFedBack = createFedBack()
-  const read = (messages: readonly Message[]) =>
-    wire.read(recall(messages).entries.flatMap(({ normal }) => normal))
-  const anchored = (messages: readonly Message[]) => anchorsOf(read(messages))
-  /** A store that cannot take a figure must not keep tools from running. */
+  const read = (messages: readonly Message[]) => wire.read(normaliseAll(messages).normal.flat())
+  const anchored = (messages: readonly Message[]) => placeAnchors(read(messages))
+  /** A store that fails to record usage must not stop the calls. */
   const record = async (requestId: string, usage: Usage | undefined) => {
     if (usage?.inputTokens === undefined) return
     await conversation.recordRequest({ requestId, ...usage }).catch(() => undefined)
@@ -120,35 +125,37 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   return {
     async begin(messages, request = {} as Prompt) {
       assertRequest(request, wire.traits?.prompt ?? [])
-      const recalled = recall(messages)
-      const reading = readStretches(recalled.entries)
-      const { stretches, placed, naming } = reading
-      const { requestId = `history ${port.epoch}.${naming.hash()}` } = request as {
+      const { given, normal, foreign } = normaliseAll(messages)
+      const units = wire.read(normal.flat())
+      const anchors = placeAnchors(units)
+      const { placed } = anchors
+      const { requestId = `history ${port.epoch}.${anchors.hash(wire.name)}` } = request as {
         readonly requestId?: string
       }
       const view = await conversation.begin({
         requestId,
         anchor: placed.at(-1)?.anchor ?? '',
         wire: wire.name,
-        present: naming,
-        references: referringIn(reading.sum),
-        place: noticePlace(placed, wire.traits?.wordlessSearches ? conversation.loader : undefined),
-        thinking: wire.traits?.thinking && thinkingIn(stretches, placed),
+        present: anchors,
+        references: new Set(
+          placed.flatMap(({ unit, anchor }) => (unit.kind === 'answer' && unit.loaded ? [anchor] : [])),
+        ),
+        place: findNoticePlace(placed, wire.traits?.wordlessSearches ? conversation.loader : undefined),
+        thinking: thinking && findThinking(placed, thinking),
         support: {
           native: wire.traits?.native,
-          text: () => wholeText(messages, request),
+          text: () => writeWholeText(messages, request),
         },
       })
-      const { isOrderly, isEntangled } = reading.sum
-      const ends = isOrderly && !isEntangled ? undefined : await port.ends()
+      const ends = hasOpenCalls(units) ? await port.ends() : undefined
       const endOf: EndOf | undefined = ends && ((call, anchor) => ends({ ...call, anchor }))
       const warnings: Warning[] = []
       const warn: Warn = (code, text) => {
         warnings.push({ code, text })
         port.warn(code, text)
       }
-      if (recalled.foreign) warn('entry-foreign', recalled.foreign)
-      if (isFedBack(stretches, request, view)) warn('history-fed-back', FED_BACK)
+      if (foreign) warn('entry-foreign', foreign)
+      if (isFedBack(units, request, view)) warn('history-fed-back', FED_BACK)
       const { policyFault } = port
       if (policyFault !== undefined)
         warn('policy-failed', `a policy failed, so the tool is denied: ${policyFault}`)
@@ -156,14 +163,14 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       if (declared > most)
         warn(
           'too-many-tools',
-          `this request declares ${declared} tools, and one on this wire takes ${most}: give some with defer: true or by setSource, to be found by search`,
+          `this request declares ${declared} tools, but a request on this wire may have at most ${most}: defer some with defer: true or setSource, so that search finds them`,
         )
       const ran = new WeakSet<object>()
       return {
         view,
         warnings,
         parts: wire.parts(
-          compose(wire, write, { messages, ...recalled, ...reading }, view, port.prompts, warn, endOf),
+          composeMessages(wire, { messages, given, normal, placed }, view, port.prompts, warn, endOf),
           view,
           toPlainJson(request),
           warn,
@@ -174,17 +181,13 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
             detail: error instanceof Error ? error.message : String(error),
           }),
         run: async (given, options) => {
-          const { isStreamed, replyIn } = await replies()
-          const reply = replyIn(given)
+          const reply = readReply(given)
           if (form) assertOwnReply(form, reply)
           await record(requestId, isStreamed(given) ? given.usage : wire.usage?.(reply))
-          const calls = wire.calls(
-            reply,
-            recalled.entries.flatMap(({ normal }) => normal),
-          )
+          const calls = wire.calls(reply, normal.flat())
           const made = calls.map(({ id, name, input }, index) => {
             const nth = calls.slice(0, index).filter((before) => before.id === id).length
-            return { callId: id, anchor: naming.next(id, nth), name, input }
+            return { callId: id, anchor: anchors.next(id, nth), name, input }
           })
           const forget = assertFirstRun(ran, reply, calls)
           const answers = await conversation.run(made, options).catch((error: unknown) => {
@@ -198,7 +201,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
 
     compact(before, after, options = {}) {
       const { names } = anchored(after)
-      const kept = survivors(anchored(before).names, names)
+      const kept = matchAnchors(anchored(before).names, names)
       const survived = new Set(Object.values(kept))
       const anchor = names.find((name) => !survived.has(name)) ?? names.at(-1)
       return conversation.compact({ kept, ...dropUndefined({ anchor }), ...options })
@@ -215,8 +218,8 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       )
       const told =
         wire.restore && own.length === spoken.length
-          ? wire.read(wire.restore(own).flatMap((message) => normalised(wire, message)))
-          : spoken.flatMap((unit) => leaveBehind(unit, wire, port.prompts))
+          ? wire.read(wire.restore(own).flatMap((message) => normalise(wire, message)))
+          : spoken.flatMap((unit) => convertUnit(unit, wire, port.prompts))
       return wire.write(told, project(createState(), ''))
     },
 
@@ -230,8 +233,8 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       let unsaid: string | undefined
       for (const { unit, anchor, calls } of anchored(messages).placed) {
         if (unit.kind === 'assistant')
-          for (const [index, call] of unit.calls.entries()) called.set(calls[index] ?? '', targetOf(call))
-        // In older histories, what an answer that holds definitions alone had to say follows it as a message of ours.
+          for (const [index, call] of unit.calls.entries()) called.set(calls[index] ?? '', findTarget(call))
+        // In older histories, the text of a search that answers with definitions only follows as a separate message.
         const said =
           unit.kind === 'system' && unsaid !== undefined
             ? readMachineLine(removeFrame(unit.text, port.prompts))
@@ -260,20 +263,20 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   }
 }
 
-/** Everything that the host sends, to be measured: a value that is no JSON costs its own message only. */
-function wholeText(messages: readonly unknown[], request: object): string {
+/** Everything that the host sends, as text to measure. If one value is not JSON, only its message is not counted. */
+function writeWholeText(messages: readonly unknown[], request: object): string {
   return plainText([messages, request]) || [...messages, request].map(plainText).join('\n')
 }
 
-/** The tool a call is meant for: out of the bridge where it is in one. */
-function targetOf({ name, input }: UnitCall): string {
+/** Finds the tool that a call means, also inside the bridge. */
+function findTarget({ name, input }: UnitCall): string {
   if (name !== BRIDGE_NAME || !('value' in input)) return name
   const inner = argumentsObject(input).name
   return typeof inner === 'string' ? inner : name
 }
 
-/** What is no object is no message on any wire, and neither is one whose fields cannot be read. */
-function normalised<Message>(
+/** Normalises a message. A value that is not an object, or has unreadable fields, gives nothing. */
+function normalise<Message>(
   wire: { normalise?(message: Message): readonly Message[] },
   message: Message,
 ): readonly Message[] {
@@ -286,37 +289,41 @@ function normalised<Message>(
   }
 }
 
-/** A history as it was given, as it was read, and its names. */
-interface Given<Message> extends Recalled<Message>, Reading {
+/** A history as the host gave it, and as it was read. */
+interface Given<Message> {
   readonly messages: readonly Message[]
+  /** A copy of `messages`: the host may change its array during the request. */
+  readonly given: readonly Message[]
+  /** Each of them in normal form. */
+  readonly normal: readonly (readonly Message[])[]
+  readonly placed: readonly Placed[]
 }
 
-function compose<Message, Reply, Parts, Prompt extends object>(
+function composeMessages<Message, Reply, Parts, Prompt extends object>(
   wire: Wire<Message, Reply, Parts, Prompt>,
-  write: typeof wire.write,
-  history: Given<Message>,
+  { messages, given, normal, placed }: Given<Message>,
   view: SurfaceView,
   prompts: Prompts,
   warn: Warn,
   endOf?: EndOf,
 ): readonly Message[] {
-  const { messages, entries, odd, sum } = history
-  for (const index of odd) {
-    const { message, normal } = entries[index] as Remembered<Message>
-    if (normal.length === 0) warn('entry-dropped', 'dropped an entry of the history that says nothing')
-    else if (normal[0] !== message)
-      warn('form-repaired', 'repaired the form of an entry of the history: servers refuse it')
+  for (const [index, message] of given.entries()) {
+    const [first] = normal[index] ?? []
+    if (first === undefined) warn('entry-dropped', 'dropped an empty entry of the history')
+    else if (first !== message)
+      warn('form-repaired', 'repaired the form of an entry of the history, because servers refuse it')
   }
   const callable = new Set(view.tools.map((tool) => tool.name))
-  for (const name of sum.ofHost) callable.add(name)
-  const { opensWithUser, notesJoinAnswers, modelSpeaksBetween } = wire.traits ?? {}
-  const repaired = repairStretches(wire, history, view, callable, prompts, warn, endOf)
-  const isJoined = notesJoinAnswers && (sum.isSpokenBehind || repaired !== history.placed)
-  const joined = isJoined ? joinOwnWords(repaired, prompts) : repaired
-  const spoken = modelSpeaksBetween ? speakBetween(joined, prompts) : joined
-  const begun = opensWithUser ? openWithUser(spoken, prompts, warn) : spoken
-  const units = begun === history.placed ? history.units : begun.map(({ unit }) => unit)
-  const written = history.given(write(weave(begun, units, view, warn), view, warn))
-  // Off: the host's own array, unless a server would refuse it.
-  return view.mode === 'off' && sameItems(written, messages) ? messages : written
+  for (const name of wire.ofHost?.(placed.map(({ unit }) => unit)) ?? []) callable.add(name)
+  const { ids, thinking, opensWithUser, notesJoinAnswers, modelSpeaksBetween } = wire.traits ?? {}
+  let made = placed
+  if (thinking) made = removeStripped(made, view, thinking)
+  if (ids) made = repairIds(made, wire.name, ids, warn)
+  made = repairHistory(made, view, callable, prompts, warn, wire.traits, endOf)
+  if (notesJoinAnswers) made = joinOwnText(made, prompts)
+  if (modelSpeaksBetween) made = addRepliesBetween(made, prompts)
+  if (opensWithUser) made = addOpeningNote(made, prompts, warn)
+  const written = wire.write(addInserts(made, view, warn), view, warn)
+  // If deferral is off and nothing had to change, return the host's own array.
+  return view.mode === 'off' && hasSameItems(written, messages) ? messages : written
 }

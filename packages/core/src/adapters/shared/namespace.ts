@@ -1,13 +1,14 @@
 /**
- * Functions in the namespace of their source: the form in which OpenAI's models know the tools of a server. A request declares
- * a namespace once. Compatible servers refuse it in a second item (openai/codex issues 44378 and 44729), and the first item
- * cannot grow without new bytes in the prefix: so what comes later of the same source comes by itself, as the host's own do.
+ * Groups functions into namespaces by source, as OpenAI's models expect the tools of a server. A request may declare
+ * a namespace once: compatible servers refuse it in a second item (openai/codex issues 44378 and 44729), and the
+ * first item cannot grow without changing the prefix. So functions of the same source that come later have no
+ * namespace.
  */
 
 import { isRecord } from '../../base/data.js'
 import { safeJson } from '../../base/text.js'
 import type { Prompts } from '../../surface/prompts.js'
-import { sameItems } from './same-items.js'
+import { hasSameItems } from './thread.js'
 
 export interface Namespace<Member> {
   readonly type: 'namespace'
@@ -16,26 +17,26 @@ export interface Namespace<Member> {
   readonly tools: readonly Member[]
 }
 
-/** The API's own: the default one, and its search. */
+/** Names that the API uses itself. */
 const RESERVED = new Set(['functions', 'tool_search'])
 
-/** What the namespace of a source is called; undefined where it can have none. */
-export function namespaceOf(source: string): string | undefined {
+/** The namespace of a source; undefined if its name is not allowed. */
+export function chooseNamespace(source: string): string | undefined {
   const name = source.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64)
   return /[a-zA-Z0-9]/.test(name) && !RESERVED.has(name) ? name : undefined
 }
 
-/** The members in their order, those of one source together where its first stands. */
-export function bySource<Member>(
+/** Groups the members by source, at the position of the first one. */
+export function groupBySource<Member>(
   members: readonly { readonly source?: string | undefined; readonly member: Member }[],
   prompts: Prompts,
 ): (Member | Namespace<Member>)[] {
   const spaces = new Map<string, { readonly source: string; readonly tools: Member[] }>()
   return members.flatMap(({ source = '', member }): readonly (Member | Namespace<Member>)[] => {
-    const name = namespaceOf(source)
+    const name = chooseNamespace(source)
     if (name === undefined) return [member]
     const known = spaces.get(name)
-    // Two sources whose names become one: the second has none.
+    // Two sources with the same namespace: the second gets none.
     if (known && known.source !== source) return [member]
     known?.tools.push(member)
     if (known) return []
@@ -45,15 +46,15 @@ export function bySource<Member>(
   })
 }
 
-/** The list with what a namespace holds in its place, where that was declared before. `declared` grows. */
-export function declaredOnce(tools: readonly unknown[], declared: Set<string>): readonly unknown[] {
+/** Replaces namespaces that were declared before by their members. Adds new ones to `declared`. */
+export function removeDeclared(tools: readonly unknown[], declared: Set<string>): readonly unknown[] {
   const made = tools.flatMap((tool) => {
     if (!isNamespace(tool)) return [tool]
     if (declared.has(tool.name)) return tool.tools
     declared.add(tool.name)
     return [tool]
   })
-  return sameItems(made, tools) ? tools : made
+  return hasSameItems(made, tools) ? tools : made
 }
 
 export function isNamespace(tool: unknown): tool is Namespace<unknown> {

@@ -1,6 +1,6 @@
 /**
- * Makes a history acceptable to a strict server: every call answered right behind it, every name declared.
- * Deterministic, so that a repaired unit has the same bytes on every request.
+ * Repairs a history for a strict server: every call has an answer right after it, every name is declared, every id is
+ * valid. The same history is always repaired to the same bytes.
  */
 
 import { isRecord } from '../../base/data.js'
@@ -12,27 +12,24 @@ import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { Ended } from '../../turn/ended-calls.js'
-import { createOpenCalls } from './open-calls.js'
 import {
   argumentsObject,
   argumentsText,
+  createOpenCalls,
+  describeReferences,
   hasUnreadableArguments,
+  type Native,
   type Placed,
-  referencesText,
   type Unit,
   type UnitCall,
 } from './thread.js'
-import type { Warn } from './warning.js'
-import type { WireTraits } from './wire.js'
+import type { IdRules, Warn, WireTraits } from './wire.js'
 
-/** What came of a call, where the ledger knows. */
+/** Finds the outcome of a call, if the ledger knows it. */
 export type EndOf = (call: UnitCall, anchor: string) => Ended
 
-/**
- * `callable`: every name that a call in this history may have on this request. `answersAnywhere`: an answer may stand
- * wherever it likes behind its call, so none is moved. `wordlessSearches`: no words fit into the answer to a search.
- */
-export function repair(
+/** `callable`: every name that a call in this history may have on this request. */
+export function repairHistory(
   placed: readonly Placed[],
   view: SurfaceView,
   callable: ReadonlySet<string>,
@@ -41,56 +38,52 @@ export function repair(
   traits: Pick<WireTraits, 'answersAnywhere' | 'wordlessSearches'> = {},
   endOf?: EndOf,
 ): readonly Placed[] {
-  const settled = settleOrder(placed, prompts, warn, traits.answersAnywhere, endOf)
-  return settleForView(settled, view, callable, prompts, warn, traits)
+  const { answersAnywhere, wordlessSearches = false } = traits
+  const ordered = repairOrder(placed, prompts, warn, answersAnywhere, endOf)
+  const isNative = view.delivery === 'native'
+  const referred = isNative ? ordered.map((item) => repairReferences(item, view)) : ordered
+  return repairNames(referred, view, callable, prompts, warn, wordlessSearches)
 }
 
-/** The second half: what this request can refer to and call. The order is settled. */
-export function settleForView(
-  placed: readonly Placed[],
-  view: SurfaceView,
-  callable: ReadonlySet<string>,
-  prompts: Prompts,
-  warn: Warn,
-  { wordlessSearches = false }: Pick<WireTraits, 'wordlessSearches'> = {},
-): readonly Placed[] {
-  const settled = view.delivery === 'native' ? placed.map((item) => settleReferences(item, view)) : placed
-  return settleNames(settled, view, callable, prompts, warn, wordlessSearches)
-}
-
-/** What an answer refers to, as far as the provider can follow: a reference that was words once under this latch stays words. */
-function settleReferences(item: Placed, { delivery, references }: SurfaceView): Placed {
+/**
+ * Keeps the references that the provider can resolve. A reference that was sent as text under this frozen prefix
+ * stays text.
+ */
+function repairReferences(item: Placed, { delivery, references }: SurfaceView): Placed {
   const { unit, anchor } = item
   if (delivery !== 'native' || unit.kind !== 'answer' || !unit.loaded) return item
   if (references.anchors.has(anchor)) return item
   const loaded = unit.loaded.filter((name) => references.names.has(name))
   if (loaded.length === unit.loaded.length) return item
   const { kind, callId } = unit
-  const text = referencesText(unit.loaded)
+  const text = describeReferences(unit.loaded)
   return { ...item, unit: { kind, callId, text, ...(loaded.length > 0 ? { loaded } : {}) } }
 }
 
-/** One answer for each call, directly behind it unless it may stand anywhere; what answers no call is told. */
-export function settleOrder(
+/**
+ * Gives each call one answer, directly after it unless answers may be anywhere. An answer without a call becomes
+ * text.
+ */
+function repairOrder(
   placed: readonly Placed[],
   prompts: Prompts,
   warn: Warn,
   answersAnywhere = false,
   endOf: EndOf = () => undefined,
 ): Placed[] {
-  const pairs = pairUp(placed)
+  const pairs = pairAnswers(placed)
   const output: Placed[] = []
   placed.forEach((item, index) => {
     const { unit } = item
     if (unit.kind === 'answer') {
       const pairing = pairs.pairings.get(item)
       const id = safeJson(unit.callId)
-      if (pairing === 'repeats') warn('answer-repeated', `dropped an answer that stood there before (${id})`)
+      if (pairing === 'repeats') warn('answer-repeated', `dropped a repeated answer (${id})`)
       if (pairing === 'answers' && answersAnywhere) output.push(item)
       if (pairing !== undefined) return
-      warn('answer-orphaned', `told an answer without a call as text (${id})`)
+      warn('answer-orphaned', `rewrote an answer without a call as text (${id})`)
       const told = prompts.toldAnswer({ callId: id, answer: safeJson(unit.text) })
-      output.push(toldAt(item.anchor, prompts.frame({ body: told }), output.at(-1)))
+      output.push(createTextUnit(item.anchor, prompts.frame({ body: told }), output.at(-1)))
       return
     }
     output.push(item)
@@ -103,65 +96,49 @@ export function settleOrder(
         if (ended)
           warn(
             'answer-missing',
-            `the result of ${safeJson(call.id)}, which ${ended}, is missing from this history: push the messages that run gives`,
+            `the result of ${safeJson(call.id)}, which ${ended}, is missing from this history: push the messages that run returns`,
           )
         else warn('call-interrupted', `answered the interrupted call ${safeJson(call.id)}`)
         output.push({
-          unit: { kind: 'answer', callId: call.id, text: unanswered(call, ended, prompts) },
+          unit: { kind: 'answer', callId: call.id, text: writeMissingAnswer(call, ended, prompts) },
           anchor,
           calls: [],
         })
         return
       }
       if (answersAnywhere) return
-      const between = placed.slice(index + 1, placed.indexOf(answer))
+      const between = placed.slice(index + 1, pairs.places.get(answer))
       if (between.some((each) => each.unit.kind !== 'answer'))
-        warn('answer-moved', `moved the answer to ${safeJson(call.id)} directly behind its call`)
+        warn('answer-moved', `moved the answer to ${safeJson(call.id)} directly after its call`)
       output.push(answer)
     })
   })
   return output
 }
 
-/** Whether there is nothing to settle in the order of these units. */
-export function isOrderly(placed: readonly Placed[], answersAnywhere = false): boolean {
-  let next: readonly (Placed | undefined)[] = []
-  const { answers, pairings } = pairUp(placed)
-  const isInPlace = placed.every((item) => {
-    const { unit } = item
-    if (unit.kind === 'answer') {
-      const expected = next[0]
-      next = next.slice(1)
-      return answersAnywhere ? pairings.get(item) === 'answers' : expected === item
-    }
-    if (next.length > 0 && !answersAnywhere) return false
-    next = unit.kind === 'assistant' ? unit.calls.map((_, position) => answers.get(item)?.get(position)) : []
-    return next.every((answer) => answer !== undefined)
-  })
-  return isInPlace && (answersAnywhere || next.length === 0)
-}
-
-/** Whether an answer among these units belongs to no call among them. */
-export function strays(placed: readonly Placed[]): boolean {
-  const { pairings } = pairUp(placed)
-  return placed.some((item) => item.unit.kind === 'answer' && pairings.get(item) !== 'answers')
-}
-
-/** Whether it ran is not known, unless the ledger does, or nobody could read its arguments: then it did not. */
-function unanswered(call: UnitCall, outcome: Ended, prompts: Prompts): string {
+/**
+ * The answer for a call without one. Unless the ledger knows, it is unknown whether the call ran. A call with
+ * unreadable arguments did not run.
+ */
+function writeMissingAnswer(call: UnitCall, outcome: Ended, prompts: Prompts): string {
   if (!hasUnreadableArguments(call)) return prompts.interrupted({ outcome })
-  // Not in the words of the engine's parser: they differ between versions of it, and this has the same bytes everywhere.
+  // Not the message of the JSON parser: it differs between engine versions, and these bytes must not.
   return prompts.badArguments({ name: quote(call.name), problem: 'the text ends too early, or is malformed' })
 }
 
-/** Each answer with the call that it belongs to, wherever in the history that is; `answers` by the place of the call in its reply. */
-function pairUp(placed: readonly Placed[]) {
+/**
+ * Pairs each answer with its call, anywhere in the history. `answers` is keyed by the position of the call in its
+ * reply.
+ */
+function pairAnswers(placed: readonly Placed[]) {
   const open = createOpenCalls<{ readonly item: Placed; readonly position: number }>()
   const answers = new Map<Placed, Map<number, Placed>>()
   const pairings = new Map<Placed, 'answers' | 'repeats'>()
+  const places = new Map<Placed, number>()
   const texts = new Map<string, string>()
-  for (const item of placed) {
+  for (const [index, item] of placed.entries()) {
     const { unit } = item
+    places.set(item, index)
     if (unit.kind === 'assistant') open.add(unit.calls.map(({ id }, position) => [id, { item, position }]))
     if (unit.kind !== 'answer') continue
     const call = open.take(unit.callId)
@@ -171,11 +148,11 @@ function pairUp(placed: readonly Placed[]) {
     } else if (texts.get(unit.callId) === unit.text) pairings.set(item, 'repeats')
     texts.set(unit.callId, unit.text)
   }
-  return { answers, pairings }
+  return { answers, pairings, places }
 }
 
-/** Calls whose name this request does not know where they stand: through the bridge, out of it, as a search, or told as text. */
-function settleNames(
+/** Rewrites calls to names that this request does not declare: through the bridge, out of it, as a search, or as text. */
+function repairNames(
   placed: readonly Placed[],
   view: SurfaceView,
   declared: ReadonlySet<string>,
@@ -189,20 +166,20 @@ function settleNames(
   let pending: { readonly text: string; readonly anchor: string }[] = []
   const output: Placed[] = []
   const tell = () => {
-    for (const { text, anchor } of pending) output.push(toldAt(anchor, text, output.at(-1)))
+    for (const { text, anchor } of pending) output.push(createTextUnit(anchor, text, output.at(-1)))
     pending = []
   }
   const callable = new Set(declared)
   const isNative = view.delivery === 'native'
-  const changes = changesIn(view)
+  const changes = groupChanges(view)
   const hidden = new Set(view.declaredHidden.map(({ name }) => name))
   for (const [index, item] of placed.entries()) {
     const { unit } = item
     const call = unit.kind === 'answer' ? told.get(unit.callId) : undefined
     const found = unit.kind === 'answer' ? guessed.get(unit.callId) : undefined
-    // It is known from here on, as if it had been searched for, unless it is taken away again right behind.
+    // From here on the tool is known, as after a search, unless it is removed right after.
     if (found !== undefined) callable.add(found)
-    if (isNative) reveal(item, changes.get(placed[index - 1]?.anchor ?? ''), hidden, callable)
+    if (isNative) updateCallable(item, changes.get(placed[index - 1]?.anchor ?? ''), hidden, callable)
     if (unit.kind === 'answer' && call) {
       told.delete(unit.callId)
       guessed.delete(unit.callId)
@@ -234,31 +211,35 @@ function settleNames(
       const isMeant = (name: string) => callable.has(name) || (wordlessSearches && hidden.has(name))
       const known = callable.has(each.name) || !resolved || !isMeant(resolved.wireName)
       const named = known ? each : { ...each, name: resolved.wireName }
-      const renamed = callable.has(named.name) ? spelt(named, each) : rename(each, callable, view)
-      if (renamed) kept.push(renamed)
+      const renameNative = callable.has(named.name)
+        ? keepSpelling(named, each)
+        : renameCall(each, callable, view)
+      if (renameNative) kept.push(renameNative)
       else if (wordlessSearches && hidden.has(named.name) && isFound(named.name, resolved, placed, index)) {
-        // What the call gave could not be told behind a search: the search comes first, and the call stays a call.
-        output.push(...searchedFirst(item.calls[position] ?? '', each.id, named.name, view))
+        // A search that has no text cannot be followed by the result as text. So the search comes first, and the call
+        // stays a call.
+        output.push(...createSearchStep(item.calls[position] ?? '', each.id, named.name, view))
         callable.add(named.name)
-        kept.push(spelt(named, each))
+        kept.push(keepSpelling(named, each))
       } else if (resolved?.guessed && hidden.has(resolved.wireName) && view.loader !== undefined) {
         told.set(each.id, each)
         guessed.set(each.id, resolved.wireName)
-        kept.push(searchFor(each.id, resolved.wireName, view))
+        kept.push(createSearch(each.id, resolved.wireName, view))
       } else {
         told.set(each.id, each)
         warn(
           'call-undeclared',
-          `told a call of ${safeJson(each.name)} as text: the name is not declared on this request`,
+          `rewrote a call of ${safeJson(each.name)} as text, because the name is not declared on this request`,
         )
-        // A model does again what it reads that it did: a search for the name, not words about a call.
+        // A model repeats what it reads that it did. So it reads a search for the name, not a sentence about a call.
         if (view.loader === undefined || !callable.has(view.loader) || wordlessSearches) continue
         searched.add(each.id)
-        kept.push(searchFor(each.id, each.name, view))
+        kept.push(createSearch(each.id, each.name, view))
       }
     }
-    // What it did is told behind; words about it in its own mouth would be said again. Where tools are or may be added behind what
-    // stands before it, what is told must not join that, so something has to stand between.
+    // The result follows as text. The model's own message must not describe it, or the model would repeat that. If
+    // tools are added after the previous unit, the text must not join that unit, so a message of the model comes
+    // between.
     const isAddedTo = isResult(output.at(-1)) || changes.has(placed[index - 1]?.anchor ?? '')
     const said = unit.text === '' && wordlessSearches && isAddedTo ? prompts.noReply() : unit.text
     if (said !== '' || kept.length > 0 || unit.more)
@@ -269,20 +250,22 @@ function settleNames(
 }
 
 /**
- * What tools gave, told in words: the user's, as it has no higher role. A message of its own, so that the one before it, which
- * a request has carried, stays as it was; behind a result, where servers take no message, it joins that.
+ * Writes a tool result as text of the user, which has no higher role. It is a separate message, so that earlier
+ * messages keep their bytes. After a result servers accept no message, so the text joins the result.
  */
-function toldAt(anchor: string, text: string, before: Placed | undefined): Placed {
+function createTextUnit(anchor: string, text: string, before: Placed | undefined): Placed {
   return { unit: { kind: isResult(before) ? 'note' : 'user', text }, anchor, calls: [] }
 }
 
-/** With what joined it. */
 function isResult(item: Placed | undefined): boolean {
   return item?.unit.kind === 'answer' || item?.unit.kind === 'note'
 }
 
-/** What an answer, and what the provider was told behind the unit before it, lets the model call from then on. */
-function reveal(
+/**
+ * Updates the callable names: tools that an answer loaded, and tools that were added or removed after the previous
+ * unit.
+ */
+function updateCallable(
   { unit }: Placed,
   changes: readonly Insert[] | undefined,
   hidden: ReadonlySet<string>,
@@ -295,8 +278,8 @@ function reveal(
   }
 }
 
-/** What the provider was told of tools, by anchor. */
-function changesIn({ inserts }: SurfaceView): ReadonlyMap<string, readonly Insert[]> {
+/** Groups the added and removed tools by anchor. */
+function groupChanges({ inserts }: SurfaceView): ReadonlyMap<string, readonly Insert[]> {
   const changes = new Map<string, Insert[]>()
   for (const insert of inserts)
     if (insert.adds.length > 0 || insert.removes.length > 0) {
@@ -307,20 +290,20 @@ function changesIn({ inserts }: SurfaceView): ReadonlyMap<string, readonly Inser
   return changes
 }
 
-/** The call under the name of its tool. The native piece has the other one. */
-function spelt({ native, ...call }: UnitCall, was: UnitCall): UnitCall {
+/** The call under the name of its tool, without the native piece, which has the other name. */
+function keepSpelling({ native, ...call }: UnitCall, was: UnitCall): UnitCall {
   return call.name === was.name ? was : call
 }
 
-/** A guess that came true, as the search that would have led to it. */
-function searchFor(id: string, name: string, view: SurfaceView): UnitCall {
+/** Writes a correct guess of a tool name as the search that finds the tool. */
+function createSearch(id: string, name: string, view: SurfaceView): UnitCall {
   const schema = view.tools.find((tool) => tool.name === view.loader)?.inputSchema ?? {}
   const [parameter = 'query'] = (Array.isArray(schema.required) ? schema.required : []) as string[]
   const query = parameter === 'name' ? name : `select:${quoteName(name)}`
   return { id, name: view.loader ?? '', input: { value: { [parameter]: query } } }
 }
 
-/** Whether the reply at this place found the tool: by guessing it, or by a search beside the call. */
+/** Whether the reply at this index found the tool: by a guess, or by a search in the same reply. */
 function isFound(
   name: string,
   resolved: { readonly guessed: boolean } | undefined,
@@ -333,10 +316,10 @@ function isFound(
   return behind.some(({ unit }) => unit.kind === 'answer' && unit.loaded?.includes(name))
 }
 
-/** The same as a step of its own, before the reply that guessed. */
-function searchedFirst(anchor: string, callId: string, name: string, view: SurfaceView): Placed[] {
+/** Writes the search as a separate step before the reply. */
+function createSearchStep(anchor: string, callId: string, name: string, view: SurfaceView): Placed[] {
   const id = `found_${shortHash(`${anchor} ${callId}`)}`
-  const asked: Unit = { kind: 'assistant', text: '', calls: [searchFor(id, name, view)] }
+  const asked: Unit = { kind: 'assistant', text: '', calls: [createSearch(id, name, view)] }
   const answer: Unit = { kind: 'answer', callId: id, text: '', loaded: [name] }
   return [
     { unit: asked, anchor: `asked ${anchor}`, calls: [`found ${anchor}`] },
@@ -344,10 +327,10 @@ function searchedFirst(anchor: string, callId: string, name: string, view: Surfa
   ]
 }
 
-function rename(call: UnitCall, callable: ReadonlySet<string>, view: SurfaceView): UnitCall | undefined {
+function renameCall(call: UnitCall, callable: ReadonlySet<string>, view: SurfaceView): UnitCall | undefined {
   const { id, name, input } = call
   if (view.bridge !== undefined && callable.has(view.bridge) && name !== view.loader) {
-    // The text itself, not a copy of what it means: the model may have nested it deeper than can be written again.
+    // The model's own text, not a copy of its value: it may be nested too deep to write again.
     const inner = 'value' in input ? argumentsText(call).trim() : '{}'
     const text = `{"name":${JSON.stringify(name)},"arguments":${inner === '' ? '{}' : inner}}`
     return { id, name: view.bridge, text, input: { value: { name, arguments: argumentsObject(input) } } }
@@ -356,4 +339,105 @@ function rename(call: UnitCall, callable: ReadonlySet<string>, view: SurfaceView
   const wrapped = argumentsObject(input)
   if (typeof wrapped.name !== 'string' || !callable.has(wrapped.name)) return undefined
   return { id, name: wrapped.name, input: { value: isRecord(wrapped.arguments) ? wrapped.arguments : {} } }
+}
+
+/**
+ * Gives calls ids that a server accepts: valid characters, not too long, unique. A call and its answer change
+ * together. A new id depends only on the units before it, so later requests have the same bytes. Anchors keep the
+ * original ids.
+ */
+export function repairIds(
+  placed: readonly Placed[],
+  wire: string,
+  rules: IdRules,
+  warn: Warn,
+): readonly Placed[] {
+  const ids = createIds(rules)
+  const open = createOpenCalls<string>()
+  const { call: inCall, answer: inAnswer } = rules.fields
+  const settleCall = (call: UnitCall): UnitCall => {
+    const id = ids.settle(call.id)
+    if (id === call.id) return call
+    warn(
+      'call-id-changed',
+      `gave the call ${safeJson(call.id)} the id ${safeJson(id)}, because servers refuse its own or it is not unique`,
+    )
+    return { ...call, id, ...renamed(call.native, wire, inCall, id) }
+  }
+  return placed.map((item) => {
+    const { unit } = item
+    if (unit.kind === 'answer') {
+      const callId = open.take(unit.callId) ?? ids.avoid(unit.callId)
+      if (callId === unit.callId) return item
+      return { ...item, unit: { ...unit, callId, ...renamed(unit.native, wire, inAnswer, callId) } }
+    }
+    if (unit.kind !== 'assistant' || unit.calls.length === 0) return item
+    ids.nextTurn()
+    const calls = unit.calls.map(settleCall)
+    open.add(calls.map(({ id }, index) => [unit.calls[index]?.id ?? '', id]))
+    return calls.every((call, at) => call === unit.calls[at])
+      ? item
+      : { ...item, unit: replaceCalls(unit, calls) }
+  })
+}
+
+function createIds({ legal, max = Number.POSITIVE_INFINITY, made, scope }: IdRules) {
+  const taken = new Set<string>()
+  const given = new Set<string>()
+  const counts = new Map<string, number>()
+  const fits = (id: string) => id !== '' && id.length <= max && (legal?.test(id) ?? true)
+  const numbered = (id: string, count: number) => {
+    const plain = count === 1 ? id : `${id}_${count}`
+    if (fits(plain)) return plain
+    if (made) return made(plain)
+    return `call_${shortHash(id)}${count === 1 ? '' : `_${count}`}`
+  }
+  return {
+    nextTurn() {
+      if (scope === 'history') return
+      taken.clear()
+      counts.clear()
+    },
+    settle(id: string): string {
+      let count = counts.get(id) ?? 1
+      while (taken.has(numbered(id, count))) count++
+      counts.set(id, count + 1)
+      const settled = numbered(id, count)
+      taken.add(settled)
+      if (settled !== id) given.add(settled)
+      return settled
+    },
+    /** The id of an answer without a call must not equal a new id of a call. */
+    avoid(id: string): string {
+      let free = id
+      while (given.has(free)) free += '_'
+      return free
+    },
+  }
+}
+
+/**
+ * If the native piece is a list that contains the calls, replaces them there. Otherwise the wire writes the piece
+ * again.
+ */
+function replaceCalls(unit: Extract<Unit, { kind: 'assistant' }>, calls: readonly UnitCall[]): Unit {
+  const { native } = unit
+  const repaired = { ...unit, calls, repaired: true as const }
+  if (!native || !Array.isArray(native.value)) return repaired
+  let next = 0
+  const value = native.value.map((piece: unknown) => {
+    if (next === calls.length || piece !== unit.calls[next]?.native?.value) return piece
+    return calls[next++]?.native?.value
+  })
+  return { ...repaired, native: { ...native, value } }
+}
+
+function renamed(
+  native: Native | undefined,
+  wire: string,
+  field: string,
+  id: string,
+): { readonly native?: Native } {
+  if (native?.wire !== wire || !isRecord(native.value)) return {}
+  return { native: { wire, value: { ...native.value, [field]: id } } }
 }

@@ -1,15 +1,21 @@
-/** A history as all wires see it: a list of units, each with the native piece it was read from, so that nothing is lost on its own wire. */
+/**
+ * A history as a list of units, in the same form for all wires. Each unit keeps its native piece, so its own wire
+ * loses nothing.
+ */
 
 import { isRecord, toPlainJson } from '../../base/data.js'
 import type { ResultPart } from '../../result/part.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import type { ModelCall } from '../../turn/verdict.js'
 
-/** What a unit was read from. It is sent again as it is, to the wire it came from, unless the unit was repaired. */
+/** The native piece of a unit. Its own wire sends it again unchanged, unless the unit was repaired. */
 export interface Native {
   readonly wire: string
   readonly value: unknown
-  /** How it stood in its message: as text and not as a list of parts, or behind what the unit before it was read from. */
+  /**
+   * `text`: the content was a string, not a list of parts. `rest`: the piece follows the piece of the previous unit
+   * in the same message.
+   */
   readonly form?: 'text' | 'rest'
 }
 
@@ -17,7 +23,7 @@ export interface UnitCall {
   readonly id: string
   readonly name: string
   readonly input: ModelCall['input']
-  /** The arguments as the model wrote them, where the wire carries text. */
+  /** The arguments as the model wrote them, if the wire carries text. */
   readonly text?: string
   readonly native?: Native
 }
@@ -29,22 +35,25 @@ export type Unit =
       readonly text: string
       readonly calls: readonly UnitCall[]
       readonly native?: Native
-      /** The native piece holds more than text, calls and thoughts. */
+      /** The native piece has more than text, calls and thinking. */
       readonly more?: true
-      /** Its calls are not those of the native piece any more. */
+      /** The calls differ from those in the native piece. */
       readonly repaired?: true
     }
-  /** The answer to one call. `loaded` names tools where the answer is a reference instead of text. */
+  /** The answer to one call. `loaded` names the tools if the answer is a reference instead of text. */
   | {
       readonly kind: 'answer'
       readonly callId: string
       readonly text: string
       readonly loaded?: readonly string[]
-      /** Where it comes from another wire with media that this one takes: words and media, and nothing else. */
+      /** Text and media, if the answer comes from another wire and this wire accepts the media. */
       readonly parts?: readonly ResultPart[]
       readonly native?: Native
     }
-  /** Something of Toolwell's, at its place. `adds` and `removes`: what the provider itself puts before the model there. */
+  /**
+   * Text that Toolwell adds at this place. `adds` and `removes`: tools that the provider itself reveals or hides
+   * there.
+   */
   | {
       readonly kind: 'note'
       readonly text: string
@@ -52,20 +61,20 @@ export type Unit =
       readonly removes?: readonly string[]
     }
 
-/** A unit with its name in the ledger. */
+/** A unit with its anchor in the ledger. */
 export interface Placed {
   readonly unit: Unit
   readonly anchor: string
-  /** The names of the calls it makes. */
+  /** The anchors of its calls. */
   readonly calls: readonly string[]
 }
 
-/** What an answer that only refers to tools says on a wire that has no references. */
-export function referencesText(names: readonly string[]): string {
+/** Describes loaded tools for a wire that has no references. */
+export function describeReferences(names: readonly string[]): string {
   return names.length === 0 ? '' : `Loaded: ${names.join(', ')}.`
 }
 
-/** Reads arguments that came as text. Nothing at all counts as no arguments: some servers send that. */
+/** Reads arguments that came as text. Empty text means no arguments: some servers send it. */
 export function readArguments(text: unknown): ModelCall['input'] {
   if (typeof text === 'object' && text !== null) return { value: text }
   if (typeof text !== 'string' || text.trim() === '') return { value: {} }
@@ -76,17 +85,23 @@ export function readArguments(text: unknown): ModelCall['input'] {
   }
 }
 
-/** Arguments of a call within which the reply ended. What there is of them may even parse, and is not what was meant. */
+/**
+ * Marks arguments as incomplete because the reply ended inside the call. They may parse, but are not what the model
+ * meant.
+ */
 export function cutOff(text: string): ModelCall['input'] {
   return { unparsable: text, problem: 'the reply was cut off' }
 }
 
-/** The model wrote an object, or nothing. Other texts are refused by servers that parse them for their chat template. */
+/**
+ * Whether the arguments are an object or empty. Servers that parse arguments for their chat template refuse anything
+ * else.
+ */
 export function hasObjectArguments({ input }: Pick<UnitCall, 'input'>): boolean {
   return 'value' in input && isRecord(input.value)
 }
 
-/** The model wrote what is no JSON: as it stands in a reply, or told inside an object, as `argumentsObject` makes it. */
+/** Whether the arguments are not JSON: in a reply, or inside the object that `argumentsObject` makes. */
 export function hasUnreadableArguments({ input }: Pick<UnitCall, 'input'>): boolean {
   if (!('value' in input)) return true
   const { value } = input
@@ -94,8 +109,8 @@ export function hasUnreadableArguments({ input }: Pick<UnitCall, 'input'>): bool
 }
 
 /**
- * Arguments as text, for wires that carry text: as the model wrote them where that is known and an object. What is no JSON
- * is told inside an object, so that every server takes the history.
+ * Arguments as text: the model's own text if it is an object. Text that is not JSON is put inside an object, so that
+ * every server accepts the history.
  */
 export function argumentsText(call: Pick<UnitCall, 'text' | 'input'>): string {
   const { text, input } = call
@@ -103,12 +118,12 @@ export function argumentsText(call: Pick<UnitCall, 'text' | 'input'>): string {
   try {
     return JSON.stringify(argumentsObject(input))
   } catch {
-    // Nested deeper than can be written: what it was matters less than that the history stays legal.
+    // Nested too deep to write. A valid history matters more than this value.
     return '{}'
   }
 }
 
-/** Arguments as an object, for wires that carry objects. */
+/** Arguments as an object. */
 export function argumentsObject(input: ModelCall['input']): Record<string, unknown> {
   const value = toPlainJson('value' in input ? input.value : { unparsable: input.unparsable })
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -116,8 +131,8 @@ export function argumentsObject(input: ModelCall['input']): Record<string, unkno
     : { value }
 }
 
-/** The text of content in any of the usual forms: a string, or a list of parts of which some have text. */
-export function textOf(content: unknown): string {
+/** The text of content in any usual form: a string, or a list of parts. */
+export function readText(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
   return content.map((part: unknown) => (isText(part) ? part.text : '')).join('')
@@ -125,4 +140,85 @@ export function textOf(content: unknown): string {
 
 function isText(part: unknown): part is { text: string } {
   return typeof part === 'object' && part !== null && typeof (part as { text?: unknown }).text === 'string'
+}
+
+/** Converts any value to text: empty for nothing, JSON for anything that is not text. Never throws. */
+export function plainText(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (value === undefined || value === null) return ''
+  try {
+    return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each)) ?? ''
+  } catch {
+    // Circular or not JSON: such a value cannot be sent.
+    return ''
+  }
+}
+
+/** Converts a value to text. An empty object gives empty text. */
+export function textUnlessEmpty(value: unknown): string {
+  const text = plainText(value)
+  return text === '{}' && typeof value === 'object' ? '' : text
+}
+
+/**
+ * Whether two lists hold the same objects in the same order. Compares identity, to distinguish the host's objects
+ * from copies.
+ */
+export function hasSameItems(one: readonly unknown[], two: readonly unknown[]): boolean {
+  return one.length === two.length && one.every((item, index) => item === two[index])
+}
+
+/**
+ * Matches answers to calls. Servers reuse ids, even within one reply: the latest reply comes first, then the order of
+ * its calls.
+ */
+export interface OpenCalls<Call> {
+  /** Adds the calls of one reply, by id. */
+  add(calls: readonly (readonly [id: string, call: Call])[]): void
+  /** Returns the call that an answer with this id belongs to, and closes it. */
+  take(id: string): Call | undefined
+  /** The number of calls without an answer. */
+  readonly size: number
+}
+
+export function createOpenCalls<Call>(): OpenCalls<Call> {
+  const open = new Map<string, Call[][]>()
+  let size = 0
+  return {
+    get size() {
+      return size
+    },
+    add(calls) {
+      size += calls.length
+      const reply = new Map<string, Call[]>()
+      for (const [id, call] of calls) {
+        const same = reply.get(id)
+        if (same) same.push(call)
+        else reply.set(id, [call])
+      }
+      for (const [id, same] of reply) {
+        const replies = open.get(id)
+        if (replies) replies.push(same)
+        else open.set(id, [same])
+      }
+    },
+    take(id) {
+      const replies = open.get(id)
+      const last = replies?.at(-1)
+      const call = last?.shift()
+      if (last) size--
+      if (last?.length === 0) replies?.pop()
+      return call
+    },
+  }
+}
+
+/** Whether a call of this history has no answer. */
+export function hasOpenCalls(units: readonly Unit[]): boolean {
+  const open = createOpenCalls<true>()
+  for (const unit of units) {
+    if (unit.kind === 'assistant') open.add(unit.calls.map(({ id }) => [id, true]))
+    if (unit.kind === 'answer') open.take(unit.callId)
+  }
+  return open.size > 0
 }

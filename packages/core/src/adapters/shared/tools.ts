@@ -1,15 +1,25 @@
-/** Definitions to the shape of a wire: each converted once, and a host's own array sent again as it is. */
+/** Converts tool definitions to and from the form of a wire. */
 
-import { dropUndefined, toPlainJson } from '../../base/data.js'
+import { dropUndefined, isRecord, toPlainJson } from '../../base/data.js'
+import { ToolwellError } from '../../base/errors.js'
+import { invalid } from '../../base/options.js'
+import { quote } from '../../base/text.js'
 import { fitWire } from '../../schema/dialect.js'
 import type { SurfaceView } from '../../surface/project.js'
-import type { Tool } from '../../tool/tool.js'
+import {
+  describeNotTools,
+  describeToolForm,
+  detectToolForm,
+  TOOL_WITHOUT_NAME,
+  type ToolForm,
+} from '../../tool/define-tool.js'
+import { readToolName, type Tool } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 
 export interface ToolCodec<Native> {
-  /** Reads a host's existing array of tools. While deferral is off, that very array is what is sent. */
+  /** Reads the host's array of tools. While deferral is off, this array is sent. */
   read(wire: readonly Native[], convert: (tool: Native) => Tool): readonly Tool[]
-  /** The same array for the same surface. */
+  /** Returns the same array for the same surface. */
   write(view: SurfaceView): readonly Native[]
 }
 
@@ -37,15 +47,75 @@ export function createToolCodec<Native>(convert: (tool: WireTool | Tool) => Nati
   }
 }
 
-/** A definition as a wire takes it. One from the surface fits already; the host's own, sent while deferral is off, may not. */
-export function fitted(tool: WireTool | Tool, wire: string): WireTool {
+/**
+ * A definition that the wire accepts. Definitions of the surface already fit; the host's own, sent while deferral is
+ * off, may not.
+ */
+export function fitTool(tool: WireTool | Tool, wire: string): WireTool {
   const { name, description = '', inputSchema, strict, inputExamples } = tool
   return fitWire({ name, description, inputSchema, ...dropUndefined({ strict, inputExamples }) }, wire).tool
 }
 
-/** A schema that says it describes an object, as every wire wants. */
+/** The schema, with the type `object` that every wire requires. */
 export function objectSchema({
   inputSchema,
 }: Pick<WireTool, 'inputSchema'>): Readonly<Record<string, unknown>> {
   return inputSchema.type === undefined ? { type: 'object', ...inputSchema } : inputSchema
+}
+
+/**
+ * The fields that `describe` adds to an imported tool. Undefined fields add nothing: `handlers[name]` may be
+ * undefined.
+ */
+export type Described = { readonly [Field in keyof Tool]?: Tool[Field] | undefined }
+
+/** The form of tools that a wire imports. */
+export interface ImportForm {
+  readonly form: ToolForm
+  /** Shown in error messages. */
+  readonly shape: string
+  /** The key of a list of tools inside a tool. */
+  readonly nested?: string
+}
+
+/** Throws if a tool does not have this form. */
+export function assertImportable(
+  given: unknown,
+  form: ImportForm,
+  isOwn: (tool: Readonly<Record<string, unknown>>) => boolean,
+): void {
+  if (!Array.isArray(given))
+    throw invalid('tools', `importTools takes a list of tools, not ${describeNotTools(given)}`)
+  for (const [index, tool] of given.entries())
+    if (!isRecord(tool) || !isOwn(tool)) throw createImportError(tool, findProblem(tool, form), index)
+}
+
+/** `index`: identifies a tool without a name in the message. */
+export function createImportError(tool: unknown, problem: string, index = 0): ToolwellError {
+  const name = readToolName(tool)
+  const which =
+    isRecord(tool) && name !== '(no name)' ? `The tool ${quote(name)}` : `Entry ${index} of this list`
+  return new ToolwellError('invalid-tool', `${which} cannot be imported: it ${problem}.`, {
+    tool: name,
+    problem,
+  })
+}
+
+const BESIDE = 'remove it here, and put it before parts.tools in the request'
+
+function findProblem(tool: unknown, { form, shape, nested }: ImportForm): string {
+  if (!isRecord(tool)) return 'is not an object'
+  const other = detectToolForm(tool)
+  if (other && other !== form) return describeToolForm(other)
+  const { name, inputSchema, type } = tool
+  if (inputSchema !== undefined)
+    return name === undefined
+      ? TOOL_WITHOUT_NAME
+      : 'is in the form of MCP and Toolwell, which needs no import; pass it to createToolwell or setSource unchanged'
+  if (typeof type === 'string' && type !== 'function')
+    return `has the type ${quote(type)}, so it is not your own function; ${BESIDE}`
+  const [beside] = Object.keys(dropUndefined(tool)).filter((key) => key !== nested)
+  if (nested !== undefined && name === undefined && beside !== undefined)
+    return `has ${quote(beside)}, so it is not your own function; ${BESIDE}`
+  return `is not in the form of this wire, ${shape}`
 }

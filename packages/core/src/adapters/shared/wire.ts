@@ -1,85 +1,152 @@
-/** The seam of a provider's wire: how it reads and writes a history. Everything else is written once, in `adapter.ts`. */
+/** The interface of a wire: how a provider's messages are read and written. The rest of an adapter is in `adapter.ts`. */
+
 import type { Usage } from '../../accounting/measurement.js'
 import type { WireSupport } from '../../surface/auto.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { CallAnswer } from '../../turn/run.js'
-import type { ThinkingTrait } from './bound-thinking.js'
-import type { IdRules } from './settle-ids.js'
+import type { Form } from './check-input.js'
 import type { Native, Unit, UnitCall } from './thread.js'
-import type { Warn } from './warning.js'
-import type { Form } from './wrong-door.js'
 
-/** What a provider demands of a history, and what it can do about tools. */
+/** What a provider demands of a history, and how it can reveal tools. */
 export interface WireTraits<Prompt extends object = object> {
-  /** Which of the known forms its messages have: those of another are then refused or told. Absent: a form of its own. */
+  /** The known form of its messages. Entries in another form are refused or reported. Absent: the wire has a new form. */
   readonly form?: Form
-  /** The system prompt is a message. Where it is not, it is given beside them. */
+  /** The system prompt is a message. Otherwise `begin` takes it. */
   readonly systemInMessages?: boolean
-  /** What `begin` takes beside the history, by key. */
+  /** The keys that `begin` takes in addition to the history. */
   readonly prompt?: readonly (keyof Prompt & string)[]
-  /** What the provider can do about tools besides the array. Absent: nothing. */
+  /** How the provider can reveal tools, apart from the array of tools. Absent: it cannot. */
   readonly native?: WireSupport['native']
-  /** What servers demand of the ids of calls; nothing when absent. */
+  /** Rules for the ids of calls. Absent: no rules. */
   readonly ids?: IdRules
   /** Servers refuse a history that begins with the model. */
   readonly opensWithUser?: boolean
-  /** Where the provider searches by its own means, the answer to a search holds definitions and no words. */
+  /** If the provider has its own search, the answer to a search holds definitions and no text. */
   readonly wordlessSearches?: boolean
-  /**
-   * A history is read the same in parts, where each begins with a message of the user's, or with a reply behind the results
-   * of the one before: then only what is new is read. Absent: all of it, with every request.
-   */
-  readonly readsInStretches?: boolean
-  /** Servers take no message between an answer and the next reply: notices join the answer. */
+  /** Servers refuse a message between an answer and the next reply: notices are added to the answer. */
   readonly notesJoinAnswers?: boolean
-  /** Servers take the user behind an answer only where the model has spoken between. */
+  /** Servers refuse a user message right after an answer: the model has to reply first. */
   readonly modelSpeaksBetween?: boolean
-  /** Servers take an answer wherever it stands behind its call, and not only directly behind it. */
+  /** Servers accept an answer anywhere after its call, not only directly after it. */
   readonly answersAnywhere?: boolean
-  /** The provider binds thinking to what stands before it, and refuses it behind other bytes. Absent: it does not. */
+  /** The provider binds thinking to the bytes before it, and refuses it after other bytes. Absent: it does not. */
   readonly thinking?: ThinkingTrait | undefined
-  /** This model takes text alone in results, although others of its wire take images. */
+  /** This model accepts only text in results, although other models of its wire accept images. */
   readonly textResults?: boolean
+  /** Its histories keep media of every type: the wire is not bound to one provider. */
+  readonly keepsMedia?: boolean
 }
 
-/** A unit with the piece of its wire that it was read from. */
+/** Rules of a wire for the ids of calls. */
+export interface IdRules {
+  readonly legal?: RegExp
+  /** The longest id, in characters. */
+  readonly max?: number
+  /** Makes a valid id from an invalid one. Default: `call_` and a hash. */
+  readonly made?: (id: string) => string
+  /** Where an id must be unique: among the calls of one reply, or in the whole history. */
+  readonly scope: 'turn' | 'history'
+  /** The key of the id in the native piece of a call and of an answer. */
+  readonly fields: { readonly call: string; readonly answer: string }
+}
+
+/** How a wire finds and removes bound thinking. */
+export interface ThinkingTrait {
+  /** Whether the unit has bound thinking. */
+  holds(unit: Unit): boolean
+  /** The unit without bound thinking. */
+  without(unit: Unit): Unit
+}
+
+/** A unit with the native piece it was read from. */
 export type OwnUnit = Exclude<Unit, { kind: 'note' }> & { readonly native: Native }
 
-/** One provider's way of writing things down. */
+/** How one provider's messages are read and written. */
 export interface Wire<Message, Reply, Parts, Prompt extends object = object> {
   readonly name: string
-  /** What the provider demands of a history, and what it can do. Absent: nothing. */
+  /** Absent: no special demands. */
   readonly traits?: WireTraits<Prompt>
   /**
-   * A message in the nearest form that servers take: itself where it has one, none where it says nothing. Where this is
-   * absent, `write` sees to it.
+   * Converts a message to the nearest form that servers accept. Returns the same object if nothing changed, and
+   * nothing if the message is empty. Without this method, `write` has to do it.
    */
   normalise?(message: Message): readonly Message[]
-  /** Reads a native history. The same message gives the same units, so that their names need not be hashed again. */
+  /** Reads a native history. */
   read(messages: readonly Message[]): readonly Unit[]
   /**
-   * Writes units as a native history. A unit of this wire that was not repaired gives back its native piece, unless servers
-   * refuse its shape: what is changed then is said to `warn`.
+   * Writes units as a native history. An unrepaired unit of this wire gives its native piece again, unless servers
+   * refuse its shape: then the change is reported with `warn`.
    */
   write(units: readonly Unit[], view: SurfaceView, warn?: Warn): Message[]
-  /** The same for the requests of one adapter: it may remember what it wrote. Absent: `write`. */
-  createWrite?(): (units: readonly Unit[], view: SurfaceView, warn?: Warn) => Message[]
   /**
-   * The messages that these units were read from, where that cannot be told from the very objects any more: a thread may
-   * have been stored. All units are of this wire. Where this is absent, `write` does not need it.
+   * Rebuilds the messages of these units, all of this wire, for a thread that was stored. Without this method,
+   * `write` works without the original objects.
    */
   restore?(units: readonly OwnUnit[]): readonly Message[]
-  /** Names of calls in these units whose tools the host declares itself, beside the array: only it can run them. */
+  /** Names of calls whose tools the host declares itself, outside the array. Only the host can run them. */
   ofHost?(units: readonly Unit[]): Iterable<string>
   /**
-   * The request: native history, tools, section. `messages` is the host's own array when deferral is off and nothing had to
-   * be repaired; what is repaired here is said to `warn`.
+   * Builds the request: native history, tools and section. `messages` is the host's own array if deferral is off and
+   * nothing had to be repaired. Repairs made here are reported with `warn`.
    */
   parts(messages: readonly Message[], view: SurfaceView, prompt: Prompt, warn: Warn): Parts
-  /** What the provider says a reply cost, where the reply says so. Absent: it never does. */
+  /** Reads the usage of a reply, if the reply has it. Absent: it never has. */
   usage?(reply: Reply): Usage | undefined
-  /** The calls of a reply to these messages, in its order. */
+  /** Reads the calls of a reply to these messages, in order. */
   calls(reply: Reply, messages: readonly Message[]): readonly UnitCall[]
-  /** The answers as native messages, ready to be pushed onto the history. */
+  /** Writes the answers as native messages, to push onto the history. */
   answer(answers: readonly CallAnswer[], view: SurfaceView, calls: readonly UnitCall[]): Message[]
 }
+
+/** A repair of a history, or a thing that servers will refuse: a code for programs, a sentence for people. */
+
+export type WarningCode =
+  /** A call got another id. */
+  | 'call-id-changed'
+  /** A call has no answer, and an answer that says this was added. */
+  | 'call-interrupted'
+  /** A call was run, but its answer is missing from the history. An answer that says this was added. */
+  | 'answer-missing'
+  /** A call to an undeclared name was rewritten as text. */
+  | 'call-undeclared'
+  /** An answer was moved directly after its call. */
+  | 'answer-moved'
+  /** An answer without a call was rewritten as text. */
+  | 'answer-orphaned'
+  /** A repeated answer was dropped. */
+  | 'answer-repeated'
+  /** The message of an update is gone. The update was moved to the nearest earlier place. */
+  | 'update-moved'
+  /** An empty entry was dropped. */
+  | 'entry-dropped'
+  /** An entry was rewritten in a form that servers accept. */
+  | 'form-repaired'
+  /** The history begins with the model. A note that its beginning is missing was added. */
+  | 'beginning-missing'
+  /** A system message was moved into the system prompt, or sent as the user's text. */
+  | 'system-message-moved'
+  /** Contents of one turn were joined. */
+  | 'contents-joined'
+  /** A block was dropped because its other half is missing. */
+  | 'block-dropped'
+  /** Reasoning without a result was dropped. */
+  | 'reasoning-dropped'
+  /** A reference to an undeclared tool was removed. */
+  | 'reference-dropped'
+  /** An entry has the form of another wire and is not read. */
+  | 'entry-foreign'
+  /** The history contains text that Toolwell added to an earlier request. */
+  | 'history-fed-back'
+  /** The request declares more tools than the wire allows. */
+  | 'too-many-tools'
+  /** A policy failed, which denies the tool. */
+  | 'policy-failed'
+  /** An unknown namespace was removed from a call. */
+  | 'namespace-dropped'
+
+export interface Warning {
+  readonly code: WarningCode
+  readonly text: string
+}
+
+export type Warn = (code: WarningCode, text: string) => void

@@ -1,12 +1,12 @@
-/** A part of the index that never changes once built: the postings of some tools in typed arrays, sorted by term. */
+/** An immutable part of the index: the postings of some tools in typed arrays, sorted by term. */
 
-import { fold, hashTerm, letterBits } from './spelling.js'
+import { encodeLetters, foldSpelling, hashTerm } from './spelling.js'
 import { createTally, type Tally } from './tally.js'
 
-/** Slots of a segment fit sixteen bits; a larger index has several segments. */
+/** The slots of a segment fit into 16 bits. A larger index has several segments. */
 export const segmentCapacity = 65_536
 
-/** What identifies a tool; everything else of it is numbers. */
+/** The text kept of a tool. Everything else is numbers. */
 export interface Identity {
   readonly id: string
   readonly name: string
@@ -15,40 +15,40 @@ export interface Identity {
 }
 
 export interface Segment {
-  /** Where the slots of this segment start among those of the whole index. Set by the index. */
+  /** First slot of this segment in the whole index. Set by the index. */
   base: number
   readonly identities: readonly Identity[]
-  /** Letters and length of each folded name, then of the same behind its server: what a misspelt name is compared with first. */
+  /** Letters and length of each folded name, alone and after its server. A misspelt name is compared with these first. */
   readonly letters: Uint32Array
   readonly lengths: Uint8Array
-  /** Distinct terms, ascending. The postings of `terms[n]` stand at `offsets[n]` up to `offsets[n + 1]`. */
+  /** Distinct terms, ascending. The postings of `terms[n]` are at `offsets[n]` to `offsets[n + 1]`. */
   readonly terms: Int32Array
   readonly offsets: Uint32Array
-  /** Terms with the same first bits stand in one bucket: those of bucket `n` at `buckets[n]` up to `buckets[n + 1]`. */
+  /** Terms with the same first bits share a bucket. Bucket `n` is at `buckets[n]` to `buckets[n + 1]`. */
   readonly buckets: Uint32Array
-  /** How far a term has to be shifted to give its bucket. */
+  /** Number of bits by which a term is shifted to get its bucket. */
   readonly shift: number
   readonly slots: Uint16Array
-  /** One byte per posting, see `impact.ts`. */
+  /** One byte per posting, see `encodeImpact`. */
   readonly bytes: Uint8Array
-  /** 1 for a tool that was removed or replaced since; its postings are skipped until the segment is rebuilt. */
+  /** 1 for a tool that was removed or replaced. Its postings are skipped until the segment is rebuilt. */
   readonly dead: Uint8Array
   deadCount: number
 }
 
-/** The postings of one tool: the first `size` of parallel arrays, each term once. */
+/** The postings of one tool: the first `size` entries of parallel arrays, each term once. */
 export interface Analysis {
   readonly size: number
   readonly terms: Int32Array
   readonly bytes: Uint8Array
 }
 
-/** Room for the distinct terms of a segment. Builders that work one after the other may share it: it is large. */
+/** Creates the counter of distinct terms. It is large, so builders that run one after another may share it. */
 export function createTermCounts(): Tally {
   return createTally(4096)
 }
 
-/** Collects tools, then becomes a segment. Costs the postings it is given and sorting their distinct terms. */
+/** Collects tools and builds a segment. Its cost is the number of postings plus sorting the distinct terms. */
 export function createSegmentBuilder(counts = createTermCounts()) {
   counts.clear()
   const identities: Identity[] = []
@@ -64,11 +64,11 @@ export function createSegmentBuilder(counts = createTermCounts()) {
     add(identity: Identity, { size: added, terms, bytes }: Analysis): void {
       identities.push(identity)
       while (size + added > postingBytes.length) {
-        postingOrdinals = grown(postingOrdinals, new Uint32Array(postingOrdinals.length * 2))
-        postingBytes = grown(postingBytes, new Uint8Array(postingBytes.length * 2))
+        postingOrdinals = copyInto(postingOrdinals, new Uint32Array(postingOrdinals.length * 2))
+        postingBytes = copyInto(postingBytes, new Uint8Array(postingBytes.length * 2))
       }
       for (let index = 0; index < added; index += 1) {
-        const ordinal = counts.placeOf(terms[index] as number)
+        const ordinal = counts.locate(terms[index] as number)
         counts.values[ordinal] = (counts.values[ordinal] as number) + 1
         postingOrdinals[size] = ordinal
         postingBytes[size] = bytes[index] as number
@@ -81,7 +81,7 @@ export function createSegmentBuilder(counts = createTermCounts()) {
       const offsets = new Uint32Array(terms.length + 1)
       const next = new Uint32Array(terms.length)
       for (let index = 0; index < terms.length; index += 1) {
-        const ordinal = counts.placeOf(terms[index] as number)
+        const ordinal = counts.locate(terms[index] as number)
         next[ordinal] = offsets[index] as number
         offsets[index + 1] = (offsets[index] as number) + (counts.values[ordinal] as number)
       }
@@ -100,10 +100,10 @@ export function createSegmentBuilder(counts = createTermCounts()) {
       return {
         base: 0,
         identities,
-        ...spellingsOf(identities),
+        ...encodeSpellings(identities),
         terms,
         offsets,
-        ...bucketsOf(terms),
+        ...buildBuckets(terms),
         slots,
         bytes,
         dead,
@@ -113,7 +113,7 @@ export function createSegmentBuilder(counts = createTermCounts()) {
   }
 }
 
-/** The living tools of several segments as one, in the given order. */
+/** Merges the living tools of several segments, in the given order. */
 export function mergeSegments(segments: readonly Segment[]): Segment {
   const identities: Identity[] = []
   const moved = segments.map((segment) => {
@@ -160,10 +160,10 @@ export function mergeSegments(segments: readonly Segment[]): Segment {
   return {
     base: 0,
     identities,
-    ...spellingsOf(identities),
+    ...encodeSpellings(identities),
     terms: merged,
     offsets: Uint32Array.from(offsets),
-    ...bucketsOf(merged),
+    ...buildBuckets(merged),
     slots: slots.slice(0, size),
     bytes: bytes.slice(0, size),
     dead: new Uint8Array(identities.length),
@@ -171,9 +171,9 @@ export function mergeSegments(segments: readonly Segment[]): Segment {
   }
 }
 
-/** Where a term stands in `terms`, or -1. Asked some hundred times in every search. */
+/** Finds the position of a term in `terms`, or -1. Called hundreds of times per search. */
 export function findTerm({ terms, buckets, shift }: Segment, term: number): number {
-  const bucket = bucketOf(term, shift)
+  const bucket = findBucket(term, shift)
   let low = buckets[bucket] as number
   let high = (buckets[bucket + 1] as number) - 1
   while (low <= high) {
@@ -186,16 +186,16 @@ export function findTerm({ terms, buckets, shift }: Segment, term: number): numb
   return -1
 }
 
-/** Terms are hashes, so they are spread evenly, and each bucket holds about this many. */
+/** Terms are hashes and spread evenly, so each bucket has about this many. */
 const bucketSize = 6
 
-/** Of terms in order. */
-function bucketsOf(terms: Int32Array): Pick<Segment, 'buckets' | 'shift'> {
+/** Requires sorted terms. */
+function buildBuckets(terms: Int32Array): Pick<Segment, 'buckets' | 'shift'> {
   const bits = Math.max(1, Math.ceil(Math.log2((terms.length + 1) / bucketSize)))
   const shift = 32 - bits
   const buckets = new Uint32Array(2 ** bits + 1)
   for (const term of terms) {
-    const next = bucketOf(term, shift) + 1
+    const next = findBucket(term, shift) + 1
     buckets[next] = (buckets[next] as number) + 1
   }
   for (let bucket = 1; bucket < buckets.length; bucket += 1)
@@ -203,40 +203,38 @@ function bucketsOf(terms: Int32Array): Pick<Segment, 'buckets' | 'shift'> {
   return { buckets, shift }
 }
 
-/** The first bits of a signed number, in the order of such numbers. */
-function bucketOf(term: number, shift: number): number {
+/** Returns the first bits of a signed number, in numeric order. */
+function findBucket(term: number, shift: number): number {
   return (term ^ 0x80000000) >>> shift
 }
 
-function spellingsOf(identities: readonly Identity[]): Pick<Segment, 'letters' | 'lengths'> {
+function encodeSpellings(identities: readonly Identity[]): Pick<Segment, 'letters' | 'lengths'> {
   const letters = new Uint32Array(identities.length * 2)
   const lengths = new Uint8Array(identities.length * 2)
   identities.forEach(({ name, server }, slot) => {
-    const own = fold(name)
-    const full = fold(server) + own
-    letters[2 * slot] = letterBits(own)
-    letters[2 * slot + 1] = letterBits(full)
+    const own = foldSpelling(name)
+    const full = foldSpelling(server) + own
+    letters[2 * slot] = encodeLetters(own)
+    letters[2 * slot + 1] = encodeLetters(full)
     lengths[2 * slot] = Math.min(255, own.length)
     lengths[2 * slot + 1] = Math.min(255, full.length)
   })
   return { letters, lengths }
 }
 
-function grown<A extends Uint32Array | Uint8Array>(from: A, into: A): A {
+function copyInto<A extends Uint32Array | Uint8Array>(from: A, into: A): A {
   into.set(from)
   return into
 }
 
-// A segment as bytes and back, so that what was made of a server's tools can be kept between two starts.
-
-/** To be increased with every change of what is indexed, or how: `stored-index.test.ts` notices. */
+/** Increase with every change of the indexed content or format: `stored-index.test.ts` notices. */
 export const indexVersion = 8
 
-/** Also tells machines of the other byte order apart. */
+/** Also distinguishes machines with another byte order. */
 const mark = 0x7e11da7a
 const headWords = 6
 
-/** The larger numbers first, so that every array stands where its kind of number has to stand. */
+/** Encodes a segment, so that the index of a server can be stored between starts. Arrays with larger numbers come first, to keep all aligned. */
 export function encodeSegment({
   identities,
   letters,
@@ -249,7 +247,7 @@ export function encodeSegment({
   const head = Uint32Array.of(
     mark,
     indexVersion,
-    namesHash(identities),
+    hashIds(identities),
     identities.length,
     terms.length,
     slots.length,
@@ -264,15 +262,15 @@ export function encodeSegment({
   return encoded
 }
 
-/** Undefined where the bytes are no segment of exactly these tools, made by this version. */
+/** Decodes a segment; undefined unless the bytes are a segment of exactly these tools, written by this version. */
 export function decodeSegment(encoded: Uint8Array, identities: readonly Identity[]): Segment | undefined {
   const { buffer, byteOffset, byteLength } = encoded
   if (byteLength < headWords * 4) return undefined
-  // A copy of its own: a view into something larger may start anywhere.
+  // A copy, because a view into a larger buffer may start at any offset.
   const own = buffer.slice(byteOffset, byteOffset + byteLength)
   const [found, version, names, tools = 0, termCount = 0, postings = 0] = new Uint32Array(own, 0, headWords)
   if (found !== mark || version !== indexVersion) return undefined
-  if (tools !== identities.length || names !== namesHash(identities)) return undefined
+  if (tools !== identities.length || names !== hashIds(identities)) return undefined
   const size =
     headWords * 4 + tools * 8 + termCount * 4 + (termCount + 1) * 4 + postings * 2 + tools * 2 + postings
   if (size !== byteLength) return undefined
@@ -289,7 +287,7 @@ export function decodeSegment(encoded: Uint8Array, identities: readonly Identity
     identities,
     letters,
     terms,
-    ...bucketsOf(terms),
+    ...buildBuckets(terms),
     offsets: new Uint32Array(...next(termCount + 1, 4)),
     slots: new Uint16Array(...next(postings, 2)),
     lengths: new Uint8Array(...next(tools * 2, 1)),
@@ -299,6 +297,6 @@ export function decodeSegment(encoded: Uint8Array, identities: readonly Identity
   }
 }
 
-function namesHash(identities: readonly Identity[]): number {
+function hashIds(identities: readonly Identity[]): number {
   return hashTerm(identities.map(({ id }) => id).join('\n')) >>> 0
 }

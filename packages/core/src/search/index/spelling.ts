@@ -1,14 +1,15 @@
-/** Comparing names as people misspell them. */
+/** Folds, compares and hashes spellings. */
+
 const asciiText = /^[\x00-\x7f]*$/
 const asciiSeparators = /[^a-z0-9]+/g
 
-/** How many slips a folded name of this length may have: none when short, since short names are close to each other. */
-export function slipsAllowed(folded: string): number {
+/** Number of typos allowed in a folded name. Short names allow none, because they are close to each other. */
+export function countAllowedTypos(folded: string): number {
   return folded.length < 6 ? 0 : folded.length < 11 ? 1 : 2
 }
 
-/** Which letters a folded name has, as bits: names that differ in two letters differ in at most four bits. */
-export function letterBits(folded: string): number {
+/** Encodes the letters of a folded name as bits. Names that differ in two letters differ in at most four bits. */
+export function encodeLetters(folded: string): number {
   let bits = 0
   for (let index = 0; index < folded.length; index += 1) {
     const code = folded.charCodeAt(index)
@@ -17,14 +18,23 @@ export function letterBits(folded: string): number {
   return bits
 }
 
-/** Lower case without separators; what consists of nothing else keeps them. */
-export function fold(text: string): string {
+/** Lower case without separators. A text of separators only keeps them. */
+export function foldSpelling(text: string): string {
   if (asciiText.test(text)) {
     const lower = text.toLowerCase()
     return lower.replace(asciiSeparators, '') || lower.trim()
   }
   const lower = text.normalize('NFKC').toLowerCase()
   return lower.replace(/[^\p{L}\p{N}\p{M}]+/gu, '') || lower.trim()
+}
+
+/**
+ * Removes "mcp" and "server" from a server name, unless nothing else is left. Most server names have these words,
+ * and "restart the web server" does not ask for any of them.
+ */
+export function trimServerName(server: string): string {
+  const own = server.replace(/(?<![a-z])(?:mcp|servers?)(?![a-z])/gi, ' ')
+  return /[\p{L}\p{N}]/u.test(own) ? own : server
 }
 
 export function countBits(value: number): number {
@@ -34,11 +44,11 @@ export function countBits(value: number): number {
   return count
 }
 
-// Terms are kept as signed 32-bit numbers: no dictionary has to be held, and segments can be merged without one.
-
 /**
- * FNV-1a over the code units, then mixed. Two of 100,000 words meet with a chance of about one in two; the pair then shares a
- * posting list, which costs a wrong hit of low rank and nothing else. What must not be wrong (ids, names) is compared as text.
+ * Hashes a term to a signed 32-bit number, so the index needs no dictionary and segments merge without one. FNV-1a, then mixed.
+ *
+ * Among 100,000 words the chance of one collision is about one half. Two colliding words share a posting list, which only causes a
+ * wrong hit of low rank. Ids and names are also compared as text.
  */
 export function hashTerm(text: string, seed = 0): number {
   let hash = 0x811c9dc5 ^ seed
@@ -47,7 +57,7 @@ export function hashTerm(text: string, seed = 0): number {
   return mix(hash)
 }
 
-/** One number for two neighbours, in this order. */
+/** Hashes two neighbouring terms, in this order. */
 export function hashPair(first: number, second: number): number {
   return mix(Math.imul(first, 31) ^ second)
 }
@@ -60,7 +70,7 @@ function mix(value: number): number {
   return hash ^ (hash >>> 16)
 }
 
-/** Seeds that keep names, concepts and effects apart from words. */
+/** Seeds that separate names, concepts and effects from words. */
 export const nameSeed = 1
 export const conceptSeed = 2
 export const effectSeed = 3

@@ -1,19 +1,19 @@
-/** A map from terms to numbers that is cheap to fill and to empty again: building an index does little else. */
+/** Counters and strengths for the index: a map from terms to numbers, the encoding of strengths, and the selection of the best slots. */
 
 export interface Tally {
   readonly size: number
-  /** The terms in the order in which they came, and what was counted of each; `size` of them are in use. */
+  /** Terms in insertion order, and their values. The first `size` entries are in use. */
   readonly terms: Int32Array
   readonly values: Float64Array
-  /** Where a term stands in these; it is added, with 0, if it is new. */
-  placeOf(term: number): number
+  /** Returns the index of a term. A new term is added with value 0. */
+  locate(term: number): number
   /** Adds to the value of a term. */
   add(term: number, amount: number): void
   has(term: number): boolean
   clear(): void
 }
 
-/** Open addressing in typed arrays. A cell counts only in the round it was written in, so that clearing costs nothing. */
+/** Creates a map that is cheap to fill and clear. Uses open addressing; a cell counts only in the round that wrote it, so clearing is free. */
 export function createTally(capacity = 512): Tally {
   let mask = 2 * capacity - 1
   let cells = new Int32Array(2 * capacity)
@@ -23,8 +23,8 @@ export function createTally(capacity = 512): Tally {
   let size = 0
   let round = 1
 
-  /** The cell of a term, or the free one where it belongs. */
-  function cellOf(term: number): number {
+  /** Finds the cell of a term, or the free cell where it belongs. */
+  function findCell(term: number): number {
     let cell = term & mask
     while (rounds[cell] === round && terms[cells[cell] as number] !== term) cell = (cell + 1) & mask
     return cell
@@ -42,18 +42,18 @@ export function createTally(capacity = 512): Tally {
     rounds = new Int32Array(2 * room)
     round = 1
     for (let place = 0; place < size; place += 1) {
-      const cell = cellOf(terms[place] as number)
+      const cell = findCell(terms[place] as number)
       rounds[cell] = round
       cells[cell] = place
     }
   }
 
-  function placeOf(term: number): number {
-    let cell = cellOf(term)
+  function locate(term: number): number {
+    let cell = findCell(term)
     if (rounds[cell] === round) return cells[cell] as number
     if (size === terms.length) {
       grow()
-      cell = cellOf(term)
+      cell = findCell(term)
     }
     rounds[cell] = round
     cells[cell] = size
@@ -73,12 +73,12 @@ export function createTally(capacity = 512): Tally {
     get values() {
       return values
     },
-    placeOf,
+    locate,
     add(term, amount) {
-      const place = placeOf(term)
+      const place = locate(term)
       values[place] = (values[place] as number) + amount
     },
-    has: (term) => rounds[cellOf(term)] === round,
+    has: (term) => rounds[findCell(term)] === round,
     clear() {
       size = 0
       round += 1
@@ -86,44 +86,43 @@ export function createTally(capacity = 512): Tally {
   }
 }
 
-// How much one occurrence of a term says, as a byte: seven bits of strength on a logarithmic scale, one bit for its place.
-
-/** Set where the term occurs in the name, an alias, the server, the domain or the group. */
+/** Set if the term occurs in the name, an alias, the server, the domain or the group. */
 export const identityBit = 0x80
 const strengthMask = 0x7f
 
 /** k1 of BM25: how soon further occurrences stop counting. */
 export const saturation = 1.2
-export const strongest = saturation + 1
-/** The weakest strength that is told from none: a step of the scale is then 4 %. */
-const weakest = strongest / 170
-const stepsPerUnit = strengthMask / Math.log(strongest / weakest)
+export const maximumStrength = saturation + 1
+/** The weakest strength above zero. One step of the scale is then 4 %. */
+const minimumStrength = maximumStrength / 170
+const stepsPerUnit = strengthMask / Math.log(maximumStrength / minimumStrength)
 
-/** A weighted, length-normalised frequency, saturated, as the byte that is stored. */
-export function impactByte(frequency: number, identity: boolean): number {
-  const strength = (strongest * frequency) / (saturation + frequency)
-  const step = Math.round(Math.log(strength / weakest) * stepsPerUnit)
+/**
+ * Saturates a weighted, length-normalised frequency and encodes it as a byte: seven bits of strength on a logarithmic scale, and
+ * `identityBit`.
+ */
+export function encodeImpact(frequency: number, identity: boolean): number {
+  const strength = (maximumStrength * frequency) / (saturation + frequency)
+  const step = Math.round(Math.log(strength / minimumStrength) * stepsPerUnit)
   return Math.max(0, Math.min(strengthMask, step)) | (identity ? identityBit : 0)
 }
 
-/** Strength by byte, so that scoring a posting is one lookup and one addition. */
-export function impactTable(): Float64Array {
+/** Strength by byte, so scoring a posting is one lookup and one addition. */
+export function createImpactTable(): Float64Array {
   return Float64Array.from(
     { length: 256 },
-    (_, byte) => weakest * Math.exp((byte & strengthMask) / stepsPerUnit),
+    (_, byte) => minimumStrength * Math.exp((byte & strengthMask) / stepsPerUnit),
   )
 }
 
-// Keeps the best of many slots in order, without sorting all of them.
-
-/** Up to this many are kept in order while reading; above it, all candidates are sorted at the end. */
+/** Up to this limit, hits are kept in order while reading. Above it, all candidates are sorted at the end. */
 const insertionLimit = 256
 
 /**
- * Slots with a positive score, best first, at most `limit`. `before` decides between equal scores; it is asked for those only.
+ * Selects the slots with the highest positive scores, best first, at most `limit`. `before` orders equal scores.
  * Linear in the number of slots for a small limit.
  */
-export function bestSlots(
+export function selectBestSlots(
   scores: Float32Array,
   count: number,
   limit: number,
@@ -142,11 +141,11 @@ export function bestSlots(
   const kept: number[] = []
   const keptScores: number[] = []
   let threshold = Number.MIN_VALUE
-  // Once the first are in, few are looked at: in a random order some limit · ln(count / limit) of them.
+  // Once `kept` is full, few slots pass: in random order about limit · ln(count / limit).
   for (
-    let slot = nextOf(scores, 0, count, threshold);
+    let slot = findNextSlot(scores, 0, count, threshold);
     slot < count;
-    slot = nextOf(scores, slot + 1, count, threshold)
+    slot = findNextSlot(scores, slot + 1, count, threshold)
   ) {
     if (!allowed(slot)) continue
     const score = scores[slot] as number
@@ -168,10 +167,10 @@ export function bestSlots(
 }
 
 /**
- * The first slot from `start` on with at least this score; `count` where there is none. Apart from the rest and four at a time, since
- * most of the slots of an index are passed over here.
+ * Finds the first slot from `start` with at least this score; `count` if there is none. Separate and four at a time, because most
+ * slots of an index end here.
  */
-function nextOf(scores: Float32Array, start: number, count: number, least: number): number {
+function findNextSlot(scores: Float32Array, start: number, count: number, least: number): number {
   let slot = start
   while (
     slot + 3 < count &&

@@ -1,4 +1,4 @@
-/** Segments as one index: what changed is a new small segment, what left is marked dead, and small segments are merged in time. */
+/** Combines segments into one index. A change adds a small segment and marks replaced tools as dead; small segments are merged over time. */
 
 import {
   type Analysis,
@@ -9,50 +9,50 @@ import {
   type Segment,
   segmentCapacity,
 } from './segment.js'
-import { fold, hashTerm, nameSeed } from './spelling.js'
+import { foldSpelling, hashTerm, nameSeed } from './spelling.js'
 
-/** A segment with more dead tools than this share is rebuilt without them. */
+/** A segment with a larger share of dead tools is rebuilt without them. */
 const deadShare = 0.25
 
-/** One for all tools without an alias. */
+/** Shared by all tools without aliases. */
 export const noAliases: readonly string[] = []
 
 export interface TermIndex {
-  /** Living tools. */
+  /** Number of living tools. */
   readonly size: number
-  /** Slots in use, dead ones included: how long an array over all slots has to be. */
+  /** Number of slots including dead ones: the length of an array over all slots. */
   readonly slots: number
   readonly segments: readonly Segment[]
-  /** Another one after every change: slots of before may belong to other tools. */
+  /** Changes with every update. Old slots may then belong to other tools. */
   readonly revision: number
-  /** How many living tools hold a term. Where it stands in each segment is written into `positions`. */
-  frequencyOf(term: number, positions?: number[]): number
+  /** Counts the living tools with a term. Writes the position of the term in each segment into `positions`. */
+  countTools(term: number, positions?: number[]): number
   /** Visits the postings of a term in living tools. */
-  forEach(term: number, visit: (slot: number, byte: number) => void): void
-  /** Reads the posting of a term in one slot after the other: the byte, or -1. Out of date with the next change. */
-  reader(term: number): (slot: number) => number
-  /** The same for several terms, for one slot at a time. */
-  cursor(terms: readonly number[]): Cursor
-  identityOf(slot: number): Identity
+  forEachPosting(term: number, visit: (slot: number, byte: number) => void): void
+  /** Returns a function that reads the posting of a term in a slot: the byte, or -1. Outdated after the next update. */
+  createReader(term: number): (slot: number) => number
+  /** The same for several terms, one slot at a time. */
+  createCursor(terms: readonly number[]): Cursor
+  getIdentity(slot: number): Identity
   isDead(slot: number): boolean
-  /** Where a tool stands; -1 where it does not. */
-  slotOf(id: string): number
-  /** Removals first. Costs what it is given; merging adds a logarithmic factor over many changes. */
-  change(removed: Iterable<string>, added: Iterable<readonly [Identity, Analysis]>): void
-  /** What `read` gives while the tools that `isHidden` names are taken for dead. Asks it about every tool. */
-  without<T>(isHidden: (id: string) => boolean, read: () => T): T
-  /** Takes whole segments of tools that it does not hold yet. They are merged when others change. */
-  adopt(added: readonly Segment[]): void
+  /** Finds the slot of a tool; -1 if there is none. */
+  findSlot(id: string): number
+  /** Removes first, then adds. Its cost depends on the change; merging adds a logarithmic factor over many changes. */
+  update(removed: Iterable<string>, added: Iterable<readonly [Identity, Analysis]>): void
+  /** Runs `read` while the tools selected by `isHidden` count as dead. Calls `isHidden` for every tool. */
+  withHidden<T>(isHidden: (id: string) => boolean, read: () => T): T
+  /** Adds whole segments of tools that are not indexed yet. They are merged with the next update. */
+  addSegments(added: readonly Segment[]): void
 }
 
-/** Reads what one slot after the other holds of some terms. Each term is looked up in a segment once, when it is first asked for there. */
+/** Reads the postings of some terms, slot by slot. Each term is looked up once per segment, on first use. */
 export interface Cursor {
   moveTo(slot: number): void
-  /** Of the term at this place of the list: the byte, or -1. */
-  byteOf(place: number): number
+  /** Reads the term at this position of the list: the byte, or -1. */
+  readByte(place: number): number
 }
 
-/** In place of a position: not looked up yet. */
+/** Marks a position that was not looked up yet. */
 const unread = -2
 
 export function createTermIndex(): TermIndex {
@@ -61,9 +61,9 @@ export function createTermIndex(): TermIndex {
   let slots = 0
   let revision = 0
 
-  function slotsOf(id: string): [Segment, number][] {
+  function findSlots(id: string): [Segment, number][] {
     const found: [Segment, number][] = []
-    const term = hashTerm(fold(id), nameSeed)
+    const term = hashTerm(foldSpelling(id), nameSeed)
     for (const segment of segments) {
       const position = findTerm(segment, term)
       if (position < 0) continue
@@ -77,29 +77,29 @@ export function createTermIndex(): TermIndex {
   }
 
   function remove(id: string): void {
-    for (const [segment, slot] of slotsOf(id)) {
+    for (const [segment, slot] of findSlots(id)) {
       segment.dead[slot] = 1
       segment.deadCount += 1
     }
   }
 
-  /** Rebuilds what is mostly dead, and merges a segment into its elder once it is half as large. */
+  /** Rebuilds segments with many dead tools, and merges a segment into the one before it once it is half as large. */
   function settle(): void {
     const settled: Segment[] = []
     for (const segment of segments) {
-      const living = segment.identities.length - segment.deadCount
-      if (living === 0) continue
+      const countLiving = segment.identities.length - segment.deadCount
+      if (countLiving === 0) continue
       settled.push(
         segment.deadCount > deadShare * segment.identities.length ? mergeSegments([segment]) : segment,
       )
     }
     for (;;) {
       const last = settled.at(-1)
-      const elder = settled.at(-2)
-      if (!last || !elder) break
-      const together = living(last) + living(elder)
-      if (living(elder) > 2 * living(last) || together > segmentCapacity) break
-      settled.splice(-2, 2, mergeSegments([elder, last]))
+      const previous = settled.at(-2)
+      if (!last || !previous) break
+      const together = living(last) + living(previous)
+      if (living(previous) > 2 * living(last) || together > segmentCapacity) break
+      settled.splice(-2, 2, mergeSegments([previous, last]))
     }
     segments = settled
     enumerate()
@@ -129,7 +129,7 @@ export function createTermIndex(): TermIndex {
     get revision() {
       return revision
     },
-    frequencyOf(term, positions) {
+    countTools(term, positions) {
       let frequency = 0
       for (let place = 0; place < segments.length; place += 1) {
         const segment = segments[place] as Segment
@@ -145,7 +145,7 @@ export function createTermIndex(): TermIndex {
       }
       return frequency
     },
-    forEach(term, visit) {
+    forEachPosting(term, visit) {
       for (const segment of segments) {
         const position = findTerm(segment, term)
         if (position < 0) continue
@@ -156,47 +156,47 @@ export function createTermIndex(): TermIndex {
         }
       }
     },
-    reader(term) {
+    createReader(term) {
       const positions = segments.map((segment) => findTerm(segment, term))
       return (slot) => {
-        const at = segmentIndexAt(segments, slot)
-        return byteAt(segments[at] as Segment, positions[at] as number, slot)
+        const at = findSegmentIndex(segments, slot)
+        return readPosting(segments[at] as Segment, positions[at] as number, slot)
       }
     },
-    cursor(terms) {
+    createCursor(terms) {
       const positions = new Int32Array(terms.length * segments.length).fill(unread)
       let segment = segments[0] as Segment
       let row = 0
       let slot = 0
       return {
         moveTo(to) {
-          const at = segmentIndexAt(segments, to)
+          const at = findSegmentIndex(segments, to)
           segment = segments[at] as Segment
           row = at * terms.length
           slot = to
         },
-        byteOf(place) {
+        readByte(place) {
           const known = positions[row + place] as number
-          if (known !== unread) return byteAt(segment, known, slot)
+          if (known !== unread) return readPosting(segment, known, slot)
           const position = findTerm(segment, terms[place] as number)
           positions[row + place] = position
-          return byteAt(segment, position, slot)
+          return readPosting(segment, position, slot)
         },
       }
     },
-    identityOf(slot) {
-      const segment = segmentAt(segments, slot)
+    getIdentity(slot) {
+      const segment = findSegment(segments, slot)
       return segment.identities[slot - segment.base] as Identity
     },
     isDead(slot) {
-      const segment = segmentAt(segments, slot)
+      const segment = findSegment(segments, slot)
       return segment.dead[slot - segment.base] === 1
     },
-    slotOf(id) {
-      const [found] = slotsOf(id)
+    findSlot(id) {
+      const [found] = findSlots(id)
       return found ? found[0].base + found[1] : -1
     },
-    change(removed, added) {
+    update(removed, added) {
       for (const id of removed) remove(id)
       let builder = createSegmentBuilder()
       const own = new Map<string, number>()
@@ -214,7 +214,7 @@ export function createTermIndex(): TermIndex {
         repeated.length = 0
       }
       for (const [{ id, name, server, aliases }, analysis] of added) {
-        // The last of several with one id counts, as if they had come one after the other.
+        // If an id occurs several times, the last one counts.
         const earlier = own.get(id)
         if (earlier !== undefined) repeated.push(earlier)
         own.set(id, builder.count)
@@ -224,7 +224,7 @@ export function createTermIndex(): TermIndex {
       flush()
       settle()
     },
-    without(isHidden, read) {
+    withHidden(isHidden, read) {
       const hidden: [Segment, number][] = []
       for (const segment of segments)
         segment.identities.forEach(({ id }, slot) => {
@@ -244,7 +244,7 @@ export function createTermIndex(): TermIndex {
         mark(0)
       }
     },
-    adopt(added) {
+    addSegments(added) {
       segments.push(...added.filter(({ identities }) => identities.length > 0))
       enumerate()
     },
@@ -255,10 +255,10 @@ function living(segment: Segment): number {
   return segment.identities.length - segment.deadCount
 }
 
-/** What the slot holds of the term at this position of its segment; -1 for nothing. */
-function byteAt({ base, offsets, slots, bytes }: Segment, position: number, slot: number): number {
+/** Reads the posting of the term at this position of the segment; -1 if the slot does not have it. */
+function readPosting({ base, offsets, slots, bytes }: Segment, position: number, slot: number): number {
   if (position < 0) return -1
-  // The postings of a term are in order of their slots.
+  // Postings of a term are sorted by slot.
   const wanted = slot - base
   let low = offsets[position] as number
   let high = (offsets[position + 1] as number) - 1
@@ -272,11 +272,11 @@ function byteAt({ base, offsets, slots, bytes }: Segment, position: number, slot
   return -1
 }
 
-function segmentAt(segments: readonly Segment[], slot: number): Segment {
-  return segments[segmentIndexAt(segments, slot)] as Segment
+function findSegment(segments: readonly Segment[], slot: number): Segment {
+  return segments[findSegmentIndex(segments, slot)] as Segment
 }
 
-function segmentIndexAt(segments: readonly Segment[], slot: number): number {
+function findSegmentIndex(segments: readonly Segment[], slot: number): number {
   let low = 0
   let high = segments.length - 1
   while (low < high) {

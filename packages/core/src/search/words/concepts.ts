@@ -1,6 +1,6 @@
-/** Small groups of related English words, the default knowledge of the ranker: what "sunny" has to do with a weather tool. */
+/** Groups of related English words, the built-in knowledge of the ranker: "sunny" leads to a weather tool. */
 
-/** Words that ask for the same operation. One group per line; an indented line continues the one above. The bar: see below. */
+/** Words that ask for the same operation. One group per line; an indented line continues the one above. For the bar, see below. */
 export const actionGroups = `
   create add new make generate build compose insert initialize init setup register open start | schedule book raise file
   generate create produce make build draw render design compose
@@ -62,8 +62,8 @@ export const actionGroups = `
 `
 
 /**
- * Words of one subject. What stands behind the bar leads to the subject when a query holds it, but does not make a tool one of
- * that subject: who asks for an umbrella may want the weather; a tool that sells umbrellas is not about it.
+ * Words of one subject. Words after the bar lead a query to the subject but do not put a tool into it: a query about an umbrella may
+ * ask for the weather, but a tool that sells umbrellas is not a weather tool.
  */
 export const topicGroups = `
   weather forecast temperature rain sunny snow wind humidity storm climate umbrella meteorological precipitation hot cold

@@ -1,28 +1,28 @@
-/** What an operation does to things: a request to list something is no request to delete it, whatever else the words of both share. */
+/** Defines what an operation does to things: "list" and "delete" are different requests, whatever other words they share. */
 
 import { effectSeed, hashTerm } from '../index/spelling.js'
 
-/** Bits: one word may mean several. */
+/** Bits, because one word may have several effects. */
 const [read, make, change, remove, run, send, several] = [1, 2, 4, 8, 16, 32, 64]
 
 export const effects: readonly number[] = [read, make, change, remove, run, send, several]
 
-/** The term of the index that tools with an effect hold beside their words. */
-export function effectTerm(effect: number): number {
+/** The index term of tools with an effect. */
+export function hashEffect(effect: number): number {
   return hashTerm(`effect ${effect}`, effectSeed)
 }
 
-/** Of a question: what is asked for is told, and nothing is changed. */
+/** Effect of a question: it asks for information and changes nothing. */
 export const questionEffect = read
 
-/** Of a request to read that speaks of several: a list of them rather than one. */
+/** Set if a request to read mentions several things: it asks for a list. */
 export const severalEffect = several
 
-/** Words (stems) that mean too many things to say which: "make it louder", "define a table". */
-export const vague: ReadonlySet<string> = new Set(['make', 'defin'])
+/** Words (stems) with too many meanings: "make it louder", "define a table". */
+export const vagueWords: ReadonlySet<string> = new Set(['make', 'defin'])
 
-/** By the first word of an action group of `concepts.ts`. Groups that are not here say nothing of the effect. */
-export const effectOfGroup: Readonly<Record<string, number>> = {
+/** By the first word of an action group in `concepts.ts`. Other groups have no known effect. */
+export const groupEffects: Readonly<Record<string, number>> = {
   get: read,
   list: read | several,
   search: read | several,
@@ -72,7 +72,7 @@ export const effectOfGroup: Readonly<Record<string, number>> = {
   click: run,
 }
 
-/** Further words that say what is done, and stand in no group, or in one that says less. */
+/** More verbs that are in no group, or in a group with fewer effects. */
 const verbs: readonly (readonly [effect: number, words: string])[] = [
   [read, 'catch count grab inspect measure monitor open peek pull skim watch'],
   [make, 'announce attach comment draft draw log open plot put raise record sketch'],
@@ -90,13 +90,13 @@ const verbs: readonly (readonly [effect: number, words: string])[] = [
   ],
 ]
 
-export const effectOfVerb: ReadonlyMap<string, number> = verbs.reduce((known, [effect, words]) => {
+export const verbEffects: ReadonlyMap<string, number> = verbs.reduce((known, [effect, words]) => {
   for (const word of words.split(/\s+/)) known.set(word, (known.get(word) ?? 0) | effect)
   return known
 }, new Map<string, number>())
 
-/** A request that begins with one of these asks what is the case. */
-export const asking: ReadonlySet<string> = new Set(
+/** A request that starts with one of these words is a question. */
+export const questionWords: ReadonlySet<string> = new Set(
   `what which when where who whose why how is are was were does did has have any my our latest recent newest last current
   upcoming unread overdue pending active failed`.split(/\s+/),
 )

@@ -1,38 +1,37 @@
-/** The word groups of `concepts.ts`, ready for lookup. A concept is one more term of a tool, and of a query that leads to it. */
+/** Prepares the word groups of `concepts.ts` for lookup. A concept is an additional term of tools and queries. */
 
 import { conceptSeed, hashTerm } from '../index/spelling.js'
 import { actionGroups, topicGroups } from './concepts.js'
-import { effectOfGroup, effectOfVerb, vague } from './effects.js'
+import { groupEffects, vagueWords, verbEffects } from './effects.js'
 import { synonyms } from './synonyms.js'
 import { stem } from './tokenize.js'
-import { createVocabulary, type Vocabulary } from './vocabulary.js'
 
 export interface Concept {
   readonly hash: number
   readonly weight: number
-  /** How near it is to the word that led here: what tools say for it; the subject that it names; or no more than a hint. */
+  /** How near the concept is to the word: a synonym, the subject that the word names, or only a hint. */
   readonly near: 'same' | 'subject' | 'hint'
-  /** Its first word, for explanations. */
+  /** First word of the group, for explanations. */
   readonly label: string
 }
 
 export interface Lexicon {
-  /** Hashes of the concepts a tool has by using the word (a stem). */
-  readonly held: ReadonlyMap<string, readonly number[]>
-  /** Concepts a query asks for by using the word. Many meanings count less each. */
-  readonly asked: ReadonlyMap<string, readonly Concept[]>
-  /** What a word (a stem) does to things, see `effects.ts`. */
+  /** Concept hashes of a tool that uses the word (a stem). */
+  readonly toolConcepts: ReadonlyMap<string, readonly number[]>
+  /** Concepts that a query asks for by using the word. A word with many concepts gives each less weight. */
+  readonly queryConcepts: ReadonlyMap<string, readonly Concept[]>
+  /** Effects of a word (a stem), see `effects.ts`. */
   readonly effects: ReadonlyMap<string, number>
-  /** The same for the word with which a request begins, where more words are verbs. */
-  readonly askedEffects: ReadonlyMap<string, number>
+  /** Effects of the first word of a request, which is more often a verb. */
+  readonly queryEffects: ReadonlyMap<string, number>
 }
 
-/** How much each counts beside the word that leads to it. */
-type LexiconWeights = Readonly<Record<'action' | 'topic' | 'synonym', number>>
+/** Weights relative to the word that leads to the concept. */
+export type LexiconWeights = Readonly<Record<'action' | 'topic' | 'synonym', number>>
 
 /** Costs a few milliseconds, once per searcher. */
 export function createLexicon({ action, topic, synonym }: LexiconWeights): Lexicon {
-  const held = new Map<string, number[]>()
+  const toolConcepts = new Map<string, number[]>()
   const asked = new Map<string, Concept[]>()
   const effects = new Map<string, number>()
   for (const [kind, groups, weight] of [
@@ -49,38 +48,38 @@ export function createLexicon({ action, topic, synonym }: LexiconWeights): Lexic
         near: 'subject',
       }
       const core = new Set(own.trim().split(/\s+/).map(stem))
-      const effect = kind === 'action' ? (effectOfGroup[label] ?? 0) : 0
+      const effect = kind === 'action' ? (groupEffects[label] ?? 0) : 0
       for (const word of core) {
-        add(held, word, concept.hash)
-        if (effect > 0 && !vague.has(word)) effects.set(word, (effects.get(word) ?? 0) | effect)
+        add(toolConcepts, word, concept.hash)
+        if (effect > 0 && !vagueWords.has(word)) effects.set(word, (effects.get(word) ?? 0) | effect)
       }
       for (const word of new Set([...core, ...more.trim().split(/\s+/).filter(Boolean).map(stem)]))
         add(asked, word, core.has(word) && kind === 'topic' ? concept : { ...concept, near: 'hint' })
     }
-  const means = sharedOut(asked)
-  for (const [word, others] of sharedOut(synonymsBySaid(synonym)))
-    means.set(word, [...(means.get(word) ?? []), ...others])
-  const askedEffects = new Map(effects)
-  for (const [verb, effect] of effectOfVerb) {
+  const queryConcepts = splitWeights(asked)
+  for (const [word, others] of splitWeights(groupSynonyms(synonym)))
+    queryConcepts.set(word, [...(queryConcepts.get(word) ?? []), ...others])
+  const queryEffects = new Map(effects)
+  for (const [verb, effect] of verbEffects) {
     const word = stem(verb)
-    askedEffects.set(word, (askedEffects.get(word) ?? 0) | effect)
+    queryEffects.set(word, (queryEffects.get(word) ?? 0) | effect)
   }
-  return { held, asked: means, effects, askedEffects }
+  return { toolConcepts, queryConcepts, effects, queryEffects }
 }
 
-/** By the word that is said. What tools say for it is a word of theirs, so its hash is that word's. */
-function synonymsBySaid(weight: number): Map<string, Concept[]> {
-  const bySaid = new Map<string, Concept[]>()
+/** Groups synonyms by the word of the query. A synonym is itself a word of the tools, so it has the hash of that word. */
+function groupSynonyms(weight: number): Map<string, Concept[]> {
+  const byQueryWord = new Map<string, Concept[]>()
   for (const [label, said] of Object.entries(synonyms)) {
     const word = stem(label)
     const concept: Concept = { hash: hashTerm(word), weight, label, near: 'same' }
-    for (const each of new Set(said.split(' ').map(stem))) if (each !== word) add(bySaid, each, concept)
+    for (const each of new Set(said.split(' ').map(stem))) if (each !== word) add(byQueryWord, each, concept)
   }
-  return bySaid
+  return byQueryWord
 }
 
-/** Who means many things means each of them less. */
-function sharedOut(asked: ReadonlyMap<string, readonly Concept[]>): Map<string, readonly Concept[]> {
+/** Lowers the weight of each concept of a word with several meanings. */
+function splitWeights(asked: ReadonlyMap<string, readonly Concept[]>): Map<string, readonly Concept[]> {
   return new Map(
     [...asked].map(([word, meant]) => {
       const share = 1 / Math.sqrt(meant.length)
@@ -89,40 +88,19 @@ function sharedOut(asked: ReadonlyMap<string, readonly Concept[]>): Map<string, 
   )
 }
 
-/** What a word (a stem) stands for: in a tool, and in a query. */
+/** Finds the concepts of a word (a stem) in a tool and in a query. */
 export function findConcepts(
-  { held, asked }: Lexicon,
+  { toolConcepts, queryConcepts }: Lexicon,
   word: string,
-): { concepts: readonly number[]; asked: readonly Concept[] } {
-  return { concepts: held.get(word) ?? NONE, asked: asked.get(word) ?? NONE }
+): { concepts: readonly number[]; queryConcepts: readonly Concept[] } {
+  return { concepts: toolConcepts.get(word) ?? NONE, queryConcepts: queryConcepts.get(word) ?? NONE }
 }
 
-/** One for all words without a concept: nearly all, and there are thousands. */
+/** Shared by all words without a concept, which are nearly all. */
 const NONE: readonly never[] = []
 
 function add<T>(map: Map<string, T[]>, word: string, each: T): void {
   const known = map.get(word)
   if (known) known.push(each)
   else map.set(word, [each])
-}
-
-// The vocabulary of the default ranking, and the concepts behind a word of which only the hash is known. Made when first asked for.
-
-export interface Words {
-  readonly vocabulary: Vocabulary
-  conceptsOf(word: number): readonly number[]
-}
-
-const none: readonly number[] = []
-
-export function createWords(tuning: LexiconWeights): () => Words {
-  let made: Words | undefined
-  return () => {
-    if (made) return made
-    const lexicon = createLexicon(tuning)
-    const concepts = new Map<number, readonly number[]>()
-    for (const [stem, meant] of lexicon.held) concepts.set(hashTerm(stem), meant)
-    made = { vocabulary: createVocabulary(lexicon), conceptsOf: (word) => concepts.get(word) ?? none }
-    return made
-  }
 }

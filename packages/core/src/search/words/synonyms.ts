@@ -1,6 +1,6 @@
-/** What people say for the words that tools use. One way only: a tool that speaks of silence mutes nothing. */
+/** Words that people use instead of the words of tools. One way only: "silence" finds a tool that mutes; "mute" does not find a tool about silence. */
 
-/** By the word of the tools, in the order of the alphabet. */
+/** By the word of the tools, in alphabetical order. */
 export const synonyms: Readonly<Record<string, string>> = {
   accessibility: 'a11y wcag contrast blind disabled disability',
   activity: 'happened feed recent',

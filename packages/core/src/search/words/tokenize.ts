@@ -1,34 +1,27 @@
-/** Turns text into terms, the same way for documents and queries; the ranker compares nothing else. */
+/** Splits text into terms, the same way for documents and queries. */
+
 import { expandAbbreviation, stopWords } from './word-lists.js'
 
-/** Longer runs (hashes, base64) are cut: they still match themselves. */
+/** Longer runs (hashes, base64) are cut. They still match themselves. */
 const termCharacterLimit = 64
 
-/** A mixed-case word of at most this many parts is also a term as a whole: `GitHub` is `git`, `hub` and `github`. */
+/** A mixed-case word with at most this many parts is also a term as a whole: `GitHub` is `git`, `hub` and `github`. */
 export const wholeWordPartLimit = 3
 
 const asciiText = /^[\x00-\x7f]*$/
 const asciiWord = /[A-Za-z0-9]+/g
-/** Scripts written without spaces, and Hangul, whose particles are attached. U+30FC is the kana length mark. */
+/** Scripts without spaces, and Hangul, whose particles are attached. U+30FC is the kana length mark. */
 const unspaced =
   '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\u30fc\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}'
 const unicodeWord = new RegExp(`[${unspaced}]+|(?:(?![${unspaced}])[\\p{L}\\p{M}\\p{N}])+`, 'gu')
 const startsUnspaced = new RegExp(`^[${unspaced}]`, 'u')
 
-/** A word to look for: `whole` where it is known, otherwise its `parts` (none unless the word is mixed-case). */
-export interface Word {
-  readonly whole: string
-  readonly parts: readonly string[]
-  /** True for a pair of characters of a script without spaces; about half of such pairs straddle two words. */
-  readonly pair: boolean
-}
-
 /**
- * The terms of a text, in order, with repetitions. Linear in the length of the text.
+ * Lists the terms of a text, in order, with repetitions. Linear in the length of the text.
  *
- * - NFKC, then lower case; whatever is not a letter, mark or digit separates (so snake_case, kebab-case, dots, slashes).
- * - camelCase and PascalCase are split; up to three parts the whole is a term as well. Digits stay with their letters (`oauth2`).
- * - A run of Chinese, Japanese, Korean, Thai, Lao, Khmer or Burmese becomes overlapping pairs; a single character stands alone.
+ * - NFKC, then lower case. All characters except letters, marks and digits separate (snake_case, kebab-case, dots, slashes).
+ * - camelCase and PascalCase are split. With up to three parts, the whole is a term too. Digits stay with their letters (`oauth2`).
+ * - A run of Chinese, Japanese, Korean, Thai, Lao, Khmer or Burmese becomes overlapping pairs; a single character is one term.
  * - English endings are removed lightly, see `stem`.
  */
 export function tokenize(text: string): string[] {
@@ -40,55 +33,31 @@ export function tokenize(text: string): string[] {
   return terms
 }
 
-/** The words of a text, with repetitions, for whoever has to choose between a whole and its parts. */
-export function splitWords(text: string): Word[] {
-  const words: Word[] = []
-  forEachWord(text, (whole, parts, pair) => {
-    words.push({ whole: stem(whole), parts: parts.map(stem), pair })
-  })
-  return words
-}
-
-/** `wordsOf` without stop words, which carry no meaning in a query. */
-export function queryWords(text: string): Word[] {
-  const words: Word[] = []
-  forEachWord(text, (whole, parts, pair) => {
-    if (stopWords.has(whole)) return
-    const meaningful = parts.filter((part) => !stopWords.has(part))
-    words.push({ whole: stem(whole), parts: meaningful.map(stem), pair })
-  })
-  return words
-}
-
-/** `tokenize` without stop words. Empty when the text holds nothing else. */
-export function queryTokens(text: string): string[] {
-  return queryWords(text).flatMap(({ whole, parts }) =>
-    parts.length > wholeWordPartLimit ? parts : [...parts, whole],
-  )
-}
-
-/** True for words that say nothing about which tool is meant, requests included ("please show me"). */
+/** True for words that say nothing about the tool, such as the words of a request ("please show me"). */
 export function isStopWord(word: string): boolean {
   return stopWords.has(word.toLowerCase())
 }
 
-/** With its version, which is a word of its own: C++11. */
+/** A version is a separate word: C++11. */
 const signedLetter = /(?<![\p{L}\p{N}])([A-Za-z])(\+\+|#)(\p{N}{0,4})(?![\p{L}\p{N}#+])/gu
 
-/** Languages whose name ends in a sign keep it as letters, as they are written where signs are not allowed: cpp, csharp. */
-export function spelledOut(text: string): string {
+/** Spells out languages whose name ends in a sign, as in identifiers: cpp, csharp. */
+export function spellOutSigns(text: string): string {
   if (!text.includes('#') && !text.includes('++')) return text
   return text.replace(signedLetter, (_, letter: string, sign: string, version: string) =>
     `${letter}${sign === '#' ? 'sharp' : 'pp'} ${version}`.trimEnd(),
   )
 }
 
-/** `whole` and `parts` are in lower case and not stemmed; `parts` is empty for a word of one part. */
+/**
+ * Visits the words in lower case, not stemmed. `parts` is empty for a word with one part. `pair`: two characters of a script without
+ * spaces; about half of such pairs straddle two words.
+ */
 export function forEachWord(
   text: string,
   visit: (whole: string, parts: readonly string[], pair: boolean) => void,
 ): void {
-  const plain = spelledOut(text)
+  const plain = spellOutSigns(text)
   const ascii = asciiText.test(plain)
   const normalised = ascii ? plain : plain.normalize('NFKC')
   for (const run of normalised.match(ascii ? asciiWord : unicodeWord) ?? []) {
@@ -100,13 +69,13 @@ export function forEachWord(
       continue
     }
     const word = run.slice(0, termCharacterLimit)
-    visit(word.toLowerCase(), partsOf(word), false)
+    visit(word.toLowerCase(), splitMixedCase(word), false)
   }
 }
 
 /** `readFile` → read, file; `HTTPServer` → http, server; `S3Bucket` → s3, bucket; but `URLs`, `2FA` and `Read` stay. */
-function partsOf(word: string): readonly string[] {
-  // Nearly all words are in one case or only capitalised; they are not worth three expressions.
+function splitMixedCase(word: string): readonly string[] {
+  // Most words have one case or are capitalised: skip the three expressions.
   const rest = word.slice(1)
   if (rest === rest.toLowerCase() || word === word.toUpperCase()) return []
   const spaced = word
@@ -117,14 +86,14 @@ function partsOf(word: string): readonly string[] {
 }
 
 /**
- * Light English stemming, on purpose smaller than Porter's: it joins the forms in which tools and requests are written
- * (files/file, queries/query, creating/created/create, running/run) and leaves everything else. Only words of a–z.
+ * Light English stemming, smaller than Porter's on purpose. It joins the forms that tools and requests use
+ * (files/file, queries/query, creating/created/create, running/run) and leaves all other words. Only words of a–z.
  *
- * - plural: `ies` → `y`; `sses`, `ches`, `shes`, `xes`, `zes` lose `es`; `s` goes unless after s, u or i (status, analysis)
- * - `ing`, `ed`: from six letters on, when what remains has a vowel (not `string`, `speed`); a doubled consonant is halved
- *   except l, s, z; three remaining letters of the shape consonant–vowel–consonant get their `e` back (saving → save)
- * - a final `e` goes from five letters on, so that `create` meets `creating`
- * - `news` stays, or every "new" would find it
+ * - plural: `ies` → `y`; `sses`, `ches`, `shes`, `xes`, `zes` lose `es`; `s` is removed except after s, u or i (status, analysis)
+ * - `ing`, `ed`: from six letters on, if the rest has a vowel (not `string`, `speed`); a doubled consonant is halved
+ *   except l, s, z; a rest of three letters, consonant–vowel–consonant, gets its `e` back (saving → save)
+ * - a final `e` is removed from five letters on, so that `create` matches `creating`
+ * - `news` stays, otherwise every "new" would match it
  */
 export function stem(written: string): string {
   const word = expandAbbreviation(written)

@@ -1,61 +1,63 @@
-/** Words as the index holds them: numbers, the concepts behind them, and whether they say anything. Looked up once per spelling. */
+/** Looks up words as the index stores them: hash, concepts, effects and weight. Caches each spelling. */
+
 import { hashTerm } from '../index/spelling.js'
-import { type Concept, findConcepts, type Lexicon } from './lexicon.js'
-import { forEachWord, spelledOut, stem, wholeWordPartLimit } from './tokenize.js'
+import { type Concept, createLexicon, findConcepts, type Lexicon, type LexiconWeights } from './lexicon.js'
+import { forEachWord, spellOutSigns, stem, wholeWordPartLimit } from './tokenize.js'
 import { stopWords, weakWeight, weakWords } from './word-lists.js'
 
-/** Spellings that are remembered; when there are more, all are forgotten. */
+/** Number of cached spellings. The cache is emptied when it is full. */
 const spellingLimit = 100_000
-/** The same for what is asked: words of queries come back, but strangers bring new ones for ever. */
+/** The same limit before a query. Query words repeat, but queries also bring new words without end. */
 const askedLimit = 5000
 
 const asciiText = /^[\x00-\x7f]*$/
-/** 1 for the codes of ASCII letters and digits. */
+/** 1 for ASCII letters and digits. */
 const isWordCode = Uint8Array.from({ length: 128 }, (_, code) =>
   /[A-Za-z0-9]/.test(String.fromCharCode(code)) ? 1 : 0,
 )
-/** Dashes, quotes, bullets, arrows and the like: they separate words in any case. */
+/** Dashes, quotes, bullets, arrows and similar characters always separate words. */
 const typography = /[\u00a0\u00b7\u2010-\u2027\u2030-\u205e\u2190-\u21ff\u2500-\u27bf]/g
 
 export interface Term {
-  /** As it is written, in lower case. */
+  /** The written form in lower case. */
   readonly text: string
-  /** Of its stem: what the index holds. */
+  /** Hash of the stem, as stored in the index. */
   readonly hash: number
-  /** Hashes of the concepts that the word stands for in a tool's text. */
+  /** Concept hashes of the word in a tool's text. */
   readonly concepts: readonly number[]
-  /** The same for a query, where more words lead to a concept. */
-  readonly asked: readonly Concept[]
-  /** A stop word: indexed in names only, never asked for. */
-  readonly empty: boolean
-  /** What the word does to things, see `effects.ts`; 0 where that cannot be said. */
+  /** Concepts of the word in a query, where more words lead to a concept. */
+  readonly queryConcepts: readonly Concept[]
+  /** Stop words are indexed in names only and ignored in queries. */
+  readonly isStopWord: boolean
+  /** Effects of the word, see `effects.ts`; 0 if unknown. */
   readonly effect: number
-  /** The same for a word with which a request begins. */
-  readonly askedEffect: number
-  /** From 0 to 1: how much the word counts in a query. */
+  /** Effects of the word at the start of a request. */
+  readonly queryEffect: number
+  /** From 0 to 1: weight of the word in a query. */
   readonly weight: number
 }
 
 export interface SpelledWord {
   readonly whole: Term
-  /** None unless the word is mixed-case. */
+  /** Empty unless the word is mixed-case. */
   readonly parts: readonly Term[]
-  /** What a document is indexed by: the parts, and the whole of a short word. */
+  /** Terms indexed for a document: the parts, and the whole of a short word. */
   readonly terms: readonly Term[]
-  /** A pair of characters of a script without spaces; about half of such pairs straddle two words. */
+  /** Two characters of a script without spaces. About half of such pairs straddle two words. */
   readonly pair: boolean
 }
 
-/** One for all words without parts. */
+const NO_CONCEPTS: readonly number[] = []
+/** Shared by all words without parts. */
 const NO_PARTS: readonly Term[] = []
 
 export interface Vocabulary {
-  /** The words of a text, in order. Linear in its length. */
-  wordsOf(text: string): SpelledWord[]
-  /** Gives back the memory of words that were looked up. */
+  /** Reads the words of a text, in order. Linear in its length. */
+  readWords(text: string): SpelledWord[]
+  /** Empties the cache. */
   forget(): void
-  /** The same, before a query is read, where many words are remembered. */
-  forgetMany(): void
+  /** Empties the cache before a query if it has grown large. */
+  forgetIfLarge(): void
 }
 
 export function createVocabulary(lexicon: Lexicon): Vocabulary {
@@ -71,9 +73,9 @@ export function createVocabulary(lexicon: Lexicon): Vocabulary {
       text: spelling,
       hash: hashTerm(stemmed),
       ...findConcepts(lexicon, stemmed),
-      empty: stopWords.has(spelling),
+      isStopWord: stopWords.has(spelling),
       effect: lexicon.effects.get(stemmed) ?? 0,
-      askedEffect: lexicon.askedEffects.get(stemmed) ?? 0,
+      queryEffect: lexicon.queryEffects.get(stemmed) ?? 0,
       weight: weakWords.has(spelling) ? weakWeight : 1,
     }
     terms.set(spelling, term)
@@ -99,22 +101,22 @@ export function createVocabulary(lexicon: Lexicon): Vocabulary {
 
   return {
     forget,
-    forgetMany() {
+    forgetIfLarge() {
       if (written.size > askedLimit || words.size > askedLimit) forget()
     },
-    wordsOf(text) {
+    readWords(text) {
       if (written.size > spellingLimit || words.size > spellingLimit) forget()
       const found: SpelledWord[] = []
       const add = (spelling: string, parts: readonly string[], pair: boolean): void => {
         found.push(spell(parts.length === 0 ? spelling : parts.join(' '), spelling, parts, pair))
       }
-      const signed = spelledOut(text)
+      const signed = spellOutSigns(text)
       const plain = asciiText.test(signed) ? signed : signed.replace(typography, ' ')
       if (!asciiText.test(plain)) {
         forEachWord(text, add)
         return found
       }
-      // Nearly all text is this: one lookup per word as it is written, by a hash made while reading, so that no string is cut out.
+      // Most text is ASCII: one lookup per written word, by a hash computed while reading, so no substring is created.
       const end = plain.length
       for (let start = 0; start < end; ) {
         let hash = 0
@@ -135,5 +137,24 @@ export function createVocabulary(lexicon: Lexicon): Vocabulary {
       }
       return found
     },
+  }
+}
+
+/** The vocabulary of the default ranking, and the concepts of a word by its hash. */
+export interface DefaultWords {
+  readonly vocabulary: Vocabulary
+  getConcepts(word: number): readonly number[]
+}
+
+/** Creates the words on first use. */
+export function createDefaultWords(tuning: LexiconWeights): () => DefaultWords {
+  let made: DefaultWords | undefined
+  return () => {
+    if (made) return made
+    const lexicon = createLexicon(tuning)
+    const concepts = new Map<number, readonly number[]>()
+    for (const [stem, meant] of lexicon.toolConcepts) concepts.set(hashTerm(stem), meant)
+    made = { vocabulary: createVocabulary(lexicon), getConcepts: (word) => concepts.get(word) ?? NO_CONCEPTS }
+    return made
   }
 }

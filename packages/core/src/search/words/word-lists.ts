@@ -1,8 +1,8 @@
-/** Words of a request that say little or nothing about which tool is meant. */
+/** Word lists: stop words, weak words, abbreviations, product names and idioms. */
 
 import { actionGroups, topicGroups } from './concepts.js'
 
-/** Ignored in queries. Compared in lower case, before stemming. `don` and `isn` are what remains of don't and isn't. */
+/** Ignored in queries. Compared in lower case, before stemming. `don` and `isn` are the rests of don't and isn't. */
 export const stopWords: ReadonlySet<string> = new Set(
   `a about after all also am an and any anyone anything are aren as ask asked asking at available be because been
   before being best between but by can cannot could couldn d did didn do does doesn doing don done each either else etc
@@ -20,8 +20,8 @@ export const stopWords: ReadonlySet<string> = new Set(
 )
 
 /**
- * Counted with a part of their weight: words that requests are full of and that occur in the right tool hardly more often than
- * in any other. Chosen by that ratio over the benchmark's datasets; it holds on a dataset that was left out of the choice.
+ * Words that requests often have and that occur in the right tool hardly more often than in any other. They keep part of their weight.
+ * Chosen by that ratio over the benchmark's datasets; the choice also holds on a dataset that was not used for it.
  */
 export const weakWords: ReadonlySet<string> = new Set(
   `additionally along appreciate based both brief com come comprehensive conduct creation curious different e engage
@@ -32,11 +32,11 @@ export const weakWords: ReadonlySet<string> = new Set(
   currently latest recent recently last open unread overdue upcoming`.split(/\s+/),
 )
 
-/** The share of its weight that a weak word keeps. */
+/** Share of its weight that a weak word keeps. */
 export const weakWeight = 0.5
 
-/** Words that are written short as often as in full: both are one term. */
-const written: Readonly<Record<string, string>> = {
+/** Words that are often abbreviated. Both forms are one term. */
+const abbreviations: Readonly<Record<string, string>> = {
   administrator: 'admin admins administrators',
   application: 'app apps applications',
   argument: 'arg args arguments',
@@ -67,18 +67,18 @@ const written: Readonly<Record<string, string>> = {
   variable: 'var vars variables',
 }
 
-const inFull = new Map(
-  Object.entries(written).flatMap(([full, short]) => short.split(' ').map((each) => [each, full] as const)),
+const fullForms = new Map(
+  Object.entries(abbreviations).flatMap(([full, short]) =>
+    short.split(' ').map((each) => [each, full] as const),
+  ),
 )
 
-/** The full form of a word in lower case; the word itself where it has none. */
+/** Returns the full form of a word in lower case, or the word itself. */
 export function expandAbbreviation(word: string): string {
-  return inFull.get(word) ?? word
+  return fullForms.get(word) ?? word
 }
 
-// Products and services that people ask for by name: what does not know the name does something else.
-
-/** Only names that are no word of their own: "zoom", "box" and "teams" are not here. */
+/** Products and services that people ask for by name. Only names that are not everyday words: "zoom", "box" and "teams" are missing on purpose. */
 const products: ReadonlySet<string> = new Set(
   `adyen airbnb airtable alexa aliexpress asana atlassian auth0 bamboohr basecamp bigquery bitbucket bitly
   bloomberg braintree calendly canva circleci clickup cloudflare confluence coursera craigslist databricks datadog
@@ -99,24 +99,24 @@ export function isProduct(word: string): boolean {
   return products.has(word)
 }
 
-// Words that tools everywhere are described with: a text that holds one says nothing of whoever wrote it.
-
+/** Words that describe tools everywhere, so they say nothing about the author of a text. */
 const ordinaryWords: ReadonlySet<string> = new Set([
   ...stopWords,
   ...weakWords,
   ...`${actionGroups} ${topicGroups}`.split(/[\s|]+/),
 ])
 
-/** `word` is in lower case. Also its plural, and what is made of it with `ing` and `ed`. */
+/** Expects lower case. Also matches plurals and forms with `ing` and `ed`. */
 export function isOrdinaryWord(word: string): boolean {
   return [word, word.replace(/e?s$/, ''), word.replace(/s$/, ''), word.replace(/(?:ing|ed)$/, '')].some(
     (each) => each.length > 1 && ordinaryWords.has(each),
   )
 }
 
-// Words of a query that mean something else together than one by one: "log in" loses its "in" to the stop words, and a bug report is no report.
-
-/** What is said, in all its forms, and the word that tools use for it; none for what says nothing. */
+/**
+ * By the word that tools use: phrases that mean something else than their words. "Log in" would lose its "in" to the stop words, and a
+ * bug report is not a report. The empty word drops phrases without meaning.
+ */
 const idioms: Readonly<Record<string, readonly string[]>> = {
   '': ['right now', 'for now', 'at the moment', 'as soon as possible', 'asap'],
   issue: ['bug report', 'bug reports'],
@@ -189,12 +189,12 @@ const idioms: Readonly<Record<string, readonly string[]>> = {
 const meanings = new Map(
   Object.entries(idioms).flatMap(([word, said]) => said.map((each) => [each, word] as const)),
 )
-const said = new RegExp(
+const idiomPattern = new RegExp(
   `\\b(?:${[...meanings.keys()].sort((a, b) => b.length - a.length).join('|')})\\b`,
   'gi',
 )
 
-/** The query with the word for each idiom. Linear in its length. */
+/** Replaces each idiom by its word. Linear in the length of the query. */
 export function resolveIdioms(query: string): string {
-  return query.replace(said, (phrase) => meanings.get(phrase.toLowerCase()) ?? phrase)
+  return query.replace(idiomPattern, (phrase) => meanings.get(phrase.toLowerCase()) ?? phrase)
 }

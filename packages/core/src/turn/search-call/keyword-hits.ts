@@ -1,19 +1,19 @@
 /** The tools that fit a query's words: ranked, sorted out by whether they can be used, and cut to those that answer. */
 import type { Entry, Skipped } from '../../catalogue/catalogue.js'
 import { isOnSurface, type LedgerState } from '../../ledger/fold.js'
+import type { ParsedQuery } from '../../search/query.js'
+import type { Ranked } from '../../search/searcher.js'
 import {
-  clearFirst,
   consideredHits,
   decisiveHits,
   isClear as isClearHit,
   isLoadable,
-  isNear,
+  isNearBest,
   nearestHits,
-  nearestOf,
-} from '../../search/answers.js'
-import type { ParsedQuery } from '../../search/query.js'
-import type { Ranked } from '../../search/searcher.js'
-import { certainFrom, type Shares, sharesAt } from '../../search/tuning.js'
+  selectNearest,
+  sortClearFirst,
+} from '../../search/select-answers.js'
+import { certaintyThreshold, computeShares, type Shares } from '../../search/tuning.js'
 import type { Context } from '../../surface/context.js'
 import type { SearchRequest } from '../../surface/meta-tools.js'
 import { exactNames } from './by-name.js'
@@ -70,7 +70,7 @@ export async function keywordHits(
     ? await sortedTools(query, request, limit, state, context)
     : sortOut(everyTool(context), query, request, limit, state, context)
   const { cutOff, autoLoad } = context.settings
-  const { answer, load } = sharesAt(cutOff)
+  const { answer, load } = computeShares(cutOff)
   // Who wants every answer loaded reproduces a system that tells neither what to load from what to show, nor what is clear.
   const shares = { answer: autoLoad === 'all' ? load : answer, load }
   const cutTo = (most: number, least = shares.answer, bestAway = sorted.bestAway) =>
@@ -91,7 +91,7 @@ export async function keywordHits(
     (each) => wouldFit(each) && each.score >= sorted.bestAway * shares.answer,
   )
   if (unclear) {
-    const nearest = nearestOf(decisive, Math.min(limit, nearestHits))
+    const nearest = selectNearest(decisive, Math.min(limit, nearestHits))
     const hits = nearest.map((hit) => (isLoadable(hit, nearest[0]) ? hit : { ...hit, sure: false }))
     const quarantined = await quarantinedSources(query, request, context)
     return { hits, more: 0, weak: [], unavailable, skipped, quarantined, unclear: hits.length > 0 }
@@ -104,7 +104,7 @@ export async function keywordHits(
   const ordered =
     autoLoad === 'all'
       ? fitting
-      : clearFirst(
+      : sortClearFirst(
           fitting,
           ({ called }) => called,
           ({ learnedOnly }) => !learnedOnly,
@@ -271,7 +271,7 @@ function sortOut(
       named: score === EXACT,
       called: relevance === 1,
       // What only its use speaks for is shown and not loaded: uses can be farmed.
-      sure: ownRelevance >= cutOff && (autoLoad !== 'certain' || certainty >= certainFrom),
+      sure: ownRelevance >= cutOff && (autoLoad !== 'certain' || certainty >= certaintyThreshold),
       learnedOnly: ownRelevance < cutOff,
       ownScore,
       coverage,
@@ -299,7 +299,7 @@ export function cutHits(
   // Where a tool was named, what its words also fit is no answer to the question.
   const fitting = byWords.filter((hit) => !hit.called)
   const best = byName.length > 0 ? Number.POSITIVE_INFINITY : Math.max(bestAway, bestOwn(fitting))
-  const isStrong = (hit: Hit) => isNear(hit, best, shares) || (byName.length === 0 && hit.called)
+  const isStrong = (hit: Hit) => isNearBest(hit, best, shares) || (byName.length === 0 && hit.called)
   const strong = withoutCrowd(byWords.filter(isStrong), limit)
   // Tools the model does not have yet come first; within each half the ranking stands.
   const fresh = strong.filter(isFresh)

@@ -1,40 +1,43 @@
-/** What was learned, in a file: one line for each example, only ever added to, so that two processes can write to it. */
+/** A usage store in a file: one line per example, append-only, so two processes can write to it. */
+
 import { randomBytes } from 'node:crypto'
 import { appendFile, type FileHandle, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { makeFolder } from '../../ledger/stores/folders.js'
-import { RING } from '../examples.js'
+import { RING_SIZE } from '../examples.js'
 import { matchesFilter, readExample, type UsageExample, type UsageStore } from '../usage-store.js'
 
-/** The first line of the file. A newer format is neither read nor written. */
+/** Written to the first line of the file. Files with a newer format are neither read nor written. */
 const FORMAT = 1
 const HEAD = `{"toolwell-usage":${FORMAT}}\n`
 const HEAD_BYTES = 1000
-/** Of a larger file the end is read: what is newest. */
+/** Of a larger file only the end is read: the newest examples. */
 const MOST_BYTES = 16 * 1024 * 1024
-/** A file with more lines than this, most of which no ring holds any more, is written anew. */
+/** A file with more lines is rewritten if most of its examples are outdated. */
 const MANY_LINES = 20_000
 
 /**
- * Lines that cannot be read are passed over; an example that is lost is a lesson not learned and no more. A file of a newer version,
- * and one that is none of ours, are neither read nor changed. Where two processes write, each adds whole lines; what one adds in the
- * moment in which the other shortens the file is lost, and what one forgets the other knows until it is started again.
+ * Creates the store. Unreadable lines are skipped, because a lost example does little harm. Files of a newer version and foreign files
+ * are neither read nor changed.
+ *
+ * Two processes can write to one file, because each appends whole lines. Lines appended while the other process shortens the file are
+ * lost, and examples forgotten by one process stay known to the other until it restarts.
  */
 export function fileUsage(given: string): UsageStore {
-  /** All examples; undefined where there is no file. Throws where the file is not to be touched. */
+  /** Reads all examples; undefined if the file does not exist. Throws if the file must not be touched. */
   async function readAll(path: string): Promise<UsageExample[] | undefined> {
-    const text = await readFrom(path, readEnd)
+    const text = await openAndRead(path, readEnd)
     if (text === undefined) return undefined
     const examples = text.split('\n').flatMap((line) => readExample(parse(line)) ?? [])
-    const head = (await readFrom(path, readHead)) ?? ''
-    refuse(path, head, text.trim() !== '' && examples.length === 0)
+    const head = (await openAndRead(path, readHead)) ?? ''
+    assertReadable(path, head, text.trim() !== '' && examples.length === 0)
     return examples
   }
 
   async function rewrite(path: string, examples: readonly UsageExample[]): Promise<void> {
     const temporary = `${path}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`
     try {
-      await writeFile(temporary, HEAD + linesOf(examples), { mode: 0o600 })
+      await writeFile(temporary, HEAD + toLines(examples), { mode: 0o600 })
       await rename(temporary, path)
     } catch (error) {
       await rm(temporary, { force: true })
@@ -44,24 +47,24 @@ export function fileUsage(given: string): UsageStore {
 
   return {
     async read() {
-      const path = await fileOf(given)
+      const path = await resolveFile(given)
       const examples = (await readAll(path)) ?? []
       if (examples.length <= MANY_LINES) return examples
-      const kept = newestOf(examples)
+      const kept = selectNewest(examples)
       if (kept.length * 2 < examples.length) await rewrite(path, kept)
       return kept
     },
     async append(examples) {
       if (examples.length === 0) return
-      const path = await fileOf(given)
+      const path = await resolveFile(given)
       makeFolder(dirname(path), 0o700)
-      const head = await readFrom(path, readHead)
-      // A head that is torn may have good lines behind it.
-      if (head !== undefined && formatOf(head) !== FORMAT) await readAll(path)
-      await appendFile(path, (head === undefined ? HEAD : '\n') + linesOf(examples), { mode: 0o600 })
+      const head = await openAndRead(path, readHead)
+      // Good lines may follow a damaged first line.
+      if (head !== undefined && readFormat(head) !== FORMAT) await readAll(path)
+      await appendFile(path, (head === undefined ? HEAD : '\n') + toLines(examples), { mode: 0o600 })
     },
     async forget(filter) {
-      const path = await fileOf(given)
+      const path = await resolveFile(given)
       const examples = await readAll(path)
       if (examples)
         await rewrite(
@@ -72,56 +75,56 @@ export function fileUsage(given: string): UsageStore {
   }
 }
 
-/** Behind a link, the file itself: it is replaced when something is forgotten. What is no file, a device say, is not touched. */
-async function fileOf(path: string): Promise<string> {
+/** Follows links, because forgetting replaces the file. Throws if the path is not a file, such as a device. */
+async function resolveFile(path: string): Promise<string> {
   const real = await realpath(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
   if (real === undefined) return path
-  if (!(await stat(real)).isFile()) throw new Error(`${path} is not a file. Name another one.`)
+  if (!(await stat(real)).isFile()) throw new Error(`${path} is not a file. Use another path.`)
   return real
 }
 
-/** `isForeign`: nothing in it can be read. */
-function refuse(path: string, head: string, isForeign: boolean): void {
-  const format = formatOf(head)
+/** `isForeign`: no line can be read. */
+function assertReadable(path: string, head: string, isForeign: boolean): void {
+  const format = readFormat(head)
   if (format !== undefined && format > FORMAT)
     throw new Error(
-      `${path} was written by a newer version of Toolwell. Nothing is read from it or added to it. Use that version, or name another file.`,
+      `${path} was written by a newer version of Toolwell, so it is neither read nor changed. Use that version or another path.`,
     )
   if (format === undefined && isForeign)
     throw new Error(
-      `${path} is not a file of learned uses. Nothing is read from it or added to it. Name another file, or delete this one.`,
+      `${path} is not a usage file of Toolwell, so it is neither read nor changed. Use another path, or delete the file.`,
     )
 }
 
-function formatOf(head: string): number | undefined {
+function readFormat(head: string): number | undefined {
   const format = ((parse(head.split('\n', 1)[0] ?? '') ?? {}) as { 'toolwell-usage'?: unknown })[
     'toolwell-usage'
   ]
   return typeof format === 'number' ? format : undefined
 }
 
-/** The last of each tool and principal, in order. */
-function newestOf(examples: readonly UsageExample[]): UsageExample[] {
+/** Keeps the newest examples of each tool and principal, in order. */
+function selectNewest(examples: readonly UsageExample[]): UsageExample[] {
   const counts = new Map<string, number>()
   const kept: UsageExample[] = []
   for (const example of [...examples].reverse()) {
     const key = `${example.principal}\n${example.tool}`
     const count = (counts.get(key) ?? 0) + 1
     counts.set(key, count)
-    if (count <= RING) kept.push(example)
+    if (count <= RING_SIZE) kept.push(example)
   }
   return kept.reverse()
 }
 
-function linesOf(examples: readonly UsageExample[]): string {
+function toLines(examples: readonly UsageExample[]): string {
   return examples.map((example) => `${JSON.stringify(example)}\n`).join('')
 }
 
-/** Undefined where there is no such file. */
-async function readFrom<T>(path: string, read: (file: FileHandle) => Promise<T>): Promise<T | undefined> {
+/** Opens and reads a file; undefined if it does not exist. */
+async function openAndRead<T>(path: string, read: (file: FileHandle) => Promise<T>): Promise<T | undefined> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
@@ -138,7 +141,7 @@ async function readHead(file: FileHandle): Promise<string> {
   return buffer.toString('utf8', 0, bytesRead)
 }
 
-/** The whole file, or the whole lines at the end of a huge one. */
+/** Reads the whole file, or the complete lines at the end of a huge one. */
 async function readEnd(file: FileHandle): Promise<string> {
   const { size } = await file.stat()
   const start = Math.max(0, size - MOST_BYTES)

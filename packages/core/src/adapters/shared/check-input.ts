@@ -1,0 +1,319 @@
+/** Checks what a host gives to an adapter, and reports mistakes with a fix. */
+
+import { isRecord } from '../../base/data.js'
+import { ToolwellError } from '../../base/errors.js'
+import { assertKnownKeys, describeKind, invalid } from '../../base/options.js'
+import { quote } from '../../base/text.js'
+import type { SurfaceView } from '../../surface/project.js'
+import { isPromise } from '../../tool/define-tool.js'
+import { findFailure, isStream, type StreamedReply } from './stream.js'
+import { plainText, type Unit, type UnitCall } from './thread.js'
+
+const KINDS: readonly unknown[] = ['system', 'user', 'assistant', 'answer', 'note'] satisfies Unit['kind'][]
+
+/** A thread comes from `thread` of an adapter, directly or from a store. */
+export function assertThread(thread: unknown): void {
+  const from = 'the result of thread() of an adapter, directly or from JSON'
+  if (!Array.isArray(thread)) throw invalid('thread', `adopt takes ${from}, not ${describeKind(thread)}.`)
+  const broken = thread.findIndex((unit: unknown) => !isUnit(unit))
+  if (broken >= 0)
+    throw invalid('thread', `adopt takes ${from}; entry ${broken} of this list is not a unit of it.`)
+}
+
+function isUnit(value: unknown): boolean {
+  if (!isRecord(value) || !KINDS.includes(value.kind) || typeof value.text !== 'string') return false
+  if (value.kind === 'answer' && typeof value.callId !== 'string') return false
+  if (value.kind === 'assistant' && !(Array.isArray(value.calls) && value.calls.every(isUnitCall)))
+    return false
+  return isNative(value.native)
+}
+
+function isUnitCall(value: unknown): boolean {
+  if (!isRecord(value) || typeof value.id !== 'string' || typeof value.name !== 'string') return false
+  return isRecord(value.input) && isNative(value.native)
+}
+
+function isNative(value: unknown): boolean {
+  if (value === undefined) return true
+  return (
+    isRecord(value) &&
+    typeof value.wire === 'string' &&
+    typeof value.value === 'object' &&
+    value.value !== null
+  )
+}
+
+const METHODS = ['read', 'write', 'parts', 'calls', 'answer']
+
+export function assertWire(wire: unknown): void {
+  const missing = isRecord(wire)
+    ? [
+        ...(typeof wire.name === 'string' ? [] : ['name']),
+        ...METHODS.filter((key) => typeof wire[key] !== 'function'),
+      ]
+    : ['name', ...METHODS]
+  if (missing.length > 0)
+    throw invalid(
+      'wire',
+      `createAdapter takes a wire, but this one has no ${missing.join(', ')}. See docs/adapters/writing-one.md.`,
+    )
+}
+
+/** The keys of the system prompt in `begin`, on all wires. */
+const PROMPTS = ['system', 'instructions', 'systemInstruction']
+
+/** `own`: the keys that this wire takes in `begin`, apart from `requestId`. */
+export function assertRequest(request: unknown, own: readonly string[]): void {
+  const foreign = isRecord(request)
+    ? PROMPTS.find((key) => request[key] !== undefined && !own.includes(key))
+    : undefined
+  if (foreign !== undefined) {
+    const [here] = own.filter((key) => PROMPTS.includes(key))
+    throw invalid(
+      `begin.${foreign}`,
+      here === undefined
+        ? "On this wire the system prompt is a message in your history: { role: 'system', content: … }."
+        : `On this wire, pass the system prompt as ${JSON.stringify(here)}, not as ${JSON.stringify(foreign)}.`,
+    )
+  }
+  assertKnownKeys(request, ['requestId', ...own], 'begin')
+}
+
+/**
+ * Throws if these calls were already run on this turn: the tools would do everything twice. A failed run may be
+ * repeated.
+ */
+export function assertFirstRun(ran: WeakSet<object>, reply: unknown, calls: readonly UnitCall[]): () => void {
+  const marks = [reply, ...calls.map(({ native }) => native?.value)].filter(
+    (value): value is object => typeof value === 'object' && value !== null,
+  )
+  if (calls.length > 0 && marks.some((mark) => ran.has(mark)))
+    throw invalid(
+      'run',
+      'This reply was already run. Use the result of the first run(). For the next reply, call begin again with the history that contains this reply and its results.',
+    )
+  for (const mark of marks) ran.add(mark)
+  return () => {
+    for (const mark of marks) ran.delete(mark)
+  }
+}
+
+/** A shorter prompt may be in a history by chance. */
+const LEAST = 20
+
+export const FED_BACK =
+  'this history, or its prompt, contains text that Toolwell added to an earlier request. Keep your own list: push the reply and the messages of run onto it, and pass that list to begin, not the messages of turn.parts'
+
+/**
+ * Whether the host passed a request as the history: its messages or prompt contain the section or an insert of this
+ * conversation.
+ */
+export function isFedBack(
+  units: readonly Unit[],
+  prompt: object,
+  { section, inserts }: SurfaceView,
+): boolean {
+  const isFound = (text: string, kinds: readonly Unit['kind'][]) =>
+    text.length >= LEAST && units.some((unit) => kinds.includes(unit.kind) && unit.text.includes(text))
+  return (
+    isFound(section, ['system']) ||
+    // The model may quote anything.
+    inserts.some(({ text }) => isFound(text, ['system', 'user', 'answer'])) ||
+    (section.length >= LEAST && plainText(prompt).includes(JSON.stringify(section).slice(1, -1)))
+  )
+}
+
+const ASSEMBLED =
+  'await assemble(readEvents(response.body)), or await assemble(stream) with the stream of an SDK'
+
+/** Roles of messages that a model does not write. */
+const OTHERS = ['user', 'system', 'developer', 'tool', 'function']
+
+/** The reply in the argument of `run`. Throws if it is certainly not a reply. The wire checks the rest. */
+export function readReply<Reply>(given: Reply | StreamedReply<Reply, unknown>): Reply {
+  if (isStreamed(given)) {
+    if (!given.complete) throw describeBreak(given.error)
+    return given.reply
+  }
+  assertReply(given)
+  return given
+}
+
+export function isStreamed(reply: unknown): reply is StreamedReply<unknown, unknown> {
+  return isRecord(reply) && 'rawUsage' in reply && 'complete' in reply && 'reply' in reply
+}
+
+/** Describes a broken stream. An error that replaced the stream already has a description. */
+function describeBreak(error: unknown): ToolwellError {
+  if (ToolwellError.is(error)) return invalid('reply', `No reply to run. ${error.message}`)
+  const why = typeof error === 'string' ? error : findFailure({ error })
+  return invalid(
+    'reply',
+    `This stream ended early${why ? ` (${quote(why, 300)})` : ''}. Its calls may be incomplete, so nothing was run. Begin again with the same history.`,
+  )
+}
+
+function assertReply(reply: unknown): void {
+  if (!isRecord(reply)) return
+  if (isPromise(reply))
+    throw invalid('reply', 'This is a promise of a reply. Await it, then pass the reply to run.')
+  if (typeof reply.json === 'function' && typeof reply.status === 'number')
+    throw invalid(
+      'reply',
+      `This is a Response of fetch. Pass its content to run: await response.json(), or for a stream ${ASSEMBLED}.`,
+    )
+  if (isStream(reply))
+    throw invalid('reply', `This is a stream. Pass the assembled reply to run: ${ASSEMBLED}.`)
+  if (isEvent(reply))
+    throw invalid('reply', `This is one event of a stream. Pass the assembled reply to run: ${ASSEMBLED}.`)
+  const { error, role } = reply
+  if (typeof role === 'string' && OTHERS.includes(role))
+    throw invalid(
+      'reply',
+      `This is a message with the role ${JSON.stringify(role)}, not a reply of a model. Pass the reply of the API to run.`,
+    )
+  const isAnswer = ['choices', 'candidates', 'output', 'content', 'message'].some((key) => key in reply)
+  if (isAnswer || !isRecord(error) || typeof error.message !== 'string') return
+  throw invalid(
+    'reply',
+    `The API answered with an error: ${quote(error.message, 300)}. Nothing was run. Check the status of a response before you pass it to run.`,
+  )
+}
+
+/** A chunk of Chat Completions, or an event of the Responses API or Anthropic's. Events of Gemini look like replies. */
+function isEvent({ choices, type }: Readonly<Record<string, unknown>>): boolean {
+  if (typeof type === 'string') return /^(?:response\.|message_|content_block_)/.test(type)
+  const [choice]: readonly unknown[] = Array.isArray(choices) ? choices : []
+  return isRecord(choice) && isRecord(choice.delta) && !('message' in choice)
+}
+
+/** The message forms that have an adapter in this package. */
+export type Form = 'ai-sdk' | 'anthropic' | 'google' | 'openai-chat' | 'openai-responses'
+
+/** `ui`: messages of the AI SDK's user interfaces, which no adapter reads. */
+type AnyForm = Form | 'ui'
+
+interface FormFacts {
+  readonly api: string
+  /** The function of its adapter. */
+  readonly adapter: string
+  /** Another form that its adapter reads. */
+  readonly alsoReads?: Form
+  /** A message without parts is foreign. */
+  readonly needsParts?: true
+}
+
+const FORMS: Readonly<Record<AnyForm, FormFacts>> = {
+  'ai-sdk': { api: 'the AI SDK', adapter: 'aiSdk' },
+  anthropic: { api: 'Anthropic Messages', adapter: 'anthropic' },
+  google: { api: 'the Gemini API', adapter: 'google', needsParts: true },
+  'openai-chat': { api: 'Chat Completions', adapter: 'openaiChat' },
+  'openai-responses': { api: 'the Responses API', adapter: 'openaiResponses', alsoReads: 'openai-chat' },
+  ui: { api: 'an interface (UIMessage)', adapter: '' },
+}
+
+/**
+ * The forms that a message shows, usually none or one. Only shapes that exist on one wire count: messages with text
+ * alone look the same on most wires.
+ */
+function detectForms(message: unknown): readonly AnyForm[] {
+  try {
+    return isRecord(message) ? detectMessageForms(message) : []
+  } catch {
+    // A field cannot be read: the entry will be dropped.
+    return []
+  }
+}
+
+function detectMessageForms(message: Readonly<Record<string, unknown>>): readonly AnyForm[] {
+  const { role, type, content, parts, tool_calls: calls, tool_call_id: answered } = message
+  const pieces = Array.isArray(content) ? content.filter(isRecord) : []
+  const item = type === 'function_call' || type === 'function_call_output'
+  const withParts = Array.isArray(parts) && content === undefined
+  // A part of Gemini has a field for its kind, and no `type`.
+  const isUi = withParts && parts.some((part: unknown) => isRecord(part) && typeof part.type === 'string')
+  return [
+    ...(withParts ? [isUi ? ('ui' as const) : ('google' as const)] : []),
+    ...(item && role === undefined && typeof message.call_id === 'string'
+      ? (['openai-responses'] as const)
+      : []),
+    ...((role === 'tool' && typeof answered === 'string') ||
+    (role === 'assistant' && Array.isArray(calls) && calls.length > 0)
+      ? (['openai-chat'] as const)
+      : []),
+    ...new Set(pieces.flatMap((piece) => detectPartForm(piece) ?? [])),
+  ]
+}
+
+/** Parts of content that exist on one wire only. Some servers of the Chat family send thinking without a signature. */
+function detectPartForm({ type, source, signature }: Readonly<Record<string, unknown>>): Form | undefined {
+  if (type === 'tool_use' || type === 'tool_result') return 'anthropic'
+  if (type === 'image' && isRecord(source)) return 'anthropic'
+  if (type === 'thinking' && typeof signature === 'string') return 'anthropic'
+  if (type === 'tool-call' || type === 'tool-result') return 'ai-sdk'
+  if (type === 'image_url' || type === 'input_audio') return 'openai-chat'
+  if (type === 'input_text' || type === 'output_text' || type === 'input_image') return 'openai-responses'
+  return undefined
+}
+
+/** Whether a message has no parts, on a wire where a message consists of parts. */
+function lacksParts(message: unknown): boolean {
+  try {
+    if (!isRecord(message) || message.parts !== undefined || typeof message.role !== 'string') return false
+    const { content } = message
+    return typeof content === 'string' ? content !== '' : Array.isArray(content) && content.length > 0
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Describes the first entry of a history that has the form of another wire. Throws if no entry has the form of this
+ * wire.
+ */
+export function findForeignEntry(form: Form, messages: readonly unknown[]): string | undefined {
+  const forms = messages.map(detectForms)
+  const isOwn = (some: readonly AnyForm[]) =>
+    some.some((each) => each === form || each === FORMS[form].alsoReads)
+  const index = forms.findIndex((some, at) =>
+    some.length > 0 ? !isOwn(some) : FORMS[form].needsParts === true && lacksParts(messages[at]),
+  )
+  if (index < 0) return undefined
+  const [other] = forms[index] ?? []
+  const problem = `entry ${index} of this history is ${other ? `in the form of ${FORMS[other].api}` : 'a message with "content"'}, and ${FORMS[form].adapter} reads that of ${FORMS[form].api}`
+  if (forms.some(isOwn)) return problem
+  throw invalid('messages', `${problem[0]?.toUpperCase()}${problem.slice(1)}. ${describeFix(form, other)}`)
+}
+
+function describeFix(form: Form, other: AnyForm | undefined): string {
+  const here = FORMS[form].adapter
+  if (!other) return 'Messages of this API are { role, parts: [{ text }] }.'
+  if (other === 'ui')
+    return 'Convert it with convertToModelMessages of the AI SDK, and use aiSdk of @toolwell/core/ai-sdk.'
+  const there = FORMS[other].adapter
+  return `Use ${there} of @toolwell/core/${other}, or move the thread: ${here}(conversation).adopt(${there}(conversation).thread(messages)).`
+}
+
+/** Throws if a reply has the form of another wire: this wire would find no calls in it. */
+export function assertOwnReply(form: Form, reply: unknown): void {
+  const forms: readonly AnyForm[] = [...detectReplyForms(reply), ...detectForms(reply)]
+  const [other] = forms
+  if (other === undefined || forms.includes(form)) return
+  throw invalid(
+    'reply',
+    `This reply is in the form of ${FORMS[other].api}, and ${FORMS[form].adapter} reads that of ${FORMS[form].api}. Use ${FORMS[other].adapter} of @toolwell/core/${other} for the request and its reply.`,
+  )
+}
+
+function detectReplyForms(reply: unknown): readonly Form[] {
+  if (!isRecord(reply)) return []
+  const { choices, candidates, output, content, role } = reply
+  return [
+    ...(Array.isArray(choices) ? (['openai-chat'] as const) : []),
+    ...(Array.isArray(candidates) ? (['google'] as const) : []),
+    ...(Array.isArray(output) ? (['openai-responses'] as const) : []),
+    ...(role === 'assistant' && Array.isArray(content) && 'stop_reason' in reply
+      ? (['anthropic'] as const)
+      : []),
+  ]
+}

@@ -1,0 +1,254 @@
+/** Turns a query into weighted terms: words, their concepts and neighbouring pairs, for the whole query and for each clause. */
+
+import { hashPair } from './index/spelling.js'
+import { identityBit } from './index/tally.js'
+import type { TermIndex } from './index/term-index.js'
+import { queryCharacterLimit } from './query.js'
+import type { Tuning } from './tuning.js'
+import { questionEffect, questionWords, severalEffect } from './words/effects.js'
+import type { Concept } from './words/lexicon.js'
+import { isStopWord } from './words/tokenize.js'
+import type { SpelledWord, Term, Vocabulary } from './words/vocabulary.js'
+import { isProduct, resolveIdioms } from './words/word-lists.js'
+
+/** Number of distinct words that are read. */
+const wordLimit = 64
+/** Queries with at least this many distinct words are also split into clauses. */
+const longQuery = 18
+const clauseLimit = 12
+/** Queries with at least this many words, stop words included, are searched without synonyms. */
+const wordyQuery = 30
+/** Queries with at most this many distinct words start with the requested action; a longer one tells a story. */
+const briefQuery = 6
+/** Factor for the concepts of a word that no tool has: they replace the word instead of adding to it. */
+const replacementFactor = 2
+/** Words that ask for information and say nothing else about the tool. */
+const questionPronouns: ReadonlySet<string> = new Set(['what', 'which', 'when', 'where', 'who', 'whose'])
+
+/** The word after one of these is not the requested action: "I need a new pair", "I'm planning a trip". */
+const wordsBeforeNouns: ReadonlySet<string> = new Set(
+  'a an the my our your some any this that these those m am is are re was'.split(' '),
+)
+
+/** After the first word, these endings describe a thing: "restart the crashed pod". */
+const participle = /(?:ed|ing)$/
+
+/** Words that start a detail, once the query has named its subject. */
+const prepositions: ReadonlySet<string> = new Set(
+  'about after against as at before between by during for from in inside into of on onto over since to through under until via while with within without using'.split(
+    ' ',
+  ),
+)
+
+export interface QueryTerm {
+  readonly text: string
+  readonly hash: number
+  readonly weight: number
+  readonly kind: 'word' | 'synonym' | 'concept' | 'pair'
+  /** A word of a script without spaces. */
+  readonly unspaced: boolean
+  /** A detail: where, when, with whom, about what, or what something is like ("in airtable", "with a colleague", "crashed"). */
+  readonly detail: boolean
+  /** Concepts that the word leads to. */
+  readonly concepts: readonly { readonly hash: number; readonly near: 'same' | 'subject' | 'hint' }[]
+}
+
+/** Defaults for terms that are not words of the query. */
+const notAWord = { unspaced: false, detail: false, concepts: [] } as const
+
+export interface QueryTerms {
+  readonly whole: readonly QueryTerm[]
+  /** Empty unless the query is long and has several clauses. */
+  readonly clauses: readonly (readonly QueryTerm[])[]
+  /** Requested effect, see `words/effects.ts`; 0 if the query does not start with one. */
+  readonly effect: number
+}
+
+/**
+ * Extracts the terms of a query.
+ *
+ * `isKnown` checks whether any tool has a term. A mixed-case word counts as a whole if a tool has it or if it is a product name;
+ * otherwise its parts count. `isAlone`: only the text selects tools, without `+must` words.
+ */
+export function extractQueryTerms(
+  query: string,
+  vocabulary: Vocabulary,
+  tuning: Tuning,
+  isKnown: (hash: number) => boolean,
+  isAlone = true,
+): QueryTerms {
+  const text = resolveIdioms(query)
+  const words = vocabulary.readWords(text)
+  const isWordy = words.length >= wordyQuery
+  const terms = extractTerms(words, tuning, isKnown, isWordy)
+  const whole = terms.length > 0 || !isAlone ? terms : extractLoneStopWord(words, isKnown)
+  const distinct = whole.filter(({ kind }) => kind === 'word').length
+  const effect = distinct <= briefQuery ? adjustForPlural(findRequestedEffect(words), words) : 0
+  if (distinct < longQuery) return { whole, clauses: [], effect }
+  const clauses = splitClauses(text)
+    .map((clause) => extractTerms(vocabulary.readWords(clause), tuning, isKnown, isWordy))
+    .filter((terms) => terms.filter(({ kind }) => kind === 'word').length >= 2)
+    .slice(0, clauseLimit)
+  return { whole, clauses: clauses.length > 1 ? clauses : [], effect: 0 }
+}
+
+function isPlural({ text, isStopWord }: Term): boolean {
+  return !isStopWord && text.length > 3 && /[^su]s$/.test(text)
+}
+
+/** Asks for a list if the query mentions several things. */
+function adjustForPlural(effect: number, words: readonly SpelledWord[]): number {
+  if ((effect & questionEffect) === 0) return effect
+  return words.some(({ whole }) => isPlural(whole)) ? effect | severalEffect : effect & ~severalEffect
+}
+
+/** Finds the effect of the first word that has one: "can you list my pods". */
+function findRequestedEffect(words: readonly SpelledWord[]): number {
+  const [start] = words
+  if (start && questionWords.has(start.whole.text)) return questionEffect
+  for (const { whole } of words) {
+    if (questionPronouns.has(whole.text)) return questionEffect
+    if (wordsBeforeNouns.has(whole.text)) return 0
+    // "Running shoes" does not ask to run anything.
+    if (whole.queryEffect > 0) return whole.text.endsWith('ing') ? 0 : whole.queryEffect
+    // "Comments on a merge request" asks to read them.
+    if (!whole.isStopWord) return isPlural(whole) ? questionEffect : 0
+  }
+  return 0
+}
+
+function extractTerms(
+  words: readonly SpelledWord[],
+  { pair: pairWeight }: Tuning,
+  isKnown: (hash: number) => boolean,
+  isWordy: boolean,
+): QueryTerm[] {
+  const queryWords = new Map<Term, { unspaced: boolean; detail: boolean }>()
+  let isDetail = false
+  const asked = new Map<number, QueryTerm>()
+  const pairs: QueryTerm[] = []
+  const questionConcepts =
+    words.find(({ whole }) => questionPronouns.has(whole.text))?.whole.queryConcepts ?? []
+  let previous: Term | undefined
+  for (const word of words) {
+    isDetail ||= prepositions.has(word.whole.text) && hasSubject(queryWords)
+    if (word.whole.isStopWord) continue
+    const { whole, parts } = word
+    for (const term of parts.length === 0 || isKnown(whole.hash) || isProduct(whole.text) ? [whole] : parts) {
+      if (term.isStopWord) continue
+      if (!queryWords.has(term) && queryWords.size < wordLimit) {
+        const detail = isDetail || (queryWords.size > 0 && participle.test(term.text))
+        queryWords.set(term, { unspaced: word.pair, detail })
+      }
+      if (previous && previous.hash !== term.hash && pairs.length < wordLimit) {
+        const hash = hashPair(previous.hash, term.hash)
+        // Most pairs occur in no tool.
+        if (isKnown(hash)) {
+          const text = `${previous.text} ${term.text}`
+          pairs.push({ text, hash, weight: pairWeight, kind: 'pair', ...notAWord })
+        }
+      }
+      previous = term
+    }
+  }
+  for (const [term, { unspaced, detail }] of queryWords) {
+    const { text, hash, weight } = term
+    // Two spellings with the same stem are one term.
+    const known = asked.get(hash)
+    const concepts = term.queryConcepts
+    if (!known || known.weight < weight)
+      asked.set(hash, { text, hash, weight, kind: 'word', unspaced, detail, concepts })
+  }
+  const addConcept = ({ hash, label: text, near }: Concept, weight: number): void => {
+    const kind = near === 'same' ? 'synonym' : 'concept'
+    const known = asked.get(hash)
+    // A word of the query stays a word, however low its weight.
+    if (!known || (known.kind !== 'word' && known.weight < weight))
+      asked.set(hash, { text, hash, weight, kind, ...notAWord })
+  }
+  for (const term of queryWords.keys()) {
+    const times = isKnown(term.hash) ? 1 : replacementFactor
+    // A wordy query contains some of the tools' own words, so synonyms are not needed.
+    for (const concept of term.queryConcepts)
+      if (concept.near !== 'same' || !isWordy) addConcept(concept, concept.weight * term.weight * times)
+  }
+  // A question without a subject asks for nothing.
+  if (queryWords.size > 0) for (const concept of questionConcepts) addConcept(concept, concept.weight)
+  for (const pair of pairs) asked.set(pair.hash, pair)
+  return [...asked.values()]
+}
+
+/** Checks whether the query has named its subject: "connect to the VPN" has not when it reaches "to". */
+function hasSubject(queryWords: ReadonlyMap<Term, unknown>): boolean {
+  if (queryWords.size > 1) return true
+  const [first] = queryWords.keys()
+  return first !== undefined && first.queryEffect === 0 && first.weight === 1
+}
+
+/**
+ * Keeps a query that consists of one stop word, because it may be a name, such as a server called "a". Stop words are indexed in names
+ * only. Several stop words are a sentence without a subject.
+ */
+function extractLoneStopWord(words: readonly SpelledWord[], isKnown: (hash: number) => boolean): QueryTerm[] {
+  const [only, ...others] = words
+  if (!only || others.length > 0) return []
+  const { text, hash } = only.whole
+  if (!isKnown(hash)) return []
+  return [{ text, hash, weight: 1, kind: 'word', ...notAWord }]
+}
+
+/** Splits a query into sentences, and at words that start a new request ("…, and also find"). */
+export function splitClauses(text: string): string[] {
+  return text
+    .split(
+      /[.!?;\n。；！？]+\s*|,\s*(?:and|also|then|plus|but)\s|\b(?:and also|and then|additionally|furthermore|moreover|finally|lastly|as well as|then)\b|\band\b(?=\s+[a-z]+\s)/i,
+    )
+    .map((clause) => clause.trim())
+    .filter((clause) => clause !== '')
+}
+
+/** A capitalised word inside a sentence. The first word does not count, nor do words in capitals, which are as often a thing ("QR") as a name. */
+const capitalisedWord = /(?<=[\p{L}\p{N},] )\p{Lu}\p{Ll}+(?!\p{L})/gu
+
+/** Finds words that are written as names of places, people or companies. They are arguments for a tool, not what the tool does. */
+export function findCapitalisedNames(text: string, vocabulary: Vocabulary): ReadonlySet<number> {
+  const found = new Set<number>()
+  for (const [word] of text.matchAll(capitalisedWord))
+    if (!isStopWord(word))
+      for (const { terms } of vocabulary.readWords(word)) for (const { hash } of terms) found.add(hash)
+  return found
+}
+
+/** Finds the tools that have every `+must` word in their name, aliases, server, domain or group; undefined if `must` has no words. */
+export function findSlotsWithWords(
+  must: readonly string[],
+  index: TermIndex,
+  vocabulary: Vocabulary,
+): Set<number> | undefined {
+  let allowed: Set<number> | undefined
+  for (const entry of must)
+    for (const word of vocabulary.readWords(entry.slice(0, queryCharacterLimit))) {
+      const passed = findIdentitySlots(word.whole.hash, index)
+      if (word.parts.length > 0)
+        for (const slot of word.parts.map(({ hash }) => findIdentitySlots(hash, index)).reduce(intersect))
+          passed.add(slot)
+      // No tool has that word: "+mail" then also selects tools called "email".
+      if (passed.size === 0)
+        for (const { hash } of word.whole.queryConcepts)
+          for (const slot of findIdentitySlots(hash, index)) passed.add(slot)
+      allowed = allowed ? intersect(allowed, passed) : passed
+    }
+  return allowed
+}
+
+function findIdentitySlots(term: number, index: TermIndex): Set<number> {
+  const slots = new Set<number>()
+  index.forEachPosting(term, (slot, byte) => {
+    if ((byte & identityBit) !== 0) slots.add(slot)
+  })
+  return slots
+}
+
+function intersect(first: ReadonlySet<number>, second: ReadonlySet<number>): Set<number> {
+  return new Set([...first].filter((slot) => second.has(slot)))
+}
