@@ -172,10 +172,10 @@ describe('Prior Art: mcp_servers, mcp_discover and mcp_call', () => {
       { name: 'mcp_call', arguments: { server: 'notes' } },
       call('notes', 'read_note', 'nothing'),
     )
-    expect(host.answer(1)).toContain('do not fit notes__read_note')
+    expect(host.answer(1)).toContain('do not match the schema of notes__read_note')
     expect(host.answer(1)).toContain('"required":["title"]')
-    expect(host.answer(2)).toContain('do not fit notes__read_note')
-    for (const index of [3, 4]) expect(host.answer(index)).toContain('do not fit mcp_call')
+    expect(host.answer(2)).toContain('do not match the schema of notes__read_note')
+    for (const index of [3, 4]) expect(host.answer(index)).toContain('do not match the schema of mcp_call')
     expect([calls(), starts()]).toEqual([[], 0])
     expect(lazyToolSessionState(host.session.conversation).loadedLazyTools).toEqual([])
   })
