@@ -486,7 +486,7 @@ describe('Revisit if', () => {
       servers: servers(),
     })
     await strong.ask('Hello.')
-    expect(JSON.parse(strong.declared('ToolSearch')).function.description).toContain('Before you say that')
+    expect(JSON.parse(strong.declared('ToolSearch')).function.description).toContain('before you say that')
   })
 
   it('has what was active after a restart', async () => {
