@@ -8,7 +8,7 @@ import { answerForm, deliveries } from '../surface/deliveries.js'
 import type { SearchRequest } from '../surface/meta-tools.js'
 import type { Batch } from './load.js'
 import { listRevealed } from './search-call/candidate.js'
-import { findTools, recordedQuery } from './search-call/find.js'
+import { cutQuery, findTools } from './search-call/find.js'
 import type { MachineLine } from './search-call/machine-line.js'
 import { renderSearch } from './search-call/render.js'
 import type { AnswerVerdict, ModelCall } from './verdict.js'
@@ -23,12 +23,12 @@ export async function answerSearch(
   const request = readRequest(call, context)
   const found = await findTools(request, state, context, batch)
   const references = deliveries[state.frozen?.delivery ?? 'append'].answers === 'reference'
-  const text = renderSearch(found.result, machineLineOf(found, state, context), context, references)
+  const text = renderSearch(found.result, createMachineLine(found, state, context), context, references)
   const shown = references ? listRevealed(found.result) : []
   const shownTokens = shown.reduce((sum, tool) => sum + tokenizer.count(JSON.stringify(tool)), 0)
   const searched: LedgerFact = {
     kind: 'searched',
-    query: recordedQuery(request.query),
+    query: cutQuery(request.query),
     loaded: found.loaded,
     ...(found.shown.length > 0 ? { shown: found.shown } : {}),
     dropped: found.result.dropped.map(({ name, reason }) => ({ tool: name, reason })),
@@ -39,7 +39,7 @@ export async function answerSearch(
   }
   const facts = found.facts.map((fact) =>
     fact.kind === 'loaded' && fact.shown && !references
-      ? { ...fact, shown: isShown(fact.tool.id, text, context) }
+      ? { ...fact, shown: isSchemaShown(fact.tool.id, text, context) }
       : fact,
   )
   return {
@@ -50,7 +50,7 @@ export async function answerSearch(
   }
 }
 
-function machineLineOf(
+function createMachineLine(
   found: { readonly loaded: readonly string[]; readonly unloaded: readonly string[] },
   state: LedgerState,
   { catalogue, settings }: Context,
@@ -63,7 +63,7 @@ function machineLineOf(
 }
 
 /** A search tool renders as it likes. A schema counts as shown only if its answer contains it. */
-function isShown(id: string, text: string, context: Context): boolean {
+function isSchemaShown(id: string, text: string, context: Context): boolean {
   const entry = context.catalogue.get(id)
   if (!entry || !context.settings.searchTool.render) return true
   const { inputSchema } = context.definition(entry)

@@ -11,10 +11,10 @@ import { schemaLine } from '../surface/deltas.js'
 import type { FailureReason } from '../tool/notice.js'
 import type { ValidationIssue } from '../tool/tool.js'
 import type { Batch } from './load.js'
-import { awayState } from './search-call/find.js'
+import { describeAwayTool } from './search-call/find.js'
 
 /** What a batch is judged with. */
-export interface JudgedAt {
+export interface JudgeContext {
   readonly state: LedgerState
   readonly context: Context
   readonly batch: Batch
@@ -24,7 +24,7 @@ export interface JudgedAt {
 }
 
 /** A call out of its wrapper. */
-export interface ReadCall {
+export interface UnwrappedCall {
   readonly asked: string
   readonly input: Record<string, unknown>
   /** It came through the bridge. */
@@ -36,7 +36,7 @@ export interface ReadCall {
 }
 
 /** A call whose target is known. */
-export interface CallStep extends ReadCall {
+export interface CallStep extends UnwrappedCall {
   readonly entry: Entry
   readonly alias: string | undefined
   /** Not loaded when the batch started. */
@@ -58,7 +58,7 @@ export interface Refusal {
   readonly detail?: string
 }
 
-export type Check = (step: CallStep, at: JudgedAt) => CallStep | Refusal | Promise<CallStep | Refusal>
+export type Check = (step: CallStep, at: JudgeContext) => CallStep | Refusal | Promise<CallStep | Refusal>
 
 export function isRefusal(value: object): value is Refusal {
   return 'reason' in value
@@ -75,7 +75,7 @@ export const isAvailable: Check = (step, { context }) => {
   if (availability === 'ready') return step
   const isDenied = availability === 'denied'
   // Denied after it was shown: the model knows the name, so it is told that the tool is gone, and no more.
-  const state = isDenied ? 'no longer available' : awayState(entry, availability, context)
+  const state = isDenied ? 'no longer available' : describeAwayTool(entry, availability, context)
   const text = context.settings.prompts.unavailable({ name: entry.wireName, state })
   return refuse(step, isDenied ? 'denied' : 'unavailable', text)
 }
@@ -100,7 +100,7 @@ export const hiddenCallsAllowed: Check = (step, { context, loader }) => {
   const name = step.entry.wireName
   if (!step.hidden || hiddenCalls === 'load-and-run') return step
   if (hiddenCalls === 'refuse') return refuse(step, 'refused', prompts.refused({ name }))
-  return refuse(step, 'hint', prompts.hint({ name, loader, select: selectQuery(name, context) }))
+  return refuse(step, 'hint', prompts.hint({ name, loader, select: writeSelectQuery(name, context) }))
 }
 
 /**
@@ -112,13 +112,15 @@ export const argumentsFit: Check = async (step, at) => {
   const { context } = at
   const original = context.restore(entry, input)
   if (entry.tool.validate) {
-    const own = await ownValidation(entry, original, context)
-    return 'problems' in own ? mismatch(step, at, own.problems, own.rules) : { ...step, original: own.value }
+    const own = await runOwnValidator(entry, original, context)
+    return 'problems' in own
+      ? refuseArguments(step, at, own.problems, own.rules)
+      : { ...step, original: own.value }
   }
   const check = await context.check(entry, input)
   const detail = check.kind === 'undecided' ? check.detail : context.unusable(entry)
   if (detail !== undefined) context.notify({ kind: 'schema-unusable', tool: entry.id, detail })
-  return check.kind === 'valid' ? { ...step, original } : mismatch(step, at, check.problems)
+  return check.kind === 'valid' ? { ...step, original } : refuseArguments(step, at, check.problems)
 }
 
 /** The policy is asked last, with the arguments as the tool will get them. */
@@ -129,16 +131,16 @@ export const mayBeCalled: Check = (step, { context }) => {
 }
 
 /** A tool that stands for others cannot be called through another one of its kind. */
-export const isNoNestedForward: Check = (step, { context }) => {
+export const isNotNested: Check = (step, { context }) => {
   const { entry, within } = step
   if (!entry.tool.forwards || within === undefined) return step
   return refuse(step, 'invalid', context.settings.prompts.bridgeMisuse({ bridge: entry.wireName }))
 }
 
 /** The answer names the place and shows the schema. Where the tool was not loaded, the round is a cost of deferral; otherwise the model's mistake. */
-function mismatch(
+function refuseArguments(
   step: CallStep,
-  { context, state }: JudgedAt,
+  { context, state }: JudgeContext,
   problems: readonly string[],
   rules = problems,
 ): Refusal {
@@ -152,7 +154,7 @@ function mismatch(
 const MAX_PROBLEMS = 8
 
 /** A validator is the host's code: where it fails, nothing unchecked may run. */
-async function ownValidation(
+async function runOwnValidator(
   { id, tool }: Entry,
   input: Record<string, unknown>,
   { notify }: Context,
@@ -165,7 +167,7 @@ async function ownValidation(
     if (!verdict || verdict.issues === undefined)
       return { value: (verdict?.value ?? input) as Record<string, unknown> }
     const issues = verdict.issues.slice(0, MAX_PROBLEMS)
-    return { problems: issues.map(problemLine), rules: issues.map((issue) => ruleOf(issue, input)) }
+    return { problems: issues.map(describeProblem), rules: issues.map((issue) => describeRule(issue, input)) }
   } catch (error) {
     notify({ kind: 'hook-failed', hook: 'validate', detail: `${id}: ${String(error)}` })
     return { problems: ['(the arguments): "They could not be checked."'] }
@@ -173,35 +175,35 @@ async function ownValidation(
 }
 
 /** In a history these signs are escapes, which a model need not read. */
-const COMPARED: Readonly<Record<string, string>> = {
+const COMPARISONS: Readonly<Record<string, string>> = {
   '>=': 'at least',
   '<=': 'at most',
   '>': 'above',
   '<': 'below',
 }
 
-function problemLine(issue: ValidationIssue): string {
-  const message = issue.message.replace(/([<>]=?)\s*(?=-?\d)/g, (_, sign: string) => `${COMPARED[sign]} `)
-  return `${placeOf(issue)}: ${quote(message, 200)}`
+function describeProblem(issue: ValidationIssue): string {
+  const message = issue.message.replace(/([<>]=?)\s*(?=-?\d)/g, (_, sign: string) => `${COMPARISONS[sign]} `)
+  return `${describePlace(issue)}: ${quote(message, 200)}`
 }
 
 /** Where some libraries begin to repeat what they were given. */
 const RECEIVED = / \(was | but received /
 
 /** The message, without the value that some libraries put into it; or else the name of the rule. */
-function ruleOf(
+function describeRule(
   issue: ValidationIssue & { readonly code?: unknown; readonly type?: unknown },
   input: unknown,
 ): string {
-  const values = textsIn(valueAt(input, issue))
+  const values = listTexts(readValue(input, issue))
   const isPlain = (rule: unknown): rule is string =>
     typeof rule === 'string' && !values.some((value) => rule.includes(value.slice(0, 12)))
   const [message] = issue.message.split(RECEIVED, 1)
   const rule = [message, issue.code, issue.type].find(isPlain)
-  return rule === undefined ? placeOf(issue) : `${placeOf(issue)}: ${quote(rule, 120)}`
+  return rule === undefined ? describePlace(issue) : `${describePlace(issue)}: ${quote(rule, 120)}`
 }
 
-function valueAt(input: unknown, { path = [] }: ValidationIssue): unknown {
+function readValue(input: unknown, { path = [] }: ValidationIssue): unknown {
   return path.reduce((value: unknown, key) => {
     const name = typeof key === 'object' ? key.key : key
     return isObject(value) ? (value as Record<PropertyKey, unknown>)[name] : undefined
@@ -209,8 +211,8 @@ function valueAt(input: unknown, { path = [] }: ValidationIssue): unknown {
 }
 
 /** Every value in it, as text. */
-function textsIn(value: unknown): string[] {
-  if (isObject(value)) return Object.values(value).flatMap(textsIn)
+function listTexts(value: unknown): string[] {
+  if (isObject(value)) return Object.values(value).flatMap(listTexts)
   return value === undefined || value === '' ? [] : [String(value)]
 }
 
@@ -218,7 +220,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-function placeOf({ path = [] }: ValidationIssue): string {
+function describePlace({ path = [] }: ValidationIssue): string {
   const keys = path.map((key) => String(typeof key === 'object' ? key.key : key))
   return keys.length === 0 ? '(the arguments)' : quote(keys.join('/'), 120)
 }
@@ -230,11 +232,11 @@ export const CHECKS: readonly Check[] = [
   hiddenCallsAllowed,
   argumentsFit,
   mayBeCalled,
-  isNoNestedForward,
+  isNotNested,
 ]
 
 /** How the loader is asked for this tool. */
-function selectQuery(name: string, { settings, notify }: Context): string {
+function writeSelectQuery(name: string, { settings, notify }: Context): string {
   try {
     const asked: unknown = settings.searchTool.select?.(name)
     if (typeof asked === 'string') return asked

@@ -10,7 +10,7 @@ import { imageTokens, MOST_MEDIA, withheld } from '../result/taken.js'
 import type { Context } from '../surface/context.js'
 import { describePart, describeWithheld } from './describe.js'
 
-export interface Content {
+export interface PreparedResult {
   /** All of it as text: what is no text is described. */
   readonly text: string
   /** Where it is more than text. */
@@ -24,7 +24,7 @@ export interface Content {
 }
 
 /** The call that a result belongs to. */
-export interface ResultOf {
+export interface ResultOrigin {
   readonly entry: Entry
   readonly anchor: string
   readonly ledger: string
@@ -32,11 +32,11 @@ export interface ResultOf {
   readonly reader: string
 }
 
-export async function readContent(
+export async function prepareResult(
   value: unknown,
-  call: ResultOf,
+  call: ResultOrigin,
   context: Context,
-): Promise<Content | { readonly problem: string }> {
+): Promise<PreparedResult | { readonly problem: string }> {
   const read = readResult(value)
   if ('problem' in read) return read
   const kept: KeptResult[] = []
@@ -46,12 +46,12 @@ export async function readContent(
     const end = 'text' in content ? content.text.slice(-200) : content.data.slice(-200)
     const named = [call.ledger, call.anchor, kept.length, estimateBytes(content), end]
     const handle = `r_${shortHash(JSON.stringify(named), 12)}`
-    const isKept = await stored(call.ledger, handle, content, context)
+    const isKept = await storeResult(call.ledger, handle, content, context)
     if (isKept) kept.push({ handle, ledger: call.ledger })
     readable ||= isKept && 'text' in content
     return isKept ? handle : undefined
   }
-  const parts = await shortened(await lighter(read.parts, keep, context), call, keep, context)
+  const parts = await shortenText(await describeLargeMedia(read.parts, keep, context), call, keep, context)
   const media = parts.reduce((sum, part) => sum + (isMedia(part) ? imageTokens(context.wire, part) : 0), 0)
   const { prompts } = context.settings
   return {
@@ -65,7 +65,7 @@ export async function readContent(
 }
 
 /** A store is the host's code: where it fails, the result is not kept, and the call has run all the same. */
-async function stored(
+async function storeResult(
   ledger: string,
   handle: string,
   content: KeptContent,
@@ -82,28 +82,28 @@ async function stored(
 type Keep = (content: KeptContent) => Promise<string | undefined>
 
 /** Media that is too large to send, or cannot be read, becomes words. Links are words from the start. */
-async function lighter(
+async function describeLargeMedia(
   parts: Extract<ReadResult, { parts: unknown }>['parts'],
   keep: Keep,
   { settings: { prompts } }: Context,
 ): Promise<ResultPart[]> {
   const made: ResultPart[] = []
   for (const part of parts) {
-    if (part.type === 'withheld') made.push(text(describeWithheld(part.media, prompts)))
-    else if (part.type === 'link') made.push(text(describePart(part, prompts)))
+    if (part.type === 'withheld') made.push(createTextPart(describeWithheld(part.media, prompts)))
+    else if (part.type === 'link') made.push(createTextPart(describePart(part, prompts)))
     else if (isMedia(part) && part.data.length > MOST_MEDIA) {
       const { data, mediaType, name } = part
       await keep({ data, mediaType, ...(name === undefined ? {} : { name }) })
-      made.push(text(describeWithheld(withheld(part, 'too-large'), prompts)))
+      made.push(createTextPart(describeWithheld(withheld(part, 'too-large'), prompts)))
     } else made.push(part)
   }
   return made
 }
 
 /** Where all texts together are too long, their head stands first, then the rest of the parts. */
-async function shortened(
+async function shortenText(
   parts: readonly ResultPart[],
-  { entry, bridge, reader }: ResultOf,
+  { entry, bridge, reader }: ResultOrigin,
   keep: Keep,
   { settings }: Context,
 ): Promise<readonly ResultPart[]> {
@@ -116,19 +116,19 @@ async function shortened(
   if (!isLonger(whole, limit, tokenizer)) return parts
   const head = takeHead(whole, headLength(limit))
   const handle = await keep({ text: whole })
-  const next = nextOf(whole, head, readLength(maxResultTokens.get('')))
+  const next = findNextRange(whole, head, readLength(maxResultTokens.get('')))
   const said = prompts.resultKept({ ...measureText(whole), handle, shown: head.length, next, reader, bridge })
-  return [text(head === '' ? said : `${head}\n${said}`), ...parts.filter(isMedia)]
+  return [createTextPart(head === '' ? said : `${head}\n${said}`), ...parts.filter(isMedia)]
 }
 
 /** What to read behind the head: lines, unless the first of them is longer than one answer. */
-function nextOf(whole: string, head: string, most: number) {
+function findNextRange(whole: string, head: string, most: number) {
   const isWhole = whole[head.length] === '\n'
   const line = measureText(head).lines + (isWhole ? 1 : 0)
   if (takeLines(whole, line, line, most)) return { unit: 'lines', from: line, to: line + 199 } as const
   return { unit: 'characters', from: head.length + 1, to: head.length + most } as const
 }
 
-function text(words: string): ResultPart {
+function createTextPart(words: string): ResultPart {
   return { type: 'text', text: words }
 }

@@ -9,12 +9,15 @@ export function describePart(part: ResultPart, prompts: Prompts): string {
   if (part.type === 'text') return part.text
   if (part.type === 'structured') return JSON.stringify(part.value) ?? ''
   return part.type === 'link'
-    ? linkWords(part, prompts)
+    ? describeLink(part, prompts)
     : describeWithheld(withheld(part, 'not-taken'), prompts)
 }
 
 /** What a source wrote is quoted. */
-function linkWords({ uri, name = '', mediaType = '', description = '' }: LinkPart, prompts: Prompts): string {
+function describeLink(
+  { uri, name = '', mediaType = '', description = '' }: LinkPart,
+  prompts: Prompts,
+): string {
   const quoted = (words: string, limit: number) => (words === '' ? '' : quote(words, limit))
   return prompts.link({
     uri: quote(uri, 2000),

@@ -9,8 +9,8 @@ import type { Context } from '../surface/context.js'
 import { BRIDGE_NAME, READER_ID, READER_NAME } from '../surface/meta-tools.js'
 import type { Notice } from '../tool/notice.js'
 import type { ToolProgress } from '../tool/tool.js'
-import { type Content, readContent } from './content.js'
-import { seenSources } from './seen-sources.js'
+import { type PreparedResult, prepareResult } from './content.js'
+import { listSeenSources } from './seen-sources.js'
 import type { Outcome, TargetCall, Verdict } from './verdict.js'
 
 /** Runs the real target. Throwing, or rejecting, is a failed call: the model reads the message. */
@@ -27,60 +27,64 @@ export interface RunOptions {
 export interface Runner {
   readonly log: LedgerLog
   /** The event with which the history of the last request begins: what was started before is another call. */
-  readonly since: number
+  readonly historyStart: number
   context(): Context
   notify(notice: Notice): void
   /** A result is kept: from now on this conversation has the tool that reads it. */
-  keeps(): void
+  offerReader(): void
 }
 
 /** What came of a call, and what of it is kept. */
-export interface Executed {
+export interface Execution {
   readonly outcome: Outcome
-  readonly content?: Content
+  readonly result?: PreparedResult
   /** Where it failed: the beginning of what it said, or why that cannot be shown. */
   readonly detail?: string
 }
 
 /** Few conversations have a result that is kept. */
-const readingKept = lazily(() => import('./read-kept.js'))
+const importReader = lazily(() => import('./read-kept.js'))
 
 export async function execute(
   verdict: Extract<Verdict, { kind: 'run' }>,
   options: RunOptions,
   runner: Runner,
-): Promise<Executed> {
+): Promise<Execution> {
   const context = runner.context()
   const { entry, target } = verdict
   // What is kept is the conversation's own: no host runs this.
   if (entry.id === READER_ID) {
-    const { readKept } = await readingKept()
-    const text = await readKept(target.input, runner.log.state, context)
+    const { readKeptResult } = await importReader()
+    const text = await readKeptResult(target.input, runner.log.state, context)
     return { outcome: { kind: 'result', tool: entry.id, value: text, text } }
   }
   const { timeout } = entry.tool
   const late = () => runner.notify({ kind: 'late-result-dropped', tool: entry.id, callId: target.callId })
   try {
-    const value = await withTimeLimit(
+    const value = await runWithTimeLimit(
       (signal) =>
-        (options.execute ?? runTool)(targetOf(verdict, options, signal, context, runner.log.id), signal),
+        (options.execute ?? runTool)(
+          createTargetCall(verdict, options, signal, context, runner.log.id),
+          signal,
+        ),
       timeout,
       options.signal,
       late,
     )
-    return await outcomeOf(verdict, value instanceof Error ? failure(value) : value, runner)
+    return await createOutcome(verdict, value instanceof Error ? createFailure(value) : value, runner)
   } catch (error) {
-    if (error instanceof TimeIsOver) return { outcome: timedOut(verdict, (timeout ?? 0) / 1000, context) }
-    return outcomeOf(verdict, failure(error), runner)
+    if (error instanceof TimeLimitError)
+      return { outcome: createTimeout(verdict, (timeout ?? 0) / 1000, context) }
+    return createOutcome(verdict, createFailure(error), runner)
   }
 }
 
 /** Thrown or returned: it is the same failure. */
-function failure(error: unknown): ToolResult {
+function createFailure(error: unknown): ToolResult {
   return toolResult([{ type: 'text', text: describeError(error) }], { isError: true })
 }
 
-function timedOut(
+function createTimeout(
   { entry, asked }: Extract<Verdict, { kind: 'run' }>,
   seconds: number,
   { settings }: Context,
@@ -90,17 +94,17 @@ function timedOut(
 }
 
 /** Its value as the model will read it. One that cannot be written down is an error, although the tool ran. */
-async function outcomeOf(
+async function createOutcome(
   { entry, asked, call }: Extract<Verdict, { kind: 'run' }>,
   value: unknown,
-  { log, context, keeps }: Runner,
-): Promise<Executed> {
+  { log, context, offerReader: keeps }: Runner,
+): Promise<Execution> {
   const at = context()
   const { prompts } = at.settings
   const bridge = log.state.frozen?.delivery === 'bridge' ? BRIDGE_NAME : undefined
   const { wireName: name } = entry
   const failed = { kind: 'error', tool: entry.id, asked } as const
-  const content = await readContent(
+  const content = await prepareResult(
     value,
     { entry, anchor: call.anchor, ledger: log.id, bridge, reader: READER_NAME },
     at,
@@ -117,14 +121,18 @@ async function outcomeOf(
   if (!isError)
     return {
       outcome: { kind: 'result', tool: entry.id, value, text: said, ...dropUndefined({ parts }), ...kept },
-      content,
+      result: content,
     }
   const text = prompts.failed({ name, error: content.text })
   const detail = quote(content.text)
-  if (!parts) return { outcome: { ...failed, text, ...kept }, content, detail }
+  if (!parts) return { outcome: { ...failed, text, ...kept }, result: content, detail }
   const words = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
   const first: ResultPart = { type: 'text', text: prompts.failed({ name, error: words }) }
-  return { outcome: { ...failed, text, parts: [first, ...parts.filter(isMedia)], ...kept }, content, detail }
+  return {
+    outcome: { ...failed, text, parts: [first, ...parts.filter(isMedia)], ...kept },
+    result: content,
+    detail,
+  }
 }
 
 /** Anything can be thrown, even what cannot be turned into text. */
@@ -136,7 +144,7 @@ function describeError(error: unknown): string {
   }
 }
 
-function targetOf(
+function createTargetCall(
   { target }: Extract<Verdict, { kind: 'run' }>,
   { onProgress }: RunOptions,
   signal: AbortSignal | undefined,
@@ -150,7 +158,7 @@ function targetOf(
       callId,
       conversation,
       principal: context.principal,
-      sources: (named) => seenSources(context, named),
+      sources: (named) => listSeenSources(context, named),
       ...(signal ? { signal } : {}),
       ...(onProgress ? { onProgress: (progress) => onProgress({ callId, tool: id, ...progress }) } : {}),
     },
@@ -165,13 +173,13 @@ function runTool({ tool, input, context }: TargetCall): unknown {
 // Ends the wait for a call when its time is over. The call is told to stop; what it gives afterwards is dropped.
 
 /** Thrown when the time is over: whether the call took effect is not known. */
-export class TimeIsOver extends Error {}
+export class TimeLimitError extends Error {}
 
 /**
  * Runs the work with a signal that ends with the host's, or when `limit` milliseconds are over. Without a limit the host's signal
  * is passed on as it is. `onLate` hears of a result that came after the limit.
  */
-export async function withTimeLimit<T>(
+export async function runWithTimeLimit<T>(
   work: (signal: AbortSignal | undefined) => T | Promise<T>,
   limit: number | undefined,
   signal: AbortSignal | undefined,
@@ -184,7 +192,7 @@ export async function withTimeLimit<T>(
   let timer: ReturnType<typeof setTimeout> | undefined
   const over = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      const reason = new TimeIsOver(`the time limit of ${limit} ms is over`)
+      const reason = new TimeLimitError(`the time limit of ${limit} ms is over`)
       reject(reason)
       running.then(onLate, onLate)
       expiry.abort(reason)

@@ -7,7 +7,15 @@ import { isLoaded, isOnSurface, type LedgerState } from '../ledger/fold.js'
 import type { Anchored } from '../ledger/log.js'
 import type { Context } from '../surface/context.js'
 import { findPlace } from '../surface/deliveries.js'
-import { countedIds, createBatch, listGroupMembers, load, loadedUnit, sumTokens, unload } from './load.js'
+import {
+  createBatch,
+  listCounted,
+  listGroupMembers,
+  listLoadedUnit,
+  load,
+  sumTokens,
+  unload,
+} from './load.js'
 
 /** Rebuilt from a provider's own messages: what a search answer says it loaded and unloaded. */
 export interface ImportedStep {
@@ -111,7 +119,7 @@ export function unloadByName(
     const resolution = context.catalogue.resolve(name, (entry) => isLoaded(state, entry.id))
     if (resolution.kind === 'found') {
       const { id } = resolution.entry
-      for (const each of [id, ...loadedUnit(state, context, id)]) ids.add(each)
+      for (const each of [id, ...listLoadedUnit(state, context, id)]) ids.add(each)
     } else if (resolution.kind === 'group') for (const entry of resolution.entries) ids.add(entry.id)
     else unknown.push(name)
   }
@@ -131,7 +139,7 @@ export interface Compaction {
 }
 
 /** `events`: every anchor they stand at may be asked for by a later fork. */
-export function createCompactionEvents(
+export function createCompactionFacts(
   state: LedgerState,
   context: Context,
   { kept, anchor, trim }: Compaction,
@@ -145,12 +153,12 @@ export function createCompactionEvents(
   const gone = new Set(
     live
       .filter(([, each]) => keep && !keep.has(each.pin.wireName))
-      .flatMap(([id]) => loadedUnit(state, context, id)),
+      .flatMap(([id]) => listLoadedUnit(state, context, id)),
   )
   const trimmed = [...gone].map(
     (tool): Anchored => [anchor ?? lastAnchor, { kind: 'unloaded', tool, reason: 'trimmed' }],
   )
-  const known = anchorsIn(state)
+  const known = listAnchors(state)
   for (const event of events) known.add(event.anchor)
   const relevant = Object.fromEntries(Object.entries(kept).filter(([each]) => known.has(each)))
   return [...trimmed, [anchor ?? lastAnchor, { kind: 'compacted', kept: relevant }]]
@@ -178,7 +186,7 @@ export function createInheritedEvents(
   return [first, ...facts].map((fact, index) => ({ id: index, anchor: '', ...fact }))
 }
 
-export function createImportedEvents(
+export function importSteps(
   state: LedgerState,
   context: Context,
   steps: readonly ImportedStep[],
@@ -214,7 +222,7 @@ export function createImportedEvents(
       const unit = listGroupMembers(context, entry).filter(
         ({ id }) => !isLoaded(state, id) && !recovered.has(id) && context.exposure(entry).deferred,
       )
-      const after = [...countedIds(state), ...recovered, ...unit.map(({ id }) => id)]
+      const after = [...listCounted(state), ...recovered, ...unit.map(({ id }) => id)]
       if (after.length > maxLoaded || sumTokens(after, context) > maxLoadedTokens) {
         unrecovered.push({ tool, reason: unit.length > 1 ? 'group-incomplete' : 'cap' })
         continue
@@ -242,7 +250,7 @@ export function createImportedEvents(
 }
 
 /** The places in the history that the state speaks of. */
-function anchorsIn(state: LedgerState): Set<string> {
+function listAnchors(state: LedgerState): Set<string> {
   return new Set([
     ...state.history.inserts.map((insert) => insert.anchor),
     ...[...state.tools.loaded.values()].map((each) => each.shownAt),
@@ -258,7 +266,7 @@ function anchorsIn(state: LedgerState): Set<string> {
  * equals. Where a server gives the same call ids again, another stretch knows many of them, too, but it also has anchors that
  * this history lacks.
  */
-export function seenBy(anchors: readonly string[], events: readonly LedgerEvent[]): number {
+export function countSeenEvents(anchors: readonly string[], events: readonly LedgerEvent[]): number {
   const seen = new Set(anchors)
   let best = { known: 0, agreed: 0, end: 0 }
   let known = new Set<string>()

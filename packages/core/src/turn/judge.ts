@@ -5,9 +5,16 @@ import { dropUndefined } from '../base/data.js'
 import { quote } from '../base/text.js'
 import { type LedgerState, loaderName } from '../ledger/fold.js'
 import type { Context } from '../surface/context.js'
-import { type CallStep, CHECKS, isRefusal, type JudgedAt, type ReadCall, type Refusal } from './checks.js'
+import {
+  type CallStep,
+  CHECKS,
+  isRefusal,
+  type JudgeContext,
+  type Refusal,
+  type UnwrappedCall,
+} from './checks.js'
 import { type Batch, createBatch } from './load.js'
-import { forwardedCall, isSearch, readCall } from './read-call.js'
+import { isSearch, readCall, readForwardedCall } from './read-call.js'
 import { resolveTarget } from './resolve-target.js'
 import { createCallKey } from './settle.js'
 import type { AnswerVerdict, RunVerdict, Verdict } from './verdict.js'
@@ -19,9 +26,9 @@ export interface Judgement {
 }
 
 /** With the first search, as the ranking is. */
-const searching = lazily(() => import('./answer-search.js'))
+const importSearch = lazily(() => import('./answer-search.js'))
 
-export async function judge(
+export async function judgeCalls(
   made: readonly ModelCall[],
   state: LedgerState,
   context: Context,
@@ -29,7 +36,7 @@ export async function judge(
   const calls = made.map(limitDepth)
   const batch = createBatch()
   const verdicts: Verdict[] = new Array(calls.length)
-  const at: JudgedAt = {
+  const at: JudgeContext = {
     state,
     context,
     batch,
@@ -44,21 +51,21 @@ export async function judge(
     if (verdict.kind === 'run') batch.inUse.add(verdict.entry.id)
   }
   for (const [index, call] of calls.entries())
-    verdicts[index] ??= await (await searching()).answerSearch(call, state, context, batch)
+    verdicts[index] ??= await (await importSearch()).answerSearch(call, state, context, batch)
   return { verdicts, batch }
 }
 
 /** A call is read, resolved to its target, and checked. A tool that stands for another is judged first, then that other one. */
-async function judgeCall(call: ModelCall, at: JudgedAt): Promise<Verdict> {
+async function judgeCall(call: ModelCall, at: JudgeContext): Promise<Verdict> {
   const read = readCall(call, at)
   const judged = isRefusal(read) ? read : await judgeTarget(read, at)
-  if (isRefusal(judged)) return refuse(call, judged, at)
-  const inner = forwardedCall(judged, at)
+  if (isRefusal(judged)) return createRefusal(call, judged, at)
+  const inner = readForwardedCall(judged, at)
   const target = inner === undefined || isRefusal(inner) ? (inner ?? judged) : await judgeTarget(inner, at)
-  return isRefusal(target) ? refuse(call, target, at) : runOf(call, target)
+  return isRefusal(target) ? createRefusal(call, target, at) : createRunVerdict(call, target)
 }
 
-async function judgeTarget(read: ReadCall, at: JudgedAt): Promise<CallStep | Refusal> {
+async function judgeTarget(read: UnwrappedCall, at: JudgeContext): Promise<CallStep | Refusal> {
   let step = resolveTarget(read, at)
   for (const check of CHECKS) {
     if (isRefusal(step)) return step
@@ -67,7 +74,7 @@ async function judgeTarget(read: ReadCall, at: JudgedAt): Promise<CallStep | Ref
   return step
 }
 
-function runOf(
+function createRunVerdict(
   call: ModelCall,
   { entry, asked, alias, hidden, within, input, original }: CallStep,
 ): RunVerdict {
@@ -96,10 +103,10 @@ function runOf(
   }
 }
 
-function refuse(
+function createRefusal(
   call: ModelCall,
   { reason, text, asked, tool = '', alias, given, detail }: Refusal,
-  { state, context }: JudgedAt,
+  { state, context }: JudgeContext,
 ): AnswerVerdict {
   const { prompts, tokenizer } = context.settings
   // The target and its arguments, not how they were spelt or wrapped: a loop is a loop.

@@ -45,13 +45,13 @@ export function load(
 ): LoadOutcome {
   const missing = unit.filter(({ entry }) => !isOnSurface(state, entry.id) && !batch.loaded.has(entry.id))
   // A suspended load has its place under the cap already, unless it came as an eager one or has just made room.
-  const placed = (id: string) =>
+  const hasPlace = (id: string) =>
     !batch.unloaded.has(id) && (state.tools.suspendedLoads.get(id)?.source ?? 'arrival') !== 'arrival'
-  const added = missing.map(({ entry }) => entry.id).filter((id) => !placed(id))
+  const added = missing.map(({ entry }) => entry.id).filter((id) => !hasPlace(id))
   for (const { entry } of unit) batch.inUse.add(entry.id)
   if (missing.length === 0) return { facts: [], loaded: [], evicted: [], dropped: [] }
 
-  if (overflows(state, context, batch, missing))
+  if (exceedsWireLimit(state, context, batch, missing))
     return {
       facts: [],
       loaded: [],
@@ -82,7 +82,7 @@ export function load(
     const named = dropUndefined({ alias })
     facts.push({
       kind: 'loaded',
-      tool: declaredPin(state, context, entry, shown && source !== 'call'),
+      tool: choosePin(state, context, entry, shown && source !== 'call'),
       source,
       asked,
       ...named,
@@ -98,7 +98,7 @@ export function load(
  * What is still declared from an earlier load stays as it is until the next latch. If it has changed since, the pin keeps the
  * old fingerprint, so that the next request shows the new definition, unless this answer itself carries it.
  */
-function declaredPin(state: LedgerState, context: Context, entry: Entry, isAnswer: boolean): Pin {
+function choosePin(state: LedgerState, context: Context, entry: Entry, isAnswer: boolean): Pin {
   const fresh = context.pin(entry, findPlace(entry.id, state))
   const { pin, live = false, kept = false } = state.tools.loaded.get(entry.id) ?? {}
   const isDeclared = pin?.definition !== undefined && (live || kept || pin.declaredHidden === true)
@@ -108,7 +108,7 @@ function declaredPin(state: LedgerState, context: Context, entry: Entry, isAnswe
 }
 
 /** Whether the array would hold more tools than a request on this wire takes. What was unloaded keeps its place until a latch. */
-function overflows(
+function exceedsWireLimit(
   state: LedgerState,
   context: Context,
   batch: Batch,
@@ -157,7 +157,7 @@ function makeRoom(state: LedgerState, context: Context, batch: Batch, wanted: Ro
   const { maxLoaded = Number.POSITIVE_INFINITY, maxLoadedTokens = Number.POSITIVE_INFINITY } =
     context.settings
   if (maxLoaded === Number.POSITIVE_INFINITY && maxLoadedTokens === Number.POSITIVE_INFINITY) return []
-  const counted = new Set(countedIds(state))
+  const counted = new Set(listCounted(state))
   for (const id of batch.unloaded) counted.delete(id)
   for (const id of batch.loaded) counted.add(id)
   let tokens = sumTokens(counted, context)
@@ -169,7 +169,7 @@ function makeRoom(state: LedgerState, context: Context, batch: Batch, wanted: Ro
   for (const id of state.tools.recency.keys()) {
     if (fits()) break
     // A group goes as it came: as a whole, and not while one of it is in use.
-    const unit = loadedUnit(state, context, id)
+    const unit = listLoadedUnit(state, context, id)
     const free = unit.every((each) => !batch.inUse.has(each) && !batch.unloaded.has(each) && !busy.has(each))
     if (!free || unit.some((each) => evicted.has(each))) continue
     for (const each of unit) evicted.add(each)
@@ -180,9 +180,9 @@ function makeRoom(state: LedgerState, context: Context, batch: Batch, wanted: Ro
 }
 
 /** Loaded tools that count against a cap. */
-export function countedIds(state: LedgerState): string[] {
+export function listCounted(state: LedgerState): string[] {
   return [...state.tools.loaded.keys(), ...state.tools.suspendedLoads.keys()].filter((id) =>
-    counts(state, id),
+    isCounted(state, id),
   )
 }
 
@@ -196,20 +196,20 @@ export function sumTokens(ids: Iterable<string>, context: Context): number {
 }
 
 /** Has a place under the cap: loaded or suspended, and not as a late eager tool. */
-function counts(state: LedgerState, id: string): boolean {
+function isCounted(state: LedgerState, id: string): boolean {
   const each = isLoaded(state, id) ? state.tools.loaded.get(id) : state.tools.suspendedLoads.get(id)
   return (each?.source ?? 'arrival') !== 'arrival'
 }
 
 /** The loaded members of a tool's group, or the tool alone; nothing where it cannot be unloaded. */
-export function loadedUnit(state: LedgerState, context: Context, id: string): string[] {
+export function listLoadedUnit(state: LedgerState, context: Context, id: string): string[] {
   const entry = context.catalogue.get(id)
   const { group } = entry?.tool ?? {}
   const members =
     entry && group !== undefined
       ? context.catalogue.members(group, entry.source).map((each) => each.id)
       : [id]
-  return members.filter((each) => counts(state, each))
+  return members.filter((each) => isCounted(state, each))
 }
 
 // Unloading tools, and whether their bytes leave the array at once. Produces facts; changes nothing.
@@ -242,13 +242,13 @@ export function unload(
 /** Requests that a freed place in the array is expected to be saved on. */
 const EXPECTED_REQUESTS = 10
 /** Tokens of messages where the host has not told. */
-const USUAL_MESSAGES = 20_000
+const DEFAULT_MESSAGE_TOKENS = 20_000
 
 /** Whether these definitions cost more, on the requests to come, than reading everything behind the first of them again. */
 function isWorthRewriting(state: LedgerState, context: Context, ids: readonly string[]): boolean {
   const { read, write } = context.prices
   const measured = [...state.requests.byId.values()].findLast((record) => record.messageTokens !== undefined)
-  let behind = measured?.messageTokens ?? USUAL_MESSAGES
+  let behind = measured?.messageTokens ?? DEFAULT_MESSAGE_TOKENS
   let freed = 0
   for (const { pin } of state.tools.loaded.values()) {
     if (!pin.definition || !isInArray(pin)) continue

@@ -2,16 +2,16 @@
 import { isRecord } from '../base/data.js'
 import { quote } from '../base/text.js'
 import { BRIDGE_NAME, metaEntry } from '../surface/meta-tools.js'
-import type { CallStep, JudgedAt, ReadCall, Refusal } from './checks.js'
-import { innerArguments, type ModelCall, unwrap } from './verdict.js'
+import type { CallStep, JudgeContext, Refusal, UnwrappedCall } from './checks.js'
+import { type ModelCall, readArguments, unwrap } from './verdict.js'
 
 /** A search that may be made. One that is denied or cannot be read is judged like any call. */
-export function isSearch(call: ModelCall, { context, loader, deferring }: JudgedAt): boolean {
+export function isSearch(call: ModelCall, { context, loader, deferring }: JudgeContext): boolean {
   if (!deferring || call.name !== loader || 'unparsable' in call.input) return false
   return context.gate.availability(metaEntry(loader), 'call') !== 'denied'
 }
 
-export function readCall(call: ModelCall, at: JudgedAt): ReadCall | Refusal {
+export function readCall(call: ModelCall, at: JudgeContext): UnwrappedCall | Refusal {
   const { context, loader, deferring, state } = at
   const { prompts } = context.settings
   const isDenied = (name: string) => context.gate.availability(metaEntry(name), 'call') === 'denied'
@@ -43,7 +43,7 @@ export function readCall(call: ModelCall, at: JudgedAt): ReadCall | Refusal {
   if (!inner) {
     if (!isRecord(value))
       return unread(quote(call.name), 'it is not an object', 'the arguments are no object')
-    const problems = wrapperProblems(value)
+    const problems = listWrapperProblems(value)
     return {
       ...refuse('invalid', prompts.schemaNeeded({ name: BRIDGE_NAME, problems })),
       detail: problems.join('; '),
@@ -56,7 +56,7 @@ export function readCall(call: ModelCall, at: JudgedAt): ReadCall | Refusal {
 }
 
 /** What the wrapper's input lacks. */
-function wrapperProblems({ name, arguments: given }: Record<string, unknown>): string[] {
+function listWrapperProblems({ name, arguments: given }: Record<string, unknown>): string[] {
   const isNamed = typeof name === 'string' && name !== ''
   return [
     ...(isNamed
@@ -64,18 +64,21 @@ function wrapperProblems({ name, arguments: given }: Record<string, unknown>): s
       : [
           `"name": "${name === undefined ? 'Is missing' : 'Must be a string'}: the exact name of the tool to call."`,
         ]),
-    ...(innerArguments(given) ? [] : ['"arguments": "Must be an object: the arguments of that tool."']),
+    ...(readArguments(given) ? [] : ['"arguments": "Must be an object: the arguments of that tool."']),
   ]
 }
 
 /** The call that a tool stands for; undefined for a tool that stands for itself. */
-export function forwardedCall(step: CallStep, { context }: JudgedAt): ReadCall | Refusal | undefined {
+export function readForwardedCall(
+  step: CallStep,
+  { context }: JudgeContext,
+): UnwrappedCall | Refusal | undefined {
   const { entry, original, asked, alias, input } = step
   const { forwards } = entry.tool
   if (!forwards) return undefined
   try {
     const inner = forwards(original)
-    const innerInput = innerArguments(inner?.input)
+    const innerInput = readArguments(inner?.input)
     if (inner && innerInput)
       return {
         asked: String(inner.tool),

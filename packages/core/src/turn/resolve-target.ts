@@ -8,12 +8,12 @@ import { quoteName } from '../search/quote-name.js'
 import type { Context } from '../surface/context.js'
 import { canFind } from '../surface/meta-tools.js'
 import type { Pin } from '../tool/wire-tool.js'
-import type { CallStep, JudgedAt, ReadCall, Refusal } from './checks.js'
-import { suggest } from './search-call/by-name.js'
-import { findAwaySource } from './search-call/find.js'
-import { namedSources } from './seen-sources.js'
+import type { CallStep, JudgeContext, Refusal, UnwrappedCall } from './checks.js'
+import { suggestNames } from './search-call/by-name.js'
+import { findMissingSource } from './search-call/find.js'
+import { findSources } from './seen-sources.js'
 
-export function resolveTarget(read: ReadCall, at: JudgedAt): CallStep | Refusal {
+export function resolveTarget(read: UnwrappedCall, at: JudgeContext): CallStep | Refusal {
   const { context, state, batch, loader, deferring } = at
   const { asked, input, within } = read
   const { prompts } = context.settings
@@ -24,10 +24,10 @@ export function resolveTarget(read: ReadCall, at: JudgedAt): CallStep | Refusal 
     tool,
     given: input,
   })
-  const [source, ...twins] = within === undefined ? [] : namedSources(context, within)
+  const [source, ...twins] = within === undefined ? [] : findSources(context, within)
   if (within !== undefined && (!source || twins.length > 0))
-    return refuse('unknown', prompts.unknownServer(nearServers(within, context)))
-  const pinned = pinNamed(asked, at, source)
+    return refuse('unknown', prompts.unknownServer(listNearServers(within, context)))
+  const pinned = findPin(asked, at, source)
   if (pinned && !context.catalogue.get(pinned.id)) {
     const text = prompts.unavailable({ name: pinned.wireName, state: 'no longer available' })
     return refuse('unavailable', text, pinned.id)
@@ -49,9 +49,9 @@ export function resolveTarget(read: ReadCall, at: JudgedAt): CallStep | Refusal 
     const load = deferring ? { loader, select: `select:${quoteName(asked)}` } : undefined
     return refuse('unknown', prompts.isGroup({ asked: quote(asked), names, load }))
   }
-  const away = findAwaySource(asked, context)
+  const away = findMissingSource(asked, context)
   if (away) return refuse('unavailable', prompts.unavailable(away))
-  const close = suggest(asked, context, batch)
+  const close = suggestNames(asked, context, batch)
   const found = {
     asked: quote(asked),
     nearest: close,
@@ -61,8 +61,8 @@ export function resolveTarget(read: ReadCall, at: JudgedAt): CallStep | Refusal 
 }
 
 /** The servers that a wrong name may have meant. */
-function nearServers(asked: string, context: Context): { asked: string; names: string[] } {
-  const names = namedSources(context).map(({ name }) => name)
+function listNearServers(asked: string, context: Context): { asked: string; names: string[] } {
+  const names = findSources(context).map(({ name }) => name)
   const near = nearest(asked, names)
   return {
     asked: quote(asked, 60),
@@ -71,7 +71,7 @@ function nearServers(asked: string, context: Context): { asked: string; names: s
 }
 
 /** What this conversation has declared or loaded under exactly this name: the model means that, whatever the catalogue calls it now. */
-function pinNamed(asked: string, { state, context }: JudgedAt, within?: Source): Pin | undefined {
+function findPin(asked: string, { state, context }: JudgeContext, within?: Source): Pin | undefined {
   const loaded = [...state.tools.loaded.values()].map((each) => each.pin).reverse()
   const named = [...state.tools.eager.values(), ...loaded].filter(
     (pin) => pin.wireName === asked && (!within || within.ids.has(pin.id)),
@@ -81,19 +81,19 @@ function pinNamed(asked: string, { state, context }: JudgedAt, within?: Source):
 }
 
 /** Among tools that can be used first: one that is denied or away neither answers nor makes a name ambiguous. */
-function resolveName(asked: string, pinned: Pin | undefined, at: JudgedAt, within?: Source): Resolution {
+function resolveName(asked: string, pinned: Pin | undefined, at: JudgeContext, within?: Source): Resolution {
   const { catalogue, gate } = at.context
   const entry = pinned && catalogue.get(pinned.id)
-  if (entry && isKnowable(entry, at)) return { kind: 'found', entry, deprecated: false }
+  if (entry && mayBeKnown(entry, at)) return { kind: 'found', entry, deprecated: false }
   const resolve = (isUsable: (entry: Entry) => boolean) =>
     catalogue.resolve(asked, (each) => (!within || each.source === within.name) && isUsable(each))
   const ready = resolve((each) => gate.availability(each, 'see') === 'ready')
   if (ready.kind === 'found' || ready.kind === 'ambiguous') return ready
-  return resolve((each) => isKnowable(each, at))
+  return resolve((each) => mayBeKnown(each, at))
 }
 
 /** A denied tool is like one that does not exist, unless this conversation has already shown it. */
-function isKnowable(entry: Entry, { state, context }: JudgedAt): boolean {
+function mayBeKnown(entry: Entry, { state, context }: JudgeContext): boolean {
   if (context.gate.availability(entry, 'see') !== 'denied') return true
   return (
     state.tools.eager.has(entry.id) || state.tools.loaded.has(entry.id) || state.history.told.has(entry.id)

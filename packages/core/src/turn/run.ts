@@ -5,7 +5,7 @@ import { dropUndefined } from '../base/data.js'
 import { assertFunction, assertKnownKeys } from '../base/options.js'
 import type { Anchored } from '../ledger/log.js'
 import type { ResultPart } from '../result/part.js'
-import type { Executed, Runner, RunOptions } from './execute.js'
+import type { Execution, Runner, RunOptions } from './execute.js'
 import type { Judgement } from './judge.js'
 import type { ModelCall, Outcome, Verdict } from './verdict.js'
 
@@ -20,8 +20,8 @@ export interface CallAnswer {
   readonly parts?: readonly ResultPart[]
 }
 
-const judging = lazily(() => import('./settle.js'))
-const executing = lazily(() => import('./execute.js'))
+const importSettle = lazily(() => import('./settle.js'))
+const importExecute = lazily(() => import('./execute.js'))
 
 export async function runCalls(
   runner: Runner,
@@ -36,56 +36,56 @@ export async function runCalls(
   const { log, context } = runner
   const { prompts } = context().settings
   /** What the tools gave, and what the model reads of it: notes of a step that was taken again must not add up. */
-  const raw = new Map<Verdict, Executed>()
+  const executions = new Map<Verdict, Execution>()
   const outcomes = new Map<Verdict, Outcome>()
   let recorded = true
   let judgement: Judgement | undefined
   let judgedAt = 0
   /** Everything the batch did, whoever else writes meanwhile: what ran has to be written down. */
-  const settleAll = (): Promise<boolean> =>
+  const settleBatch = (): Promise<boolean> =>
     appendWithRetry(
       runner,
       () => 'settle',
       async () => {
         if (judgement && log.state.length !== judgedAt) judgement = await rejudge(runner, judgement)
         judgedAt = log.state.length
-        const { settle } = await judging()
-        if (judgement) await settle(runner, judgement, raw, outcomes)
+        const { settle } = await importSettle()
+        if (judgement) await settle(runner, judgement, executions, outcomes)
       },
     )
   await log.exclusive(async () => {
     recorded = await appendWithRetry(
       runner,
-      () => (runsAny(judgement) ? 'start' : 'settle'),
+      () => (hasRuns(judgement) ? 'start' : 'settle'),
       async () => {
         judgement = undefined
-        const { settle } = await judging()
+        const { settle } = await importSettle()
         judgement = await judgeAll(runner, calls)
-        const started = startedBy(judgement)
+        const started = createStartFacts(judgement)
         // Where nothing runs, what was judged is settled with it: on what is true then, whoever else writes.
         if (started.length > 0) await log.append(started)
-        else await settle(runner, judgement, raw, outcomes)
+        else await settle(runner, judgement, executions, outcomes)
       },
     )
     judgedAt = log.state.length
   })
-  if (!judgement || (!recorded && runsAny(judgement)))
+  if (!judgement || (!recorded && hasRuns(judgement)))
     return calls.map(({ callId }) => ({
       callId,
       outcome: { kind: 'not-recorded', text: prompts.notRun() },
       text: prompts.notRun(),
     }))
-  if (runsAny(judgement)) {
-    const { execute } = await executing()
+  if (hasRuns(judgement)) {
+    const { execute } = await importExecute()
     // Not inside the queue: a tool may itself use this conversation.
     await Promise.all(
       judgement.verdicts.map(async (verdict) => {
-        if (verdict.kind === 'run') raw.set(verdict, await execute(verdict, options, runner))
+        if (verdict.kind === 'run') executions.set(verdict, await execute(verdict, options, runner))
       }),
     )
-    recorded = await log.exclusive(settleAll)
+    recorded = await log.exclusive(settleBatch)
   }
-  const { withNote } = await judging()
+  const { addNote } = await importSettle()
   return judgement.verdicts.map((verdict): CallAnswer => {
     const { callId } = verdict.call
     if (verdict.kind === 'answer') {
@@ -98,21 +98,24 @@ export async function runCalls(
       return { callId, outcome, text: outcome.text }
     }
     const outcome = outcomes.get(verdict) ?? { kind: 'not-recorded' as const, text: prompts.notRun() }
-    const told = recorded ? outcome : withNote(outcome, prompts.ranButNotRecorded())
-    const { parts } = told as { readonly parts?: readonly ResultPart[] }
-    return { callId, outcome, text: told.text, ...dropUndefined({ parts }) }
+    const shown = recorded ? outcome : addNote(outcome, prompts.ranButNotRecorded())
+    const { parts } = shown as { readonly parts?: readonly ResultPart[] }
+    return { callId, outcome, text: shown.text, ...dropUndefined({ parts }) }
   })
 }
 
 /** Phase one: judge everything. A call that someone has started is not run again, here or anywhere. */
-async function judgeAll({ log, context, since }: Runner, calls: readonly ModelCall[]): Promise<Judgement> {
-  const { judge, answerStartedCalls } = await judging()
-  const { verdicts, batch } = await judge(calls, log.state, context())
+async function judgeAll(
+  { log, context, historyStart: since }: Runner,
+  calls: readonly ModelCall[],
+): Promise<Judgement> {
+  const { judgeCalls, answerStartedCalls } = await importSettle()
+  const { verdicts, batch } = await judgeCalls(calls, log.state, context())
   return { verdicts: answerStartedCalls(verdicts, log, since, context().settings.prompts), batch }
 }
 
 /** What is about to run, written down before it does: the fence. */
-function startedBy({ verdicts }: Judgement): Anchored[] {
+function createStartFacts({ verdicts }: Judgement): Anchored[] {
   return verdicts.flatMap((verdict): Anchored[] => {
     if (verdict.kind !== 'run') return []
     const { entry, alias, asked, call, key } = verdict
@@ -120,7 +123,7 @@ function startedBy({ verdicts }: Judgement): Anchored[] {
   })
 }
 
-function runsAny(judgement: Judgement | undefined): boolean {
+function hasRuns(judgement: Judgement | undefined): boolean {
   return judgement?.verdicts.some((verdict) => verdict.kind === 'run') === true
 }
 
@@ -144,10 +147,10 @@ async function rejudge({ log, context }: Runner, judgement: Judgement): Promise<
   const searches = judgement.verdicts.filter(
     (verdict) => verdict.kind === 'answer' && verdict.outcome.kind === 'search',
   )
-  const { judge, createBatch } = await judging()
+  const { judgeCalls, createBatch } = await importSettle()
   if (searches.length === 0)
     return { verdicts: judgement.verdicts, batch: { ...createBatch(), inUse: judgement.batch.inUse } }
-  const again = await judge(
+  const again = await judgeCalls(
     searches.map((verdict) => verdict.call),
     log.state,
     context(),

@@ -6,12 +6,12 @@ import type { Context } from '../surface/context.js'
 import type { SeenSource } from '../tool/tool.js'
 
 /** All that may be named, or those that answer to a name: exact beats folded. */
-export function seenSources(context: Context, named?: string): SeenSource[] {
-  return namedSources(context, named).map((source) => ({
+export function listSeenSources(context: Context, named?: string): SeenSource[] {
+  return findSources(context, named).map((source) => ({
     name: source.name,
     description: source.description,
     state: source.state,
-    tools: entriesOf(source, context)
+    tools: listEntries(source, context)
       .filter((entry) => context.gate.visible(entry))
       .map((entry) => {
         const { description, inputSchema } = context.definition(entry)
@@ -20,9 +20,9 @@ export function seenSources(context: Context, named?: string): SeenSource[] {
   }))
 }
 
-export function namedSources(context: Context, named?: string): Source[] {
+export function findSources(context: Context, named?: string): Source[] {
   const known = [...context.catalogue.sources.values()].filter(
-    (source) => source.name !== '' && mayName(source, context),
+    (source) => source.name !== '' && mayNameSource(source, context),
   )
   if (named === undefined) return known
   const exact = known.filter(({ name }) => name === named)
@@ -30,12 +30,12 @@ export function namedSources(context: Context, named?: string): Source[] {
 }
 
 /** A source of which everything is denied is like one that does not exist. */
-function mayName(source: Source, context: Context): boolean {
+function mayNameSource(source: Source, context: Context): boolean {
   if (source.ids.size === 0) return context.gate.mayName(source.name)
-  return entriesOf(source, context).some((entry) => context.gate.availability(entry, 'see') !== 'denied')
+  return listEntries(source, context).some((entry) => context.gate.availability(entry, 'see') !== 'denied')
 }
 
-function entriesOf({ ids }: Source, { catalogue }: Context): Entry[] {
+function listEntries({ ids }: Source, { catalogue }: Context): Entry[] {
   return [...ids]
     .flatMap((id) => catalogue.get(id) ?? [])
     .sort((a, b) => (a.tool.name < b.tool.name ? -1 : a.tool.name > b.tool.name ? 1 : 0))

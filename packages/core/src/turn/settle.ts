@@ -11,8 +11,8 @@ import { deliveries } from '../surface/deliveries.js'
 import { READER_ID } from '../surface/meta-tools.js'
 import type { Prompts } from '../surface/prompts.js'
 import type { DropReason } from '../tool/notice.js'
-import type { Content } from './content.js'
-import type { Executed, Runner } from './execute.js'
+import type { PreparedResult } from './content.js'
+import type { Execution, Runner } from './execute.js'
 import type { Judgement } from './judge.js'
 import type { Batch } from './load.js'
 import { listGroupMembers, load } from './load.js'
@@ -22,7 +22,7 @@ import type { Outcome, RunVerdict, Verdict } from './verdict.js'
 export async function settle(
   runner: Runner,
   judgement: Judgement,
-  raw: ReadonlyMap<Verdict, Executed>,
+  executions: ReadonlyMap<Verdict, Execution>,
   outcomes: Map<Verdict, Outcome>,
 ): Promise<void> {
   const { log, context } = runner
@@ -33,16 +33,16 @@ export async function settle(
     if (verdict.kind === 'answer') for (const fact of verdict.facts) facts.push([call.anchor, fact])
   for (const verdict of judgement.verdicts) {
     if (verdict.kind === 'answer') continue
-    const { outcome, content, detail } = raw.get(verdict) ?? {}
+    const { outcome, result: content, detail } = executions.get(verdict) ?? {}
     if (outcome) outcomes.set(verdict, outcome)
-    const made = describeOutcome(verdict, outcome?.kind ?? 'error', log.state, context(), judgement.batch)
-    for (const fact of made.facts) facts.push([verdict.call.anchor, withContent(fact, content, detail)])
+    const made = createOutcomeFacts(verdict, outcome?.kind ?? 'error', log.state, context(), judgement.batch)
+    for (const fact of made.facts) facts.push([verdict.call.anchor, addResult(fact, content, detail)])
     if (content?.readable)
-      for (const fact of readerLoad(log.state, context(), judgement.batch))
+      for (const fact of loadReader(log.state, context(), judgement.batch))
         facts.push([verdict.call.anchor, fact])
     if (outcome && made.dropped) {
       const note = prompts.notLoaded({ name: verdict.entry.wireName, why: prompts.dropReason[made.dropped] })
-      outcomes.set(verdict, withNote(outcome, note))
+      outcomes.set(verdict, addNote(outcome, note))
     }
     // The third time the same call fails in the same way, its first line says as much as the rest.
     if (outcome?.kind === 'error' && (log.state.calls.failures.get(verdict.key) ?? 0) >= 2)
@@ -57,13 +57,13 @@ export async function settle(
 }
 
 /** The note stands behind all that was given. */
-export function withNote(outcome: Outcome, note: string): Outcome {
+export function addNote(outcome: Outcome, note: string): Outcome {
   const text = `${outcome.text}\n${note}`
   if (!('parts' in outcome) || !outcome.parts) return { ...outcome, text }
   return { ...outcome, text, parts: [...outcome.parts, { type: 'text', text: note }] }
 }
 
-function withContent(fact: LedgerFact, content: Content | undefined, detail?: string): LedgerFact {
+function addResult(fact: LedgerFact, content: PreparedResult | undefined, detail?: string): LedgerFact {
   if (fact.kind !== 'call-succeeded' && fact.kind !== 'call-failed') return fact
   const { kept = [], media = 0 } = content ?? {}
   const said = fact.kind === 'call-failed' ? dropUndefined({ detail }) : {}
@@ -71,7 +71,7 @@ function withContent(fact: LedgerFact, content: Content | undefined, detail?: st
 }
 
 /** What reads a kept result is loaded with it, so that the next request has it on every delivery. */
-function readerLoad(state: LedgerState, context: Context, batch: Batch): readonly LedgerFact[] {
+function loadReader(state: LedgerState, context: Context, batch: Batch): readonly LedgerFact[] {
   const entry = context.catalogue.get(READER_ID)
   if (!entry || state.frozen?.mode !== 'on' || context.gate.availability(entry, 'load') !== 'ready') return []
   return load(state, context, batch, [{ entry, source: 'call', asked: entry.wireName, shown: false }]).facts
@@ -80,7 +80,7 @@ function readerLoad(state: LedgerState, context: Context, batch: Batch): readonl
 // What a call that ran leaves in the ledger. A hidden tool is loaded by its success, and only by that.
 
 /** `dropped` says why a hidden tool that ran was not loaded. */
-export function describeOutcome(
+export function createOutcomeFacts(
   verdict: RunVerdict,
   outcome: Outcome['kind'],
   state: LedgerState,
@@ -133,7 +133,7 @@ export function answerStartedCalls(
   return verdicts.map((verdict) => {
     if (verdict.kind !== 'run' || !started.has(verdict.call.anchor, verdict.key, since)) return verdict
     const { call, entry, asked } = verdict
-    const ended = endOf(verdict, events)
+    const ended = findOutcome(verdict, events)
     const text = prompts.alreadyStarted({ outcome: ended })
     return {
       kind: 'answer',
@@ -145,7 +145,7 @@ export function answerStartedCalls(
 }
 
 /** Undefined where it has not ended, ended nobody knows how, or did so before the events that are here. */
-function endOf(
+function findOutcome(
   { call: { anchor }, key }: RunVerdict,
   events: readonly LedgerEvent[],
 ): 'succeeded' | 'failed' | undefined {
@@ -157,7 +157,7 @@ function endOf(
   return end?.kind === 'call-failed' && end.reason === 'error' ? 'failed' : undefined
 }
 
-export { judge } from './judge.js'
+export { judgeCalls } from './judge.js'
 export { createBatch } from './load.js'
 
 /** Names what was called and with what: the same call has the same key. */

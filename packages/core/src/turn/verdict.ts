@@ -92,12 +92,12 @@ export function unwrap(
 ): { name: string; input: Record<string, unknown>; load: string | undefined } | undefined {
   if (!isRecord(value) || typeof value.name !== 'string' || value.name === '') return undefined
   const load = typeof value.load === 'string' && value.load !== '' ? value.load : undefined
-  const input = innerArguments(value.arguments)
+  const input = readArguments(value.arguments)
   return input && { name: value.name, input, load }
 }
 
 /** Arguments within arguments. Some models send them as JSON text; that is read too. Undefined for what is no object. */
-export function innerArguments(value: unknown): Record<string, unknown> | undefined {
+export function readArguments(value: unknown): Record<string, unknown> | undefined {
   let input: unknown = value ?? {}
   if (typeof input === 'string') {
     try {

@@ -140,7 +140,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         },
       })
       const { isOrderly, isEntangled } = reading.sum
-      const ends = isOrderly && !isEntangled ? undefined : await port.ends()
+      const ends = isOrderly && !isEntangled ? undefined : await port.readCallOutcomes()
       const endOf: EndOf | undefined = ends && ((call, anchor) => ends({ ...call, anchor }))
       const warnings: Warning[] = []
       const warn: Warn = (code, text) => {

@@ -11,7 +11,7 @@ import { quoteName } from '../../search/quote-name.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
-import type { Ended } from '../../turn/ended-calls.js'
+import type { CallOutcome } from '../../turn/ended-calls.js'
 import { createOpenCalls } from './open-calls.js'
 import {
   argumentsObject,
@@ -26,7 +26,7 @@ import type { Warn } from './warning.js'
 import type { WireTraits } from './wire.js'
 
 /** What came of a call, where the ledger knows. */
-export type EndOf = (call: UnitCall, anchor: string) => Ended
+export type EndOf = (call: UnitCall, anchor: string) => CallOutcome
 
 /**
  * `callable`: every name that a call in this history may have on this request. `answersAnywhere`: an answer may stand
@@ -148,7 +148,7 @@ export function strays(placed: readonly Placed[]): boolean {
 }
 
 /** Whether it ran is not known, unless the ledger does, or nobody could read its arguments: then it did not. */
-function unanswered(call: UnitCall, outcome: Ended, prompts: Prompts): string {
+function unanswered(call: UnitCall, outcome: CallOutcome, prompts: Prompts): string {
   if (!hasUnreadableArguments(call)) return prompts.interrupted({ outcome })
   // Not in the words of the engine's parser: they differ between versions of it, and this has the same bytes everywhere.
   return prompts.badArguments({ name: quote(call.name), problem: 'the text ends too early, or is malformed' })

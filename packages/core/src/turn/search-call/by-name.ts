@@ -6,9 +6,9 @@ import type { Catalogue, Entry, Skipped } from '../../catalogue/catalogue.js'
 import type { LedgerFact } from '../../ledger/event.js'
 import { isLoaded, type LedgerState } from '../../ledger/fold.js'
 import type { Context } from '../../surface/context.js'
-import { type Batch, loadedUnit, unload } from '../load.js'
+import { type Batch, listLoadedUnit, unload } from '../load.js'
 import type { Candidate } from './candidate.js'
-import { awayState } from './find.js'
+import { describeAwayTool } from './find.js'
 
 /** Names that did not lead to a tool, and why. */
 export interface Misses {
@@ -38,11 +38,14 @@ export function selectNamed(
     if (usable.length === 0) {
       const availability = blocked ? gate.availability(blocked, 'load') : 'denied'
       const skipped = blocked ? undefined : catalogue.skipped(name)
-      if (skipped && gate.visible(skipped.entry)) misses.skipped.push(toSkipped(skipped))
+      if (skipped && gate.visible(skipped.entry)) misses.skipped.push(describeSkipped(skipped))
       else if (!blocked || availability === 'denied')
-        misses.notFound.push({ name, nearest: suggest(name, context, batch) })
+        misses.notFound.push({ name, nearest: suggestNames(name, context, batch) })
       else
-        misses.unavailable.push({ name: blocked.wireName, state: awayState(blocked, availability, context) })
+        misses.unavailable.push({
+          name: blocked.wireName,
+          state: describeAwayTool(blocked, availability, context),
+        })
       return []
     }
     const { alias, deprecated = false } = resolution.kind === 'found' ? resolution : {}
@@ -61,7 +64,7 @@ export function selectNamed(
 }
 
 /** As an answer names it. */
-export function toSkipped({ entry, problem }: Skipped): { name: string; problem: string } {
+export function describeSkipped({ entry, problem }: Skipped): { name: string; problem: string } {
   return { name: entry.wireName, problem: quote(problem, 200) }
 }
 
@@ -82,15 +85,15 @@ export function unloadNamed(
     // A group goes as it came: as a whole, and not while one of it is in use.
     const unit =
       resolution.kind === 'found'
-        ? [resolution.entry.id, ...loadedUnit(state, context, resolution.entry.id)]
+        ? [resolution.entry.id, ...listLoadedUnit(state, context, resolution.entry.id)]
         : resolution.kind === 'group'
           ? resolution.entries.map(({ id }) => id)
           : []
     const ids = unit.some((id) => batch.inUse.has(id)) ? [] : [...new Set(unit)]
     if (resolution.kind === 'ambiguous')
-      misses.ambiguous.push({ name, candidates: usableNames(resolution.entries, context) })
+      misses.ambiguous.push({ name, candidates: listUsableNames(resolution.entries, context) })
     else if (ids.length === 0)
-      misses.notFound.push({ name, nearest: nearest(name, loadedNames(state, context)) })
+      misses.notFound.push({ name, nearest: nearest(name, listLoadedNames(state, context)) })
     facts.push(...unload(state, context, ids, 'model', false))
     for (const id of ids) batch.unloaded.add(id)
     unloaded.push(...ids)
@@ -99,7 +102,7 @@ export function unloadNamed(
 }
 
 /** The loaded tools that may be named, as they are called. */
-export function loadedNames(state: LedgerState, context: Context): string[] {
+export function listLoadedNames(state: LedgerState, context: Context): string[] {
   return [...state.tools.loaded]
     .filter(([id, each]) => each.live && isUsable(id, context))
     .map(([, each]) => each.pin.wireName)
@@ -110,14 +113,14 @@ function isUsable(id: string, { gate, catalogue }: Context): boolean {
   return entry ? gate.visible(entry) : gate.away(id)
 }
 
-function usableNames(entries: readonly Entry[], context: Context): string[] {
+function listUsableNames(entries: readonly Entry[], context: Context): string[] {
   return entries.filter(({ id }) => isUsable(id, context)).map((entry) => entry.wireName)
 }
 
 // Tools of the catalogue that a query names: they come first, whatever the ranker says.
 
 /** Words of the query that are, exactly, the name of a tool, by its id. They win whatever the ranker says. */
-export function exactNames(
+export function findExactNames(
   text: string,
   context: Context,
 ): Map<string, { readonly alias?: string | undefined; readonly deprecated: boolean }> {
@@ -135,7 +138,7 @@ export function exactNames(
     ].includes(word)
     // A plain word such as "search" is somebody's tool name only by accident unless it is the whole query.
     if (!spelled || !(word === text || /[_./:-]|[a-z][A-Z]/.test(word))) continue
-    if (alias !== undefined && !deprecated && isNameOfAnother(word, entry.id, context)) continue
+    if (alias !== undefined && !deprecated && isOtherToolName(word, entry.id, context)) continue
     // A tool's own name says more than an old one beside it.
     if (!deprecated || !named.has(entry.id)) named.set(entry.id, { alias, deprecated })
   }
@@ -143,7 +146,7 @@ export function exactNames(
 }
 
 /** No alias displaces a name, however that is spelt. */
-function isNameOfAnother(word: string, id: string, context: Context): boolean {
+function isOtherToolName(word: string, id: string, context: Context): boolean {
   const respelt = word.toUpperCase().replace(/\s+/g, '_')
   const other = context.catalogue.resolve(respelt, (entry) => isReady(entry, context))
   return other.kind === 'ambiguous' || (other.kind === 'found' && !other.alias && other.entry.id !== id)
@@ -159,27 +162,27 @@ function isReady(entry: Entry, { gate }: Context): boolean {
 const MAX_SUGGESTED = 5
 
 /** Only of tools that the conversation may know about. */
-export function suggest(asked: string, { catalogue, gate }: Context, batch: Batch): string[] {
+export function suggestNames(asked: string, { catalogue, gate }: Context, batch: Batch): string[] {
   if (batch.suggested++ >= MAX_SUGGESTED) return []
-  const { folded, owners } = namesIn(catalogue)
-  const shown = (name: string) => owners.get(name)?.find((entry) => gate.visible(entry))
-  const close = findNearest(asked, folded, 8, (name) => shown(name) !== undefined)
-  return [...new Set(close.map((name) => shown(name)?.wireName ?? name))].slice(0, 3)
+  const { folded, owners } = indexNames(catalogue)
+  const findShown = (name: string) => owners.get(name)?.find((entry) => gate.visible(entry))
+  const close = findNearest(asked, folded, 8, (name) => findShown(name) !== undefined)
+  return [...new Set(close.map((name) => findShown(name)?.wireName ?? name))].slice(0, 3)
 }
 
-interface Names {
+interface NameOwners {
   readonly revision: number
   readonly folded: FoldedNames
   /** By name, whose it is: names of different sources may be the same. */
   readonly owners: ReadonlyMap<string, readonly Entry[]>
 }
 
-const known = new WeakMap<Catalogue, Names>()
+const nameOwners = new WeakMap<Catalogue, NameOwners>()
 
 /** Every name that a tool goes by, until the catalogue changes: a model that guesses does so more than once. */
-function namesIn(catalogue: Catalogue): Names {
+function indexNames(catalogue: Catalogue): NameOwners {
   const { revision } = catalogue
-  const last = known.get(catalogue)
+  const last = nameOwners.get(catalogue)
   if (last?.revision === revision) return last
   const owners = new Map<string, Entry[]>()
   for (const entry of catalogue.entries())
@@ -189,6 +192,6 @@ function namesIn(catalogue: Catalogue): Names {
       else owners.set(name, [entry])
     }
   const made = { revision, folded: foldNames(owners.keys()), owners }
-  known.set(catalogue, made)
+  nameOwners.set(catalogue, made)
   return made
 }

@@ -31,11 +31,11 @@ export interface Candidate {
 }
 
 /** What becomes of a candidate: it is loaded, offered by its signature, or left out for a limit that is named. */
-export type Verdict = 'load' | 'offer' | DropReason
+export type LoadDecision = 'load' | 'offer' | DropReason
 
 /** Tokens that a search loads of what is only the nearest there is; and, where something is clear, of what is not. */
 const UNCLEAR_TOKENS = 200
-const BESIDE_TOKENS = 500
+const EXTRA_TOKENS = 500
 
 /**
  * Decides, in order, what of the found tools one answer loads. What is asked for by name always is; of keyword hits the first, if
@@ -57,30 +57,30 @@ function createAllowance(
   const best = fresh[0]?.score ?? 0
   const rivals = new Set(fresh.filter(({ score }) => score >= best * 0.9).map(({ entry }) => entry.source))
   const perSource = new Map<string, number>()
-  const budget = budgetOf(context.settings, unclear, state)
+  const budget = readBudget(context.settings, unclear, state)
   let tokensLeft = budget.tokens
-  let besideLeft = budget.beside
-  let hasPassedOver = false
+  let extraLeft = budget.extra
+  let hasSkipped = false
   let isFirst = true
   let left = loadLimit
   let schemaRoom = resultBudget
   const costs = (unit: readonly Entry[]) => {
     const cost = unit.reduce((sum, member) => sum + context.cost(member), 0)
-    const names = namesCost(unit, context)
+    const names = countNameTokens(unit, context)
     return { cost, added: form === 'schema' ? cost - names : form === 'name' ? cost + names : cost }
   }
   return {
     decide(
       { entry, explicit, named, sure, clear }: Candidate,
       unit: readonly Entry[],
-      wasSetAside = false,
-    ): Verdict {
+      isSecondRound = false,
+    ): LoadDecision {
       const { cost, added } = costs(unit)
       if (explicit) return 'load'
       const wasFirst = isFirst && sure && !named
       if (wasFirst) isFirst = false
       if (cost > largeTool) {
-        hasPassedOver ||= sure && clear && !unclear
+        hasSkipped ||= sure && clear && !unclear
         return 'too-large'
       }
       if (named) return 'load'
@@ -88,12 +88,12 @@ function createAllowance(
       if (left < unit.length && left < loadLimit) return 'load-limit'
       const taken = perSource.get(entry.source) ?? 0
       const share = rivals.size > 1 ? Math.max(1, Math.floor(loadLimit / rivals.size)) : loadLimit
-      if (!wasSetAside && taken >= share) return 'diversity'
+      if (!isSecondRound && taken >= share) return 'diversity'
       if (withSchemas && cost > schemaRoom) return 'result-budget'
       // What does less of what was asked for is not loaded in place of what does it.
-      if (!clear && (hasPassedOver || added > besideLeft)) return 'offer'
+      if (!clear && (hasSkipped || added > extraLeft)) return 'offer'
       if (added > (wasFirst ? budget.first : tokensLeft)) {
-        hasPassedOver ||= clear && !unclear
+        hasSkipped ||= clear && !unclear
         return wasFirst && !unclear ? 'too-large' : 'offer'
       }
       return 'load'
@@ -103,7 +103,7 @@ function createAllowance(
       if (explicit || named) return
       const { cost, added } = costs(unit)
       tokensLeft -= added
-      if (!clear) besideLeft -= added
+      if (!clear) extraLeft -= added
       left -= unit.length
       schemaRoom -= cost
       perSource.set(entry.source, (perSource.get(entry.source) ?? 0) + 1)
@@ -115,7 +115,7 @@ function createAllowance(
  * An answer that holds the schemas holds the names of what it only offers, too: loading adds the rest. Where the next request
  * declares them, the answer names them besides.
  */
-function namesCost(unit: readonly Entry[], { settings }: Context): number {
+function countNameTokens(unit: readonly Entry[], { settings }: Context): number {
   return unit.reduce((sum, { wireName }) => sum + settings.tokenizer.count(wireName), 0)
 }
 
@@ -125,17 +125,17 @@ interface Budget {
   /** Of the first answer alone, of all, and of those that are less than clear beside one that is. */
   readonly first: number
   readonly tokens: number
-  readonly beside: number
+  readonly extra: number
 }
 
-function budgetOf({ autoLoad }: Context['settings'], unclear: boolean, { frozen }: LedgerState): Budget {
-  if (typeof autoLoad !== 'object') return { first: unlimited, tokens: unlimited, beside: unlimited }
+function readBudget({ autoLoad }: Context['settings'], unclear: boolean, { frozen }: LedgerState): Budget {
+  if (typeof autoLoad !== 'object') return { first: unlimited, tokens: unlimited, extra: unlimited }
   const { first, tokens = deliveries[frozen?.delivery ?? 'append'].loads } = autoLoad
   const most = unclear ? UNCLEAR_TOKENS : unlimited
-  return { first: Math.min(first, most), tokens: Math.min(tokens, most), beside: BESIDE_TOKENS }
+  return { first: Math.min(first, most), tokens: Math.min(tokens, most), extra: EXTRA_TOKENS }
 }
 
-export function toMatch(
+export function createMatch(
   entry: Entry,
   candidate: Candidate | undefined,
   fresh: boolean,
@@ -205,7 +205,7 @@ export function loadFoundTools(
   }
   const allowance = createAllowance(candidates, unclear, state, context)
   const shown = answerForm(state, context.settings) !== 'name'
-  const take = (candidate: Candidate, unit: readonly Entry[]) => {
+  const loadCandidate = (candidate: Candidate, unit: readonly Entry[]) => {
     const { explicit, asked, alias } = candidate
     const source = explicit ? 'select' : 'search'
     const requests = unit.map(
@@ -223,8 +223,8 @@ export function loadFoundTools(
   // What is asked for by name makes no room for its neighbour in the list.
   for (const { entry, explicit } of candidates)
     if (explicit && isOnSurface(state, entry.id)) batch.inUse.add(entry.id)
-  const setAside: Candidate[] = []
-  for (const [round, waiting] of [candidates, setAside].entries())
+  const postponed: Candidate[] = []
+  for (const [round, waiting] of [candidates, postponed].entries())
     for (const candidate of waiting) {
       const unit = listGroupMembers(context, candidate.entry)
       if (unit.every(({ id }) => isOnSurface(state, id) || batch.loaded.has(id))) {
@@ -232,8 +232,8 @@ export function loadFoundTools(
         continue
       }
       const verdict = allowance.decide(candidate, unit, round > 0)
-      if (verdict === 'load') take(candidate, unit)
-      else if (verdict === 'diversity') setAside.push(candidate)
+      if (verdict === 'load') loadCandidate(candidate, unit)
+      else if (verdict === 'diversity') postponed.push(candidate)
       else if (verdict !== 'offer') {
         const reason = round > 0 ? 'diversity' : verdict
         outcome.dropped.push({ tool: candidate.entry.id, reason })

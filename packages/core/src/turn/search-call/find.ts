@@ -11,22 +11,22 @@ import type { Context } from '../../surface/context.js'
 import { BRIDGE_NAME, type SearchRequest } from '../../surface/meta-tools.js'
 import type { Dropped } from '../../tool/notice.js'
 import type { Batch } from '../load.js'
-import { loadedNames, type Misses, selectNamed, toSkipped, unloadNamed } from './by-name.js'
-import { type Candidate, loadFoundTools, toMatch } from './candidate.js'
-import { keywordHits } from './keyword-hits.js'
-import { listLargestSources, nextInstruction, unmetConditions } from './render.js'
+import { describeSkipped, listLoadedNames, type Misses, selectNamed, unloadNamed } from './by-name.js'
+import { type Candidate, createMatch, loadFoundTools } from './candidate.js'
+import { findKeywordHits } from './keyword-hits.js'
+import { findUnmetConditions, listLargestSources, writeNextInstruction } from './render.js'
 
 const LIMIT = { usual: 5, most: 20 }
 /** Characters of a query that the ledger keeps; longer ones are told apart by these. */
-const RECORDED = 1000
+const RECORDED_LENGTH = 1000
 
-function limitOf(asked: number | undefined, { usual, most } = LIMIT): number {
+function readLimit(asked: number | undefined, { usual, most } = LIMIT): number {
   if (asked === undefined || Number.isNaN(asked)) return usual
   return Math.min(most, Math.max(1, Math.trunc(asked)))
 }
 
-export function recordedQuery(query: string): string {
-  return query.slice(0, RECORDED)
+export function cutQuery(query: string): string {
+  return query.slice(0, RECORDED_LENGTH)
 }
 
 export interface Found {
@@ -50,45 +50,45 @@ export async function findTools(
 ): Promise<Found> {
   await context.catalogue.prepareNames()
   const query = parseQuery(request.query)
-  const limit = limitOf(request.limit, context.settings.searchTool.limit)
-  const loadedBefore = loadedNames(state, context)
+  const limit = readLimit(request.limit, context.settings.searchTool.limit)
+  const loadedBefore = listLoadedNames(state, context)
   const misses: Misses = { notFound: [], ambiguous: [], unavailable: [], skipped: [] }
-  const hitsNow = () => keywordHits(query, request, limit, state, context)
+  const findHits = () => findKeywordHits(query, request, limit, state, context)
 
-  wakeMissing(query, context)
+  wakeMissingSources(query, context)
   await waitForSources(query, context, async () => {
     const isPermitted = (entry: Entry) => context.gate.availability(entry, 'see') !== 'denied'
     const known = query.select.every((name) => context.catalogue.resolve(name, isPermitted).kind !== 'none')
-    return known && (query.select.length > 0 || (await hitsNow()).hits.length > 0)
+    return known && (query.select.length > 0 || (await findHits()).hits.length > 0)
   })
   const { ids: unloaded, facts: unloads } = unloadNamed(query.unload, state, context, batch, misses)
   const selected = selectNamed(query.select, context, batch, misses)
-  const ranked = await hitsNow()
+  const ranked = await findHits()
   misses.unavailable.push(...ranked.unavailable.map(({ name, state }) => ({ name, state })))
   const hasAnswer = selected.length + unloaded.length > 0 || (ranked.hits.length > 0 && !ranked.unclear)
-  misses.unavailable.push(...awaySources(query, context, hasAnswer))
-  const candidates = distinct([...selected, ...ranked.hits])
+  misses.unavailable.push(...listMissingSources(query, context, hasAnswer))
+  const candidates = dropDuplicates([...selected, ...ranked.hits])
   // Of two tools with one name the first is kept: where that one is found, nothing is missing.
   const isFound = ({ wireName }: Entry) => candidates.some(({ entry }) => entry.wireName === wireName)
-  misses.skipped.push(...ranked.skipped.filter(({ entry }) => !isFound(entry)).map(toSkipped))
-  wakeFound(
+  misses.skipped.push(...ranked.skipped.filter(({ entry }) => !isFound(entry)).map(describeSkipped))
+  wakeTentativeSources(
     candidates.map(({ entry }) => entry),
     context,
   )
   const quarantined = countQuarantined(ranked.quarantined)
-  const taken = loadFoundTools(candidates, ranked.unclear, state, context, batch)
+  const loads = loadFoundTools(candidates, ranked.unclear, state, context, batch)
 
-  const { loaded, evicted } = taken
+  const { loaded, evicted } = loads
   const below = ranked.weak.map((tool): Dropped => ({ tool, reason: 'below-cut-off' }))
   const shown = new Set([...candidates.map(({ entry }) => entry.id), ...loaded])
   const matches = [...shown].flatMap((id) => {
     const entry = context.catalogue.get(id)
     const candidate = candidates.find((other) => other.entry.id === id)
-    return entry ? [toMatch(entry, candidate, loaded.includes(id), state, context, batch)] : []
+    return entry ? [createMatch(entry, candidate, loaded.includes(id), state, context, batch)] : []
   })
   const gone = new Set([...evicted, ...unloaded])
-  const namesOf = (ids: readonly string[]) =>
-    ids.filter((id) => mayBeNamed(id, context)).map((id) => loadedName(id, state, context))
+  const listNames = (ids: readonly string[]) =>
+    ids.filter((id) => mayBeNamed(id, context)).map((id) => findLoadedName(id, state, context))
   const byName = query.select.length + query.unload.length > 0
   const missed = matches.length === 0 && unloaded.length === 0
   const found: Omit<SearchResult, 'nextInstruction'> = {
@@ -96,29 +96,29 @@ export async function findTools(
     loadedBefore,
     matches,
     loadedAfter: [
-      ...loadedBefore.filter((name) => !gone.has(idOf(name, context))),
-      ...loaded.map((id) => nameOf(id, context)),
+      ...loadedBefore.filter((name) => !gone.has(findId(name, context))),
+      ...loaded.map((id) => findWireName(id, context)),
     ],
     problems: missed
-      ? [...query.problems, ...(await unmetConditions(query, context, quarantined.length > 0))]
+      ? [...query.problems, ...(await findUnmetConditions(query, context, quarantined.length > 0))]
       : query.problems,
     more: ranked.more,
     unclear: ranked.unclear,
-    dropped: [...below, ...taken.dropped].map(({ tool, reason }) => ({
-      name: nameOf(tool, context),
+    dropped: [...below, ...loads.dropped].map(({ tool, reason }) => ({
+      name: findWireName(tool, context),
       reason,
-      tokens: costOf(tool, context),
+      tokens: countTokens(tool, context),
     })),
     ...misses,
     quarantined,
-    evicted: namesOf(evicted),
-    unloaded: namesOf(unloaded),
+    evicted: listNames(evicted),
+    unloaded: listNames(unloaded),
     overview: missed && !byName ? listLargestSources(context) : [],
-    repeated: missed && (state.calls.failures.get(searchKey(recordedQuery(request.query))) ?? 0) >= 2,
+    repeated: missed && (state.calls.failures.get(searchKey(cutQuery(request.query))) ?? 0) >= 2,
   }
   const bridge = state.frozen?.delivery === 'bridge' ? BRIDGE_NAME : undefined
   return {
-    result: { ...found, nextInstruction: nextInstruction(found, context, bridge) },
+    result: { ...found, nextInstruction: writeNextInstruction(found, context, bridge) },
     loaded,
     // What was denied since is named nowhere, not even in the line for machines.
     unloaded: [...gone].filter((id) => mayBeNamed(id, context)),
@@ -126,7 +126,7 @@ export async function findTools(
       .filter(({ explicit, named, entry }) => (explicit || named) && isLoaded(state, entry.id))
       .map(({ entry }) => entry.id),
     shown: ranked.hits.map(({ entry }) => entry.id),
-    facts: [...unloads, ...taken.facts],
+    facts: [...unloads, ...loads.facts],
     missed,
   }
 }
@@ -143,25 +143,25 @@ function mayBeNamed(id: string, { gate, catalogue }: Context): boolean {
   return gate.availability(catalogue.get(id), 'see') !== 'denied'
 }
 
-function loadedName(id: string, { tools }: LedgerState, context: Context): string {
-  return tools.loaded.get(id)?.pin.wireName ?? nameOf(id, context)
+function findLoadedName(id: string, { tools }: LedgerState, context: Context): string {
+  return tools.loaded.get(id)?.pin.wireName ?? findWireName(id, context)
 }
 
-function nameOf(id: string, { catalogue }: Context): string {
+function findWireName(id: string, { catalogue }: Context): string {
   return catalogue.get(id)?.wireName ?? id
 }
 
-function idOf(name: string, { catalogue }: Context): string {
+function findId(name: string, { catalogue }: Context): string {
   const resolution = catalogue.resolve(name, () => true)
   return resolution.kind === 'found' ? resolution.entry.id : name
 }
 
-function costOf(id: string, context: Context): number {
+function countTokens(id: string, context: Context): number {
   const entry = context.catalogue.get(id)
   return entry ? context.cost(entry) : 0
 }
 
-function distinct(candidates: readonly Candidate[]): Candidate[] {
+function dropDuplicates(candidates: readonly Candidate[]): Candidate[] {
   const seen = new Set<string>()
   return candidates.filter(({ entry }) => !seen.has(entry.id) && seen.add(entry.id))
 }
@@ -169,10 +169,10 @@ function distinct(candidates: readonly Candidate[]): Candidate[] {
 // Sources that are still connecting: a search that finds nothing waits for them, but not for long, and then says who is missing.
 
 /** Missing sources that are named in one answer. */
-const MOST_NAMED = 5
+const MAX_NAMED = 5
 
 /** Only sources of which nothing is known can still bring what was asked for. */
-function missing({ filters: { server } }: Pick<ParsedQuery, 'filters'>, context: Context): Source[] {
+function listMissing({ filters: { server } }: Pick<ParsedQuery, 'filters'>, context: Context): Source[] {
   return [...context.catalogue.sources.values()].filter(
     ({ name, state, ids }) =>
       state !== 'ready' &&
@@ -182,25 +182,28 @@ function missing({ filters: { server } }: Pick<ParsedQuery, 'filters'>, context:
 }
 
 /** The source that a name of an unknown tool begins with, where nothing is known of that source: it may have the tool. */
-export function findAwaySource(asked: string, context: Context): { name: string; state: string } | undefined {
+export function findMissingSource(
+  asked: string,
+  context: Context,
+): { name: string; state: string } | undefined {
   // No name of a server is longer.
   const begun = asked.slice(0, 300)
   const beginnings = [...begun.matchAll(/[^\p{L}\p{N}]|$/gu)].map(({ index }) => begun.slice(0, index))
   const folded = new Set(beginnings.map(foldName).filter((beginning) => beginning !== ''))
-  const source = missing({ filters: {} }, context).find(
+  const source = listMissing({ filters: {} }, context).find(
     ({ name }) => folded.has(foldName(name)) && context.gate.mayName(name),
   )
   if (source?.state === 'failed') wake(source)
-  return source && { name: quote(source.name, 60), state: whyAway(source.state, source) }
+  return source && { name: quote(source.name, 60), state: describeState(source.state, source) }
 }
 
 /** Sources that failed may work again: whoever owns them is asked to try, and nobody waits for it here. */
-function wakeMissing(query: ParsedQuery, context: Context): void {
-  for (const source of missing(query, context)) if (source.state === 'failed') wake(source)
+function wakeMissingSources(query: ParsedQuery, context: Context): void {
+  for (const source of listMissing(query, context)) if (source.state === 'failed') wake(source)
 }
 
 /** The same for those whose tools were found, and that nobody has seen work since they failed. */
-function wakeFound(entries: readonly Entry[], context: Context): void {
+function wakeTentativeSources(entries: readonly Entry[], context: Context): void {
   for (const name of new Set(entries.map((entry) => entry.source))) {
     const source = context.catalogue.sources.get(name)
     if (source?.tentative) wake(source)
@@ -222,36 +225,36 @@ async function waitForSources(
   hasAnswer: () => Promise<boolean>,
 ): Promise<void> {
   const { waitForSources: most } = context.settings
-  const connecting = () => missing(query, context).some(({ state }) => state === 'connecting')
+  const connecting = () => listMissing(query, context).some(({ state }) => state === 'connecting')
   if (most === 0 || !connecting() || (await hasAnswer())) return
   await context.catalogue.until(() => !connecting(), most)
 }
 
 /** Why a tool cannot be used, with what the user can do about its server. */
-export function awayState(entry: Entry, availability: string, context: Context): string {
-  return whyAway(availability, context.catalogue.sources.get(entry.source))
+export function describeAwayTool(entry: Entry, availability: string, context: Context): string {
+  return describeState(availability, context.catalogue.sources.get(entry.source))
 }
 
 /** What is missing, as a search result names it; `named`: only what the query itself speaks of. */
-export function awaySources(
+export function listMissingSources(
   query: ParsedQuery,
   context: Context,
   named: boolean,
 ): { name: string; state: string }[] {
-  return missing(query, context)
-    .filter(({ name }) => context.gate.mayName(name) && (!named || speaksOf(query.text, name)))
-    .slice(0, MOST_NAMED)
-    .map((source) => ({ name: quote(source.name, 60), state: whyAway(source.state, source) }))
+  return listMissing(query, context)
+    .filter(({ name }) => context.gate.mayName(name) && (!named || mentions(query.text, name)))
+    .slice(0, MAX_NAMED)
+    .map((source) => ({ name: quote(source.name, 60), state: describeState(source.state, source) }))
 }
 
 /** Whether a word of a source's name stands in the text. Short ones stand there by accident. */
-function speaksOf(text: string, name: string): boolean {
-  const wordsOf = (written: string) => written.toLowerCase().split(/[^\p{L}\p{N}]+/u)
-  const words = new Set(wordsOf(text))
-  return wordsOf(name).some((word) => word.length > 3 && words.has(word))
+function mentions(text: string, name: string): boolean {
+  const splitWords = (written: string) => written.toLowerCase().split(/[^\p{L}\p{N}]+/u)
+  const words = new Set(splitWords(text))
+  return splitWords(name).some((word) => word.length > 3 && words.has(word))
 }
 
-function whyAway(availability: string, source: Source | undefined): string {
+function describeState(availability: string, source: Source | undefined): string {
   return source && source.state === availability && source.advice !== ''
     ? `${availability} (${source.advice})`
     : availability

@@ -16,20 +16,20 @@ import type { Ranked } from '../../search/searcher.js'
 import { certainFrom, type Shares, sharesAt } from '../../search/tuning.js'
 import type { Context } from '../../surface/context.js'
 import type { SearchRequest } from '../../surface/meta-tools.js'
-import { exactNames } from './by-name.js'
+import { findExactNames } from './by-name.js'
 import type { Candidate } from './candidate.js'
-import { awayState } from './find.js'
+import { describeAwayTool } from './find.js'
 
 /** Hits the ranker is asked for. Most are never looked at, but some of the first may be loaded, denied or away. */
 const RANKED = 128
 /** Where these leave too few that can be used, so many times more are asked for. */
-const FURTHER = 8
+const WIDEN_BY = 8
 /** Servers that are away and would have fitted: so many are named. */
-const MOST_AWAY = 3
+const MAX_AWAY = 3
 /** The score of a tool that the query names. */
-const EXACT = Number.MAX_VALUE
+const EXACT_SCORE = Number.MAX_VALUE
 /** Where nothing reaches the cut-off, tools that come this close to it are named. */
-const SUGGESTED = 0.75
+const WEAK_SHARE = 0.75
 export interface KeywordHits {
   readonly hits: readonly Candidate[]
   /** Ids of tools that fit less well: they are named only. */
@@ -56,7 +56,7 @@ const NONE: KeywordHits = {
   unclear: false,
 }
 
-export async function keywordHits(
+export async function findKeywordHits(
   query: ParsedQuery,
   request: SearchRequest,
   limit: number,
@@ -67,8 +67,8 @@ export async function keywordHits(
   const hasWords = query.text !== '' || query.must.length > 0
   if (!hasWords && (server ?? group ?? domain ?? request.domain) === undefined) return NONE
   const sorted = hasWords
-    ? await sortedTools(query, request, limit, state, context)
-    : sortOut(everyTool(context), query, request, limit, state, context)
+    ? await rankAndSort(query, request, limit, state, context)
+    : sortHits(listEveryTool(context), query, request, limit, state, context)
   const { cutOff, autoLoad } = context.settings
   const { answer, load } = sharesAt(cutOff)
   // Who wants every answer loaded reproduces a system that tells neither what to load from what to show, nor what is clear.
@@ -77,29 +77,29 @@ export async function keywordHits(
     cutHits({ ...sorted, bestAway }, most, { answer: least, load }, (id) => isOnSurface(state, id))
   const isClear = ({ coverage }: { readonly coverage: number }) =>
     autoLoad === 'all' || isClearHit({ coverage })
-  const beside = cutTo(consideredHits).hits
+  const considered = cutTo(consideredHits).hits
   const near = cutTo(decisiveHits, load).hits
   // Next to what is away, nothing may be left that is an answer: then the nearest is named.
   const decisive = near.length > 0 || autoLoad === 'all' ? near : cutTo(decisiveHits, load, 0).hits
   const unclear = decisive.length > 0 && (near.length === 0 || !decisive.some(isClear))
-  const best = beside.reduce((highest, { score }) => Math.max(highest, score), 0)
+  const best = considered.reduce((highest, { score }) => Math.max(highest, score), 0)
   // One that is away is named where it would have come first, and would have been a clear answer.
   const wouldFit = (each: { readonly score: number; readonly coverage: number }) =>
     decisive.length === 0 || (isClear(each) && (unclear || each.score >= best))
-  const unavailable = firstOfSource(sorted.unavailable.filter(wouldFit)).slice(0, MOST_AWAY)
+  const unavailable = takeFirstOfSource(sorted.unavailable.filter(wouldFit)).slice(0, MAX_AWAY)
   const skipped = sorted.skipped.filter(
     (each) => wouldFit(each) && each.score >= sorted.bestAway * shares.answer,
   )
   if (unclear) {
     const nearest = nearestOf(decisive, Math.min(limit, nearestHits))
     const hits = nearest.map((hit) => (isLoadable(hit, nearest[0]) ? hit : { ...hit, sure: false }))
-    const quarantined = await quarantinedSources(query, request, context)
+    const quarantined = await listQuarantinedSources(query, request, context)
     return { hits, more: 0, weak: [], unavailable, skipped, quarantined, unclear: hits.length > 0 }
   }
   const cut = cutTo(limit)
-  const quarantined = cut.hits.length === 0 ? await quarantinedSources(query, request, context) : []
+  const quarantined = cut.hits.length === 0 ? await listQuarantinedSources(query, request, context) : []
   const isLoaded = ({ entry }: Hit) => isOnSurface(state, entry.id)
-  const fitting = limit < consideredHits ? withoutCrowd(beside, limit) : cut.hits
+  const fitting = limit < consideredHits ? limitLearned(considered, limit) : cut.hits
   const named = fitting.filter((hit) => hit.named).length
   const ordered =
     autoLoad === 'all'
@@ -110,9 +110,9 @@ export async function keywordHits(
           ({ learnedOnly }) => !learnedOnly,
         )
   // What is asked for by name, then what is new to the model.
-  const placeOf = (hit: Hit) => (hit.named ? 0 : isLoaded(hit) ? 2 : 1)
+  const rankPlace = (hit: Hit) => (hit.named ? 0 : isLoaded(hit) ? 2 : 1)
   const hits = [...ordered]
-    .sort((first, second) => placeOf(first) - placeOf(second))
+    .sort((first, second) => rankPlace(first) - rankPlace(second))
     .slice(0, Math.max(limit, named))
     .map((hit) => ({ ...hit, clear: isClear(hit) }))
   const isMore = (hit: Hit) =>
@@ -122,28 +122,28 @@ export async function keywordHits(
 }
 
 /** One line for each server is enough. */
-function firstOfSource<T extends { readonly source: string }>(away: readonly T[]): T[] {
+function takeFirstOfSource<T extends { readonly source: string }>(away: readonly T[]): T[] {
   return away.filter(({ source }, place) => away.findIndex((other) => other.source === source) === place)
 }
 
 /** Ranked and sorted out; again with more of them, where what is denied or away has left too few. */
-async function sortedTools(
+async function rankAndSort(
   query: ParsedQuery,
   request: SearchRequest,
   limit: number,
   state: LedgerState,
   context: Context,
 ): Promise<SortedHits> {
-  for (let most = RANKED; ; most *= FURTHER) {
-    const ranked = await rankedTools(query, request, most, context)
-    const sorted = sortOut(ranked, query, request, limit, state, context)
+  for (let most = RANKED; ; most *= WIDEN_BY) {
+    const ranked = await rankTools(query, request, most, context)
+    const sorted = sortHits(ranked, query, request, limit, state, context)
     const last = ranked.at(-1)
     const mayBeMore = ranked.length >= most && last !== undefined && last.relevance >= context.settings.cutOff
     if (sorted.hits.length >= limit || !mayBeMore) return sorted
   }
 }
 
-async function rankedTools(
+async function rankTools(
   { text, must, ...query }: ParsedQuery,
   request: SearchRequest,
   limit: number,
@@ -158,7 +158,7 @@ async function rankedTools(
 }
 
 /** They are ranked by themselves, so that what is held back decides over no other tool. */
-async function quarantinedSources(
+async function listQuarantinedSources(
   query: ParsedQuery,
   request: SearchRequest,
   context: Context,
@@ -166,7 +166,7 @@ async function quarantinedSources(
   const { catalogue, gate, settings } = context
   if (!gate.hasQuarantined) return []
   const hasWords = query.text !== '' || query.must.length > 0
-  const ranked = hasWords ? await rankedTools(query, request, RANKED, context, true) : everyTool(context)
+  const ranked = hasWords ? await rankTools(query, request, RANKED, context, true) : listEveryTool(context)
   return ranked.flatMap(({ id, relevance }) => {
     const entry = relevance >= settings.cutOff ? catalogue.get(id) : undefined
     const isQuarantined =
@@ -176,7 +176,7 @@ async function quarantinedSources(
 }
 
 /** A query of filters alone asks for everything that passes them. */
-function everyTool({ catalogue }: Context): Ranked[] {
+function listEveryTool({ catalogue }: Context): Ranked[] {
   return [...catalogue.entries()]
     .map((entry): Ranked => ({ id: entry.id, score: 1, relevance: 1 }))
     .sort((a, b) => (a.id < b.id ? -1 : 1))
@@ -193,7 +193,7 @@ interface Hit extends Candidate {
 }
 
 /** A tool that fits, and whose source is away. */
-interface Away {
+interface AwayTool {
   readonly name: string
   readonly source: string
   readonly state: string
@@ -204,14 +204,14 @@ interface Away {
 interface SortedHits {
   readonly hits: readonly Hit[]
   readonly weak: readonly Hit[]
-  readonly unavailable: readonly Away[]
-  readonly skipped: readonly (Skipped & Pick<Away, 'score' | 'coverage'>)[]
+  readonly unavailable: readonly AwayTool[]
+  readonly skipped: readonly (Skipped & Pick<AwayTool, 'score' | 'coverage'>)[]
   /** The best score of a tool whose source is away or that cannot be used: next to it, what fits half as well is no answer either. */
   readonly bestAway: number
 }
 
 /** Ready, away, denied, weak: which of the ranked tools can answer. */
-function sortOut(
+function sortHits(
   ranked: readonly Ranked[],
   query: ParsedQuery,
   request: SearchRequest,
@@ -220,15 +220,18 @@ function sortOut(
   context: Context,
 ): SortedHits {
   const { cutOff, autoLoad } = context.settings
-  const named = exactNames(query.text, context)
+  const named = findExactNames(query.text, context)
   const hits: Hit[] = []
   const weak: Hit[] = []
   const loadedOnes: Hit[] = []
-  const unavailable: Away[] = []
-  const skipped: (Skipped & Pick<Away, 'score' | 'coverage'>)[] = []
+  const unavailable: AwayTool[] = []
+  const skipped: (Skipped & Pick<AwayTool, 'score' | 'coverage'>)[] = []
   const seen = new Set<string>()
   let bestAway = 0
-  const inOrder = [...[...named.keys()].map((id): Ranked => ({ id, score: EXACT, relevance: 1 })), ...ranked]
+  const inOrder = [
+    ...[...named.keys()].map((id): Ranked => ({ id, score: EXACT_SCORE, relevance: 1 })),
+    ...ranked,
+  ]
   for (const {
     id,
     score,
@@ -239,12 +242,12 @@ function sortOut(
     ownScore = score,
   } of inOrder) {
     const entry = context.catalogue.get(id)
-    const left = entry ? undefined : context.catalogue.skippedTools.get(id)
-    if (left && relevance >= cutOff && skipped.length < limit && !seen.has(id)) {
+    const unusable = entry ? undefined : context.catalogue.skippedTools.get(id)
+    if (unusable && relevance >= cutOff && skipped.length < limit && !seen.has(id)) {
       seen.add(id)
-      if (meetsFilters(left.entry, query, request) && context.gate.visible(left.entry)) {
+      if (meetsFilters(unusable.entry, query, request) && context.gate.visible(unusable.entry)) {
         bestAway = Math.max(bestAway, score)
-        skipped.push({ ...left, score, coverage })
+        skipped.push({ ...unusable, score, coverage })
       }
     }
     if (!entry || seen.has(id) || !meetsFilters(entry, query, request)) continue
@@ -256,7 +259,7 @@ function sortOut(
       const isAway = !['denied', 'vanished', 'quarantined'].includes(availability)
       if (!isAway || !fits) continue
       bestAway = Math.max(bestAway, score)
-      const state = awayState(entry, availability, context)
+      const state = describeAwayTool(entry, availability, context)
       unavailable.push({ name: entry.wireName, source: entry.source, state, score, coverage })
       continue
     }
@@ -268,7 +271,7 @@ function sortOut(
       deprecated,
       explicit: false,
       clear: true,
-      named: score === EXACT,
+      named: score === EXACT_SCORE,
       called: relevance === 1,
       // What only its use speaks for is shown and not loaded: uses can be farmed.
       sure: ownRelevance >= cutOff && (autoLoad !== 'certain' || certainty >= certainFrom),
@@ -280,7 +283,7 @@ function sortOut(
     if (request.includeLoaded === false && isOnSurface(state, id)) {
       if (fits) loadedOnes.push(hit)
     } else if (fits) hits.push(hit)
-    else if (relevance >= cutOff * SUGGESTED && weak.length < limit) weak.push(hit)
+    else if (relevance >= cutOff * WEAK_SHARE && weak.length < limit) weak.push(hit)
   }
   // Where nothing else fits, "there is no such tool" would be untrue of one that is loaded.
   return { hits: hits.length > 0 ? hits : loadedOnes, weak, unavailable, skipped, bestAway }
@@ -298,9 +301,9 @@ export function cutHits(
   const isFresh = ({ entry }: Hit) => !isLoadedTool(entry.id)
   // Where a tool was named, what its words also fit is no answer to the question.
   const fitting = byWords.filter((hit) => !hit.called)
-  const best = byName.length > 0 ? Number.POSITIVE_INFINITY : Math.max(bestAway, bestOwn(fitting))
+  const best = byName.length > 0 ? Number.POSITIVE_INFINITY : Math.max(bestAway, findBestScore(fitting))
   const isStrong = (hit: Hit) => isNear(hit, best, shares) || (byName.length === 0 && hit.called)
-  const strong = withoutCrowd(byWords.filter(isStrong), limit)
+  const strong = limitLearned(byWords.filter(isStrong), limit)
   // Tools the model does not have yet come first; within each half the ranking stands.
   const fresh = strong.filter(isFresh)
   const ranking = [...fresh, ...strong.filter((hit) => !isFresh(hit))]
@@ -317,13 +320,13 @@ export function cutHits(
 }
 
 /** Others are measured by what the words find; by what was learned only where they find nothing. */
-function bestOwn(hits: readonly Hit[]): number {
-  const spoken = hits.filter(({ learnedOnly }) => !learnedOnly)
-  return (spoken.length > 0 ? spoken : hits).reduce((best, { ownScore }) => Math.max(best, ownScore), 0)
+function findBestScore(hits: readonly Hit[]): number {
+  const byWords = hits.filter(({ learnedOnly }) => !learnedOnly)
+  return (byWords.length > 0 ? byWords : hits).reduce((best, { ownScore }) => Math.max(best, ownScore), 0)
 }
 
 /** What only use speaks for has one place before what the words find, and those that are left. */
-function withoutCrowd(hits: readonly Hit[], limit: number): Hit[] {
+function limitLearned(hits: readonly Hit[], limit: number): Hit[] {
   let left = Math.max(1, limit - hits.filter(({ learnedOnly }) => !learnedOnly).length)
   return hits.filter(({ learnedOnly }) => !learnedOnly || left-- > 0)
 }
