@@ -1,4 +1,4 @@
-/** One conversation: plans, appends to its ledger, then answers. Its whole state is in the ledger. */
+/** Opens a conversation, which plans requests, appends to its ledger, then answers. Its whole state is in the ledger. */
 import { createEagerTotal, measureSurface } from './accounting/accounting.js'
 import { type Measurement, readMeasurement } from './accounting/measurement.js'
 import { type Inspection, inspect } from './accounting/projections.js'
@@ -15,22 +15,22 @@ import { openLedger, sumUp } from './ledger/open-ledger.js'
 import type { WireSupport } from './surface/auto.js'
 import type { Context } from './surface/context.js'
 import { applyReturn } from './surface/freeze.js'
-import { READER_ID, readerTool } from './surface/meta-tools.js'
+import { createReaderTool, READER_ID } from './surface/meta-tools.js'
 import { type NoticePlace, plan } from './surface/plan.js'
 import { createToolLister, project, type SurfaceView } from './surface/project.js'
 import type { Prompts } from './surface/prompts.js'
 import { type ChildOptions, childScope, createContexts, type Scope, type Shared } from './surface/scope.js'
 import type { BoundThinking } from './surface/thinking.js'
 import type { Notice } from './tool/notice.js'
-import type { CallOutcomes } from './turn/ended-calls.js'
+import type { CallOutcomes } from './turn/call-outcomes.js'
 import type { Compaction, ImportedStep, ImportReport, LoadReport, UnloadReport } from './turn/host-steps.js'
 import { type CallAnswer, type RunOptions, runCalls } from './turn/run.js'
 import type { ModelCall } from './turn/verdict.js'
 
-/** Many hosts only begin and run. */
+/** Loaded on first use: many hosts only begin and run. */
 const importHostSteps = lazily(() => import('./turn/host-steps.js'))
-/** Few histories lack an answer to a call. */
-const importCallOutcomes = lazily(() => import('./turn/ended-calls.js'))
+/** Loaded on first use: few histories lack an answer to a call. */
+const importCallOutcomes = lazily(() => import('./turn/call-outcomes.js'))
 
 export interface Conversation {
   readonly id: string
@@ -56,7 +56,7 @@ export interface Conversation {
   }): Promise<SurfaceView>
   /** Judges, runs and settles the calls of one reply. Answers have the order of the calls. No model input makes it throw. */
   run(calls: readonly ModelCall[], options?: RunOptions): Promise<CallAnswer[]>
-  /** Loads tools by name. The event `loaded` contains `source`: an operator's wish (default) or a `pin` of the host. */
+  /** Loads tools by name. The event `loaded` records the source: an `operator` (default), or a `pin` of the host. */
   load(names: readonly string[], source?: 'operator' | 'pin'): Promise<LoadReport>
   /** Unloads tools. The model can still find and call them; use a policy to forbid a tool. */
   unload(names: readonly string[]): Promise<UnloadReport>
@@ -118,23 +118,10 @@ export function adapterPort(conversation: Conversation): AdapterPort {
   throw invalid('conversation', 'An adapter takes a conversation: await toolwell.open({ id }) gives one.')
 }
 
-/** Counting the tokens of a larger catalogue at once would block the event loop. */
-const MANY_TOOLS = 500
+/** Calls of hidden tools, without any search, after which `search-ignored` is reported once. */
+const MAX_UNSEARCHED = 3
 
-/** Counts the definitions that a plan needs, in pieces, once for each revision of the catalogue. */
-async function countDefinitions(context: Context, counted: Map<string, number>): Promise<void> {
-  const { catalogue, gate, wire } = context
-  if (catalogue.size < MANY_TOOLS || counted.get(wire) === catalogue.revision) return
-  counted.set(wire, catalogue.revision)
-  await runInPieces(catalogue.entries(), (entry) => {
-    if (gate.visible(entry)) context.cost(entry)
-  })
-}
-
-/** Hidden calls without a single search, after which the model is reported once. */
-const IGNORED_SEARCHES = 3
-
-/** Warnings for one conversation at most. */
+/** Warnings that one conversation reports. */
 const MAX_WARNINGS = 100
 
 export interface ConversationShared extends Shared {
@@ -165,12 +152,12 @@ export async function openConversation(
   const { store } = shared
   const notify = (notice: Notice) => shared.publish({ ...notice, conversation: id })
   const emit = (event: LedgerEvent) => shared.publish({ ...event, conversation: id })
-  // Some result is kept, so the tool that reads kept results is offered.
+  // The reader of kept results is hidden until a result is kept.
   let hasKept = false
   const getContext = createContexts(shared, scope, notify, (tool) => tool === READER_ID && !hasKept)
   const offerReader = () => {
     hasKept = true
-    shared.catalogue.addMeta(readerTool(shared.settings.prompts))
+    shared.catalogue.addMeta(createReaderTool(shared.settings.prompts))
   }
   const stored = await openLedger(store, id)
   const isResumed = seed?.parent !== undefined && stored.parent === seed.parent
@@ -191,7 +178,7 @@ export async function openConversation(
     fresh.forEach(emit)
     observe?.(fresh)
     const { hiddenCalls, searchHistory } = log.state.calls
-    if (hiddenBefore < IGNORED_SEARCHES && hiddenCalls >= IGNORED_SEARCHES && searchHistory.length === 0)
+    if (hiddenBefore < MAX_UNSEARCHED && hiddenCalls >= MAX_UNSEARCHED && searchHistory.length === 0)
       notify({ kind: 'search-ignored', hiddenCalls })
     hiddenBefore = hiddenCalls
   })
@@ -425,4 +412,17 @@ export async function openConversation(
   }
   shared.opened.add(id, opened)
   return opened
+}
+
+/** Counting the tokens of a larger catalogue at once would block the event loop. */
+const MANY_TOOLS = 500
+
+/** Counts the definitions that a plan needs, in pieces, once for each revision of the catalogue. */
+async function countDefinitions(context: Context, counted: Map<string, number>): Promise<void> {
+  const { catalogue, gate, wire } = context
+  if (catalogue.size < MANY_TOOLS || counted.get(wire) === catalogue.revision) return
+  counted.set(wire, catalogue.revision)
+  await runInPieces(catalogue.entries(), (entry) => {
+    if (gate.visible(entry)) context.cost(entry)
+  })
 }

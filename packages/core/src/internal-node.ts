@@ -1,4 +1,4 @@
-/** The same for packages that run on Node alone: files and folders. */
+/** Shared parts that need Node: files and folders. Not for hosts: any release may change them. */
 export { withFileLock } from './ledger/stores/file-lock.js'
 export {
   checkLedger,

@@ -132,7 +132,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
     explain: (name, agent) => {
       const resolution = catalogue.resolve(name, () => true)
       const skipped = resolution.kind === 'none' ? catalogue.skipped(name) : undefined
-      if (skipped) return { deferred: false, because: `left out: ${skipped.finding.detail}`, skipped: true }
+      if (skipped) return { deferred: false, because: `skipped: ${skipped.finding.detail}`, skipped: true }
       if (resolution.kind === 'none') return undefined
       const decide = (entry: Entry) => decideExposure(entry, { ...settings, ...dropUndefined({ agent }) })
       if (resolution.kind !== 'found') {

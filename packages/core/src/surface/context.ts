@@ -1,6 +1,4 @@
-/**
- * Everything a conversation decides with: catalogue, gate, settings and memoised definitions. The fold never sees it.
- */
+/** Creates the context of a conversation: catalogue, gate, settings and memoised definitions. The fold never reads it. */
 
 import { lazily } from '../base/async.js'
 import { dropUndefined } from '../base/data.js'
@@ -54,7 +52,7 @@ export interface Context {
   loadToken(entry: Entry): string
 }
 
-type Given = Omit<
+type ContextOptions = Omit<
   Context,
   | 'exposure'
   | 'describe'
@@ -75,7 +73,7 @@ type Given = Omit<
   readonly memo: DefinitionMemo
 }
 
-/** Definitions computed from tools. They are held weakly: of thousands, few are used. */
+/** Definitions computed from tools. The references are weak, because few of thousands are used. */
 export interface DefinitionMemo {
   /** The tool after the host's hook and the wire's rules; it shares the tool's own schema. */
   readonly fitted: WeakMap<Entry, WeakRef<Fitted>>
@@ -103,7 +101,7 @@ export function createMemos(catalogue: Catalogue, settings: Settings): (wire: st
   }
 }
 
-/** Throws if the transformed definition is not an object that JSON can represent. */
+/** Applies a change by `transformDefinition`. Throws if JSON cannot represent the definition. */
 function applyTransform(
   entry: Entry,
   changed: Partial<Pick<WireTool, 'description' | 'inputSchema'>>,
@@ -119,7 +117,7 @@ function applyTransform(
 /** The validator is large and not needed before the first call. */
 const importValidation = lazily(() => import('../schema/validation.js'))
 
-export function createContext(given: Given): Context {
+export function createContext(given: ContextOptions): Context {
   const { settings, wire, notify, memo, alsoEager, everythingEager, agent, principal } = given
   const options = {
     eager: alsoEager.length > 0 ? [...settings.eager, ...alsoEager] : settings.eager,
@@ -175,7 +173,7 @@ export function createContext(given: Given): Context {
       return decideExposure(entry, options)
     },
     describe: (entry) => {
-      // Without the hook, a card needs no schema.
+      // Without the hook, the schema need not be read.
       if (settings.transformDefinition) return getSent(entry).description
       return fitDescription(entry.tool.description ?? '', wire)
     },

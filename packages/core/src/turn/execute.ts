@@ -1,4 +1,4 @@
-/** Runs one call, and makes of what came of it what the model will read. Nothing a tool does throws here. */
+/** Runs one call and turns its result, or its failure, into the text that the model reads. A tool cannot make it throw. */
 
 import { abortable, lazily } from '../base/async.js'
 import { dropUndefined } from '../base/data.js'
@@ -9,41 +9,40 @@ import type { Context } from '../surface/context.js'
 import { BRIDGE_NAME, READER_ID, READER_NAME } from '../surface/meta-tools.js'
 import type { Notice } from '../tool/notice.js'
 import type { ToolProgress } from '../tool/tool.js'
-import { type PreparedResult, prepareResult } from './content.js'
-import { listSeenSources } from './seen-sources.js'
+import { type PreparedResult, prepareResult } from './prepare-result.js'
+import { listSeenSources } from './sources.js'
 import type { Outcome, TargetCall, Verdict } from './verdict.js'
 
-/** Runs the real target. Throwing, or rejecting, is a failed call: the model reads the message. */
+/** Runs the target. If it throws or rejects, the call has failed, and the model reads the message. */
 export type Execute = (call: TargetCall, signal: AbortSignal | undefined) => unknown
 
 export interface RunOptions {
-  /** Default: the tool's own `execute`. Put permissions and approval prompts here: it sees the target, never a wrapper. */
+  /** Replaces the tool's own `execute`. Ask for permission here: the call is the target, never a wrapper. */
   readonly execute?: Execute
   readonly signal?: AbortSignal
-  /** Signs of progress of the calls under way. */
+  /** Receives the progress of running calls. */
   readonly onProgress?: (progress: ToolProgress & { readonly callId: string; readonly tool: string }) => void
 }
 
 export interface Runner {
   readonly log: LedgerLog
-  /** The event with which the history of the last request begins: what was started before is another call. */
+  /** The id of the first event of the last request's history. Calls that were started earlier are other calls. */
   readonly historyStart: number
   context(): Context
   notify(notice: Notice): void
-  /** A result is kept: from now on this conversation has the tool that reads it. */
+  /** Adds the tool that reads kept results to this conversation. */
   offerReader(): void
 }
 
-/** What came of a call, and what of it is kept. */
+/** The outcome of a call that ran. */
 export interface Execution {
   readonly outcome: Outcome
   readonly result?: PreparedResult
-  /** Where it failed: the beginning of what it said, or why that cannot be shown. */
+  /** If it failed: the start of its message, or the reason why the message cannot be shown. */
   readonly detail?: string
 }
 
-/** Few conversations have a result that is kept. */
-const importReader = lazily(() => import('./read-kept.js'))
+const importReader = lazily(() => import('./read-kept-result.js'))
 
 export async function execute(
   verdict: Extract<Verdict, { kind: 'run' }>,
@@ -52,7 +51,7 @@ export async function execute(
 ): Promise<Execution> {
   const context = runner.context()
   const { entry, target } = verdict
-  // What is kept is the conversation's own: no host runs this.
+  // Kept results belong to the conversation, so `options.execute` does not run their reader.
   if (entry.id === READER_ID) {
     const { readKeptResult } = await importReader()
     const text = await readKeptResult(target.input, runner.log.state, context)
@@ -79,7 +78,7 @@ export async function execute(
   }
 }
 
-/** Thrown or returned: it is the same failure. */
+/** Creates the result of a call that threw or returned an error. */
 function createFailure(error: unknown): ToolResult {
   return toolResult([{ type: 'text', text: describeError(error) }], { isError: true })
 }
@@ -93,49 +92,49 @@ function createTimeout(
   return { kind: 'timed-out', tool: entry.id, asked, text }
 }
 
-/** Its value as the model will read it. One that cannot be written down is an error, although the tool ran. */
+/** Turns a value into an outcome. A value that cannot be written as text is an error, although the tool ran. */
 async function createOutcome(
   { entry, asked, call }: Extract<Verdict, { kind: 'run' }>,
   value: unknown,
-  { log, context, offerReader: keeps }: Runner,
+  { log, context, offerReader }: Runner,
 ): Promise<Execution> {
   const at = context()
   const { prompts } = at.settings
   const bridge = log.state.frozen?.delivery === 'bridge' ? BRIDGE_NAME : undefined
   const { wireName: name } = entry
   const failed = { kind: 'error', tool: entry.id, asked } as const
-  const content = await prepareResult(
+  const result = await prepareResult(
     value,
     { entry, anchor: call.anchor, ledger: log.id, bridge, reader: READER_NAME },
     at,
   )
-  if ('problem' in content) {
-    const problem = firstLine(content.problem, 300)
+  if ('problem' in result) {
+    const problem = firstLine(result.problem, 300)
     const detail = `its result cannot be shown: ${problem}`
     return { outcome: { ...failed, text: prompts.unprintable({ name, problem }) }, detail }
   }
-  if (content.readable) keeps()
-  const { isError, parts } = content
-  const said = content.text === '' ? prompts.noOutput() : content.text
-  const kept = content.kept.length > 0 ? { kept: content.kept.map(({ handle }) => handle) } : {}
+  if (result.readable) offerReader()
+  const { isError, parts } = result
+  const said = result.text === '' ? prompts.noOutput() : result.text
+  const kept = result.kept.length > 0 ? { kept: result.kept.map(({ handle }) => handle) } : {}
   if (!isError)
     return {
       outcome: { kind: 'result', tool: entry.id, value, text: said, ...dropUndefined({ parts }), ...kept },
-      result: content,
+      result,
     }
-  const text = prompts.failed({ name, error: content.text })
-  const detail = quote(content.text)
-  if (!parts) return { outcome: { ...failed, text, ...kept }, result: content, detail }
+  const text = prompts.failed({ name, error: result.text })
+  const detail = quote(result.text)
+  if (!parts) return { outcome: { ...failed, text, ...kept }, result, detail }
   const words = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
   const first: ResultPart = { type: 'text', text: prompts.failed({ name, error: words }) }
   return {
     outcome: { ...failed, text, parts: [first, ...parts.filter(isMedia)], ...kept },
-    result: content,
+    result,
     detail,
   }
 }
 
-/** Anything can be thrown, even what cannot be turned into text. */
+/** Any value can be thrown, even if `String` fails on it. */
 function describeError(error: unknown): string {
   try {
     return error instanceof Error ? String(error.message) : String(error)
@@ -170,14 +169,12 @@ function runTool({ tool, input, context }: TargetCall): unknown {
   return tool.execute(input, context)
 }
 
-// Ends the wait for a call when its time is over. The call is told to stop; what it gives afterwards is dropped.
-
-/** Thrown when the time is over: whether the call took effect is not known. */
+/** The time limit is over. The call may still have had its effect. */
 export class TimeLimitError extends Error {}
 
 /**
- * Runs the work with a signal that ends with the host's, or when `limit` milliseconds are over. Without a limit the host's signal
- * is passed on as it is. `onLate` hears of a result that came after the limit.
+ * Runs the work for at most `limit` milliseconds. Its signal aborts with the host's signal, or when the time is over. A
+ * later result is dropped and reported to `onLate`.
  */
 export async function runWithTimeLimit<T>(
   work: (signal: AbortSignal | undefined) => T | Promise<T>,

@@ -1,4 +1,4 @@
-/** Runs the calls of one reply: judged together, written down before they run, settled in one append, and only then answered. */
+/** Runs the calls of one reply: judges them together, records their start, runs them, records all outcomes in one append, and answers. */
 
 import { lazily } from '../base/async.js'
 import { dropUndefined } from '../base/data.js'
@@ -14,12 +14,13 @@ export type { Execute, RunOptions } from './execute.js'
 export interface CallAnswer {
   readonly callId: string
   readonly outcome: Outcome
-  /** What the model reads, as text: what is no text is described. */
+  /** The text that the model reads. Parts that are not text are described. */
   readonly text: string
-  /** The same in parts, where it is more than text: each wire gives what it can take. */
+  /** The same in parts, if it is more than text. Each wire sends the parts that it supports. */
   readonly parts?: readonly ResultPart[]
 }
 
+const importJudge = lazily(() => import('./judge.js'))
 const importSettle = lazily(() => import('./settle.js'))
 const importExecute = lazily(() => import('./execute.js'))
 
@@ -28,29 +29,32 @@ export async function runCalls(
   calls: readonly ModelCall[],
   options: RunOptions,
 ): Promise<CallAnswer[]> {
-  // A misspelt `execute` would run what it was to ask about.
+  // If `execute` were misspelt, the tool would run without the host's approval.
   assertKnownKeys(options, ['execute', 'signal', 'onProgress'], 'run')
   assertFunction('run.execute', options.execute)
   assertFunction('run.onProgress', options.onProgress)
   if (calls.length === 0) return []
   const { log, context } = runner
   const { prompts } = context().settings
-  /** What the tools gave, and what the model reads of it: notes of a step that was taken again must not add up. */
   const executions = new Map<Verdict, Execution>()
+  /** Executions with notes for the model. Kept apart, because each retry of `settle` adds the notes again. */
   const outcomes = new Map<Verdict, Outcome>()
   let recorded = true
   let judgement: Judgement | undefined
   let judgedAt = 0
-  /** Everything the batch did, whoever else writes meanwhile: what ran has to be written down. */
-  const settleBatch = (): Promise<boolean> =>
+  /** Records the whole batch. Retries on conflict, because calls that ran must be recorded. */
+  const settle = (): Promise<boolean> =>
     appendWithRetry(
       runner,
       () => 'settle',
       async () => {
-        if (judgement && log.state.length !== judgedAt) judgement = await rejudge(runner, judgement)
+        if (judgement && log.state.length !== judgedAt) {
+          const { rejudgeSearches } = await importJudge()
+          judgement = await rejudgeSearches(judgement, log.state, context())
+        }
         judgedAt = log.state.length
-        const { settle } = await importSettle()
-        if (judgement) await settle(runner, judgement, executions, outcomes)
+        const { settleCalls } = await importSettle()
+        if (judgement) await settleCalls(runner, judgement, executions, outcomes)
       },
     )
   await log.exclusive(async () => {
@@ -59,12 +63,12 @@ export async function runCalls(
       () => (hasRuns(judgement) ? 'start' : 'settle'),
       async () => {
         judgement = undefined
-        const { settle } = await importSettle()
+        const { settleCalls } = await importSettle()
         judgement = await judgeAll(runner, calls)
         const started = createStartFacts(judgement)
-        // Where nothing runs, what was judged is settled with it: on what is true then, whoever else writes.
+        // If nothing runs, the answers are recorded in the same step, so that they fit the state they were judged by.
         if (started.length > 0) await log.append(started)
-        else await settle(runner, judgement, executions, outcomes)
+        else await settleCalls(runner, judgement, executions, outcomes)
       },
     )
     judgedAt = log.state.length
@@ -77,13 +81,13 @@ export async function runCalls(
     }))
   if (hasRuns(judgement)) {
     const { execute } = await importExecute()
-    // Not inside the queue: a tool may itself use this conversation.
+    // Outside the queue: a tool may use this conversation itself.
     await Promise.all(
       judgement.verdicts.map(async (verdict) => {
         if (verdict.kind === 'run') executions.set(verdict, await execute(verdict, options, runner))
       }),
     )
-    recorded = await log.exclusive(settleBatch)
+    recorded = await log.exclusive(settle)
   }
   const { addNote } = await importSettle()
   return judgement.verdicts.map((verdict): CallAnswer => {
@@ -104,17 +108,18 @@ export async function runCalls(
   })
 }
 
-/** Phase one: judge everything. A call that someone has started is not run again, here or anywhere. */
+/** Judges all calls. A call that was already started, here or in another process, does not run again. */
 async function judgeAll(
-  { log, context, historyStart: since }: Runner,
+  { log, context, historyStart }: Runner,
   calls: readonly ModelCall[],
 ): Promise<Judgement> {
-  const { judgeCalls, answerStartedCalls } = await importSettle()
+  const { judgeCalls } = await importJudge()
+  const { answerStartedCalls } = await importSettle()
   const { verdicts, batch } = await judgeCalls(calls, log.state, context())
-  return { verdicts: answerStartedCalls(verdicts, log, since, context().settings.prompts), batch }
+  return { verdicts: answerStartedCalls(verdicts, log, historyStart, context().settings.prompts), batch }
 }
 
-/** What is about to run, written down before it does: the fence. */
+/** Creates the facts that are recorded before calls run, so that no other process runs them again. */
 function createStartFacts({ verdicts }: Judgement): Anchored[] {
   return verdicts.flatMap((verdict): Anchored[] => {
     if (verdict.kind !== 'run') return []
@@ -127,7 +132,7 @@ function hasRuns(judgement: Judgement | undefined): boolean {
   return judgement?.verdicts.some((verdict) => verdict.kind === 'run') === true
 }
 
-/** Takes a step until it is done, against whoever else writes. False where the store failed. */
+/** Runs a step that appends, and retries it on conflict. False if the store failed. */
 async function appendWithRetry(
   { log, notify }: Runner,
   step: () => 'start' | 'settle',
@@ -139,26 +144,5 @@ async function appendWithRetry(
   } catch (error) {
     notify({ kind: 'append-failed', step: step(), detail: String(error) })
     return false
-  }
-}
-
-/** Other steps were taken while tools ran: searches are judged again, on what is true now. Calls that ran stay as they are. */
-async function rejudge({ log, context }: Runner, judgement: Judgement): Promise<Judgement> {
-  const searches = judgement.verdicts.filter(
-    (verdict) => verdict.kind === 'answer' && verdict.outcome.kind === 'search',
-  )
-  const { judgeCalls, createBatch } = await importSettle()
-  if (searches.length === 0)
-    return { verdicts: judgement.verdicts, batch: { ...createBatch(), inUse: judgement.batch.inUse } }
-  const again = await judgeCalls(
-    searches.map((verdict) => verdict.call),
-    log.state,
-    context(),
-  )
-  for (const id of judgement.batch.inUse) again.batch.inUse.add(id)
-  const byCall = new Map(again.verdicts.map((verdict) => [verdict.call, verdict]))
-  return {
-    verdicts: judgement.verdicts.map((verdict) => byCall.get(verdict.call) ?? verdict),
-    batch: again.batch,
   }
 }

@@ -5,8 +5,8 @@
 
 import { isRecord } from '../../base/data.js'
 import type { WireTool } from '../../tool/wire-tool.js'
+import { listRevealed } from '../../turn/load-found-tools.js'
 import type { CallAnswer } from '../../turn/run.js'
-import { listRevealed } from '../../turn/search-call/candidate.js'
 import { fitted, objectSchema } from '../shared/tools.js'
 import type { NativeWay } from './native-way.js'
 

@@ -4,8 +4,8 @@ import { isTaken } from '../../result/taken.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { WireTool } from '../../tool/wire-tool.js'
+import { listRevealed } from '../../turn/load-found-tools.js'
 import type { CallAnswer } from '../../turn/run.js'
-import { listRevealed } from '../../turn/search-call/candidate.js'
 import { writeParts } from '../shared/result-parts.js'
 import {
   type AnthropicMediaBlock,

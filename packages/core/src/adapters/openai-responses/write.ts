@@ -4,8 +4,8 @@ import { dropUndefined } from '../../base/data.js'
 import type { SurfaceView } from '../../surface/project.js'
 import { defaultPrompts, type Prompts } from '../../surface/prompts.js'
 import type { WireTool } from '../../tool/wire-tool.js'
+import { listRevealed } from '../../turn/load-found-tools.js'
 import type { CallAnswer } from '../../turn/run.js'
-import { listRevealed } from '../../turn/search-call/candidate.js'
 import { bySource } from '../shared/namespace.js'
 import {
   argumentsObject,

@@ -11,7 +11,7 @@ import { quoteName } from '../../search/quote-name.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
-import type { CallOutcome } from '../../turn/ended-calls.js'
+import type { CallOutcome } from '../../turn/call-outcomes.js'
 import { createOpenCalls } from './open-calls.js'
 import {
   argumentsObject,

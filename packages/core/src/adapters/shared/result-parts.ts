@@ -2,7 +2,7 @@
 
 import { isMedia, type MediaPart, type ResultPart } from '../../result/part.js'
 import type { Prompts } from '../../surface/prompts.js'
-import { describePart } from '../../turn/describe.js'
+import { describePart } from '../../turn/describe-part.js'
 
 /** `write` gives nothing for what the wire does not take. Words that stand side by side become one; blank ones are left out. */
 export function writeParts<Native extends object>(

@@ -1,6 +1,6 @@
-/** The tools that fit a query's words: ranked, sorted out by whether they can be used, and cut to those that answer. */
-import type { Entry, Skipped } from '../../catalogue/catalogue.js'
-import { isOnSurface, type LedgerState } from '../../ledger/fold.js'
+/** Finds the tools that match a query's words: ranks them, sorts them by availability, and cuts the list to the answers. */
+import type { Entry, Skipped } from '../catalogue/catalogue.js'
+import { isOnSurface, type LedgerState } from '../ledger/fold.js'
 import {
   clearFirst,
   consideredHits,
@@ -10,39 +10,40 @@ import {
   isNear,
   nearestHits,
   nearestOf,
-} from '../../search/answers.js'
-import type { ParsedQuery } from '../../search/query.js'
-import type { Ranked } from '../../search/searcher.js'
-import { certainFrom, type Shares, sharesAt } from '../../search/tuning.js'
-import type { Context } from '../../surface/context.js'
-import type { SearchRequest } from '../../surface/meta-tools.js'
-import { findExactNames } from './by-name.js'
-import type { Candidate } from './candidate.js'
-import { describeAwayTool } from './find.js'
+} from '../search/answers.js'
+import type { ParsedQuery } from '../search/query.js'
+import type { Ranked } from '../search/searcher.js'
+import { certainFrom, type Shares, sharesAt } from '../search/tuning.js'
+import type { Context } from '../surface/context.js'
+import type { SearchRequest } from '../surface/meta-tools.js'
+import type { Candidate } from './load-found-tools.js'
+import { findExactNames } from './named-tools.js'
+import { describeAwayTool } from './sources.js'
 
-/** Hits the ranker is asked for. Most are never looked at, but some of the first may be loaded, denied or away. */
+/** Hits to ask the ranker for. Many, because the first ones may be loaded, denied or away. */
 const RANKED = 128
-/** Where these leave too few that can be used, so many times more are asked for. */
+/** Factor by which the number grows if too few hits can be used. */
 const WIDEN_BY = 8
-/** Servers that are away and would have fitted: so many are named. */
+/** Servers that are away and have a matching tool: an answer names at most this many. */
 const MAX_AWAY = 3
 /** The score of a tool that the query names. */
 const EXACT_SCORE = Number.MAX_VALUE
-/** Where nothing reaches the cut-off, tools that come this close to it are named. */
+/** If no tool reaches the cut-off, tools above this share of it are named. */
 const WEAK_SHARE = 0.75
+
 export interface KeywordHits {
   readonly hits: readonly Candidate[]
-  /** Ids of tools that fit less well: they are named only. */
+  /** Ids of weaker hits. An answer only names them. */
   readonly weak: readonly string[]
-  /** Further tools that are clear and did not find room. */
+  /** Number of further clear hits that the limit cut off. */
   readonly more: number
-  /** Of each source that is away, the tool that would have been the best answer. */
+  /** The best tool of each source that is away, if it would be an answer. */
   readonly unavailable: readonly { readonly name: string; readonly state: string }[]
-  /** What would have been the best answer, and has a definition that cannot be used. */
+  /** Tools that would be the best answer, but whose definition cannot be used. */
   readonly skipped: readonly Skipped[]
-  /** Sources of quarantined tools that fit, one for each tool, where nothing clearly does. */
+  /** If no hit is clear: the source of each matching quarantined tool. */
   readonly quarantined: readonly string[]
-  /** The hits are only the nearest there is: none accounts for enough of what was asked for. */
+  /** No hit covers enough of the query. The hits are only the nearest tools. */
   readonly unclear: boolean
 }
 
@@ -71,7 +72,7 @@ export async function findKeywordHits(
     : sortHits(listEveryTool(context), query, request, limit, state, context)
   const { cutOff, autoLoad } = context.settings
   const { answer, load } = sharesAt(cutOff)
-  // Who wants every answer loaded reproduces a system that tells neither what to load from what to show, nor what is clear.
+  // `all` reproduces systems that load every hit. They do not distinguish clear hits, or hits that are only shown.
   const shares = { answer: autoLoad === 'all' ? load : answer, load }
   const cutTo = (most: number, least = shares.answer, bestAway = sorted.bestAway) =>
     cutHits({ ...sorted, bestAway }, most, { answer: least, load }, (id) => isOnSurface(state, id))
@@ -79,11 +80,11 @@ export async function findKeywordHits(
     autoLoad === 'all' || isClearHit({ coverage })
   const considered = cutTo(consideredHits).hits
   const near = cutTo(decisiveHits, load).hits
-  // Next to what is away, nothing may be left that is an answer: then the nearest is named.
+  // If a better tool is away, no hit may remain. Then the answer names the nearest.
   const decisive = near.length > 0 || autoLoad === 'all' ? near : cutTo(decisiveHits, load, 0).hits
   const unclear = decisive.length > 0 && (near.length === 0 || !decisive.some(isClear))
   const best = considered.reduce((highest, { score }) => Math.max(highest, score), 0)
-  // One that is away is named where it would have come first, and would have been a clear answer.
+  // Name an unusable tool only if it would be the first and a clear answer.
   const wouldFit = (each: { readonly score: number; readonly coverage: number }) =>
     decisive.length === 0 || (isClear(each) && (unclear || each.score >= best))
   const unavailable = takeFirstOfSource(sorted.unavailable.filter(wouldFit)).slice(0, MAX_AWAY)
@@ -109,7 +110,7 @@ export async function findKeywordHits(
           ({ called }) => called,
           ({ learnedOnly }) => !learnedOnly,
         )
-  // What is asked for by name, then what is new to the model.
+  // Named tools first, then tools that the model does not have yet.
   const rankPlace = (hit: Hit) => (hit.named ? 0 : isLoaded(hit) ? 2 : 1)
   const hits = [...ordered]
     .sort((first, second) => rankPlace(first) - rankPlace(second))
@@ -121,12 +122,12 @@ export async function findKeywordHits(
   return { hits, weak: cut.weak, more, unavailable, skipped, quarantined, unclear }
 }
 
-/** One line for each server is enough. */
+/** Keeps one tool of each server. */
 function takeFirstOfSource<T extends { readonly source: string }>(away: readonly T[]): T[] {
   return away.filter(({ source }, place) => away.findIndex((other) => other.source === source) === place)
 }
 
-/** Ranked and sorted out; again with more of them, where what is denied or away has left too few. */
+/** Ranks and sorts tools. Ranks more of them if too few can be used. */
 async function rankAndSort(
   query: ParsedQuery,
   request: SearchRequest,
@@ -157,7 +158,7 @@ async function rankTools(
   return context.rank({ text, must, limit, accept }, withQuarantined)
 }
 
-/** They are ranked by themselves, so that what is held back decides over no other tool. */
+/** Ranks quarantined tools in a separate search, so that they do not influence other results. */
 async function listQuarantinedSources(
   query: ParsedQuery,
   request: SearchRequest,
@@ -175,24 +176,24 @@ async function listQuarantinedSources(
   })
 }
 
-/** A query of filters alone asks for everything that passes them. */
+/** Lists all tools with equal scores, for a query that has only filters. */
 function listEveryTool({ catalogue }: Context): Ranked[] {
   return [...catalogue.entries()]
     .map((entry): Ranked => ({ id: entry.id, score: 1, relevance: 1 }))
     .sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-/** A tool that fits. */
+/** A tool that matches. */
 interface Hit extends Candidate {
-  /** Its name is asked for in some spelling: what it scores says nothing of how well others fit. */
+  /** The query contains its name in some spelling, so its score is not compared with others. */
   readonly called: boolean
-  /** Nothing but its use, or a likeness, speaks for it. */
+  /** Only earlier use or similarity found it; the words of its definition do not match. */
   readonly learnedOnly: boolean
   readonly ownScore: number
   readonly coverage: number
 }
 
-/** A tool that fits, and whose source is away. */
+/** A tool that matches, but whose source is away. */
 interface AwayTool {
   readonly name: string
   readonly source: string
@@ -206,11 +207,11 @@ interface SortedHits {
   readonly weak: readonly Hit[]
   readonly unavailable: readonly AwayTool[]
   readonly skipped: readonly (Skipped & Pick<AwayTool, 'score' | 'coverage'>)[]
-  /** The best score of a tool whose source is away or that cannot be used: next to it, what fits half as well is no answer either. */
+  /** The best score of a matching tool that cannot be used. Hits are compared with it, too: weak ones are not answers. */
   readonly bestAway: number
 }
 
-/** Ready, away, denied, weak: which of the ranked tools can answer. */
+/** Sorts ranked tools into hits, weak hits, tools that are away, and skipped ones. Denied tools are dropped. */
 function sortHits(
   ranked: readonly Ranked[],
   query: ParsedQuery,
@@ -255,7 +256,7 @@ function sortHits(
     const fits = relevance >= cutOff
     const availability = context.gate.availability(entry, 'load')
     if (availability !== 'ready') {
-      // Where nothing else fits, "there is no such tool" would be untrue of a server that is only away.
+      // Without it, the answer could wrongly say that there is no such tool.
       const isAway = !['denied', 'vanished', 'quarantined'].includes(availability)
       if (!isAway || !fits) continue
       bestAway = Math.max(bestAway, score)
@@ -273,7 +274,7 @@ function sortHits(
       clear: true,
       named: score === EXACT_SCORE,
       called: relevance === 1,
-      // What only its use speaks for is shown and not loaded: uses can be farmed.
+      // A tool found only through usage is shown, but not loaded, because usage can be manipulated.
       sure: ownRelevance >= cutOff && (autoLoad !== 'certain' || certainty >= certainFrom),
       learnedOnly: ownRelevance < cutOff,
       ownScore,
@@ -285,11 +286,11 @@ function sortHits(
     } else if (fits) hits.push(hit)
     else if (relevance >= cutOff * WEAK_SHARE && weak.length < limit) weak.push(hit)
   }
-  // Where nothing else fits, "there is no such tool" would be untrue of one that is loaded.
+  // If nothing else matches, list loaded tools, so that the answer does not deny that they exist.
   return { hits: hits.length > 0 ? hits : loadedOnes, weak, unavailable, skipped, bestAway }
 }
 
-/** Keeps what answers: named tools, then those that score near the best, as many as the limit allows. */
+/** Cuts hits to the limit: named tools first, then those with a score near the best. */
 export function cutHits(
   { hits, weak, bestAway }: Omit<SortedHits, 'unavailable' | 'skipped'>,
   limit: number,
@@ -299,12 +300,12 @@ export function cutHits(
   const byName = hits.filter((hit) => hit.named)
   const byWords = hits.filter((hit) => !hit.named)
   const isFresh = ({ entry }: Hit) => !isLoadedTool(entry.id)
-  // Where a tool was named, what its words also fit is no answer to the question.
+  // If the query names a tool, hits that only match its words are not answers.
   const fitting = byWords.filter((hit) => !hit.called)
   const best = byName.length > 0 ? Number.POSITIVE_INFINITY : Math.max(bestAway, findBestScore(fitting))
   const isStrong = (hit: Hit) => isNear(hit, best, shares) || (byName.length === 0 && hit.called)
   const strong = limitLearned(byWords.filter(isStrong), limit)
-  // Tools the model does not have yet come first; within each half the ranking stands.
+  // Tools that the model does not have yet come first. Both halves keep the order of the ranking.
   const fresh = strong.filter(isFresh)
   const ranking = [...fresh, ...strong.filter((hit) => !isFresh(hit))]
   const found = ranking.slice(0, Math.max(0, limit - byName.length))
@@ -319,19 +320,18 @@ export function cutHits(
   }
 }
 
-/** Others are measured by what the words find; by what was learned only where they find nothing. */
+/** Finds the best score of hits that match by words, or of all hits if none does. */
 function findBestScore(hits: readonly Hit[]): number {
   const byWords = hits.filter(({ learnedOnly }) => !learnedOnly)
   return (byWords.length > 0 ? byWords : hits).reduce((best, { ownScore }) => Math.max(best, ownScore), 0)
 }
 
-/** What only use speaks for has one place before what the words find, and those that are left. */
+/** Limits hits that were found only through usage: to the places that word matches leave, but at least one. */
 function limitLearned(hits: readonly Hit[], limit: number): Hit[] {
   let left = Math.max(1, limit - hits.filter(({ learnedOnly }) => !learnedOnly).length)
   return hits.filter(({ learnedOnly }) => !learnedOnly || left-- > 0)
 }
 
-/** Whether a tool meets the filters of a query. */
 export function meetsFilters(
   entry: Entry,
   query: Pick<ParsedQuery, 'filters'>,

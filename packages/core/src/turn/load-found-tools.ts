@@ -1,46 +1,100 @@
-/** A tool on its way through one search: what may be loaded of it, and how it is shown. */
+/** Decides which found tools a search loads, loads them, and describes each as a match. */
 
-import { dropUndefined } from '../../base/data.js'
-import type { Entry } from '../../catalogue/catalogue.js'
-import type { LedgerFact } from '../../ledger/event.js'
-import { isOnSurface, type LedgerState } from '../../ledger/fold.js'
-import type { Match, SearchResult } from '../../search/result.js'
-import type { Context } from '../../surface/context.js'
-import { answerForm, deliveries, isInArray } from '../../surface/deliveries.js'
-import type { Dropped, DropReason } from '../../tool/notice.js'
-import { writeShortSignature, writeSignature } from '../../tool/signature.js'
-import { inferRisk } from '../../tool/tool.js'
-import type { WireTool } from '../../tool/wire-tool.js'
-import { type Batch, type LoadRequest, listGroupMembers, load } from '../load.js'
+import { dropUndefined } from '../base/data.js'
+import type { Entry } from '../catalogue/catalogue.js'
+import type { LedgerFact } from '../ledger/event.js'
+import { isOnSurface, type LedgerState } from '../ledger/fold.js'
+import type { Match, SearchResult } from '../search/result.js'
+import type { Context } from '../surface/context.js'
+import { answerForm, deliveries, isInArray } from '../surface/deliveries.js'
+import type { Dropped, DropReason } from '../tool/notice.js'
+import { writeShortSignature, writeSignature } from '../tool/signature.js'
+import { inferRisk } from '../tool/tool.js'
+import type { WireTool } from '../tool/wire-tool.js'
+import { type Batch, type LoadOutcome, type LoadRequest, listGroupMembers, load } from './load.js'
 
-/** One tool on its way through the search. */
+/** A tool that a search found. */
 export interface Candidate {
   readonly entry: Entry
   readonly asked: string
   readonly alias: string | undefined
   readonly deprecated: boolean
-  /** Asked for by exact name: no limit, size or cut-off applies. */
+  /** Named in `select:`. Limit, size and cut-off do not apply. */
   readonly explicit: boolean
-  /** Its exact name stands in the query: no rival displaces it. */
+  /** The query contains its exact name. Other hits do not displace it. */
   readonly named: boolean
-  /** It may be loaded. Otherwise it is offered by its signature, whatever room there is. */
+  /** It may be loaded. Otherwise the answer only offers its signature. */
   readonly sure: boolean
-  /** It accounts for enough of what was asked for, or nothing does. */
+  /** It covers enough of the words in the query, or no hit does. */
   readonly clear: boolean
   readonly score: number
 }
 
-/** What becomes of a candidate: it is loaded, offered by its signature, or left out for a limit that is named. */
-export type LoadDecision = 'load' | 'offer' | DropReason
+/** Loads candidates as far as limits and budgets allow. `unclear`: no candidate is a clear answer. */
+export function loadFoundTools(
+  candidates: readonly Candidate[],
+  unclear: boolean,
+  state: LedgerState,
+  context: Context,
+  batch: Batch,
+): LoadOutcome {
+  const outcome = {
+    facts: [] as LedgerFact[],
+    loaded: [] as string[],
+    evicted: [] as string[],
+    dropped: [] as Dropped[],
+  }
+  const allowance = createAllowance(candidates, unclear, state, context)
+  const shown = answerForm(state, context.settings) !== 'name'
+  const loadCandidate = (candidate: Candidate, unit: readonly Entry[]) => {
+    const { explicit, asked, alias } = candidate
+    const source = explicit ? 'select' : 'search'
+    const requests = unit.map(
+      (member): LoadRequest => ({ entry: member, source, asked, ...dropUndefined({ alias }), shown }),
+    )
+    const made = load(state, context, batch, requests)
+    if (made.loaded.length > 0) allowance.spend(candidate, unit)
+    outcome.facts.push(...made.facts)
+    outcome.loaded.push(...made.loaded)
+    outcome.evicted.push(...made.evicted)
+    // A group is refused once for each member that was found. List each member once.
+    const isNew = ({ tool }: Dropped) => !outcome.dropped.some((known) => known.tool === tool)
+    outcome.dropped.push(...made.dropped.filter(isNew))
+  }
+  // No tool that was asked for by name is evicted to make room for another one.
+  for (const { entry, explicit } of candidates)
+    if (explicit && isOnSurface(state, entry.id)) batch.inUse.add(entry.id)
+  const postponed: Candidate[] = []
+  for (const [round, waiting] of [candidates, postponed].entries())
+    for (const candidate of waiting) {
+      const unit = listGroupMembers(context, candidate.entry)
+      if (unit.every(({ id }) => isOnSurface(state, id) || batch.loaded.has(id))) {
+        batch.inUse.add(candidate.entry.id)
+        continue
+      }
+      const verdict = allowance.decide(candidate, unit, round > 0)
+      if (verdict === 'load') loadCandidate(candidate, unit)
+      else if (verdict === 'diversity') postponed.push(candidate)
+      else if (verdict !== 'offer') {
+        const reason = round > 0 ? 'diversity' : verdict
+        outcome.dropped.push({ tool: candidate.entry.id, reason })
+      }
+    }
+  return outcome
+}
 
-/** Tokens that a search loads of what is only the nearest there is; and, where something is clear, of what is not. */
+/** Load the candidate, offer its signature, or drop it for a reason. */
+type LoadDecision = 'load' | 'offer' | DropReason
+
+/** Tokens that a search loads if no hit is clear. */
 const UNCLEAR_TOKENS = 200
+/** Tokens of unclear hits that a search loads in addition to clear ones. */
 const EXTRA_TOKENS = 500
 
 /**
- * Decides, in order, what of the found tools one answer loads. What is asked for by name always is; of keyword hits the first, if
- * it is not too large, and each next one that still fits the budget: one that does not is passed over, not the end. Where several
- * servers fit equally well, each has its share of the places first (`diversity`); what is then left is for those set aside.
+ * Decides, in order, which found tools one answer loads: all tools asked for by name; the first keyword hit if it is not too
+ * large; and each further hit that fits the remaining budget. If several servers match equally well, each first gets an equal
+ * share of the places (`diversity`). The second round fills the places that are left.
  */
 function createAllowance(
   candidates: readonly Candidate[],
@@ -90,7 +144,7 @@ function createAllowance(
       const share = rivals.size > 1 ? Math.max(1, Math.floor(loadLimit / rivals.size)) : loadLimit
       if (!isSecondRound && taken >= share) return 'diversity'
       if (withSchemas && cost > schemaRoom) return 'result-budget'
-      // What does less of what was asked for is not loaded in place of what does it.
+      // An unclear hit must not replace a clear hit that was too large.
       if (!clear && (hasSkipped || added > extraLeft)) return 'offer'
       if (added > (wasFirst ? budget.first : tokensLeft)) {
         hasSkipped ||= clear && !unclear
@@ -98,7 +152,7 @@ function createAllowance(
       }
       return 'load'
     },
-    /** Of what was loaded; what a cap refused takes nothing from the next. */
+    /** Subtracts a loaded unit from the budget. Units that a cap refused cost nothing. */
     spend({ entry, explicit, named, clear }: Candidate, unit: readonly Entry[]): void {
       if (explicit || named) return
       const { cost, added } = costs(unit)
@@ -112,8 +166,8 @@ function createAllowance(
 }
 
 /**
- * An answer that holds the schemas holds the names of what it only offers, too: loading adds the rest. Where the next request
- * declares them, the answer names them besides.
+ * Counts the tokens of the names. An answer with schemas names offered tools anyway, so loading adds only the rest. If the
+ * next request declares the tools, the answer names them in addition.
  */
 function countNameTokens(unit: readonly Entry[], { settings }: Context): number {
   return unit.reduce((sum, { wireName }) => sum + settings.tokenizer.count(wireName), 0)
@@ -122,9 +176,11 @@ function countNameTokens(unit: readonly Entry[], { settings }: Context): number 
 const unlimited = Number.POSITIVE_INFINITY
 
 interface Budget {
-  /** Of the first answer alone, of all, and of those that are less than clear beside one that is. */
+  /** Tokens of the first hit. */
   readonly first: number
+  /** Tokens of all hits. */
   readonly tokens: number
+  /** Tokens of unclear hits in addition to clear ones. */
   readonly extra: number
 }
 
@@ -135,6 +191,7 @@ function readBudget({ autoLoad }: Context['settings'], unclear: boolean, { froze
   return { first: Math.min(first, most), tokens: Math.min(tokens, most), extra: EXTRA_TOKENS }
 }
 
+/** Describes a tool as a search result lists it. */
 export function createMatch(
   entry: Entry,
   candidate: Candidate | undefined,
@@ -153,7 +210,7 @@ export function createMatch(
     (fresh || (loaded && candidate?.explicit === true && (schemas === 'twice' || !(pin && isInArray(pin)))))
   const risk = inferRisk(tool)
   const bridged = state.frozen?.delivery === 'bridge' && !state.tools.eager.has(entry.id)
-  // Only through the bridge is a tool called by what this answer says of it.
+  // On the bridge the model calls the tool by this signature, so it is complete.
   const signature = bridged ? writeSignature : writeShortSignature
   return {
     name: candidate?.deprecated && candidate.alias !== undefined ? candidate.alias : entry.wireName,
@@ -179,72 +236,7 @@ export function createMatch(
   }
 }
 
-// Where a search becomes loaded tools: one candidate after the other, as far as limits and budgets allow.
-
-export interface LoadedFoundTools {
-  readonly facts: readonly LedgerFact[]
-  /** Ids. */
-  readonly loaded: readonly string[]
-  readonly evicted: readonly string[]
-  readonly dropped: readonly Dropped[]
-}
-
-/** `unclear`: they are only the nearest there is. */
-export function loadFoundTools(
-  candidates: readonly Candidate[],
-  unclear: boolean,
-  state: LedgerState,
-  context: Context,
-  batch: Batch,
-): LoadedFoundTools {
-  const outcome = {
-    facts: [] as LedgerFact[],
-    loaded: [] as string[],
-    evicted: [] as string[],
-    dropped: [] as Dropped[],
-  }
-  const allowance = createAllowance(candidates, unclear, state, context)
-  const shown = answerForm(state, context.settings) !== 'name'
-  const loadCandidate = (candidate: Candidate, unit: readonly Entry[]) => {
-    const { explicit, asked, alias } = candidate
-    const source = explicit ? 'select' : 'search'
-    const requests = unit.map(
-      (member): LoadRequest => ({ entry: member, source, asked, ...dropUndefined({ alias }), shown }),
-    )
-    const made = load(state, context, batch, requests)
-    if (made.loaded.length > 0) allowance.spend(candidate, unit)
-    outcome.facts.push(...made.facts)
-    outcome.loaded.push(...made.loaded)
-    outcome.evicted.push(...made.evicted)
-    // Members of one group are refused together, once for each that was found.
-    const isNew = ({ tool }: Dropped) => !outcome.dropped.some((known) => known.tool === tool)
-    outcome.dropped.push(...made.dropped.filter(isNew))
-  }
-  // What is asked for by name makes no room for its neighbour in the list.
-  for (const { entry, explicit } of candidates)
-    if (explicit && isOnSurface(state, entry.id)) batch.inUse.add(entry.id)
-  const postponed: Candidate[] = []
-  for (const [round, waiting] of [candidates, postponed].entries())
-    for (const candidate of waiting) {
-      const unit = listGroupMembers(context, candidate.entry)
-      if (unit.every(({ id }) => isOnSurface(state, id) || batch.loaded.has(id))) {
-        batch.inUse.add(candidate.entry.id)
-        continue
-      }
-      const verdict = allowance.decide(candidate, unit, round > 0)
-      if (verdict === 'load') loadCandidate(candidate, unit)
-      else if (verdict === 'diversity') postponed.push(candidate)
-      else if (verdict !== 'offer') {
-        const reason = round > 0 ? 'diversity' : verdict
-        outcome.dropped.push({ tool: candidate.entry.id, reason })
-      }
-    }
-  return outcome
-}
-
-// What a search answer brings into sight.
-
-/** The found tools that an answer shows in full, or refers to. */
+/** Lists the tools whose definitions an answer shows or refers to. */
 export function listRevealed(result: SearchResult): readonly WireTool[] {
   return result.matches.flatMap(
     ({ canonicalName: name, description, schemaPreview, strict, inputExamples, source }) =>

@@ -1,4 +1,4 @@
-/** What a tool gave, made fit to be sent: as parts and as text, with what is too large kept aside. */
+/** Prepares a tool's result for sending, as parts and as text. Content that is too large is stored, and a handle is sent. */
 
 import { shortHash } from '../base/hash.js'
 import type { Entry } from '../catalogue/catalogue.js'
@@ -8,18 +8,18 @@ import { measureText, type ReadResult, readResult, takeHead, takeLines } from '.
 import { estimateBytes, headLength, isLonger, type KeptContent, readLength } from '../result/store.js'
 import { imageTokens, MOST_MEDIA, withheld } from '../result/taken.js'
 import type { Context } from '../surface/context.js'
-import { describePart, describeWithheld } from './describe.js'
+import { describePart, describeWithheld } from './describe-part.js'
 
 export interface PreparedResult {
-  /** All of it as text: what is no text is described. */
+  /** The whole result as text. Parts that are not text are described. */
   readonly text: string
-  /** Where it is more than text. */
+  /** Present if the result is more than text. */
   readonly parts?: readonly ResultPart[]
   readonly isError: boolean
   readonly kept: readonly KeptResult[]
-  /** A part of it can be read later. */
+  /** True if the model can read stored text later. */
   readonly readable: boolean
-  /** Tokens of its images on this wire. */
+  /** Tokens of the images on this wire. */
   readonly media: number
 }
 
@@ -42,7 +42,7 @@ export async function prepareResult(
   const kept: KeptResult[] = []
   let readable = false
   const keep = async (content: KeptContent): Promise<string | undefined> => {
-    // A host may go back, and a server give the same call id again: another result is another handle.
+    // The handle depends on the content, because a host may go back and a server may use a call id again.
     const end = 'text' in content ? content.text.slice(-200) : content.data.slice(-200)
     const named = [call.ledger, call.anchor, kept.length, estimateBytes(content), end]
     const handle = `r_${shortHash(JSON.stringify(named), 12)}`
@@ -64,7 +64,7 @@ export async function prepareResult(
   }
 }
 
-/** A store is the host's code: where it fails, the result is not kept, and the call has run all the same. */
+/** Stores content. False if the store fails: the result is then lost, but the call still counts as run. */
 async function storeResult(
   ledger: string,
   handle: string,
@@ -81,7 +81,7 @@ async function storeResult(
 
 type Keep = (content: KeptContent) => Promise<string | undefined>
 
-/** Media that is too large to send, or cannot be read, becomes words. Links are words from the start. */
+/** Replaces links, and media that is too large or unreadable, by descriptions. */
 async function describeLargeMedia(
   parts: Extract<ReadResult, { parts: unknown }>['parts'],
   keep: Keep,
@@ -100,7 +100,7 @@ async function describeLargeMedia(
   return made
 }
 
-/** Where all texts together are too long, their head stands first, then the rest of the parts. */
+/** If the text is too long, sends its head and a handle to the rest, then the media. */
 async function shortenText(
   parts: readonly ResultPart[],
   { entry, bridge, reader }: ResultOrigin,
@@ -121,7 +121,7 @@ async function shortenText(
   return [createTextPart(head === '' ? said : `${head}\n${said}`), ...parts.filter(isMedia)]
 }
 
-/** What to read behind the head: lines, unless the first of them is longer than one answer. */
+/** Finds the range to read after the head: lines, or characters if the next line does not fit into one answer. */
 function findNextRange(whole: string, head: string, most: number) {
   const isWhole = whole[head.length] === '\n'
   const line = measureText(head).lines + (isWhole ? 1 : 0)

@@ -1,10 +1,9 @@
-/** Parts of a result as words, for whoever cannot take them as they are. */
+/** Describes parts of a result in words, if a wire does not support them or they are not sent. */
 import { quote } from '../base/text.js'
 import type { LinkPart, ResultPart } from '../result/part.js'
 import { type Withheld, withheld } from '../result/taken.js'
 import type { Prompts } from '../surface/prompts.js'
 
-/** A part as words. */
 export function describePart(part: ResultPart, prompts: Prompts): string {
   if (part.type === 'text') return part.text
   if (part.type === 'structured') return JSON.stringify(part.value) ?? ''
@@ -13,7 +12,7 @@ export function describePart(part: ResultPart, prompts: Prompts): string {
     : describeWithheld(withheld(part, 'not-taken'), prompts)
 }
 
-/** What a source wrote is quoted. */
+/** Quotes all text that comes from the source. */
 function describeLink(
   { uri, name = '', mediaType = '', description = '' }: LinkPart,
   prompts: Prompts,
@@ -27,7 +26,6 @@ function describeLink(
   })
 }
 
-/** Media in words. */
 export function describeWithheld(
   { kind, mediaType, name = '', size, bytes, why }: Withheld,
   prompts: Prompts,

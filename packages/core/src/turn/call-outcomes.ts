@@ -1,17 +1,17 @@
-/** What came of calls, as far as the ledger knows: for a history in which their answers are missing. */
+/** Finds the outcomes of calls in the ledger, for histories in which the answers are missing. */
 import { isRecord } from '../base/data.js'
 import type { LedgerEvent } from '../ledger/event.js'
 import { BRIDGE_NAME } from '../surface/meta-tools.js'
-import { createCallKey } from './settle.js'
-import { type ModelCall, readArguments } from './verdict.js'
+import { createCallKey, readArguments } from './read-call.js'
+import type { ModelCall } from './verdict.js'
 
 export type CallOutcome = 'succeeded' | 'failed' | undefined
 
 export interface CallOutcomes {
-  /** Takes up the events behind those that it has. */
+  /** Adds events. Known events are skipped. */
   add(events: readonly LedgerEvent[]): void
-  /** `since`: the event with which the history begins. */
-  find(call: Pick<ModelCall, 'anchor' | 'name' | 'input'>, since: number): CallOutcome
+  /** Finds the outcome of a call. `historyStart` is the id of the first event of the history. */
+  find(call: Pick<ModelCall, 'anchor' | 'name' | 'input'>, historyStart: number): CallOutcome
 }
 
 interface StartedCall {
@@ -21,10 +21,10 @@ interface StartedCall {
   outcome: CallOutcome
 }
 
-/** Made of all events, so that every process says the same. */
+/** Reads all events of the ledger, so that every process finds the same outcomes. */
 export function createCallOutcomes(): CallOutcomes {
   const calls = new Map<string, StartedCall>()
-  /** Those of the last reply. The next request has told what was known of them, and that stays. */
+  /** Calls of the last reply. Older outcomes are fixed, because a request has already used them. */
   let open = new Map<string, StartedCall>()
   let noted = -1
   const note = (event: LedgerEvent) => {
@@ -45,12 +45,12 @@ export function createCallOutcomes(): CallOutcomes {
       for (const event of events) if (event.id > noted) note(event)
       noted = Math.max(noted, events.at(-1)?.id ?? -1)
     },
-    find({ anchor, name, input }, since) {
+    find({ anchor, name, input }, historyStart) {
       const call = calls.get(anchor)
-      if (!call || call.id < since || !('value' in input)) return undefined
+      if (!call || call.id < historyStart || !('value' in input)) return undefined
       const { value } = input
       const given = name === BRIDGE_NAME && isRecord(value) ? readArguments(value.arguments) : value
-      // An id may come again, for another call.
+      // A provider may use an id again for another call.
       return call.key === createCallKey(call.tool, given) ? call.outcome : undefined
     },
   }

@@ -1,4 +1,4 @@
-/** Answers `read_result`: a piece of a kept result, for the conversation it was given to and those that come from it. */
+/** Answers `read_result` with a piece of a kept result. A conversation reads its own results; forks and children inherit them. */
 import { quote } from '../base/text.js'
 import type { LedgerState } from '../ledger/fold.js'
 import { byteLength } from '../result/part.js'
@@ -7,7 +7,7 @@ import type { KeptContent } from '../result/store.js'
 import { readLength } from '../result/store.js'
 import type { Context } from '../surface/context.js'
 
-/** Lines of an answer where none are asked for. */
+/** Lines in one answer if the model does not ask for a range. */
 const DEFAULT_LINES = 200
 const MAX_MATCHES = 50
 
@@ -80,7 +80,7 @@ function renderMatches(
   )
 }
 
-/** `12-40`, or `12` for some from there on. Undefined where it is none. */
+/** Parses `12-40`, or `12` for the `usual` number from there. Undefined if it is not a range. */
 function parseRange(
   asked: string,
   usual: number,
@@ -92,7 +92,7 @@ function parseRange(
   return to < from ? undefined : { from, to }
 }
 
-/** Where a line begins, counted from 1. */
+/** Finds the first character of a line, counted from 1. */
 function findLineStart(text: string, line: number): number {
   let start = 0
   for (let count = 1; count < line; count++) start = text.indexOf('\n', start) + 1

@@ -1,14 +1,14 @@
-/** `select:` and `unload:`: what a query asks for by exact name. */
+/** Tools that a query names: `select:`, `unload:`, exact names among the words, and suggestions for wrong names. */
 
-import { type FoldedNames, findNearest, foldNames, nearest } from '../../base/nearest.js'
-import { quote } from '../../base/text.js'
-import type { Catalogue, Entry, Skipped } from '../../catalogue/catalogue.js'
-import type { LedgerFact } from '../../ledger/event.js'
-import { isLoaded, type LedgerState } from '../../ledger/fold.js'
-import type { Context } from '../../surface/context.js'
-import { type Batch, listLoadedUnit, unload } from '../load.js'
-import type { Candidate } from './candidate.js'
-import { describeAwayTool } from './find.js'
+import { type FoldedNames, findNearest, foldNames, nearest } from '../base/nearest.js'
+import { quote } from '../base/text.js'
+import type { Catalogue, Entry, Skipped } from '../catalogue/catalogue.js'
+import type { LedgerFact } from '../ledger/event.js'
+import { isLoaded, type LedgerState } from '../ledger/fold.js'
+import type { Context } from '../surface/context.js'
+import { type Batch, listLoadedUnit, unload } from './load.js'
+import type { Candidate } from './load-found-tools.js'
+import { describeAwayTool } from './sources.js'
 
 /** Names that did not lead to a tool, and why. */
 export interface Misses {
@@ -18,6 +18,7 @@ export interface Misses {
   readonly skipped: { name: string; problem: string }[]
 }
 
+/** Finds the tools of `select:`. Names without a usable tool are added to `misses`. */
 export function selectNamed(
   names: readonly string[],
   context: Context,
@@ -63,11 +64,12 @@ export function selectNamed(
   })
 }
 
-/** As an answer names it. */
+/** Describes a skipped tool as a search answer names it. */
 export function describeSkipped({ entry, problem }: Skipped): { name: string; problem: string } {
   return { name: entry.wireName, problem: quote(problem, 200) }
 }
 
+/** Unloads the tools of `unload:`. Names without a loaded tool are added to `misses`. */
 export function unloadNamed(
   names: readonly string[],
   state: LedgerState,
@@ -82,7 +84,7 @@ export function unloadNamed(
       name,
       (entry) => isLoaded(state, entry.id) && !batch.unloaded.has(entry.id),
     )
-    // A group goes as it came: as a whole, and not while one of it is in use.
+    // A group is unloaded completely, and not while a member is in use.
     const unit =
       resolution.kind === 'found'
         ? [resolution.entry.id, ...listLoadedUnit(state, context, resolution.entry.id)]
@@ -101,7 +103,7 @@ export function unloadNamed(
   return { ids: unloaded, facts }
 }
 
-/** The loaded tools that may be named, as they are called. */
+/** Lists the wire names of loaded tools that may be named. */
 export function listLoadedNames(state: LedgerState, context: Context): string[] {
   return [...state.tools.loaded]
     .filter(([id, each]) => each.live && isUsable(id, context))
@@ -117,9 +119,7 @@ function listUsableNames(entries: readonly Entry[], context: Context): string[] 
   return entries.filter(({ id }) => isUsable(id, context)).map((entry) => entry.wireName)
 }
 
-// Tools of the catalogue that a query names: they come first, whatever the ranker says.
-
-/** Words of the query that are, exactly, the name of a tool, by its id. They win whatever the ranker says. */
+/** Finds words of the query that are exactly a tool's name, by tool id. These tools come before all ranked ones. */
 export function findExactNames(
   text: string,
   context: Context,
@@ -136,16 +136,16 @@ export function findExactNames(
       entry.tool.name,
       ...context.catalogue.aliasesOf(entry.id),
     ].includes(word)
-    // A plain word such as "search" is somebody's tool name only by accident unless it is the whole query.
+    // A plain word such as "search" means a tool only if it is the whole query.
     if (!spelled || !(word === text || /[_./:-]|[a-z][A-Z]/.test(word))) continue
     if (alias !== undefined && !deprecated && isOtherToolName(word, entry.id, context)) continue
-    // A tool's own name says more than an old one beside it.
+    // A tool's current name wins over its deprecated one.
     if (!deprecated || !named.has(entry.id)) named.set(entry.id, { alias, deprecated })
   }
   return named
 }
 
-/** No alias displaces a name, however that is spelt. */
+/** True if the word, in any spelling, is another tool's name. A name wins over an alias. */
 function isOtherToolName(word: string, id: string, context: Context): boolean {
   const respelt = word.toUpperCase().replace(/\s+/g, '_')
   const other = context.catalogue.resolve(respelt, (entry) => isReady(entry, context))
@@ -156,12 +156,10 @@ function isReady(entry: Entry, { gate }: Context): boolean {
   return gate.availability(entry, 'see') === 'ready'
 }
 
-// Names that a model may have meant by a wrong one.
-
-/** Wrong names of one batch that are given suggestions: each walks the catalogue. */
+/** Wrong names in one batch that get suggestions. Each reads the whole catalogue. */
 const MAX_SUGGESTED = 5
 
-/** Only of tools that the conversation may know about. */
+/** Suggests names of visible tools for a wrong name. */
 export function suggestNames(asked: string, { catalogue, gate }: Context, batch: Batch): string[] {
   if (batch.suggested++ >= MAX_SUGGESTED) return []
   const { folded, owners } = indexNames(catalogue)
@@ -173,13 +171,13 @@ export function suggestNames(asked: string, { catalogue, gate }: Context, batch:
 interface NameOwners {
   readonly revision: number
   readonly folded: FoldedNames
-  /** By name, whose it is: names of different sources may be the same. */
+  /** The tools that have a name. Tools of different sources may share one. */
   readonly owners: ReadonlyMap<string, readonly Entry[]>
 }
 
 const nameOwners = new WeakMap<Catalogue, NameOwners>()
 
-/** Every name that a tool goes by, until the catalogue changes: a model that guesses does so more than once. */
+/** Indexes all names and aliases, once for each revision of the catalogue. */
 function indexNames(catalogue: Catalogue): NameOwners {
   const { revision } = catalogue
   const last = nameOwners.get(catalogue)

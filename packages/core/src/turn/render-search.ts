@@ -1,24 +1,21 @@
-/** Turns a search result into the text the model reads, behind a line for machines. */
+/** Writes a search answer: the machine-readable first line, then the text for the model. */
 
-import { findPurposeLine, quote, safeJson } from '../../base/text.js'
-import type { ParsedQuery } from '../../search/query.js'
-import type { Match, SearchResult } from '../../search/result.js'
-import type { Context } from '../../surface/context.js'
-import { BRIDGE_NAME, canFind } from '../../surface/meta-tools.js'
-import type { Prompts } from '../../surface/prompts.js'
-import type { Settings } from '../../surface/settings.js'
-import { listRevealed } from './candidate.js'
-import { listMissingSources } from './find.js'
+import { findPurposeLine, quote, safeJson } from '../base/text.js'
+import type { ParsedQuery } from '../search/query.js'
+import type { Match, SearchResult } from '../search/result.js'
+import type { Context } from '../surface/context.js'
+import { BRIDGE_NAME, canFind } from '../surface/meta-tools.js'
+import type { Prompts } from '../surface/prompts.js'
+import type { Settings } from '../surface/settings.js'
 import { meetsFilters } from './keyword-hits.js'
+import { listRevealed } from './load-found-tools.js'
 import { type MachineLine, writeMachineLine } from './machine-line.js'
+import { listMissingSources } from './sources.js'
 
-/** Characters of a description that an answer shows of a tool that is not loaded. */
+/** Characters of the description that an answer shows of an offered tool. */
 const OFFERED_DESCRIPTION = 80
 
-/**
- * `references`: the provider shows what was found. Then only the rest is said, which may be nothing; and where nothing was
- * found, all of it.
- */
+/** `references`: the provider shows the found tools itself. Then the text has only the rest, and may be empty. */
 export function renderSearch(
   result: SearchResult,
   machine: MachineLine,
@@ -29,7 +26,7 @@ export function renderSearch(
   return `${writeMachineLine(machine)}\n${renderWithSearchTool(result, context) ?? renderText(result, context.settings)}`
 }
 
-/** All but the tools that are shown in full. */
+/** Renders everything except the tools whose schemas are shown. */
 function renderRest(result: SearchResult, settings: Settings): string {
   const isRest = (match: Match) => match.schemaPreview === undefined
   const hasMore = hasMoreToSay({ ...result, matches: result.matches.filter(isRest) })
@@ -56,10 +53,10 @@ function renderWithSearchTool(result: SearchResult, { settings, notify }: Contex
   }
 }
 
-/** `isShown`: the matches to say something of, where the provider shows the others. */
+/** Renders a result in words. `isShown` selects the matches to render, if the provider shows the others. */
 function renderText(result: SearchResult, settings: Settings, isShown?: (match: Match) => boolean): string {
   const { prompts } = settings
-  // The third identical miss: one line, so that a loop costs nothing.
+  // A third identical miss gets one line, so that a loop stays cheap.
   if (result.repeated) return prompts.searchAgain()
   const matches = isShown ? result.matches.filter(isShown) : result.matches
   const lines = renderUnusable(result, prompts)
@@ -96,7 +93,7 @@ function renderText(result: SearchResult, settings: Settings, isShown?: (match: 
   return lines.join('\n')
 }
 
-/** What has to be read before anything that was found: what cannot be used now. */
+/** Renders the tools that cannot be used now. They come before the matches. */
 function renderUnusable(result: SearchResult, prompts: Prompts): string[] {
   return [
     ...renderFirst(result.unavailable, prompts, ({ name, state }) =>
@@ -107,7 +104,7 @@ function renderUnusable(result: SearchResult, prompts: Prompts): string[] {
   ]
 }
 
-/** Where nothing clearly fits, what was found is one short list, loaded or not: no name stands twice. */
+/** If no match is clear, renders one short list of all matches, loaded or not, so that no name appears twice. */
 function renderUnclear(
   { matches, unavailable, skipped, quarantined }: SearchResult,
   settings: Settings,
@@ -122,7 +119,7 @@ function renderUnclear(
   })
 }
 
-/** Matches that fit and are not loaded for that reason alone. */
+/** Lists the matches that are neither loaded nor dropped for a limit. */
 function listOffers({ matches, dropped }: Pick<SearchResult, 'matches' | 'dropped'>): Match[] {
   const names = new Set(dropped.map(({ name }) => name))
   return matches.filter((match) => match.status === 'available_lazy' && !names.has(match.canonicalName))
@@ -132,13 +129,13 @@ function renderOffers(offers: readonly Match[], settings: Settings): string {
   return settings.prompts.searchOffered({ bridge: findBridge(offers, settings) })
 }
 
-/** They may be called as they are only through the bridge, and where hidden tools may be called at all. */
+/** The bridge's name, if the model can call these matches through it without loading them. */
 function findBridge(matches: readonly Match[], { hiddenCalls }: Settings): string | undefined {
   const callable = hiddenCalls === 'load-and-run' && matches.every(({ bridged }) => bridged)
   return callable && matches.length > 0 ? BRIDGE_NAME : undefined
 }
 
-/** What the matches of a result do not show, for a search tool that renders them itself. */
+/** Lists the remarks about a result, for a search tool that renders the matches itself. */
 function listRemarks(result: SearchResult, settings: Settings): string[] {
   if (result.repeated) return []
   const dropped = renderDropped(result, settings)
@@ -150,7 +147,7 @@ function listRemarks(result: SearchResult, settings: Settings): string[] {
   ]
 }
 
-/** What was left out for a limit shows what an offer shows, and why. Weak matches are named where there is nothing better. */
+/** Renders dropped tools like offers, with the reason. Weak matches appear only if there is nothing better. */
 function renderDropped({ dropped, matches }: SearchResult, settings: Settings): string[] {
   const { prompts } = settings
   const listed = dropped.filter(({ reason }) => reason !== 'below-cut-off' || matches.length === 0)
@@ -182,7 +179,7 @@ function renderOthers(result: SearchResult, prompts: Prompts): string[] {
   ]
 }
 
-/** Of one kind. A query may ask for a hundred thousand names. */
+/** Lines of one kind. A query may contain a hundred thousand names. */
 const MAX_LINES = 10
 
 function renderFirst<Each>(
@@ -195,17 +192,14 @@ function renderFirst<Each>(
   return more > 0 ? [...lines, prompts.searchMoreNames({ more })] : lines
 }
 
-/**
- * What was loaded just now is declared in full with the next request, and the line for machines names it: only what neither says is
- * said.
- */
+/** Renders a tool that was just loaded. The first line names it and the next request declares it, so only remarks are added. */
 function renderFresh(match: Match): string[] {
   if (match.schemaPreview !== undefined) return [renderMatch(match)]
   const remarks = `${match.risk === 'destructive' ? ' [destructive]' : ''}${renderAlias(match)}`
   return remarks === '' ? [] : [`- ${match.canonicalName}${remarks}`]
 }
 
-/** What is loaded and shown elsewhere is only named. */
+/** Renders an unclear match. A loaded tool that is shown elsewhere is only named. */
 function renderNearest(
   match: Match,
   { dropped }: SearchResult,
@@ -223,7 +217,7 @@ function renderDropReason({ reason, tokens }: SearchResult['dropped'][number], p
   return ` (${prompts.dropReason[reason]}; ${tokens} tokens)`
 }
 
-/** What is called directly is declared: its name is enough. */
+/** A loaded tool that is declared needs only its name. */
 function renderAlready(match: Match): string {
   return match.bridged || match.schemaPreview !== undefined
     ? renderMatch(match)
@@ -239,16 +233,14 @@ function renderMatch(match: Match): string {
   const alias = renderAlias(match)
   if (match.schemaPreview !== undefined) {
     const { canonicalName: name, description, schemaPreview: inputSchema } = match
-    // Only the bridge takes a token; elsewhere it would be paid for and never asked.
+    // Only the bridge reads the load token.
     const load = match.bridged ? { load: match.loadToken } : {}
     return `- ${safeJson({ name, description, inputSchema, ...load })}${risk}${alias}`
   }
   return `- ${match.signature}${risk}${alias}: ${safeJson(findPurposeLine(match.description, OFFERED_DESCRIPTION))}`
 }
 
-// What a search says besides its matches: problems of the query, what exists instead, and what to do next.
-
-/** Conditions of a query that no tool meets, whatever else it asks for. */
+/** Finds conditions of a query that no tool meets. */
 export async function findUnmetConditions(
   query: ParsedQuery,
   context: Context,
@@ -260,7 +252,7 @@ export async function findUnmetConditions(
   const meets = must.length === 0 || met.some(({ id }) => accept(id))
   const words = must.map((word) => `+${word}`).join(' ')
   const empty = Object.entries(filters).filter(([name, value]) => {
-    // It is away or held back, which is said elsewhere.
+    // The answer already says that this server is away or quarantined.
     if (name === 'server' && isQuarantined) return false
     if (name === 'server' && listMissingSources(query, context, false).length > 0) return false
     const only = { filters: { [name]: value } }
@@ -274,7 +266,7 @@ export async function findUnmetConditions(
   ]
 }
 
-/** The sources with the most tools that may be seen. */
+/** Lists the sources with the most visible tools. */
 export function listLargestSources({ catalogue, gate }: Context): { name: string; count: number }[] {
   const counts = new Map<string, number>()
   for (const entry of catalogue.entries())
@@ -285,7 +277,7 @@ export function listLargestSources({ catalogue, gate }: Context): { name: string
     .slice(0, 40)
 }
 
-/** What the model should do now; empty where the lists of what was not found or not loaded say it all. */
+/** Writes what the model should do next. Empty if the lists of the answer are enough. */
 export function writeNextInstruction(
   found: Omit<SearchResult, 'nextInstruction'>,
   context: Context,
