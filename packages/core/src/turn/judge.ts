@@ -136,7 +136,7 @@ function createRefusal(
   { state, context }: JudgeContext,
 ): AnswerVerdict {
   const { prompts, tokenizer } = context.settings
-  // The key has the target and its arguments, but not their spelling or wrapper: all of these count as the same failure.
+  // Failures are counted by target and arguments. Another spelling or wrapper is still the same failure.
   const key = createCallKey(tool === '' ? asked : tool, given)
   const isRepeated = (state.calls.failures.get(key) ?? 0) >= 2
   const answer = isRepeated ? prompts.repeated({ name: quote(asked) }) : text

@@ -80,7 +80,7 @@ export async function findKeywordHits(
     autoLoad === 'all' || isClearHit({ coverage })
   const considered = cutTo(consideredHits).hits
   const near = cutTo(decisiveHits, load).hits
-  // If a better tool is away, no hit may remain. Then the answer names the nearest.
+  // If a better tool is away, possibly no hit is left. Then the answer names the nearest.
   const decisive = near.length > 0 || autoLoad === 'all' ? near : cutTo(decisiveHits, load, 0).hits
   const unclear = decisive.length > 0 && (near.length === 0 || !decisive.some(isClear))
   const best = considered.reduce((highest, { score }) => Math.max(highest, score), 0)
@@ -256,7 +256,7 @@ function sortHits(
     const fits = relevance >= cutOff
     const availability = context.gate.availability(entry, 'load')
     if (availability !== 'ready') {
-      // Without it, the answer could wrongly say that there is no such tool.
+      // Name it, so that the answer does not wrongly say that there is no such tool.
       const isAway = !['denied', 'vanished', 'quarantined'].includes(availability)
       if (!isAway || !fits) continue
       bestAway = Math.max(bestAway, score)
