@@ -203,7 +203,10 @@ function describeProblem(issue: ValidationIssue): string {
 /** Some libraries repeat the received value after these words. */
 const RECEIVED = / \(was | but received /
 
-/** Describes the broken rule without the value: by the message, or by the rule's name if the message contains the value. */
+/**
+ * Describes the broken rule without the value: by the message, or by the rule's name if the message contains the
+ * value.
+ */
 function describeRule(
   issue: ValidationIssue & { readonly code?: unknown; readonly type?: unknown },
   input: unknown,

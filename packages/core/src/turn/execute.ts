@@ -1,4 +1,6 @@
-/** Runs one call and turns its result, or its failure, into the text that the model reads. A tool cannot make it throw. */
+/**
+ * Runs one call and turns its result, or its failure, into the text that the model reads. A tool cannot make it throw.
+ */
 
 import { abortable, lazily } from '../base/async.js'
 import { dropUndefined } from '../base/data.js'

@@ -137,7 +137,10 @@ export interface Compaction {
   readonly trim?: (loaded: readonly string[]) => readonly string[]
 }
 
-/** Creates the facts of a compaction. It keeps the new names of all anchors in `events`, because a later fork may ask for them. */
+/**
+ * Creates the facts of a compaction. It keeps the new names of all anchors in `events`, because a later fork may ask
+ * for them.
+ */
 export function createCompactionFacts(
   state: LedgerState,
   context: Context,

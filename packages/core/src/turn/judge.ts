@@ -82,7 +82,10 @@ export async function rejudgeSearches(
   return { verdicts: judgement.verdicts.map((verdict) => byCall.get(verdict.call) ?? verdict), batch }
 }
 
-/** Reads a call, finds its target and checks it. A tool that forwards calls is judged first, then the tool it forwards to. */
+/**
+ * Reads a call, finds its target and checks it. A tool that forwards calls is judged first, then the tool it forwards
+ * to.
+ */
 async function judgeCall(call: ModelCall, at: JudgeContext): Promise<Verdict> {
   const read = readCall(call, at)
   const judged = isRefusal(read) ? read : await judgeTarget(read, at)
@@ -216,7 +219,10 @@ function listNearServers(asked: string, context: Context): { asked: string; name
   }
 }
 
-/** Finds the tool that this conversation declared under exactly this name, even if the catalogue uses the name for another tool now. */
+/**
+ * Finds the tool that this conversation declared under exactly this name, even if the catalogue uses the name for
+ * another tool now.
+ */
 function findPin(asked: string, { state, context }: JudgeContext, within?: Source): Pin | undefined {
   const loaded = [...state.tools.loaded.values()].map((each) => each.pin).reverse()
   const named = [...state.tools.eager.values(), ...loaded].filter(

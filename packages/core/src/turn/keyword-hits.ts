@@ -1,4 +1,7 @@
-/** Finds the tools that match a query's words: ranks them, sorts them by availability, and cuts the list to the answers. */
+/**
+ * Finds the tools that match a query's words: ranks them, sorts them by availability, and cuts the list to the
+ * answers.
+ */
 import type { Entry, Skipped } from '../catalogue/catalogue.js'
 import { isOnSurface, type LedgerState } from '../ledger/fold.js'
 import {

@@ -239,7 +239,10 @@ const EXPECTED_REQUESTS = 10
 /** Tokens of messages if the host reported none. */
 const DEFAULT_MESSAGE_TOKENS = 20_000
 
-/** True if these definitions cost more in further requests than writing everything after the first of them to the cache again. */
+/**
+ * True if these definitions cost more in further requests than writing everything after the first of them to the cache
+ * again.
+ */
 function isWorthRewriting(state: LedgerState, context: Context, ids: readonly string[]): boolean {
   const { read, write } = context.prices
   const measured = [...state.requests.byId.values()].findLast((record) => record.messageTokens !== undefined)

@@ -1,4 +1,7 @@
-/** Prepares a tool's result for sending, as parts and as text. Content that is too large is stored, and a handle is sent. */
+/**
+ * Prepares a tool's result for sending, as parts and as text. Content that is too large is stored, and a handle is
+ * sent.
+ */
 
 import { shortHash } from '../base/hash.js'
 import type { Entry } from '../catalogue/catalogue.js'

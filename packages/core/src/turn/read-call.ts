@@ -6,7 +6,10 @@ import { BRIDGE_NAME, createMetaEntry } from '../surface/meta-tools.js'
 import type { CallStep, JudgeContext, Refusal, UnwrappedCall } from './checks.js'
 import type { ModelCall } from './verdict.js'
 
-/** True for a search that is allowed and readable. Other calls of the search tool are judged, and refused, like any call. */
+/**
+ * True for a search that is allowed and readable. Other calls of the search tool are judged, and refused, like any
+ * call.
+ */
 export function isSearch(call: ModelCall, { context, loader, deferring }: JudgeContext): boolean {
   if (!deferring || call.name !== loader || 'unparsable' in call.input) return false
   return context.gate.availability(createMetaEntry(loader), 'call') !== 'denied'

@@ -1,4 +1,7 @@
-/** Answers `read_result` with a piece of a kept result. A conversation reads its own results; forks and children inherit them. */
+/**
+ * Answers `read_result` with a piece of a kept result. A conversation reads its own results; forks and children
+ * inherit them.
+ */
 import { quote } from '../base/text.js'
 import type { LedgerState } from '../ledger/fold.js'
 import { byteLength } from '../result/part.js'

@@ -192,7 +192,10 @@ function renderFirst<Each>(
   return more > 0 ? [...lines, prompts.searchMoreNames({ more })] : lines
 }
 
-/** Renders a tool that was just loaded. The first line names it and the next request declares it, so only remarks are added. */
+/**
+ * Renders a tool that was just loaded. The first line names it and the next request declares it, so only remarks are
+ * added.
+ */
 function renderFresh(match: Match): string[] {
   if (match.schemaPreview !== undefined) return [renderMatch(match)]
   const remarks = `${match.risk === 'destructive' ? ' [destructive]' : ''}${renderAlias(match)}`

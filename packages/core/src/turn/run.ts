@@ -1,4 +1,7 @@
-/** Runs the calls of one reply: judges them together, records their start, runs them, records all outcomes in one append, and answers. */
+/**
+ * Runs the calls of one reply: judges them together, records their start, runs them, records all outcomes in one
+ * append, and answers.
+ */
 
 import { lazily } from '../base/async.js'
 import { dropUndefined } from '../base/data.js'

@@ -17,7 +17,10 @@ import { listGroupMembers, load } from './load.js'
 import type { PreparedResult } from './prepare-result.js'
 import type { Outcome, RunVerdict, Verdict } from './verdict.js'
 
-/** Records the batch and adds notes for the model to its outcomes. Throws if the append fails; then nothing is recorded. */
+/**
+ * Records the batch and adds notes for the model to its outcomes. Throws if the append fails; then nothing is
+ * recorded.
+ */
 export async function settleCalls(
   runner: Runner,
   judgement: Judgement,
@@ -76,7 +79,10 @@ function loadReader(state: LedgerState, context: Context, batch: Batch): readonl
   return load(state, context, batch, [{ entry, source: 'call', asked: entry.wireName, shown: false }]).facts
 }
 
-/** Creates the facts of a call that ran. Success loads a hidden tool; `dropped` is the reason if it could not be loaded. */
+/**
+ * Creates the facts of a call that ran. Success loads a hidden tool; `dropped` is the reason if it could not be
+ * loaded.
+ */
 export function createOutcomeFacts(
   verdict: RunVerdict,
   outcome: Outcome['kind'],
@@ -117,7 +123,10 @@ export function createOutcomeFacts(
   return { facts: [{ kind: 'call-succeeded', ...named }, ...made.facts] }
 }
 
-/** Answers calls that were already started, instead of running them twice. The process that started a call records its outcome. */
+/**
+ * Answers calls that were already started, instead of running them twice. The process that started a call records its
+ * outcome.
+ */
 export function answerStartedCalls(
   verdicts: readonly Verdict[],
   { started, events }: Pick<LedgerLog, 'started' | 'events'>,

@@ -1,4 +1,4 @@
-/** The sources that one conversation may see, and the missing ones: which a search wakes, waits for and names. */
+/** Lists the sources that one conversation may see; wakes, awaits and describes missing ones. */
 
 import { foldName } from '../base/names.js'
 import { quote } from '../base/text.js'
