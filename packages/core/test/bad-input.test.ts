@@ -144,7 +144,7 @@ describe('createToolwell', () => {
   })
 
   it('CB-4: says why a cap of 0 is refused', () => {
-    expect(create({ limits: { maxLoaded: 0 } })).toThrow(/would hide every deferred tool for good/)
+    expect(create({ limits: { maxLoaded: 0 } })).toThrow(/would hide every deferred tool permanently/)
   })
 
   it.each([
