@@ -42,8 +42,6 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'usage/stores',
     'costs',
     'surface',
-    'turn/load',
-    'turn/search-call',
     'turn',
     'accounting',
     'direct.ts',

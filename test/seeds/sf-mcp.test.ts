@@ -175,7 +175,7 @@ describe('Prior Art: mcp_servers, mcp_discover and mcp_call', () => {
     expect(host.answer(1)).toContain('do not match the schema of notes__read_note')
     expect(host.answer(1)).toContain('"required":["title"]')
     expect(host.answer(2)).toContain('do not match the schema of notes__read_note')
-    for (const index of [3, 4]) expect(host.answer(index)).toContain('do not fit mcp_call')
+    for (const index of [3, 4]) expect(host.answer(index)).toContain('do not match the schema of mcp_call')
     expect([calls(), starts()]).toEqual([[], 0])
     expect(lazyToolSessionState(host.session.conversation).loadedLazyTools).toEqual([])
   })

@@ -1,4 +1,4 @@
-/** One conversation: plans, appends to its ledger, then answers. Its whole state is in the ledger. */
+/** Opens a conversation, which plans requests, appends to its ledger, then answers. Its whole state is in the ledger. */
 import { createEagerTotal, measureSurface } from './accounting/accounting.js'
 import { type Inspection, inspect } from './accounting/inspect.js'
 import { type Measurement, readMeasurement } from './accounting/measurement.js'
@@ -13,22 +13,22 @@ import { createLog, openLedger, startFork, sumUp } from './ledger/log.js'
 import type { WireSupport } from './surface/auto.js'
 import type { Context } from './surface/context.js'
 import { applyReturn } from './surface/freeze.js'
-import { READER_ID, readerTool } from './surface/meta-tools.js'
+import { createReaderTool, READER_ID } from './surface/meta-tools.js'
 import { type NoticePlace, plan } from './surface/plan.js'
 import { createToolLister, project, type SurfaceView } from './surface/project.js'
 import type { Prompts } from './surface/prompts.js'
 import { type ChildOptions, childScope, createContexts, type Scope, type Shared } from './surface/scope.js'
 import type { BoundThinking } from './surface/thinking.js'
 import type { Notice } from './tool/notice.js'
-import type { EndedCalls } from './turn/ended-calls.js'
+import type { CallOutcomes } from './turn/call-outcomes.js'
 import type { Compaction, ImportedStep, ImportReport, LoadReport, UnloadReport } from './turn/host-steps.js'
 import { type CallAnswer, type RunOptions, runCalls } from './turn/run.js'
 import type { ModelCall } from './turn/verdict.js'
 
-/** Many hosts only begin and run. */
-const hostSteps = lazily(() => import('./turn/host-steps.js'))
-/** Few histories lack an answer to a call. */
-const endedCalls = lazily(() => import('./turn/ended-calls.js'))
+/** Loaded on first use: many hosts only begin and run. */
+const importHostSteps = lazily(() => import('./turn/host-steps.js'))
+/** Loaded on first use: few histories lack an answer to a call. */
+const importCallOutcomes = lazily(() => import('./turn/call-outcomes.js'))
 
 export interface Conversation {
   readonly id: string
@@ -54,7 +54,7 @@ export interface Conversation {
   }): Promise<SurfaceView>
   /** Judges, runs and settles the calls of one reply. Answers have the order of the calls. No model input makes it throw. */
   run(calls: readonly ModelCall[], options?: RunOptions): Promise<CallAnswer[]>
-  /** Loads tools by name. The event `loaded` contains `source`: an operator's wish (default) or a `pin` of the host. */
+  /** Loads tools by name. The event `loaded` records the source: an `operator` (default), or a `pin` of the host. */
   load(names: readonly string[], source?: 'operator' | 'pin'): Promise<LoadReport>
   /** Unloads tools. The model can still find and call them; use a policy to forbid a tool. */
   unload(names: readonly string[]): Promise<UnloadReport>
@@ -93,7 +93,9 @@ export interface AdapterPort {
   /** Describes what a policy did instead of allowing or denying. Undefined if all policies work. */
   readonly policyFault: string | undefined
   /** Finds the outcomes of the calls in the last request's history, for calls whose answers are missing. */
-  ends(): Promise<(call: Pick<ModelCall, 'anchor' | 'name' | 'input'>) => 'succeeded' | 'failed' | undefined>
+  readCallOutcomes(): Promise<
+    (call: Pick<ModelCall, 'anchor' | 'name' | 'input'>) => 'succeeded' | 'failed' | undefined
+  >
   /** Notifies listeners of an oddity in the history, once for each text. */
   warn(code: string, detail: string): void
   /**
@@ -112,24 +114,11 @@ export function adapterPort(conversation: Conversation): AdapterPort {
   throw invalid('conversation', 'An adapter takes a conversation: await toolwell.open({ id }) gives one.')
 }
 
-/** Counting the tokens of a larger catalogue at once would block the event loop. */
-const MANY_TOOLS = 500
+/** Calls of hidden tools, without any search, after which `search-ignored` is reported once. */
+const MAX_UNSEARCHED = 3
 
-/** Counts the definitions that a plan needs, in pieces, once for each revision of the catalogue. */
-async function countAll(context: Context, counted: Map<string, number>): Promise<void> {
-  const { catalogue, gate, wire } = context
-  if (catalogue.size < MANY_TOOLS || counted.get(wire) === catalogue.revision) return
-  counted.set(wire, catalogue.revision)
-  await runInPieces(catalogue.entries(), (entry) => {
-    if (gate.visible(entry)) context.cost(entry)
-  })
-}
-
-/** Hidden calls without a single search, after which the model is reported once. */
-const IGNORED_AFTER = 3
-
-/** Warnings for one conversation at most. */
-const MOST_WARNINGS = 100
+/** Warnings that one conversation reports. */
+const MAX_WARNINGS = 100
 
 export interface ConversationShared extends Shared {
   /** Learns from events as they are written. */
@@ -157,18 +146,18 @@ export async function openConversation(
 ): Promise<Conversation> {
   const { id } = scope
   const { store } = shared
-  const notify = (notice: Notice) => shared.tell({ ...notice, conversation: id })
-  const emit = (event: LedgerEvent) => shared.tell({ ...event, conversation: id })
-  // Some result is kept, so the tool that reads kept results is offered.
-  let keeping = false
-  const contextOf = createContexts(shared, scope, notify, (tool) => tool === READER_ID && !keeping)
-  const keeps = () => {
-    keeping = true
-    shared.catalogue.addMeta(readerTool(shared.settings.prompts))
+  const notify = (notice: Notice) => shared.publish({ ...notice, conversation: id })
+  const emit = (event: LedgerEvent) => shared.publish({ ...event, conversation: id })
+  // The reader of kept results is hidden until a result is kept.
+  let hasKept = false
+  const getContext = createContexts(shared, scope, notify, (tool) => tool === READER_ID && !hasKept)
+  const offerReader = () => {
+    hasKept = true
+    shared.catalogue.addMeta(createReaderTool(shared.settings.prompts))
   }
   const stored = await openLedger(store, id)
   const isResumed = seed?.parent !== undefined && stored.parent === seed.parent
-  const seeded = isResumed ? undefined : seed?.open(contextOf('none'))
+  const seeded = isResumed ? undefined : seed?.open(getContext('none'))
   if (seeded && stored.state.length > 0)
     throw new ToolwellError(
       'invalid-ledger-id',
@@ -180,30 +169,30 @@ export async function openConversation(
   if (seed?.parent !== undefined) seeded?.own.forEach(emit)
 
   const observe = shared.observe?.(scope.principal)
-  let guessed = 0
+  let hiddenBefore = 0
   const log = createLog(id, seeded ? sumUp(id, seeded.events) : stored, store, (fresh) => {
     fresh.forEach(emit)
     observe?.(fresh)
     const { hiddenCalls, searchHistory } = log.state.calls
-    if (guessed < IGNORED_AFTER && hiddenCalls >= IGNORED_AFTER && searchHistory.length === 0)
+    if (hiddenBefore < MAX_UNSEARCHED && hiddenCalls >= MAX_UNSEARCHED && searchHistory.length === 0)
       notify({ kind: 'search-ignored', hiddenCalls })
-    guessed = hiddenCalls
+    hiddenBefore = hiddenCalls
   })
-  guessed = log.state.calls.hiddenCalls
-  if (log.state.results.size > 0) keeps()
+  hiddenBefore = log.state.calls.hiddenCalls
+  if (log.state.results.size > 0) offerReader()
   let latest: { readonly view: SurfaceView; readonly length: number } | undefined
-  let since = 0
-  let ended: EndedCalls | undefined
+  let historyStart = 0
+  let callOutcomes: CallOutcomes | undefined
   const warned = new Set<string>()
-  let unseen: string | undefined
-  const eagerTotal = createEagerTotal()
+  let unseenRequest: string | undefined
+  const sumEager = createEagerTotal()
   const counted = new Map<string, number>()
-  const listed = createToolLister()
-  const context = () => contextOf(log.state.frozen?.wire ?? 'none')
+  const listTools = createToolLister()
+  const context = () => getContext(log.state.frozen?.wire ?? 'none')
 
-  const view = (requestId: string, from: LedgerState): SurfaceView => {
+  const createView = (requestId: string, from: LedgerState): SurfaceView => {
     const projected = project(from, requestId)
-    return projected.mode === 'off' ? { ...projected, tools: listed(context()) } : projected
+    return projected.mode === 'off' ? { ...projected, tools: listTools(context()) } : projected
   }
 
   const begin = async ({
@@ -220,7 +209,7 @@ export async function openConversation(
       throw new ToolwellError('invalid-option', 'begin needs a requestId: a text that is not empty.', {
         path: 'requestId',
       })
-    since = present ? log.started.since(present) : 0
+    historyStart = present ? log.started.since(present) : 0
     const known = log.state.requests.byId.get(requestId)
     if (known) {
       if (known.anchor !== anchor || known.wire !== wire)
@@ -230,13 +219,13 @@ export async function openConversation(
           { requestId },
         )
       if (latest?.view.requestId === requestId && latest.length === known.length) return latest.view
-      if (known.length === log.state.length) return view(requestId, log.state)
-      return view(requestId, replay(log.events.slice(0, known.length)))
+      if (known.length === log.state.length) return createView(requestId, log.state)
+      return createView(requestId, replay(log.events.slice(0, known.length)))
     }
     // Another process may have kept a result.
-    if (log.state.results.size > 0) keeps()
-    const current = contextOf(wire)
-    await countAll(current, counted)
+    if (log.state.results.size > 0) offerReader()
+    const current = getContext(wire)
+    await countDefinitions(current, counted)
     await shared.checkNames?.()
     const facts = plan(log.state, current, { present, references, place, thinking }, support)
     const flipped = facts.flatMap((fact) =>
@@ -247,7 +236,7 @@ export async function openConversation(
       back.state,
       back.facts,
       current,
-      eagerTotal(
+      sumEager(
         current,
         flipped,
         facts.some((fact) => fact.kind === 'frozen'),
@@ -260,12 +249,12 @@ export async function openConversation(
       notify({ kind: 'append-failed', step: 'begin', detail: String(error) })
       throw error
     }
-    latest = { view: view(requestId, log.state), length: log.state.length }
+    latest = { view: createView(requestId, log.state), length: log.state.length }
     return latest.view
   }
 
   const port: AdapterPort = {
-    prompts: contextOf('none').settings.prompts,
+    prompts: getContext('none').settings.prompts,
     get epoch() {
       return log.state.epoch
     },
@@ -273,19 +262,19 @@ export async function openConversation(
       return context().gate.fault
     },
 
-    async ends() {
-      const { createEndedCalls } = await endedCalls()
-      ended ??= createEndedCalls()
-      ended.note(log.events)
-      const [known, from] = [ended, since]
-      return (call) => known.endOf(call, from)
+    async readCallOutcomes() {
+      const { createCallOutcomes } = await importCallOutcomes()
+      callOutcomes ??= createCallOutcomes()
+      callOutcomes.add(log.events)
+      const [known, from] = [callOutcomes, historyStart]
+      return (call) => known.find(call, from)
     },
 
     warn(code, detail) {
       const warning = `${code} ${detail}`
-      if (warned.has(warning) || warned.size >= MOST_WARNINGS) return
+      if (warned.has(warning) || warned.size >= MAX_WARNINGS) return
       warned.add(warning)
-      if (code === 'request-unseen') unseen = detail
+      if (code === 'request-unseen') unseenRequest = detail
       notify({ kind: 'history-warning', code, detail })
     },
 
@@ -306,9 +295,9 @@ export async function openConversation(
     [PORT]: port,
     id,
     get loader() {
-      return loaderName(log.state, contextOf('none').settings.searchTool)
+      return loaderName(log.state, getContext('none').settings.searchTool)
     },
-    catalogue: contextOf('none').catalogue,
+    catalogue: getContext('none').catalogue,
     events: log.events,
     get length() {
       return log.state.length
@@ -316,13 +305,14 @@ export async function openConversation(
 
     begin: (request) => log.retried(() => begin(request)),
 
-    run: (calls, options = {}) => runCalls({ log, since, context, notify, keeps }, calls, options),
+    run: (calls, options = {}) =>
+      runCalls({ log, historyStart, context, notify, offerReader }, calls, options),
 
     load: (names, source = 'operator') =>
       log.retried(async () => {
         assertNames('load', names)
         assertOneOf('the source of load', source, ['operator', 'pin'])
-        const { loadByName } = await hostSteps()
+        const { loadByName } = await importHostSteps()
         const { facts, report } = loadByName(log.state, context(), names, source, log.lastAnchor)
         await log.append(facts)
         return report
@@ -331,7 +321,7 @@ export async function openConversation(
     unload: (names) =>
       log.retried(async () => {
         assertNames('unload', names)
-        const { unloadByName } = await hostSteps()
+        const { unloadByName } = await importHostSteps()
         const { facts, report } = unloadByName(log.state, context(), names, log.lastAnchor)
         await log.append(facts)
         return report
@@ -339,15 +329,15 @@ export async function openConversation(
 
     compact: (change) =>
       log.retried(async () => {
-        const { createCompactionEvents } = await hostSteps()
-        await log.append(createCompactionEvents(log.state, context(), change, log.lastAnchor, log.events))
+        const { createCompactionFacts } = await importHostSteps()
+        await log.append(createCompactionFacts(log.state, context(), change, log.lastAnchor, log.events))
       }),
 
     clear: () => log.retried(() => log.append([[log.lastAnchor, { kind: 'cleared' }]])),
 
     fork: ({ id: forkId, anchor }) =>
       log.exclusive(async () => {
-        const { seenBy } = await hostSteps()
+        const { countSeenEvents } = await importHostSteps()
         // Another process may have appended to this ledger.
         await log.reload()
         const { events } = log
@@ -356,7 +346,7 @@ export async function openConversation(
             ? events.length
             : typeof anchor === 'string'
               ? events.findLastIndex((event) => event.anchor === anchor) + 1
-              : seenBy(anchor, events)
+              : countSeenEvents(anchor, events)
         if (end === 0 && typeof anchor === 'string' && anchor !== '')
           throw new ToolwellError(
             'unknown-anchor',
@@ -373,7 +363,7 @@ export async function openConversation(
 
     child: (options) =>
       log.exclusive(async () => {
-        const { createInheritedEvents } = await hostSteps()
+        const { createInheritedEvents } = await importHostSteps()
         await log.reload()
         const isSnapshot = (options.inherit ?? 'snapshot') === 'snapshot'
         return openConversation(shared, childScope(scope, options, shared.catalogue), {
@@ -402,14 +392,27 @@ export async function openConversation(
 
     importSteps: (steps, called = [], unreadable = []) =>
       log.retried(async () => {
-        const { createImportedEvents } = await hostSteps()
-        const { facts, report } = createImportedEvents(log.state, context(), steps, called, unreadable)
+        const { importSteps } = await importHostSteps()
+        const { facts, report } = importSteps(log.state, context(), steps, called, unreadable)
         await log.append(facts)
         return report
       }),
 
-    inspect: () => inspect(log.state, context(), listed, unseen),
+    inspect: () => inspect(log.state, context(), listTools, unseenRequest),
   }
   shared.opened.add(id, opened)
   return opened
+}
+
+/** Counting the tokens of a larger catalogue at once would block the event loop. */
+const MANY_TOOLS = 500
+
+/** Counts the definitions that a plan needs, in pieces, once for each revision of the catalogue. */
+async function countDefinitions(context: Context, counted: Map<string, number>): Promise<void> {
+  const { catalogue, gate, wire } = context
+  if (catalogue.size < MANY_TOOLS || counted.get(wire) === catalogue.revision) return
+  counted.set(wire, catalogue.revision)
+  await runInPieces(catalogue.entries(), (entry) => {
+    if (gate.visible(entry)) context.cost(entry)
+  })
 }

@@ -69,7 +69,7 @@ export interface Direct {
 /** Definitions are normalised for the tool list of an MCP server. */
 const WIRE = 'mcp'
 
-const judging = lazily(() => import('./turn/judge.js'))
+const importJudge = lazily(() => import('./turn/judge.js'))
 
 export function openDirect(shared: Shared, options: DirectOptions, policies: readonly Policy[]): Direct {
   assertKnownKeys(options, ['principal', 'policy', 'agent'], 'direct')
@@ -81,7 +81,7 @@ export function openDirect(shared: Shared, options: DirectOptions, policies: rea
     loader: (facts) => shared.settings.prompts.loader({ ...facts, unloads: false }),
   }
   const settings = { ...shared.settings, prompts, mode: 'on', delivery: 'bridge' } as const
-  const notify = (notice: Notice) => shared.tell({ ...notice, conversation: '' })
+  const notify = (notice: Notice) => shared.publish({ ...notice, conversation: '' })
   const context: Context = createContexts(
     { ...shared, settings },
     {
@@ -101,7 +101,7 @@ export function openDirect(shared: Shared, options: DirectOptions, policies: rea
 
   /** The state of a fresh conversation, for one revision of the catalogue. */
   let fresh: { readonly revision: number; readonly state: LedgerState } | undefined
-  const current = (): LedgerState => {
+  const getState = (): LedgerState => {
     const { revision } = shared.catalogue
     if (fresh?.revision === revision) return fresh.state
     const state = createState()
@@ -118,11 +118,11 @@ export function openDirect(shared: Shared, options: DirectOptions, policies: rea
 
   let shown: { readonly revision: number; readonly tools: readonly Entry[] } | undefined
 
-  const judged = async ({ name, input }: DirectCall): Promise<DirectVerdict> => {
+  const judgeCall = async ({ name, input }: DirectCall): Promise<DirectVerdict> => {
     const call: ModelCall = { callId: '', anchor: '', name, input: { value: input } }
     await shared.catalogue.ready()
-    const { judge } = await judging()
-    const { verdicts } = await judge([call], current(), context)
+    const { judgeCalls } = await importJudge()
+    const { verdicts } = await judgeCalls([call], getState(), context)
     const [verdict] = verdicts
     if (verdict?.kind === 'run')
       return { kind: 'run', target: { ...verdict.target, source: verdict.entry.source } }
@@ -135,7 +135,7 @@ export function openDirect(shared: Shared, options: DirectOptions, policies: rea
     bridge: BRIDGE_NAME,
     prompts,
     digest() {
-      const { frozen, tools } = current()
+      const { frozen, tools } = getState()
       const eager = [...tools.eager.values()].flatMap(({ id, definition }) =>
         definition ? [{ id, tool: definition }] : [],
       )
@@ -151,10 +151,10 @@ export function openDirect(shared: Shared, options: DirectOptions, policies: rea
     },
     cost: context.cost,
     async search(input) {
-      const verdict = await judged({ name: searchTool.name, input })
+      const verdict = await judgeCall({ name: searchTool.name, input })
       if (verdict.kind === 'answer') return verdict
       throw new Error(`${searchTool.name} must not run`)
     },
-    judge: judged,
+    judge: judgeCall,
   }
 }

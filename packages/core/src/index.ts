@@ -1,4 +1,4 @@
-/** The public API of the core. What is not exported here, or by another door of package.json, is internal. */
+/** The main entry point: the public API of the core. */
 export type { Accounting } from './accounting/accounting.js'
 export type { Inspection } from './accounting/inspect.js'
 export type { Measurement, Usage } from './accounting/measurement.js'

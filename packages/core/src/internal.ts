@@ -1,4 +1,4 @@
-/** Small parts that the other packages of this workspace are built with too. Not for hosts: they may change with any release. */
+/** Parts that the other Toolwell packages share. Not for hosts: any release may change them. */
 
 export { groupByTurn, type LedgerTurn, type LedgerTurns } from './accounting/group-by-turn.js'
 export { dropUndefined, isRecord } from './base/data.js'

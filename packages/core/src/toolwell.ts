@@ -53,17 +53,17 @@ export interface Toolwell {
 
 export function createToolwell(options: ToolwellOptions = {}): Toolwell {
   const settings = readSettings(options, (prompt, error) =>
-    tell({ kind: 'hook-failed', hook: `prompts.${prompt}`, detail: String(error), conversation: '' }),
+    publish({ kind: 'hook-failed', hook: `prompts.${prompt}`, detail: String(error), conversation: '' }),
   )
   const { tools, policy: policies, wireName, usage: learning } = settings
   const listeners = [...createPrinters(settings.debug), ...(settings.onEvent ? [settings.onEvent] : [])]
-  const tell = createPublisher(listeners)
+  const publish = createPublisher(listeners)
   const reserved = new Set([settings.searchTool.name, BRIDGE_NAME, RESERVE_NAME, NATIVE_SEARCH])
   const catalogue = createCatalogue(
     tools,
     reserved,
     listeners.length > 0
-      ? (change) => tell({ kind: 'source-changed', ...change, conversation: '' })
+      ? (change) => publish({ kind: 'source-changed', ...change, conversation: '' })
       : undefined,
     wireName,
   )
@@ -80,10 +80,10 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
     catalogue,
     store: learning?.store ?? memoryUsage(),
     shared: learning?.shared ?? false,
-    report: (detail) => tell({ kind: 'usage-failed', detail, conversation: '' }),
+    report: (detail) => publish({ kind: 'usage-failed', detail, conversation: '' }),
   })
   const names = createNameCheck(catalogue, settings, (found) =>
-    tell({ kind: 'option-unmatched', ...found, conversation: '' }),
+    publish({ kind: 'option-unmatched', ...found, conversation: '' }),
   )
   const { rank, observe } = connectLearning(usage, createLazyRanking(catalogue, settings.searcher))
   const shared: ConversationShared = {
@@ -95,7 +95,7 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
     ...(learning ? { observe } : {}),
     checkNames: names.check,
     memo: createMemos(catalogue, settings),
-    tell,
+    publish,
     opened,
   }
 
@@ -129,31 +129,31 @@ export function createToolwell(options: ToolwellOptions = {}): Toolwell {
     explain: (name, agent) => {
       const resolution = catalogue.resolve(name, () => true)
       const skipped = resolution.kind === 'none' ? catalogue.skipped(name) : undefined
-      if (skipped) return { deferred: false, because: `left out: ${skipped.finding.detail}`, skipped: true }
+      if (skipped) return { deferred: false, because: `skipped: ${skipped.finding.detail}`, skipped: true }
       if (resolution.kind === 'none') return undefined
-      const exposed = (entry: Entry) => decideExposure(entry, { ...settings, ...dropUndefined({ agent }) })
+      const decide = (entry: Entry) => decideExposure(entry, { ...settings, ...dropUndefined({ agent }) })
       if (resolution.kind !== 'found') {
         const { kind, entries } = resolution
         const ids = entries.map(({ id }) => id)
         const what = kind === 'group' ? 'it is a group of tools' : 'several tools have this name'
-        const deferred = entries.every((entry) => exposed(entry).deferred)
+        const deferred = entries.every((entry) => decide(entry).deferred)
         return { deferred, because: `${what}: ${ids.join(', ')}. Ask for one of these.`, [kind]: ids }
       }
       const { entry } = resolution
       const findings = catalogue.findings
         .filter(({ source, tool }) => source === entry.source && tool === entry.tool.name)
         .map(({ detail }) => detail)
-      const exposure = exposed(entry)
+      const exposure = decide(entry)
       return findings.length === 0 ? exposure : { ...exposure, findings }
     },
   }
 }
 
-const words = lazily(() => import('./accounting/describe-event.js'))
+const importWords = lazily(() => import('./accounting/describe-event.js'))
 
 function createPrinters(debug: ToolwellOptions['debug']): ((event: ToolwellEvent) => unknown)[] {
   if (!debug) return []
   const print = debug === true ? (line: string) => console.error(`toolwell: ${line}`) : debug
   // The first lines wait for the import. The order of events is kept.
-  return [async (event) => print((await words()).describeEvent(event))]
+  return [async (event) => print((await importWords()).describeEvent(event))]
 }

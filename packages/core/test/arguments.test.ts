@@ -62,7 +62,7 @@ describe.each(harnesses.map((harness) => [harness.name, harness] as const))('%s'
       expect(await host.ask('Send invoice 7.')).toBe('ok')
       expect(ran).toEqual([{ number: 7 }])
       const answered = host.requests[found.length + 1]?.raw ?? ''
-      expect(answered).toContain(`do not fit ${NAME}`)
+      expect(answered).toContain(`do not match the schema of ${NAME}`)
       expect(answered).toContain('number')
       expect(answered).toContain('Which invoice')
       expect(answered).toContain('Nothing was run')

@@ -109,7 +109,7 @@ describe('createToolwell', () => {
     ['search.waitForSources', [-1, 600_001, 'long']],
     ['search.usage', [true, 'on', { store: {} }, { shared: 'yes' }, { sotre: 1 }]],
     ['surface.hiddenCalls', ['run', false]],
-    ['surface.cards', ['frozen', true]],
+    ['surface.cards', ['fixed', true]],
     ['surface.cardPlace', ['system']],
     ['surface.affordance', ['loud']],
     ['surface.prompts', ['x', { loader: 'Search.' }, { dropReason: { denid: 'x' } }]],
@@ -144,7 +144,7 @@ describe('createToolwell', () => {
   })
 
   it('CB-4: says why a cap of 0 is refused', () => {
-    expect(create({ limits: { maxLoaded: 0 } })).toThrow(/would hide every deferred tool for good/)
+    expect(create({ limits: { maxLoaded: 0 } })).toThrow(/would hide every deferred tool permanently/)
   })
 
   it.each([

@@ -508,6 +508,6 @@ describe('unloading', () => {
     const loader = host.body().tools?.find((each) => each.function.name === 'tool_search')
     expect(loader?.function.description).toContain('box__beta')
     expect(loader?.function.description).not.toContain('box__alpha')
-    expect(JSON.stringify(host.body().messages)).toContain('14 more tools can be used')
+    expect(JSON.stringify(host.body().messages)).toContain('14 more tools are available')
   })
 })

@@ -102,16 +102,20 @@ describe("the bridge's check of arguments", () => {
 
   it('holds for a direct call of a hidden tool, and of a loaded one, alike', async () => {
     const { inputs, play } = await player([issue])
-    expect(await play({ name: 'tracker__create_issue', arguments: { title: 7 } })).toContain('do not fit')
+    expect(await play({ name: 'tracker__create_issue', arguments: { title: 7 } })).toContain(
+      'do not match the schema',
+    )
     await play(search('select:create_issue'))
-    expect(await play({ name: 'tracker__create_issue', arguments: { title: 8 } })).toContain('do not fit')
+    expect(await play({ name: 'tracker__create_issue', arguments: { title: 8 } })).toContain(
+      'do not match the schema',
+    )
     expect(await play({ name: 'create_issue', arguments: { title: 'x' } })).toBe('create_issue ran')
     expect(inputs).toEqual([{ title: 'x' }])
   })
 
   it('holds for a call through the bridge of an eager tool', async () => {
     const { inputs, play } = await player([{ ...issue, defer: false }, ...server('git', ['push'])])
-    expect(await play(wrapped('tracker__create_issue', { title: 7 }))).toContain('do not fit')
+    expect(await play(wrapped('tracker__create_issue', { title: 7 }))).toContain('do not match the schema')
     expect(await play(wrapped('tracker__create_issue', { title: 'x' }))).toBe('create_issue ran')
     expect(inputs).toEqual([{ title: 'x' }])
   })
@@ -119,7 +123,7 @@ describe("the bridge's check of arguments", () => {
   it('cannot be flooded: as many wrong items as one likes are still wrong', async () => {
     const { inputs, play } = await player([issue])
     const labels = new Array(150_000).fill(0)
-    expect(await play(wrapped('create_issue', { title: 'x', labels }))).toContain('do not fit')
+    expect(await play(wrapped('create_issue', { title: 'x', labels }))).toContain('do not match the schema')
     expect(inputs).toEqual([])
   })
 
@@ -244,7 +248,7 @@ describe('arguments through the bridge', () => {
       ]
       for (const call of calls)
         expect(await play(call)).toMatch(
-          /^The arguments (?:of "?\w+"? are not a JSON object|do not fit tool_call)/,
+          /^The arguments (?:of "?\w+"? are not a JSON object|do not match the schema of tool_call)/,
         )
       expect(inputs).toEqual([])
     },

@@ -15,9 +15,9 @@ import {
   hiddenCallsAllowed,
   isAvailable,
   isCurrent,
-  isNoNestedForward,
+  isNotNested,
   isRefusal,
-  type JudgedAt,
+  type JudgeContext,
   mayBeCalled,
   mayBeLoaded,
 } from '../src/turn/checks.js'
@@ -62,7 +62,7 @@ function world({ tool: more = {}, options = {}, policy, state = 'ready' }: World
       costs: createCosts(catalogue, undefined),
     },
   })
-  const at: JudgedAt = {
+  const at: JudgeContext = {
     state: createState(),
     context,
     batch: createBatch(),
@@ -186,7 +186,7 @@ describe('isNoNestedForward', () => {
     ['a tool that stands for others', { tool: { forwards } }, undefined, 'passes'],
     ['one behind another of its kind', { tool: { forwards } }, 'billing', 'invalid'],
   ])('judges %s', async (_, given, within, expected) => {
-    expect(await verdict(isNoNestedForward, given, { within })).toBe(expected)
+    expect(await verdict(isNotNested, given, { within })).toBe(expected)
   })
 })
 
@@ -199,7 +199,7 @@ describe('the order of the checks', () => {
       hiddenCallsAllowed,
       argumentsFit,
       mayBeCalled,
-      isNoNestedForward,
+      isNotNested,
     ])
   })
 })

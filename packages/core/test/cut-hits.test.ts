@@ -1,7 +1,7 @@
 /** The cut of one search: which of the tools that fit answer it. Pure, so its rules stand in a table. */
 import { describe, expect, it } from 'vitest'
 import type { Entry } from '../src/catalogue/catalogue.js'
-import { cutHits } from '../src/turn/search-call/keyword-hits.js'
+import { cutHits } from '../src/turn/keyword-hits.js'
 
 type Hit = Parameters<typeof cutHits>[0]['hits'][number]
 

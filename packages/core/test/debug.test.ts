@@ -101,14 +101,14 @@ describe('a call that failed', () => {
     ])
   })
 
-  it('says that arguments are no JSON', async () => {
+  it('says that arguments are not JSON', async () => {
     const { failed } = await printed({ tools: [tool('a')] }, [
       ['a', `{"value":${secret}`],
       ['a', '[1]'],
     ])
     expect(failed()).toEqual([
-      '"a" · call of "a" failed (invalid): the arguments are no JSON',
-      '"a" · call of "a" failed (invalid): the arguments are no object',
+      '"a" · call of "a" failed (invalid): the arguments are not JSON',
+      '"a" · call of "a" failed (invalid): the arguments are not an object',
     ])
   })
 })

@@ -40,7 +40,7 @@ describe('a tool that cannot be used', () => {
     (name) => {
       expect(set(broken).well.explain(name)).toMatchObject({
         skipped: true,
-        because: expect.stringContaining('left out: read_contact has an inputSchema that is a schema of zod'),
+        because: expect.stringContaining('skipped: read_contact has an inputSchema that is a schema of zod'),
       })
     },
   )
@@ -153,7 +153,7 @@ describe('what its owner has sorted out', () => {
     expect(events).toMatchObject([
       { changed: ['crm/fine'], findings: [{ kind: 'invalid-tool', detail: 'broken has no inputSchema' }] },
     ])
-    expect(well.explain('crm__broken')).toMatchObject({ because: 'left out: broken has no inputSchema' })
+    expect(well.explain('crm__broken')).toMatchObject({ because: 'skipped: broken has no inputSchema' })
   })
 })
 

@@ -45,7 +45,7 @@ describe('arguments', () => {
     value.amount = 1e9
     const [answer] = await host.step(bridge('bank__pay', value))
     expect(ran).toEqual([])
-    expect(answer).toContain('do not fit bank__pay')
+    expect(answer).toContain('do not match the schema of bank__pay')
   })
 
   it.each(['^((a+))+$', '^(.*a){12}$', '^\\w*\\w*\\w*\\w*\\w*!$', '(['])(
@@ -59,7 +59,7 @@ describe('arguments', () => {
       const [slow] = await host.step(bridge('far__match', { text: 'a'.repeat(60) }))
       expect(slow).toContain('match ran')
       const [wrong] = await host.step(bridge('far__match', { count: 'many' }))
-      expect(wrong).toContain('do not fit far__match')
+      expect(wrong).toContain('do not match the schema of far__match')
     },
   )
 })
@@ -219,7 +219,7 @@ describe('a large server that is told of by number', () => {
     host.well.catalogue.setSource('big', { tools: many(301) })
     host.messages.push({ role: 'assistant', content: 'hm' }, { role: 'user', content: 'on' })
     const sent = await host.sent()
-    expect(sent).toContain('have changed: 301 tools now')
+    expect(sent).toContain('have changed. It now has 301 tools')
     expect(sent).not.toContain('now available')
   })
 })

@@ -54,7 +54,7 @@ it('tells the catalogue of what cannot be used, and not of what is listed twice'
   const { well } = await setup([oddServer('odd', { tools: tools as never })])
   expect([...well.catalogue.skippedTools.values()].map(({ entry }) => entry.wireName)).toEqual(['odd__odd'])
   expect(well.explain('odd__odd')?.because).toBe(
-    'left out: odd has an inputSchema of type "string"; the top level of a tool\'s input must be "object"',
+    'skipped: odd has an inputSchema of type "string"; the top level of a tool\'s input must be "object"',
   )
 })
 

@@ -4,7 +4,7 @@ import { isRecord, toPlainJson } from '../base/data.js'
 import { shortHash } from '../base/hash.js'
 import { truncateText } from '../base/text.js'
 import type { WireTool } from '../tool/wire-tool.js'
-import type { Json } from './keyword-rules.js'
+import type { Json } from './json-schema.js'
 import { completeSchema, findSchemaProblems, normaliseSchema } from './normalise.js'
 
 export interface Dialect {

@@ -5,8 +5,18 @@
 
 import { isRecord } from '../base/data.js'
 import { truncateText } from '../base/text.js'
-import { isNames, isPattern, isSchema, type Json, KEYWORDS, valueKey } from './keyword-rules.js'
-import { ANCHORS, collectReferences, REFERENCES, type References } from './references.js'
+import {
+  ANCHORS,
+  collectReferences,
+  isNames,
+  isPattern,
+  isSchema,
+  type Json,
+  KEYWORDS,
+  REFERENCES,
+  type References,
+  valueKey,
+} from './json-schema.js'
 
 export interface SchemaProblem {
   /** The place in the schema: `properties.path.pattern`. */

@@ -3,8 +3,7 @@
 import { isRecord } from '../base/data.js'
 import { quote } from '../base/text.js'
 import type { WireTool } from '../tool/wire-tool.js'
-import { type Json, KEYWORDS } from './keyword-rules.js'
-import { collectReferences } from './references.js'
+import { collectReferences, type Json, KEYWORDS } from './json-schema.js'
 import { KEYWORD_CHECKS, NO_ALTERNATIVE } from './validate/keywords.js'
 import {
   computeSteps,

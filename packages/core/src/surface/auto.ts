@@ -9,7 +9,7 @@ import { toolLimit } from '../schema/dialect.js'
 import type { DeliveryName } from '../tool/notice.js'
 import type { Context } from './context.js'
 import { deliveries } from './deliveries.js'
-import { BRIDGE_NAME, metaEntry } from './meta-tools.js'
+import { BRIDGE_NAME, createMetaEntry } from './meta-tools.js'
 
 /** Features of a wire beyond a tools array and messages. */
 export interface WireSupport {
@@ -135,7 +135,7 @@ function chooseDelivery(
   { tools, deferredTokens }: Sizes,
 ): DeliveryName {
   const { gate, settings, notify, wire } = context
-  const allowed = (name: string) => gate.availability(metaEntry(name), 'see') !== 'denied'
+  const allowed = (name: string) => gate.availability(createMetaEntry(name), 'see') !== 'denied'
   const withheld = (name: DeliveryName) => {
     const known = state.freezing.withheld.get(name)
     if (known !== undefined) return known

@@ -1,6 +1,4 @@
-/**
- * Everything a conversation decides with: catalogue, gate, settings and memoised definitions. The fold never sees it.
- */
+/** Creates the context of a conversation: catalogue, gate, settings and memoised definitions. The fold never reads it. */
 
 import { lazily } from '../base/async.js'
 import { dropUndefined } from '../base/data.js'
@@ -53,7 +51,7 @@ export interface Context {
   loadToken(entry: Entry): string
 }
 
-type Given = Omit<
+type ContextOptions = Omit<
   Context,
   | 'exposure'
   | 'describe'
@@ -74,7 +72,7 @@ type Given = Omit<
   readonly memo: DefinitionMemo
 }
 
-/** Definitions computed from tools. They are held weakly: of thousands, few are used. */
+/** Definitions computed from tools. The references are weak, because few of thousands are used. */
 export interface DefinitionMemo {
   /** The tool after the host's hook and the wire's rules; it shares the tool's own schema. */
   readonly fitted: WeakMap<Entry, WeakRef<Fitted>>
@@ -102,8 +100,11 @@ export function createMemos(catalogue: Catalogue, settings: Settings): (wire: st
   }
 }
 
-/** Throws if the transformed definition is not an object that JSON can represent. */
-function changedBy(entry: Entry, changed: Partial<Pick<WireTool, 'description' | 'inputSchema'>>): WireTool {
+/** Applies a change by `transformDefinition`. Throws if JSON cannot represent the definition. */
+function applyTransform(
+  entry: Entry,
+  changed: Partial<Pick<WireTool, 'description' | 'inputSchema'>>,
+): WireTool {
   const description = changed.description ?? entry.tool.description ?? ''
   const inputSchema = changed.inputSchema ?? entry.tool.inputSchema
   const problem = findToolProblem({ name: entry.wireName, description, inputSchema })
@@ -113,9 +114,9 @@ function changedBy(entry: Entry, changed: Partial<Pick<WireTool, 'description' |
 }
 
 /** The validator is large and not needed before the first call. */
-const validating = lazily(() => import('../schema/validation.js'))
+const importValidation = lazily(() => import('../schema/validation.js'))
 
-export function createContext(given: Given): Context {
+export function createContext(given: ContextOptions): Context {
   const { settings, wire, notify, memo, alsoEager, everythingEager, agent, principal } = given
   const options = {
     eager: alsoEager.length > 0 ? [...settings.eager, ...alsoEager] : settings.eager,
@@ -123,7 +124,7 @@ export function createContext(given: Given): Context {
     ...dropUndefined({ agent }),
   }
 
-  const fitted = (entry: Entry): Fitted => {
+  const fit = (entry: Entry): Fitted => {
     const known = memo.fitted.get(entry)?.deref()
     if (known) return known
     let made: WireTool = {
@@ -134,7 +135,7 @@ export function createContext(given: Given): Context {
     }
     try {
       const changed = settings.transformDefinition?.(entry.tool, wire)
-      if (changed) made = changedBy(entry, changed)
+      if (changed) made = applyTransform(entry, changed)
     } catch (error) {
       notify({ kind: 'hook-failed', hook: 'transformDefinition', detail: `${entry.id}: ${String(error)}` })
     }
@@ -142,18 +143,18 @@ export function createContext(given: Given): Context {
     memo.fitted.set(entry, new WeakRef(fit))
     return fit
   }
-  const sent = (entry: Entry): WireTool => fitted(entry).tool
+  const getSent = (entry: Entry): WireTool => fit(entry).tool
 
   const definition = (entry: Entry): WireTool => {
     const known = memo.definitions.get(entry)?.deref()
     if (known) return known
-    const made: WireTool = JSON.parse(JSON.stringify(sent(entry)))
+    const made: WireTool = JSON.parse(JSON.stringify(getSent(entry)))
     memo.definitions.set(entry, new WeakRef(made))
     return made
   }
 
   const cost = (entry: Entry): number =>
-    memo.costs.count(entry, () => settings.tokenizer.count(JSON.stringify(sent(entry))))
+    memo.costs.count(entry, () => settings.tokenizer.count(JSON.stringify(getSent(entry))))
 
   const tokens = (wireTool: WireTool): number => {
     const known = memo.tokens.get(wireTool)
@@ -171,23 +172,23 @@ export function createContext(given: Given): Context {
       return decideExposure(entry, options)
     },
     describe: (entry) => {
-      // Without the hook, a card needs no schema.
-      if (settings.transformDefinition) return sent(entry).description
+      // Without the hook, the schema need not be read.
+      if (settings.transformDefinition) return getSent(entry).description
       return fitDescription(entry.tool.description ?? '', wire)
     },
     definition,
     prices: getCacheRule(wire, settings.prices),
     check: async (entry, input) => {
-      const { checkArguments } = await validating()
-      const { own, checked, keys } = fitted(entry)
+      const { checkArguments } = await importValidation()
+      const { own, checked, keys } = fit(entry)
       // The model may know the tool's own property names from elsewhere; both are accepted.
       const verdict = checkArguments(own, restoreKeys(input, keys))
       if (verdict.kind !== 'invalid' || keys.size === 0) return verdict
-      const told = checkArguments(checked, input)
-      return told.kind === 'invalid' ? told : verdict
+      const sentVerdict = checkArguments(checked, input)
+      return sentVerdict.kind === 'invalid' ? sentVerdict : verdict
     },
-    unusable: (entry) => fitted(entry).unusable,
-    restore: (entry, input) => restoreKeys(input, fitted(entry).keys) as Record<string, unknown>,
+    unusable: (entry) => fit(entry).unusable,
+    restore: (entry, input) => restoreKeys(input, fit(entry).keys) as Record<string, unknown>,
     tokens,
     cost,
     pin: (entry, place) => ({

@@ -11,7 +11,7 @@ import { decideMode, type WireSupport } from './auto.js'
 import { listCards } from './cards.js'
 import type { Context } from './context.js'
 import { deliveries, isInArray, type Place, placeWhenFreezing } from './deliveries.js'
-import { BRIDGE_NAME, bridgeTool, canFind, loaderTool, queryParameter } from './meta-tools.js'
+import { BRIDGE_NAME, canFind, createBridgeTool, createLoaderTool, findQueryParameter } from './meta-tools.js'
 import type { BoundThinking } from './thinking.js'
 
 type FreezeFact = Extract<LedgerFact, { kind: 'frozen' }>
@@ -106,13 +106,13 @@ export function freezePrefix(
   const metaTools: WireTool[] = []
   if (delivery.metaTools.includes('loader'))
     metaTools.push(
-      loaderTool(
+      createLoaderTool(
         searchTool,
         prompts,
         searchTool.description?.({ bridge }) ??
           prompts.loader({
             loader: searchTool.name,
-            parameter: queryParameter(searchTool, prompts),
+            parameter: findQueryParameter(searchTool, prompts),
             bridge,
             strong,
             unloads: true,
@@ -121,7 +121,7 @@ export function freezePrefix(
         searchToolLimit(wire),
       ),
     )
-  if (bridge) metaTools.push(bridgeTool(searchTool, prompts, findable))
+  if (bridge) metaTools.push(createBridgeTool(searchTool, prompts, findable))
 
   const section = prompts.section({
     loader: searchTool.name,

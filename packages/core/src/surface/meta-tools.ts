@@ -44,9 +44,9 @@ export interface SearchTool {
   select?(name: string): string
 }
 
-const text = (value: unknown) =>
+const readText = (value: unknown) =>
   typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
-const whole = (value: unknown) => {
+const readLimit = (value: unknown) => {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) ? { limit: Math.trunc(number) } : {}
 }
@@ -65,7 +65,7 @@ export const searchTools = {
       required: ['query'],
       additionalProperties: false,
     }),
-    read: (input) => ({ query: text(input.query), ...whole(input.limit) }),
+    read: (input) => ({ query: readText(input.query), ...readLimit(input.limit) }),
   },
   /** `{ query, domain?, includeLoaded?, limit? }` */
   domains: {
@@ -82,10 +82,10 @@ export const searchTools = {
       additionalProperties: false,
     }),
     read: (input) => ({
-      query: text(input.query),
+      query: readText(input.query),
       ...(typeof input.domain === 'string' && input.domain !== 'all' ? { domain: input.domain } : {}),
       ...(typeof input.includeLoaded === 'boolean' ? { includeLoaded: input.includeLoaded } : {}),
-      ...whole(input.limit),
+      ...readLimit(input.limit),
     }),
   },
   /** `{ query, max_results? }` */
@@ -100,7 +100,7 @@ export const searchTools = {
       required: ['query'],
       additionalProperties: false,
     }),
-    read: (input) => ({ query: text(input.query), ...whole(input.max_results) }),
+    read: (input) => ({ query: readText(input.query), ...readLimit(input.max_results) }),
   },
   /** `{ name }`: one exact name. */
   byName: {
@@ -114,7 +114,7 @@ export const searchTools = {
       additionalProperties: false,
     }),
     read: (input) => {
-      const name = text(input.name).trim()
+      const name = readText(input.name).trim()
       return { query: name === '' ? '' : `select:${JSON.stringify(name)}` }
     },
     select: (name) => JSON.stringify({ name }),
@@ -124,7 +124,7 @@ export const searchTools = {
 export const BRIDGE_NAME = 'tool_call'
 
 /** The parameter that takes the query: the first required one. */
-export function queryParameter(searchTool: SearchTool, prompts: Prompts): string {
+export function findQueryParameter(searchTool: SearchTool, prompts: Prompts): string {
   const { required } = searchTool.inputSchema(prompts)
   return Array.isArray(required) && typeof required[0] === 'string' ? required[0] : 'query'
 }
@@ -133,7 +133,7 @@ export function queryParameter(searchTool: SearchTool, prompts: Prompts): string
  * The search tool with the list of deferred tools. If a wire limits descriptions, a long list moves to the description
  * of the first parameter, which no wire limits.
  */
-export function loaderTool(
+export function createLoaderTool(
   searchTool: SearchTool,
   prompts: Prompts,
   about: string,
@@ -143,7 +143,7 @@ export function loaderTool(
   const inputSchema = searchTool.inputSchema(prompts)
   const whole = cards === '' ? about : `${about}\n\n${cards}`
   if (whole.length <= limit) return { name: searchTool.name, description: whole, inputSchema }
-  const first = queryParameter(searchTool, prompts)
+  const first = findQueryParameter(searchTool, prompts)
   const properties = (inputSchema.properties ?? {}) as Record<string, { readonly description?: string }>
   const parameter = properties[first]
   if (!parameter) return { name: searchTool.name, description: whole, inputSchema }
@@ -155,8 +155,8 @@ export function loaderTool(
   }
 }
 
-/** `findable`: a search may lead to something. */
-export function bridgeTool(searchTool: SearchTool, prompts: Prompts, findable: boolean): WireTool {
+/** `findable`: true if a search can find something. */
+export function createBridgeTool(searchTool: SearchTool, prompts: Prompts, findable: boolean): WireTool {
   return {
     name: BRIDGE_NAME,
     description: prompts.bridge({ loader: searchTool.name, bridge: BRIDGE_NAME, findable }),
@@ -180,7 +180,7 @@ export const READER_ID = toolId(META, READER_NAME)
  * Reads results that were too long to send. Joins the catalogue of a conversation with its first kept result, deferred
  * like any other tool.
  */
-export function readerTool(prompts: Prompts): Tool {
+export function createReaderTool(prompts: Prompts): Tool {
   return {
     name: READER_NAME,
     description: prompts.reader(),
@@ -204,7 +204,7 @@ export function readerTool(prompts: Prompts): Tool {
 }
 
 /** A meta-tool as the policy sees it. Read-only: a search changes what is shown, never the outside world. */
-export function metaEntry(name: string): Entry {
+export function createMetaEntry(name: string): Entry {
   const tool = {
     name,
     description: '',

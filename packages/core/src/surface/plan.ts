@@ -23,7 +23,7 @@ import {
   schemaLine,
 } from './deltas.js'
 import { applyReturn, freezePrefix, planReturn } from './freeze.js'
-import { BRIDGE_NAME, metaEntry } from './meta-tools.js'
+import { BRIDGE_NAME, createMetaEntry } from './meta-tools.js'
 import { findNativeFault } from './native-check.js'
 import { type BoundThinking, stripThinking } from './thinking.js'
 
@@ -173,7 +173,7 @@ function freezeReason(state: LedgerState, context: Context, { thinking }: SentHi
   if (state.frozen.removals && support.native !== 'changes') return 'wire'
   const names = { loader: loaderName(state, context.settings.searchTool), bridge: BRIDGE_NAME }
   const denied = deliveries[state.frozen.delivery].metaTools.some(
-    (meta) => context.gate.availability(metaEntry(names[meta]), 'see') === 'denied',
+    (meta) => context.gate.availability(createMetaEntry(names[meta]), 'see') === 'denied',
   )
   if (denied) return 'loader'
   // A new list would invalidate the thinking in this tool loop, and waiting for the end of the loop loses nothing.

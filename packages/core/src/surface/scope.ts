@@ -21,7 +21,7 @@ export interface Shared {
   readonly store: LedgerStore
   rank(query: RankQuery, notify: (notice: Notice) => void, principal: string): Promise<readonly Ranked[]>
   memo(wire: string): DefinitionMemo
-  tell(event: ToolwellEvent): void
+  publish(event: ToolwellEvent): void
   /** Opened conversations, for the report. */
   readonly opened: RecentObjects<object>
 }

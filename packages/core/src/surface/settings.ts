@@ -33,21 +33,21 @@ import { BRIDGE_NAME, type SearchTool, searchTools } from './meta-tools.js'
 import { defaultPrompts, guardPrompts, type Prompts } from './prompts.js'
 
 export interface ToolwellOptions {
-  /** The host's own tools. If deferral is off, requests carry this very array. */
+  /** The host's own tools. If deferral is off, requests send this very array. */
   readonly tools?: readonly Tool[]
   /** `auto` (default): on if the deferred definitions cost at least `costs.threshold` tokens. */
   readonly mode?: 'off' | 'auto' | 'on'
   /** How loaded tools reach the model. `auto` (default) keeps the cached prefix: `native` if the wire supports it, otherwise `bridge`. */
   readonly delivery?: DeliveryName | 'auto'
-  /** Names of tools that every request carries. */
+  /** Names of tools that every request sends. */
   readonly eager?: readonly string[]
-  /** Which tools are deferred. Later rules win; `explain` names the rule that decided. */
+  /** Rules that decide which tools are deferred. Later rules win; `explain` names the rule that decided. */
   readonly rules?: readonly ExposureRule[]
   /** Decides if a tool may be seen, loaded or called. Several policies are asked in order; one denial is enough. */
   readonly policy?: Policy | readonly Policy[]
-  /** Where ledgers live. Default: in memory. */
+  /** Keeps the ledgers. Default: in memory. */
   readonly store?: LedgerStore & { readonly results?: ResultStore }
-  /** Where results above `limits.maxResultTokens` are kept. Default: `store.results` if the store has it, otherwise in memory. */
+  /** Keeps results above `limits.maxResultTokens`. Default: `store.results` if the store has it, otherwise in memory. */
   readonly results?: ResultStore
   /** Replaces the ranking. */
   readonly searcher?: Searcher
@@ -97,14 +97,14 @@ export interface UsageOptions {
 }
 
 export interface SurfaceOptions {
-  /** What happens if the model calls a tool that is not loaded. Default `load-and-run`, after the arguments are checked. */
+  /** The answer if the model calls a tool that is not loaded. Default `load-and-run`, after the arguments are checked. */
   readonly hiddenCalls?: 'load-and-run' | 'hint' | 'refuse'
   /**
    * `frozen` (default): the list of hidden tools belongs to the frozen prefix, and changes are announced in the history.
    * `live`: every change rewrites the list, which loses the prompt cache.
    */
   readonly cards?: 'frozen' | 'live'
-  /** Where the list of hidden tools is: in the search tool's description (default) or in the prompt section. */
+  /** The place of the list of hidden tools: the search tool's description (default) or the prompt section. */
   readonly cardPlace?: 'loader' | 'section'
   /** `strong` words for models that ignore search. Default `plain`. */
   readonly affordance?: 'plain' | 'strong'
@@ -211,7 +211,7 @@ function withMethods<Value>(...methods: readonly string[]) {
 }
 
 const NO_ZERO_CAP =
-  'which would hide every deferred tool for good. Leave it out for no cap, or set mode: "off" to send everything.'
+  'which would hide every deferred tool permanently. Omit it for no cap, or set mode: "off" to send everything.'
 
 const TOP = {
   tools: (path, tools = []) => {
@@ -307,7 +307,7 @@ export interface Settings extends Omit<Flat, 'tool' | 'prompts' | 'results'> {
   readonly results: ResultStore
 }
 
-/** `report` receives the failures of the host's own prompts. */
+/** Checks the options and fills in defaults. `report` receives the failures of prompts that the host wrote. */
 export function readSettings(
   options: ToolwellOptions,
   report: (prompt: string, error: unknown) => void,
@@ -329,7 +329,7 @@ export function readSettings(
   }
 }
 
-/** Reads a value with known keys that is an option itself. */
+/** Reads an option that is an object with known keys. */
 function readTable<Table extends object>(table: Table, given: unknown, path: string): Values<Table> {
   assertKnownKeys(given, Object.keys(table), path)
   return readValues(table, given as object, path)
@@ -408,7 +408,7 @@ function readAutoLoad(path: string, autoLoad: AutoLoad = {}) {
   return readTable(table, autoLoad, path)
 }
 
-/** Undefined: nothing is learned. */
+/** Returns undefined if nothing is learned. */
 function readUsage(path: string, usage: UsageOptions | false = {}): UsageOptions | undefined {
   if (usage === false) return undefined
   if (typeof usage !== 'object')
@@ -427,7 +427,7 @@ function readPrompts(path: string, prompts: Partial<Prompts> = {}): Partial<Prom
   return prompts
 }
 
-/** Token limits by source; `''` for all others. */
+/** Reads the token limits by source. The key `''` is for all other sources. */
 function readResultLimits(
   path: string,
   given: LimitOptions['maxResultTokens'] = {},

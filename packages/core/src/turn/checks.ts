@@ -1,6 +1,6 @@
 /**
- * The checks that a call passes before it runs. Each takes the step and gives it back, or refuses. Their order is the
- * policy: nothing is shown of a tool that may not be seen, and nothing runs that has not passed them all.
+ * The checks that a call must pass before it runs, in order. Each returns the step, or a refusal. The order matters: an
+ * answer shows nothing of a tool that the policy hides.
  */
 import { firstLine, quote } from '../base/text.js'
 import type { Entry } from '../catalogue/catalogue.js'
@@ -11,37 +11,37 @@ import { schemaLine } from '../surface/deltas.js'
 import type { FailureReason } from '../tool/notice.js'
 import type { ValidationIssue } from '../tool/tool.js'
 import type { Batch } from './load.js'
-import { awayState } from './search-call/find.js'
+import { describeAwayTool } from './sources.js'
 
-/** What a batch is judged with. */
-export interface JudgedAt {
+/** Everything that the checks of one batch read. */
+export interface JudgeContext {
   readonly state: LedgerState
   readonly context: Context
   readonly batch: Batch
   readonly loader: string
-  /** Tools are hidden in this conversation. */
+  /** True if this conversation hides tools. */
   readonly deferring: boolean
 }
 
-/** A call out of its wrapper. */
-export interface ReadCall {
+/** A call without its wrapper. */
+export interface UnwrappedCall {
   readonly asked: string
   readonly input: Record<string, unknown>
-  /** It came through the bridge. */
+  /** True if the call came through the bridge. */
   readonly bridged: boolean
   /** The load token that came with it. */
   readonly loadToken: string | undefined
-  /** The source of the tool, where the call names one. */
+  /** The source of the tool, if the call names one. */
   readonly within: string | undefined
 }
 
 /** A call whose target is known. */
-export interface CallStep extends ReadCall {
+export interface CallStep extends UnwrappedCall {
   readonly entry: Entry
   readonly alias: string | undefined
   /** Not loaded when the batch started. */
   readonly hidden: boolean
-  /** The arguments under the tool's own names. */
+  /** The arguments, with the tool's own property names. */
   readonly original: Record<string, unknown>
 }
 
@@ -49,16 +49,16 @@ export interface Refusal {
   readonly reason: FailureReason
   readonly text: string
   readonly asked: string
-  /** The id, where the target is known. */
+  /** The id, if the target is known. */
   readonly tool?: string
   readonly alias?: string | undefined
-  /** What was sent: identical failures are counted. */
+  /** The arguments as sent. Identical failures are counted. */
   readonly given: unknown
-  /** What is wrong with the arguments, without any value of them: for people. */
+  /** The fault in the arguments, for people. Contains no values. */
   readonly detail?: string
 }
 
-export type Check = (step: CallStep, at: JudgedAt) => CallStep | Refusal | Promise<CallStep | Refusal>
+export type Check = (step: CallStep, at: JudgeContext) => CallStep | Refusal | Promise<CallStep | Refusal>
 
 export function isRefusal(value: object): value is Refusal {
   return 'reason' in value
@@ -68,25 +68,25 @@ function refuse({ entry, asked, alias, input }: CallStep, reason: FailureReason,
   return { reason, text, asked, tool: entry.id, alias, given: input }
 }
 
-/** May be seen, and its source is there. */
+/** The tool may be seen, and its source is connected. */
 export const isAvailable: Check = (step, { context }) => {
   const { entry } = step
   const availability = context.gate.availability(entry, 'see')
   if (availability === 'ready') return step
   const isDenied = availability === 'denied'
-  // Denied after it was shown: the model knows the name, so it is told that the tool is gone, and no more.
-  const state = isDenied ? 'no longer available' : awayState(entry, availability, context)
+  // Denied after it was shown: the model knows the name, so the answer only says that the tool is gone.
+  const state = isDenied ? 'no longer available' : describeAwayTool(entry, availability, context)
   const text = context.settings.prompts.unavailable({ name: entry.wireName, state })
   return refuse(step, isDenied ? 'denied' : 'unavailable', text)
 }
 
-/** Before anything that shows the schema or says how to load it. */
+/** The tool may be loaded. Comes before all checks whose refusal shows the schema or a way to load the tool. */
 export const mayBeLoaded: Check = (step, { context }) => {
   if (!step.hidden || context.gate.availability(step.entry, 'load') === 'ready') return step
   return refuse(step, 'denied', context.settings.prompts.denied({ name: step.entry.wireName }))
 }
 
-/** The model has the definition that is valid now. */
+/** The load token belongs to the current definition. */
 export const isCurrent: Check = (step, { context }) => {
   const { entry, loadToken } = step
   if (loadToken === undefined || loadToken === context.loadToken(entry)) return step
@@ -94,51 +94,66 @@ export const isCurrent: Check = (step, { context }) => {
   return refuse(step, 'stale', `${text}\n${schemaLine(entry, context)}`)
 }
 
-/** The host's rule for calls of tools that are not loaded. */
+/** The option `hiddenCalls` allows calls of tools that are not loaded. */
 export const hiddenCallsAllowed: Check = (step, { context, loader }) => {
   const { prompts, hiddenCalls } = context.settings
   const name = step.entry.wireName
   if (!step.hidden || hiddenCalls === 'load-and-run') return step
   if (hiddenCalls === 'refuse') return refuse(step, 'refused', prompts.refused({ name }))
-  return refuse(step, 'hint', prompts.hint({ name, loader, select: selectQuery(name, context) }))
+  return refuse(step, 'hint', prompts.hint({ name, loader, select: writeSelectQuery(name, context) }))
 }
 
 /**
- * On every delivery, and when deferral is off: no provider holds a model to a schema unless it was asked to (`strict`). The
- * tool's own validator decides where there is one, and its output is what runs.
+ * The arguments match the schema. Checked on every delivery, and if deferral is off: providers enforce a schema only in
+ * `strict` mode. If the tool has its own validator, that one decides, and the tool receives its output.
  */
 export const argumentsFit: Check = async (step, at) => {
   const { entry, input } = step
   const { context } = at
   const original = context.restore(entry, input)
   if (entry.tool.validate) {
-    const own = await ownValidation(entry, original, context)
-    return 'problems' in own ? mismatch(step, at, own.problems, own.rules) : { ...step, original: own.value }
+    const own = await runOwnValidator(entry, original, context)
+    return 'problems' in own
+      ? refuseArguments(step, at, own.problems, own.rules)
+      : { ...step, original: own.value }
   }
   const check = await context.check(entry, input)
   const detail = check.kind === 'undecided' ? check.detail : context.unusable(entry)
   if (detail !== undefined) context.notify({ kind: 'schema-unusable', tool: entry.id, detail })
-  return check.kind === 'valid' ? { ...step, original } : mismatch(step, at, check.problems)
+  return check.kind === 'valid' ? { ...step, original } : refuseArguments(step, at, check.problems)
 }
 
-/** The policy is asked last, with the arguments as the tool will get them. */
+/** The policy allows the call. Asked last, with the arguments as the tool will receive them. */
 export const mayBeCalled: Check = (step, { context }) => {
   const { entry, original } = step
   if (context.gate.availability(entry, 'call', original) === 'ready') return step
   return refuse(step, 'denied', context.settings.prompts.denied({ name: entry.wireName }))
 }
 
-/** A tool that stands for others cannot be called through another one of its kind. */
-export const isNoNestedForward: Check = (step, { context }) => {
+/** A tool that forwards calls is not called through another tool that does. */
+export const isNotNested: Check = (step, { context }) => {
   const { entry, within } = step
   if (!entry.tool.forwards || within === undefined) return step
   return refuse(step, 'invalid', context.settings.prompts.bridgeMisuse({ bridge: entry.wireName }))
 }
 
-/** The answer names the place and shows the schema. Where the tool was not loaded, the round is a cost of deferral; otherwise the model's mistake. */
-function mismatch(
+export const CHECKS: readonly Check[] = [
+  isAvailable,
+  mayBeLoaded,
+  isCurrent,
+  hiddenCallsAllowed,
+  argumentsFit,
+  mayBeCalled,
+  isNotNested,
+]
+
+/**
+ * Refuses arguments. The answer names the faults and shows the schema. If the tool was not loaded, the reason is
+ * `schema-needed`, a cost of deferral; otherwise the model made a mistake, and the reason is `invalid`.
+ */
+function refuseArguments(
   step: CallStep,
-  { context, state }: JudgedAt,
+  { context, state }: JudgeContext,
   problems: readonly string[],
   rules = problems,
 ): Refusal {
@@ -151,8 +166,8 @@ function mismatch(
 
 const MAX_PROBLEMS = 8
 
-/** A validator is the host's code: where it fails, nothing unchecked may run. */
-async function ownValidation(
+/** Runs the tool's own validator. If it throws, the call is refused, because its arguments are unchecked. */
+async function runOwnValidator(
   { id, tool }: Entry,
   input: Record<string, unknown>,
   { notify }: Context,
@@ -165,52 +180,55 @@ async function ownValidation(
     if (!verdict || verdict.issues === undefined)
       return { value: (verdict?.value ?? input) as Record<string, unknown> }
     const issues = verdict.issues.slice(0, MAX_PROBLEMS)
-    return { problems: issues.map(problemLine), rules: issues.map((issue) => ruleOf(issue, input)) }
+    return { problems: issues.map(describeProblem), rules: issues.map((issue) => describeRule(issue, input)) }
   } catch (error) {
     notify({ kind: 'hook-failed', hook: 'validate', detail: `${id}: ${String(error)}` })
     return { problems: ['(the arguments): "They could not be checked."'] }
   }
 }
 
-/** In a history these signs are escapes, which a model need not read. */
-const COMPARED: Readonly<Record<string, string>> = {
+/** JSON in a history escapes these signs, so words replace them. */
+const COMPARISONS: Readonly<Record<string, string>> = {
   '>=': 'at least',
   '<=': 'at most',
   '>': 'above',
   '<': 'below',
 }
 
-function problemLine(issue: ValidationIssue): string {
-  const message = issue.message.replace(/([<>]=?)\s*(?=-?\d)/g, (_, sign: string) => `${COMPARED[sign]} `)
-  return `${placeOf(issue)}: ${quote(message, 200)}`
+function describeProblem(issue: ValidationIssue): string {
+  const message = issue.message.replace(/([<>]=?)\s*(?=-?\d)/g, (_, sign: string) => `${COMPARISONS[sign]} `)
+  return `${describePlace(issue)}: ${quote(message, 200)}`
 }
 
-/** Where some libraries begin to repeat what they were given. */
+/** Some libraries repeat the received value after these words. */
 const RECEIVED = / \(was | but received /
 
-/** The message, without the value that some libraries put into it; or else the name of the rule. */
-function ruleOf(
+/**
+ * Describes the broken rule without the value: by the message, or by the rule's name if the message contains the
+ * value.
+ */
+function describeRule(
   issue: ValidationIssue & { readonly code?: unknown; readonly type?: unknown },
   input: unknown,
 ): string {
-  const values = textsIn(valueAt(input, issue))
+  const values = listTexts(readValue(input, issue))
   const isPlain = (rule: unknown): rule is string =>
     typeof rule === 'string' && !values.some((value) => rule.includes(value.slice(0, 12)))
   const [message] = issue.message.split(RECEIVED, 1)
   const rule = [message, issue.code, issue.type].find(isPlain)
-  return rule === undefined ? placeOf(issue) : `${placeOf(issue)}: ${quote(rule, 120)}`
+  return rule === undefined ? describePlace(issue) : `${describePlace(issue)}: ${quote(rule, 120)}`
 }
 
-function valueAt(input: unknown, { path = [] }: ValidationIssue): unknown {
+function readValue(input: unknown, { path = [] }: ValidationIssue): unknown {
   return path.reduce((value: unknown, key) => {
     const name = typeof key === 'object' ? key.key : key
     return isObject(value) ? (value as Record<PropertyKey, unknown>)[name] : undefined
   }, input)
 }
 
-/** Every value in it, as text. */
-function textsIn(value: unknown): string[] {
-  if (isObject(value)) return Object.values(value).flatMap(textsIn)
+/** Lists every value inside a value, as text. */
+function listTexts(value: unknown): string[] {
+  if (isObject(value)) return Object.values(value).flatMap(listTexts)
   return value === undefined || value === '' ? [] : [String(value)]
 }
 
@@ -218,23 +236,13 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-function placeOf({ path = [] }: ValidationIssue): string {
+function describePlace({ path = [] }: ValidationIssue): string {
   const keys = path.map((key) => String(typeof key === 'object' ? key.key : key))
   return keys.length === 0 ? '(the arguments)' : quote(keys.join('/'), 120)
 }
 
-export const CHECKS: readonly Check[] = [
-  isAvailable,
-  mayBeLoaded,
-  isCurrent,
-  hiddenCallsAllowed,
-  argumentsFit,
-  mayBeCalled,
-  isNoNestedForward,
-]
-
-/** How the loader is asked for this tool. */
-function selectQuery(name: string, { settings, notify }: Context): string {
+/** Writes the search query that loads this tool. */
+function writeSelectQuery(name: string, { settings, notify }: Context): string {
   try {
     const asked: unknown = settings.searchTool.select?.(name)
     if (typeof asked === 'string') return asked

@@ -1,4 +1,6 @@
-/** Runs one call, and makes of what came of it what the model will read. Nothing a tool does throws here. */
+/**
+ * Runs one call and turns its result, or its failure, into the text that the model reads. A tool cannot make it throw.
+ */
 
 import { abortable, lazily } from '../base/async.js'
 import { dropUndefined } from '../base/data.js'
@@ -9,78 +11,81 @@ import type { Context } from '../surface/context.js'
 import { BRIDGE_NAME, READER_ID, READER_NAME } from '../surface/meta-tools.js'
 import type { Notice } from '../tool/notice.js'
 import type { ToolProgress } from '../tool/tool.js'
-import { type Content, readContent } from './content.js'
-import { seenSources } from './seen-sources.js'
+import { type PreparedResult, prepareResult } from './prepare-result.js'
+import { listSeenSources } from './sources.js'
 import type { Outcome, TargetCall, Verdict } from './verdict.js'
 
-/** Runs the real target. Throwing, or rejecting, is a failed call: the model reads the message. */
+/** Runs the target. If it throws or rejects, the call has failed, and the model reads the message. */
 export type Execute = (call: TargetCall, signal: AbortSignal | undefined) => unknown
 
 export interface RunOptions {
-  /** Default: the tool's own `execute`. Put permissions and approval prompts here: it sees the target, never a wrapper. */
+  /** Replaces the tool's own `execute`. Ask for permission here: the call is the target, never a wrapper. */
   readonly execute?: Execute
   readonly signal?: AbortSignal
-  /** Signs of progress of the calls under way. */
+  /** Receives the progress of running calls. */
   readonly onProgress?: (progress: ToolProgress & { readonly callId: string; readonly tool: string }) => void
 }
 
 export interface Runner {
   readonly log: LedgerLog
-  /** The event with which the history of the last request begins: what was started before is another call. */
-  readonly since: number
+  /** The id of the first event of the last request's history. Calls that were started earlier are other calls. */
+  readonly historyStart: number
   context(): Context
   notify(notice: Notice): void
-  /** A result is kept: from now on this conversation has the tool that reads it. */
-  keeps(): void
+  /** Adds the tool that reads kept results to this conversation. */
+  offerReader(): void
 }
 
-/** What came of a call, and what of it is kept. */
-export interface Executed {
+/** The outcome of a call that ran. */
+export interface Execution {
   readonly outcome: Outcome
-  readonly content?: Content
-  /** Where it failed: the beginning of what it said, or why that cannot be shown. */
+  readonly result?: PreparedResult
+  /** If it failed: the start of its message, or the reason why the message cannot be shown. */
   readonly detail?: string
 }
 
-/** Few conversations have a result that is kept. */
-const readingKept = lazily(() => import('./read-kept.js'))
+const importReader = lazily(() => import('./read-kept-result.js'))
 
 export async function execute(
   verdict: Extract<Verdict, { kind: 'run' }>,
   options: RunOptions,
   runner: Runner,
-): Promise<Executed> {
+): Promise<Execution> {
   const context = runner.context()
   const { entry, target } = verdict
-  // What is kept is the conversation's own: no host runs this.
+  // Kept results belong to the conversation, so `options.execute` does not run their reader.
   if (entry.id === READER_ID) {
-    const { readKept } = await readingKept()
-    const text = await readKept(target.input, runner.log.state, context)
+    const { readKeptResult } = await importReader()
+    const text = await readKeptResult(target.input, runner.log.state, context)
     return { outcome: { kind: 'result', tool: entry.id, value: text, text } }
   }
   const { timeout } = entry.tool
   const late = () => runner.notify({ kind: 'late-result-dropped', tool: entry.id, callId: target.callId })
   try {
-    const value = await withTimeLimit(
+    const value = await runWithTimeLimit(
       (signal) =>
-        (options.execute ?? runTool)(targetOf(verdict, options, signal, context, runner.log.id), signal),
+        (options.execute ?? runTool)(
+          createTargetCall(verdict, options, signal, context, runner.log.id),
+          signal,
+        ),
       timeout,
       options.signal,
       late,
     )
-    return await outcomeOf(verdict, value instanceof Error ? failure(value) : value, runner)
+    return await createOutcome(verdict, value instanceof Error ? createFailure(value) : value, runner)
   } catch (error) {
-    if (error instanceof TimeIsOver) return { outcome: timedOut(verdict, (timeout ?? 0) / 1000, context) }
-    return outcomeOf(verdict, failure(error), runner)
+    if (error instanceof TimeLimitError)
+      return { outcome: createTimeout(verdict, (timeout ?? 0) / 1000, context) }
+    return createOutcome(verdict, createFailure(error), runner)
   }
 }
 
-/** Thrown or returned: it is the same failure. */
-function failure(error: unknown): ToolResult {
+/** Creates the result of a call that threw or returned an error. */
+function createFailure(error: unknown): ToolResult {
   return toolResult([{ type: 'text', text: describeError(error) }], { isError: true })
 }
 
-function timedOut(
+function createTimeout(
   { entry, asked }: Extract<Verdict, { kind: 'run' }>,
   seconds: number,
   { settings }: Context,
@@ -89,45 +94,49 @@ function timedOut(
   return { kind: 'timed-out', tool: entry.id, asked, text }
 }
 
-/** Its value as the model will read it. One that cannot be written down is an error, although the tool ran. */
-async function outcomeOf(
+/** Turns a value into an outcome. A value that cannot be written as text is an error, although the tool ran. */
+async function createOutcome(
   { entry, asked, call }: Extract<Verdict, { kind: 'run' }>,
   value: unknown,
-  { log, context, keeps }: Runner,
-): Promise<Executed> {
+  { log, context, offerReader }: Runner,
+): Promise<Execution> {
   const at = context()
   const { prompts } = at.settings
   const bridge = log.state.frozen?.delivery === 'bridge' ? BRIDGE_NAME : undefined
   const { wireName: name } = entry
   const failed = { kind: 'error', tool: entry.id, asked } as const
-  const content = await readContent(
+  const result = await prepareResult(
     value,
     { entry, anchor: call.anchor, ledger: log.id, bridge, reader: READER_NAME },
     at,
   )
-  if ('problem' in content) {
-    const problem = firstLine(content.problem, 300)
+  if ('problem' in result) {
+    const problem = firstLine(result.problem, 300)
     const detail = `its result cannot be shown: ${problem}`
     return { outcome: { ...failed, text: prompts.unprintable({ name, problem }) }, detail }
   }
-  if (content.readable) keeps()
-  const { isError, parts } = content
-  const said = content.text === '' ? prompts.noOutput() : content.text
-  const kept = content.kept.length > 0 ? { kept: content.kept.map(({ handle }) => handle) } : {}
+  if (result.readable) offerReader()
+  const { isError, parts } = result
+  const said = result.text === '' ? prompts.noOutput() : result.text
+  const kept = result.kept.length > 0 ? { kept: result.kept.map(({ handle }) => handle) } : {}
   if (!isError)
     return {
       outcome: { kind: 'result', tool: entry.id, value, text: said, ...dropUndefined({ parts }), ...kept },
-      content,
+      result,
     }
-  const text = prompts.failed({ name, error: content.text })
-  const detail = quote(content.text)
-  if (!parts) return { outcome: { ...failed, text, ...kept }, content, detail }
+  const text = prompts.failed({ name, error: result.text })
+  const detail = quote(result.text)
+  if (!parts) return { outcome: { ...failed, text, ...kept }, result, detail }
   const words = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
   const first: ResultPart = { type: 'text', text: prompts.failed({ name, error: words }) }
-  return { outcome: { ...failed, text, parts: [first, ...parts.filter(isMedia)], ...kept }, content, detail }
+  return {
+    outcome: { ...failed, text, parts: [first, ...parts.filter(isMedia)], ...kept },
+    result,
+    detail,
+  }
 }
 
-/** Anything can be thrown, even what cannot be turned into text. */
+/** Any value can be thrown, even if `String` fails on it. */
 function describeError(error: unknown): string {
   try {
     return error instanceof Error ? String(error.message) : String(error)
@@ -136,7 +145,7 @@ function describeError(error: unknown): string {
   }
 }
 
-function targetOf(
+function createTargetCall(
   { target }: Extract<Verdict, { kind: 'run' }>,
   { onProgress }: RunOptions,
   signal: AbortSignal | undefined,
@@ -150,7 +159,7 @@ function targetOf(
       callId,
       conversation,
       principal: context.principal,
-      sources: (named) => seenSources(context, named),
+      sources: (named) => listSeenSources(context, named),
       ...(signal ? { signal } : {}),
       ...(onProgress ? { onProgress: (progress) => onProgress({ callId, tool: id, ...progress }) } : {}),
     },
@@ -162,16 +171,14 @@ function runTool({ tool, input, context }: TargetCall): unknown {
   return tool.execute(input, context)
 }
 
-// Ends the wait for a call when its time is over. The call is told to stop; what it gives afterwards is dropped.
-
-/** Thrown when the time is over: whether the call took effect is not known. */
-export class TimeIsOver extends Error {}
+/** The time limit is over. The call may still have had its effect. */
+export class TimeLimitError extends Error {}
 
 /**
- * Runs the work with a signal that ends with the host's, or when `limit` milliseconds are over. Without a limit the host's signal
- * is passed on as it is. `onLate` hears of a result that came after the limit.
+ * Runs the work for at most `limit` milliseconds. Its signal aborts with the host's signal, or when the time is over. A
+ * later result is dropped and reported to `onLate`.
  */
-export async function withTimeLimit<T>(
+export async function runWithTimeLimit<T>(
   work: (signal: AbortSignal | undefined) => T | Promise<T>,
   limit: number | undefined,
   signal: AbortSignal | undefined,
@@ -184,7 +191,7 @@ export async function withTimeLimit<T>(
   let timer: ReturnType<typeof setTimeout> | undefined
   const over = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      const reason = new TimeIsOver(`the time limit of ${limit} ms is over`)
+      const reason = new TimeLimitError(`the time limit of ${limit} ms is over`)
       reject(reason)
       running.then(onLate, onLate)
       expiry.abort(reason)

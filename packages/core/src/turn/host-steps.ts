@@ -1,4 +1,4 @@
-/** Steps a host takes by itself: load, unload, compact, import, inherit. Each gives facts; none writes. */
+/** The steps that a host starts itself: load, unload, compact, import, inherit. They return facts and write nothing. */
 
 import type { Entry } from '../catalogue/catalogue.js'
 import { isAway } from '../catalogue/gate.js'
@@ -7,14 +7,22 @@ import { isLoaded, isOnSurface, type LedgerState } from '../ledger/fold.js'
 import type { Anchored } from '../ledger/log.js'
 import type { Context } from '../surface/context.js'
 import { findPlace } from '../surface/deliveries.js'
-import { countedIds, createBatch, listGroupMembers, load, loadedUnit, sumTokens, unload } from './load.js'
+import {
+  createBatch,
+  listCounted,
+  listGroupMembers,
+  listLoadedUnit,
+  load,
+  sumTokens,
+  unload,
+} from './load.js'
 
-/** Rebuilt from a provider's own messages: what a search answer says it loaded and unloaded. */
+/** The tools that one search answer in a provider's history loaded and unloaded. */
 export interface ImportedStep {
   readonly anchor: string
   readonly loaded: readonly { readonly id: string; readonly fingerprint: string }[]
   readonly unloaded: readonly string[]
-  /** Loaded by name: a provider's references say no more. */
+  /** Names of loaded tools, if the provider's references contain only names. */
   readonly named?: readonly string[]
 }
 
@@ -23,17 +31,17 @@ export interface ImportReport {
   readonly unrecovered: readonly { readonly tool: string; readonly reason: string }[]
 }
 
-/** What a host's own wish came to, in wire names where the tool is known. */
+/** The result of `load`. Known tools have their wire names. */
 export interface LoadReport {
   readonly loaded: readonly string[]
-  /** Sent or loaded before. */
+  /** Tools that were eager or loaded before. */
   readonly already: readonly string[]
   readonly refused: readonly { readonly name: string; readonly reason: string }[]
 }
 
 export interface UnloadReport {
   readonly unloaded: readonly string[]
-  /** Names of nothing that is loaded. */
+  /** Names that match no loaded tool. */
   readonly unknown: readonly string[]
 }
 
@@ -55,9 +63,9 @@ export function loadByName(
   const already: string[] = []
   const refused: { name: string; reason: string }[] = []
   const wireName = (id: string) => context.catalogue.get(id)?.wireName ?? id
-  // The host may know of everything: what policy denies is refused as denied, not as unknown.
+  // The host may know every tool, so a denied tool is reported as denied, not as unknown.
   const resolved = names.map((name) => ({ name, resolution: context.catalogue.resolve(name, () => true) }))
-  // What is asked for makes no room for its neighbour in the list.
+  // No tool of the list is evicted to make room for another one.
   for (const { resolution } of resolved) {
     const single = resolution.kind === 'found' ? [resolution.entry] : []
     const entries = resolution.kind === 'group' ? resolution.entries : single
@@ -81,7 +89,7 @@ export function loadByName(
       refused.push({ name: entries[0]?.wireName ?? name, reason })
       continue
     }
-    // Before the first request nothing is loaded yet, and what will be sent anyway need not be loaded.
+    // Eager tools are sent anyway, even if no request was made yet.
     const deferred = entries.filter((entry) => context.exposure(entry).deferred)
     const isSent = (entry: Entry) => !deferred.includes(entry) || isOnSurface(state, entry.id)
     already.push(...entries.filter(isSent).map((entry) => entry.wireName))
@@ -105,13 +113,12 @@ export function unloadByName(
   anchor: string,
 ): Step<UnloadReport> {
   const ids = new Set<string>()
-  // What is gone has no name here; under a cap it makes room like any other.
   const unknown: string[] = []
   for (const name of names) {
     const resolution = context.catalogue.resolve(name, (entry) => isLoaded(state, entry.id))
     if (resolution.kind === 'found') {
       const { id } = resolution.entry
-      for (const each of [id, ...loadedUnit(state, context, id)]) ids.add(each)
+      for (const each of [id, ...listLoadedUnit(state, context, id)]) ids.add(each)
     } else if (resolution.kind === 'group') for (const entry of resolution.entries) ids.add(entry.id)
     else unknown.push(name)
   }
@@ -122,48 +129,54 @@ export function unloadByName(
 }
 
 export interface Compaction {
-  /** Each anchor that survived, and its name in the shortened history. */
+  /** Each anchor that stays in the history, and its new name. */
   readonly kept: Readonly<Record<string, string>>
-  /** The message that stands for what did not survive. Default: the last anchor. */
+  /** The message that replaces the removed ones. Default: the last anchor. */
   readonly anchor?: string
-  /** Gets the names of loaded tools, and gives those to keep. */
+  /** Receives the names of loaded tools and returns those to keep. */
   readonly trim?: (loaded: readonly string[]) => readonly string[]
 }
 
-/** `events`: every anchor they stand at may be asked for by a later fork. */
-export function createCompactionEvents(
+/**
+ * Creates the facts of a compaction. It keeps the new names of all anchors in `events`, because a later fork may ask
+ * for them.
+ */
+export function createCompactionFacts(
   state: LedgerState,
   context: Context,
   { kept, anchor, trim }: Compaction,
   lastAnchor: string,
   events: readonly LedgerEvent[],
 ): Anchored[] {
-  // What is away for now would come back: the hook decides about it too.
+  // Suspended tools may come back, so the hook decides about them, too.
   const live = [...state.tools.loaded, ...state.tools.suspendedLoads].filter(([, each]) => each.live)
   const keep = trim ? new Set(trim(live.map(([, each]) => each.pin.wireName))) : undefined
-  // A group goes as a whole.
+  // A group is unloaded completely.
   const gone = new Set(
     live
       .filter(([, each]) => keep && !keep.has(each.pin.wireName))
-      .flatMap(([id]) => loadedUnit(state, context, id)),
+      .flatMap(([id]) => listLoadedUnit(state, context, id)),
   )
   const trimmed = [...gone].map(
     (tool): Anchored => [anchor ?? lastAnchor, { kind: 'unloaded', tool, reason: 'trimmed' }],
   )
-  const known = anchorsIn(state)
+  const known = listAnchors(state)
   for (const event of events) known.add(event.anchor)
   const relevant = Object.fromEntries(Object.entries(kept).filter(([each]) => known.has(each)))
   return [...trimmed, [anchor ?? lastAnchor, { kind: 'compacted', kept: relevant }]]
 }
 
-/** How a child's ledger begins: whose child it is, (`snapshot`) the parent's loaded tools as far as it may have them, and what of results it may read. */
+/**
+ * Creates the first events of a child's ledger: its parent, the kept results it may read and, if `state` is given, the
+ * parent's loaded tools that the child may load.
+ */
 export function createInheritedEvents(
   parent: string,
   state: LedgerState | undefined,
   child: Context,
   results: LedgerState['results'],
 ): LedgerEvent[] {
-  // A source that was away at the parent's last latch may be back by now.
+  // A source that was away at the parent's last freeze may be back now.
   const all = state ? [...state.tools.loaded.values(), ...state.tools.suspendedLoads.values()] : []
   const live = all.filter((each) => each.live)
   const facts = live.flatMap(({ pin, asked }): LedgerFact[] => {
@@ -178,7 +191,8 @@ export function createInheritedEvents(
   return [first, ...facts].map((fact, index) => ({ id: index, anchor: '', ...fact }))
 }
 
-export function createImportedEvents(
+/** Loads the tools that earlier search answers loaded, as far as policy and caps allow. */
+export function importSteps(
   state: LedgerState,
   context: Context,
   steps: readonly ImportedStep[],
@@ -210,17 +224,17 @@ export function createImportedEvents(
         unrecovered.push({ tool, reason: availability })
         continue
       }
-      // A group as a whole or not at all, as when it was loaded.
+      // A group is loaded completely or not at all.
       const unit = listGroupMembers(context, entry).filter(
         ({ id }) => !isLoaded(state, id) && !recovered.has(id) && context.exposure(entry).deferred,
       )
-      const after = [...countedIds(state), ...recovered, ...unit.map(({ id }) => id)]
+      const after = [...listCounted(state), ...recovered, ...unit.map(({ id }) => id)]
       if (after.length > maxLoaded || sumTokens(after, context) > maxLoadedTokens) {
         unrecovered.push({ tool, reason: unit.length > 1 ? 'group-incomplete' : 'cap' })
         continue
       }
       for (const member of unit) {
-        // A schema that has changed since is not what the history shows.
+        // The history shows the schema only if it has not changed.
         const known = fingerprints.get(member.id) ?? ''
         const shown = known !== '' && member.fingerprint.startsWith(known)
         const pin = context.pin(member, findPlace(member.id, state))
@@ -241,8 +255,8 @@ export function createImportedEvents(
   return { facts, report: { recovered: [...recovered], unrecovered } }
 }
 
-/** The places in the history that the state speaks of. */
-function anchorsIn(state: LedgerState): Set<string> {
+/** Lists the anchors that the state refers to. */
+function listAnchors(state: LedgerState): Set<string> {
   return new Set([
     ...state.history.inserts.map((insert) => insert.anchor),
     ...[...state.tools.loaded.values()].map((each) => each.shownAt),
@@ -253,26 +267,25 @@ function anchorsIn(state: LedgerState): Set<string> {
 }
 
 /**
- * How many events a history with these anchors has seen. A compaction or a clear begins a history anew and may give
- * anchors new names, so they are looked for within one such stretch: the one that agrees with most of them, the newest of
- * equals. Where a server gives the same call ids again, another stretch knows many of them, too, but it also has anchors that
- * this history lacks.
+ * Counts the events that belong to a history with these anchors. A compaction or a clear starts a new section and may
+ * rename anchors. The best section has the most of these anchors and the fewest others; the newest wins a tie. (If a server
+ * uses call ids again, other sections have many of the anchors, too, but also anchors that this history lacks.)
  */
-export function seenBy(anchors: readonly string[], events: readonly LedgerEvent[]): number {
+export function countSeenEvents(anchors: readonly string[], events: readonly LedgerEvent[]): number {
   const seen = new Set(anchors)
   let best = { known: 0, agreed: 0, end: 0 }
   let known = new Set<string>()
   let lacking = new Set<string>()
   let agreed = 0
   let end = 0
-  // A history that begins anew knows of no anchor yet, and of all that was done before its first message.
+  // A section after a clear matches without any anchor: its events come before the first message.
   let isNew = true
   const close = () => {
     const isBetter = known.size > 0 ? best.known === 0 || agreed >= best.agreed : isNew && best.known === 0
     if (isBetter) best = { known: known.size, agreed, end }
   }
   events.forEach((event, index) => {
-    // What compaction itself writes stands at the message that replaces the rest: it belongs to what follows.
+    // The events of a compaction belong to the section that follows: their anchor is the new message.
     const begins = event.kind === 'cleared' || event.kind === 'compacted'
     if (begins || (event.kind === 'unloaded' && event.reason === 'trimmed')) {
       close()
@@ -286,7 +299,7 @@ export function seenBy(anchors: readonly string[], events: readonly LedgerEvent[
     const isKnown = seen.has(event.anchor) && event.kind !== 'cleared'
     if (isKnown) known.add(event.anchor)
     else if (event.anchor !== '' && !begins) lacking.add(event.anchor)
-    // What follows the last known one is not of this history, and says nothing against it.
+    // Events after the last known anchor do not count against this section.
     if (isKnown || begins) agreed = known.size - lacking.size
     if (begins || isKnown || event.anchor === '') end = index + 1
   })

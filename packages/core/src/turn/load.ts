@@ -1,4 +1,4 @@
-/** Loading tools within one batch: groups all or none, within the cap and the wire's limit. Produces facts; changes nothing. */
+/** Loads and unloads tools within the caps and the wire's limit. Returns facts and changes only the batch. */
 
 import { dropUndefined } from '../base/data.js'
 import type { Entry } from '../catalogue/catalogue.js'
@@ -15,7 +15,7 @@ export interface LoadRequest {
   readonly source: LoadSource
   readonly asked: string
   readonly alias?: string
-  /** The schema is being written into the history with this very answer. */
+  /** True if this answer writes the schema into the history. */
   readonly shown: boolean
 }
 
@@ -26,7 +26,7 @@ export interface LoadOutcome {
   readonly dropped: readonly Dropped[]
 }
 
-/** The group of a tool as far as it can be used, or the tool alone. */
+/** Lists the usable members of a tool's group, or the tool alone. */
 export function listGroupMembers(context: Context, entry: Entry): Entry[] {
   const { group } = entry.tool
   if (group === undefined) return [entry]
@@ -36,7 +36,7 @@ export function listGroupMembers(context: Context, entry: Entry): Entry[] {
   return members.some((member) => member.id === entry.id) ? members : [entry]
 }
 
-/** Loads one unit (a tool or a whole group), or none of it. */
+/** Loads one unit, which is a tool or a group. A group is loaded completely or not at all. */
 export function load(
   state: LedgerState,
   context: Context,
@@ -44,14 +44,14 @@ export function load(
   unit: readonly LoadRequest[],
 ): LoadOutcome {
   const missing = unit.filter(({ entry }) => !isOnSurface(state, entry.id) && !batch.loaded.has(entry.id))
-  // A suspended load has its place under the cap already, unless it came as an eager one or has just made room.
-  const placed = (id: string) =>
+  // A suspended load already counts against the cap, unless it is a late eager tool or this batch unloaded it.
+  const hasPlace = (id: string) =>
     !batch.unloaded.has(id) && (state.tools.suspendedLoads.get(id)?.source ?? 'arrival') !== 'arrival'
-  const added = missing.map(({ entry }) => entry.id).filter((id) => !placed(id))
+  const added = missing.map(({ entry }) => entry.id).filter((id) => !hasPlace(id))
   for (const { entry } of unit) batch.inUse.add(entry.id)
   if (missing.length === 0) return { facts: [], loaded: [], evicted: [], dropped: [] }
 
-  if (overflows(state, context, batch, missing))
+  if (exceedsWireLimit(state, context, batch, missing))
     return {
       facts: [],
       loaded: [],
@@ -71,7 +71,7 @@ export function load(
       dropped: missing.map(({ entry }) => ({ tool: entry.id, reason })),
     }
   }
-  // A search says in its own answer what it unloaded.
+  // A search answer lists the tools it unloaded, so they need no announcement.
   const answered = unit.every(({ source }) => source === 'search' || source === 'select')
   facts.push(...unload(state, context, evicted, 'evicted', !answered))
   for (const id of evicted) {
@@ -82,7 +82,7 @@ export function load(
     const named = dropUndefined({ alias })
     facts.push({
       kind: 'loaded',
-      tool: declaredPin(state, context, entry, shown && source !== 'call'),
+      tool: choosePin(state, context, entry, shown && source !== 'call'),
       source,
       asked,
       ...named,
@@ -95,10 +95,11 @@ export function load(
 }
 
 /**
- * What is still declared from an earlier load stays as it is until the next latch. If it has changed since, the pin keeps the
- * old fingerprint, so that the next request shows the new definition, unless this answer itself carries it.
+ * Chooses the pin of a loaded tool. A definition that is still declared from an earlier load stays the same until the next
+ * freeze. If the tool has changed, the pin keeps the old fingerprint, so that the next request shows the new definition,
+ * unless this answer already contains it.
  */
-function declaredPin(state: LedgerState, context: Context, entry: Entry, isAnswer: boolean): Pin {
+function choosePin(state: LedgerState, context: Context, entry: Entry, isAnswer: boolean): Pin {
   const fresh = context.pin(entry, findPlace(entry.id, state))
   const { pin, live = false, kept = false } = state.tools.loaded.get(entry.id) ?? {}
   const isDeclared = pin?.definition !== undefined && (live || kept || pin.declaredHidden === true)
@@ -107,8 +108,8 @@ function declaredPin(state: LedgerState, context: Context, entry: Entry, isAnswe
   return carries ? { ...pin, fingerprint: fresh.fingerprint } : pin
 }
 
-/** Whether the array would hold more tools than a request on this wire takes. What was unloaded keeps its place until a latch. */
-function overflows(
+/** True if the wire does not accept that many tools in one request. Unloaded tools count until the next freeze. */
+function exceedsWireLimit(
   state: LedgerState,
   context: Context,
   batch: Batch,
@@ -129,15 +130,13 @@ function overflows(
   return wanted > 0 && declared + added(batch.loaded) + wanted > limit
 }
 
-// What one batch of calls does to the loaded tools, on top of the state at its start.
-
-/** What this batch has done so far, on top of the state at its start. */
+/** The changes of one batch so far, compared with the state at its start. */
 export interface Batch {
   readonly loaded: Set<string>
   readonly unloaded: Set<string>
-  /** Tools that this batch calls or loads: never evicted by it. */
+  /** Tools that this batch calls or loads. It never evicts them. */
   readonly inUse: Set<string>
-  /** How many wrong names of this batch have been given suggestions: looking for them walks the catalogue. */
+  /** Number of wrong names that got suggestions. It is limited, because each reads the whole catalogue. */
   suggested: number
 }
 
@@ -145,19 +144,17 @@ export function createBatch(): Batch {
   return { loaded: new Set(), unloaded: new Set(), inUse: new Set(), suggested: 0 }
 }
 
-// The cap: which loaded tools count against it, and which are unloaded to make room.
-
 interface Room {
   readonly count: number
   readonly tokens: number
 }
 
-/** The least recently used tools to unload so that this much fits; undefined where tools in use leave no room. */
+/** Lists the least recently used tools to unload for the wanted room. Undefined if tools in use leave too little. */
 function makeRoom(state: LedgerState, context: Context, batch: Batch, wanted: Room): string[] | undefined {
   const { maxLoaded = Number.POSITIVE_INFINITY, maxLoadedTokens = Number.POSITIVE_INFINITY } =
     context.settings
   if (maxLoaded === Number.POSITIVE_INFINITY && maxLoadedTokens === Number.POSITIVE_INFINITY) return []
-  const counted = new Set(countedIds(state))
+  const counted = new Set(listCounted(state))
   for (const id of batch.unloaded) counted.delete(id)
   for (const id of batch.loaded) counted.add(id)
   let tokens = sumTokens(counted, context)
@@ -168,8 +165,8 @@ function makeRoom(state: LedgerState, context: Context, batch: Batch, wanted: Ro
   const evicted = new Set<string>()
   for (const id of state.tools.recency.keys()) {
     if (fits()) break
-    // A group goes as it came: as a whole, and not while one of it is in use.
-    const unit = loadedUnit(state, context, id)
+    // A group is unloaded completely, and not while a member is in use.
+    const unit = listLoadedUnit(state, context, id)
     const free = unit.every((each) => !batch.inUse.has(each) && !batch.unloaded.has(each) && !busy.has(each))
     if (!free || unit.some((each) => evicted.has(each))) continue
     for (const each of unit) evicted.add(each)
@@ -179,10 +176,10 @@ function makeRoom(state: LedgerState, context: Context, batch: Batch, wanted: Ro
   return fits() ? [...evicted] : undefined
 }
 
-/** Loaded tools that count against a cap. */
-export function countedIds(state: LedgerState): string[] {
+/** Lists the tools that count against a cap. */
+export function listCounted(state: LedgerState): string[] {
   return [...state.tools.loaded.keys(), ...state.tools.suspendedLoads.keys()].filter((id) =>
-    counts(state, id),
+    isCounted(state, id),
   )
 }
 
@@ -195,26 +192,24 @@ export function sumTokens(ids: Iterable<string>, context: Context): number {
   return sum
 }
 
-/** Has a place under the cap: loaded or suspended, and not as a late eager tool. */
-function counts(state: LedgerState, id: string): boolean {
+/** True for loaded and suspended tools, except late eager ones. */
+function isCounted(state: LedgerState, id: string): boolean {
   const each = isLoaded(state, id) ? state.tools.loaded.get(id) : state.tools.suspendedLoads.get(id)
   return (each?.source ?? 'arrival') !== 'arrival'
 }
 
-/** The loaded members of a tool's group, or the tool alone; nothing where it cannot be unloaded. */
-export function loadedUnit(state: LedgerState, context: Context, id: string): string[] {
+/** Lists the loaded members of a tool's group, or the tool alone. Empty if it cannot be unloaded. */
+export function listLoadedUnit(state: LedgerState, context: Context, id: string): string[] {
   const entry = context.catalogue.get(id)
   const { group } = entry?.tool ?? {}
   const members =
     entry && group !== undefined
       ? context.catalogue.members(group, entry.source).map((each) => each.id)
       : [id]
-  return members.filter((each) => counts(state, each))
+  return members.filter((each) => isCounted(state, each))
 }
 
-// Unloading tools, and whether their bytes leave the array at once. Produces facts; changes nothing.
-
-/** Unloads tools. Their bytes stay in the array where taking them out would cost more than it saves. */
+/** Unloads tools. Their definitions stay in the tools array if removing them would cost more than it saves. */
 export function unload(
   state: LedgerState,
   context: Context,
@@ -222,7 +217,7 @@ export function unload(
   reason: 'model' | 'evicted' | 'operator',
   unannounced: boolean,
 ): LedgerFact[] {
-  // What was left in the array before goes with it when the array is written anew.
+  // If the array is rewritten, definitions of tools that were unloaded earlier are removed, too.
   const dead = [...state.tools.loaded.values()].filter(({ pin, kept }) => kept && isInArray(pin))
   const stale = dead.map(({ pin }) => pin.id).filter((id) => !tools.includes(id))
   const rewrites = isWorthRewriting(state, context, [...stale, ...tools])
@@ -239,16 +234,19 @@ export function unload(
   return rewrites ? [...gone, ...purged] : gone
 }
 
-/** Requests that a freed place in the array is expected to be saved on. */
+/** Expected number of further requests, each of which a removed definition makes cheaper. */
 const EXPECTED_REQUESTS = 10
-/** Tokens of messages where the host has not told. */
-const USUAL_MESSAGES = 20_000
+/** Tokens of messages if the host reported none. */
+const DEFAULT_MESSAGE_TOKENS = 20_000
 
-/** Whether these definitions cost more, on the requests to come, than reading everything behind the first of them again. */
+/**
+ * True if these definitions cost more in further requests than writing everything after the first of them to the cache
+ * again.
+ */
 function isWorthRewriting(state: LedgerState, context: Context, ids: readonly string[]): boolean {
   const { read, write } = context.prices
   const measured = [...state.requests.byId.values()].findLast((record) => record.messageTokens !== undefined)
-  let behind = measured?.messageTokens ?? USUAL_MESSAGES
+  let behind = measured?.messageTokens ?? DEFAULT_MESSAGE_TOKENS
   let freed = 0
   for (const { pin } of state.tools.loaded.values()) {
     if (!pin.definition || !isInArray(pin)) continue

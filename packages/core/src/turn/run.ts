@@ -1,11 +1,14 @@
-/** Runs the calls of one reply: judged together, written down before they run, settled in one append, and only then answered. */
+/**
+ * Runs the calls of one reply: judges them together, records their start, runs them, records all outcomes in one
+ * append, and answers.
+ */
 
 import { lazily } from '../base/async.js'
 import { dropUndefined } from '../base/data.js'
 import { assertFunction, assertKnownKeys } from '../base/options.js'
 import type { Anchored } from '../ledger/log.js'
 import type { ResultPart } from '../result/part.js'
-import type { Executed, Runner, RunOptions } from './execute.js'
+import type { Execution, Runner, RunOptions } from './execute.js'
 import type { Judgement } from './judge.js'
 import type { ModelCall, Outcome, Verdict } from './verdict.js'
 
@@ -14,78 +17,82 @@ export type { Execute, RunOptions } from './execute.js'
 export interface CallAnswer {
   readonly callId: string
   readonly outcome: Outcome
-  /** What the model reads, as text: what is no text is described. */
+  /** The text that the model reads. Parts that are not text are described. */
   readonly text: string
-  /** The same in parts, where it is more than text: each wire gives what it can take. */
+  /** The same in parts, if it is more than text. Each wire sends the parts that it supports. */
   readonly parts?: readonly ResultPart[]
 }
 
-const judging = lazily(() => import('./settle.js'))
-const executing = lazily(() => import('./execute.js'))
+const importJudge = lazily(() => import('./judge.js'))
+const importSettle = lazily(() => import('./settle.js'))
+const importExecute = lazily(() => import('./execute.js'))
 
 export async function runCalls(
   runner: Runner,
   calls: readonly ModelCall[],
   options: RunOptions,
 ): Promise<CallAnswer[]> {
-  // A misspelt `execute` would run what it was to ask about.
+  // If `execute` were misspelt, the tool would run without the host's approval.
   assertKnownKeys(options, ['execute', 'signal', 'onProgress'], 'run')
   assertFunction('run.execute', options.execute)
   assertFunction('run.onProgress', options.onProgress)
   if (calls.length === 0) return []
   const { log, context } = runner
   const { prompts } = context().settings
-  /** What the tools gave, and what the model reads of it: notes of a step that was taken again must not add up. */
-  const raw = new Map<Verdict, Executed>()
+  const executions = new Map<Verdict, Execution>()
+  /** Executions with notes for the model. Kept apart, because each retry of `settle` adds the notes again. */
   const outcomes = new Map<Verdict, Outcome>()
   let recorded = true
   let judgement: Judgement | undefined
   let judgedAt = 0
-  /** Everything the batch did, whoever else writes meanwhile: what ran has to be written down. */
-  const settleAll = (): Promise<boolean> =>
+  /** Records the whole batch. Retries on conflict, because calls that ran must be recorded. */
+  const settle = (): Promise<boolean> =>
     appendWithRetry(
       runner,
       () => 'settle',
       async () => {
-        if (judgement && log.state.length !== judgedAt) judgement = await rejudge(runner, judgement)
+        if (judgement && log.state.length !== judgedAt) {
+          const { rejudgeSearches } = await importJudge()
+          judgement = await rejudgeSearches(judgement, log.state, context())
+        }
         judgedAt = log.state.length
-        const { settle } = await judging()
-        if (judgement) await settle(runner, judgement, raw, outcomes)
+        const { settleCalls } = await importSettle()
+        if (judgement) await settleCalls(runner, judgement, executions, outcomes)
       },
     )
   await log.exclusive(async () => {
     recorded = await appendWithRetry(
       runner,
-      () => (runsAny(judgement) ? 'start' : 'settle'),
+      () => (hasRuns(judgement) ? 'start' : 'settle'),
       async () => {
         judgement = undefined
-        const { settle } = await judging()
+        const { settleCalls } = await importSettle()
         judgement = await judgeAll(runner, calls)
-        const started = startedBy(judgement)
-        // Where nothing runs, what was judged is settled with it: on what is true then, whoever else writes.
+        const started = createStartFacts(judgement)
+        // If nothing runs, the answers are recorded in the same step, so that they fit the state they were judged by.
         if (started.length > 0) await log.append(started)
-        else await settle(runner, judgement, raw, outcomes)
+        else await settleCalls(runner, judgement, executions, outcomes)
       },
     )
     judgedAt = log.state.length
   })
-  if (!judgement || (!recorded && runsAny(judgement)))
+  if (!judgement || (!recorded && hasRuns(judgement)))
     return calls.map(({ callId }) => ({
       callId,
       outcome: { kind: 'not-recorded', text: prompts.notRun() },
       text: prompts.notRun(),
     }))
-  if (runsAny(judgement)) {
-    const { execute } = await executing()
-    // Not inside the queue: a tool may itself use this conversation.
+  if (hasRuns(judgement)) {
+    const { execute } = await importExecute()
+    // Outside the queue: a tool may use this conversation itself.
     await Promise.all(
       judgement.verdicts.map(async (verdict) => {
-        if (verdict.kind === 'run') raw.set(verdict, await execute(verdict, options, runner))
+        if (verdict.kind === 'run') executions.set(verdict, await execute(verdict, options, runner))
       }),
     )
-    recorded = await log.exclusive(settleAll)
+    recorded = await log.exclusive(settle)
   }
-  const { withNote } = await judging()
+  const { addNote } = await importSettle()
   return judgement.verdicts.map((verdict): CallAnswer => {
     const { callId } = verdict.call
     if (verdict.kind === 'answer') {
@@ -98,21 +105,25 @@ export async function runCalls(
       return { callId, outcome, text: outcome.text }
     }
     const outcome = outcomes.get(verdict) ?? { kind: 'not-recorded' as const, text: prompts.notRun() }
-    const told = recorded ? outcome : withNote(outcome, prompts.ranButNotRecorded())
-    const { parts } = told as { readonly parts?: readonly ResultPart[] }
-    return { callId, outcome, text: told.text, ...dropUndefined({ parts }) }
+    const shown = recorded ? outcome : addNote(outcome, prompts.ranButNotRecorded())
+    const { parts } = shown as { readonly parts?: readonly ResultPart[] }
+    return { callId, outcome, text: shown.text, ...dropUndefined({ parts }) }
   })
 }
 
-/** Phase one: judge everything. A call that someone has started is not run again, here or anywhere. */
-async function judgeAll({ log, context, since }: Runner, calls: readonly ModelCall[]): Promise<Judgement> {
-  const { judge, answerStartedCalls } = await judging()
-  const { verdicts, batch } = await judge(calls, log.state, context())
-  return { verdicts: answerStartedCalls(verdicts, log, since, context().settings.prompts), batch }
+/** Judges all calls. A call that was already started, here or in another process, does not run again. */
+async function judgeAll(
+  { log, context, historyStart }: Runner,
+  calls: readonly ModelCall[],
+): Promise<Judgement> {
+  const { judgeCalls } = await importJudge()
+  const { answerStartedCalls } = await importSettle()
+  const { verdicts, batch } = await judgeCalls(calls, log.state, context())
+  return { verdicts: answerStartedCalls(verdicts, log, historyStart, context().settings.prompts), batch }
 }
 
-/** What is about to run, written down before it does: the fence. */
-function startedBy({ verdicts }: Judgement): Anchored[] {
+/** Creates the facts that are recorded before calls run, so that no other process runs them again. */
+function createStartFacts({ verdicts }: Judgement): Anchored[] {
   return verdicts.flatMap((verdict): Anchored[] => {
     if (verdict.kind !== 'run') return []
     const { entry, alias, asked, call, key } = verdict
@@ -120,11 +131,11 @@ function startedBy({ verdicts }: Judgement): Anchored[] {
   })
 }
 
-function runsAny(judgement: Judgement | undefined): boolean {
+function hasRuns(judgement: Judgement | undefined): boolean {
   return judgement?.verdicts.some((verdict) => verdict.kind === 'run') === true
 }
 
-/** Takes a step until it is done, against whoever else writes. False where the store failed. */
+/** Runs a step that appends, and retries it on conflict. False if the store failed. */
 async function appendWithRetry(
   { log, notify }: Runner,
   step: () => 'start' | 'settle',
@@ -136,26 +147,5 @@ async function appendWithRetry(
   } catch (error) {
     notify({ kind: 'append-failed', step: step(), detail: String(error) })
     return false
-  }
-}
-
-/** Other steps were taken while tools ran: searches are judged again, on what is true now. Calls that ran stay as they are. */
-async function rejudge({ log, context }: Runner, judgement: Judgement): Promise<Judgement> {
-  const searches = judgement.verdicts.filter(
-    (verdict) => verdict.kind === 'answer' && verdict.outcome.kind === 'search',
-  )
-  const { judge, createBatch } = await judging()
-  if (searches.length === 0)
-    return { verdicts: judgement.verdicts, batch: { ...createBatch(), inUse: judgement.batch.inUse } }
-  const again = await judge(
-    searches.map((verdict) => verdict.call),
-    log.state,
-    context(),
-  )
-  for (const id of judgement.batch.inUse) again.batch.inUse.add(id)
-  const byCall = new Map(again.verdicts.map((verdict) => [verdict.call, verdict]))
-  return {
-    verdicts: judgement.verdicts.map((verdict) => byCall.get(verdict.call) ?? verdict),
-    batch: again.batch,
   }
 }

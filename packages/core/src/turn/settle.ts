@@ -1,7 +1,6 @@
-/** What a batch of calls did, written down in one append. */
+/** Records everything that a batch of calls did, in one append. */
 
 import { dropUndefined } from '../base/data.js'
-import { canonicalJson, shortHash } from '../base/hash.js'
 import { firstLine } from '../base/text.js'
 import type { LedgerEvent, LedgerFact } from '../ledger/event.js'
 import type { LedgerState } from '../ledger/fold.js'
@@ -11,40 +10,43 @@ import { deliveries } from '../surface/deliveries.js'
 import { READER_ID } from '../surface/meta-tools.js'
 import type { Prompts } from '../surface/prompts.js'
 import type { DropReason } from '../tool/notice.js'
-import type { Content } from './content.js'
-import type { Executed, Runner } from './execute.js'
+import type { Execution, Runner } from './execute.js'
 import type { Judgement } from './judge.js'
 import type { Batch } from './load.js'
 import { listGroupMembers, load } from './load.js'
+import type { PreparedResult } from './prepare-result.js'
 import type { Outcome, RunVerdict, Verdict } from './verdict.js'
 
-/** Phase two: everything the batch did, in one append; what the model has to know of it joins the answers. Throws where that failed: then nothing of it happened. */
-export async function settle(
+/**
+ * Records the batch and adds notes for the model to its outcomes. Throws if the append fails; then nothing is
+ * recorded.
+ */
+export async function settleCalls(
   runner: Runner,
   judgement: Judgement,
-  raw: ReadonlyMap<Verdict, Executed>,
+  executions: ReadonlyMap<Verdict, Execution>,
   outcomes: Map<Verdict, Outcome>,
 ): Promise<void> {
   const { log, context } = runner
   const { prompts } = context().settings
   const facts: Anchored[] = []
-  // In the order in which they were judged: searches, then calls, so that what a search unloaded makes room for a call.
+  // Searches first: tools that a search unloads make room for tools that a call loads.
   for (const { call, ...verdict } of judgement.verdicts)
     if (verdict.kind === 'answer') for (const fact of verdict.facts) facts.push([call.anchor, fact])
   for (const verdict of judgement.verdicts) {
     if (verdict.kind === 'answer') continue
-    const { outcome, content, detail } = raw.get(verdict) ?? {}
+    const { outcome, result, detail } = executions.get(verdict) ?? {}
     if (outcome) outcomes.set(verdict, outcome)
-    const made = describeOutcome(verdict, outcome?.kind ?? 'error', log.state, context(), judgement.batch)
-    for (const fact of made.facts) facts.push([verdict.call.anchor, withContent(fact, content, detail)])
-    if (content?.readable)
-      for (const fact of readerLoad(log.state, context(), judgement.batch))
+    const made = createOutcomeFacts(verdict, outcome?.kind ?? 'error', log.state, context(), judgement.batch)
+    for (const fact of made.facts) facts.push([verdict.call.anchor, addResult(fact, result, detail)])
+    if (result?.readable)
+      for (const fact of loadReader(log.state, context(), judgement.batch))
         facts.push([verdict.call.anchor, fact])
     if (outcome && made.dropped) {
       const note = prompts.notLoaded({ name: verdict.entry.wireName, why: prompts.dropReason[made.dropped] })
-      outcomes.set(verdict, withNote(outcome, note))
+      outcomes.set(verdict, addNote(outcome, note))
     }
-    // The third time the same call fails in the same way, its first line says as much as the rest.
+    // If the same call fails a third time, the first line is enough.
     if (outcome?.kind === 'error' && (log.state.calls.failures.get(verdict.key) ?? 0) >= 2)
       outcomes.set(verdict, {
         kind: 'error',
@@ -56,31 +58,32 @@ export async function settle(
   if (facts.length > 0) await log.append(facts)
 }
 
-/** The note stands behind all that was given. */
-export function withNote(outcome: Outcome, note: string): Outcome {
+/** Adds a note after the outcome's text and parts. */
+export function addNote(outcome: Outcome, note: string): Outcome {
   const text = `${outcome.text}\n${note}`
   if (!('parts' in outcome) || !outcome.parts) return { ...outcome, text }
   return { ...outcome, text, parts: [...outcome.parts, { type: 'text', text: note }] }
 }
 
-function withContent(fact: LedgerFact, content: Content | undefined, detail?: string): LedgerFact {
+function addResult(fact: LedgerFact, result: PreparedResult | undefined, detail?: string): LedgerFact {
   if (fact.kind !== 'call-succeeded' && fact.kind !== 'call-failed') return fact
-  const { kept = [], media = 0 } = content ?? {}
+  const { kept = [], media = 0 } = result ?? {}
   const said = fact.kind === 'call-failed' ? dropUndefined({ detail }) : {}
   return { ...fact, ...said, ...(kept.length > 0 ? { kept } : {}), ...(media > 0 ? { media } : {}) }
 }
 
-/** What reads a kept result is loaded with it, so that the next request has it on every delivery. */
-function readerLoad(state: LedgerState, context: Context, batch: Batch): readonly LedgerFact[] {
+/** Loads the reader of kept results, so that the next request has it on every delivery. */
+function loadReader(state: LedgerState, context: Context, batch: Batch): readonly LedgerFact[] {
   const entry = context.catalogue.get(READER_ID)
   if (!entry || state.frozen?.mode !== 'on' || context.gate.availability(entry, 'load') !== 'ready') return []
   return load(state, context, batch, [{ entry, source: 'call', asked: entry.wireName, shown: false }]).facts
 }
 
-// What a call that ran leaves in the ledger. A hidden tool is loaded by its success, and only by that.
-
-/** `dropped` says why a hidden tool that ran was not loaded. */
-export function describeOutcome(
+/**
+ * Creates the facts of a call that ran. Success loads a hidden tool; `dropped` is the reason if it could not be
+ * loaded.
+ */
+export function createOutcomeFacts(
   verdict: RunVerdict,
   outcome: Outcome['kind'],
   state: LedgerState,
@@ -94,13 +97,12 @@ export function describeOutcome(
     const reason = outcome === 'timed-out' ? outcome : 'error'
     return { facts: [{ kind: 'call-failed', ...named, reason, key }] }
   }
-  // It may have been denied while it ran.
+  // A policy may have denied the tool while it ran.
   if (!verdict.hidden || context.gate.availability(entry, 'load') !== 'ready')
     return { facts: [{ kind: 'call-succeeded', ...named }] }
   const unit = listGroupMembers(context, entry)
   const cost = unit.reduce((sum, member) => sum + context.cost(member), 0)
   const refuse = (dropped: DropReason) => ({
-    // It ran; that it stays hidden is part of what happened.
     facts: [{ kind: 'call-succeeded', ...named, dropped } as const],
     dropped,
   })
@@ -111,7 +113,7 @@ export function describeOutcome(
     context,
     batch,
     unit.map((member) => {
-      // Where the provider reveals tools, the history tells the guess as the search that would have led to it.
+      // If the provider reveals tools, the history presents the guessed call as a search that found the tool.
       const shown = native && member.id === entry.id && !verdict.forwarded
       return { entry: member, source: 'call', asked, ...alias, shown }
     }),
@@ -121,19 +123,20 @@ export function describeOutcome(
   return { facts: [{ kind: 'call-succeeded', ...named }, ...made.facts] }
 }
 
-// The fence before a tool: a call that someone has started is answered, and not run again.
-
-/** Nothing is written: whoever started it writes what came of it. */
+/**
+ * Answers calls that were already started, instead of running them twice. The process that started a call records its
+ * outcome.
+ */
 export function answerStartedCalls(
   verdicts: readonly Verdict[],
   { started, events }: Pick<LedgerLog, 'started' | 'events'>,
-  since: number | undefined,
+  historyStart: number | undefined,
   prompts: Prompts,
 ): Verdict[] {
   return verdicts.map((verdict) => {
-    if (verdict.kind !== 'run' || !started.has(verdict.call.anchor, verdict.key, since)) return verdict
+    if (verdict.kind !== 'run' || !started.has(verdict.call.anchor, verdict.key, historyStart)) return verdict
     const { call, entry, asked } = verdict
-    const ended = endOf(verdict, events)
+    const ended = findOutcome(verdict, events)
     const text = prompts.alreadyStarted({ outcome: ended })
     return {
       kind: 'answer',
@@ -144,8 +147,8 @@ export function answerStartedCalls(
   })
 }
 
-/** Undefined where it has not ended, ended nobody knows how, or did so before the events that are here. */
-function endOf(
+/** Finds the outcome of a started call. Undefined if it is unknown, or older than these events. */
+function findOutcome(
   { call: { anchor }, key }: RunVerdict,
   events: readonly LedgerEvent[],
 ): 'succeeded' | 'failed' | undefined {
@@ -155,12 +158,4 @@ function endOf(
   const end = at.slice(start).find(({ kind }) => kind === 'call-succeeded' || kind === 'call-failed')
   if (end?.kind === 'call-succeeded') return 'succeeded'
   return end?.kind === 'call-failed' && end.reason === 'error' ? 'failed' : undefined
-}
-
-export { judge } from './judge.js'
-export { createBatch } from './load.js'
-
-/** Names what was called and with what: the same call has the same key. */
-export function createCallKey(name: string, input: unknown): string {
-  return shortHash(`${name}\n${typeof input === 'string' ? input : canonicalJson(input)}`)
 }

@@ -69,7 +69,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     expect(host.statuses()).toEqual([200, 200])
     expect(result.steps[0]?.toolCalls).toMatchObject([{ toolName: name, input: { value: 'x' } }])
     expect(host.toolsJson(0)).toContain(
-      '"arguments":{"description":"The arguments, as the schema of the tool',
+      '"arguments":{"description":"The arguments, matching the schema of the tool',
     )
     expect(host.raw(1)).toContain('create_issue ran with')
   })

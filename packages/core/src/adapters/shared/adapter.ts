@@ -14,8 +14,8 @@ import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import { project, type SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { ImportedStep, ImportReport } from '../../turn/host-steps.js'
+import { readMachineLine } from '../../turn/machine-line.js'
 import type { CallAnswer, RunOptions } from '../../turn/run.js'
-import { readMachineLine } from '../../turn/search-call/machine-line.js'
 import { findNoticePlace, matchAnchors, placeAnchors } from './anchors.js'
 import {
   assertFirstRun,
@@ -147,7 +147,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
           text: () => writeWholeText(messages, request),
         },
       })
-      const ends = hasOpenCalls(units) ? await port.ends() : undefined
+      const ends = hasOpenCalls(units) ? await port.readCallOutcomes() : undefined
       const endOf: EndOf | undefined = ends && ((call, anchor) => ends({ ...call, anchor }))
       const warnings: Warning[] = []
       const warn: Warn = (code, text) => {

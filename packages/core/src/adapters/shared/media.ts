@@ -3,7 +3,7 @@
 import { isRecord } from '../../base/data.js'
 import { isMedia, type MediaPart, type ResultPart } from '../../result/part.js'
 import type { Prompts } from '../../surface/prompts.js'
-import { describePart } from '../../turn/describe.js'
+import { describePart } from '../../turn/describe-part.js'
 
 /** Reads an image or a file of any wire. Undefined for text, URLs and unknown parts. */
 export function readMedia(piece: unknown): MediaPart | undefined {

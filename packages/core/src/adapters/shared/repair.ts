@@ -11,7 +11,7 @@ import { quoteName } from '../../search/quote-name.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
-import type { Ended } from '../../turn/ended-calls.js'
+import type { CallOutcome } from '../../turn/call-outcomes.js'
 import {
   argumentsObject,
   argumentsText,
@@ -26,7 +26,7 @@ import {
 import type { IdRules, Warn, WireTraits } from './wire.js'
 
 /** Finds the outcome of a call, if the ledger knows it. */
-export type EndOf = (call: UnitCall, anchor: string) => Ended
+export type EndOf = (call: UnitCall, anchor: string) => CallOutcome
 
 /** `callable`: every name that a call in this history may have on this request. */
 export function repairHistory(
@@ -120,7 +120,7 @@ function repairOrder(
  * The answer for a call without one. Unless the ledger knows, it is unknown whether the call ran. A call with
  * unreadable arguments did not run.
  */
-function writeMissingAnswer(call: UnitCall, outcome: Ended, prompts: Prompts): string {
+function writeMissingAnswer(call: UnitCall, outcome: CallOutcome, prompts: Prompts): string {
   if (!hasUnreadableArguments(call)) return prompts.interrupted({ outcome })
   // Not the message of the JSON parser: it differs between engine versions, and these bytes must not.
   return prompts.badArguments({ name: quote(call.name), problem: 'the text ends too early, or is malformed' })

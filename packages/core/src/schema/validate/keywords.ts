@@ -1,7 +1,7 @@
 /** The check of each JSON Schema keyword. A keyword whose own value is malformed accepts everything. */
 
 import { isRecord } from '../../base/data.js'
-import { isNames, isSchema } from '../keyword-rules.js'
+import { isNames, isSchema } from '../json-schema.js'
 import { fitsFormat } from './formats.js'
 import {
   countCharacters,

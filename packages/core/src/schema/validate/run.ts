@@ -1,6 +1,6 @@
 /** The state and limits of one validation: steps, places in the arguments, and patterns that are safe to run. */
 
-import type { Json } from '../keyword-rules.js'
+import type { Json } from '../json-schema.js'
 
 /** True, false, or undefined for unknown: then the tool itself has to check. */
 export type Verdict = boolean | undefined

@@ -1,8 +1,11 @@
-/** The tools that fit a query's words: ranked, sorted out by whether they can be used, and cut to those that answer. */
-import type { Entry, Skipped } from '../../catalogue/catalogue.js'
-import { isOnSurface, type LedgerState } from '../../ledger/fold.js'
-import type { ParsedQuery } from '../../search/query.js'
-import type { Ranked } from '../../search/searcher.js'
+/**
+ * Finds the tools that match a query's words: ranks them, sorts them by availability, and cuts the list to the
+ * answers.
+ */
+import type { Entry, Skipped } from '../catalogue/catalogue.js'
+import { isOnSurface, type LedgerState } from '../ledger/fold.js'
+import type { ParsedQuery } from '../search/query.js'
+import type { Ranked } from '../search/searcher.js'
 import {
   consideredHits,
   decisiveHits,
@@ -12,37 +15,38 @@ import {
   nearestHits,
   selectNearest,
   sortClearFirst,
-} from '../../search/select-answers.js'
-import { certaintyThreshold, computeShares, type Shares } from '../../search/tuning.js'
-import type { Context } from '../../surface/context.js'
-import type { SearchRequest } from '../../surface/meta-tools.js'
-import { exactNames } from './by-name.js'
-import type { Candidate } from './candidate.js'
-import { awayState } from './find.js'
+} from '../search/select-answers.js'
+import { certaintyThreshold, computeShares, type Shares } from '../search/tuning.js'
+import type { Context } from '../surface/context.js'
+import type { SearchRequest } from '../surface/meta-tools.js'
+import type { Candidate } from './load-found-tools.js'
+import { findExactNames } from './named-tools.js'
+import { describeAwayTool } from './sources.js'
 
-/** Hits the ranker is asked for. Most are never looked at, but some of the first may be loaded, denied or away. */
+/** Hits to ask the ranker for. Many, because the first ones may be loaded, denied or away. */
 const RANKED = 128
-/** Where these leave too few that can be used, so many times more are asked for. */
-const FURTHER = 8
-/** Servers that are away and would have fitted: so many are named. */
-const MOST_AWAY = 3
+/** Factor by which the number grows if too few hits can be used. */
+const WIDEN_BY = 8
+/** Servers that are away and have a matching tool: an answer names at most this many. */
+const MAX_AWAY = 3
 /** The score of a tool that the query names. */
-const EXACT = Number.MAX_VALUE
-/** Where nothing reaches the cut-off, tools that come this close to it are named. */
-const SUGGESTED = 0.75
+const EXACT_SCORE = Number.MAX_VALUE
+/** If no tool reaches the cut-off, tools above this share of it are named. */
+const WEAK_SHARE = 0.75
+
 export interface KeywordHits {
   readonly hits: readonly Candidate[]
-  /** Ids of tools that fit less well: they are named only. */
+  /** Ids of weaker hits. An answer only names them. */
   readonly weak: readonly string[]
-  /** Further tools that are clear and did not find room. */
+  /** Number of further clear hits that the limit cut off. */
   readonly more: number
-  /** Of each source that is away, the tool that would have been the best answer. */
+  /** The best tool of each source that is away, if it would be an answer. */
   readonly unavailable: readonly { readonly name: string; readonly state: string }[]
-  /** What would have been the best answer, and has a definition that cannot be used. */
+  /** Tools that would be the best answer, but whose definition cannot be used. */
   readonly skipped: readonly Skipped[]
-  /** Sources of quarantined tools that fit, one for each tool, where nothing clearly does. */
+  /** If no hit is clear: the source of each matching quarantined tool. */
   readonly quarantined: readonly string[]
-  /** The hits are only the nearest there is: none accounts for enough of what was asked for. */
+  /** No hit covers enough of the query. The hits are only the nearest tools. */
   readonly unclear: boolean
 }
 
@@ -56,7 +60,7 @@ const NONE: KeywordHits = {
   unclear: false,
 }
 
-export async function keywordHits(
+export async function findKeywordHits(
   query: ParsedQuery,
   request: SearchRequest,
   limit: number,
@@ -67,39 +71,39 @@ export async function keywordHits(
   const hasWords = query.text !== '' || query.must.length > 0
   if (!hasWords && (server ?? group ?? domain ?? request.domain) === undefined) return NONE
   const sorted = hasWords
-    ? await sortedTools(query, request, limit, state, context)
-    : sortOut(everyTool(context), query, request, limit, state, context)
+    ? await rankAndSort(query, request, limit, state, context)
+    : sortHits(listEveryTool(context), query, request, limit, state, context)
   const { cutOff, autoLoad } = context.settings
   const { answer, load } = computeShares(cutOff)
-  // Who wants every answer loaded reproduces a system that tells neither what to load from what to show, nor what is clear.
+  // `all` reproduces systems that load every hit. They do not distinguish clear hits, or hits that are only shown.
   const shares = { answer: autoLoad === 'all' ? load : answer, load }
   const cutTo = (most: number, least = shares.answer, bestAway = sorted.bestAway) =>
     cutHits({ ...sorted, bestAway }, most, { answer: least, load }, (id) => isOnSurface(state, id))
   const isClear = ({ coverage }: { readonly coverage: number }) =>
     autoLoad === 'all' || isClearHit({ coverage })
-  const beside = cutTo(consideredHits).hits
+  const considered = cutTo(consideredHits).hits
   const near = cutTo(decisiveHits, load).hits
-  // Next to what is away, nothing may be left that is an answer: then the nearest is named.
+  // If a better tool is away, possibly no hit is left. Then the answer names the nearest.
   const decisive = near.length > 0 || autoLoad === 'all' ? near : cutTo(decisiveHits, load, 0).hits
   const unclear = decisive.length > 0 && (near.length === 0 || !decisive.some(isClear))
-  const best = beside.reduce((highest, { score }) => Math.max(highest, score), 0)
-  // One that is away is named where it would have come first, and would have been a clear answer.
+  const best = considered.reduce((highest, { score }) => Math.max(highest, score), 0)
+  // Name an unusable tool only if it would be the first and a clear answer.
   const wouldFit = (each: { readonly score: number; readonly coverage: number }) =>
     decisive.length === 0 || (isClear(each) && (unclear || each.score >= best))
-  const unavailable = firstOfSource(sorted.unavailable.filter(wouldFit)).slice(0, MOST_AWAY)
+  const unavailable = takeFirstOfSource(sorted.unavailable.filter(wouldFit)).slice(0, MAX_AWAY)
   const skipped = sorted.skipped.filter(
     (each) => wouldFit(each) && each.score >= sorted.bestAway * shares.answer,
   )
   if (unclear) {
     const nearest = selectNearest(decisive, Math.min(limit, nearestHits))
     const hits = nearest.map((hit) => (isLoadable(hit, nearest[0]) ? hit : { ...hit, sure: false }))
-    const quarantined = await quarantinedSources(query, request, context)
+    const quarantined = await listQuarantinedSources(query, request, context)
     return { hits, more: 0, weak: [], unavailable, skipped, quarantined, unclear: hits.length > 0 }
   }
   const cut = cutTo(limit)
-  const quarantined = cut.hits.length === 0 ? await quarantinedSources(query, request, context) : []
+  const quarantined = cut.hits.length === 0 ? await listQuarantinedSources(query, request, context) : []
   const isLoaded = ({ entry }: Hit) => isOnSurface(state, entry.id)
-  const fitting = limit < consideredHits ? withoutCrowd(beside, limit) : cut.hits
+  const fitting = limit < consideredHits ? limitLearned(considered, limit) : cut.hits
   const named = fitting.filter((hit) => hit.named).length
   const ordered =
     autoLoad === 'all'
@@ -109,10 +113,10 @@ export async function keywordHits(
           ({ called }) => called,
           ({ learnedOnly }) => !learnedOnly,
         )
-  // What is asked for by name, then what is new to the model.
-  const placeOf = (hit: Hit) => (hit.named ? 0 : isLoaded(hit) ? 2 : 1)
+  // Named tools first, then tools that the model does not have yet.
+  const rankPlace = (hit: Hit) => (hit.named ? 0 : isLoaded(hit) ? 2 : 1)
   const hits = [...ordered]
-    .sort((first, second) => placeOf(first) - placeOf(second))
+    .sort((first, second) => rankPlace(first) - rankPlace(second))
     .slice(0, Math.max(limit, named))
     .map((hit) => ({ ...hit, clear: isClear(hit) }))
   const isMore = (hit: Hit) =>
@@ -121,29 +125,29 @@ export async function keywordHits(
   return { hits, weak: cut.weak, more, unavailable, skipped, quarantined, unclear }
 }
 
-/** One line for each server is enough. */
-function firstOfSource<T extends { readonly source: string }>(away: readonly T[]): T[] {
+/** Keeps one tool of each server. */
+function takeFirstOfSource<T extends { readonly source: string }>(away: readonly T[]): T[] {
   return away.filter(({ source }, place) => away.findIndex((other) => other.source === source) === place)
 }
 
-/** Ranked and sorted out; again with more of them, where what is denied or away has left too few. */
-async function sortedTools(
+/** Ranks and sorts tools. Ranks more of them if too few can be used. */
+async function rankAndSort(
   query: ParsedQuery,
   request: SearchRequest,
   limit: number,
   state: LedgerState,
   context: Context,
 ): Promise<SortedHits> {
-  for (let most = RANKED; ; most *= FURTHER) {
-    const ranked = await rankedTools(query, request, most, context)
-    const sorted = sortOut(ranked, query, request, limit, state, context)
+  for (let most = RANKED; ; most *= WIDEN_BY) {
+    const ranked = await rankTools(query, request, most, context)
+    const sorted = sortHits(ranked, query, request, limit, state, context)
     const last = ranked.at(-1)
     const mayBeMore = ranked.length >= most && last !== undefined && last.relevance >= context.settings.cutOff
     if (sorted.hits.length >= limit || !mayBeMore) return sorted
   }
 }
 
-async function rankedTools(
+async function rankTools(
   { text, must, ...query }: ParsedQuery,
   request: SearchRequest,
   limit: number,
@@ -157,8 +161,8 @@ async function rankedTools(
   return context.rank({ text, must, limit, accept }, withQuarantined)
 }
 
-/** They are ranked by themselves, so that what is held back decides over no other tool. */
-async function quarantinedSources(
+/** Ranks quarantined tools in a separate search, so that they do not influence other results. */
+async function listQuarantinedSources(
   query: ParsedQuery,
   request: SearchRequest,
   context: Context,
@@ -166,7 +170,7 @@ async function quarantinedSources(
   const { catalogue, gate, settings } = context
   if (!gate.hasQuarantined) return []
   const hasWords = query.text !== '' || query.must.length > 0
-  const ranked = hasWords ? await rankedTools(query, request, RANKED, context, true) : everyTool(context)
+  const ranked = hasWords ? await rankTools(query, request, RANKED, context, true) : listEveryTool(context)
   return ranked.flatMap(({ id, relevance }) => {
     const entry = relevance >= settings.cutOff ? catalogue.get(id) : undefined
     const isQuarantined =
@@ -175,25 +179,25 @@ async function quarantinedSources(
   })
 }
 
-/** A query of filters alone asks for everything that passes them. */
-function everyTool({ catalogue }: Context): Ranked[] {
+/** Lists all tools with equal scores, for a query that has only filters. */
+function listEveryTool({ catalogue }: Context): Ranked[] {
   return [...catalogue.entries()]
     .map((entry): Ranked => ({ id: entry.id, score: 1, relevance: 1 }))
     .sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-/** A tool that fits. */
+/** A tool that matches. */
 interface Hit extends Candidate {
-  /** Its name is asked for in some spelling: what it scores says nothing of how well others fit. */
+  /** The query contains its name in some spelling, so its score is not compared with others. */
   readonly called: boolean
-  /** Nothing but its use, or a likeness, speaks for it. */
+  /** Only earlier use or similarity found it; the words of its definition do not match. */
   readonly learnedOnly: boolean
   readonly ownScore: number
   readonly coverage: number
 }
 
-/** A tool that fits, and whose source is away. */
-interface Away {
+/** A tool that matches, but whose source is away. */
+interface AwayTool {
   readonly name: string
   readonly source: string
   readonly state: string
@@ -204,14 +208,14 @@ interface Away {
 interface SortedHits {
   readonly hits: readonly Hit[]
   readonly weak: readonly Hit[]
-  readonly unavailable: readonly Away[]
-  readonly skipped: readonly (Skipped & Pick<Away, 'score' | 'coverage'>)[]
-  /** The best score of a tool whose source is away or that cannot be used: next to it, what fits half as well is no answer either. */
+  readonly unavailable: readonly AwayTool[]
+  readonly skipped: readonly (Skipped & Pick<AwayTool, 'score' | 'coverage'>)[]
+  /** The best score of a matching tool that cannot be used. Hits are compared with it, too: weak ones are not answers. */
   readonly bestAway: number
 }
 
-/** Ready, away, denied, weak: which of the ranked tools can answer. */
-function sortOut(
+/** Sorts ranked tools into hits, weak hits, tools that are away, and skipped ones. Denied tools are dropped. */
+function sortHits(
   ranked: readonly Ranked[],
   query: ParsedQuery,
   request: SearchRequest,
@@ -220,15 +224,18 @@ function sortOut(
   context: Context,
 ): SortedHits {
   const { cutOff, autoLoad } = context.settings
-  const named = exactNames(query.text, context)
+  const named = findExactNames(query.text, context)
   const hits: Hit[] = []
   const weak: Hit[] = []
   const loadedOnes: Hit[] = []
-  const unavailable: Away[] = []
-  const skipped: (Skipped & Pick<Away, 'score' | 'coverage'>)[] = []
+  const unavailable: AwayTool[] = []
+  const skipped: (Skipped & Pick<AwayTool, 'score' | 'coverage'>)[] = []
   const seen = new Set<string>()
   let bestAway = 0
-  const inOrder = [...[...named.keys()].map((id): Ranked => ({ id, score: EXACT, relevance: 1 })), ...ranked]
+  const inOrder = [
+    ...[...named.keys()].map((id): Ranked => ({ id, score: EXACT_SCORE, relevance: 1 })),
+    ...ranked,
+  ]
   for (const {
     id,
     score,
@@ -239,12 +246,12 @@ function sortOut(
     ownScore = score,
   } of inOrder) {
     const entry = context.catalogue.get(id)
-    const left = entry ? undefined : context.catalogue.skippedTools.get(id)
-    if (left && relevance >= cutOff && skipped.length < limit && !seen.has(id)) {
+    const unusable = entry ? undefined : context.catalogue.skippedTools.get(id)
+    if (unusable && relevance >= cutOff && skipped.length < limit && !seen.has(id)) {
       seen.add(id)
-      if (meetsFilters(left.entry, query, request) && context.gate.visible(left.entry)) {
+      if (meetsFilters(unusable.entry, query, request) && context.gate.visible(unusable.entry)) {
         bestAway = Math.max(bestAway, score)
-        skipped.push({ ...left, score, coverage })
+        skipped.push({ ...unusable, score, coverage })
       }
     }
     if (!entry || seen.has(id) || !meetsFilters(entry, query, request)) continue
@@ -252,11 +259,11 @@ function sortOut(
     const fits = relevance >= cutOff
     const availability = context.gate.availability(entry, 'load')
     if (availability !== 'ready') {
-      // Where nothing else fits, "there is no such tool" would be untrue of a server that is only away.
+      // Name it, so that the answer does not wrongly say that there is no such tool.
       const isAway = !['denied', 'vanished', 'quarantined'].includes(availability)
       if (!isAway || !fits) continue
       bestAway = Math.max(bestAway, score)
-      const state = awayState(entry, availability, context)
+      const state = describeAwayTool(entry, availability, context)
       unavailable.push({ name: entry.wireName, source: entry.source, state, score, coverage })
       continue
     }
@@ -268,9 +275,9 @@ function sortOut(
       deprecated,
       explicit: false,
       clear: true,
-      named: score === EXACT,
+      named: score === EXACT_SCORE,
       called: relevance === 1,
-      // What only its use speaks for is shown and not loaded: uses can be farmed.
+      // A tool found only through usage is shown, but not loaded, because usage can be manipulated.
       sure: ownRelevance >= cutOff && (autoLoad !== 'certain' || certainty >= certaintyThreshold),
       learnedOnly: ownRelevance < cutOff,
       ownScore,
@@ -280,13 +287,13 @@ function sortOut(
     if (request.includeLoaded === false && isOnSurface(state, id)) {
       if (fits) loadedOnes.push(hit)
     } else if (fits) hits.push(hit)
-    else if (relevance >= cutOff * SUGGESTED && weak.length < limit) weak.push(hit)
+    else if (relevance >= cutOff * WEAK_SHARE && weak.length < limit) weak.push(hit)
   }
-  // Where nothing else fits, "there is no such tool" would be untrue of one that is loaded.
+  // If nothing else matches, list loaded tools, so that the answer does not deny that they exist.
   return { hits: hits.length > 0 ? hits : loadedOnes, weak, unavailable, skipped, bestAway }
 }
 
-/** Keeps what answers: named tools, then those that score near the best, as many as the limit allows. */
+/** Cuts hits to the limit: named tools first, then those with a score near the best. */
 export function cutHits(
   { hits, weak, bestAway }: Omit<SortedHits, 'unavailable' | 'skipped'>,
   limit: number,
@@ -296,12 +303,12 @@ export function cutHits(
   const byName = hits.filter((hit) => hit.named)
   const byWords = hits.filter((hit) => !hit.named)
   const isFresh = ({ entry }: Hit) => !isLoadedTool(entry.id)
-  // Where a tool was named, what its words also fit is no answer to the question.
+  // If the query names a tool, hits that only match its words are not answers.
   const fitting = byWords.filter((hit) => !hit.called)
-  const best = byName.length > 0 ? Number.POSITIVE_INFINITY : Math.max(bestAway, bestOwn(fitting))
+  const best = byName.length > 0 ? Number.POSITIVE_INFINITY : Math.max(bestAway, findBestScore(fitting))
   const isStrong = (hit: Hit) => isNearBest(hit, best, shares) || (byName.length === 0 && hit.called)
-  const strong = withoutCrowd(byWords.filter(isStrong), limit)
-  // Tools the model does not have yet come first; within each half the ranking stands.
+  const strong = limitLearned(byWords.filter(isStrong), limit)
+  // Tools that the model does not have yet come first. Both halves keep the order of the ranking.
   const fresh = strong.filter(isFresh)
   const ranking = [...fresh, ...strong.filter((hit) => !isFresh(hit))]
   const found = ranking.slice(0, Math.max(0, limit - byName.length))
@@ -316,19 +323,18 @@ export function cutHits(
   }
 }
 
-/** Others are measured by what the words find; by what was learned only where they find nothing. */
-function bestOwn(hits: readonly Hit[]): number {
-  const spoken = hits.filter(({ learnedOnly }) => !learnedOnly)
-  return (spoken.length > 0 ? spoken : hits).reduce((best, { ownScore }) => Math.max(best, ownScore), 0)
+/** Finds the best score of hits that match by words, or of all hits if none does. */
+function findBestScore(hits: readonly Hit[]): number {
+  const byWords = hits.filter(({ learnedOnly }) => !learnedOnly)
+  return (byWords.length > 0 ? byWords : hits).reduce((best, { ownScore }) => Math.max(best, ownScore), 0)
 }
 
-/** What only use speaks for has one place before what the words find, and those that are left. */
-function withoutCrowd(hits: readonly Hit[], limit: number): Hit[] {
+/** Limits hits that were found only through usage: to the places that word matches leave, but at least one. */
+function limitLearned(hits: readonly Hit[], limit: number): Hit[] {
   let left = Math.max(1, limit - hits.filter(({ learnedOnly }) => !learnedOnly).length)
   return hits.filter(({ learnedOnly }) => !learnedOnly || left-- > 0)
 }
 
-/** Whether a tool meets the filters of a query. */
 export function meetsFilters(
   entry: Entry,
   query: Pick<ParsedQuery, 'filters'>,

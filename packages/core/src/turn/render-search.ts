@@ -1,24 +1,21 @@
-/** Turns a search result into the text the model reads, behind a line for machines. */
+/** Writes a search answer: the machine-readable first line, then the text for the model. */
 
-import { findPurposeLine, quote, safeJson } from '../../base/text.js'
-import type { ParsedQuery } from '../../search/query.js'
-import type { Match, SearchResult } from '../../search/result.js'
-import type { Context } from '../../surface/context.js'
-import { BRIDGE_NAME, canFind } from '../../surface/meta-tools.js'
-import type { Prompts } from '../../surface/prompts.js'
-import type { Settings } from '../../surface/settings.js'
-import { listRevealed } from './candidate.js'
-import { awaySources } from './find.js'
+import { findPurposeLine, quote, safeJson } from '../base/text.js'
+import type { ParsedQuery } from '../search/query.js'
+import type { Match, SearchResult } from '../search/result.js'
+import type { Context } from '../surface/context.js'
+import { BRIDGE_NAME, canFind } from '../surface/meta-tools.js'
+import type { Prompts } from '../surface/prompts.js'
+import type { Settings } from '../surface/settings.js'
 import { meetsFilters } from './keyword-hits.js'
+import { listRevealed } from './load-found-tools.js'
 import { type MachineLine, writeMachineLine } from './machine-line.js'
+import { listMissingSources } from './sources.js'
 
-/** Characters of a description that an answer shows of a tool that is not loaded. */
+/** Characters of the description that an answer shows of an offered tool. */
 const OFFERED_DESCRIPTION = 80
 
-/**
- * `references`: the provider shows what was found. Then only the rest is said, which may be nothing; and where nothing was
- * found, all of it.
- */
+/** `references`: the provider shows the found tools itself. Then the text has only the rest, and may be empty. */
 export function renderSearch(
   result: SearchResult,
   machine: MachineLine,
@@ -26,10 +23,10 @@ export function renderSearch(
   references: boolean,
 ): string {
   if (references && listRevealed(result).length > 0) return renderRest(result, context.settings)
-  return `${writeMachineLine(machine)}\n${renderOwn(result, context) ?? renderText(result, context.settings)}`
+  return `${writeMachineLine(machine)}\n${renderWithSearchTool(result, context) ?? renderText(result, context.settings)}`
 }
 
-/** All but the tools that are shown in full. */
+/** Renders everything except the tools whose schemas are shown. */
 function renderRest(result: SearchResult, settings: Settings): string {
   const isRest = (match: Match) => match.schemaPreview === undefined
   const hasMore = hasMoreToSay({ ...result, matches: result.matches.filter(isRest) })
@@ -42,11 +39,11 @@ function hasMoreToSay({ matches, more, unclear, ...lists }: SearchResult): boole
   return more > 0 || unclear || said.some((list) => list.length > 0)
 }
 
-function renderOwn(result: SearchResult, { settings, notify }: Context): string | undefined {
+function renderWithSearchTool(result: SearchResult, { settings, notify }: Context): string | undefined {
   const { searchTool } = settings
   try {
     const rendered = searchTool.render?.(result, {
-      remarks: remarksOn(result, settings),
+      remarks: listRemarks(result, settings),
       rest: listRevealed(result).length > 0 ? renderRest(result, settings) : renderText(result, settings),
     })
     return typeof rendered === 'object' ? safeJson(rendered) : rendered
@@ -56,18 +53,18 @@ function renderOwn(result: SearchResult, { settings, notify }: Context): string 
   }
 }
 
-/** `isShown`: the matches to say something of, where the provider shows the others. */
+/** Renders a result in words. `isShown` selects the matches to render, if the provider shows the others. */
 function renderText(result: SearchResult, settings: Settings, isShown?: (match: Match) => boolean): string {
   const { prompts } = settings
-  // The third identical miss: one line, so that a loop costs nothing.
+  // A third identical miss gets one line, so that a loop stays cheap.
   if (result.repeated) return prompts.searchAgain()
   const matches = isShown ? result.matches.filter(isShown) : result.matches
-  const lines = linesFirst(result, prompts)
+  const lines = renderUnusable(result, prompts)
   if (result.unclear)
     return [
       ...lines,
-      sentenceOnUnclear(result, settings, (match) => renderNearest(match, result, prompts, isShown)),
-      ...linesOnRest(result, prompts),
+      renderUnclear(result, settings, (match) => renderNearest(match, result, prompts, isShown)),
+      ...renderOthers(result, prompts),
     ].join('\n')
   const nothing = [
     result.matches,
@@ -89,26 +86,26 @@ function renderText(result: SearchResult, settings: Settings, isShown?: (match: 
     const some = already.filter((match) => match.bridged === (bridge !== undefined))
     if (some.length > 0) lines.push(prompts.searchAlready({ bridge }), ...some.map(renderAlready))
   }
-  lines.push(...linesOnDropped(result, settings))
-  const offered = offersIn({ ...result, matches })
-  if (offered.length > 0) lines.push(sentenceOnOffers(offered, settings), ...offered.map(renderMatch))
-  lines.push(...linesOnRest(result, prompts))
+  lines.push(...renderDropped(result, settings))
+  const offered = listOffers({ ...result, matches })
+  if (offered.length > 0) lines.push(renderOffers(offered, settings), ...offered.map(renderMatch))
+  lines.push(...renderOthers(result, prompts))
   return lines.join('\n')
 }
 
-/** What has to be read before anything that was found: what cannot be used now. */
-function linesFirst(result: SearchResult, prompts: Prompts): string[] {
+/** Renders the tools that cannot be used now. They come before the matches. */
+function renderUnusable(result: SearchResult, prompts: Prompts): string[] {
   return [
-    ...firstFew(result.unavailable, prompts, ({ name, state }) =>
+    ...renderFirst(result.unavailable, prompts, ({ name, state }) =>
       prompts.searchUnavailable({ asked: name, state }),
     ),
-    ...firstFew(result.skipped, prompts, (each) => prompts.searchSkipped(each)),
+    ...renderFirst(result.skipped, prompts, (each) => prompts.searchSkipped(each)),
     ...result.quarantined.map((each) => prompts.searchQuarantined(each)),
   ]
 }
 
-/** Where nothing clearly fits, what was found is one short list, loaded or not: no name stands twice. */
-function sentenceOnUnclear(
+/** If no match is clear, renders one short list of all matches, loaded or not, so that no name appears twice. */
+function renderUnclear(
   { matches, unavailable, skipped, quarantined }: SearchResult,
   settings: Settings,
   line: (match: Match) => string,
@@ -118,94 +115,94 @@ function sentenceOnUnclear(
     nearest: matches.map(line),
     offered: offers.length > 0,
     away: unavailable.length + skipped.length + quarantined.length > 0,
-    bridge: bridgeFor(offers, settings),
+    bridge: findBridge(offers, settings),
   })
 }
 
-/** Matches that fit and are not loaded for that reason alone. */
-function offersIn({ matches, dropped }: Pick<SearchResult, 'matches' | 'dropped'>): Match[] {
+/** Lists the matches that are neither loaded nor dropped for a limit. */
+function listOffers({ matches, dropped }: Pick<SearchResult, 'matches' | 'dropped'>): Match[] {
   const names = new Set(dropped.map(({ name }) => name))
   return matches.filter((match) => match.status === 'available_lazy' && !names.has(match.canonicalName))
 }
 
-function sentenceOnOffers(offers: readonly Match[], settings: Settings): string {
-  return settings.prompts.searchOffered({ bridge: bridgeFor(offers, settings) })
+function renderOffers(offers: readonly Match[], settings: Settings): string {
+  return settings.prompts.searchOffered({ bridge: findBridge(offers, settings) })
 }
 
-/** They may be called as they are only through the bridge, and where hidden tools may be called at all. */
-function bridgeFor(matches: readonly Match[], { hiddenCalls }: Settings): string | undefined {
+/** The bridge's name, if the model can call these matches through it without loading them. */
+function findBridge(matches: readonly Match[], { hiddenCalls }: Settings): string | undefined {
   const callable = hiddenCalls === 'load-and-run' && matches.every(({ bridged }) => bridged)
   return callable && matches.length > 0 ? BRIDGE_NAME : undefined
 }
 
-/** What the matches of a result do not show, for a search tool that renders them itself. */
-function remarksOn(result: SearchResult, settings: Settings): string[] {
+/** Lists the remarks about a result, for a search tool that renders the matches itself. */
+function listRemarks(result: SearchResult, settings: Settings): string[] {
   if (result.repeated) return []
-  const dropped = linesOnDropped(result, settings)
+  const dropped = renderDropped(result, settings)
   return [
-    ...linesFirst(result, settings.prompts),
-    ...(result.unclear
-      ? [sentenceOnUnclear(result, settings, ({ canonicalName }) => `- ${canonicalName}`)]
-      : []),
+    ...renderUnusable(result, settings.prompts),
+    ...(result.unclear ? [renderUnclear(result, settings, ({ canonicalName }) => `- ${canonicalName}`)] : []),
     ...(dropped.length > 0 ? [dropped.join('\n')] : []),
-    ...linesOnRest(result, settings.prompts),
+    ...renderOthers(result, settings.prompts),
   ]
 }
 
-/** What was left out for a limit shows what an offer shows, and why. Weak matches are named where there is nothing better. */
-function linesOnDropped({ dropped, matches }: SearchResult, settings: Settings): string[] {
+/** Renders dropped tools like offers, with the reason. Weak matches appear only if there is nothing better. */
+function renderDropped({ dropped, matches }: SearchResult, settings: Settings): string[] {
   const { prompts } = settings
-  const told = dropped.filter(({ reason }) => reason !== 'below-cut-off' || matches.length === 0)
-  if (told.length === 0) return []
-  const shown = told.flatMap(({ name }) => matches.find(({ canonicalName }) => canonicalName === name) ?? [])
-  const each = told.map((drop) => {
+  const listed = dropped.filter(({ reason }) => reason !== 'below-cut-off' || matches.length === 0)
+  if (listed.length === 0) return []
+  const shown = listed.flatMap(
+    ({ name }) => matches.find(({ canonicalName }) => canonicalName === name) ?? [],
+  )
+  const each = listed.map((drop) => {
     const match = shown.find(({ canonicalName }) => canonicalName === drop.name)
-    return `${match ? renderMatch(match) : `- ${drop.name}`}${whyDropped(drop, prompts)}`
+    return `${match ? renderMatch(match) : `- ${drop.name}`}${renderDropReason(drop, prompts)}`
   })
-  return [prompts.searchDropped({ bridge: bridgeFor(shown, settings) }), ...each]
+  return [prompts.searchDropped({ bridge: findBridge(shown, settings) }), ...each]
 }
 
-function linesOnRest(result: SearchResult, prompts: Prompts): string[] {
+function renderOthers(result: SearchResult, prompts: Prompts): string[] {
   const lines: string[] = []
   if (result.more > 0) lines.push(prompts.searchMore({ more: result.more }))
   if (result.evicted.length > 0) lines.push(prompts.searchEvicted({ tools: result.evicted }))
   if (result.unloaded.length > 0) lines.push(prompts.searchUnloaded({ tools: result.unloaded }))
   return [
     ...lines,
-    ...firstFew(result.notFound, prompts, ({ name, nearest }) =>
+    ...renderFirst(result.notFound, prompts, ({ name, nearest }) =>
       prompts.searchNotFound({ asked: quote(name), nearest }),
     ),
-    ...firstFew(result.ambiguous, prompts, ({ name, candidates }) =>
+    ...renderFirst(result.ambiguous, prompts, ({ name, candidates }) =>
       prompts.searchAmbiguous({ asked: quote(name), names: candidates }),
     ),
-    ...firstFew(result.problems, prompts, (problem) => prompts.searchProblem({ problem: quote(problem) })),
+    ...renderFirst(result.problems, prompts, (problem) => prompts.searchProblem({ problem: quote(problem) })),
   ]
 }
 
-/** Of one kind. A query may ask for a hundred thousand names. */
-const MOST_LINES = 10
+/** Lines of one kind. A query may contain a hundred thousand names. */
+const MAX_LINES = 10
 
-function firstFew<Each>(
+function renderFirst<Each>(
   all: readonly Each[],
   prompts: Prompts,
-  lineOf: (each: Each) => string,
+  render: (each: Each) => string,
 ): readonly string[] {
-  const lines = all.slice(0, MOST_LINES).map(lineOf)
+  const lines = all.slice(0, MAX_LINES).map(render)
   const more = all.length - lines.length
   return more > 0 ? [...lines, prompts.searchMoreNames({ more })] : lines
 }
 
 /**
- * What was loaded just now is declared in full with the next request, and the line for machines names it: only what neither says is
- * said.
+ * Renders a tool that was just loaded. The first line names it and the next request declares it, so only remarks are
+ * added.
  */
 function renderFresh(match: Match): string[] {
   if (match.schemaPreview !== undefined) return [renderMatch(match)]
-  const remarks = `${match.risk === 'destructive' ? ' [destructive]' : ''}${aliasOf(match)}`
+  const remarks = `${match.risk === 'destructive' ? ' [destructive]' : ''}${renderAlias(match)}`
   return remarks === '' ? [] : [`- ${match.canonicalName}${remarks}`]
 }
 
-/** What is loaded and shown elsewhere is only named. */
+/** Renders an unclear match. A loaded tool that is shown elsewhere is only named. */
 function renderNearest(
   match: Match,
   { dropped }: SearchResult,
@@ -214,42 +211,40 @@ function renderNearest(
 ): string {
   const drop = dropped.find(({ name }) => name === match.canonicalName)
   if (match.status === 'available_lazy')
-    return `${renderMatch(match)}${drop ? whyDropped(drop, prompts) : ''}`
+    return `${renderMatch(match)}${drop ? renderDropReason(drop, prompts) : ''}`
   const isNamed = match.schemaPreview === undefined || isShown?.(match) === false
-  return isNamed ? `- ${match.canonicalName}${aliasOf(match)} (loaded)` : renderMatch(match)
+  return isNamed ? `- ${match.canonicalName}${renderAlias(match)} (loaded)` : renderMatch(match)
 }
 
-function whyDropped({ reason, tokens }: SearchResult['dropped'][number], prompts: Prompts): string {
+function renderDropReason({ reason, tokens }: SearchResult['dropped'][number], prompts: Prompts): string {
   return ` (${prompts.dropReason[reason]}; ${tokens} tokens)`
 }
 
-/** What is called directly is declared: its name is enough. */
+/** A loaded tool that is declared needs only its name. */
 function renderAlready(match: Match): string {
   return match.bridged || match.schemaPreview !== undefined
     ? renderMatch(match)
-    : `- ${match.canonicalName}${aliasOf(match)}`
+    : `- ${match.canonicalName}${renderAlias(match)}`
 }
 
-function aliasOf({ status, name }: Match): string {
+function renderAlias({ status, name }: Match): string {
   return status === 'deprecated_alias' ? ` (${quote(name)} is its old name)` : ''
 }
 
 function renderMatch(match: Match): string {
   const risk = match.risk && match.risk !== 'read' ? ` [${match.risk}]` : ''
-  const alias = aliasOf(match)
+  const alias = renderAlias(match)
   if (match.schemaPreview !== undefined) {
     const { canonicalName: name, description, schemaPreview: inputSchema } = match
-    // Only the bridge takes a token; elsewhere it would be paid for and never asked.
+    // Only the bridge reads the load token.
     const load = match.bridged ? { load: match.loadToken } : {}
     return `- ${safeJson({ name, description, inputSchema, ...load })}${risk}${alias}`
   }
   return `- ${match.signature}${risk}${alias}: ${safeJson(findPurposeLine(match.description, OFFERED_DESCRIPTION))}`
 }
 
-// What a search says besides its matches: problems of the query, what exists instead, and what to do next.
-
-/** Conditions of a query that no tool meets, whatever else it asks for. */
-export async function unmetConditions(
+/** Finds conditions of a query that no tool meets. */
+export async function findUnmetConditions(
   query: ParsedQuery,
   context: Context,
   isQuarantined: boolean,
@@ -260,9 +255,9 @@ export async function unmetConditions(
   const meets = must.length === 0 || met.some(({ id }) => accept(id))
   const words = must.map((word) => `+${word}`).join(' ')
   const empty = Object.entries(filters).filter(([name, value]) => {
-    // It is away or held back, which is said elsewhere.
+    // The answer already says that this server is away or quarantined.
     if (name === 'server' && isQuarantined) return false
-    if (name === 'server' && awaySources(query, context, false).length > 0) return false
+    if (name === 'server' && listMissingSources(query, context, false).length > 0) return false
     const only = { filters: { [name]: value } }
     return ![...context.catalogue.entries()].some(
       (entry) => context.gate.visible(entry) && meetsFilters(entry, only, {}),
@@ -274,7 +269,7 @@ export async function unmetConditions(
   ]
 }
 
-/** The sources with the most tools that may be seen. */
+/** Lists the sources with the most visible tools. */
 export function listLargestSources({ catalogue, gate }: Context): { name: string; count: number }[] {
   const counts = new Map<string, number>()
   for (const entry of catalogue.entries())
@@ -285,8 +280,8 @@ export function listLargestSources({ catalogue, gate }: Context): { name: string
     .slice(0, 40)
 }
 
-/** What the model should do now; empty where the lists of what was not found or not loaded say it all. */
-export function nextInstruction(
+/** Writes what the model should do next. Empty if the lists of the answer are enough. */
+export function writeNextInstruction(
   found: Omit<SearchResult, 'nextInstruction'>,
   context: Context,
   bridge: string | undefined,
@@ -306,8 +301,8 @@ export function nextInstruction(
   )
   if (loaded.length > 0)
     return prompts.searchAlready({ bridge: loaded.some((match) => match.bridged) ? bridge : undefined })
-  const offers = offersIn(found)
-  if (offers.length > 0) return sentenceOnOffers(offers, settings)
+  const offers = listOffers(found)
+  if (offers.length > 0) return renderOffers(offers, settings)
   const lists = [matches, unloaded, notFound, ambiguous, unavailable, skipped, quarantined]
   if (lists.some((list) => list.length > 0)) return ''
   if (query.trim() === '') return prompts.searchEmpty()

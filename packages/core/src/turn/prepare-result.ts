@@ -1,4 +1,7 @@
-/** What a tool gave, made fit to be sent: as parts and as text, with what is too large kept aside. */
+/**
+ * Prepares a tool's result for sending, as parts and as text. Content that is too large is stored, and a handle is
+ * sent.
+ */
 
 import { shortHash } from '../base/hash.js'
 import type { Entry } from '../catalogue/catalogue.js'
@@ -8,23 +11,23 @@ import { measureText, type ReadResult, readResult, takeHead, takeLines } from '.
 import { estimateBytes, headLength, isTooLong, type KeptContent, readLength } from '../result/store.js'
 import { countImageTokens, createWithheld, MOST_MEDIA } from '../result/wire-media.js'
 import type { Context } from '../surface/context.js'
-import { describePart, describeWithheld } from './describe.js'
+import { describePart, describeWithheld } from './describe-part.js'
 
-export interface Content {
-  /** All of it as text: what is no text is described. */
+export interface PreparedResult {
+  /** The whole result as text. Parts that are not text are described. */
   readonly text: string
-  /** Where it is more than text. */
+  /** Present if the result is more than text. */
   readonly parts?: readonly ResultPart[]
   readonly isError: boolean
   readonly kept: readonly KeptResult[]
-  /** A part of it can be read later. */
+  /** True if the model can read stored text later. */
   readonly readable: boolean
-  /** Tokens of its images on this wire. */
+  /** Tokens of the images on this wire. */
   readonly media: number
 }
 
 /** The call that a result belongs to. */
-export interface ResultOf {
+export interface ResultOrigin {
   readonly entry: Entry
   readonly anchor: string
   readonly ledger: string
@@ -32,26 +35,26 @@ export interface ResultOf {
   readonly reader: string
 }
 
-export async function readContent(
+export async function prepareResult(
   value: unknown,
-  call: ResultOf,
+  call: ResultOrigin,
   context: Context,
-): Promise<Content | { readonly problem: string }> {
+): Promise<PreparedResult | { readonly problem: string }> {
   const read = readResult(value)
   if ('problem' in read) return read
   const kept: KeptResult[] = []
   let readable = false
   const keep = async (content: KeptContent): Promise<string | undefined> => {
-    // A host may go back, and a server give the same call id again: another result is another handle.
+    // The handle depends on the content, because a host may go back and a server may use a call id again.
     const end = 'text' in content ? content.text.slice(-200) : content.data.slice(-200)
     const named = [call.ledger, call.anchor, kept.length, estimateBytes(content), end]
     const handle = `r_${shortHash(JSON.stringify(named), 12)}`
-    const isKept = await stored(call.ledger, handle, content, context)
+    const isKept = await storeResult(call.ledger, handle, content, context)
     if (isKept) kept.push({ handle, ledger: call.ledger })
     readable ||= isKept && 'text' in content
     return isKept ? handle : undefined
   }
-  const parts = await shortened(await lighter(read.parts, keep, context), call, keep, context)
+  const parts = await shortenText(await describeLargeMedia(read.parts, keep, context), call, keep, context)
   const media = parts.reduce(
     (sum, part) => sum + (isMedia(part) ? countImageTokens(context.wire, part) : 0),
     0,
@@ -67,8 +70,8 @@ export async function readContent(
   }
 }
 
-/** A store is the host's code: where it fails, the result is not kept, and the call has run all the same. */
-async function stored(
+/** Stores content. False if the store fails: the result is then lost, but the call still counts as run. */
+async function storeResult(
   ledger: string,
   handle: string,
   content: KeptContent,
@@ -84,29 +87,29 @@ async function stored(
 
 type Keep = (content: KeptContent) => Promise<string | undefined>
 
-/** Media that is too large to send, or cannot be read, becomes words. Links are words from the start. */
-async function lighter(
+/** Replaces links, and media that is too large or unreadable, by descriptions. */
+async function describeLargeMedia(
   parts: Extract<ReadResult, { parts: unknown }>['parts'],
   keep: Keep,
   { settings: { prompts } }: Context,
 ): Promise<ResultPart[]> {
   const made: ResultPart[] = []
   for (const part of parts) {
-    if (part.type === 'withheld') made.push(text(describeWithheld(part.media, prompts)))
-    else if (part.type === 'link') made.push(text(describePart(part, prompts)))
+    if (part.type === 'withheld') made.push(createTextPart(describeWithheld(part.media, prompts)))
+    else if (part.type === 'link') made.push(createTextPart(describePart(part, prompts)))
     else if (isMedia(part) && part.data.length > MOST_MEDIA) {
       const { data, mediaType, name } = part
       await keep({ data, mediaType, ...(name === undefined ? {} : { name }) })
-      made.push(text(describeWithheld(createWithheld(part, 'too-large'), prompts)))
+      made.push(createTextPart(describeWithheld(createWithheld(part, 'too-large'), prompts)))
     } else made.push(part)
   }
   return made
 }
 
-/** Where all texts together are too long, their head stands first, then the rest of the parts. */
-async function shortened(
+/** If the text is too long, sends its head and a handle to the rest, then the media. */
+async function shortenText(
   parts: readonly ResultPart[],
-  { entry, bridge, reader }: ResultOf,
+  { entry, bridge, reader }: ResultOrigin,
   keep: Keep,
   { settings }: Context,
 ): Promise<readonly ResultPart[]> {
@@ -119,19 +122,19 @@ async function shortened(
   if (!isTooLong(whole, limit, tokenizer)) return parts
   const head = takeHead(whole, headLength(limit))
   const handle = await keep({ text: whole })
-  const next = nextOf(whole, head, readLength(maxResultTokens.get('')))
+  const next = findNextRange(whole, head, readLength(maxResultTokens.get('')))
   const said = prompts.resultKept({ ...measureText(whole), handle, shown: head.length, next, reader, bridge })
-  return [text(head === '' ? said : `${head}\n${said}`), ...parts.filter(isMedia)]
+  return [createTextPart(head === '' ? said : `${head}\n${said}`), ...parts.filter(isMedia)]
 }
 
-/** What to read behind the head: lines, unless the first of them is longer than one answer. */
-function nextOf(whole: string, head: string, most: number) {
+/** Finds the range to read after the head: lines, or characters if the next line does not fit into one answer. */
+function findNextRange(whole: string, head: string, most: number) {
   const isWhole = whole[head.length] === '\n'
   const line = measureText(head).lines + (isWhole ? 1 : 0)
   if (takeLines(whole, line, line, most)) return { unit: 'lines', from: line, to: line + 199 } as const
   return { unit: 'characters', from: head.length + 1, to: head.length + most } as const
 }
 
-function text(words: string): ResultPart {
+function createTextPart(words: string): ResultPart {
   return { type: 'text', text: words }
 }

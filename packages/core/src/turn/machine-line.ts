@@ -1,26 +1,26 @@
-/** The first line of every search answer, for machines: what was loaded and unloaded. `importHistory` reads it, and only it. */
-import { safeJson } from '../../base/text.js'
-import type { Pin } from '../../tool/wire-tool.js'
+/** The first line of every search answer lists the loaded and unloaded tools, for `importHistory`. */
+import { safeJson } from '../base/text.js'
+import type { Pin } from '../tool/wire-tool.js'
 
-/** Stands at the very start of every search answer. */
+/** The first characters of every search answer. */
 const MARK = 'toolwell/1 '
 
 export interface MachineLine {
-  /** Loaded, and their definitions stand in this answer. */
+  /** Loaded tools whose definitions are in this answer. */
   readonly loaded: readonly Pick<Pin, 'id' | 'fingerprint'>[]
-  /** Loaded, and declared with the next request: the names to call them by. The model reads them here, and only here. */
+  /** Names of loaded tools that the next request declares. The model reads them only here. */
   readonly named: readonly string[]
   readonly unloaded: readonly string[]
 }
 
 export function writeMachineLine(machine: MachineLine): string {
-  // It is paid for on every request: the beginning of a fingerprint tells two definitions of one tool apart.
+  // Every request pays for this line, so it is short: 8 characters distinguish two definitions of one tool.
   const shown = machine.loaded.map(({ id, fingerprint }) => [id, fingerprint.slice(0, 8)])
   const unloaded = machine.unloaded.length > 0 ? { unloaded: machine.unloaded } : {}
   return `${MARK}${safeJson({ loaded: [...shown, ...machine.named], ...unloaded })}`
 }
 
-/** Reads the first line of an answer of ours. Anything unexpected gives undefined. */
+/** Reads the first line of a search answer. Undefined if it is not in this format. */
 export function readMachineLine(answer: string): MachineLine | undefined {
   const end = answer.indexOf('\n')
   const line = end < 0 ? answer : answer.slice(0, end)

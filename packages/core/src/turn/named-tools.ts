@@ -1,14 +1,14 @@
-/** `select:` and `unload:`: what a query asks for by exact name. */
+/** Tools that a query names: `select:`, `unload:`, exact names among the words, and suggestions for wrong names. */
 
-import { type FoldedNames, findNearest, foldNames, nearest } from '../../base/nearest.js'
-import { quote } from '../../base/text.js'
-import type { Catalogue, Entry, Skipped } from '../../catalogue/catalogue.js'
-import type { LedgerFact } from '../../ledger/event.js'
-import { isLoaded, type LedgerState } from '../../ledger/fold.js'
-import type { Context } from '../../surface/context.js'
-import { type Batch, loadedUnit, unload } from '../load.js'
-import type { Candidate } from './candidate.js'
-import { awayState } from './find.js'
+import { type FoldedNames, findNearest, foldNames, nearest } from '../base/nearest.js'
+import { quote } from '../base/text.js'
+import type { Catalogue, Entry, Skipped } from '../catalogue/catalogue.js'
+import type { LedgerFact } from '../ledger/event.js'
+import { isLoaded, type LedgerState } from '../ledger/fold.js'
+import type { Context } from '../surface/context.js'
+import { type Batch, listLoadedUnit, unload } from './load.js'
+import type { Candidate } from './load-found-tools.js'
+import { describeAwayTool } from './sources.js'
 
 /** Names that did not lead to a tool, and why. */
 export interface Misses {
@@ -18,6 +18,7 @@ export interface Misses {
   readonly skipped: { name: string; problem: string }[]
 }
 
+/** Finds the tools of `select:`. Names without a usable tool are added to `misses`. */
 export function selectNamed(
   names: readonly string[],
   context: Context,
@@ -38,11 +39,14 @@ export function selectNamed(
     if (usable.length === 0) {
       const availability = blocked ? gate.availability(blocked, 'load') : 'denied'
       const skipped = blocked ? undefined : catalogue.skipped(name)
-      if (skipped && gate.visible(skipped.entry)) misses.skipped.push(toSkipped(skipped))
+      if (skipped && gate.visible(skipped.entry)) misses.skipped.push(describeSkipped(skipped))
       else if (!blocked || availability === 'denied')
-        misses.notFound.push({ name, nearest: suggest(name, context, batch) })
+        misses.notFound.push({ name, nearest: suggestNames(name, context, batch) })
       else
-        misses.unavailable.push({ name: blocked.wireName, state: awayState(blocked, availability, context) })
+        misses.unavailable.push({
+          name: blocked.wireName,
+          state: describeAwayTool(blocked, availability, context),
+        })
       return []
     }
     const { alias, deprecated = false } = resolution.kind === 'found' ? resolution : {}
@@ -60,11 +64,12 @@ export function selectNamed(
   })
 }
 
-/** As an answer names it. */
-export function toSkipped({ entry, problem }: Skipped): { name: string; problem: string } {
+/** Describes a skipped tool as a search answer names it. */
+export function describeSkipped({ entry, problem }: Skipped): { name: string; problem: string } {
   return { name: entry.wireName, problem: quote(problem, 200) }
 }
 
+/** Unloads the tools of `unload:`. Names without a loaded tool are added to `misses`. */
 export function unloadNamed(
   names: readonly string[],
   state: LedgerState,
@@ -79,18 +84,18 @@ export function unloadNamed(
       name,
       (entry) => isLoaded(state, entry.id) && !batch.unloaded.has(entry.id),
     )
-    // A group goes as it came: as a whole, and not while one of it is in use.
+    // A group is unloaded completely, and not while a member is in use.
     const unit =
       resolution.kind === 'found'
-        ? [resolution.entry.id, ...loadedUnit(state, context, resolution.entry.id)]
+        ? [resolution.entry.id, ...listLoadedUnit(state, context, resolution.entry.id)]
         : resolution.kind === 'group'
           ? resolution.entries.map(({ id }) => id)
           : []
     const ids = unit.some((id) => batch.inUse.has(id)) ? [] : [...new Set(unit)]
     if (resolution.kind === 'ambiguous')
-      misses.ambiguous.push({ name, candidates: usableNames(resolution.entries, context) })
+      misses.ambiguous.push({ name, candidates: listUsableNames(resolution.entries, context) })
     else if (ids.length === 0)
-      misses.notFound.push({ name, nearest: nearest(name, loadedNames(state, context)) })
+      misses.notFound.push({ name, nearest: nearest(name, listLoadedNames(state, context)) })
     facts.push(...unload(state, context, ids, 'model', false))
     for (const id of ids) batch.unloaded.add(id)
     unloaded.push(...ids)
@@ -98,8 +103,8 @@ export function unloadNamed(
   return { ids: unloaded, facts }
 }
 
-/** The loaded tools that may be named, as they are called. */
-export function loadedNames(state: LedgerState, context: Context): string[] {
+/** Lists the wire names of loaded tools that may be named. */
+export function listLoadedNames(state: LedgerState, context: Context): string[] {
   return [...state.tools.loaded]
     .filter(([id, each]) => each.live && isUsable(id, context))
     .map(([, each]) => each.pin.wireName)
@@ -110,14 +115,12 @@ function isUsable(id: string, { gate, catalogue }: Context): boolean {
   return entry ? gate.visible(entry) : gate.isSourceAway(id)
 }
 
-function usableNames(entries: readonly Entry[], context: Context): string[] {
+function listUsableNames(entries: readonly Entry[], context: Context): string[] {
   return entries.filter(({ id }) => isUsable(id, context)).map((entry) => entry.wireName)
 }
 
-// Tools of the catalogue that a query names: they come first, whatever the ranker says.
-
-/** Words of the query that are, exactly, the name of a tool, by its id. They win whatever the ranker says. */
-export function exactNames(
+/** Finds words of the query that are exactly a tool's name, by tool id. These tools come before all ranked ones. */
+export function findExactNames(
   text: string,
   context: Context,
 ): Map<string, { readonly alias?: string | undefined; readonly deprecated: boolean }> {
@@ -133,17 +136,17 @@ export function exactNames(
       entry.tool.name,
       ...context.catalogue.listAliases(entry.id),
     ].includes(word)
-    // A plain word such as "search" is somebody's tool name only by accident unless it is the whole query.
+    // A plain word such as "search" means a tool only if it is the whole query.
     if (!spelled || !(word === text || /[_./:-]|[a-z][A-Z]/.test(word))) continue
-    if (alias !== undefined && !deprecated && isNameOfAnother(word, entry.id, context)) continue
-    // A tool's own name says more than an old one beside it.
+    if (alias !== undefined && !deprecated && isOtherToolName(word, entry.id, context)) continue
+    // A tool's current name wins over its deprecated one.
     if (!deprecated || !named.has(entry.id)) named.set(entry.id, { alias, deprecated })
   }
   return named
 }
 
-/** No alias displaces a name, however that is spelt. */
-function isNameOfAnother(word: string, id: string, context: Context): boolean {
+/** True if the word, in any spelling, is another tool's name. A name wins over an alias. */
+function isOtherToolName(word: string, id: string, context: Context): boolean {
   const respelt = word.toUpperCase().replace(/\s+/g, '_')
   const other = context.catalogue.resolve(respelt, (entry) => isReady(entry, context))
   return other.kind === 'ambiguous' || (other.kind === 'found' && !other.alias && other.entry.id !== id)
@@ -153,33 +156,31 @@ function isReady(entry: Entry, { gate }: Context): boolean {
   return gate.availability(entry, 'see') === 'ready'
 }
 
-// Names that a model may have meant by a wrong one.
-
-/** Wrong names of one batch that are given suggestions: each walks the catalogue. */
+/** Wrong names in one batch that get suggestions. Each reads the whole catalogue. */
 const MAX_SUGGESTED = 5
 
-/** Only of tools that the conversation may know about. */
-export function suggest(asked: string, { catalogue, gate }: Context, batch: Batch): string[] {
+/** Suggests names of visible tools for a wrong name. */
+export function suggestNames(asked: string, { catalogue, gate }: Context, batch: Batch): string[] {
   if (batch.suggested++ >= MAX_SUGGESTED) return []
-  const { folded, owners } = namesIn(catalogue)
-  const shown = (name: string) => owners.get(name)?.find((entry) => gate.visible(entry))
-  const close = findNearest(asked, folded, 8, (name) => shown(name) !== undefined)
-  return [...new Set(close.map((name) => shown(name)?.wireName ?? name))].slice(0, 3)
+  const { folded, owners } = indexNames(catalogue)
+  const findShown = (name: string) => owners.get(name)?.find((entry) => gate.visible(entry))
+  const close = findNearest(asked, folded, 8, (name) => findShown(name) !== undefined)
+  return [...new Set(close.map((name) => findShown(name)?.wireName ?? name))].slice(0, 3)
 }
 
-interface Names {
+interface NameOwners {
   readonly revision: number
   readonly folded: FoldedNames
-  /** By name, whose it is: names of different sources may be the same. */
+  /** The tools that have a name. Tools of different sources may share one. */
   readonly owners: ReadonlyMap<string, readonly Entry[]>
 }
 
-const known = new WeakMap<Catalogue, Names>()
+const nameOwners = new WeakMap<Catalogue, NameOwners>()
 
-/** Every name that a tool goes by, until the catalogue changes: a model that guesses does so more than once. */
-function namesIn(catalogue: Catalogue): Names {
+/** Indexes all names and aliases, once for each revision of the catalogue. */
+function indexNames(catalogue: Catalogue): NameOwners {
   const { revision } = catalogue
-  const last = known.get(catalogue)
+  const last = nameOwners.get(catalogue)
   if (last?.revision === revision) return last
   const owners = new Map<string, Entry[]>()
   for (const entry of catalogue.entries())
@@ -189,6 +190,6 @@ function namesIn(catalogue: Catalogue): Names {
       else owners.set(name, [entry])
     }
   const made = { revision, folded: foldNames(owners.keys()), owners }
-  known.set(catalogue, made)
+  nameOwners.set(catalogue, made)
   return made
 }

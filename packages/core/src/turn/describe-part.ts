@@ -1,20 +1,22 @@
-/** Parts of a result as words, for whoever cannot take them as they are. */
+/** Describes parts of a result in words, if a wire does not support them or they are not sent. */
 import { quote } from '../base/text.js'
 import type { LinkPart, ResultPart } from '../result/part.js'
 import { createWithheld, type Withheld } from '../result/wire-media.js'
 import type { Prompts } from '../surface/prompts.js'
 
-/** A part as words. */
 export function describePart(part: ResultPart, prompts: Prompts): string {
   if (part.type === 'text') return part.text
   if (part.type === 'structured') return JSON.stringify(part.value) ?? ''
   return part.type === 'link'
-    ? linkWords(part, prompts)
+    ? describeLink(part, prompts)
     : describeWithheld(createWithheld(part, 'not-taken'), prompts)
 }
 
-/** What a source wrote is quoted. */
-function linkWords({ uri, name = '', mediaType = '', description = '' }: LinkPart, prompts: Prompts): string {
+/** Quotes all text that comes from the source. */
+function describeLink(
+  { uri, name = '', mediaType = '', description = '' }: LinkPart,
+  prompts: Prompts,
+): string {
   const quoted = (words: string, limit: number) => (words === '' ? '' : quote(words, limit))
   return prompts.link({
     uri: quote(uri, 2000),
@@ -24,7 +26,6 @@ function linkWords({ uri, name = '', mediaType = '', description = '' }: LinkPar
   })
 }
 
-/** Media in words. */
 export function describeWithheld(
   { kind, mediaType, name = '', size, bytes, why }: Withheld,
   prompts: Prompts,

@@ -1,4 +1,7 @@
-/** Answers `read_result`: a piece of a kept result, for the conversation it was given to and those that come from it. */
+/**
+ * Answers `read_result` with a piece of a kept result. A conversation reads its own results; forks and children
+ * inherit them.
+ */
 import { quote } from '../base/text.js'
 import type { LedgerState } from '../ledger/fold.js'
 import { byteLength } from '../result/part.js'
@@ -7,18 +10,18 @@ import type { KeptContent } from '../result/store.js'
 import { readLength } from '../result/store.js'
 import type { Context } from '../surface/context.js'
 
-/** Lines of an answer where none are asked for. */
-const USUAL_LINES = 200
-const MOST_MATCHES = 50
+/** Lines in one answer if the model does not ask for a range. */
+const DEFAULT_LINES = 200
+const MAX_MATCHES = 50
 
-export async function readKept(
+export async function readKeptResult(
   input: Readonly<Record<string, unknown>>,
   state: LedgerState,
   context: Context,
 ): Promise<string> {
   const { prompts, maxResultTokens } = context.settings
   const handle = typeof input.handle === 'string' ? input.handle.trim() : ''
-  const content = await stored(handle, state, context)
+  const content = await readStored(handle, state, context)
   if (!content) return prompts.resultGone({ handle: quote(handle, 60) })
   if ('data' in content) {
     const { mediaType, data } = content
@@ -27,24 +30,25 @@ export async function readKept(
   const { text } = content
   const most = readLength(maxResultTokens.get(''))
   const { lines: lineCount, characters } = measureText(text)
-  if (typeof input.find === 'string' && input.find !== '') return found(text, input.find, most, context)
+  if (typeof input.find === 'string' && input.find !== '')
+    return renderMatches(text, input.find, most, context)
   if (typeof input.characters === 'string' && input.characters.trim() !== '') {
-    const range = rangeOf(input.characters, most)
+    const range = parseRange(input.characters, most)
     if (!range || range.from > characters)
       return prompts.resultOutside({ unit: 'characters', asked: quote(input.characters, 40), of: characters })
     const piece = takeCharacters(text, range.from, range.to, most)
     return `${prompts.resultPiece({ unit: 'characters', from: piece.from, to: piece.to, of: characters })}\n${piece.text}`
   }
   const asked = typeof input.lines === 'string' && input.lines.trim() !== '' ? input.lines : '1'
-  const range = rangeOf(asked, USUAL_LINES)
+  const range = parseRange(asked, DEFAULT_LINES)
   if (!range || range.from > lineCount)
     return prompts.resultOutside({ unit: 'lines', asked: quote(asked, 40), of: lineCount })
   const piece = takeLines(text, range.from, range.to, most)
-  if (!piece) return prompts.resultLongLine({ line: range.from, from: startOf(text, range.from) })
+  if (!piece) return prompts.resultLongLine({ line: range.from, from: findLineStart(text, range.from) })
   return `${prompts.resultPiece({ unit: 'lines', from: piece.from, to: piece.to, of: lineCount })}\n${piece.text}`
 }
 
-async function stored(
+async function readStored(
   handle: string,
   { results }: LedgerState,
   { settings, notify }: Context,
@@ -59,8 +63,13 @@ async function stored(
   }
 }
 
-function found(text: string, wanted: string, most: number, { settings: { prompts } }: Context): string {
-  const { found: all, total } = findMatches(text, wanted, MOST_MATCHES)
+function renderMatches(
+  text: string,
+  wanted: string,
+  most: number,
+  { settings: { prompts } }: Context,
+): string {
+  const { found: all, total } = findMatches(text, wanted, MAX_MATCHES)
   const rows: string[] = []
   let left = most
   for (const { line, character, text: shown } of all) {
@@ -74,8 +83,11 @@ function found(text: string, wanted: string, most: number, { settings: { prompts
   )
 }
 
-/** `12-40`, or `12` for some from there on. Undefined where it is none. */
-function rangeOf(asked: string, usual: number): { readonly from: number; readonly to: number } | undefined {
+/** Parses `12-40`, or `12` for the `usual` number from there. Undefined if it is not a range. */
+function parseRange(
+  asked: string,
+  usual: number,
+): { readonly from: number; readonly to: number } | undefined {
   const match = /^\s*(\d{1,12})\s*(?:(?:-|–|:|,|\.\.|to)\s*(\d{1,12})?)?\s*$/.exec(asked)
   const from = Number(match?.[1])
   if (!match || from < 1) return undefined
@@ -83,8 +95,8 @@ function rangeOf(asked: string, usual: number): { readonly from: number; readonl
   return to < from ? undefined : { from, to }
 }
 
-/** Where a line begins, counted from 1. */
-function startOf(text: string, line: number): number {
+/** Finds the first character of a line, counted from 1. */
+function findLineStart(text: string, line: number): number {
   let start = 0
   for (let count = 1; count < line; count++) start = text.indexOf('\n', start) + 1
   return start + 1
