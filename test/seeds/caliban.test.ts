@@ -213,7 +213,7 @@ describe('Decision 4: sticky, and the least recently used makes room', () => {
   it('CB-4: refuses a cap of nothing, and says why; with lazy_mcp off it does not matter', () => {
     const none = { max_active_schemas: 0 }
     expect(() => createToolwell(caliban(lazy({ tools: none })))).toThrow(
-      /would hide every deferred tool for good/,
+      /would hide every deferred tool permanently/,
     )
     expect(() => createToolwell(caliban({ tools: none }))).not.toThrow(ToolwellError)
   })
