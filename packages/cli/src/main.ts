@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runToolwell } from './command.js'
-import { calledAs } from './shared/called-as.js'
+import { findCommandName } from './shared/called-as.js'
 import { currentFolder } from './shared/current-folder.js'
 import { Problem } from './shared/problem.js'
 import { type Output, OutputClosed } from './shared/terminal.js'
 
-function outputTo(stream: NodeJS.WriteStream): Output {
+function createOutput(stream: NodeJS.WriteStream): Output {
   let failure: NodeJS.ErrnoException | undefined
   let wake = () => {}
   stream.on('error', (error) => {
@@ -62,8 +62,8 @@ process.exitCode = await runToolwell(
     get input() {
       return process.stdin
     },
-    output: outputTo(process.stdout),
-    errors: outputTo(process.stderr),
+    output: createOutput(process.stdout),
+    errors: createOutput(process.stderr),
     env: process.env,
     get folder() {
       const folder = currentFolder(process)
@@ -75,7 +75,7 @@ process.exitCode = await runToolwell(
     },
     program,
     get name() {
-      return calledAs(program, process.env)
+      return findCommandName(program, process.env)
     },
     now: () => performance.now(),
     onInterrupt,

@@ -16,18 +16,18 @@ export interface Offered {
 
 const COLUMNS = [{ title: 'tool' }, { title: 'its server says' }, { title: 'read-only' }]
 
-function rows(tools: readonly Offered[]): string {
+function toolTable(tools: readonly Offered[]): string {
   const lines = tools.map((tool) => [
     visible(`${tool.server.name}/${tool.name}`),
     tool.claim === 'nothing' ? '–' : tool.claim,
-    stateOf(tool),
+    describeState(tool),
   ])
   return table(COLUMNS, lines)
     .map((line) => `  ${line}\n`)
     .join('')
 }
 
-function stateOf({ isByConfig, approval }: Offered): string {
+function describeState({ isByConfig, approval }: Offered): string {
   if (isByConfig) return 'by the config'
   if (approval === 'same') return 'approved'
   return approval === 'changed' ? 'not any more: it has changed' : 'no'
@@ -36,18 +36,18 @@ function stateOf({ isByConfig, approval }: Offered): string {
 /** `name`: how the command is called. */
 export function listText(tools: readonly Offered[], name: string): string {
   if (tools.length === 0) return 'No tool is known.\n'
-  return `${rows(tools)}\nApprove what you know to change nothing with: ${name} approve --read-only SERVER/TOOL\n`
+  return `${toolTable(tools)}\nApprove what you know to change nothing with: ${name} approve --read-only SERVER/TOOL\n`
 }
 
 export function changedText(tools: readonly Offered[], isRevoking: boolean): string {
   if (tools.length > 0)
-    return `${isRevoking ? 'No longer approved as read-only:' : 'Approved as read-only:'}\n${rows(tools)}`
+    return `${isRevoking ? 'No longer approved as read-only:' : 'Approved as read-only:'}\n${toolTable(tools)}`
   return isRevoking ? 'None of them was approved as read-only.\n' : 'Nothing is approved.\n'
 }
 
 export function leftText(left: readonly Offered[]): string {
   if (left.length === 0) return ''
-  return `Left as they are. Approve one of them by its whole name, SERVER/TOOL:\n${rows(left)}`
+  return `Left as they are. Approve one of them by its whole name, SERVER/TOOL:\n${toolTable(left)}`
 }
 
 export function readOnlyJson(

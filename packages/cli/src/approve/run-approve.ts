@@ -3,19 +3,19 @@ import { matchesGlob } from '@toolwell/core/internal'
 import { approveCommands, showEndpoint } from '@toolwell/mcp/internal'
 import { type LockChange, visible } from '@toolwell/mcp/lock'
 import { diffText } from '../lock/diff-text.js'
-import { changesJson, type Groups, groupsOf } from '../lock/groups.js'
+import { changesJson, type Groups, groupServers } from '../lock/groups.js'
 import {
   approvePending,
+  changeName,
+  findPending,
   looksPoisoned,
-  namedIn,
-  nameOf,
   type Pending,
-  pendingIn,
   poisonedLine,
+  selectPending,
 } from '../lock/pending.js'
-import { isScreen } from '../shared/ask-yes.js'
+import { isInteractive } from '../shared/ask-yes.js'
 import { readLines } from '../shared/read-lines.js'
-import { type WaitingCommand, waitingCommands } from '../shared/servers/waiting-commands.js'
+import { findWaitingCommands, type WaitingCommand } from '../shared/servers/waiting-commands.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
 import { plural } from '../shared/table.js'
 import { painter, type Terminal } from '../shared/terminal.js'
@@ -37,15 +37,15 @@ export async function runApprove(
 ): Promise<ExitCode> {
   const { targets, isJson, isSure, isDespiteFindings } = options
   const { output } = terminal
-  const commands = waitingCommands(open)
-  const groups = groupsOf(open)
-  const pending = groups.groups.flatMap((group) => pendingIn(group))
+  const commands = findWaitingCommands(open)
+  const groups = groupServers(open)
+  const pending = groups.groups.flatMap((group) => findPending(group))
   const mayBe = (each: Pending) => isDespiteFindings || !looksPoisoned(each, groups.scanner)
   if (targets.length > 0) {
     const named = commands.filter(({ server }) => targets.some((target) => matchesGlob(target, server.name)))
     const others = targets.filter((target) => !named.some(({ server }) => matchesGlob(target, server.name)))
-    const meant = namedIn(pending, others, groups.groups)
-    const isAsked = isScreen(terminal) && !isSure && !isJson
+    const meant = selectPending(pending, others, groups.groups)
+    const isAsked = isInteractive(terminal) && !isSure && !isJson
     if (isAsked && meant.length + named.length > 0)
       return ask({ open, groups, pending: meant, commands: named, mayBe, targets }, terminal)
     const taken = meant.filter(mayBe)
@@ -54,13 +54,13 @@ export async function runApprove(
     await approvePending(groups, taken, left.length > 0 ? [] : targets)
     await output.write(
       isJson
-        ? json(groups, taken, named, 'approved', left)
+        ? approveJson(groups, taken, named, 'approved', left)
         : approvedText(groups, taken, named, targets, left, terminal),
     )
     return left.length > 0 ? 1 : 0
   }
   if (isJson) {
-    await output.write(json(groups, pending, commands, 'pending'))
+    await output.write(approveJson(groups, pending, commands, 'pending'))
     return pending.length + commands.length > 0 ? 1 : 0
   }
   return ask({ open, groups, pending, commands, mayBe, targets }, terminal)
@@ -71,7 +71,7 @@ function allowCommands({ firstUse }: OpenServers, { server }: WaitingCommand): v
 }
 
 /** What they do, each kind once. */
-function whatOf(commands: readonly string[]): string {
+function describeCommands(commands: readonly string[]): string {
   const kinds = commands.map((command) => {
     if (command.startsWith('${env:')) return 'sends a variable of your environment'
     return command.startsWith('${file:') ? 'reads a file for a secret' : 'runs a command for a secret'
@@ -81,7 +81,7 @@ function whatOf(commands: readonly string[]): string {
 
 const commandText = ({ server, commands }: WaitingCommand) =>
   [
-    `! ${visible(server.name)}  ${whatOf(commands)}, and is not in your own config file`,
+    `! ${visible(server.name)}  ${describeCommands(commands)}, and is not in your own config file`,
     ...commands.map((command) => `      ${visible(command)}`),
     `    and gives what it gets to: ${visible(showEndpoint(server.endpoint, server.secrets))}`,
   ].join('\n')
@@ -107,7 +107,7 @@ async function ask(
     ...commands.map((command) => ({ text: commandText(command), name: command.server.name, command })),
     ...pending.map((each) => ({
       text: diffText(each.group, [each.change], groups.scanner, paint),
-      name: nameOf(each.change),
+      name: changeName(each.change),
       pending: each,
       ...(mayBe(each) ? {} : { refusal: poisonedLine([each]) }),
     })),
@@ -116,7 +116,7 @@ async function ask(
     await output.write('Nothing waits for approval.\n')
     return 0
   }
-  const taken = await askAbout(items, isScreen(terminal), terminal)
+  const taken = await askAbout(items, isInteractive(terminal), terminal)
   for (const { command } of taken) if (command) allowCommands(open, command)
   // Changes of one lock are written together.
   const left = items.length - taken.length
@@ -168,7 +168,7 @@ async function askAbout(
   return taken
 }
 
-function json(
+function approveJson(
   groups: Groups,
   changes: readonly Pending[],
   commands: readonly WaitingCommand[],
@@ -178,7 +178,7 @@ function json(
   const facts = ({ group, change }: Pending) =>
     changesJson(group, [change], groups.scanner).map((each) => ({
       ...each,
-      name: nameOf(change),
+      name: changeName(change),
       by: group.lock ? ('lock' as const) : ('first-use' as const),
     }))
   const runs = commands.map(({ server, commands: own }) => ({ server: server.name, commands: own }))
@@ -202,7 +202,7 @@ function approvedText(
   const shown = [...new Set(approved.map(({ group }) => group))].map((group) => {
     const own: LockChange[] = approved.filter((each) => each.group === group).map(({ change }) => change)
     const where = group.lock ? ` in ${group.file}` : ''
-    const names = own.map((change) => visible(nameOf(change))).join(', ')
+    const names = own.map((change) => visible(changeName(change))).join(', ')
     return `${diffText(group, own, groups.scanner, paint)}\n\n${names} ${own.length === 1 ? 'is' : 'are'} approved${where}.\n`
   })
   const runs = commands.map(

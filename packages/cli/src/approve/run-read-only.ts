@@ -15,7 +15,7 @@ import type { Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
 import { changedText, leftText, listText, type Offered, readOnlyJson } from './read-only-text.js'
 
-export interface ReadOnlyWish {
+export interface ReadOnlyOptions {
   readonly targets: readonly string[]
   readonly isRevoking: boolean
   readonly isJson: boolean
@@ -23,7 +23,7 @@ export interface ReadOnlyWish {
 
 export async function runReadOnly(
   open: OpenServers,
-  { targets, isRevoking, isJson }: ReadOnlyWish,
+  { targets, isRevoking, isJson }: ReadOnlyOptions,
   { output, env, name }: Terminal,
 ): Promise<ExitCode> {
   const store = diskReadOnly({
@@ -33,23 +33,23 @@ export async function runReadOnly(
     },
   })
   if (targets.length === 0) {
-    const all = offeredBy(open, store)
+    const all = listOffered(open, store)
     await output.write(isJson ? readOnlyJson('tools', all) : listText(all, name))
     return 0
   }
-  const named = targets.map((target) => namedBy(target, open, store, isRevoking))
+  const named = targets.map((target) => selectOffered(target, open, store, isRevoking))
   const meant = [...new Set(named.flatMap(({ taken }) => taken))]
   const left = named.flatMap((each) => each.left).filter((tool) => !meant.some((each) => isSame(each, tool)))
   for (const server of new Set(meant.map((each) => each.server)))
     store.write(
       server,
-      changed(
+      updateApproved(
         store.read(server),
         meant.filter((each) => each.server === server),
         isRevoking,
       ),
     )
-  const now = offeredBy(open, store).filter((tool) => meant.some((each) => isSame(each, tool)))
+  const now = listOffered(open, store).filter((tool) => meant.some((each) => isSame(each, tool)))
   await output.write(
     isJson
       ? readOnlyJson(isRevoking ? 'revoked' : 'approved', now, left)
@@ -59,7 +59,7 @@ export async function runReadOnly(
 }
 
 /** Tools as they are known now. What is held back is not among them: look at that first. */
-function offeredBy({ config, servers }: OpenServers, store: ReadOnlyStore): Offered[] {
+function listOffered({ config, servers }: OpenServers, store: ReadOnlyStore): Offered[] {
   const reports = new Map(servers.inspect().map((report) => [report.name, report]))
   return config.servers.flatMap((server) => {
     const report = reports.get(server.name)
@@ -75,7 +75,7 @@ function offeredBy({ config, servers }: OpenServers, store: ReadOnlyStore): Offe
         return {
           server,
           name: tool.name,
-          claim: claimOf(tool),
+          claim: readClaim(tool),
           print,
           isByConfig: server.readOnly.some((pattern) => matchesGlob(pattern, tool.name)),
           approval: before === undefined ? undefined : before === print ? 'same' : 'changed',
@@ -84,7 +84,7 @@ function offeredBy({ config, servers }: OpenServers, store: ReadOnlyStore): Offe
   })
 }
 
-function claimOf({ annotations }: McpTool): Offered['claim'] {
+function readClaim({ annotations }: McpTool): Offered['claim'] {
   if (!isRecord(annotations)) return 'nothing'
   const { readOnlyHint, destructiveHint } = annotations
   if (readOnlyHint === true && destructiveHint !== true) return 'read-only'
@@ -95,13 +95,13 @@ function claimOf({ annotations }: McpTool): Offered['claim'] {
  * A tool that is named in full is taken whatever its server says. A server, or a pattern, means those of its tools of which the
  * server itself says that they are read-only: nobody approves by a star what they have not looked at.
  */
-function namedBy(target: string, open: OpenServers, store: ReadOnlyStore, isRevoking: boolean) {
-  const all = offeredBy(open, store)
-  const whole = all.filter((tool) => nameOf(tool) === target)
+function selectOffered(target: string, open: OpenServers, store: ReadOnlyStore, isRevoking: boolean) {
+  const all = listOffered(open, store)
+  const whole = all.filter((tool) => toolName(tool) === target)
   const fitting =
     whole.length > 0
       ? whole
-      : all.filter((tool) => matchesGlob(target, tool.server.name) || matchesGlob(target, nameOf(tool)))
+      : all.filter((tool) => matchesGlob(target, tool.server.name) || matchesGlob(target, toolName(tool)))
   if (fitting.length === 0)
     throw new Problem(
       `There is no tool ${JSON.stringify(target)} that can be used.`,
@@ -113,11 +113,15 @@ function namedBy(target: string, open: OpenServers, store: ReadOnlyStore, isRevo
   return { taken, left: fitting.filter((tool) => !taken.includes(tool)) }
 }
 
-function changed(before: ReadOnlyTools, tools: readonly Offered[], isRevoking: boolean): ReadOnlyTools {
+function updateApproved(
+  before: ReadOnlyTools,
+  tools: readonly Offered[],
+  isRevoking: boolean,
+): ReadOnlyTools {
   const others = Object.entries(before).filter(([name]) => !tools.some((tool) => tool.name === name))
   const added = isRevoking ? [] : tools.map(({ name, print }) => [name, print] as const)
   return Object.fromEntries([...others, ...added].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-const nameOf = ({ server, name }: Offered) => `${server.name}/${name}`
-const isSame = (one: Offered, other: Offered) => nameOf(one) === nameOf(other)
+const toolName = ({ server, name }: Offered) => `${server.name}/${name}`
+const isSame = (one: Offered, other: Offered) => toolName(one) === toolName(other)

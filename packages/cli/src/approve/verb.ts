@@ -1,7 +1,7 @@
 /** `toolwell approve`: shows what waits, one diff after the other, and asks. */
 import { despiteFindings } from '../lock/despite-findings.js'
 import { usageProblem } from '../shared/problem.js'
-import { serverFlags, timeoutOf } from '../shared/servers/flags.js'
+import { readTimeout, serverFlags } from '../shared/servers/flags.js'
 import { defineVerb } from '../shared/verb.js'
 
 export const approve = defineVerb({
@@ -43,7 +43,7 @@ export const approve = defineVerb({
     2: 'Wrong flags or names, no config, or a file that cannot be read or written.',
   },
   async run(flags, terminal) {
-    const timeout = timeoutOf(flags.timeout)
+    const timeout = readTimeout(flags.timeout)
     const isReadOnly = flags['read-only'] === true
     const isRevoking = flags.revoke === true
     const isJson = flags.json === true

@@ -34,8 +34,8 @@ const MOST_BYTES = 32 * 1024 * 1024
 export function readState(file: string): ClientState {
   const link = lstatSync(file, { throwIfNoEntry: false })
   if (!link) {
-    mayBeMadeIn(dirname(file))
-    return { real: file, bytes: undefined, mode: 0o600, owner: undefined, missing: missingAbove(file) }
+    assertWritable(dirname(file))
+    return { real: file, bytes: undefined, mode: 0o600, owner: undefined, missing: findMissingFolder(file) }
   }
   let real = file
   try {
@@ -59,12 +59,12 @@ export function readState(file: string): ClientState {
       'Change its permissions; where a program makes it for you, name Toolwell there',
     )
   }
-  mayBeMadeIn(dirname(real))
+  assertWritable(dirname(real))
   const { uid, gid, mode } = found
   return { real, bytes: readFileSync(real), mode: mode & 0o777, owner: { uid, gid } }
 }
 
-function missingAbove(file: string): string | undefined {
+function findMissingFolder(file: string): string | undefined {
   let missing: string | undefined
   for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder)) {
     if (statSync(folder, { throwIfNoEntry: false })) break
@@ -74,7 +74,7 @@ function missingAbove(file: string): string | undefined {
 }
 
 /** The folders that were made with a file, from its own up to the uppermost; what holds anything stays. */
-export function removeMade(file: string, uppermost: string | undefined): void {
+export function removeCreatedFolders(file: string, uppermost: string | undefined): void {
   if (uppermost === undefined) return
   try {
     for (let folder = dirname(file); ; folder = dirname(folder)) {
@@ -87,7 +87,7 @@ export function removeMade(file: string, uppermost: string | undefined): void {
 }
 
 /** A new version is written beside the old one first. */
-function mayBeMadeIn(folder: string): void {
+function assertWritable(folder: string): void {
   const found = statSync(folder, { throwIfNoEntry: false })
   if (!found) return
   try {
@@ -99,7 +99,7 @@ function mayBeMadeIn(folder: string): void {
 }
 
 /** As text, the byte order mark included. Throws `Refusal` for what is not UTF-8. */
-export function textOf(bytes: Buffer | undefined): string | undefined {
+export function decodeText(bytes: Buffer | undefined): string | undefined {
   if (bytes === undefined) return undefined
   try {
     if (bytes.includes(0)) throw new TypeError()
@@ -117,7 +117,7 @@ export async function replaceFile(state: ClientState, next: Buffer | undefined):
   const { real, bytes, mode, owner } = state
   sweepDrafts(real)
   const present = readIfThere(real)
-  if (digestOf(present) !== digestOf(bytes))
+  if (digestBytes(present) !== digestBytes(bytes))
     throw new Refusal(
       'it was changed in this moment by another program',
       'Close the client, and run this again',
@@ -170,6 +170,6 @@ function readIfThere(file: string): Buffer | undefined {
 }
 
 /** Undefined for no file. */
-export function digestOf(bytes: Buffer | undefined): string | undefined {
+export function digestBytes(bytes: Buffer | undefined): string | undefined {
   return bytes && createHash('sha256').update(bytes).digest('hex')
 }

@@ -3,35 +3,41 @@ import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
 import { type ConfigProblem, defaultConfigFiles, loadConfig, type ServerConfig } from '@toolwell/mcp'
-import { type Addition, planOf } from '../import/plan.js'
+import { type Addition, planImport } from '../import/plan.js'
 import { readTarget } from '../import/target.js'
-import type { OwnFile } from '../shared/clients/clients.js'
-import { commandLineOf, ENTRY_NAME, entryLine, entryOf, isOurs } from '../shared/clients/entry.js'
-import { entryIn } from '../shared/clients/entry-in.js'
+import type { UserFile } from '../shared/clients/clients.js'
+import {
+  createEntry,
+  ENTRY_NAME,
+  entryCommand,
+  readCommandLine,
+  startsToolwell,
+} from '../shared/clients/entry.js'
+import { readToolwellEntry } from '../shared/clients/entry-in.js'
 import { parseClient } from '../shared/clients/parse-client.js'
 import {
   type ClientServers,
-  entriesOf,
-  type Knowledge,
+  type EntryChecks,
+  listEntries,
   readTable,
   valueAt,
 } from '../shared/clients/read-client.js'
-import { shapeOf } from '../shared/clients/shapes.js'
+import { findShape } from '../shared/clients/shapes.js'
 import type { Terminal } from '../shared/terminal.js'
-import { type ClientState, readState, textOf } from './client-file.js'
+import { type ClientState, decodeText, readState } from './client-file.js'
 import type { NewEntry, Table } from './edit/change.js'
-import { changeServers, sourceOf } from './edit/change-servers.js'
-import { Refusal, refusalIn } from './edit/refusal.js'
-import { narrowerNotes } from './narrower.js'
+import { changeServers, entrySource } from './edit/change-servers.js'
+import { asRefusal, Refusal } from './edit/refusal.js'
+import { overrideNotes } from './narrower.js'
 import type { ClientRecord, Records, TakenEntry } from './records.js'
 import { restore } from './restore.js'
-import { whyItStays } from './why-it-stays.js'
+import { explainProblem } from './why-it-stays.js'
 
 /** Where imported servers go, in toolwell.json. */
 export const SERVERS: Table = { path: ['mcpServers'], isList: false }
 
 export interface ClientPlan {
-  readonly from: OwnFile
+  readonly from: UserFile
   readonly state: ClientState
   readonly table: Table
   /** The bytes that `undo` gives back. */
@@ -55,7 +61,7 @@ export interface ClientPlan {
 }
 
 export interface RefusedClient {
-  readonly from: OwnFile
+  readonly from: UserFile
   readonly refusal: Refusal
 }
 
@@ -75,9 +81,9 @@ export interface ConnectPlan {
 }
 
 export interface PlanOptions {
-  readonly targets: readonly OwnFile[]
+  readonly targets: readonly UserFile[]
   readonly records: Records
-  readonly known: Knowledge
+  readonly known: EntryChecks
   readonly profile: string | undefined
 }
 
@@ -91,13 +97,13 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
     try {
       return [openClient(from, options, records, options.targets.slice(0, at))]
     } catch (error) {
-      refused.push({ from, refusal: refusalIn(error) })
+      refused.push({ from, refusal: asRefusal(error) })
       return []
     }
   })
   const knownName = (from: unknown, name: string) =>
     opened.find((each) => each.from === from)?.record?.taken.find((each) => each.name === name)?.as
-  const plan = planOf(
+  const plan = planImport(
     opened.map(({ found }) => found),
     target.servers,
     knownName,
@@ -120,7 +126,7 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
         const { server } = problem
         return [
           server,
-          whyItStays(
+          explainProblem(
             problem,
             plan.add.find(({ name }) => name === server),
           ),
@@ -136,7 +142,7 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
     try {
       return [planClient(each, placed, wrong, options, terminal)]
     } catch (error) {
-      refused.push({ from: each.from, refusal: refusalIn(error) })
+      refused.push({ from: each.from, refusal: asRefusal(error) })
       return []
     }
   })
@@ -160,7 +166,7 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
 }
 
 interface OpenedClient {
-  readonly from: OwnFile
+  readonly from: UserFile
   readonly state: ClientState
   readonly record: ClientRecord | undefined
   readonly base: Buffer | undefined
@@ -173,10 +179,10 @@ interface OpenedClient {
 
 /** A file that is connected already is looked at as it would be without. */
 function openClient(
-  from: OwnFile,
+  from: UserFile,
   { records, known }: PlanOptions,
   all: readonly ClientRecord[],
-  earlier: readonly OwnFile[],
+  earlier: readonly UserFile[],
 ): OpenedClient {
   const state = readState(from.file)
   const twin = earlier.find((each) => samePlace(each, state.real))
@@ -185,13 +191,13 @@ function openClient(
   const restored = record && restore(record, state.bytes, records.before(record))
   const base = restored ? restored.bytes : state.bytes
   const isRebased = restored?.how === 'merged' || record?.isRebased === true
-  const shape = shapeOf(from.shape)
+  const shape = findShape(from.shape)
   if (base === undefined && shape.older !== undefined && existsSync(join(dirname(from.file), shape.older)))
     throw new Refusal(
       `a new file would hide the ${shape.older} beside it`,
       `Let ${from.label} move to ${basename(from.file)} first, or write the entry yourself`,
     )
-  const text = textOf(base) ?? shape.blank ?? ''
+  const text = decodeText(base) ?? shape.blank ?? ''
   const parsed = parseClient(text, shape.format, from.file)
   if ('problem' in parsed) throw new Refusal(parsed.problem.message, 'Fix the file', parsed.problem.line)
   const { value } = parsed
@@ -214,7 +220,7 @@ function isPresent(value: unknown): boolean {
   return isRecord(value) || Array.isArray(value)
 }
 
-function samePlace(other: OwnFile, real: string): boolean {
+function samePlace(other: UserFile, real: string): boolean {
   try {
     return readState(other.file).real === real
   } catch {
@@ -229,9 +235,9 @@ function planClient(
   { known, profile }: PlanOptions,
   { program, folder }: Terminal,
 ): ClientPlan {
-  const { format } = shapeOf(from.shape)
-  const entries = new Map(entriesOf(valueAt(value, table.path)).map(({ name, entry }) => [name, entry]))
-  if (entries.has(ENTRY_NAME) && !isOurs(entries.get(ENTRY_NAME)))
+  const { format } = findShape(from.shape)
+  const entries = new Map(listEntries(valueAt(value, table.path)).map(({ name, entry }) => [name, entry]))
+  if (entries.has(ENTRY_NAME) && !startsToolwell(entries.get(ENTRY_NAME)))
     throw new Refusal(
       `an entry called ${ENTRY_NAME} is there already, and it does not start this command`,
       'Rename or remove that entry',
@@ -249,16 +255,16 @@ function planClient(
     else
       taken.push({
         as,
-        ...newEntry(name, entries.get(name), sourceOf(text, format, table, name), table),
+        ...newEntry(name, entries.get(name), entrySource(text, format, table, name), table),
       })
   }
-  const now = record ? namesIn(textOf(state.bytes) ?? '', format, table) : new Set(entries.keys())
-  const line = entryLine(program, profile)
-  const entry = entryIn(from)
-  const there = isOurs(entry) ? commandLineOf(entry).join(' ') : ''
+  const now = record ? namesIn(decodeText(state.bytes) ?? '', format, table) : new Set(entries.keys())
+  const line = entryCommand(program, profile)
+  const entry = readToolwellEntry(from)
+  const there = startsToolwell(entry) ? readCommandLine(entry).join(' ') : ''
   const next = changeServers(text, format, table, {
     remove: [...taken.map(({ name }) => name), ...(entries.has(ENTRY_NAME) ? [ENTRY_NAME] : [])],
-    add: [{ name: ENTRY_NAME, value: entryOf(from.shape, line) }],
+    add: [{ name: ENTRY_NAME, value: createEntry(from.shape, line) }],
   })
   const bytes = Buffer.from(next, 'utf8')
   return {
@@ -270,7 +276,7 @@ function planClient(
     taken,
     earlier: new Set(taken.map(({ name }) => name).filter((name) => !now.has(name))),
     ownBefore: entries.has(ENTRY_NAME)
-      ? newEntry(ENTRY_NAME, entries.get(ENTRY_NAME), sourceOf(text, format, table, ENTRY_NAME), table)
+      ? newEntry(ENTRY_NAME, entries.get(ENTRY_NAME), entrySource(text, format, table, ENTRY_NAME), table)
       : undefined,
     isRebased,
     replaced: there === '' || there === line.join(' ') ? undefined : there,
@@ -279,7 +285,7 @@ function planClient(
       ...(known.isOff(from, ENTRY_NAME)
         ? [`${from.label} starts only some servers, by a list of its own: add "${ENTRY_NAME}" to it.`]
         : []),
-      ...narrowerNotes(from, value, folder, line),
+      ...overrideNotes(from, value, folder, line),
     ],
     isDone: state.bytes !== undefined && bytes.equals(state.bytes),
   }
@@ -288,7 +294,7 @@ function planClient(
 /** Of the file as it is. */
 function namesIn(text: string, format: 'json' | 'toml' | 'yaml', { path }: Table): ReadonlySet<string> {
   const parsed = parseClient(text, format, '')
-  return new Set('value' in parsed ? entriesOf(valueAt(parsed.value, path)).map(({ name }) => name) : [])
+  return new Set('value' in parsed ? listEntries(valueAt(parsed.value, path)).map(({ name }) => name) : [])
 }
 
 function newEntry(name: string, entry: unknown, source: string | undefined, { isList }: Table): NewEntry {

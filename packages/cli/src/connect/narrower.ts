@@ -1,8 +1,8 @@
 /** Entries called like ours that a client keeps for one folder: there, they count before the one of the user. */
 import { isRecord } from '@toolwell/core/internal'
-import { folderFiles, type OwnFile } from '../shared/clients/clients.js'
-import { commandLineOf, ENTRY_NAME } from '../shared/clients/entry.js'
-import { entryIn } from '../shared/clients/entry-in.js'
+import { folderFiles, type UserFile } from '../shared/clients/clients.js'
+import { ENTRY_NAME, readCommandLine } from '../shared/clients/entry.js'
+import { readToolwellEntry } from '../shared/clients/entry-in.js'
 import { valueAt } from '../shared/clients/read-client.js'
 import type { Fields } from '../shared/clients/shapes.js'
 
@@ -14,14 +14,14 @@ const REMOVE: Readonly<Record<string, string>> = {
 }
 
 /** `value`: what the client's own file holds. `line`: what our entry starts. */
-export function narrowerNotes(
-  from: OwnFile,
+export function overrideNotes(
+  from: UserFile,
   value: Fields,
   folder: string,
   line: readonly string[],
 ): string[] {
   const isOther = (entry: unknown) =>
-    entry !== undefined && commandLineOf(entry).join('\n') !== line.join('\n')
+    entry !== undefined && readCommandLine(entry).join('\n') !== line.join('\n')
   const note = (place: string, remove: string) =>
     `In ${place}, another entry called ${ENTRY_NAME} counts before this one. ${remove}`
   const folders = from.shape === 'claude-code' && isRecord(value.projects) ? value.projects : {}
@@ -29,7 +29,9 @@ export function narrowerNotes(
     .filter((place) => isOther(valueAt(folders[place], ['mcpServers', ENTRY_NAME])))
     .map((place) => note(place, `Remove it there: claude mcp remove --scope local ${ENTRY_NAME}`))
   const shared = folderFiles(folder)
-    .filter((each) => each.client === from.client && each.file !== from.file && isOther(entryIn(each)))
+    .filter(
+      (each) => each.client === from.client && each.file !== from.file && isOther(readToolwellEntry(each)),
+    )
     .map(({ client, file }) => {
       // It has no command for that one.
       const command = file.endsWith('settings.local.json') ? undefined : REMOVE[client]

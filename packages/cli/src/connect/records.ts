@@ -8,7 +8,7 @@ import { defaultFirstUseFolder } from '@toolwell/mcp/internal'
 import { SHAPES, type ShapeName } from '../shared/clients/shapes.js'
 import { Problem } from '../shared/problem.js'
 import type { Terminal } from '../shared/terminal.js'
-import { digestOf } from './client-file.js'
+import { digestBytes } from './client-file.js'
 import type { NewEntry, Table } from './edit/change.js'
 
 const FORMAT = 1
@@ -105,7 +105,7 @@ export function openRecords(folder: string): Records {
       const file = backupOf(before)
       try {
         const bytes = readFileSync(file)
-        if (digestOf(bytes) === before) return bytes
+        if (digestBytes(bytes) === before) return bytes
       } catch {
         // Told below.
       }
@@ -127,7 +127,7 @@ export function openRecords(folder: string): Records {
       sweep()
     },
     keep(client, bytes) {
-      const file = inside(`overwritten-${client}-${(digestOf(bytes) ?? '').slice(0, 16)}`)
+      const file = inside(`overwritten-${client}-${(digestBytes(bytes) ?? '').slice(0, 16)}`)
       makeFolder(folder, 0o700)
       writeWhole(file, bytes)
       return file

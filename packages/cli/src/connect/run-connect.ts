@@ -1,12 +1,12 @@
 /** Plans, shows, asks, and writes: twice planned, because a file may change while its owner reads. */
 import { platform } from 'node:os'
 import { defaultConfigFiles } from '@toolwell/mcp'
-import { nearPath } from '../import/text.js'
-import { askYes, isScreen } from '../shared/ask-yes.js'
-import { homeOf } from '../shared/clients/clients.js'
-import { entryLine } from '../shared/clients/entry.js'
-import { knowItself } from '../shared/clients/itself.js'
-import { switchesOf } from '../shared/clients/switches.js'
+import { shortenPath } from '../import/text.js'
+import { askYes, isInteractive } from '../shared/ask-yes.js'
+import { findHome } from '../shared/clients/clients.js'
+import { entryCommand } from '../shared/clients/entry.js'
+import { createGatewayCheck } from '../shared/clients/itself.js'
+import { readSwitches } from '../shared/clients/switches.js'
 import { Problem } from '../shared/problem.js'
 import { plural } from '../shared/table.js'
 import { painter, type Terminal } from '../shared/terminal.js'
@@ -14,7 +14,7 @@ import type { ExitCode } from '../shared/verb.js'
 import { type ConnectPlan, planConnect, type RefusedClient } from './connect-plan.js'
 import { Refusal } from './edit/refusal.js'
 import { openRecords, recordsFolder } from './records.js'
-import { targetsOf } from './targets.js'
+import { findTargets } from './targets.js'
 import { connectJson, connectText, question, refusalText } from './text.js'
 import { withLock } from './with-lock.js'
 import { type Connected, writeConnect } from './write-connect.js'
@@ -30,15 +30,15 @@ export interface ConnectOptions {
 export async function runConnect(options: ConnectOptions, terminal: Terminal): Promise<ExitCode> {
   const { output, errors, env, folder, program, name } = terminal
   const { profile, isDryRun, isYes, isJson } = options
-  const home = homeOf(env)
-  const targets = targetsOf({ home, folder, platform: platform(), env }, options.clients)
+  const home = findHome(env)
+  const targets = findTargets({ home, folder, platform: platform(), env }, options.clients)
   const records = openRecords(recordsFolder(env))
-  const known = { isOff: switchesOf({ home, folder, env }), isItself: await knowItself(terminal) }
+  const known = { isOff: readSwitches({ home, folder, env }), isGateway: await createGatewayCheck(terminal) }
   const plan = () => {
     try {
       return planConnect({ targets, records, known, profile }, terminal)
     } catch (error) {
-      return told(defaultConfigFiles(folder, env)[0]?.path ?? '')(error)
+      return throwAsProblem(defaultConfigFiles(folder, env)[0]?.path ?? '')(error)
     }
   }
   const shown = plan()
@@ -53,7 +53,7 @@ export async function runConnect(options: ConnectOptions, terminal: Terminal): P
   const isOpen = shown.clients.some(({ isDone }) => !isDone)
   if (!isJson)
     await output.write(
-      connectText(shown, entryLine(program, profile), { home, folder }, painter(output, env)),
+      connectText(shown, entryCommand(program, profile), { home, folder }, painter(output, env)),
     )
   const isWanted =
     !isDryRun && isOpen && (isYes || (!isJson && (await askYes(question(shown.clients, name), terminal))))
@@ -67,17 +67,19 @@ export async function runConnect(options: ConnectOptions, terminal: Terminal): P
           `Look at it again with: ${name} connect`,
           { reason: 'changed' },
         )
-      return writeConnect(again, records).catch(told(again.servers.file))
+      return writeConnect(again, records).catch(throwAsProblem(again.servers.file))
     })
   const refused = [...shown.refused, ...done.refused]
   if (isJson) await output.write(connectJson(shown, refused, isWanted, records.folder))
   else if (isWanted)
-    await output.write(doneText(done, nearPath(records.folder, { home, folder }), name) + exceptText(refused))
+    await output.write(
+      doneText(done, shortenPath(records.folder, { home, folder }), name) + exceptText(refused),
+    )
   for (const { from, refusal } of isJson ? refused : done.refused)
     await errors.write(`toolwell: ${from.file}: ${refusalText(refusal)}\n`)
   if (!isWanted && isOpen && !isDryRun)
     await errors.write(
-      `toolwell: Nothing was written. ${isJson || !isScreen(terminal) ? 'Write it with --yes.' : ''}\n`,
+      `toolwell: Nothing was written. ${isJson || !isInteractive(terminal) ? 'Write it with --yes.' : ''}\n`,
     )
   return refused.length > 0 || (isOpen && !isWanted && !isDryRun) ? 1 : 0
 }
@@ -107,7 +109,7 @@ function isSame(a: ConnectPlan, b: ConnectPlan): boolean {
 }
 
 /** toolwell.json itself cannot be changed: then no client is changed either. */
-function told(file: string): (error: unknown) => never {
+function throwAsProblem(file: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof Refusal)) throw error
     const line = error.line === undefined ? '' : `:${error.line}`

@@ -1,22 +1,22 @@
 /** The clients on this machine, and the one file of each that an entry is written into. */
 import { existsSync, readFileSync } from 'node:fs'
 import { nearest } from '@toolwell/core/internal'
-import { CLIENTS, type OwnFile, ownFiles, type Places } from '../shared/clients/clients.js'
+import { CLIENTS, type Places, type UserFile, userFiles } from '../shared/clients/clients.js'
 import { parseClient } from '../shared/clients/parse-client.js'
 import { valueAt } from '../shared/clients/read-client.js'
-import { shapeOf } from '../shared/clients/shapes.js'
+import { findShape } from '../shared/clients/shapes.js'
 import { Problem, usageProblem } from '../shared/problem.js'
 
 /** `named`: only these. A client that is named and is not there is a problem. */
-export function targetsOf(places: Places, named: readonly string[]): OwnFile[] {
+export function findTargets(places: Places, named: readonly string[]): UserFile[] {
   checkNames(named)
-  const all = ownFiles(places).filter(
+  const all = userFiles(places).filter(
     ({ shape, file }) => shape !== 'vscode-settings' && !/[\\/]mcpServers[\\/][^\\/]+$/.test(file),
   )
   const meant = all.filter(({ client }) => named.length === 0 || named.includes(client))
   const found = meant.filter(({ file, marker }) => existsSync(file) || existsSync(marker))
   const missing = named.find((name) => !found.some(({ client }) => client === name))
-  const looked = (files: readonly OwnFile[]) => files.map(({ file }) => `  ${file}`).join('\n')
+  const looked = (files: readonly UserFile[]) => files.map(({ file }) => `  ${file}`).join('\n')
   if (missing !== undefined) {
     const own = all.filter(({ client }) => client === missing)
     throw new Problem(
@@ -50,8 +50,8 @@ export function checkNames(named: readonly string[]): void {
   }
 }
 
-function hasServers({ file, shape: name }: OwnFile): boolean {
-  const shape = shapeOf(name)
+function hasServers({ file, shape: name }: UserFile): boolean {
+  const shape = findShape(name)
   try {
     const found = parseClient(readFileSync(file, 'utf8'), shape.format, file)
     return 'value' in found && shape.tables.some((path) => valueAt(found.value, path) !== undefined)

@@ -1,6 +1,6 @@
 /** What `connect` would do, for people and for programs. Values of environment and headers are in neither. */
 import { defined, firstLine } from '@toolwell/core/internal'
-import { additionLines, endpointOf, nearPath } from '../import/text.js'
+import { additionLines, describeEndpoint, shortenPath } from '../import/text.js'
 import { ENTRY_NAME } from '../shared/clients/entry.js'
 import { plural } from '../shared/table.js'
 import type { Paint } from '../shared/terminal.js'
@@ -22,7 +22,7 @@ export function connectText(
   const lines = clients.flatMap((client) => clientLines(client, line, near, paint))
   for (const { from, refusal } of refused) lines.push(...refusedLines(from, refusal, near, paint))
   if (servers.add.length > 0) {
-    lines.push(paint(`For ${nearPath(servers.file, near)}`, 'bold'))
+    lines.push(paint(`For ${shortenPath(servers.file, near)}`, 'bold'))
     for (const addition of servers.add)
       lines.push(...additionLines(addition, servers.read.get(addition.name), servers.problems, paint))
     lines.push('')
@@ -36,8 +36,8 @@ function clientLines(
   near: Near,
   paint: Paint,
 ): string[] {
-  const head = `${paint(from.label, 'bold')}  ${nearPath(from.file, near)}`
-  const place = state.real === from.file ? '' : `  (a link to ${nearPath(state.real, near)})`
+  const head = `${paint(from.label, 'bold')}  ${shortenPath(from.file, near)}`
+  const place = state.real === from.file ? '' : `  (a link to ${shortenPath(state.real, near)})`
   const changes = isDone
     ? ['  is connected already']
     : [
@@ -67,7 +67,7 @@ export function refusedLines(
   paint: Paint,
 ): string[] {
   return [
-    `${paint(label, 'bold')}  ${nearPath(file, near)}`,
+    `${paint(label, 'bold')}  ${shortenPath(file, near)}`,
     `  ${paint('!', 'error')} ${refusalText(refusal)} It is left alone.`,
     '',
   ]
@@ -121,7 +121,7 @@ export function connectJson(
       file: servers.file,
       added: servers.add.map(({ name, entry, from, left }) => ({
         name,
-        endpoint: endpointOf(entry, servers.read.get(name)),
+        endpoint: describeEndpoint(entry, servers.read.get(name)),
         from: from.map(({ file }) => file),
         left,
       })),

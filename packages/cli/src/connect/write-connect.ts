@@ -1,8 +1,8 @@
 /** Carries out a plan of `connect`, one file after the other. Whatever happens in between, `undo` knows what to do. */
 import { defined } from '@toolwell/core/internal'
-import { digestOf, replaceFile, sweepDrafts } from './client-file.js'
+import { digestBytes, replaceFile, sweepDrafts } from './client-file.js'
 import type { ClientPlan, ConnectPlan, RefusedClient } from './connect-plan.js'
-import { refusalIn } from './edit/refusal.js'
+import { asRefusal } from './edit/refusal.js'
 import type { ClientRecord, Records } from './records.js'
 import { addServers, planPrune, prune } from './servers-file.js'
 
@@ -19,7 +19,7 @@ export async function writeConnect(plan: ConnectPlan, records: Records): Promise
   const refused: RefusedClient[] = []
   for (const client of plan.clients) {
     const before = records.clients().find(({ real }) => real === client.state.real)
-    const record = recordOf(client, before)
+    const record = createRecord(client, before)
     records.write(record, client.base)
     try {
       if (client.isDone) sweepDrafts(client.state.real)
@@ -28,7 +28,7 @@ export async function writeConnect(plan: ConnectPlan, records: Records): Promise
     } catch (error) {
       if (before) records.write(before, records.before(before))
       else records.remove(record)
-      refused.push({ from: client.from, refusal: refusalIn(error) })
+      refused.push({ from: client.from, refusal: asRefusal(error) })
     }
   }
   if (refused.length > 0) await pruneUnused(records)
@@ -43,7 +43,7 @@ async function pruneUnused(records: Records): Promise<void> {
   if (pruned) await prune(records, pruned)
 }
 
-function recordOf(
+function createRecord(
   { from, state, table, base, next, taken, ownBefore, isRebased }: ClientPlan,
   before: ClientRecord | undefined,
 ): ClientRecord {
@@ -55,8 +55,8 @@ function recordOf(
     file: from.file,
     real: state.real,
     table,
-    ...defined({ before: digestOf(base) }),
-    after: digestOf(next) ?? '',
+    ...defined({ before: digestBytes(base) }),
+    after: digestBytes(next) ?? '',
     ...defined({ made: before?.made ?? state.missing }),
     taken,
     ...defined({

@@ -2,17 +2,17 @@
 import { existsSync } from 'node:fs'
 import { platform } from 'node:os'
 import { isAbsolute } from 'node:path'
-import { homeOf, ownFiles } from '../shared/clients/clients.js'
-import { commandLineOf, isOurs } from '../shared/clients/entry.js'
-import { entryIn } from '../shared/clients/entry-in.js'
+import { findHome, userFiles } from '../shared/clients/clients.js'
+import { readCommandLine, startsToolwell } from '../shared/clients/entry.js'
+import { readToolwellEntry } from '../shared/clients/entry-in.js'
 import type { Terminal } from '../shared/terminal.js'
 import type { Diagnosis } from './diagnosis.js'
 
 export function checkClients({ env, folder, name }: Pick<Terminal, 'env' | 'folder' | 'name'>): Diagnosis[] {
-  return ownFiles({ home: homeOf(env), folder, platform: platform(), env }).flatMap((own): Diagnosis[] => {
-    const entry = entryIn(own)
-    if (!isOurs(entry)) return []
-    const [node = '', script = ''] = commandLineOf(entry)
+  return userFiles({ home: findHome(env), folder, platform: platform(), env }).flatMap((own): Diagnosis[] => {
+    const entry = readToolwellEntry(own)
+    if (!startsToolwell(entry)) return []
+    const [node = '', script = ''] = readCommandLine(entry)
     const gone = [node, script].filter((path) => isAbsolute(path) && !existsSync(path))
     if (gone.length === 0) return []
     return [

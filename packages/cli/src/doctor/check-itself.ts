@@ -1,12 +1,12 @@
 /** Servers of the config that are the gateway: behind itself it lists and searches itself. */
 import { firstLine } from '@toolwell/core/internal'
 import type { Config } from '@toolwell/mcp'
-import type { IsItself } from '../shared/clients/itself.js'
+import type { IsGateway } from '../shared/clients/itself.js'
 import type { Diagnosis } from './diagnosis.js'
 
-export function checkItself({ servers }: Config, isItself: IsItself): Diagnosis[] {
+export function checkGatewayEntries({ servers }: Config, isGateway: IsGateway): Diagnosis[] {
   return servers
-    .filter(({ endpoint }) => isItself({ ...endpoint }))
+    .filter(({ endpoint }) => isGateway({ ...endpoint }))
     .map(({ name }) => ({
       rule: 'config',
       level: 'error',

@@ -6,7 +6,7 @@ import type { Diagnosis } from './diagnosis.js'
 export function checkNames(
   well: Toolwell,
   entries: readonly Entry[],
-  twin: ReadonlyMap<string, string>,
+  duplicates: ReadonlyMap<string, string>,
 ): Diagnosis[] {
   const odd = well.catalogue.findings.map(
     ({ kind, source, tool, detail }): Diagnosis => ({
@@ -42,7 +42,7 @@ export function checkNames(
   const owners = new Map<string, string[]>()
   for (const { source, tool } of entries) owners.set(tool.name, [...(owners.get(tool.name) ?? []), source])
   const shared = [...owners].flatMap(([name, sources]): Diagnosis[] =>
-    sources.length < 2 || sources.every((source) => twin.has(source))
+    sources.length < 2 || sources.every((source) => duplicates.has(source))
       ? []
       : [
           {

@@ -2,10 +2,15 @@
 import { defined, firstLine } from '@toolwell/core/internal'
 import type { ServerReport } from '@toolwell/mcp'
 import { approveCommand, keepOut, lockFileOf } from '@toolwell/mcp/lock'
-import { changesIn } from '../shared/servers/changes.js'
-import { isOfTwin, sameServer, twinPairs, twinsOf } from '../shared/servers/twins.js'
+import { findChanges } from '../shared/servers/changes.js'
+import {
+  duplicateMessage,
+  duplicatePairs,
+  findDuplicates,
+  isDuplicateFinding,
+} from '../shared/servers/twins.js'
 import { unusableLine } from '../shared/servers/unusable.js'
-import { waitingCommands } from '../shared/servers/waiting-commands.js'
+import { findWaitingCommands } from '../shared/servers/waiting-commands.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
 import type { Diagnosis, Level, RuleName } from './diagnosis.js'
 
@@ -16,7 +21,7 @@ interface Subject {
   /** Milliseconds from which on a server is slow. */
   readonly slow: number
   /** Another server with the same command or address. */
-  readonly twin: string | undefined
+  readonly duplicate: string | undefined
   /** Its entry runs a command, or reads a file, that waits for approval, so it is not started. */
   readonly waits: boolean
 }
@@ -24,7 +29,7 @@ interface Subject {
 const CHECKS: readonly ((subject: Subject) => Diagnosis[])[] = [
   checkReachable,
   checkSpeed,
-  checkHeldBack,
+  checkQuarantine,
   checkEntries,
   checkFindings,
   checkChanges,
@@ -37,9 +42,9 @@ export function checkServer(
   { slow, times }: { readonly slow: number; readonly times: ReadonlyMap<string, number> },
 ): Diagnosis[] {
   const { name } = report
-  const waits = waitingCommands(open).some(({ server }) => server.name === name)
-  const subject = { report, time: times.get(name), slow, twin: twinsOf(open).get(name), waits }
-  return CHECKS.flatMap((check) => oneForEachCause(check(subject)))
+  const waits = findWaitingCommands(open).some(({ server }) => server.name === name)
+  const subject = { report, time: times.get(name), slow, duplicate: findDuplicates(open).get(name), waits }
+  return CHECKS.flatMap((check) => groupByCause(check(subject)))
 }
 
 function about(
@@ -64,7 +69,7 @@ function about(
 const ALIKE = 4
 
 /** What differs from tool to tool is the name alone: then it is said once, with all names. */
-function oneForEachCause(found: readonly Diagnosis[]): Diagnosis[] {
+function groupByCause(found: readonly Diagnosis[]): Diagnosis[] {
   const causes = new Map<string, Diagnosis[]>()
   for (const each of found) {
     const without = (text: string) => (each.tool === undefined ? text : text.replaceAll(each.tool, '…'))
@@ -121,7 +126,7 @@ function checkSpeed({ report, time, slow }: Subject): Diagnosis[] {
   ]
 }
 
-function checkHeldBack({ report, waits }: Subject): Diagnosis[] {
+function checkQuarantine({ report, waits }: Subject): Diagnosis[] {
   const { name, state, reason, findings, quarantined, trusted } = report
   if (waits)
     return [
@@ -165,10 +170,10 @@ function checkEntries({ report }: Subject): Diagnosis[] {
   })
 }
 
-function checkFindings({ report, twin }: Subject): Diagnosis[] {
+function checkFindings({ report, duplicate }: Subject): Diagnosis[] {
   return report.findings.flatMap((finding) => {
     // That a server is there twice is one finding: see `checkTwins`.
-    if (twin !== undefined && isOfTwin(finding)) return []
+    if (duplicate !== undefined && isDuplicateFinding(finding)) return []
     const { tool, severity, detail, fix } = finding
     const isHeld =
       severity === 'hard' && report.trusted !== 'config' && tool !== undefined && report.quarantined.has(tool)
@@ -206,7 +211,7 @@ function checkSurface({ report }: Subject): Diagnosis[] {
 }
 
 function checkChanges({ report }: Subject): Diagnosis[] {
-  return changesIn(report.warnings).map(({ text }) =>
+  return findChanges(report.warnings).map(({ text }) =>
     about(report, 'changed', 'warning', `${text}.`, 'See what differs with: toolwell approve'),
   )
 }
@@ -231,10 +236,10 @@ export function checkLocks({ config, servers }: OpenServers): Diagnosis[] {
 }
 
 export function checkTwins(open: OpenServers): Diagnosis[] {
-  return twinPairs(twinsOf(open)).map(([name, other]) => ({
+  return duplicatePairs(findDuplicates(open)).map(([name, other]) => ({
     rule: 'same-server',
     level: 'warning',
     server: name,
-    ...sameServer(other),
+    ...duplicateMessage(other),
   }))
 }

@@ -2,15 +2,15 @@
 import { type Entry, loadTokenizer, type Toolwell } from '@toolwell/core'
 import { defined, firstLine, schemaProblems } from '@toolwell/core/internal'
 import { lintPrompt } from '@toolwell/core/lint'
-import { asCalled } from '../shared/called-as.js'
-import { knowItself } from '../shared/clients/itself.js'
-import { costOf } from '../shared/servers/cost.js'
-import { twinsOf } from '../shared/servers/twins.js'
+import { withCommandName } from '../shared/called-as.js'
+import { createGatewayCheck } from '../shared/clients/itself.js'
+import { measureTool } from '../shared/servers/cost.js'
+import { findDuplicates } from '../shared/servers/twins.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
 import { count } from '../shared/table.js'
 import type { Terminal } from '../shared/terminal.js'
 import { checkClients } from './check-clients.js'
-import { checkItself } from './check-itself.js'
+import { checkGatewayEntries } from './check-itself.js'
 import { checkNames } from './check-names.js'
 import { checkLocks, checkServer, checkTwins } from './check-servers.js'
 import { type Diagnosis, type Level, RULES } from './diagnosis.js'
@@ -49,15 +49,15 @@ export async function diagnose(
         file,
       }),
     ),
-    ...checkItself(config, await knowItself(terminal)),
+    ...checkGatewayEntries(config, await createGatewayCheck(terminal)),
     ...checkClients(terminal),
     ...reports.flatMap((report) => checkServer(report, open, { ...options, times })),
     ...checkTwins(open),
     ...checkLocks(open),
-    ...checkNames(well, entries, twinsOf(open)),
+    ...checkNames(well, entries, findDuplicates(open)),
     ...checkSchemas(entries),
     ...checkPortability(entries),
-    ...checkFloor(well, usable),
+    ...checkAlwaysLoaded(well, usable),
     ...checkAmbient(well, options.system),
     ...(await checkSizes(usable)),
   ]
@@ -67,7 +67,7 @@ export async function diagnose(
   return found
     .map((each) => {
       const file = each.file ?? files.get(each.server ?? '')
-      return { ...each, fix: asCalled(each.fix, terminal.name), ...defined({ file }) }
+      return { ...each, fix: withCommandName(each.fix, terminal.name), ...defined({ file }) }
     })
     .sort(
       (a, b) =>
@@ -120,7 +120,7 @@ function checkSchemas(entries: readonly Entry[]): Diagnosis[] {
 const MUST_BE_SEEN =
   /^(?:(?:exit|leave|enter)_?(?:plan|\w+_?mode)\w*|ask_?(?:user|human|followup|question)\w*|clarif\w+|todo_?(?:write|read|list|update)?|update_?todos?|skill|attempt_?completion)$/i
 
-function checkFloor(well: Toolwell, entries: readonly Entry[]): Diagnosis[] {
+function checkAlwaysLoaded(well: Toolwell, entries: readonly Entry[]): Diagnosis[] {
   return entries.flatMap(({ id, source, tool }): Diagnosis[] => {
     const name = tool.name.replaceAll('-', '_')
     if (!MUST_BE_SEEN.test(name) || well.explain(id)?.deferred !== true) return []
@@ -157,7 +157,7 @@ function checkAmbient(well: Toolwell, system: string): Diagnosis[] {
 async function checkSizes(entries: readonly Entry[]): Promise<Diagnosis[]> {
   const tokenizer = await loadTokenizer()
   return entries.flatMap((entry): Diagnosis[] => {
-    const { full } = costOf(entry, tokenizer)
+    const { full } = measureTool(entry, tokenizer)
     return full < LARGE
       ? []
       : [

@@ -18,11 +18,11 @@ const WIRES: Readonly<Record<string, string>> = {
 }
 
 export function checkPortability(entries: Iterable<Entry>): Diagnosis[] {
-  return [...entries].flatMap(diagnosesOf)
+  return [...entries].flatMap(checkWires)
 }
 
 /** One diagnosis for the providers that Toolwell changes it for, one for each that refuses it all the same. */
-function diagnosesOf({ source, tool, wireName }: Entry): Diagnosis[] {
+function checkWires({ source, tool, wireName }: Entry): Diagnosis[] {
   // What no provider takes is told of elsewhere.
   const inputSchema = normaliseSchema(tool.inputSchema)
   const given = { name: wireName, description: tool.description ?? '', inputSchema }

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { type Diagnosis, RULES } from './diagnosis.js'
 
 /** Code hosts refuse results without a place: what is said of no single file is shown at `config`, and of no single line at the first. */
-export function sarifOf(diagnoses: readonly Diagnosis[], folder: string, config: string): string {
+export function createSarif(diagnoses: readonly Diagnosis[], folder: string, config: string): string {
   const rules = Object.entries(RULES)
   const log = {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',

@@ -4,7 +4,7 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Problem } from '../shared/problem.js'
 import { fileProblem } from '../shared/read-lines.js'
-import { serverFlags, timeoutOf } from '../shared/servers/flags.js'
+import { readTimeout, serverFlags } from '../shared/servers/flags.js'
 import { painter, type Terminal } from '../shared/terminal.js'
 import { defineVerb, type ExitCode } from '../shared/verb.js'
 import type { Diagnosis } from './diagnosis.js'
@@ -47,8 +47,8 @@ export const doctor = defineVerb({
     2: 'Wrong flags, no config, or no server that can be used.',
   },
   async run(flags, terminal) {
-    const timeout = timeoutOf(flags.timeout)
-    const slow = timeoutOf(flags.slow ?? String(SLOW), '--slow')
+    const timeout = readTimeout(flags.timeout)
+    const slow = readTimeout(flags.slow ?? String(SLOW), '--slow')
     const system = flags.system === undefined ? '' : await readText(flags.system, '--system', terminal)
     const { withServers } = await import('../shared/servers/with-servers.js')
     const { diagnose } = await import('./diagnose.js')
@@ -74,10 +74,10 @@ export const doctor = defineVerb({
         async (open) => {
           const diagnoses = await diagnose(open, { system, slow }, terminal)
           if (sarif !== undefined) {
-            const { sarifOf } = await import('./sarif.js')
+            const { createSarif } = await import('./sarif.js')
             // The folder's own config is the last one.
             const file = open.config.files.at(-1) ?? 'toolwell.json'
-            await writeWhole(resolve(folder, sarif), sarifOf(diagnoses, folder, resolve(folder, file)))
+            await writeWhole(resolve(folder, sarif), createSarif(diagnoses, folder, resolve(folder, file)))
           }
           return write(diagnoses, open.config.servers.length, open.well.catalogue.size)
         },

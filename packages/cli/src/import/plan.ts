@@ -30,7 +30,7 @@ export interface Plan {
 type Existing = Readonly<Record<string, unknown>>
 
 /** `known`: what an entry was called when it was taken over before, which holds whatever became of it here. */
-export function planOf(
+export function planImport(
   found: readonly ClientServers[],
   existing: Existing,
   known: (from: ClientFile, name: string) => string | undefined = () => undefined,
@@ -51,14 +51,14 @@ export function planOf(
   }
   for (const { from, servers } of found)
     for (const [name, { entry, left, inputs }] of servers) {
-      const isEqual = (other: unknown) => plainly(other) === plainly(entry)
+      const isEqual = (other: unknown) => comparable(other) === comparable(entry)
       const before = known(from, name)
       const added = add.find((each) => (each.was ?? each.name) === name && isEqual(each.entry))
       const first = add.find((each) => each.name === name)
       const there =
         before !== undefined && Object.hasOwn(existing, before)
           ? before
-          : placesOf(existing, name, from.client).find((each) => isEqual(existing[each]))
+          : findNames(existing, name, from.client).find((each) => isEqual(existing[each]))
       if (added) {
         added.from.push(from)
         const differing = LIMITS.filter((key) => limitOf(added.entry, key) !== limitOf(entry, key))
@@ -102,7 +102,7 @@ function withLongerLimits(entry: Addition['entry'], other: Addition['entry']): A
  * Clients differ in how much they write out: what says no more than leaving it out counts as left out. Each has time limits of its
  * own, which make no other server.
  */
-function plainly(entry: unknown): string {
+function comparable(entry: unknown): string {
   if (!isRecord(entry)) return canonicalJson(entry)
   const isImplied = (key: string, value: unknown) =>
     LIMITS.some((limit) => limit === key) ||
@@ -116,7 +116,7 @@ function plainly(entry: unknown): string {
 }
 
 /** Where a server may have been written by an import before. */
-function placesOf(existing: Existing, name: string, client: string): string[] {
+function findNames(existing: Existing, name: string, client: string): string[] {
   return Object.keys(existing).filter((other) => other === name || other.startsWith(`${name}-${client}`))
 }
 

@@ -40,7 +40,7 @@ export function readTarget(file: string): Target {
   return { file, text, servers: { ...servers, ...mcpServers } }
 }
 
-export function withServers({ text }: Target, add: readonly Addition[]): string {
+export function addServers({ text }: Target, add: readonly Addition[]): string {
   const formattingOptions = { insertSpaces: true, tabSize: 2, eol: text?.includes('\r\n') ? '\r\n' : '\n' }
   let next = text === undefined || text.trim() === '' ? '{\n  "mcpServers": {}\n}\n' : text
   for (const { name, entry } of add)

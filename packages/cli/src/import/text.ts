@@ -3,7 +3,7 @@ import { relative } from 'node:path'
 import { defined, firstLine } from '@toolwell/core/internal'
 import type { ConfigProblem, ServerConfig } from '@toolwell/mcp'
 import { showEndpoint } from '@toolwell/mcp/internal'
-import { namingInput } from '../shared/clients/inputs.js'
+import { nameInput } from '../shared/clients/inputs.js'
 import type { ClientServers } from '../shared/clients/read-client.js'
 import { plural } from '../shared/table.js'
 import type { Paint } from '../shared/terminal.js'
@@ -20,7 +20,7 @@ export interface Preview {
 }
 
 /** As short as it is clear: from the folder, or from the home folder. */
-export function nearPath(file: string, { home, folder }: { home: string; folder: string }): string {
+export function shortenPath(file: string, { home, folder }: { home: string; folder: string }): string {
   const inside = relative(folder, file)
   if (!inside.startsWith('..')) return inside
   const own = relative(home, file)
@@ -32,7 +32,7 @@ export function previewText(
   { home, folder }: { home: string; folder: string },
   paint: Paint,
 ): string {
-  const near = (file: string) => nearPath(file, { home, folder })
+  const near = (file: string) => shortenPath(file, { home, folder })
   const lines = [paint('Found', 'bold')]
   for (const { from, servers, refused, problem } of found) {
     lines.push(`  ${from.label.padEnd(14)}  ${near(from.file)}  ${problem ?? plural(servers.size, 'server')}`)
@@ -58,7 +58,7 @@ export function additionLines(
   problems: readonly ConfigProblem[],
   paint: Paint,
 ): string[] {
-  const shown = endpointOf(entry, server)
+  const shown = describeEndpoint(entry, server)
   const where = [...new Set(from.map(({ label }) => label))].join(', ')
   const names = [...keysOf(entry.env), ...keysOf(entry.headers)]
   return [
@@ -81,7 +81,7 @@ export function additionLines(
       .filter((problem) => problem.server === name)
       .map(
         ({ path, message, fix }) =>
-          `      ${paint('!', 'error')} ${firstLine(path.replace(WITHIN, ''), 120)}: ${firstLine(namingInput(message, inputs), 200)}. ${firstLine(fix, 200)}.`,
+          `      ${paint('!', 'error')} ${firstLine(path.replace(WITHIN, ''), 120)}: ${firstLine(nameInput(message, inputs), 200)}. ${firstLine(fix, 200)}.`,
       ),
   ]
 }
@@ -90,7 +90,7 @@ export function additionLines(
 const WITHIN = /^mcpServers(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.?/
 
 /** As it will be read, but for the folder of the project, which is another one for each; where that cannot be done, as it is written. */
-export function endpointOf(entry: Addition['entry'], server: ServerConfig | undefined): string {
+export function describeEndpoint(entry: Addition['entry'], server: ServerConfig | undefined): string {
   if (server) {
     const shown = showEndpoint(server.endpoint, server.secrets)
     const isEach = JSON.stringify(entry).includes(FOLDER)
@@ -127,7 +127,7 @@ export function previewJson({ target, found, plan, read, problems }: Preview, wr
         name,
         ...defined({ was }),
         enabled: entry.enabled !== false,
-        endpoint: endpointOf(entry, server),
+        endpoint: describeEndpoint(entry, server),
         from: from.map(({ file }) => file),
         env: keysOf(entry.env),
         headers: keysOf(entry.headers),

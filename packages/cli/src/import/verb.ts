@@ -2,8 +2,8 @@
 import { platform } from 'node:os'
 import { resolve } from 'node:path'
 import { nearest } from '@toolwell/core/internal'
-import { askYes, isScreen } from '../shared/ask-yes.js'
-import { CLIENTS, clientFiles, homeOf } from '../shared/clients/clients.js'
+import { askYes, isInteractive } from '../shared/ask-yes.js'
+import { CLIENTS, clientFiles, findHome } from '../shared/clients/clients.js'
 import { Problem, usageProblem } from '../shared/problem.js'
 import { painter } from '../shared/terminal.js'
 import { defineVerb } from '../shared/verb.js'
@@ -46,19 +46,22 @@ export const importVerb = defineVerb({
         meant ? `Did you mean ${meant}?` : `Known: ${CLIENTS.join(', ')}.`,
       )
     }
-    const home = homeOf(env)
+    const home = findHome(env)
     const files = clientFiles({ home, folder, platform: platform(), env }).filter(
       ({ client }) => only === undefined || client === only,
     )
     const { readClient } = await import('../shared/clients/read-client.js')
-    const { knowItself } = await import('../shared/clients/itself.js')
-    const { switchesOf } = await import('../shared/clients/switches.js')
-    const { readTarget, withServers, writeTarget } = await import('./target.js')
-    const { planOf } = await import('./plan.js')
+    const { createGatewayCheck } = await import('../shared/clients/itself.js')
+    const { readSwitches } = await import('../shared/clients/switches.js')
+    const { readTarget, addServers, writeTarget } = await import('./target.js')
+    const { planImport } = await import('./plan.js')
     const { previewJson, previewText } = await import('./text.js')
     const { loadConfig } = await import('@toolwell/mcp')
     const target = readTarget(resolve(folder, (flags.to ?? 'toolwell.json').replace(/^~(?=[\\/])/, home)))
-    const known = { isOff: switchesOf({ home, folder, env }), isItself: await knowItself(terminal) }
+    const known = {
+      isOff: readSwitches({ home, folder, env }),
+      isGateway: await createGatewayCheck(terminal),
+    }
     const found = files.flatMap((file) =>
       resolve(file.file) === target.file ? [] : (readClient(file, folder, known) ?? []),
     )
@@ -68,8 +71,8 @@ export const importVerb = defineVerb({
         'Write your own into "mcpServers" of toolwell.json.',
         { reason: 'nothing-found' },
       )
-    const plan = planOf(found, target.servers)
-    const text = withServers(target, plan.add)
+    const plan = planImport(found, target.servers)
+    const text = addServers(target, plan.add)
     const config = loadConfig({ files: [{ path: target.file, text }], env, workspaceFolder: folder })
     const read = new Map(config.servers.map((server) => [server.name, server]))
     const preview = { target: target.file, found, plan, read, problems: config.problems }
@@ -90,7 +93,7 @@ export const importVerb = defineVerb({
     }
     if (!isWanted)
       await errors.write(
-        `toolwell: Nothing was written. ${isJson || !isScreen(terminal) ? 'Write it with --yes.' : ''}\n`,
+        `toolwell: Nothing was written. ${isJson || !isInteractive(terminal) ? 'Write it with --yes.' : ''}\n`,
       )
     return isWanted ? 0 : 1
   },

@@ -7,13 +7,18 @@ import { readCatalogue } from '../shared/catalogue/read-catalogue.js'
 import { Problem } from '../shared/problem.js'
 import { startProgress } from '../shared/progress.js'
 import {
-  costOf,
+  measureSurface,
+  measureTool,
   type SurfaceCost,
   type SurfaceSource,
-  surfaceOf,
   type ToolCost,
 } from '../shared/servers/cost.js'
-import { isOfTwin, sameServer, twinPairs, twinsOf } from '../shared/servers/twins.js'
+import {
+  duplicateMessage,
+  duplicatePairs,
+  findDuplicates,
+  isDuplicateFinding,
+} from '../shared/servers/duplicates.js'
 import type { UnusableView } from '../shared/servers/unusable.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
 import type { Terminal } from '../shared/terminal.js'
@@ -24,7 +29,7 @@ export interface ToolView {
   readonly name: string
   readonly wireName: string
   readonly tokens: ToolCost
-  readonly isHeldBack: boolean
+  readonly isQuarantined: boolean
 }
 
 export interface ServerView {
@@ -65,8 +70,8 @@ export interface Inspected {
 export async function inspectServers(open: OpenServers): Promise<Inspected> {
   const { config, refused, well, servers } = open
   const reports = servers.inspect()
-  const twins = twinsOf(open)
-  const pairs = new Map(twinPairs(twins))
+  const duplicates = findDuplicates(open)
+  const pairs = new Map(duplicatePairs(duplicates))
   const entries = new Map<string, Entry[]>()
   for (const entry of well.catalogue.entries())
     entries.set(entry.source, [...(entries.get(entry.source) ?? []), entry])
@@ -74,8 +79,8 @@ export async function inspectServers(open: OpenServers): Promise<Inspected> {
   const found = [
     ...reports.map((report) => ({
       view: {
-        ...viewOf(report),
-        findings: findingsOf(report, twins.has(report.name), pairs.get(report.name)),
+        ...createView(report),
+        findings: listFindings(report, duplicates.has(report.name), pairs.get(report.name)),
       },
       entries: entries.get(report.name) ?? [],
       isReady: isReady(report.name),
@@ -83,7 +88,7 @@ export async function inspectServers(open: OpenServers): Promise<Inspected> {
     ...refused.map((problem) => ({ view: refusedView(problem), entries: [], isReady: false })),
   ]
   found.sort((a, b) => (a.view.name < b.view.name ? -1 : 1))
-  return measured(found, config.problems.map(describeProblem))
+  return measure(found, config.problems.map(describeProblem))
 }
 
 /** The tools of `--catalog`, scanned like those of a server. */
@@ -112,7 +117,7 @@ export async function inspectCatalogue(
       trusted: undefined,
       tools: catalogue.sources.get(server)?.ids.size ?? 0,
       denied: [],
-      unusable: unusableOf(server, catalogue),
+      unusable: listUnusable(server, catalogue),
       quarantined: new Map<string, string>(),
       findings: tools.flatMap(({ tool, findings }) =>
         findings.map(({ rule, severity, where, why, excerpt, fix }) => ({
@@ -130,13 +135,13 @@ export async function inspectCatalogue(
     entries: [...catalogue.entries()].filter(({ source }) => source === server),
     isReady: true,
   }))
-  return measured(
+  return measure(
     found,
     catalogue.findings.map(({ source, tool, detail }) => `${source}/${tool}: ${detail}`),
   )
 }
 
-function unusableOf(server: string, { findings }: Catalogue): UnusableView[] {
+function listUnusable(server: string, { findings }: Catalogue): UnusableView[] {
   return findings
     .filter(({ source, kind }) => source === server && (kind === 'invalid-tool' || kind === 'duplicate-tool'))
     .map(({ tool, detail }) => ({
@@ -145,7 +150,7 @@ function unusableOf(server: string, { findings }: Catalogue): UnusableView[] {
     }))
 }
 
-function viewOf(report: ServerReport): Found['view'] {
+function createView(report: ServerReport): Found['view'] {
   const { name, state, reason, endpoint, trusted, tools, denied, unusable } = report
   const { quarantined, findings, warnings, listedAt } = report
   return {
@@ -165,10 +170,14 @@ function viewOf(report: ServerReport): Found['view'] {
 }
 
 /** As the doctor tells them: that a server is there twice is one finding, told of one of the two. */
-function findingsOf({ findings }: ServerReport, isTwin: boolean, other: string | undefined): ReviewFinding[] {
-  const own = findings.filter((finding) => !isTwin || !isOfTwin(finding))
+function listFindings(
+  { findings }: ServerReport,
+  isTwin: boolean,
+  other: string | undefined,
+): ReviewFinding[] {
+  const own = findings.filter((finding) => !isTwin || !isDuplicateFinding(finding))
   if (other === undefined) return own
-  const { message, fix } = sameServer(other)
+  const { message, fix } = duplicateMessage(other)
   return [...own, { severity: 'soft', rule: 'same-server', detail: `${message} ${fix}`, fix }]
 }
 
@@ -195,7 +204,7 @@ interface Found {
   readonly isReady: boolean
 }
 
-async function measured(found: readonly Found[], problems: readonly string[]): Promise<Inspected> {
+async function measure(found: readonly Found[], problems: readonly string[]): Promise<Inspected> {
   const tokenizer = await loadTokenizer()
   const tools: ToolView[] = []
   const views = found.map(({ view, entries }): ServerView => {
@@ -204,8 +213,8 @@ async function measured(found: readonly Found[], problems: readonly string[]): P
         server: view.name,
         name: entry.tool.name,
         wireName: entry.wireName,
-        tokens: costOf(entry, tokenizer),
-        isHeldBack: entry.quarantined || view.state === 'quarantined',
+        tokens: measureTool(entry, tokenizer),
+        isQuarantined: entry.quarantined || view.state === 'quarantined',
       }),
     )
     tools.push(...own)
@@ -227,8 +236,8 @@ async function measured(found: readonly Found[], problems: readonly string[]): P
     servers: views,
     tools,
     tokens: sum(tools),
-    surface: await surfaceOf(sources, 'auto', tokenizer),
-    deferred: await surfaceOf(sources, 'on', tokenizer),
+    surface: await measureSurface(sources, 'auto', tokenizer),
+    deferred: await measureSurface(sources, 'on', tokenizer),
     problems,
     usable: found.filter(({ view, isReady }) => isReady && view.state !== 'quarantined').length,
     // What is switched off or held back is not sent: nothing is missing.

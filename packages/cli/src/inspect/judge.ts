@@ -24,7 +24,7 @@ export function judge(inspected: Inspected, maxTokens: number | undefined, name:
   const isWithin = !isAbove && incomplete.length === 0
   if (usable === 0) {
     const all = inspected.servers.map((server) => server.name)
-    const message = `No server can be used: ${namesOf(all, inspected)}.`
+    const message = `No server can be used: ${listNames(all, inspected)}.`
     const fix = `What was inspected says why; ${name} doctor says how to fix each.`
     const failure = { reason: 'no-servers', message, fix }
     return { exit: 2, isWithin, failure, lines: [`${message} ${fix}`] }
@@ -38,14 +38,14 @@ export function judge(inspected: Inspected, maxTokens: number | undefined, name:
       ...(isAbove ? [aboveLine(inspected, maxTokens)] : []),
       ...(incomplete.length > 0
         ? [
-            `The figure for --max-tokens is incomplete: the tools of ${namesOf(incomplete, inspected)} are not known. Fix what is missing, or switch it off with "enabled": false.`,
+            `The figure for --max-tokens is incomplete: the tools of ${listNames(incomplete, inspected)} are not known. Fix what is missing, or switch it off with "enabled": false.`,
           ]
         : []),
     ],
   }
 }
 
-function namesOf(names: readonly string[], { servers }: Inspected): string {
+function listNames(names: readonly string[], { servers }: Inspected): string {
   const states = new Map(servers.map(({ name, state }) => [name, state]))
   const shown = names.slice(0, NAMED).map((name) => `${firstLine(name, 40)} (${states.get(name)})`)
   return `${shown.join(', ')}${names.length > NAMED ? ` and ${names.length - NAMED} more` : ''}`
@@ -54,7 +54,7 @@ function namesOf(names: readonly string[], { servers }: Inspected): string {
 function aboveLine({ surface, tools, deferred }: Inspected, maxTokens: number): string {
   const { tokens, mode } = surface
   // What is held back is not sent: keeping it out would save nothing.
-  const largest = tools.find(({ isHeldBack }) => !isHeldBack)
+  const largest = tools.find(({ isQuarantined }) => !isQuarantined)
   return `A request would carry ${count(tokens)} tokens of tools and prompt section (surface.tokens), which is ${count(tokens - maxTokens)} above --max-tokens ${count(maxTokens)}. ${
     mode === 'off'
       ? `Every definition is sent. Keep tools out with "deny", beginning with ${largest ? `${largest.server}/${largest.name} (${count(largest.tokens.full)})` : 'the largest'}, or defer with mode: "on" (${count(deferred.tokens)} tokens).`

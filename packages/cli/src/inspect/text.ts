@@ -16,8 +16,9 @@ export function inspectText(
 ): string {
   const bold = (text: string) => paint(text, 'bold')
   const lines = [
-    bold(`${plural(servers.length, 'server')}, ${plural(tools.length, 'tool')}${apart(servers, tools)}`) +
-      paint(`  tokens: ${tokenizer}`, 'dim'),
+    bold(
+      `${plural(servers.length, 'server')}, ${plural(tools.length, 'tool')}${excludedCounts(servers, tools)}`,
+    ) + paint(`  tokens: ${tokenizer}`, 'dim'),
     '',
     ...serverTable(servers, tools.length, tokens, (text) => paint(text, 'dim')),
     ...remarksOn(servers, paint),
@@ -49,17 +50,17 @@ export function inspectText(
 }
 
 /** How many are held back or unusable, so that the sums can be followed. */
-function apart(servers: readonly ServerView[], tools: readonly ToolView[]): string {
-  const heldBack = tools.filter(({ isHeldBack }) => isHeldBack).length
+function excludedCounts(servers: readonly ServerView[], tools: readonly ToolView[]): string {
+  const quarantined = tools.filter(({ isQuarantined }) => isQuarantined).length
   const unusable = servers.reduce((sum, server) => sum + server.unusable.length, 0)
   return [
-    heldBack > 0 ? `, ${count(heldBack)} of them held back` : '',
+    quarantined > 0 ? `, ${count(quarantined)} of them held back` : '',
     unusable > 0 ? `, and ${count(unusable)} unusable` : '',
   ].join('')
 }
 
-function toolBar({ server, name, tokens, isHeldBack }: ToolView): [string, number, string] {
-  return [firstLine(`${server}/${name}`, 50), tokens.full, isHeldBack ? 'held back' : '']
+function toolBar({ server, name, tokens, isQuarantined }: ToolView): [string, number, string] {
+  return [firstLine(`${server}/${name}`, 50), tokens.full, isQuarantined ? 'held back' : '']
 }
 
 const TRUST = { lock: 'locked', 'first-use': 'first use', config: 'full', nothing: '-' } as const

@@ -1,6 +1,6 @@
 /** `toolwell inspect`: which servers and tools there are, what they cost, and what is odd about them. */
 import { usageProblem } from '../shared/problem.js'
-import { serverFlags, timeoutOf, wholeNumber } from '../shared/servers/flags.js'
+import { readTimeout, readTokenLimit, serverFlags } from '../shared/servers/flags.js'
 import { painter } from '../shared/terminal.js'
 import { defineVerb } from '../shared/verb.js'
 import { inspectJson } from './json.js'
@@ -56,8 +56,8 @@ export const inspect = defineVerb({
       throw usageProblem('--config and --catalog do not go together.', 'Leave one of them out.')
     if (profile !== undefined && catalog !== undefined)
       throw usageProblem('--profile and --catalog do not go together.', 'A profile belongs to a config.')
-    const maxTokens = wholeNumber('--max-tokens', flags['max-tokens'])
-    const timeout = timeoutOf(flags.timeout)
+    const maxTokens = readTokenLimit('--max-tokens', flags['max-tokens'])
+    const timeout = readTimeout(flags.timeout)
     const { output, errors, env } = terminal
     // What speaks to servers is loaded by the verbs that do: it takes longer than a search.
     const { inspectCatalogue, inspectServers } = await import('./collect.js')

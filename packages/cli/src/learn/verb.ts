@@ -61,7 +61,7 @@ export const learn = defineVerb({
     if (action === 'forget' && flags.tool === undefined) await store.forget({}).catch(refuse)
     else if (action === 'forget')
       for (const tool of new Set(chosen.map((each) => each.tool))) await store.forget({ tool }).catch(refuse)
-    return tell(action, chosen, flags.json === true, terminal)
+    return printOutcome(action, chosen, flags.json === true, terminal)
   },
 })
 
@@ -71,7 +71,7 @@ function asShown(id: string): string {
   return source === '' ? id : `${source}${id.slice(id.indexOf('/'))}`
 }
 
-async function tell(
+async function printOutcome(
   action: 'status' | 'forget',
   examples: readonly UsageExample[],
   isJson: boolean,

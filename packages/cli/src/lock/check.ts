@@ -1,14 +1,22 @@
 /** `toolwell lock --check`: what differs between the locks and the servers as they are now. */
 import { approveCommand, keepOut, type LockChange, visible } from '@toolwell/mcp/lock'
 import type { Scanner } from '@toolwell/mcp/scan'
-import { asCalled } from '../shared/called-as.js'
+import { withCommandName } from '../shared/called-as.js'
 import { Problem } from '../shared/problem.js'
 import { plural } from '../shared/table.js'
 import { type Paint, painter, type Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
 import { diffText } from './diff-text.js'
-import { changesJson, changesOf, findingsOf, type Group, type Groups, isHard, lockOf } from './groups.js'
-import { nameOf, pendingIn } from './pending.js'
+import {
+  changesJson,
+  compareLock,
+  type Group,
+  type Groups,
+  isHard,
+  lockOrEmpty,
+  scanChange,
+} from './groups.js'
+import { changeName, findPending } from './pending.js'
 import { unnamedLines } from './write.js'
 
 /** Tools that advice is given about one by one. */
@@ -31,7 +39,7 @@ export async function checkLocks(
     .filter(({ servers }) => servers.length > 0)
   const checked = groups
     .filter(({ lock }) => lock !== undefined)
-    .map((group) => ({ group, changes: changesOf(group, lockOf(group), group.servers) }))
+    .map((group) => ({ group, changes: compareLock(group, lockOrEmpty(group), group.servers) }))
   const isFitting = checked.every(({ group, changes }) => changes.length + group.unlisted.size === 0)
   const paint = painter(output, env)
   await output.write(
@@ -58,9 +66,9 @@ const enabledIn = ({ servers, unlisted }: Group) =>
 
 /** What is known to have changed without a lock. */
 const sinceText = (group: Group) => {
-  const held = pendingIn(group)
+  const held = findPending(group)
     .filter(({ change }) => change.kind === 'changed')
-    .map(({ change }) => `${nameOf(change)} is not what it was when first seen`)
+    .map(({ change }) => `${changeName(change)} is not what it was when first seen`)
   return [...held, ...group.since.map(({ text: told }) => told)].map((told) => ` ${visible(told)}.`).join('')
 }
 
@@ -91,7 +99,7 @@ function text(
   paint: Paint,
   name: string,
 ): string {
-  const { servers } = lockOf(group)
+  const { servers } = lockOrEmpty(group)
   if (changes.length + group.unlisted.size === 0) {
     const tools = Object.entries(servers).flatMap(([server, { tools: own }]) =>
       Object.keys(own).filter((tool) => !group.denied.get(server)?.has(tool)),
@@ -103,7 +111,7 @@ function text(
   for (const [server, reason] of group.unlisted)
     lines.push('', `! ${visible(server)} could not be listed: ${visible(reason)}`)
   lines.push(...unusableLines(group), ...unnamedLines(group.unnamed, name))
-  const isPoisoned = (change: LockChange) => isHard(findingsOf(group, scanner, change))
+  const isPoisoned = (change: LockChange) => isHard(scanChange(group, scanner, change))
   const bad = changes.filter(isPoisoned)
   const first = changes.find((change) => !isPoisoned(change))
   if (changes.length > 0) lines.push('', `${plural(changes.length, 'difference')}.`)
@@ -114,7 +122,7 @@ function text(
   if (bad.length > MOST_ADVICE) lines.push(`So do ${bad.length - MOST_ADVICE} more.`)
   if (first)
     lines.push(
-      `Approve what you have read, with the server or tool: ${asCalled(approveCommand(first.server, first.tool), name)}`,
+      `Approve what you have read, with the server or tool: ${withCommandName(approveCommand(first.server, first.tool), name)}`,
     )
   return `${lines.join('\n')}\n`
 }

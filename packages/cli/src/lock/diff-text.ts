@@ -2,7 +2,7 @@
 import { type LockChange, renderLockDiff } from '@toolwell/mcp/lock'
 import type { Scanner } from '@toolwell/mcp/scan'
 import type { Paint } from '../shared/terminal.js'
-import { findingsOf, type Group } from './groups.js'
+import { type Group, scanChange } from './groups.js'
 
 export function diffText(
   group: Group,
@@ -19,7 +19,7 @@ export function diffText(
           : part === 'note'
             ? paint(line, 'error')
             : paint(line, 'dim'),
-    findings: (server, tool) => findingsOf(group, scanner, { server, tool }),
+    findings: (server, tool) => scanChange(group, scanner, { server, tool }),
   })
 }
 

@@ -13,7 +13,7 @@ import {
 } from '@toolwell/mcp/lock'
 import { createScanner, type Finding, type Scanner } from '@toolwell/mcp/scan'
 import { Problem } from '../shared/problem.js'
-import { changesIn } from '../shared/servers/changes.js'
+import { findChanges } from '../shared/servers/changes.js'
 import { unusableLine } from '../shared/servers/unusable.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
 
@@ -27,7 +27,7 @@ export interface Group {
   /** Its servers as the config has them, by name. */
   readonly named: ReadonlyMap<string, ServerConfig>
   /** By server, tools that are held back, with the reason. */
-  readonly held: ReadonlyMap<string, ReadonlyMap<string, string>>
+  readonly quarantined: ReadonlyMap<string, ReadonlyMap<string, string>>
   readonly servers: readonly ListedServer[]
   /** Servers of the config that could not be listed, with the reason. */
   readonly unlisted: ReadonlyMap<string, string>
@@ -50,7 +50,7 @@ export interface Groups {
   readonly scanner: Scanner
 }
 
-export function groupsOf({ config, servers, firstUse, took }: OpenServers): Groups {
+export function groupServers({ config, servers, firstUse, took }: OpenServers): Groups {
   const reports = new Map(servers.inspect().map((report) => [report.name, report]))
   const byFile = new Map<string, ServerConfig[]>()
   for (const server of config.servers) {
@@ -86,9 +86,9 @@ export function groupsOf({ config, servers, firstUse, took }: OpenServers): Grou
       } else if (enabled) unlisted.set(name, report?.reason || 'it was not listed')
     }
     listed.push(...mine)
-    const since = own.flatMap(({ name }) => changesIn(reports.get(name)?.warnings ?? []))
+    const since = own.flatMap(({ name }) => findChanges(reports.get(name)?.warnings ?? []))
     const disabled = own.filter(({ enabled }) => !enabled).map(({ name }) => name)
-    const lock = asProblem(() => readLock(file))
+    const lock = withProblems(() => readLock(file))
     return {
       file,
       configs: [...new Set(own.flatMap((server) => server.file ?? []))],
@@ -99,11 +99,13 @@ export function groupsOf({ config, servers, firstUse, took }: OpenServers): Grou
           if (!record || Object.keys(record.tools).length === 0) return []
           const now = mine.find(({ name }) => name === server.name)
           const isHeld = heldServers.has(server.name)
-          return [[server.name, now ? withoutHeld(record, now, held.get(server.name), isHeld) : record]]
+          return [
+            [server.name, now ? withoutQuarantined(record, now, held.get(server.name), isHeld) : record],
+          ]
         }),
       ),
       named: new Map(own.map((server) => [server.name, server])),
-      held,
+      quarantined: held,
       servers: mine,
       unlisted,
       disabled,
@@ -120,7 +122,7 @@ export function groupsOf({ config, servers, firstUse, took }: OpenServers): Grou
  * What was first seen, but for what is held back although it is the same: the scan has come to object to it, and it waits like
  * what is new.
  */
-function withoutHeld(
+function withoutQuarantined(
   { tools, instructions, ...record }: FirstUse,
   now: ListedServer,
   held: ReadonlyMap<string, string> = new Map(),
@@ -144,7 +146,7 @@ function repeated(tools: readonly { readonly name: string }[]): string[] {
 }
 
 /** What differs, but for tools that the config keeps out. */
-export function changesOf(
+export function compareLock(
   { denied, unlisted, disabled, unnamed }: Group,
   lock: Lock,
   servers: readonly ListedServer[],
@@ -155,7 +157,7 @@ export function changesOf(
 }
 
 /** What the scan says of a tool as it is now, or of the instructions of a server. */
-export function findingsOf(
+export function scanChange(
   { servers }: Group,
   scanner: Scanner,
   { server, tool }: { readonly server: string; readonly tool?: string | undefined },
@@ -171,7 +173,7 @@ export const isHard = (findings: readonly Finding[]) => findings.some(({ severit
 /** Changes for programs, each with what the scan says of it. */
 export function changesJson(group: Group, changes: readonly LockChange[], scanner: Scanner) {
   return changes.map((change) => {
-    const findings = findingsOf(group, scanner, change)
+    const findings = scanChange(group, scanner, change)
     return {
       ...change,
       isPoisoned: isHard(findings),
@@ -180,13 +182,13 @@ export function changesJson(group: Group, changes: readonly LockChange[], scanne
   })
 }
 
-export const lockOf = ({ lock }: Group): Lock => lock ?? EMPTY_LOCK
+export const lockOrEmpty = ({ lock }: Group): Lock => lock ?? EMPTY_LOCK
 
 /** What was approved, or is trusted because it came first. A first lock begins with it: what has changed since is no news. */
-export const trustedIn = ({ lock, seen }: Group): Lock => lock ?? seen
+export const trustedLock = ({ lock, seen }: Group): Lock => lock ?? seen
 
 /** What is wrong with a lock file is for the user to fix; the message says how. */
-export function asProblem<T>(work: () => T): T {
+export function withProblems<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {

@@ -5,14 +5,14 @@ import { approve, approveChange, type Lock, type LockChange, visible, writeLock 
 import type { Scanner } from '@toolwell/mcp/scan'
 import { Problem } from '../shared/problem.js'
 import {
-  asProblem,
-  changesOf,
-  findingsOf,
+  compareLock,
   type Group,
   type Groups,
   isHard,
+  scanChange,
   toProblem,
-  trustedIn,
+  trustedLock,
+  withProblems,
 } from './groups.js'
 
 export interface Pending {
@@ -20,20 +20,22 @@ export interface Pending {
   readonly change: LockChange
 }
 
-export const nameOf = ({ server, tool }: { readonly server: string; readonly tool?: string }) =>
+export const changeName = ({ server, tool }: { readonly server: string; readonly tool?: string }) =>
   tool === undefined ? server : `${server}/${tool}`
 
 /** In a group without a lock, what joins is met for the first time; it waits only where it is held back. */
-export function pendingIn(group: Group, base: Lock = trustedIn(group)): Pending[] {
+export function findPending(group: Group, base: Lock = trustedLock(group)): Pending[] {
   const isMet = ({ kind, server, tool }: LockChange) =>
-    group.lock === undefined && kind === 'added' && !(tool !== undefined && group.held.get(server)?.has(tool))
-  return changesOf(group, base, group.servers)
+    group.lock === undefined &&
+    kind === 'added' &&
+    !(tool !== undefined && group.quarantined.get(server)?.has(tool))
+  return compareLock(group, base, group.servers)
     .filter((change) => !isMet(change))
     .map((change) => ({ group, change }))
 }
 
 /** Those that are named: a server means all of its changes; `*` stands for any characters. */
-export function namedIn(
+export function selectPending(
   pending: readonly Pending[],
   targets: readonly string[],
   groups: readonly Group[],
@@ -50,7 +52,7 @@ export function namedIn(
 }
 
 function isMeant(target: string, change: LockChange): boolean {
-  return matchesGlob(target, change.server) || matchesGlob(target, nameOf(change))
+  return matchesGlob(target, change.server) || matchesGlob(target, changeName(change))
 }
 
 /** What was approved already is no mistake; what there never was is one. */
@@ -71,11 +73,11 @@ function assertKnown(target: string, pending: readonly Pending[], groups: readon
         ? 'Nothing waits.'
         : `Waiting: ${pending
             .slice(0, 10)
-            .map(({ change }) => visible(nameOf(change)))
+            .map(({ change }) => visible(changeName(change)))
             .join(', ')}.`,
       { reason: 'unknown-target' },
     )
-  for (const { held } of groups)
+  for (const { quarantined: held } of groups)
     for (const [server, tools] of held) {
       const reason = target.startsWith(`${server}/`) ? tools.get(target.slice(server.length + 1)) : undefined
       // Two tools of one name: nobody can say which of them is meant.
@@ -90,7 +92,7 @@ function assertKnown(target: string, pending: readonly Pending[], groups: readon
     ),
   )
   if (owner) {
-    asProblem(() => approve(trustedIn(owner), owner.servers, target))
+    withProblems(() => approve(trustedLock(owner), owner.servers, target))
     return
   }
   const known = groups.flatMap(({ servers, unlisted }) => [
@@ -106,15 +108,15 @@ function assertKnown(target: string, pending: readonly Pending[], groups: readon
 
 /** Approving by name is not reading: what has hard findings takes a word of its own. */
 export function looksPoisoned({ group, change }: Pending, scanner: Scanner): boolean {
-  return isHard(findingsOf(group, scanner, change))
+  return isHard(scanChange(group, scanner, change))
 }
 
 export const poisonedLine = (poisoned: readonly Pending[]) =>
-  `${poisoned.map(({ change }) => visible(nameOf(change))).join(', ')} ${poisoned.length === 1 ? 'is' : 'are'} not approved: the scan has hard findings. Whoever knows better adds --despite-findings.\n`
+  `${poisoned.map(({ change }) => visible(changeName(change))).join(', ')} ${poisoned.length === 1 ? 'is' : 'are'} not approved: the scan has hard findings. Whoever knows better adds --despite-findings.\n`
 
 /** A lock with these changes as they are now. */
-export function withApproved(lock: Lock, { servers }: Group, approved: readonly Pending[]): Lock {
-  return approved.reduce((next, { change }) => asProblem(() => approveChange(next, servers, change)), lock)
+export function applyApproved(lock: Lock, { servers }: Group, approved: readonly Pending[]): Lock {
+  return approved.reduce((next, { change }) => withProblems(() => approveChange(next, servers, change)), lock)
 }
 
 /**
@@ -130,7 +132,7 @@ export async function approvePending(
     const own = approved.filter((each) => each.group === group)
     const isNamed = targets.some((target) => [...group.named.keys()].some((name) => isOf(target, name)))
     if (group.lock && (own.length > 0 || isNamed))
-      await writeLock(group.file, withApproved(group.lock, group, own)).catch((error) => {
+      await writeLock(group.file, applyApproved(group.lock, group, own)).catch((error) => {
         throw toProblem(error)
       })
     if (group.lock) continue

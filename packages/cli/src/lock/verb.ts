@@ -1,7 +1,7 @@
 /** `toolwell lock`: pins the definitions of servers, checks them, approves what changed. */
 import { everyValue } from '../shared/flags.js'
 import { usageProblem } from '../shared/problem.js'
-import { serverFlags, timeoutOf } from '../shared/servers/flags.js'
+import { readTimeout, serverFlags } from '../shared/servers/flags.js'
 import { defineVerb } from '../shared/verb.js'
 import { despiteFindings } from './despite-findings.js'
 
@@ -47,13 +47,13 @@ export const lock = defineVerb({
     const approveAll = flags['approve-all'] === true
     if ((approve.length > 0 || approveAll) && check)
       throw usageProblem('--check and --approve do not go together.', 'Leave one of them out.')
-    const timeout = timeoutOf(flags.timeout)
+    const timeout = readTimeout(flags.timeout)
     const isJson = flags.json === true
     const isDespiteFindings = flags['despite-findings'] === true
     const { withServers } = await import('../shared/servers/with-servers.js')
-    const { groupsOf } = await import('./groups.js')
+    const { groupServers } = await import('./groups.js')
     return withServers({ config, timeout, refresh: true }, terminal, async (open) => {
-      const groups = groupsOf(open)
+      const groups = groupServers(open)
       if (check) return (await import('./check.js')).checkLocks(groups, isJson, terminal)
       return (await import('./write.js')).writeLocks(
         groups,

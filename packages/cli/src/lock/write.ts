@@ -11,22 +11,30 @@ import {
   writeLock,
 } from '@toolwell/mcp/lock'
 import type { Finding, Scanner } from '@toolwell/mcp/scan'
-import { asCalled } from '../shared/called-as.js'
+import { withCommandName } from '../shared/called-as.js'
 import { usageProblem } from '../shared/problem.js'
 import { readLines } from '../shared/read-lines.js'
 import { plural } from '../shared/table.js'
 import { type Paint, painter, type Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
 import { diffText, shellWord } from './diff-text.js'
-import { changesJson, changesOf, type Group, type Groups, lockOf, toProblem, trustedIn } from './groups.js'
 import {
+  changesJson,
+  compareLock,
+  type Group,
+  type Groups,
+  lockOrEmpty,
+  toProblem,
+  trustedLock,
+} from './groups.js'
+import {
+  applyApproved,
+  changeName,
+  findPending,
   looksPoisoned,
-  namedIn,
-  nameOf,
   type Pending,
-  pendingIn,
   poisonedLine,
-  withApproved,
+  selectPending,
 } from './pending.js'
 
 interface Excluded {
@@ -72,10 +80,10 @@ export async function writeLocks(
   const { scanner } = groups
   const { isJson, approve, approveAll, isDespiteFindings } = options
   const paint = painter(terminal.output, terminal.env)
-  const drafts = groups.groups.map((group) => ({ group, lock: freshLock(group, scanner) }))
-  const waiting = drafts.flatMap(({ group, lock }) => pendingIn(group, lock))
+  const drafts = groups.groups.map((group) => ({ group, lock: extendLock(group, scanner) }))
+  const waiting = drafts.flatMap(({ group, lock }) => findPending(group, lock))
   const mayBe = (each: Pending) => isDespiteFindings || !looksPoisoned(each, scanner)
-  const meant = namedIn(waiting, approve, groups.groups)
+  const meant = selectPending(waiting, approve, groups.groups)
   const named = meant.filter(mayBe)
   const refused = (approveAll ? waiting : meant).filter((each) => !mayBe(each))
   const rest = waiting.filter((each) => mayBe(each) && !named.includes(each))
@@ -84,7 +92,7 @@ export async function writeLocks(
   const written: Written[] = []
   for (const { group, lock: draft } of drafts) {
     const own = approved.filter((each) => each.group === group)
-    const lock = withApproved(draft, group, own)
+    const lock = applyApproved(draft, group, own)
     const isWritten = group.lock !== undefined || group.servers.length > 0 || group.unlisted.size === 0
     if (isWritten)
       await writeLock(group.file, lock).catch((error) => {
@@ -100,8 +108,8 @@ export async function writeLocks(
       file: group.file,
       isWritten,
       servers: Object.keys(lock.servers).length,
-      tools: toolsIn(lock),
-      changes: group.lock ? changesOf(group, lockOf(group), serversOf(lock)) : [],
+      tools: countTools(lock),
+      changes: group.lock ? compareLock(group, lockOrEmpty(group), listLocked(lock)) : [],
       approved: changesJson(
         group,
         own.map(({ change }) => change),
@@ -156,23 +164,23 @@ export function unnamedLines(unnamed: readonly string[], name: string): string[]
   const names = unnamed.slice(0, 10).map(visible).join(', ')
   const more = unnamed.length > 10 ? ` and ${unnamed.length - 10} more` : ''
   return [
-    `  kept, though this config does not name it: ${names}${more}. Drop one with: ${asCalled(approveCommand(first), name)}`,
+    `  kept, though this config does not name it: ${names}${more}. Drop one with: ${withCommandName(approveCommand(first), name)}`,
   ]
 }
 
 /** The lock of a group with what is new in it. A first one begins with what was first seen. */
-export function freshLock(group: Group, scanner: Scanner): Lock {
-  const before = trustedIn(group)
+export function extendLock(group: Group, scanner: Scanner): Lock {
+  const before = trustedLock(group)
   const fresh = createLock(group.servers, scanner, before)
   return keepServers(fresh, before, [...group.unlisted.keys(), ...group.disabled, ...group.unnamed])
 }
 
-export function toolsIn({ servers }: Lock): number {
+export function countTools({ servers }: Lock): number {
   return Object.values(servers).reduce((sum, { tools }) => sum + Object.keys(tools).length, 0)
 }
 
 /** What a lock holds, as if servers listed it. */
-function serversOf(lock: Lock): ListedServer[] {
+function listLocked(lock: Lock): ListedServer[] {
   return Object.entries(lock.servers).map(([name, { instructions, tools }]) => ({
     name,
     instructions,
@@ -235,7 +243,7 @@ function text(written: Written, group: Group, scanner: Scanner, paint: Paint, na
       '',
       diffText(group, waiting, scanner, paint),
       '',
-      `${plural(waiting.length, 'change')} not taken: ${waiting.length === 1 ? 'its pin is' : 'their pins are'} as before. Take what you have read with: ${name} lock --approve ${shellWord(nameOf(first))}`,
+      `${plural(waiting.length, 'change')} not taken: ${waiting.length === 1 ? 'its pin is' : 'their pins are'} as before. Take what you have read with: ${name} lock --approve ${shellWord(changeName(first))}`,
     )
   return `${lines.join('\n')}\n`
 }

@@ -5,7 +5,7 @@ import type { Terminal } from '../shared/terminal.js'
 
 /** False where no browser is known. The address is not read by a shell. */
 export function openBrowser(address: string, env: Terminal['env']): boolean {
-  const [program, ...words] = programOf(env)
+  const [program, ...words] = findBrowser(env)
   if (program === undefined) return false
   const child = spawn(program, [...words, address], {
     env: { ...env },
@@ -18,7 +18,7 @@ export function openBrowser(address: string, env: Terminal['env']): boolean {
   return true
 }
 
-function programOf(env: Terminal['env']): string[] {
+function findBrowser(env: Terminal['env']): string[] {
   const own = (env.BROWSER ?? '').split(/\s+/).filter((word) => word !== '' && word !== '%s')
   if (own.length > 0) return own
   if (platform() === 'darwin') return ['open']

@@ -53,7 +53,7 @@ export async function runLogin(name: string, flags: LoginFlags, terminal: Termin
         },
       }),
     )
-    await output.write(flags.json ? asJson(result) : `Logged in to ${name}.\n`)
+    await output.write(flags.json ? loginJson(result) : `Logged in to ${name}.\n`)
     return 0
   } catch (error) {
     if (!LoginError.is(error)) throw error
@@ -72,7 +72,7 @@ export async function runLogin(name: string, flags: LoginFlags, terminal: Termin
   }
 }
 
-function asJson({ server, issuer, scopes, expiresAt, renewable }: LoginResult): string {
+function loginJson({ server, issuer, scopes, expiresAt, renewable }: LoginResult): string {
   const until = expiresAt === undefined ? null : new Date(expiresAt).toISOString()
   return `${JSON.stringify({ server, loggedIn: true, issuer, scopes, expiresAt: until, renewable })}\n`
 }

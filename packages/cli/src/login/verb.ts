@@ -1,6 +1,6 @@
 /** `toolwell login`. What it does is loaded when it is asked for: it brings the MCP client with it. */
 import { serverFlags } from '../shared/servers/flags.js'
-import { onlyServer } from '../shared/servers/only-server.js'
+import { readServerName } from '../shared/servers/only-server.js'
 import { defineVerb } from '../shared/verb.js'
 
 export const login = defineVerb({
@@ -38,7 +38,7 @@ export const login = defineVerb({
     2: 'Wrong arguments, no such server, or one that cannot be logged in to.',
   },
   async run(flags, terminal) {
-    const name = onlyServer(flags._, 'login')
+    const name = readServerName(flags._, 'login')
     const { runLogin } = await import('./run-login.js')
     return runLogin(name, flags, terminal)
   },

@@ -1,6 +1,6 @@
 /** `toolwell logout`. What it does is loaded when it is asked for: it brings the MCP client with it. */
 import { serverFlags } from '../shared/servers/flags.js'
-import { onlyServer } from '../shared/servers/only-server.js'
+import { readServerName } from '../shared/servers/only-server.js'
 import { defineVerb } from '../shared/verb.js'
 
 export const logout = defineVerb({
@@ -16,7 +16,7 @@ export const logout = defineVerb({
     2: 'Wrong arguments, or no such server.',
   },
   async run(flags, terminal) {
-    const name = onlyServer(flags._, 'logout')
+    const name = readServerName(flags._, 'logout')
     const { runLogout } = await import('../logout/run-logout.js')
     return runLogout(name, flags, terminal)
   },

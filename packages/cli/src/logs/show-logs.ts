@@ -15,8 +15,8 @@ export async function showLogs(
 ): Promise<ExitCode> {
   const { output, errors, env } = terminal
   const file = logFileOf(server, defaultLogFolder(env))
-  const older = textOf(`${file}.1`)
-  let shown = textOf(file)
+  const older = readText(`${file}.1`)
+  let shown = readText(file)
   await output.write(older + shown)
   if (older + shown === '' && !isFollowing) {
     await errors.write(
@@ -28,7 +28,7 @@ export async function showLogs(
   }
   while (isFollowing) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY))
-    const text = textOf(file)
+    const text = readText(file)
     // A shorter file is a new one.
     const more = text.startsWith(shown) ? text.slice(shown.length) : text
     if (more !== '') await output.write(more)
@@ -37,7 +37,7 @@ export async function showLogs(
   return 0
 }
 
-function textOf(file: string): string {
+function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch {

@@ -1,7 +1,7 @@
 /** `toolwell logs`: what a local server wrote to its standard error. */
 
 import { serverFlags } from '../shared/servers/flags.js'
-import { onlyServer } from '../shared/servers/only-server.js'
+import { readServerName } from '../shared/servers/only-server.js'
 import { defineVerb } from '../shared/verb.js'
 
 export const logs = defineVerb({
@@ -26,7 +26,7 @@ export const logs = defineVerb({
     2: 'Wrong flags or an unknown server.',
   },
   async run(flags, terminal) {
-    const name = onlyServer(flags._, 'logs')
+    const name = readServerName(flags._, 'logs')
     const { findServer } = await import('../shared/servers/find-server.js')
     const server = await findServer(name, flags.config, terminal)
     const { showLogs } = await import('./show-logs.js')

@@ -102,7 +102,7 @@ export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limi
     if (entry && into.length < (into === below ? NAMED : Math.max(limit, CONSIDERED)))
       into.push({ key: id, entry, score, relevance, certainty, coverage })
   }
-  if (matches.length + below.length === 0 && must.length > 0) remarks.push(...unmet(catalogue, must))
+  if (matches.length + below.length === 0 && must.length > 0) remarks.push(...explainMust(catalogue, must))
   // Without a cut-off, the ranking as it is.
   const { answers, unclear } =
     cutOff > 0 ? answersOf(matches, defaultCutOff) : { answers: [], unclear: false }
@@ -111,7 +111,7 @@ export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limi
 }
 
 /** Said where no tool has the words that have to be there, whatever else is asked for. */
-function unmet({ searcher }: Catalogue, must: readonly string[]): string[] {
+function explainMust({ searcher }: Catalogue, must: readonly string[]): string[] {
   if (searcher.rank({ text: '', must, limit: 1 }).length > 0) return []
   const words = must.map((word) => quote(`+${word}`)).join(' ')
   return [`No tool has ${words} in its name, aliases, server, domain or group.`]
@@ -124,7 +124,7 @@ export interface Miss {
   readonly unknownWords: readonly string[]
 }
 
-export function missOf(catalogue: Catalogue, { query, below }: Answer): Miss {
+export function explainMiss(catalogue: Catalogue, { query, below }: Answer): Miss {
   const { text, isPlain } = readQuery(query, catalogue)
   // The words of a query are the same for every document; this one is in no index.
   const nothing = documentOf({ id: '', tool: { name: '', description: '', inputSchema: {} } })
@@ -147,7 +147,7 @@ function selected(
       [key, entry.name, `${entry.server}/${entry.name}`].includes(name),
     )
     if (called.length === 0)
-      remarks.push(`No tool is called ${quote(name)}.${suggestion(name, namesIn(catalogue))}`)
+      remarks.push(`No tool is called ${quote(name)}.${suggestion(name, listNames(catalogue))}`)
     matches.push(
       ...called.map(([key, entry]) => ({ key, entry, score: 1, relevance: 1, certainty: 1, coverage: 1 })),
     )
@@ -180,7 +180,7 @@ function suggestion(name: string, known: Iterable<string>): string {
   return close.length === 0 ? '' : ` Nearest: ${close.map((each) => quote(each)).join(', ')}.`
 }
 
-function* namesIn(catalogue: Catalogue): Iterable<string> {
+function* listNames(catalogue: Catalogue): Iterable<string> {
   let left = COMPARED
   for (const [, { name }] of catalogue.entries()) {
     if (left <= 0) return

@@ -32,7 +32,7 @@ export async function answerBatch(
   for await (const { number, text } of readLines(bytes, place)) {
     if (text.trim() === '') continue
     queries += 1
-    const query = queryOn(text)
+    const query = readQueryLine(text)
     if (typeof query === 'string') {
       const answer = ask(catalogue, query, limits)
       if (answer.matches.length > 0) found += 1
@@ -50,7 +50,7 @@ export async function answerBatch(
   return broken.count > 0 ? 2 : found > 0 ? 0 : 1
 }
 
-function queryOn(text: string): string | { readonly column: string; readonly problem: string } {
+function readQueryLine(text: string): string | { readonly column: string; readonly problem: string } {
   let value: unknown
   try {
     value = JSON.parse(text)

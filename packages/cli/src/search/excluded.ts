@@ -32,7 +32,7 @@ export function excludedFrom(
         exclude(
           'config',
           name,
-          `the config keeps it out, by ${own ? ruleOf(name, own, selected?.deny) : 'a rule'}`,
+          `the config keeps it out, by ${own ? findRule(name, own, selected?.deny) : 'a rule'}`,
         ),
       ),
       ...unusable.flatMap(({ name, reason: why }) =>
@@ -59,7 +59,7 @@ export function excludedNamed(name: string, excluded: readonly ExcludedTool[]): 
 }
 
 /** The rule that keeps a tool out, and where it stands. The patterns of a profile come behind those of the entry. */
-function ruleOf(
+function findRule(
   name: string,
   { name: server, deny, allow }: ServerConfig,
   profileDeny: readonly string[] = [],

@@ -29,7 +29,7 @@ export async function readFeedback(
     path,
   )) {
     if (text.trim() === '') continue
-    const { query, tools } = lineOf(text, `${path}:${number}`)
+    const { query, tools } = readFeedbackLine(text, `${path}:${number}`)
     const words = wordsOf(query)
     if (words.length === 0) empty.add(`${path}:${number}: ${firstLine(query, 60)}`)
     for (const name of tools) {
@@ -45,7 +45,10 @@ export async function readFeedback(
   return uses
 }
 
-function lineOf(text: string, place: string): { readonly query: string; readonly tools: readonly string[] } {
+function readFeedbackLine(
+  text: string,
+  place: string,
+): { readonly query: string; readonly tools: readonly string[] } {
   const fix = 'Write { "query": "…", "tools": ["…"] } on each line.'
   let value: unknown
   try {

@@ -56,7 +56,7 @@ export function whyJson(
 }
 
 /** Ids as the catalogue has them. */
-export function ownIds(why: SearchMiss, catalogue: Catalogue): Record<string, unknown> {
+export function withCatalogueIds(why: SearchMiss, catalogue: Catalogue): Record<string, unknown> {
   const own = (key: string) => catalogue.get(key)?.id ?? key
   return {
     ...why,

@@ -41,9 +41,9 @@ export async function learnUses(
   const kept = store ? await store.read().catch(feedback === undefined ? pass : refuse) : []
   const taught =
     feedback === undefined ? [] : await readFeedback(feedback, catalogue, examples.wordsOf, terminal)
-  if (store) await store.append(taught.flatMap((use) => exampleOf(use, catalogue) ?? [])).catch(refuse)
+  if (store) await store.append(taught.flatMap((use) => createExample(use, catalogue) ?? [])).catch(refuse)
   const byTool = new Map<string, (readonly number[])[]>()
-  for (const [key, words] of [...usesIn(kept, catalogue), ...taught])
+  for (const [key, words] of [...findUses(kept, catalogue), ...taught])
     byTool.set(key, [...(byTool.get(key) ?? []), words])
   examples.put(byTool)
   return {
@@ -53,22 +53,22 @@ export async function learnUses(
 }
 
 /** Those of the tools as they are now: under another definition a use does not count. */
-function usesIn(kept: readonly UsageExample[], catalogue: Catalogue): Use[] {
+function findUses(kept: readonly UsageExample[], catalogue: Catalogue): Use[] {
   const keys = new Map<string, string>()
   for (const [key, { learnable }] of catalogue.entries())
-    if (learnable) keys.set(nameOf(learnable.tool, learnable.fingerprint), key)
+    if (learnable) keys.set(usageKey(learnable.tool, learnable.fingerprint), key)
   return kept.flatMap(({ principal, tool, fingerprint, words }) => {
-    const key = principal === PRINCIPAL ? keys.get(nameOf(tool, fingerprint)) : undefined
+    const key = principal === PRINCIPAL ? keys.get(usageKey(tool, fingerprint)) : undefined
     return key === undefined ? [] : [[key, words] as const]
   })
 }
 
-function exampleOf([key, words]: Use, catalogue: Catalogue): UsageExample | undefined {
+function createExample([key, words]: Use, catalogue: Catalogue): UsageExample | undefined {
   const learnable = catalogue.get(key)?.learnable
   return learnable && { principal: PRINCIPAL, ...learnable, words }
 }
 
-function nameOf(tool: string, fingerprint: string): string {
+function usageKey(tool: string, fingerprint: string): string {
   return `${fingerprint}\n${tool}`
 }
 

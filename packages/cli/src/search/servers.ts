@@ -19,14 +19,14 @@ export function loadServers(
 ): Promise<Catalogue> {
   return withServers({ config, profile, timeout, refresh: false }, terminal, async (open) => {
     const path = config ?? open.config.files.join(' and ')
-    const options = { path, found: foundIn(open, terminal.name), skipBroken: true, keep, learnable }
+    const options = { path, found: listTools(open, terminal.name), skipBroken: true, keep, learnable }
     const catalogue = await loadCatalogue(options, terminal)
     return { ...catalogue, excluded: excludedFrom(open, profile) }
   })
 }
 
 /** A search must not say "there is no such tool" of one that is only out of reach: what is excluded is named. */
-function* foundIn({ well, servers }: OpenServers, command: string): Generator<Found> {
+function* listTools({ well, servers }: OpenServers, command: string): Generator<Found> {
   const { catalogue } = well
   for (const { name, state, reason, quarantined, unusable } of servers.inspect()) {
     const source = catalogue.sources.get(name)

@@ -18,7 +18,7 @@ export function answerText(
   paint: Paint,
   explained: (match: Match) => Explanation | undefined,
 ): string {
-  const labels = matches.map(({ entry }) => labelOf(entry))
+  const labels = matches.map(({ entry }) => toolLabel(entry))
   const width = Math.min(LABEL, Math.max(0, ...labels.map((label) => label.length)))
   const lines = matches.flatMap((match, index) => {
     const label = labels[index] ?? ''
@@ -45,7 +45,7 @@ export function missText({ query, below }: Answer, miss: Miss, catalogue: Catalo
     lines.push('It has no word that tells one tool from another. Say what the tool should do.')
   if (miss.unknownWords.length > 0) lines.push(`In no tool: ${truncated(miss.unknownWords)}.`)
   if (below.length > 0) {
-    const named = below.map(({ entry, relevance }) => `${labelOf(entry)} (${relevance.toFixed(2)})`)
+    const named = below.map(({ entry, relevance }) => `${toolLabel(entry)} (${relevance.toFixed(2)})`)
     lines.push(`Below the cut-off of ${cutOff}: ${named.join(', ')}. Show them with --no-cutoff.`)
   }
   return `${lines.join('\n')}\n`
@@ -55,7 +55,7 @@ export function missText({ query, below }: Answer, miss: Miss, catalogue: Catalo
 export function whyText(why: SearchMiss, name: string, catalogue: Catalogue): string {
   const label = (key: string) => {
     const entry = catalogue.get(key)
-    return entry ? labelOf(entry) : firstLine(key)
+    return entry ? toolLabel(entry) : firstLine(key)
   }
   switch (why.outcome) {
     case 'found':
@@ -115,7 +115,7 @@ export function explanationLines(
 }
 
 /** How a tool is called, with its id where that says something else. */
-export function labelOf({ id, name, server }: Entry): string {
+export function toolLabel({ id, name, server }: Entry): string {
   const called = server === '' ? name : `${server}/${name}`
   const own = String(id)
   return firstLine(own === name || letters(own) === letters(called) ? called : `${called} [${own}]`, 100)

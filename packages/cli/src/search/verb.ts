@@ -3,17 +3,17 @@
 import type { Explanation } from '@toolwell/core'
 import { defaultCutOff } from '@toolwell/core/internal'
 import { usageProblem } from '../shared/problem.js'
-import { serverFlags, timeoutOf } from '../shared/servers/flags.js'
+import { readTimeout, serverFlags } from '../shared/servers/flags.js'
 import { plural } from '../shared/table.js'
 import { painter, type Terminal } from '../shared/terminal.js'
 import { defineVerb, type ExitCode } from '../shared/verb.js'
-import { ask, type Limits, type Match, missOf, readQuery } from './ask.js'
+import { ask, explainMiss, type Limits, type Match, readQuery } from './ask.js'
 import { answerBatch } from './batch.js'
 import { type Catalogue, loadCatalogue } from './catalogue.js'
 import { answerJson } from './json.js'
 import { learnUses } from './learned.js'
 import { answerText, missText } from './text.js'
-import { tellWhy } from './why.js'
+import { answerWhy } from './why.js'
 
 const LIMIT = 10
 
@@ -125,12 +125,12 @@ export const search = defineVerb({
       )
     if (batch === '-' && catalog === '-')
       throw usageProblem('--batch and --catalog cannot both read standard input.', 'Give one of them a file.')
-    const limits: Limits = { limit: limitOf(flags.limit), cutOff: flags.cutoff ? defaultCutOff : 0 }
+    const limits: Limits = { limit: readLimit(flags.limit), cutOff: flags.cutoff ? defaultCutOff : 0 }
     const keep =
       flags.explain || why !== undefined ? 'documents' : batch === undefined ? 'descriptions' : 'names'
     const learnable = usage !== undefined
     const skipBroken = flags['skip-broken'] === true
-    const timeout = timeoutOf(flags.timeout)
+    const timeout = readTimeout(flags.timeout)
     const loaded =
       catalog === undefined
         ? await (await import('./servers.js')).loadServers(
@@ -149,9 +149,9 @@ export const search = defineVerb({
       }
     }
     const catalogue = { ...loaded, learned: [...loaded.learned, ...learned] }
-    const explained = flags.explain ? explainerOf(catalogue) : () => () => undefined
+    const explained = flags.explain ? createExplainer(catalogue) : () => () => undefined
     if (batch !== undefined) return answerBatch(batch, catalogue, limits, explained, terminal)
-    if (why !== undefined) return tellWhy(why, query, catalogue, limits, flags.json === true, terminal)
+    if (why !== undefined) return answerWhy(why, query, catalogue, limits, flags.json === true, terminal)
     return answerOne(query, catalogue, limits, explained(query), flags.json === true, terminal)
   },
 })
@@ -165,7 +165,7 @@ async function answerOne(
   { output, errors, env }: Terminal,
 ): Promise<ExitCode> {
   const answer = ask(catalogue, query, limits)
-  const miss = answer.matches.length === 0 ? missOf(catalogue, answer) : undefined
+  const miss = answer.matches.length === 0 ? explainMiss(catalogue, answer) : undefined
   for (const remark of answer.remarks) await errors.write(`toolwell: ${remark}\n`)
   if (isJson) await output.write(answerJson(answer, catalogue, miss, explained))
   else if (miss) await errors.write(missText(answer, miss, catalogue, limits.cutOff))
@@ -173,14 +173,14 @@ async function answerOne(
   return miss ? 1 : 0
 }
 
-function explainerOf(catalogue: Catalogue) {
+function createExplainer(catalogue: Catalogue) {
   return (query: string) =>
     ({ entry }: Match): Explanation | undefined =>
       entry.document &&
       catalogue.searcher.explain(readQuery(query, catalogue).text, entry.document, catalogue.learned)
 }
 
-function limitOf(text: string | undefined): number {
+function readLimit(text: string | undefined): number {
   if (text === undefined) return LIMIT
   const limit = Number(text)
   if (!/^\d+$/.test(text) || limit < 1 || !Number.isSafeInteger(limit))

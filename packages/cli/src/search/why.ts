@@ -7,10 +7,10 @@ import type { ExitCode } from '../shared/verb.js'
 import { ask, type Limits, readQuery } from './ask.js'
 import type { Catalogue } from './catalogue.js'
 import { excludedNamed } from './excluded.js'
-import { ownIds, whyJson } from './json.js'
-import { excludedText, explanationLines, labelOf, whyText } from './text.js'
+import { whyJson, withCatalogueIds } from './json.js'
+import { excludedText, explanationLines, toolLabel, whyText } from './text.js'
 
-export async function tellWhy(
+export async function answerWhy(
   name: string,
   query: string,
   catalogue: Catalogue,
@@ -44,12 +44,12 @@ export async function tellWhy(
         : excluded.map((each) => `${excludedText(each)}\n`).join(''),
     )
   } else if (isJson) {
-    const facts = isFiltered ? { outcome: 'filtered-out', id: entry?.id } : ownIds(why, catalogue)
+    const facts = isFiltered ? { outcome: 'filtered-out', id: entry?.id } : withCatalogueIds(why, catalogue)
     await output.write(whyJson(query, name, facts, explanation))
   } else {
     const line =
       isFiltered && entry
-        ? `${labelOf(entry)} is excluded by the filters of the query.`
+        ? `${toolLabel(entry)} is excluded by the filters of the query.`
         : whyText(why, name, catalogue)
     const lines = [line, ...(explanation ? explanationLines(explanation, painter(output, env)) : [])]
     await output.write(`${lines.join('\n')}\n`)

@@ -1,7 +1,7 @@
 /** What happens in the gateway, a line each, for whoever watches it. */
 import { firstLine } from '@toolwell/core/internal'
 import type { GatewayEvent } from '@toolwell/gateway'
-import { heldBackLines } from '../shared/gateway/held-back-lines.js'
+import { quarantinedLines } from '../shared/gateway/held-back-lines.js'
 import type { Hints } from '../shared/gateway/hints.js'
 import { problemLine } from '../shared/gateway/problem-line.js'
 import { untrustedLine } from '../shared/gateway/untrusted-line.js'
@@ -33,7 +33,7 @@ const TURNED_AWAY: Readonly<Record<NonNullable<TurnedAway['reason']>, string>> =
 }
 
 /** Undefined for what is not worth a line. */
-export function inWords(event: GatewayEvent, hints: Hints): string | undefined {
+export function describeEvent(event: GatewayEvent, hints: Hints): string | undefined {
   switch (event.kind) {
     case 'client-joined':
       return `+ a client over ${over(event.client)} at ${event.endpoint}`
@@ -64,7 +64,7 @@ export function inWords(event: GatewayEvent, hints: Hints): string | undefined {
         return `  server ${about.server} is ${about.state}${reason}`
       }
       if (about.kind === 'tools-quarantined')
-        return heldBackLines(about.server, [...about.tools.keys()], event.config, hints.name).join('\n')
+        return quarantinedLines(about.server, [...about.tools.keys()], event.config, hints.name).join('\n')
       return undefined
     }
   }

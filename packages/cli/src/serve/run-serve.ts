@@ -4,14 +4,14 @@ import { resolve } from 'node:path'
 import { type Daemon, type GatewayEvent, PortInUse, runDaemon, trustedProjects } from '@toolwell/gateway'
 import { type DaemonFile, FolderProblem, tokenFileIn } from '@toolwell/gateway/bridge'
 import { type ConfigFile, defaultConfigFiles } from '@toolwell/mcp'
-import { folderWords } from '../shared/gateway/flags.js'
+import { folderArgument } from '../shared/gateway/flags.js'
 import type { Hints } from '../shared/gateway/hints.js'
-import { noServers } from '../shared/gateway/no-servers.js'
+import { noServersLine } from '../shared/gateway/no-servers.js'
 import { Problem } from '../shared/problem.js'
 import type { Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
 import { version } from '../shared/version.js'
-import { inWords } from './events.js'
+import { describeEvent } from './events.js'
 
 export interface ServeOptions {
   readonly folder: string
@@ -31,12 +31,12 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
   const early: string[] = []
   let isGreeted = false
   const tell = (line: string) => (isGreeted ? void say(line) : void early.push(line))
-  const at = folderWords(folder, env)
-  const hints = { name: terminal.name, at, hasChanged: trusting(folder) }
+  const at = folderArgument(folder, env)
+  const hints = { name: terminal.name, at, hasChanged: createTrustCheck(folder) }
   const onEvent = (event: GatewayEvent) => {
     if (isJson) tell(JSON.stringify({ ...event, at: Date.now() }))
     else {
-      const line = inWords(event, hints)
+      const line = describeEvent(event, hints)
       if (line !== undefined && (showsAll || line.startsWith('!'))) tell(line)
     }
   }
@@ -44,7 +44,7 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
     folder,
     startedBy: byBridge ? 'bridge' : 'person',
     version: version(),
-    ...filesOf(config, folder, terminal),
+    ...findConfigFiles(config, folder, terminal),
     env,
     connect: {},
     command: terminal.name,
@@ -55,7 +55,7 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
       ...(port === undefined ? [] : ['--port', String(port)]),
     ],
   }).catch((error) => {
-    throw inOwnWords(error)
+    throw explainError(error)
   })
   if (started.kind === 'another') {
     await errors.write(`toolwell: ${alreadyRuns(started.file, `${terminal.name} stop${at}`)}\n`)
@@ -70,9 +70,9 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
     const { halls } = await daemon.gateway.inspect()
     const [own] = halls
     // One that a client started learns from the client which files count: only that there is none can be said before.
-    const missing = own?.missing ?? ownFile(config, terminal)
+    const missing = own?.missing ?? findMissingFile(config, terminal)
     if (own ? own.servers.length === 0 : missing.length > 0)
-      await say(noServers({ files: [], problems: [], ...own, missing }, terminal.name))
+      await say(noServersLine({ files: [], problems: [], ...own, missing }, terminal.name))
   }
   isGreeted = true
   for (const line of early) await say(line)
@@ -83,7 +83,7 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
 }
 
 function welcome({ url, file, takenPort }: Daemon, folder: string, { name, env }: Terminal): string {
-  const at = folderWords(folder, env)
+  const at = folderArgument(folder, env)
   return [
     `The gateway is at ${url}/mcp (process ${file.pid}).`,
     ...(takenPort === undefined
@@ -106,7 +106,7 @@ function alreadyRuns({ pid, port, startedBy }: DaemonFile, stop: string): string
 }
 
 /** What was asked for counts everywhere; otherwise the user's own file, and that of the caller's folder where it is trusted. */
-function filesOf(config: string | undefined, home: string, { folder, env }: Terminal) {
+function findConfigFiles(config: string | undefined, home: string, { folder, env }: Terminal) {
   if (config === undefined) {
     const trusted = trustedProjects(home)
     return {
@@ -128,18 +128,18 @@ function filesOf(config: string | undefined, home: string, { folder, env }: Term
   return { files: (): ConfigFile[] => [{ path }] }
 }
 
-function trusting(home: string): Hints['hasChanged'] {
+function createTrustCheck(home: string): Hints['hasChanged'] {
   const trusted = trustedProjects(home)
   return (file) => trusted.look(file)?.hasChanged === true
 }
 
-function ownFile(config: string | undefined, { folder, env }: Terminal): string[] {
+function findMissingFile(config: string | undefined, { folder, env }: Terminal): string[] {
   if (config !== undefined) return []
   const [own] = defaultConfigFiles(folder, env)
   return own && !existsSync(own.path) ? [own.path] : []
 }
 
-function inOwnWords(error: unknown): unknown {
+function explainError(error: unknown): unknown {
   if (error instanceof PortInUse)
     return new Problem(error.message, 'Give another with --port PORT, or 0 for any that is free.', {
       reason: 'port-in-use',

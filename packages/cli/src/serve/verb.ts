@@ -87,7 +87,7 @@ export const serve = defineVerb({
     return runServe(
       {
         folder,
-        port: portOf(port),
+        port: readPort(port),
         config,
         isJson: flags.json === true,
         showsAll: flags.events === true || terminal.output.isTerminal,
@@ -98,7 +98,7 @@ export const serve = defineVerb({
   },
 })
 
-function portOf(text: string | undefined): number | undefined {
+function readPort(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const port = Number(text)
   if (!/^\d{1,5}$/.test(text) || port > 65_535)

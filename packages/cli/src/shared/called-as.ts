@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path'
 import { shellWord } from '@toolwell/gateway/bridge'
 import type { Terminal } from './terminal.js'
 
-export function calledAs([node, script]: Terminal['program'], env: Terminal['env']): string {
+export function findCommandName([node, script]: Terminal['program'], env: Terminal['env']): string {
   // What npm sets for what it runs.
   if (env.npm_lifecycle_event === 'toolwell') return 'npm run -s toolwell --'
   if (env.npm_command === 'exec') return 'npx toolwell'
@@ -20,7 +20,7 @@ const HINT =
   /(?<![\w./\\@-]|npx )toolwell (?=(?:approve|connect|doctor|import|inspect|learn|ledger|lock|login|logout|logs|search|serve|status|stop|token|undo)\b)/g
 
 /** A hint with the command as it is called here. Not for what a server or a client has said. */
-export function asCalled(hint: string, name: string): string {
+export function withCommandName(hint: string, name: string): string {
   return hint.replace(HINT, () => `${name} `)
 }
 

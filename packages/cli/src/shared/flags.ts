@@ -14,7 +14,7 @@ export function readFlags(words: readonly string[], flags: ArgsDef): ParsedArgs 
     if (word === '--') break
     if (!isFlag(word)) continue
     const { name, value } = splitFlag(word)
-    const flag = flagOf(name, flags)
+    const flag = findFlag(name, flags)
     if (!flag) throw unknownFlag(word, flags)
     if (flag.type === 'boolean') {
       if (value !== undefined) throw usageProblem(`${name} takes no value.`, `Write ${name} alone.`)
@@ -32,7 +32,7 @@ export function readFlags(words: readonly string[], flags: ArgsDef): ParsedArgs 
 
 /** Words that mean nothing to a verb: a flag without its dashes, most likely. */
 export function unexpectedWords({ name, flags, insteadOfWords }: Verb, words: readonly string[]) {
-  const known = Object.entries(flags).flatMap(([key, flag]) => spellingsOf(key, flag))
+  const known = Object.entries(flags).flatMap(([key, flag]) => flagSpellings(key, flag))
   const [meant] = nearest(`--${words[0]}`, known, 1)
   return usageProblem(
     `Unexpected argument ${JSON.stringify(words.join(' '))}.`,
@@ -60,12 +60,12 @@ function splitFlag(word: string): { name: string; value: string | undefined } {
     : { name: word.slice(0, equals), value: word.slice(equals + 1) }
 }
 
-function flagOf(name: string, flags: ArgsDef): ArgDef | undefined {
-  return Object.entries(flags).find(([key, flag]) => spellingsOf(key, flag).includes(name))?.[1]
+function findFlag(name: string, flags: ArgsDef): ArgDef | undefined {
+  return Object.entries(flags).find(([key, flag]) => flagSpellings(key, flag).includes(name))?.[1]
 }
 
 /** How a flag may be written. One that is on by default is only ever turned off. */
-export function spellingsOf(name: string, flag: ArgDef): string[] {
+export function flagSpellings(name: string, flag: ArgDef): string[] {
   if (flag.type === 'positional') return []
   if (flag.type === 'boolean' && flag.default === true) return [`--no-${name}`]
   const aliases = 'alias' in flag && flag.alias !== undefined ? [flag.alias].flat() : []
@@ -74,7 +74,7 @@ export function spellingsOf(name: string, flag: ArgDef): string[] {
 
 function unknownFlag(word: string, flags: ArgsDef) {
   const { name } = splitFlag(word)
-  const known = Object.entries(flags).flatMap(([key, flag]) => spellingsOf(key, flag))
+  const known = Object.entries(flags).flatMap(([key, flag]) => flagSpellings(key, flag))
   const [meant] = nearest(name, [...known, '--help'], 1)
   return usageProblem(
     `There is no flag ${name}.`,

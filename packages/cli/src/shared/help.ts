@@ -1,6 +1,6 @@
 /** The manual, made from what the verbs say of themselves. citty's own has no examples and colours whatever it is piped into. */
 import type { ArgDef } from 'citty'
-import { spellingsOf } from './flags.js'
+import { flagSpellings } from './flags.js'
 import type { Paint } from './terminal.js'
 import type { Verb } from './verb.js'
 
@@ -19,7 +19,7 @@ export function overview(verbs: readonly Verb[], version: string, paint: Paint):
   ].join('\n')
 }
 
-export function manualOf(verb: Verb, paint: Paint): string {
+export function manualPage(verb: Verb, paint: Paint): string {
   const { name, summary, usage, flags, notes = [], examples, exits } = verb
   const all = { ...flags, help: { type: 'boolean', alias: 'h', description: 'This page.' } as const }
   return [
@@ -42,7 +42,7 @@ export function manualOf(verb: Verb, paint: Paint): string {
 }
 
 function flagLine(key: string, flag: ArgDef, paint: Paint): [string, string][] {
-  const spellings = spellingsOf(key, flag)
+  const spellings = flagSpellings(key, flag)
   // What only the command itself uses is not described.
   if (spellings.length === 0 || flag.description === undefined) return []
   const hint = flag.type === 'boolean' ? '' : ` ${flag.valueHint ?? 'VALUE'}`

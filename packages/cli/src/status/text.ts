@@ -1,10 +1,10 @@
 /** The status of the gateway on a screen. */
 import type { GatewayReport, HallReport } from '@toolwell/gateway'
 import type { DaemonFile } from '@toolwell/gateway/bridge'
-import { asCalled } from '../shared/called-as.js'
-import { heldBackLines } from '../shared/gateway/held-back-lines.js'
+import { withCommandName } from '../shared/called-as.js'
+import { quarantinedLines } from '../shared/gateway/held-back-lines.js'
 import type { Hints } from '../shared/gateway/hints.js'
-import { noServers } from '../shared/gateway/no-servers.js'
+import { noServersLine } from '../shared/gateway/no-servers.js'
 import { problemLine } from '../shared/gateway/problem-line.js'
 import { untrustedLine } from '../shared/gateway/untrusted-line.js'
 import { count, plural, table } from '../shared/table.js'
@@ -44,7 +44,7 @@ export function statusText(given: unknown, file: DaemonFile, hints: Hints): stri
             workspace ?? '',
           ]),
         )),
-    ...saidOnce(halls).flatMap((hall) => ['', ...hallText(hall, hints)]),
+    ...withoutRepeats(halls).flatMap((hall) => ['', ...hallText(hall, hints)]),
     '',
     costText(report),
     '',
@@ -77,7 +77,7 @@ type ShownHall = ReportedHall & {
 }
 
 /** Your own config counts in every project: what is wrong in it is named with the first. */
-function saidOnce(halls: readonly ReportedHall[]): ShownHall[] {
+function withoutRepeats(halls: readonly ReportedHall[]): ShownHall[] {
   const said = new Set<string>()
   return halls.map(({ problems: all = [], ...hall }) => {
     const problems = all.filter((each) => !said.has(problemLine(each)))
@@ -107,7 +107,7 @@ function hallText(
     ...problems.map(problemLine),
     ...untrusted.map((each) => untrustedLine(each, hints)),
     ...(servers.length === 0
-      ? [noServers({ files, missing, problems: all }, hints.name)]
+      ? [noServersLine({ files, missing, problems: all }, hints.name)]
       : table(
           [
             { title: 'server' },
@@ -122,11 +122,11 @@ function hallText(
             count(tools),
             pids.join(' '),
             // What this one says is ours; others may hold what the server has said.
-            state === 'needs-login' ? asCalled(reason, hints.name) : reason,
+            state === 'needs-login' ? withCommandName(reason, hints.name) : reason,
           ]),
         )),
     ...held.flatMap(({ name, quarantined, config }) =>
-      heldBackLines(name, Object.keys(quarantined), config, hints.name),
+      quarantinedLines(name, Object.keys(quarantined), config, hints.name),
     ),
     savedText(tokens),
   ]

@@ -1,5 +1,5 @@
 /** `toolwell status`: what the gateway that runs is doing. */
-import { folderFlag, folderWords, gatewayFolder } from '../shared/gateway/flags.js'
+import { folderArgument, folderFlag, gatewayFolder } from '../shared/gateway/flags.js'
 import { npmStartFolder } from '../shared/npm-start.js'
 import { Problem } from '../shared/problem.js'
 import { defineVerb } from '../shared/verb.js'
@@ -26,19 +26,19 @@ export const status = defineVerb({
       const started = npmStartFolder(terminal.program)
       const isOther = flags.folder === undefined && (await findDaemon(started)).kind !== 'none'
       const other = isOther
-        ? `npm start runs one of its own: ${terminal.name} status${folderWords(started, terminal.env)}\n`
+        ? `npm start runs one of its own: ${terminal.name} status${folderArgument(started, terminal.env)}\n`
         : ''
       await output.write(
         flags.json
           ? '{"running":false}\n'
-          : `No gateway is running. Start it with: ${terminal.name} serve${folderWords(folder, terminal.env)}\n${other}`,
+          : `No gateway is running. Start it with: ${terminal.name} serve${folderArgument(folder, terminal.env)}\n${other}`,
       )
       return 1
     }
     if (found.kind === 'silent')
       throw new Problem(
         `The gateway (process ${found.file.pid}) does not answer.`,
-        `End its process with: ${terminal.name} stop --force${folderWords(folder, terminal.env)}`,
+        `End its process with: ${terminal.name} stop --force${folderArgument(folder, terminal.env)}`,
         { reason: 'silent' },
       )
     const report = await askDaemon(found, 'GET', '/status')
@@ -52,7 +52,7 @@ export const status = defineVerb({
     await output.write(
       statusText(report, found.file, {
         name: terminal.name,
-        at: folderWords(folder, terminal.env),
+        at: folderArgument(folder, terminal.env),
         hasChanged: (file) => trusted.look(file)?.hasChanged === true,
       }),
     )

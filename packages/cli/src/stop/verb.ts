@@ -1,5 +1,5 @@
 /** `toolwell stop`: ends the gateway that runs. */
-import { folderFlag, folderWords, gatewayFolder } from '../shared/gateway/flags.js'
+import { folderArgument, folderFlag, gatewayFolder } from '../shared/gateway/flags.js'
 import { Problem } from '../shared/problem.js'
 import { withStatus } from '../shared/status.js'
 import { defineVerb } from '../shared/verb.js'
@@ -40,7 +40,7 @@ export const stop = defineVerb({
     if (found.kind === 'silent' && !flags.force)
       throw new Problem(
         `The gateway (process ${pid}) does not answer.`,
-        `End its process with: ${terminal.name} stop --force${folderWords(folder, terminal.env)}`,
+        `End its process with: ${terminal.name} stop --force${folderArgument(folder, terminal.env)}`,
         { reason: 'silent' },
       )
     if (found.kind === 'running') await askDaemon(found, 'POST', '/stop')
@@ -58,7 +58,7 @@ export const stop = defineVerb({
       if (!flags.force)
         throw new Problem(
           `Process ${pid} has not ended.`,
-          `End it with: ${terminal.name} stop --force${folderWords(folder, terminal.env)}`,
+          `End it with: ${terminal.name} stop --force${folderArgument(folder, terminal.env)}`,
           {
             reason: 'late',
           },

@@ -1,13 +1,13 @@
 /** Plans, shows, asks, and puts back. */
-import { digestOf, removeMade, replaceFile, sweepDrafts } from '../connect/client-file.js'
-import { type Refusal, refusalIn } from '../connect/edit/refusal.js'
+import { digestBytes, removeCreatedFolders, replaceFile, sweepDrafts } from '../connect/client-file.js'
+import { asRefusal, type Refusal } from '../connect/edit/refusal.js'
 import { type ClientRecord, openRecords, type Records, recordsFolder } from '../connect/records.js'
 import { prune } from '../connect/servers-file.js'
 import { checkNames } from '../connect/targets.js'
 import { refusalText } from '../connect/text.js'
 import { withLock } from '../connect/with-lock.js'
-import { askYes, isScreen } from '../shared/ask-yes.js'
-import { homeOf } from '../shared/clients/clients.js'
+import { askYes, isInteractive } from '../shared/ask-yes.js'
+import { findHome } from '../shared/clients/clients.js'
 import { Problem } from '../shared/problem.js'
 import { plural } from '../shared/table.js'
 import { painter, type Terminal } from '../shared/terminal.js'
@@ -41,7 +41,7 @@ export async function runUndo(options: UndoOptions, terminal: Terminal): Promise
     await output.write(isJson ? undoJson(shown, false) : `${nothing} There is nothing to undo.\n`)
     return 0
   }
-  if (!isJson) await output.write(undoText(shown, { home: homeOf(env), folder }, painter(output, env)))
+  if (!isJson) await output.write(undoText(shown, { home: findHome(env), folder }, painter(output, env)))
   const isOpen = count > 0 || shown.servers !== undefined
   const isWanted =
     !isDryRun &&
@@ -54,7 +54,7 @@ export async function runUndo(options: UndoOptions, terminal: Terminal): Promise
   if (isWanted)
     ({ failed, copies } = await withLock(records, async () => {
       const again = plan()
-      if (gist(again) !== gist(shown))
+      if (fingerprintPlan(again) !== fingerprintPlan(shown))
         throw new Problem(
           'A file was changed while the preview was shown. Nothing was written.',
           `Look at it again with: ${name} undo`,
@@ -72,7 +72,7 @@ export async function runUndo(options: UndoOptions, terminal: Terminal): Promise
     await errors.write(`toolwell: ${record.file}: ${refusalText(refusal)}\n`)
   if (!isWanted && isOpen && !isDryRun)
     await errors.write(
-      `toolwell: Nothing was written. ${isJson || !isScreen(terminal) ? 'Write it with --yes.' : ''}\n`,
+      `toolwell: Nothing was written. ${isJson || !isInteractive(terminal) ? 'Write it with --yes.' : ''}\n`,
     )
   return refused.length > 0 || shown.left !== undefined || (isOpen && !isWanted && !isDryRun) ? 1 : 0
 }
@@ -92,23 +92,23 @@ async function writeUndo(
   for (const { record, state, restored, isOverwritten } of clients)
     try {
       if (isOverwritten && state.bytes) copies.push(records.keep(record.client, state.bytes))
-      if (digestOf(restored.bytes) === digestOf(state.bytes)) sweepDrafts(state.real)
+      if (digestBytes(restored.bytes) === digestBytes(state.bytes)) sweepDrafts(state.real)
       else await replaceFile(state, restored.bytes)
-      if (restored.bytes === undefined) removeMade(state.real, record.made)
+      if (restored.bytes === undefined) removeCreatedFolders(state.real, record.made)
       records.remove(record)
     } catch (error) {
-      failed.push({ record, refusal: refusalIn(error) })
+      failed.push({ record, refusal: asRefusal(error) })
     }
   // A client that is still connected needs its servers.
   if (servers && failed.length === 0)
     await prune(records, servers).catch((error: unknown) => {
-      const { message, fix } = refusalIn(error)
+      const { message, fix } = asRefusal(error)
       throw new Problem(`${servers.file}: ${message}. The clients are as they were before.`, `${fix}.`)
     })
   return { failed, copies }
 }
 
-function gist({ clients, servers }: UndoPlan): string {
+function fingerprintPlan({ clients, servers }: UndoPlan): string {
   return JSON.stringify([
     clients.map(({ record, restored }) => [record.real, restored.bytes?.toString('base64')]),
     servers?.bytes?.toString('base64'),

@@ -1,7 +1,7 @@
 /** What `undo` would do, for people and for programs. */
 import { firstLine } from '@toolwell/core/internal'
 import { refusalText, refusedJson, refusedLines } from '../connect/text.js'
-import { nearPath } from '../import/text.js'
+import { shortenPath } from '../import/text.js'
 import { ENTRY_NAME } from '../shared/clients/entry.js'
 import type { Paint } from '../shared/terminal.js'
 import type { UndoneClient, UndoPlan } from './undo-plan.js'
@@ -12,13 +12,13 @@ export function undoText(
   paint: Paint,
 ): string {
   const lines = clients.flatMap(({ record, ...each }) => [
-    `${paint(record.label, 'bold')}  ${nearPath(record.file, near)}`,
+    `${paint(record.label, 'bold')}  ${shortenPath(record.file, near)}`,
     ...clientLines({ record, ...each }),
     '',
   ])
   for (const { record, refusal } of refused) lines.push(...refusedLines(record, refusal, near, paint))
   if (servers && (servers.removed.length > 0 || servers.kept.length > 0)) {
-    lines.push(paint(nearPath(servers.file, near), 'bold'))
+    lines.push(paint(shortenPath(servers.file, near), 'bold'))
     for (const name of servers.removed) lines.push(`  - ${firstLine(name, 60)}`)
     for (const name of servers.kept) lines.push(`    ${firstLine(name, 60)}  stays: you have changed it.`)
     lines.push('')

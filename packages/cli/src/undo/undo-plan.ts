@@ -1,6 +1,6 @@
 /** What `undo` would put back, in which file. Nothing is written here. */
 import { type ClientState, readState } from '../connect/client-file.js'
-import { type Refusal, refusalIn } from '../connect/edit/refusal.js'
+import { asRefusal, type Refusal } from '../connect/edit/refusal.js'
 import type { ClientRecord, Records } from '../connect/records.js'
 import { type Restored, restore } from '../connect/restore.js'
 import { type Pruned, planPrune } from '../connect/servers-file.js'
@@ -40,23 +40,23 @@ export function planUndo(records: Records, clients: readonly string[], isOverwri
         undone.push({ record, state, restored: restore(record, state.bytes, before), isOverwritten: false })
       } catch (error) {
         if (!isOverwriting) throw error
-        refusalIn(error)
+        asRefusal(error)
         const restored: Restored = { bytes: before, how: 'exact', back: [] }
         undone.push({ record, state, restored, isOverwritten: true })
       }
     } catch (error) {
-      refused.push({ record, refusal: refusalIn(error) })
+      refused.push({ record, refusal: asRefusal(error) })
     }
   }
   const left = all.filter((record) => !undone.some((each) => each.record === record))
   try {
-    return { clients: undone, refused, servers: serversFor(records, left, undone.length), left: undefined }
+    return { clients: undone, refused, servers: planServers(records, left, undone.length), left: undefined }
   } catch (error) {
-    return { clients: undone, refused, servers: undefined, left: refusalIn(error) }
+    return { clients: undone, refused, servers: undefined, left: asRefusal(error) }
   }
 }
 
-function serversFor(records: Records, left: readonly ClientRecord[], count: number): Pruned | undefined {
+function planServers(records: Records, left: readonly ClientRecord[], count: number): Pruned | undefined {
   if (count === 0 && left.length > 0) return undefined
   const used = new Set(left.flatMap(({ taken }) => taken.map(({ as }) => as)))
   return planPrune(records, used, left.length === 0)

@@ -1,7 +1,7 @@
 /** Changes the servers in the text of a client's config, and makes sure that nothing else means anything else afterwards. */
 import { canonicalJson, isRecord } from '@toolwell/core/internal'
 import { parseClient } from '../../shared/clients/parse-client.js'
-import { entriesOf, valueAt } from '../../shared/clients/read-client.js'
+import { listEntries, valueAt } from '../../shared/clients/read-client.js'
 import type { Fields, Shape } from '../../shared/clients/shapes.js'
 import type { Change, Editor, Table } from './change.js'
 import { jsonEditor } from './edit-json.js'
@@ -22,7 +22,7 @@ export function changeServers(text: string, format: Shape['format'], table: Tabl
   const bare = text.slice(mark.length)
   const eol = /\r?\n/.exec(bare)?.[0] ?? '\n'
   const before = read(bare, format)
-  const wanted = normal(valueAfter(before, table, change), table)
+  const wanted = normalise(valueAfter(before, table, change), table)
   const edited = (each: Change) => EDITORS[format].change(bare, table, each, eol)
   const plain = edited({ ...change, add: change.add.map(({ name, value }) => ({ name, value })) })
   const isVerbatim = change.add.some(({ source }) => source !== undefined)
@@ -37,14 +37,14 @@ export function changeServers(text: string, format: Shape['format'], table: Tabl
 }
 
 /** The text of an entry, to be put back later as it was. */
-export function sourceOf(
+export function entrySource(
   text: string,
   format: Shape['format'],
   table: Table,
   name: string,
 ): string | undefined {
   try {
-    return EDITORS[format].sourceOf(text.replace(/^\uFEFF/, ''), table, name)
+    return EDITORS[format].entrySource(text.replace(/^\uFEFF/, ''), table, name)
   } catch (error) {
     if (error instanceof Refusal) return undefined
     throw error
@@ -54,7 +54,7 @@ export function sourceOf(
 /** What the file says once its servers are changed. */
 export function valueAfter(before: Fields, { path, isList }: Table, { remove, add }: Change): Fields {
   const present = valueAt(before, path)
-  const entries = entriesOf(present).filter(({ name }) => !remove.includes(name))
+  const entries = listEntries(present).filter(({ name }) => !remove.includes(name))
   const table = isList
     ? [
         ...entries.map(({ entry }) => entry),
@@ -73,14 +73,14 @@ function withValue(value: Fields, [key = '', ...rest]: readonly string[], inner:
 }
 
 /** Whether two texts say the same; an empty table is as good as none, and the order of servers says nothing. */
-export function saysTheSame(a: Fields, b: Fields, table: Table): boolean {
-  return normal(a, table) === normal(b, table)
+export function isSameConfig(a: Fields, b: Fields, table: Table): boolean {
+  return normalise(a, table) === normalise(b, table)
 }
 
-function normal(value: Fields, { path, isList }: Table): string {
+function normalise(value: Fields, { path, isList }: Table): string {
   const plain: Fields = JSON.parse(JSON.stringify(value))
   // A member of a list without a name is known by what it says.
-  const entries = entriesOf(valueAt(plain, path)).map(({ name, entry }) =>
+  const entries = listEntries(valueAt(plain, path)).map(({ name, entry }) =>
     canonicalJson(isList && !(isRecord(entry) && typeof entry.name === 'string') ? [entry] : [name, entry]),
   )
   const table = entries.length === 0 ? null : entries.sort()
@@ -103,7 +103,7 @@ function read(text: string, format: Shape['format']): Fields {
 
 function isMeant(text: string, format: Shape['format'], table: Table, wanted: string): boolean {
   const parsed = parseClient(text, format, '')
-  return 'value' in parsed && normal(parsed.value, table) === wanted
+  return 'value' in parsed && normalise(parsed.value, table) === wanted
 }
 
 /** Comments and trailing commas make it 0: many clients take neither. */

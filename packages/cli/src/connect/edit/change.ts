@@ -31,7 +31,7 @@ export interface Edit {
 /** One format. Nothing but the entries that are meant is touched: comments, order and blanks stay. */
 export interface Editor {
   /** The text of an entry, to be put back later. */
-  sourceOf(text: string, table: Table, name: string): string | undefined
+  entrySource(text: string, table: Table, name: string): string | undefined
   /** Throws `Refusal` where that cannot be done in place. */
   change(text: string, table: Table, change: Change, eol: string): string
 }

@@ -13,25 +13,25 @@ import {
 import { Refusal } from './refusal.js'
 
 export const jsonEditor: Editor = {
-  sourceOf(text, { path }, name) {
-    const root = rootOf(text)
+  entrySource(text, { path }, name) {
+    const root = parseRoot(text)
     const node = root && findNodeAtLocation(root, [...path, name])
     return node ? text.slice(node.offset, node.offset + node.length) : undefined
   },
   change(text, table, change, eol) {
-    const root = rootOf(text)
+    const root = parseRoot(text)
     if (!root) {
       const before = text.trim() === '' ? '' : `${text.trimEnd()}${eol}`
       return jsonEditor.change(`${before}{}${eol}`, table, change, eol)
     }
     const found = deepest(root, table.path, text)
     const [key, ...inner] = table.path.slice(found.depth)
-    const style = styleOf(root, text, eol)
-    if (key === undefined) return applyEdits(text, editsOf(found.node, change, text, style))
+    const style = detectStyle(root, text, eol)
+    if (key === undefined) return applyEdits(text, planEdits(found.node, change, text, style))
     if (change.add.length === 0) return text
     // The table first, and empty: so each entry is put in with the text that it had.
     const empty = { remove: [], add: [{ name: key, value: nested(inner, {}) }] }
-    return jsonEditor.change(applyEdits(text, editsOf(found.node, empty, text, style)), table, change, eol)
+    return jsonEditor.change(applyEdits(text, planEdits(found.node, empty, text, style)), table, change, eol)
   },
 }
 
@@ -41,7 +41,7 @@ interface Style {
   readonly unit: string | undefined
 }
 
-function rootOf(text: string): Node | undefined {
+function parseRoot(text: string): Node | undefined {
   return parseTree(text, [], { allowTrailingComma: true, disallowComments: false })
 }
 
@@ -66,7 +66,7 @@ function nested(path: readonly string[], value: unknown): unknown {
   return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value)
 }
 
-function styleOf(root: Node, text: string, eol: string): Style {
+function detectStyle(root: Node, text: string, eol: string): Style {
   if (!text.trim().includes('\n')) return { eol, unit: root.children?.length ? undefined : '  ' }
   const first = root.children?.[0]
   const indent = first ? indentAt(text, first.offset) : undefined
@@ -87,7 +87,7 @@ interface Member {
   readonly comma: number | undefined
 }
 
-function membersOf(node: Node, text: string): Member[] {
+function listMembers(node: Node, text: string): Member[] {
   const all = node.children ?? []
   return all.map((each, at) => {
     const end = each.offset + each.length
@@ -110,8 +110,8 @@ function commaBetween(text: string, from: number, until: number): number | undef
   return gap[before.length] === ',' ? from + before.length : undefined
 }
 
-function editsOf(node: Node, { remove, add }: Change, text: string, style: Style): Edit[] {
-  const members = membersOf(node, text)
+function planEdits(node: Node, { remove, add }: Change, text: string, style: Style): Edit[] {
+  const members = listMembers(node, text)
   const gone = members.filter(({ name }) => remove.includes(name))
   const rest = members.filter((each) => !gone.includes(each))
   const last = rest.at(-1)

@@ -2,17 +2,17 @@
 import { stringify } from 'smol-toml'
 import { applyEdits, type Edit, type Editor, lineAt, type NewEntry } from './change.js'
 import { Refusal } from './refusal.js'
-import { type Statement, statementsOf } from './toml-statements.js'
+import { listStatements, type Statement } from './toml-statements.js'
 
 export const tomlEditor: Editor = {
-  sourceOf(text, { path }, name) {
-    const ranges = rangesOf(text, statementsOf(text), [...path, name])
+  entrySource(text, { path }, name) {
+    const ranges = findRanges(text, listStatements(text), [...path, name])
     // Lines without a heading belong to the table above them, and mean something else at another place.
     const isWhole = ranges.length > 0 && ranges.every(({ start }) => /^[ \t]*\[/.test(text.slice(start)))
     return isWhole ? ranges.map(({ start, end }) => text.slice(start, end)).join('') : undefined
   },
   change(text, { path }, { remove, add }, eol) {
-    const statements = statementsOf(text)
+    const statements = listStatements(text)
     const inline = statements.find(
       (each) => each.kind !== 'table' && isSame(each.path, path.slice(0, each.path.length)),
     )
@@ -23,7 +23,7 @@ export const tomlEditor: Editor = {
         lineAt(text, inline.start),
       )
     const edits: Edit[] = remove.flatMap((name) =>
-      rangesOf(text, statements, [...path, name]).map(({ start, end }) => ({
+      findRanges(text, statements, [...path, name]).map(({ start, end }) => ({
         offset: start,
         // With the blank lines that parted it from the next.
         length: end + (/^(?:[ \t]*\r?\n)*/.exec(text.slice(end))?.[0].length ?? 0) - start,
@@ -32,14 +32,14 @@ export const tomlEditor: Editor = {
     )
     const rest = applyEdits(text, edits)
     if (add.length === 0) return rest
-    const added = add.map((each) => textOf(each, path, eol)).join(eol)
+    const added = add.map((each) => entryText(each, path, eol)).join(eol)
     if (rest.trim() === '') return rest + added
     const gap = /\n[ \t]*\r?\n$/.test(rest) ? '' : eol
     return `${rest}${rest.endsWith('\n') ? '' : eol}${gap}${added}`
   },
 }
 
-function textOf({ name, value, source }: NewEntry, path: readonly string[], eol: string): string {
+function entryText({ name, value, source }: NewEntry, path: readonly string[], eol: string): string {
   if (source !== undefined) return source.endsWith('\n') ? source : `${source}${eol}`
   const whole = path.reduceRight<Record<string, unknown>>((inner, key) => ({ [key]: inner }), {
     [name]: value,
@@ -49,7 +49,7 @@ function textOf({ name, value, source }: NewEntry, path: readonly string[], eol:
 }
 
 /** A table goes with all that is in it, its comments too; comments behind its last line belong to what follows. */
-function rangesOf(
+function findRanges(
   text: string,
   statements: readonly Statement[],
   path: readonly string[],

@@ -22,13 +22,13 @@ import {
 import { Refusal } from './refusal.js'
 
 export const yamlEditor: Editor = {
-  sourceOf(text, table, name) {
-    const found = tableIn(text, table)
+  entrySource(text, table, name) {
+    const found = findTable(text, table)
     const item = found?.items.find((each) => each.name === name)
     return item ? text.slice(item.start, item.end) : undefined
   },
   change(text, table, { remove, add }, eol) {
-    const found = tableIn(text, table)
+    const found = findTable(text, table)
     const key = table.path[0] ?? ''
     if (!found) {
       if (add.length === 0) return text
@@ -73,7 +73,7 @@ interface Found {
 }
 
 /** Undefined where the key is missing. */
-function tableIn(text: string, { path, isList }: Table): Found | undefined {
+function findTable(text: string, { path, isList }: Table): Found | undefined {
   const [key = ''] = path
   const { contents } = parseDocument(text, { keepSourceTokens: true })
   if (contents === null || (isScalar(contents) && contents.value === null)) return undefined

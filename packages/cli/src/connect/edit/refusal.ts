@@ -11,7 +11,7 @@ export class Refusal extends Error {
 }
 
 /** The refusal that was thrown; every other error is a fault of ours. */
-export function refusalIn(error: unknown): Refusal {
+export function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
   throw error
 }

@@ -10,7 +10,7 @@ export interface Statement {
 }
 
 /** The text is known to be TOML. */
-export function statementsOf(text: string): Statement[] {
+export function listStatements(text: string): Statement[] {
   const found: Statement[] = []
   let table: readonly string[] = []
   let at = 0

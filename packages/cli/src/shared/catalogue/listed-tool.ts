@@ -24,9 +24,10 @@ export interface Listing {
 }
 
 /** The tools of one value, or a sentence that says what is wrong with it. */
-export function listingOf(value: unknown): Listing | string {
+export function readListing(value: unknown): Listing | string {
   if (Array.isArray(value)) return { tools: value, isList: true, hasMore: false }
-  if (!isRecord(value)) return `${kindOf(value)} instead of a tool. Write { "name": …, "description": … }.`
+  if (!isRecord(value))
+    return `${describeKind(value)} instead of a tool. Write { "name": …, "description": … }.`
   const list = isRecord(value.result) ? value.result : value
   if (Array.isArray(list.tools)) {
     const server = value.server ?? list.server
@@ -48,15 +49,16 @@ export function listingOf(value: unknown): Listing | string {
 }
 
 /** One tool, or a sentence that says what is wrong with it. A schema is taken as it is: the index reads what it can of it. */
-export function listedTool(value: unknown, from: Listing, otherServer: string): ListedTool | string {
-  if (!isRecord(value)) return `${kindOf(value)} instead of a tool. Write { "name": …, "description": … }.`
+export function readListedTool(value: unknown, from: Listing, otherServer: string): ListedTool | string {
+  if (!isRecord(value))
+    return `${describeKind(value)} instead of a tool. Write { "name": …, "description": … }.`
   const { id, name, description, server, serverDescription, inputSchema } = value
   if (name === undefined || name === null || name === '') return 'a tool without a name. Give it a "name".'
   for (const [key, field] of Object.entries({ name, description, server, serverDescription }))
     if (field !== undefined && field !== null && typeof field !== 'string')
-      return `"${key}" is ${kindOf(field)}. Write a string.`
+      return `"${key}" is ${describeKind(field)}. Write a string.`
   if (id !== undefined && id !== null && typeof id !== 'string' && typeof id !== 'number')
-    return `"id" is ${kindOf(id)}. Write a string or a number, or leave it out.`
+    return `"id" is ${describeKind(id)}. Write a string or a number, or leave it out.`
   return {
     ...defined({ id: id === null || id === '' ? undefined : id }),
     tool: { ...value, name, description: description ?? '', inputSchema: inputSchema ?? {} } as Tool,
@@ -69,7 +71,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }
 
-function kindOf(value: unknown): string {
+function describeKind(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`

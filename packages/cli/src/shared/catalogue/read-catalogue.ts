@@ -5,7 +5,7 @@ import { explainBadJson, isRecord } from '@toolwell/core/internal'
 import { Problem } from '../problem.js'
 import { fileProblem, type Line, readBytes, readLines } from '../read-lines.js'
 import type { Terminal } from '../terminal.js'
-import { type ListedTool, type Listing, listedTool, listingOf } from './listed-tool.js'
+import { type ListedTool, type Listing, readListedTool, readListing } from './listed-tool.js'
 
 const FILES = /\.(?:json|jsonl|ndjson)$/i
 
@@ -17,7 +17,7 @@ export type Found =
 
 export async function* readCatalogue(path: string, { folder, input }: Terminal): AsyncGenerator<Found> {
   if (path === '-') {
-    yield* toolsIn(input, 'standard input', { list: '', line: '' })
+    yield* readTools(input, 'standard input', { list: '', line: '' })
     return
   }
   const full = resolve(folder, path)
@@ -26,7 +26,7 @@ export async function* readCatalogue(path: string, { folder, input }: Terminal):
   })
   if (!found.isDirectory()) {
     // The lines of one file are tools of any servers; the answer of one server is named after its file.
-    yield* toolsIn(readBytes(full, path, '--catalog'), path, { list: serverOf(path), line: '' })
+    yield* readTools(readBytes(full, path, '--catalog'), path, { list: serverName(path), line: '' })
     return
   }
   const entries = await readdir(full, { withFileTypes: true }).catch((error) => {
@@ -42,9 +42,9 @@ export async function* readCatalogue(path: string, { folder, input }: Terminal):
     )
   for (const name of names.sort()) {
     const place = join(path, name)
-    const server = serverOf(name)
+    const server = serverName(name)
     const bytes = readBytes(join(full, name), place, '--catalog')
-    yield* toolsIn(bytes, place, { list: server, line: server, besideOthers: true })
+    yield* readTools(bytes, place, { list: server, line: server, besideOthers: true })
   }
 }
 
@@ -56,25 +56,25 @@ interface Naming {
   readonly besideOthers?: boolean
 }
 
-async function* toolsIn(
+async function* readTools(
   bytes: AsyncIterable<Uint8Array>,
   place: string,
   naming: Naming,
 ): AsyncGenerator<Found> {
   let isFirst = true
   let hasMore = false
-  for await (const { at, value, problem } of valuesIn(readLines(bytes, place), place)) {
+  for await (const { at, value, problem } of readValues(readLines(bytes, place), place)) {
     if (problem !== undefined) {
       yield { kind: 'broken', place: at, problem }
     } else if (isFirst && naming.besideOthers && isOtherData(value)) {
       yield { kind: 'remark', text: `${place} holds no tools and is left out.` }
       return
     } else {
-      const listing = listingOf(value)
+      const listing = readListing(value)
       if (typeof listing === 'string') {
         yield { kind: 'broken', place: at, problem: listing }
       } else {
-        yield* toolsOf(listing, at, naming)
+        yield* listTools(listing, at, naming)
         // The pages of a long list may stand below each other.
         hasMore = listing.hasMore
       }
@@ -88,11 +88,11 @@ async function* toolsIn(
     }
 }
 
-function* toolsOf(listing: Listing, place: string, naming: Naming): Generator<Found> {
+function* listTools(listing: Listing, place: string, naming: Naming): Generator<Found> {
   const server = listing.isList ? naming.list : naming.line
   for (const [index, each] of listing.tools.entries()) {
     const where = listing.isList ? `${place}, tool ${index + 1}` : place
-    const listed = listedTool(each, listing, server)
+    const listed = readListedTool(each, listing, server)
     yield typeof listed === 'string'
       ? { kind: 'broken', place: where, problem: listed }
       : { kind: 'tool', place: where, listed }
@@ -109,7 +109,7 @@ interface Value {
  * The JSON values of a text: one on each line, or a single one over many lines. Where the first line is no value, all of the text is
  * read before that is decided; else a line is forgotten once it is read.
  */
-async function* valuesIn(lines: AsyncIterable<Line>, place: string): AsyncGenerator<Value> {
+async function* readValues(lines: AsyncIterable<Line>, place: string): AsyncGenerator<Value> {
   let isByLine = false
   const kept: Line[] = []
   for await (const line of lines) {
@@ -156,6 +156,6 @@ function isOtherData(value: unknown): boolean {
   return !Array.isArray(value) && !(isRecord(value) && keys.some((key) => Object.hasOwn(value, key)))
 }
 
-function serverOf(path: string): string {
+function serverName(path: string): string {
   return basename(path, extname(path))
 }

@@ -44,7 +44,7 @@ export interface Places {
   readonly env: Terminal['env']
 }
 
-export function homeOf(env: Terminal['env']): string {
+export function findHome(env: Terminal['env']): string {
   return env.HOME || env.USERPROFILE || homedir()
 }
 
@@ -63,13 +63,13 @@ export function claudeFolder(home: string, env: Terminal['env']): ClaudeFolder {
 }
 
 /** A file of a user. The client is there where the file is, or its marker. */
-export interface OwnFile extends ClientFile {
+export interface UserFile extends ClientFile {
   readonly marker: string
 }
 
 /** The files of this folder first: where both have a server of one name, it is the folder's that is meant here. */
 export function clientFiles(places: Places): ClientFile[] {
-  const all: ClientFile[] = [...folderFiles(places.folder), ...ownFiles(places)]
+  const all: ClientFile[] = [...folderFiles(places.folder), ...userFiles(places)]
   // The folder may be the home folder itself.
   return all.filter((each, at) => all.findIndex((other) => other.file === each.file) === at)
 }
@@ -104,7 +104,7 @@ export function folderFiles(folder: string): ClientFile[] {
 }
 
 /** Of the user, for all folders. */
-export function ownFiles({ home, platform, env }: Places): OwnFile[] {
+export function userFiles({ home, platform, env }: Places): UserFile[] {
   const settings = settingsFolder(home, platform, env)
   const xdg = env.XDG_CONFIG_HOME || join(home, '.config')
   const claude = claudeFolder(home, env)
@@ -114,9 +114,9 @@ export function ownFiles({ home, platform, env }: Places): OwnFile[] {
     marker: string,
     path: readonly string[],
     shape: ShapeName = 'servers',
-  ): OwnFile => ({ ...fileOf(client, join(marker, ...path), shape), marker })
+  ): UserFile => ({ ...fileOf(client, join(marker, ...path), shape), marker })
   /** There where the file is, and not before: the client makes it, and another one may own the folder. */
-  const only = (client: ClientName, file: string, shape: ShapeName = 'servers'): OwnFile => ({
+  const only = (client: ClientName, file: string, shape: ShapeName = 'servers'): UserFile => ({
     ...fileOf(client, file, shape),
     marker: file,
   })

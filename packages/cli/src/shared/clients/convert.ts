@@ -1,7 +1,7 @@
 /** An entry of another client with the keys of toolwell.json. What only that client writes is brought into the common form first. */
 import { isRecord } from '@toolwell/core/internal'
 import { type Translated, translateEntry, withCommonVariables } from '@toolwell/mcp/internal'
-import { type Inputs, inputsIn } from './inputs.js'
+import { findInputs, type Inputs } from './inputs.js'
 import type { Fields, Shape } from './shapes.js'
 
 export interface Converted extends Translated {
@@ -9,7 +9,7 @@ export interface Converted extends Translated {
 }
 
 /** `folder`: what relative paths start from; `whole`: the file. A sentence where it is no server. */
-export function convert(
+export function convertEntry(
   value: unknown,
   { common, variables }: Shape,
   whole: Fields,
@@ -24,5 +24,5 @@ export function convert(
   const { entry, left } = translateEntry(withCommonVariables(made, variables) as Fields, folder)
   if (typeof entry.command !== 'string' && typeof entry.url !== 'string')
     return 'it has neither a command nor a url'
-  return { entry, left, inputs: inputsIn(made) }
+  return { entry, left, inputs: findInputs(made) }
 }

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs'
 import type { ClientFile } from './clients.js'
 import { ENTRY_NAME } from './entry.js'
 import { parseClient } from './parse-client.js'
-import { entriesOf, valueAt } from './read-client.js'
-import { shapeOf } from './shapes.js'
+import { listEntries, valueAt } from './read-client.js'
+import { findShape } from './shapes.js'
 
 /** A file that cannot be read is not looked at: its client tells its user. */
-export function entryIn({ file, shape: name }: ClientFile): unknown {
-  const { format, tables } = shapeOf(name)
+export function readToolwellEntry({ file, shape: name }: ClientFile): unknown {
+  const { format, tables } = findShape(name)
   let text: string
   try {
     text = readFileSync(file, 'utf8')
@@ -20,6 +20,6 @@ export function entryIn({ file, shape: name }: ClientFile): unknown {
   const parsed = parseClient(text, format, file)
   if ('problem' in parsed) return undefined
   return tables
-    .flatMap((path) => entriesOf(valueAt(parsed.value, path)))
+    .flatMap((path) => listEntries(valueAt(parsed.value, path)))
     .find((each) => each.name === ENTRY_NAME)?.entry
 }

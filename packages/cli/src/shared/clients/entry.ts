@@ -6,11 +6,11 @@ import type { Fields, ShapeName } from './shapes.js'
 export const ENTRY_NAME = 'toolwell'
 
 /** The command line of the entry. Node and the script are absolute: a client may be started without the PATH of a shell. */
-export function entryLine([node, script]: Terminal['program'], profile?: string): [string, ...string[]] {
+export function entryCommand([node, script]: Terminal['program'], profile?: string): [string, ...string[]] {
   return [node, script, 'serve', '--stdio', ...(profile === undefined ? [] : ['--profile', profile])]
 }
 
-export function entryOf(shape: ShapeName, [node, ...args]: readonly [string, ...string[]]): Fields {
+export function createEntry(shape: ShapeName, [node, ...args]: readonly [string, ...string[]]): Fields {
   switch (shape) {
     case 'claude-code':
     case 'vscode':
@@ -39,7 +39,7 @@ export function entryOf(shape: ShapeName, [node, ...args]: readonly [string, ...
 }
 
 /** The command line that an entry of any client starts. */
-export function commandLineOf(entry: unknown): string[] {
+export function readCommandLine(entry: unknown): string[] {
   if (!isRecord(entry)) return []
   const { command, cmd, args } = entry
   const words = [command ?? cmd, args].flat()
@@ -47,9 +47,9 @@ export function commandLineOf(entry: unknown): string[] {
 }
 
 /** Whether an entry starts the gateway, of this Toolwell or of one in another place: through npm and a shell, too. */
-export function isOurs(entry: unknown): boolean {
+export function startsToolwell(entry: unknown): boolean {
   // A shell is given its words in one, with quotes.
-  const words = commandLineOf(entry)
+  const words = readCommandLine(entry)
     .flatMap((word) => word.split(/[\s'"]+/))
     .filter((word) => word !== '' && word !== '--')
   return words.some((word, at) => words[at + 1] === 'serve' && PROGRAM.test(word))

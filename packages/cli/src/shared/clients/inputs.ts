@@ -4,7 +4,7 @@ import { withCommonVariables } from '@toolwell/mcp/internal'
 /** Ids of inputs, by the variable that stands for each here. */
 export type Inputs = ReadonlyMap<string, string>
 
-export function inputsIn(entry: unknown): Inputs {
+export function findInputs(entry: unknown): Inputs {
   const found = JSON.stringify(entry ?? null).matchAll(/\$\{input:([\w.-]+)\}/g)
   return new Map(
     [...found].map(([whole, id = '']) => {
@@ -15,7 +15,7 @@ export function inputsIn(entry: unknown): Inputs {
 }
 
 /** A message of the config in the words of the client's own file. */
-export function namingInput(message: string, inputs: Inputs): string {
+export function nameInput(message: string, inputs: Inputs): string {
   const [, name = ''] = /the environment variable (\w+) is not set/.exec(message) ?? []
   const id = inputs.get(name)
   return id === undefined

@@ -2,22 +2,25 @@
 import { defaultGatewayFolder, findDaemon } from '@toolwell/gateway/bridge'
 import { npmStartFolder } from '../npm-start.js'
 import type { Terminal } from '../terminal.js'
-import { isOurs } from './entry.js'
+import { startsToolwell } from './entry.js'
 import type { Fields } from './shapes.js'
 
 /** Of an entry with the keys of toolwell.json. */
-export type IsItself = (entry: Fields) => boolean
+export type IsGateway = (entry: Fields) => boolean
 
 /** Those of `toolwell serve` and of `npm start`, where nobody asked for others. */
 const USUAL_PORTS = [7411, 7412]
 
 /** Gateways that run are asked for their ports. */
-export async function knowItself({ env, program }: Pick<Terminal, 'env' | 'program'>): Promise<IsItself> {
+export async function createGatewayCheck({
+  env,
+  program,
+}: Pick<Terminal, 'env' | 'program'>): Promise<IsGateway> {
   const folders = [defaultGatewayFolder(env), npmStartFolder(program)]
   const found = await Promise.all(folders.map((folder) => findDaemon(folder)))
   const ports = found.flatMap((each) => (each.kind === 'none' ? [] : [each.file.port]))
   const own = new Set([...USUAL_PORTS, ...ports])
-  return (entry) => isOurs(entry) || (typeof entry.url === 'string' && isOwnAddress(entry.url, own))
+  return (entry) => startsToolwell(entry) || (typeof entry.url === 'string' && isOwnAddress(entry.url, own))
 }
 
 function isOwnAddress(text: string, ports: ReadonlySet<number>): boolean {

@@ -17,15 +17,15 @@ const MOST_CHARACTERS = 32 * 1024 * 1024
 /** Messages of the parsers show the line, which may hold a secret: only its number is given. */
 export function parseClient(text: string, format: Shape['format'], file: string): ParsedClient {
   if (text.replace(/^\uFEFF/, '').trim() === '') return { value: {} }
-  if (format === 'toml') return toml(text.replace(/^\uFEFF/, ''))
-  if (format === 'yaml') return yaml(text.replace(/^\uFEFF/, ''))
+  if (format === 'toml') return readToml(text.replace(/^\uFEFF/, ''))
+  if (format === 'yaml') return readYaml(text.replace(/^\uFEFF/, ''))
   const { value, problems } = readDocument(text, file, { most: MOST_CHARACTERS })
   if (value) return { value }
   const [{ message, line } = { message: 'it cannot be read', line: undefined }] = problems
   return { problem: line === undefined ? { message } : { message, line } }
 }
 
-function toml(text: string): ParsedClient {
+function readToml(text: string): ParsedClient {
   try {
     return { value: withNumbers(parseToml(text, { integersAsBigInt: 'asNeeded' })) as Fields }
   } catch (error) {
@@ -43,7 +43,7 @@ function withNumbers(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withNumbers(each)]))
 }
 
-function yaml(text: string): ParsedClient {
+function readYaml(text: string): ParsedClient {
   const document = parseDocument(text)
   const [error] = document.errors
   const line = error?.linePos?.[0].line

@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs'
 import { isRecord } from '@toolwell/core/internal'
 import { entryFolder } from '@toolwell/mcp/internal'
 import type { ClientFile } from './clients.js'
-import { type Converted, convert } from './convert.js'
-import type { IsItself } from './itself.js'
+import { type Converted, convertEntry } from './convert.js'
+import type { IsGateway } from './itself.js'
 import { parseClient } from './parse-client.js'
-import { type Fields, type Shape, shapeOf } from './shapes.js'
+import { type Fields, findShape, type Shape } from './shapes.js'
 import type { IsOff } from './switches.js'
 
 export interface ClientServers {
@@ -20,13 +20,13 @@ export interface ClientServers {
 }
 
 /** What is known of entries beside what they say. */
-export interface Knowledge {
+export interface EntryChecks {
   readonly isOff: IsOff
-  readonly isItself: IsItself
+  readonly isGateway: IsGateway
 }
 
 /** Undefined where there is no such file, or no server in it. */
-export function readClient(from: ClientFile, folder: string, known: Knowledge): ClientServers | undefined {
+export function readClient(from: ClientFile, folder: string, known: EntryChecks): ClientServers | undefined {
   const nothing = { from, servers: new Map(), refused: new Map() }
   let text: string
   try {
@@ -37,7 +37,7 @@ export function readClient(from: ClientFile, folder: string, known: Knowledge): 
       ? undefined
       : { ...nothing, problem: `it cannot be read (${code})` }
   }
-  const shape = shapeOf(from.shape)
+  const shape = findShape(from.shape)
   const parsed = parseClient(text, shape.format, from.file)
   if ('problem' in parsed) {
     const { message, line } = parsed.problem
@@ -47,10 +47,10 @@ export function readClient(from: ClientFile, folder: string, known: Knowledge): 
   const { value } = parsed
   const projects =
     from.shape === 'claude-code' ? valueAt(value, ['projects', folder, 'mcpServers']) : undefined
-  return serversOf(from, known, value, [
+  return convertEntries(from, known, value, [
     // What was added for this folder alone counts first.
-    ...entriesOf(projects).map((each) => ({ ...each, beside: folder })),
-    ...shape.tables.flatMap((path) => entriesOf(valueAt(value, path)).map((each) => ({ ...each, beside }))),
+    ...listEntries(projects).map((each) => ({ ...each, beside: folder })),
+    ...shape.tables.flatMap((path) => listEntries(valueAt(value, path)).map((each) => ({ ...each, beside }))),
   ])
 }
 
@@ -59,27 +59,27 @@ export function readTable(
   from: ClientFile,
   value: Fields,
   path: readonly string[],
-  known: Knowledge,
+  known: EntryChecks,
 ): ClientServers {
   const beside = entryFolder(from.file)
-  const entries = entriesOf(valueAt(value, path)).map((each) => ({ ...each, beside }))
-  return serversOf(from, known, value, entries) ?? { from, servers: new Map(), refused: new Map() }
+  const entries = listEntries(valueAt(value, path)).map((each) => ({ ...each, beside }))
+  return convertEntries(from, known, value, entries) ?? { from, servers: new Map(), refused: new Map() }
 }
 
 /** `beside`: the folder that relative paths of an entry start from. */
-function serversOf(
+function convertEntries(
   from: ClientFile,
-  { isOff, isItself }: Knowledge,
+  { isOff, isGateway }: EntryChecks,
   whole: Fields,
   entries: readonly { readonly name: string; readonly entry: unknown; readonly beside: string }[],
 ): ClientServers | undefined {
-  const shape: Shape = shapeOf(from.shape)
+  const shape: Shape = findShape(from.shape)
   const servers = new Map<string, Converted>()
   const refused = new Map<string, string>()
   for (const { name, entry, beside } of entries) {
-    const made = nameProblem(name) ?? convert(entry, shape, whole, beside)
+    const made = nameProblem(name) ?? convertEntry(entry, shape, whole, beside)
     if (typeof made === 'string') refused.set(name, made)
-    else if (isItself(made.entry)) refused.set(name, 'it is Toolwell itself: one entry of it is enough')
+    else if (isGateway(made.entry)) refused.set(name, 'it is Toolwell itself: one entry of it is enough')
     else if (!servers.has(name))
       servers.set(name, isOff(from, name) ? { ...made, entry: { ...made.entry, enabled: false } } : made)
   }
@@ -87,7 +87,7 @@ function serversOf(
 }
 
 /** Of an object by key; of a list by the name of each. */
-export function entriesOf(table: unknown): { readonly name: string; readonly entry: unknown }[] {
+export function listEntries(table: unknown): { readonly name: string; readonly entry: unknown }[] {
   if (Array.isArray(table))
     return table.map((entry: unknown, at) => ({
       name: isRecord(entry) && typeof entry.name === 'string' ? entry.name : `number ${at + 1}`,

@@ -53,7 +53,7 @@ export const SHAPES = {
 
 export type ShapeName = keyof typeof SHAPES
 
-export function shapeOf(name: ShapeName): Shape {
+export function findShape(name: ShapeName): Shape {
   return SHAPES[name]
 }
 

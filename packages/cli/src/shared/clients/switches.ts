@@ -10,7 +10,7 @@ import type { Fields } from './shapes.js'
 /** Whether a server of that file is switched off by such a list. */
 export type IsOff = (from: ClientFile, name: string) => boolean
 
-export function switchesOf({ home, folder, env }: Pick<Places, 'home' | 'folder' | 'env'>): IsOff {
+export function readSwitches({ home, folder, env }: Pick<Places, 'home' | 'folder' | 'env'>): IsOff {
   const gemini = geminiSwitches(home, folder, '.gemini')
   const qwen = geminiSwitches(home, folder, '.qwen')
   const claude = claudeSwitches(claudeFolder(home, env), folder)
@@ -24,7 +24,7 @@ export function switchesOf({ home, folder, env }: Pick<Places, 'home' | 'folder'
 /** What is excluded anywhere is off; of two lists of what is allowed, that of the folder counts. */
 function geminiSwitches(home: string, folder: string, inside: '.gemini' | '.qwen') {
   const lists = [folder, home]
-    .map((place) => contentOf(join(place, inside, 'settings.json')))
+    .map((place) => readSettings(join(place, inside, 'settings.json')))
     .map((settings) => {
       const mcp = isRecord(settings.mcp) ? settings.mcp : {}
       return {
@@ -39,13 +39,13 @@ function geminiSwitches(home: string, folder: string, inside: '.gemini' | '.qwen
 
 /** `isShared`: of the folder's `.mcp.json`, whose servers are agreed to one by one. */
 function claudeSwitches(own: ClaudeFolder, folder: string) {
-  const { projects } = contentOf(own.file)
+  const { projects } = readSettings(own.file)
   const here = isRecord(projects) && Object.hasOwn(projects, folder) ? projects[folder] : undefined
   const places = [
     isRecord(here) ? here : {},
-    contentOf(join(folder, '.claude', 'settings.local.json')),
-    contentOf(join(folder, '.claude', 'settings.json')),
-    contentOf(join(own.settings, 'settings.json')),
+    readSettings(join(folder, '.claude', 'settings.local.json')),
+    readSettings(join(folder, '.claude', 'settings.json')),
+    readSettings(join(own.settings, 'settings.json')),
   ]
   const listed = (key: string) => places.flatMap((place) => namesIn(place[key]) ?? [])
   const off = listed('disabledMcpServers')
@@ -65,7 +65,7 @@ function namesIn(value: unknown): string[] | undefined {
 }
 
 /** A file that cannot be read switches nothing off; where it has servers too, that it is broken is told there. */
-function contentOf(file: string): Fields {
+function readSettings(file: string): Fields {
   try {
     return readDocument(readFileSync(file, 'utf8'), file).value ?? {}
   } catch {

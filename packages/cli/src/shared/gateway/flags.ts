@@ -15,6 +15,6 @@ export function gatewayFolder(given: string | undefined, { env, folder }: Termin
 }
 
 /** What a command needs beside its own words to reach the gateway on this folder: nothing where it is the usual one. */
-export function folderWords(folder: string, env: Terminal['env']): string {
+export function folderArgument(folder: string, env: Terminal['env']): string {
   return folder === defaultGatewayFolder(env) ? '' : ` --folder ${shellWord(folder)}`
 }

@@ -6,7 +6,7 @@ import { plural } from '../table.js'
 const MOST_NAMED = 10
 
 /** `config`: the file that a command about the server has to name; `name`: how the command is called. */
-export function heldBackLines(
+export function quarantinedLines(
   server: string,
   tools: readonly string[],
   config: string | undefined,

@@ -2,7 +2,7 @@
 import type { HallReport } from '@toolwell/gateway'
 
 /** `name`: how the command is called. */
-export function noServers(
+export function noServersLine(
   { files, missing, problems }: Pick<HallReport, 'files' | 'missing' | 'problems'>,
   name: string,
 ): string {

@@ -9,6 +9,6 @@ const CHANGES: readonly WarningCode[] = [
 ]
 
 /** That they were seen for the first time is not a change. */
-export function changesIn(warnings: readonly ServerWarning[]): ServerWarning[] {
+export function findChanges(warnings: readonly ServerWarning[]): ServerWarning[] {
   return warnings.filter(({ code }) => CHANGES.includes(code))
 }

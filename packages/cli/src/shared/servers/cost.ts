@@ -21,7 +21,7 @@ export interface SurfaceCost {
 /** The wire that most servers of models speak. */
 const WIRE = 'openai-chat'
 
-export function costOf({ wireName, tool }: Entry, tokenizer: Tokenizer): ToolCost {
+export function measureTool({ wireName, tool }: Entry, tokenizer: Tokenizer): ToolCost {
   const { description = '', inputSchema, title, card } = tool
   const said = [card, description, title]
     .map((text) => tellingLine(text ?? '', 160))
@@ -42,7 +42,7 @@ export interface SurfaceSource {
 }
 
 /** The first request of a conversation over these sources. */
-export async function surfaceOf(
+export async function measureSurface(
   sources: readonly SurfaceSource[],
   mode: 'auto' | 'on',
   tokenizer: Tokenizer,

@@ -21,7 +21,7 @@ export const serverFlags = {
 } as const
 
 /** In milliseconds. */
-export function timeoutOf(text: string | undefined, flag = '--timeout'): number {
+export function readTimeout(text: string | undefined, flag = '--timeout'): number {
   if (text === undefined) return 30_000
   const seconds = Number(text)
   if (!/^\d+(?:\.\d+)?$/.test(text) || seconds <= 0 || seconds > 3600)
@@ -32,7 +32,7 @@ export function timeoutOf(text: string | undefined, flag = '--timeout'): number 
   return seconds * 1000
 }
 
-export function wholeNumber(flag: string, text: string | undefined): number | undefined {
+export function readTokenLimit(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const number = Number(text)
   if (!/^\d+$/.test(text) || number < 1 || !Number.isSafeInteger(number))

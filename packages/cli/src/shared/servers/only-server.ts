@@ -1,7 +1,7 @@
 /** The one name of a server that a verb is called with. */
 import { usageProblem } from '../problem.js'
 
-export function onlyServer(words: readonly string[], verb: string): string {
+export function readServerName(words: readonly string[], verb: string): string {
   const [name = '', ...rest] = words
   if (name === '') throw usageProblem('No server is given.', `Write: toolwell ${verb} NAME`)
   if (rest.length > 0)

@@ -9,7 +9,7 @@ import {
   describeProblem,
   loadConfig,
 } from '@toolwell/mcp'
-import { asCalled } from '../called-as.js'
+import { withCommandName } from '../called-as.js'
 import { Problem } from '../problem.js'
 import type { Terminal } from '../terminal.js'
 
@@ -43,7 +43,7 @@ export async function readConfig(
       { reason: 'no-config' },
     )
   const told = config.problems.map(describeProblem)
-  const isShown = showsRefused && refusedIn(config, profile).length > 0
+  const isShown = showsRefused && findRefused(config, profile).length > 0
   if (config.servers.length === 0 && !isShown)
     throw new Problem(
       told.length > 0
@@ -55,12 +55,12 @@ export async function readConfig(
       { reason: 'no-servers', details: { problems: config.problems } },
     )
   for (const problem of isQuiet ? [] : config.problems)
-    await errors.write(`${asCalled(toldAs(problem), name)}\n`)
+    await errors.write(`${withCommandName(problemLine(problem), name)}\n`)
   return config
 }
 
 /** The first problem of each server that is not used because of its entry, in order of name. */
-export function refusedIn(
+export function findRefused(
   { problems, servers, profiles }: Config,
   profile: string | undefined,
 ): (ConfigProblem & { readonly server: string })[] {
@@ -77,5 +77,5 @@ export function refusedIn(
   return refused.sort((a, b) => (a.server < b.server ? -1 : 1))
 }
 
-const toldAs = (problem: ConfigProblem) =>
+const problemLine = (problem: ConfigProblem) =>
   `toolwell: ${problem.severity === 'error' ? 'error: ' : ''}${describeProblem(problem)}`

@@ -8,7 +8,7 @@ export interface WaitingCommand {
   readonly commands: readonly string[]
 }
 
-export function waitingCommands({
+export function findWaitingCommands({
   config,
   firstUse,
 }: Pick<OpenServers, 'config' | 'firstUse'>): WaitingCommand[] {

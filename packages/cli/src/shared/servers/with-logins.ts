@@ -1,7 +1,7 @@
 /** Logins as the library keeps them, so that every program of the user finds them. */
 import { diskLogins, type LoginStore } from '@toolwell/mcp'
 import { defaultLoginFolder, describeWarning } from '@toolwell/mcp/internal'
-import { asCalled } from '../called-as.js'
+import { withCommandName } from '../called-as.js'
 import type { Terminal } from '../terminal.js'
 
 /** What is wrong with their files goes to standard error, once and at the end. */
@@ -17,6 +17,6 @@ export async function withLogins<T>(
   try {
     return await work(store)
   } finally {
-    for (const warning of warnings) await errors.write(`toolwell: ${asCalled(warning, name)}.\n`)
+    for (const warning of warnings) await errors.write(`toolwell: ${withCommandName(warning, name)}.\n`)
   }
 }

@@ -18,10 +18,10 @@ import {
   defaultLoginFolder,
   describeWarning,
 } from '@toolwell/mcp/internal'
-import { asCalled } from '../called-as.js'
+import { withCommandName } from '../called-as.js'
 import { withStatus } from '../status.js'
 import type { Terminal } from '../terminal.js'
-import { type ReadOptions, readConfig, refusedIn } from './read-config.js'
+import { findRefused, type ReadOptions, readConfig } from './read-config.js'
 
 export interface OpenServers {
   readonly config: Config
@@ -101,8 +101,15 @@ export async function withServers<T>(
       },
     )
     for (const warning of warnings)
-      await terminal.errors.write(`toolwell: ${asCalled(describeWarning(warning), terminal.name)}\n`)
-    return await work({ config, refused: refusedIn(config, reading.profile), well, servers, firstUse, took })
+      await terminal.errors.write(`toolwell: ${withCommandName(describeWarning(warning), terminal.name)}\n`)
+    return await work({
+      config,
+      refused: findRefused(config, reading.profile),
+      well,
+      servers,
+      firstUse,
+      took,
+    })
   } finally {
     await servers.close()
   }
