@@ -20,5 +20,5 @@ if (!existsSync(main) && existsSync(source)) {
 const words = process.argv.slice(2)
 // A stdio client of the gateway loads next to nothing; everything else is the command.
 const isStdio = words[0] === 'serve' && words.includes('--stdio')
-const thin = new URL('../dist/serve/thin.js', import.meta.url)
+const thin = new URL('../dist/serve/run-stdio.js', import.meta.url)
 if (!isStdio || !(await (await import(thin.href)).runThin(words))) await import(main.href)

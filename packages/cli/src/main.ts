@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runToolwell } from './command.js'
-import { findCommandName } from './shared/called-as.js'
-import { currentFolder } from './shared/current-folder.js'
+import { currentFolder } from './serve/run-stdio.js'
 import { Problem } from './shared/problem.js'
 import { type Output, OutputClosed } from './shared/terminal.js'
+import { findCommandName } from './shared/this-command.js'
 
 function createOutput(stream: NodeJS.WriteStream): Output {
   let failure: NodeJS.ErrnoException | undefined

@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { findCommandName, withCommandName } from '../src/shared/called-as.js'
+import { findCommandName, withCommandName } from '../src/shared/this-command.js'
 import { homeWith, misbehaving } from './support/home.js'
 import { folderWith, script, toolwell } from './support/run.js'
 

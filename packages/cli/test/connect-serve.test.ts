@@ -6,7 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { parse as parseToml } from 'smol-toml'
 import { expect, it, onTestFinished } from 'vitest'
 import { parse as parseYaml } from 'yaml'
-import { readCommandLine } from '../src/shared/clients/entry.js'
+import { readCommandLine } from '../src/shared/clients/toolwell-entry.js'
 import { homeWith, real } from './support/home.js'
 
 const { command, args } = real('everything')

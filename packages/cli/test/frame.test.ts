@@ -215,7 +215,7 @@ describe('the sources', () => {
     const touching = files.filter((file) =>
       /\b(?:process|console)\./.test(readFileSync(join(source, file), 'utf8')),
     )
-    expect(touching.sort()).toEqual(['main.ts', join('serve', 'thin.ts')])
+    expect(touching.sort()).toEqual(['main.ts', join('serve', 'run-stdio.ts')])
   })
 })
 

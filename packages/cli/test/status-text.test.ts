@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process'
 import type { GatewayReport } from '@toolwell/gateway'
 import { type DaemonFile, shellWord } from '@toolwell/gateway/bridge'
 import { expect, it } from 'vitest'
-import { untrustedLine } from '../src/shared/gateway/untrusted-line.js'
-import { statusText } from '../src/status/text.js'
+import { untrustedLine } from '../src/shared/gateway/report-lines.js'
+import { statusText } from '../src/status/verb.js'
 
 const file: DaemonFile = {
   pid: 1,

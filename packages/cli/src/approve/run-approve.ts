@@ -2,8 +2,7 @@
 import { matchesGlob } from '@toolwell/core/internal'
 import { approveCommands, showEndpoint } from '@toolwell/mcp/internal'
 import { type LockChange, visible } from '@toolwell/mcp/lock'
-import { diffText } from '../lock/diff-text.js'
-import { changesJson, type Groups, groupServers } from '../lock/groups.js'
+import { changesJson, diffText, type Groups, groupServers } from '../lock/groups.js'
 import {
   approvePending,
   changeName,
@@ -13,12 +12,11 @@ import {
   poisonedLine,
   selectPending,
 } from '../lock/pending.js'
-import { isInteractive } from '../shared/ask-yes.js'
+import { plural } from '../shared/layout.js'
 import { readLines } from '../shared/read-lines.js'
-import { findWaitingCommands, type WaitingCommand } from '../shared/servers/waiting-commands.js'
+import { findWaitingCommands, type WaitingCommand } from '../shared/servers/server-facts.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
-import { plural } from '../shared/table.js'
-import { painter, type Terminal } from '../shared/terminal.js'
+import { isInteractive, painter, type Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
 
 export interface ApproveOptions {

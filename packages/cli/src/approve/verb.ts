@@ -1,7 +1,7 @@
 /** `toolwell approve`: shows what waits, one diff after the other, and asks. */
-import { despiteFindings } from '../lock/despite-findings.js'
+
 import { usageProblem } from '../shared/problem.js'
-import { readTimeout, serverFlags } from '../shared/servers/flags.js'
+import { despiteFindings, readTimeout, serverFlags } from '../shared/servers/flags.js'
 import { defineVerb } from '../shared/verb.js'
 
 export const approve = defineVerb({

@@ -14,7 +14,7 @@ import {
 import { chmod, chown, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 import { makeFolder } from '@toolwell/core/internal/node'
-import { Refusal } from './edit/refusal.js'
+import { Refusal } from './edit/change.js'
 
 export interface ClientState {
   /** Where links lead to: the link stays, and its target is replaced. */

@@ -3,35 +3,33 @@ import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
 import { type ConfigProblem, defaultConfigFiles, loadConfig, type ServerConfig } from '@toolwell/mcp'
-import { type Addition, planImport } from '../import/plan.js'
-import { readTarget } from '../import/target.js'
+import { type Addition, planImport, readTarget } from '../import/plan.js'
 import type { UserFile } from '../shared/clients/clients.js'
+import {
+  type ClientServers,
+  type EntryChecks,
+  listEntries,
+  parseClient,
+  readTable,
+  valueAt,
+} from '../shared/clients/read-client.js'
+import { findShape } from '../shared/clients/shapes.js'
 import {
   createEntry,
   ENTRY_NAME,
   entryCommand,
   readCommandLine,
+  readToolwellEntry,
   startsToolwell,
-} from '../shared/clients/entry.js'
-import { readToolwellEntry } from '../shared/clients/entry-in.js'
-import { parseClient } from '../shared/clients/parse-client.js'
-import {
-  type ClientServers,
-  type EntryChecks,
-  listEntries,
-  readTable,
-  valueAt,
-} from '../shared/clients/read-client.js'
-import { findShape } from '../shared/clients/shapes.js'
+} from '../shared/clients/toolwell-entry.js'
 import type { Terminal } from '../shared/terminal.js'
 import { type ClientState, decodeText, readState } from './client-file.js'
 import type { NewEntry, Table } from './edit/change.js'
+import { asRefusal, Refusal } from './edit/change.js'
 import { changeServers, entrySource } from './edit/change-servers.js'
-import { asRefusal, Refusal } from './edit/refusal.js'
-import { overrideNotes } from './narrower.js'
+import { explainProblem, overrideNotes } from './notes.js'
 import type { ClientRecord, Records, TakenEntry } from './records.js'
 import { restore } from './restore.js'
-import { explainProblem } from './why-it-stays.js'
 
 /** Where imported servers go, in toolwell.json. */
 export const SERVERS: Table = { path: ['mcpServers'], isList: false }

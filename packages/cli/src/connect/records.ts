@@ -1,9 +1,10 @@
 /** What was changed where, with the bytes from before: in the user's folder for data, for its owner alone. */
+
 import { createHash, randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
-import { makeFolder } from '@toolwell/core/internal/node'
+import { makeFolder, withFileLock } from '@toolwell/core/internal/node'
 import { defaultFirstUseFolder } from '@toolwell/mcp/internal'
 import { SHAPES, type ShapeName } from '../shared/clients/shapes.js'
 import { Problem } from '../shared/problem.js'
@@ -189,6 +190,28 @@ function writeWhole(file: string, content: string | Buffer): void {
       `${file} cannot be written (${code}).`,
       'Check that its folder may be written to. No client was changed.',
       { cause, reason: 'unwritable' },
+    )
+  }
+}
+
+// One `connect` or `undo` writes at a time.
+
+export async function withLock<T>({ folder }: Records, task: () => Promise<T>): Promise<T> {
+  let isMine = false
+  try {
+    // Copies of configs are kept there: for their owner alone.
+    makeFolder(folder, 0o700)
+    return await withFileLock(join(folder, 'connect'), () => {
+      isMine = true
+      return task()
+    })
+  } catch (error) {
+    if (isMine) throw error
+    const { message, code } = error as NodeJS.ErrnoException
+    throw new Problem(
+      `${folder} cannot be used: ${code ?? message}. Nothing was written.`,
+      'Check that the folder may be written to, and that no other connect or undo is running.',
+      { reason: 'unwritable', cause: error },
     )
   }
 }

@@ -1,12 +1,11 @@
 /** A client's file as it was before it was connected: to the byte where that is possible, otherwise with what was changed since. */
 import { canonicalJson } from '@toolwell/core/internal'
-import { ENTRY_NAME, startsToolwell } from '../shared/clients/entry.js'
-import { parseClient } from '../shared/clients/parse-client.js'
-import { listEntries, valueAt } from '../shared/clients/read-client.js'
+import { listEntries, parseClient, valueAt } from '../shared/clients/read-client.js'
 import { type Fields, findShape } from '../shared/clients/shapes.js'
+import { ENTRY_NAME, startsToolwell } from '../shared/clients/toolwell-entry.js'
 import { decodeText, digestBytes } from './client-file.js'
+import { Refusal } from './edit/change.js'
 import { changeServers, isSameConfig, valueAfter } from './edit/change-servers.js'
-import { Refusal } from './edit/refusal.js'
 import type { ClientRecord, TakenEntry } from './records.js'
 
 export interface Restored {

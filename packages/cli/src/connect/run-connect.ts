@@ -1,23 +1,23 @@
 /** Plans, shows, asks, and writes: twice planned, because a file may change while its owner reads. */
+
 import { platform } from 'node:os'
+import { defined } from '@toolwell/core/internal'
 import { defaultConfigFiles } from '@toolwell/mcp'
 import { shortenPath } from '../import/text.js'
-import { askYes, isInteractive } from '../shared/ask-yes.js'
 import { findHome } from '../shared/clients/clients.js'
-import { entryCommand } from '../shared/clients/entry.js'
-import { createGatewayCheck } from '../shared/clients/itself.js'
-import { readSwitches } from '../shared/clients/switches.js'
+import { readSwitches } from '../shared/clients/disabled-servers.js'
+import { createGatewayCheck, entryCommand } from '../shared/clients/toolwell-entry.js'
+import { plural } from '../shared/layout.js'
 import { Problem } from '../shared/problem.js'
-import { plural } from '../shared/table.js'
-import { painter, type Terminal } from '../shared/terminal.js'
+import { askYes, isInteractive, painter, type Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
-import { type ConnectPlan, planConnect, type RefusedClient } from './connect-plan.js'
-import { Refusal } from './edit/refusal.js'
-import { openRecords, recordsFolder } from './records.js'
+import { digestBytes, replaceFile, sweepDrafts } from './client-file.js'
+import { type ClientPlan, type ConnectPlan, planConnect, type RefusedClient } from './connect-plan.js'
+import { asRefusal, Refusal } from './edit/change.js'
+import { type ClientRecord, openRecords, type Records, recordsFolder, withLock } from './records.js'
+import { addServers, planPrune, prune } from './servers-file.js'
 import { findTargets } from './targets.js'
 import { connectJson, connectText, question, refusalText } from './text.js'
-import { withLock } from './with-lock.js'
-import { type Connected, writeConnect } from './write-connect.js'
 
 export interface ConnectOptions {
   readonly clients: readonly string[]
@@ -116,5 +116,68 @@ function throwAsProblem(file: string): (error: unknown) => never {
     throw new Problem(`${file}${line}: ${error.message}. No client was changed.`, `${error.fix}.`, {
       reason: 'unwritable',
     })
+  }
+}
+
+// Carries out a plan of `connect`, one file after the other. Whatever happens in between, `undo` knows what to do.
+
+export interface Connected {
+  readonly written: readonly ClientPlan[]
+  readonly refused: readonly RefusedClient[]
+}
+
+/** First the servers, then what kept them: a crash in between leaves a server in two places, never in none. */
+export async function writeConnect(plan: ConnectPlan, records: Records): Promise<Connected> {
+  const { file, add, next } = plan.servers
+  await addServers(records, file, add, next)
+  const written: ClientPlan[] = []
+  const refused: RefusedClient[] = []
+  for (const client of plan.clients) {
+    const before = records.clients().find(({ real }) => real === client.state.real)
+    const record = createRecord(client, before)
+    records.write(record, client.base)
+    try {
+      if (client.isDone) sweepDrafts(client.state.real)
+      else await replaceFile(client.state, client.next)
+      written.push(client)
+    } catch (error) {
+      if (before) records.write(before, records.before(before))
+      else records.remove(record)
+      refused.push({ from: client.from, refusal: asRefusal(error) })
+    }
+  }
+  if (refused.length > 0) await pruneUnused(records)
+  return { written, refused }
+}
+
+/** Takes out again what no client needs, because its file could not be written. */
+async function pruneUnused(records: Records): Promise<void> {
+  const clients = records.clients()
+  const used = new Set(clients.flatMap(({ taken }) => taken.map(({ as }) => as)))
+  const pruned = planPrune(records, used, clients.length === 0)
+  if (pruned) await prune(records, pruned)
+}
+
+function createRecord(
+  { from, state, table, base, next, taken, ownBefore, isRebased }: ClientPlan,
+  before: ClientRecord | undefined,
+): ClientRecord {
+  return {
+    format: 1,
+    client: from.client,
+    label: from.label,
+    shape: from.shape,
+    file: from.file,
+    real: state.real,
+    table,
+    ...defined({ before: digestBytes(base) }),
+    after: digestBytes(next) ?? '',
+    ...defined({ made: before?.made ?? state.missing }),
+    taken,
+    ...defined({
+      replaced: ownBefore,
+      isRebased: isRebased ? (true as const) : undefined,
+      mode: state.bytes === undefined ? before?.mode : state.mode,
+    }),
   }
 }

@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson, defined } from '@toolwell/core/internal'
 import type { Addition } from '../import/plan.js'
-import { parseClient } from '../shared/clients/parse-client.js'
-import { valueAt } from '../shared/clients/read-client.js'
+import { parseClient, valueAt } from '../shared/clients/read-client.js'
 import {
   type ClientState,
   decodeText,
@@ -14,8 +13,8 @@ import {
   sweepDrafts,
 } from './client-file.js'
 import { SERVERS } from './connect-plan.js'
+import { Refusal } from './edit/change.js'
 import { changeServers } from './edit/change-servers.js'
-import { Refusal } from './edit/refusal.js'
 import type { Records, ServersRecord } from './records.js'
 
 /** Throws `Refusal`. The record comes first: what is in the file is always accounted for. */

@@ -2,8 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { nearest } from '@toolwell/core/internal'
 import { CLIENTS, type Places, type UserFile, userFiles } from '../shared/clients/clients.js'
-import { parseClient } from '../shared/clients/parse-client.js'
-import { valueAt } from '../shared/clients/read-client.js'
+import { parseClient, valueAt } from '../shared/clients/read-client.js'
 import { findShape } from '../shared/clients/shapes.js'
 import { Problem, usageProblem } from '../shared/problem.js'
 

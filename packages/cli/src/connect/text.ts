@@ -1,11 +1,11 @@
 /** What `connect` would do, for people and for programs. Values of environment and headers are in neither. */
 import { defined, firstLine } from '@toolwell/core/internal'
 import { additionLines, describeEndpoint, shortenPath } from '../import/text.js'
-import { ENTRY_NAME } from '../shared/clients/entry.js'
-import { plural } from '../shared/table.js'
+import { ENTRY_NAME } from '../shared/clients/toolwell-entry.js'
+import { plural } from '../shared/layout.js'
 import type { Paint } from '../shared/terminal.js'
 import type { ClientPlan, ConnectPlan, RefusedClient } from './connect-plan.js'
-import type { Refusal } from './edit/refusal.js'
+import type { Refusal } from './edit/change.js'
 
 interface Near {
   readonly home: string

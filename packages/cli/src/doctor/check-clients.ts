@@ -1,12 +1,19 @@
 /** Clients whose entry starts a Toolwell that is not there: the clone was moved, or another node was installed. */
+
 import { existsSync } from 'node:fs'
 import { platform } from 'node:os'
 import { isAbsolute } from 'node:path'
+import { firstLine } from '@toolwell/core/internal'
+import type { Config } from '@toolwell/mcp'
 import { findHome, userFiles } from '../shared/clients/clients.js'
-import { readCommandLine, startsToolwell } from '../shared/clients/entry.js'
-import { readToolwellEntry } from '../shared/clients/entry-in.js'
+import {
+  type IsGateway,
+  readCommandLine,
+  readToolwellEntry,
+  startsToolwell,
+} from '../shared/clients/toolwell-entry.js'
 import type { Terminal } from '../shared/terminal.js'
-import type { Diagnosis } from './diagnosis.js'
+import type { Diagnosis } from './report.js'
 
 export function checkClients({ env, folder, name }: Pick<Terminal, 'env' | 'folder' | 'name'>): Diagnosis[] {
   return userFiles({ home: findHome(env), folder, platform: platform(), env }).flatMap((own): Diagnosis[] => {
@@ -25,4 +32,18 @@ export function checkClients({ env, folder, name }: Pick<Terminal, 'env' | 'fold
       },
     ]
   })
+}
+
+// Servers of the config that are the gateway: behind itself it lists and searches itself.
+
+export function checkGatewayEntries({ servers }: Config, isGateway: IsGateway): Diagnosis[] {
+  return servers
+    .filter(({ endpoint }) => isGateway({ ...endpoint }))
+    .map(({ name }) => ({
+      rule: 'config',
+      level: 'error',
+      server: name,
+      message: `${firstLine(name, 80)} is Toolwell itself: the gateway would be behind itself.`,
+      fix: `Remove the entry ${JSON.stringify(firstLine(name, 80))}.`,
+    }))
 }

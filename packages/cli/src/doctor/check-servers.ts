@@ -2,17 +2,17 @@
 import { defined, firstLine } from '@toolwell/core/internal'
 import type { ServerReport } from '@toolwell/mcp'
 import { approveCommand, keepOut, lockFileOf } from '@toolwell/mcp/lock'
-import { findChanges } from '../shared/servers/changes.js'
 import {
   duplicateMessage,
   duplicatePairs,
+  findChanges,
   findDuplicates,
+  findWaitingCommands,
   isDuplicateFinding,
-} from '../shared/servers/twins.js'
-import { unusableLine } from '../shared/servers/unusable.js'
-import { findWaitingCommands } from '../shared/servers/waiting-commands.js'
+  unusableLine,
+} from '../shared/servers/server-facts.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
-import type { Diagnosis, Level, RuleName } from './diagnosis.js'
+import type { Diagnosis, Level, RuleName } from './report.js'
 
 interface Subject {
   readonly report: ServerReport

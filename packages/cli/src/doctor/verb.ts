@@ -7,7 +7,7 @@ import { fileProblem } from '../shared/read-lines.js'
 import { readTimeout, serverFlags } from '../shared/servers/flags.js'
 import { painter, type Terminal } from '../shared/terminal.js'
 import { defineVerb, type ExitCode } from '../shared/verb.js'
-import type { Diagnosis } from './diagnosis.js'
+import type { Diagnosis } from './report.js'
 
 const SLOW = 5
 
@@ -63,7 +63,7 @@ export const doctor = defineVerb({
       await output.write(
         flags.json
           ? `${JSON.stringify({ isHealthy: !isSick, servers, tools, diagnoses }, null, 2)}\n`
-          : (await import('./text.js')).doctorText(diagnoses, tools, servers, painter(output, env)),
+          : (await import('./report.js')).doctorText(diagnoses, tools, servers, painter(output, env)),
       )
       return isSick ? 1 : 0
     }
@@ -74,7 +74,7 @@ export const doctor = defineVerb({
         async (open) => {
           const diagnoses = await diagnose(open, { system, slow }, terminal)
           if (sarif !== undefined) {
-            const { createSarif } = await import('./sarif.js')
+            const { createSarif } = await import('./report.js')
             // The folder's own config is the last one.
             const file = open.config.files.at(-1) ?? 'toolwell.json'
             await writeWhole(resolve(folder, sarif), createSarif(diagnoses, folder, resolve(folder, file)))

@@ -2,10 +2,9 @@
 import { platform } from 'node:os'
 import { resolve } from 'node:path'
 import { nearest } from '@toolwell/core/internal'
-import { askYes, isInteractive } from '../shared/ask-yes.js'
 import { CLIENTS, clientFiles, findHome } from '../shared/clients/clients.js'
 import { Problem, usageProblem } from '../shared/problem.js'
-import { painter } from '../shared/terminal.js'
+import { askYes, isInteractive, painter } from '../shared/terminal.js'
 import { defineVerb } from '../shared/verb.js'
 
 export const importVerb = defineVerb({
@@ -51,9 +50,9 @@ export const importVerb = defineVerb({
       ({ client }) => only === undefined || client === only,
     )
     const { readClient } = await import('../shared/clients/read-client.js')
-    const { createGatewayCheck } = await import('../shared/clients/itself.js')
-    const { readSwitches } = await import('../shared/clients/switches.js')
-    const { readTarget, addServers, writeTarget } = await import('./target.js')
+    const { createGatewayCheck } = await import('../shared/clients/toolwell-entry.js')
+    const { readSwitches } = await import('../shared/clients/disabled-servers.js')
+    const { readTarget, addServers, writeTarget } = await import('./plan.js')
     const { planImport } = await import('./plan.js')
     const { previewJson, previewText } = await import('./text.js')
     const { loadConfig } = await import('@toolwell/mcp')

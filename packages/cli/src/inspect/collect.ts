@@ -2,10 +2,11 @@
 import { type Catalogue, createToolwell, type Entry, loadTokenizer } from '@toolwell/core'
 import { describeProblem, type ReviewFinding, type ServerReport, type ServerWarning } from '@toolwell/mcp'
 import { scanServers } from '@toolwell/mcp/scan'
-import type { ListedTool } from '../shared/catalogue/listed-tool.js'
-import { readCatalogue } from '../shared/catalogue/read-catalogue.js'
+import { createTruncatedList } from '../shared/layout.js'
 import { Problem } from '../shared/problem.js'
 import { startProgress } from '../shared/progress.js'
+import type { ListedTool } from '../shared/read-catalogue.js'
+import { readCatalogue } from '../shared/read-catalogue.js'
 import {
   measureSurface,
   measureTool,
@@ -13,16 +14,15 @@ import {
   type SurfaceSource,
   type ToolCost,
 } from '../shared/servers/cost.js'
+import type { UnusableView } from '../shared/servers/server-facts.js'
 import {
   duplicateMessage,
   duplicatePairs,
   findDuplicates,
   isDuplicateFinding,
-} from '../shared/servers/duplicates.js'
-import type { UnusableView } from '../shared/servers/unusable.js'
+} from '../shared/servers/server-facts.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
 import type { Terminal } from '../shared/terminal.js'
-import { createTruncatedList } from '../shared/truncated-list.js'
 
 export interface ToolView {
   readonly server: string

@@ -3,9 +3,7 @@ import { usageProblem } from '../shared/problem.js'
 import { readTimeout, readTokenLimit, serverFlags } from '../shared/servers/flags.js'
 import { painter } from '../shared/terminal.js'
 import { defineVerb } from '../shared/verb.js'
-import { inspectJson } from './json.js'
-import { judge } from './judge.js'
-import { inspectText } from './text.js'
+import { inspectJson, inspectText, judge } from './report.js'
 
 export const inspect = defineVerb({
   name: 'inspect',

@@ -1,15 +1,15 @@
 /** `toolwell lock --check`: what differs between the locks and the servers as they are now. */
 import { approveCommand, keepOut, type LockChange, visible } from '@toolwell/mcp/lock'
 import type { Scanner } from '@toolwell/mcp/scan'
-import { withCommandName } from '../shared/called-as.js'
+import { plural } from '../shared/layout.js'
 import { Problem } from '../shared/problem.js'
-import { plural } from '../shared/table.js'
 import { type Paint, painter, type Terminal } from '../shared/terminal.js'
+import { withCommandName } from '../shared/this-command.js'
 import type { ExitCode } from '../shared/verb.js'
-import { diffText } from './diff-text.js'
 import {
   changesJson,
   compareLock,
+  diffText,
   type Group,
   type Groups,
   isHard,

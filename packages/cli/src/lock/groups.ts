@@ -1,4 +1,5 @@
 /** Servers by the lock that counts for them, as they are listed now. */
+
 import type { FirstUse, FirstUseStore, ServerConfig, ServerWarning } from '@toolwell/mcp'
 import { asLock, fingerprint, startOf } from '@toolwell/mcp/internal'
 import {
@@ -10,12 +11,13 @@ import {
   LockError,
   lockFileOf,
   readLock,
+  renderLockDiff,
 } from '@toolwell/mcp/lock'
 import { createScanner, type Finding, type Scanner } from '@toolwell/mcp/scan'
 import { Problem } from '../shared/problem.js'
-import { findChanges } from '../shared/servers/changes.js'
-import { unusableLine } from '../shared/servers/unusable.js'
+import { findChanges, unusableLine } from '../shared/servers/server-facts.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
+import type { Paint } from '../shared/terminal.js'
 
 export interface Group {
   readonly file: string
@@ -200,4 +202,32 @@ export function toProblem(error: unknown): unknown {
   return LockError.is(error)
     ? new Problem(error.problem, error.fix, { reason: error.code, cause: error })
     : error
+}
+
+// Changes of a group as a person reads them, with what the scan says of each.
+
+export function diffText(
+  group: Group,
+  changes: readonly LockChange[],
+  scanner: Scanner,
+  paint: Paint,
+): string {
+  return renderLockDiff(changes, {
+    style: (part, line) =>
+      part === 'heading'
+        ? paint(line, 'bold')
+        : part === 'added'
+          ? paint(line, 'name')
+          : part === 'note'
+            ? paint(line, 'error')
+            : paint(line, 'dim'),
+    findings: (server, tool) => scanChange(group, scanner, { server, tool }),
+  })
+}
+
+/** A name as it is written on a command line; what is not plain is left to a star. */
+export function shellWord(name: string): string {
+  return /^[\w.@:/-]+$/.test(name)
+    ? name
+    : `'${name.replaceAll("'", "'\\''").replace(/[^\u0020-\u007e]+/g, '*')}'`
 }

@@ -1,9 +1,8 @@
 /** `toolwell lock`: pins the definitions of servers, checks them, approves what changed. */
 import { everyValue } from '../shared/flags.js'
 import { usageProblem } from '../shared/problem.js'
-import { readTimeout, serverFlags } from '../shared/servers/flags.js'
+import { despiteFindings, readTimeout, serverFlags } from '../shared/servers/flags.js'
 import { defineVerb } from '../shared/verb.js'
-import { despiteFindings } from './despite-findings.js'
 
 export const lock = defineVerb({
   name: 'lock',

@@ -11,19 +11,20 @@ import {
   writeLock,
 } from '@toolwell/mcp/lock'
 import type { Finding, Scanner } from '@toolwell/mcp/scan'
-import { withCommandName } from '../shared/called-as.js'
+import { plural } from '../shared/layout.js'
 import { usageProblem } from '../shared/problem.js'
 import { readLines } from '../shared/read-lines.js'
-import { plural } from '../shared/table.js'
 import { type Paint, painter, type Terminal } from '../shared/terminal.js'
+import { withCommandName } from '../shared/this-command.js'
 import type { ExitCode } from '../shared/verb.js'
-import { diffText, shellWord } from './diff-text.js'
 import {
   changesJson,
   compareLock,
+  diffText,
   type Group,
   type Groups,
   lockOrEmpty,
+  shellWord,
   toProblem,
   trustedLock,
 } from './groups.js'

@@ -1,13 +1,15 @@
 /** One login from the terminal: an address for the browser, then the outcome. */
+
+import { spawn } from 'node:child_process'
+import { platform } from 'node:os'
 import { diskFirstUse, LoginError, type LoginResult, login } from '@toolwell/mcp'
 import { defaultFirstUseFolder, readDuration, waitingCommands } from '@toolwell/mcp/internal'
 import { approveCommand } from '@toolwell/mcp/lock'
 import { Problem, usageProblem } from '../shared/problem.js'
-import { findServer } from '../shared/servers/find-server.js'
-import { withLogins } from '../shared/servers/with-logins.js'
+import { findServer } from '../shared/servers/read-config.js'
+import { withLogins } from '../shared/servers/with-servers.js'
 import { painter, type Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
-import { openBrowser } from './open-browser.js'
 
 export interface LoginFlags {
   readonly config?: string | undefined
@@ -75,4 +77,30 @@ export async function runLogin(name: string, flags: LoginFlags, terminal: Termin
 function loginJson({ server, issuer, scopes, expiresAt, renewable }: LoginResult): string {
   const until = expiresAt === undefined ? null : new Date(expiresAt).toISOString()
   return `${JSON.stringify({ server, loggedIn: true, issuer, scopes, expiresAt: until, renewable })}\n`
+}
+
+// Shows an address in the user's browser, if there is one.
+
+/** False where no browser is known. The address is not read by a shell. */
+export function openBrowser(address: string, env: Terminal['env']): boolean {
+  const [program, ...words] = findBrowser(env)
+  if (program === undefined) return false
+  const child = spawn(program, [...words, address], {
+    env: { ...env },
+    stdio: 'ignore',
+    detached: true,
+  })
+  // Whoever has no browser opens the printed address elsewhere.
+  child.on('error', () => undefined)
+  child.unref()
+  return true
+}
+
+function findBrowser(env: Terminal['env']): string[] {
+  const own = (env.BROWSER ?? '').split(/\s+/).filter((word) => word !== '' && word !== '%s')
+  if (own.length > 0) return own
+  if (platform() === 'darwin') return ['open']
+  if (platform() === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler']
+  // Without a screen xdg-open starts a browser in this very terminal, or nothing.
+  return env.DISPLAY || env.WAYLAND_DISPLAY ? ['xdg-open'] : []
 }

@@ -1,6 +1,5 @@
 /** `toolwell login`. What it does is loaded when it is asked for: it brings the MCP client with it. */
-import { serverFlags } from '../shared/servers/flags.js'
-import { readServerName } from '../shared/servers/only-server.js'
+import { readServerName, serverFlags } from '../shared/servers/flags.js'
 import { defineVerb } from '../shared/verb.js'
 
 export const login = defineVerb({

@@ -13,12 +13,12 @@ import {
   firstLine,
   toolId,
 } from '@toolwell/core/internal'
-import { type Found, readCatalogue } from '../shared/catalogue/read-catalogue.js'
+import { createTruncatedList } from '../shared/layout.js'
 import { Problem } from '../shared/problem.js'
 import { startProgress } from '../shared/progress.js'
+import { type Found, readCatalogue } from '../shared/read-catalogue.js'
 import type { Terminal } from '../shared/terminal.js'
-import { createTruncatedList } from '../shared/truncated-list.js'
-import type { ExcludedTool } from './excluded.js'
+import type { ExcludedTool } from './servers.js'
 
 /** Tools that are handed to the index at once: few enough to be held, many enough that it is not rebuilt often. */
 const CHUNK = 8192

@@ -5,7 +5,7 @@ import { certainFrom, clearCoverage, firstLine, quote } from '@toolwell/core/int
 import type { Output, Paint } from '../shared/terminal.js'
 import type { Answer, Match, Miss } from './ask.js'
 import type { Catalogue, Entry } from './catalogue.js'
-import type { ExcludedTool } from './excluded.js'
+import type { ExcludedTool } from './servers.js'
 
 const LABEL = 48
 const LINE = 120

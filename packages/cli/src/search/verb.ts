@@ -1,19 +1,13 @@
 /** `toolwell search`: which tools a query finds in a catalogue, in which order, and why. */
-
-import type { Explanation } from '@toolwell/core'
 import { defaultCutOff } from '@toolwell/core/internal'
+import { plural } from '../shared/layout.js'
 import { usageProblem } from '../shared/problem.js'
 import { readTimeout, serverFlags } from '../shared/servers/flags.js'
-import { plural } from '../shared/table.js'
-import { painter, type Terminal } from '../shared/terminal.js'
-import { defineVerb, type ExitCode } from '../shared/verb.js'
-import { ask, explainMiss, type Limits, type Match, readQuery } from './ask.js'
-import { answerBatch } from './batch.js'
-import { type Catalogue, loadCatalogue } from './catalogue.js'
-import { answerJson } from './json.js'
+import { defineVerb } from '../shared/verb.js'
+import { answerBatch, answerOne, answerWhy, createExplainer } from './answer.js'
+import type { Limits } from './ask.js'
+import { loadCatalogue } from './catalogue.js'
 import { learnUses } from './learned.js'
-import { answerText, missText } from './text.js'
-import { answerWhy } from './why.js'
 
 const LIMIT = 10
 
@@ -155,30 +149,6 @@ export const search = defineVerb({
     return answerOne(query, catalogue, limits, explained(query), flags.json === true, terminal)
   },
 })
-
-async function answerOne(
-  query: string,
-  catalogue: Catalogue,
-  limits: Limits,
-  explained: (match: Match) => Explanation | undefined,
-  isJson: boolean,
-  { output, errors, env }: Terminal,
-): Promise<ExitCode> {
-  const answer = ask(catalogue, query, limits)
-  const miss = answer.matches.length === 0 ? explainMiss(catalogue, answer) : undefined
-  for (const remark of answer.remarks) await errors.write(`toolwell: ${remark}\n`)
-  if (isJson) await output.write(answerJson(answer, catalogue, miss, explained))
-  else if (miss) await errors.write(missText(answer, miss, catalogue, limits.cutOff))
-  else await output.write(answerText(answer, output, painter(output, env), explained))
-  return miss ? 1 : 0
-}
-
-function createExplainer(catalogue: Catalogue) {
-  return (query: string) =>
-    ({ entry }: Match): Explanation | undefined =>
-      entry.document &&
-      catalogue.searcher.explain(readQuery(query, catalogue).text, entry.document, catalogue.learned)
-}
 
 function readLimit(text: string | undefined): number {
   if (text === undefined) return LIMIT

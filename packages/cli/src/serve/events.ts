@@ -1,10 +1,8 @@
 /** What happens in the gateway, a line each, for whoever watches it. */
 import { firstLine } from '@toolwell/core/internal'
 import type { GatewayEvent } from '@toolwell/gateway'
-import { quarantinedLines } from '../shared/gateway/held-back-lines.js'
-import type { Hints } from '../shared/gateway/hints.js'
-import { problemLine } from '../shared/gateway/problem-line.js'
-import { untrustedLine } from '../shared/gateway/untrusted-line.js'
+import type { Hints } from '../shared/gateway/report-lines.js'
+import { problemLine, quarantinedLines, untrustedLine } from '../shared/gateway/report-lines.js'
 
 type Called = Extract<GatewayEvent, { kind: 'call' }>
 type TurnedAway = Extract<GatewayEvent, { kind: 'turned-away' }>

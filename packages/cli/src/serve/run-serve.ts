@@ -1,16 +1,16 @@
 /** The gateway in this process: says where it is, what happens, and ends when it is asked to. */
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+
+import { existsSync, realpathSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { type Daemon, type GatewayEvent, PortInUse, runDaemon, trustedProjects } from '@toolwell/gateway'
 import { type DaemonFile, FolderProblem, tokenFileIn } from '@toolwell/gateway/bridge'
 import { type ConfigFile, defaultConfigFiles } from '@toolwell/mcp'
-import { folderArgument } from '../shared/gateway/flags.js'
-import type { Hints } from '../shared/gateway/hints.js'
-import { noServersLine } from '../shared/gateway/no-servers.js'
+import { folderArgument } from '../shared/gateway/folder.js'
+import { type Hints, noServersLine } from '../shared/gateway/report-lines.js'
 import { Problem } from '../shared/problem.js'
 import type { Terminal } from '../shared/terminal.js'
+import { version } from '../shared/this-command.js'
 import type { ExitCode } from '../shared/verb.js'
-import { version } from '../shared/version.js'
 import { describeEvent } from './events.js'
 
 export interface ServeOptions {
@@ -147,4 +147,24 @@ function explainError(error: unknown): unknown {
   if (error instanceof FolderProblem)
     return new Problem(error.message, '', { reason: 'folder', cause: error })
   return error
+}
+
+// `toolwell serve --trust FOLDER`: the config of a project may start its servers from now on, as it is now.
+
+export async function runTrust(
+  project: string,
+  folder: string,
+  { output, folder: here }: Terminal,
+): Promise<0> {
+  const path = join(resolve(here, project), 'toolwell.json')
+  if (!trustedProjects(folder).add(path))
+    throw new Problem(
+      `There is no file ${path} that can be read.`,
+      'Give the folder of a project that has one.',
+    )
+  await output.write(`The gateway uses ${path} as it is now. A change has to be trusted again.\n`)
+  // A client may come to the folder by another name.
+  const real = realpathSync(path)
+  if (real !== path) trustedProjects(folder).add(real)
+  return 0
 }

@@ -1,5 +1,5 @@
 /** `toolwell serve`: the gateway in the foreground, or one stdio client's way to the one that runs. */
-import { folderFlag, gatewayFolder } from '../shared/gateway/flags.js'
+import { folderFlag, gatewayFolder } from '../shared/gateway/folder.js'
 import { usageProblem } from '../shared/problem.js'
 import { serverFlags } from '../shared/servers/flags.js'
 import { defineVerb } from '../shared/verb.js'
@@ -66,7 +66,7 @@ export const serve = defineVerb({
     const { stdio, all, profile, port, config } = flags
     const folder = gatewayFolder(flags.folder, terminal)
     if (flags.trust !== undefined) {
-      const { runTrust } = await import('./run-trust.js')
+      const { runTrust } = await import('./run-serve.js')
       return runTrust(flags.trust, folder, terminal)
     }
     if (stdio) {
@@ -75,7 +75,7 @@ export const serve = defineVerb({
           '--stdio goes to the gateway that runs, which has its own port and config.',
           'Leave out --port and --config.',
         )
-      const { runStdio } = await import('./thin.js')
+      const { runStdio } = await import('./run-stdio.js')
       return runStdio({ folder, profile, all: all === true })
     }
     if (profile !== undefined || all)

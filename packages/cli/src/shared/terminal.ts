@@ -1,3 +1,5 @@
+import { readLines } from './read-lines.js'
+
 /** What a verb reads and prints through, so that tests need no process: three streams, the environment, the clock. */
 
 export interface Output {
@@ -36,4 +38,19 @@ const CODES = { bold: [1, 22], dim: [2, 22], name: [36, 39], error: [31, 39] } a
 export function painter(output: Output, env: Terminal['env']): Paint {
   if (!output.isTerminal || (env.NO_COLOR ?? '') !== '' || env.TERM === 'dumb') return (text) => text
   return (text, style) => `\u001b[${CODES[style][0]}m${text}\u001b[${CODES[style][1]}m`
+}
+
+// A question with two answers, of which only "yes" does anything.
+
+export function isInteractive({ output, errors }: Terminal): boolean {
+  return output.isTerminal && errors.isTerminal
+}
+
+/** Asked only on a terminal; in a pipe the answer is no, and --yes is needed. */
+export async function askYes(question: string, terminal: Terminal): Promise<boolean> {
+  if (!isInteractive(terminal)) return false
+  await terminal.output.write(`${question} [y/N] `)
+  for await (const { text } of readLines(terminal.input, 'standard input'))
+    return /^\s*y(?:es)?\s*$/i.test(text)
+  return false
 }

@@ -1,7 +1,18 @@
 /** `toolwell status`: what the gateway that runs is doing. */
-import { folderArgument, folderFlag, gatewayFolder } from '../shared/gateway/flags.js'
-import { npmStartFolder } from '../shared/npm-start.js'
+
+import type { GatewayReport, HallReport } from '@toolwell/gateway'
+import type { DaemonFile } from '@toolwell/gateway/bridge'
+import { folderArgument, folderFlag, gatewayFolder } from '../shared/gateway/folder.js'
+import {
+  type Hints,
+  noServersLine,
+  problemLine,
+  quarantinedLines,
+  untrustedLine,
+} from '../shared/gateway/report-lines.js'
+import { count, plural, table } from '../shared/layout.js'
 import { Problem } from '../shared/problem.js'
+import { npmStartFolder, version, withCommandName } from '../shared/this-command.js'
 import { defineVerb } from '../shared/verb.js'
 
 export const status = defineVerb({
@@ -46,7 +57,6 @@ export const status = defineVerb({
       await output.write(`${JSON.stringify({ running: true, ...found.file, ...(report as object) })}\n`)
       return 0
     }
-    const { statusText } = await import('./text.js')
     const { trustedProjects } = await import('@toolwell/mcp/internal')
     const trusted = trustedProjects(folder)
     await output.write(
@@ -59,3 +69,155 @@ export const status = defineVerb({
     return 0
   },
 })
+
+// The status of the gateway on a screen.
+
+export function statusText(given: unknown, file: DaemonFile, hints: Hints): string {
+  const report = given as GatewayReport
+  const { at, name } = hints
+  const { clients, halls } = report
+  const own = version()
+  return [
+    whereText(report, file),
+    ...(own === report.version
+      ? []
+      : [`This command is version ${own}. Restart the gateway to have it serve that: ${name} stop${at}`]),
+    `${countsText(report)}; ${memoryText(report)}`,
+    '',
+    ...(clients.length === 0
+      ? ['No clients.']
+      : table(
+          [
+            { title: 'client' },
+            { title: 'over' },
+            { title: 'endpoint' },
+            { title: 'calls', align: 'right' },
+            { title: 'searches', align: 'right' },
+            { title: 'not run', align: 'right' },
+            { title: 'folder' },
+          ],
+          clients.map(({ name, kind, endpoint, calls, searches, refused, workspace }) => [
+            name || '(unnamed)',
+            kind === 'stdio' ? kind : 'HTTP',
+            endpoint,
+            count(calls),
+            count(searches),
+            count(refused),
+            workspace ?? '',
+          ]),
+        )),
+    ...withoutRepeats(halls).flatMap((hall) => ['', ...hallText(hall, hints)]),
+    '',
+    costText(report),
+    '',
+  ].join('\n')
+}
+
+function whereText({ pid, version, uptime }: GatewayReport, { port, startedBy }: DaemonFile): string {
+  const end = startedBy === 'bridge' ? 'stops ten minutes after the last client' : 'stays until it is stopped'
+  return `http://127.0.0.1:${port}/mcp  process ${pid}, version ${version}, up ${duration(uptime)}, ${end}`
+}
+
+function countsText({ counts: { calls, failed, searches, refused } }: GatewayReport): string {
+  return `${plural(calls, 'call')} (${count(failed)} failed), ${plural(searches, 'search', 'searches')}, ${count(refused)} not run`
+}
+
+function memoryText({ memory, halls }: GatewayReport): string {
+  // One that all projects share stands under each of them.
+  const processes = new Set(halls.flatMap(({ servers }) => servers.flatMap(({ pids }) => pids))).size
+  const servers = memory.servers === undefined ? '' : `, servers ${megabytes(memory.servers)}`
+  return `memory ${megabytes(memory.gateway)}${servers} in ${plural(processes, 'process', 'processes')}`
+}
+
+/** A gateway that is older than this command may not know these. */
+type ReportedHall = Omit<HallReport, 'missing' | 'untrusted' | 'problems'> &
+  Partial<Pick<HallReport, 'missing' | 'untrusted' | 'problems'>>
+
+type ShownHall = ReportedHall & {
+  /** With the problems that were named before. */
+  readonly all?: HallReport['problems']
+}
+
+/** Your own config counts in every project: what is wrong in it is named with the first. */
+function withoutRepeats(halls: readonly ReportedHall[]): ShownHall[] {
+  const said = new Set<string>()
+  return halls.map(({ problems: all = [], ...hall }) => {
+    const problems = all.filter((each) => !said.has(problemLine(each)))
+    for (const each of problems) said.add(problemLine(each))
+    return { ...hall, problems, all }
+  })
+}
+
+function hallText(
+  {
+    workspaces,
+    files,
+    missing = [],
+    untrusted = [],
+    problem,
+    problems = [],
+    all = problems,
+    servers,
+    tokens,
+  }: ShownHall,
+  hints: Hints,
+): string[] {
+  const held = servers.filter(({ quarantined }) => Object.keys(quarantined).length > 0)
+  return [
+    `${files.join(', ') || 'No config file'}${workspaces.length === 0 ? '' : `, for ${workspaces.join(', ')}`}`,
+    ...(problem === undefined ? [] : [`! The config cannot be used as it is now: ${problem}`]),
+    ...problems.map(problemLine),
+    ...untrusted.map((each) => untrustedLine(each, hints)),
+    ...(servers.length === 0
+      ? [noServersLine({ files, missing, problems: all }, hints.name)]
+      : table(
+          [
+            { title: 'server' },
+            { title: 'state' },
+            { title: 'tools', align: 'right' },
+            { title: 'processes' },
+            { title: '' },
+          ],
+          servers.map(({ name, state, tools, pids, reason }) => [
+            name,
+            state,
+            count(tools),
+            pids.join(' '),
+            // What this one says is ours; others may hold what the server has said.
+            state === 'needs-login' ? withCommandName(reason, hints.name) : reason,
+          ]),
+        )),
+    ...held.flatMap(({ name, quarantined, config }) =>
+      quarantinedLines(name, Object.keys(quarantined), config, hints.name),
+    ),
+    savedText(tokens),
+  ]
+}
+
+function savedText({ all, list }: HallReport['tokens']): string {
+  const carried = `A request carries ${plural(list, 'token')} of tools instead of ${count(all)}`
+  return all < list
+    ? `${carried}: ${count(list - all)} more.`
+    : `${carried}: ${count(all - list)} saved in each.`
+}
+
+/** The gateway does not see the requests of a client's model, so it can say what they save, and not how many they were. */
+function costText({ answerTokens, halls }: GatewayReport): string {
+  const cost = `Searches, and calls that were not run, were answered with about ${plural(answerTokens, 'token')}`
+  const saved = Math.max(0, ...halls.map(({ tokens }) => tokens.all - tokens.list))
+  if (saved === 0 || answerTokens === 0) return `${cost}.`
+  return `${cost}: what ${plural(Math.ceil(answerTokens / saved), 'request')} saved.`
+}
+
+function duration(milliseconds: number): string {
+  const minutes = Math.floor(milliseconds / 60_000)
+  return minutes < 1
+    ? `${Math.floor(milliseconds / 1000)} s`
+    : minutes < 120
+      ? `${minutes} min`
+      : `${Math.floor(minutes / 60)} h`
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 1024 / 1024)} MB`
+}

@@ -1,7 +1,7 @@
 /** `toolwell stop`: ends the gateway that runs. */
-import { folderArgument, folderFlag, gatewayFolder } from '../shared/gateway/flags.js'
+import { folderArgument, folderFlag, gatewayFolder } from '../shared/gateway/folder.js'
 import { Problem } from '../shared/problem.js'
-import { withStatus } from '../shared/status.js'
+import { withStatus } from '../shared/progress.js'
 import { defineVerb } from '../shared/verb.js'
 
 export const stop = defineVerb({

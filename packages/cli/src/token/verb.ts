@@ -1,5 +1,5 @@
 /** `toolwell token`: what clients on HTTP send to the gateway. */
-import { folderFlag, gatewayFolder } from '../shared/gateway/flags.js'
+import { folderFlag, gatewayFolder } from '../shared/gateway/folder.js'
 import { Problem } from '../shared/problem.js'
 import { defineVerb } from '../shared/verb.js'
 

@@ -1,19 +1,27 @@
 /** Plans, shows, asks, and puts back. */
-import { digestBytes, removeCreatedFolders, replaceFile, sweepDrafts } from '../connect/client-file.js'
-import { asRefusal, type Refusal } from '../connect/edit/refusal.js'
-import { type ClientRecord, openRecords, type Records, recordsFolder } from '../connect/records.js'
-import { prune } from '../connect/servers-file.js'
+
+import { firstLine } from '@toolwell/core/internal'
+import {
+  type ClientState,
+  digestBytes,
+  readState,
+  removeCreatedFolders,
+  replaceFile,
+  sweepDrafts,
+} from '../connect/client-file.js'
+import { asRefusal, type Refusal } from '../connect/edit/change.js'
+import { type ClientRecord, openRecords, type Records, recordsFolder, withLock } from '../connect/records.js'
+import { type Restored, restore } from '../connect/restore.js'
+import { type Pruned, planPrune, prune } from '../connect/servers-file.js'
 import { checkNames } from '../connect/targets.js'
-import { refusalText } from '../connect/text.js'
-import { withLock } from '../connect/with-lock.js'
-import { askYes, isInteractive } from '../shared/ask-yes.js'
-import { findHome } from '../shared/clients/clients.js'
+import { refusalText, refusedJson, refusedLines } from '../connect/text.js'
+import { shortenPath } from '../import/text.js'
+import { CLIENTS, findHome } from '../shared/clients/clients.js'
+import { ENTRY_NAME } from '../shared/clients/toolwell-entry.js'
+import { plural } from '../shared/layout.js'
 import { Problem } from '../shared/problem.js'
-import { plural } from '../shared/table.js'
-import { painter, type Terminal } from '../shared/terminal.js'
+import { askYes, isInteractive, type Paint, painter, type Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
-import { undoJson, undoText } from './text.js'
-import { planUndo, type UndoPlan } from './undo-plan.js'
 
 export interface UndoOptions {
   readonly clients: readonly string[]
@@ -113,4 +121,126 @@ function fingerprintPlan({ clients, servers }: UndoPlan): string {
     clients.map(({ record, restored }) => [record.real, restored.bytes?.toString('base64')]),
     servers?.bytes?.toString('base64'),
   ])
+}
+
+// What `undo` would put back, in which file. Nothing is written here.
+
+export interface UndoneClient {
+  readonly record: ClientRecord
+  readonly state: ClientState
+  readonly restored: Restored
+  /** What was changed since is lost, because that was asked for; a copy is kept. */
+  readonly isOverwritten: boolean
+}
+
+export interface UndoPlan {
+  readonly clients: readonly UndoneClient[]
+  readonly refused: readonly { readonly record: ClientRecord; readonly refusal: Refusal }[]
+  readonly servers: Pruned | undefined
+  /** toolwell.json cannot be changed: the servers stay in it. */
+  readonly left: Refusal | undefined
+}
+
+export function planUndo(records: Records, clients: readonly string[], isOverwriting: boolean): UndoPlan {
+  const all = records.clients()
+  const order = (client: string) => (CLIENTS as readonly string[]).indexOf(client)
+  const meant = all
+    .filter(({ client }) => clients.length === 0 || clients.includes(client))
+    .sort((a, b) => order(a.client) - order(b.client))
+  const undone: UndoneClient[] = []
+  const refused: { record: ClientRecord; refusal: Refusal }[] = []
+  for (const record of meant) {
+    const before = records.before(record)
+    try {
+      const found = readState(record.real)
+      // A file that is gone comes back as it was in this, too.
+      const state = found.bytes === undefined ? { ...found, mode: record.mode ?? found.mode } : found
+      try {
+        undone.push({ record, state, restored: restore(record, state.bytes, before), isOverwritten: false })
+      } catch (error) {
+        if (!isOverwriting) throw error
+        asRefusal(error)
+        const restored: Restored = { bytes: before, how: 'exact', back: [] }
+        undone.push({ record, state, restored, isOverwritten: true })
+      }
+    } catch (error) {
+      refused.push({ record, refusal: asRefusal(error) })
+    }
+  }
+  const left = all.filter((record) => !undone.some((each) => each.record === record))
+  try {
+    return { clients: undone, refused, servers: planServers(records, left, undone.length), left: undefined }
+  } catch (error) {
+    return { clients: undone, refused, servers: undefined, left: asRefusal(error) }
+  }
+}
+
+function planServers(records: Records, left: readonly ClientRecord[], count: number): Pruned | undefined {
+  if (count === 0 && left.length > 0) return undefined
+  const used = new Set(left.flatMap(({ taken }) => taken.map(({ as }) => as)))
+  return planPrune(records, used, left.length === 0)
+}
+
+// What `undo` would do, for people and for programs.
+
+export function undoText(
+  { clients, refused, servers, left }: UndoPlan,
+  near: { readonly home: string; readonly folder: string },
+  paint: Paint,
+): string {
+  const lines = clients.flatMap(({ record, ...each }) => [
+    `${paint(record.label, 'bold')}  ${shortenPath(record.file, near)}`,
+    ...clientLines({ record, ...each }),
+    '',
+  ])
+  for (const { record, refusal } of refused) lines.push(...refusedLines(record, refusal, near, paint))
+  if (servers && (servers.removed.length > 0 || servers.kept.length > 0)) {
+    lines.push(paint(shortenPath(servers.file, near), 'bold'))
+    for (const name of servers.removed) lines.push(`  - ${firstLine(name, 60)}`)
+    for (const name of servers.kept) lines.push(`    ${firstLine(name, 60)}  stays: you have changed it.`)
+    lines.push('')
+  }
+  if (left) lines.push(`The servers stay in toolwell.json. ${refusalText(left)}`, '')
+  return `${lines.join('\n').trimEnd()}\n`
+}
+
+function clientLines({ record, state, restored, isOverwritten }: UndoneClient): string[] {
+  const before = record.isRebased ? 'as it was before it was last connected' : 'as it was before'
+  if (isOverwritten)
+    return [
+      state.bytes === undefined
+        ? `  ${before}: the file is gone, and comes back`
+        : `  ${before}; what was changed since is lost there, and a copy of it is kept`,
+    ]
+  if (restored.how === 'merged')
+    return [
+      '  was changed since: those changes stay',
+      '  - toolwell',
+      ...restored.back.map((name) =>
+        name === ENTRY_NAME ? `  + ${name}  the entry that was there before` : `  + ${firstLine(name, 60)}`,
+      ),
+    ]
+  return [
+    restored.bytes === undefined
+      ? '  is removed: it was made for Toolwell alone'
+      : `  ${before}, to the byte${record.taken.length === 0 ? '' : `, with ${record.taken.map(({ name }) => firstLine(name, 60)).join(', ')}`}`,
+  ]
+}
+
+export function undoJson({ clients, refused, servers, left }: UndoPlan, isWritten: boolean): string {
+  const value = {
+    written: isWritten,
+    clients: clients.map(({ record, restored, isOverwritten }) => ({
+      client: record.client,
+      file: record.file,
+      how: isOverwritten ? 'overwritten' : restored.how,
+      back: record.taken.map(({ name }) => name),
+    })),
+    refused: refused.map(({ record, refusal }) => refusedJson(record, refusal)),
+    servers: servers
+      ? { file: servers.file, removed: servers.removed, kept: servers.kept }
+      : { removed: [], kept: [] },
+    ...(left ? { left: { message: left.message, fix: left.fix } } : {}),
+  }
+  return `${JSON.stringify(value, null, 2)}\n`
 }

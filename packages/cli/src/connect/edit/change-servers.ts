@@ -1,13 +1,12 @@
 /** Changes the servers in the text of a client's config, and makes sure that nothing else means anything else afterwards. */
 import { canonicalJson, isRecord } from '@toolwell/core/internal'
-import { parseClient } from '../../shared/clients/parse-client.js'
-import { listEntries, valueAt } from '../../shared/clients/read-client.js'
+import { listEntries, parseClient, valueAt } from '../../shared/clients/read-client.js'
 import type { Fields, Shape } from '../../shared/clients/shapes.js'
 import type { Change, Editor, Table } from './change.js'
+import { Refusal } from './change.js'
 import { jsonEditor } from './edit-json.js'
 import { tomlEditor } from './edit-toml.js'
 import { yamlEditor } from './edit-yaml.js'
-import { Refusal } from './refusal.js'
 
 const EDITORS: Readonly<Record<Shape['format'], Editor>> = {
   json: jsonEditor,

@@ -1,5 +1,4 @@
 /** What is to change in the servers of a client's file, in whichever format that is. */
-import { Refusal } from './refusal.js'
 
 /** Where the servers are. */
 export interface Table {
@@ -64,4 +63,22 @@ export function lineStart(text: string, offset: number): number {
 export function lineEnd(text: string, offset: number): number {
   const at = text.indexOf('\n', offset)
   return at < 0 ? text.length : at + 1
+}
+
+/** Why one file is left alone: a sentence without its end, what to do about it, and the line where that is known. */
+export class Refusal extends Error {
+  constructor(
+    message: string,
+    readonly fix: string,
+    readonly line?: number,
+  ) {
+    super(message)
+    this.name = 'Refusal'
+  }
+}
+
+/** The refusal that was thrown; every other error is a fault of ours. */
+export function asRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error
+  throw error
 }

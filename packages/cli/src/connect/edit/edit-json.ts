@@ -9,8 +9,8 @@ import {
   lineEnd,
   lineStart,
   type NewEntry,
+  Refusal,
 } from './change.js'
-import { Refusal } from './refusal.js'
 
 export const jsonEditor: Editor = {
   entrySource(text, { path }, name) {

@@ -17,9 +17,9 @@ import {
   lineEnd,
   lineStart,
   type NewEntry,
+  Refusal,
   type Table,
 } from './change.js'
-import { Refusal } from './refusal.js'
 
 export const yamlEditor: Editor = {
   entrySource(text, table, name) {

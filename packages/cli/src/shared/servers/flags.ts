@@ -1,4 +1,5 @@
 /** The flags that all verbs over servers have, and what they mean. */
+
 import { usageProblem } from '../problem.js'
 
 export const serverFlags = {
@@ -42,3 +43,19 @@ export function readTokenLimit(flag: string, text: string | undefined): number |
     )
   return number
 }
+
+// The one name of a server that a verb is called with.
+
+export function readServerName(words: readonly string[], verb: string): string {
+  const [name = '', ...rest] = words
+  if (name === '') throw usageProblem('No server is given.', `Write: toolwell ${verb} NAME`)
+  if (rest.length > 0)
+    throw usageProblem(`Give one server, not ${words.length}.`, 'Put a name with spaces in quotes.')
+  return name
+}
+
+/** The flag without which nothing is approved that looks poisoned, of every verb that approves. */
+export const despiteFindings = {
+  type: 'boolean',
+  description: 'Approve also what the scan has hard findings of. Without it, that is shown and left.',
+} as const

@@ -1,17 +1,19 @@
 /** The config that a verb works on: the file it was given, or the user's own and that of the folder. */
+
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { defined, matchesGlob } from '@toolwell/core/internal'
+import { defined, matchesGlob, nearest } from '@toolwell/core/internal'
 import {
   type Config,
   type ConfigProblem,
   defaultConfigFiles,
   describeProblem,
   loadConfig,
+  type ServerConfig,
 } from '@toolwell/mcp'
-import { withCommandName } from '../called-as.js'
 import { Problem } from '../problem.js'
 import type { Terminal } from '../terminal.js'
+import { withCommandName } from '../this-command.js'
 
 /** Configs of other clients that often lie in a folder. They are not taken unasked: their servers would be started. */
 const NEAR = ['.mcp.json', '.cursor/mcp.json', '.vscode/mcp.json'] as const
@@ -79,3 +81,29 @@ export function findRefused(
 
 const problemLine = (problem: ConfigProblem) =>
   `toolwell: ${problem.severity === 'error' ? 'error: ' : ''}${describeProblem(problem)}`
+
+// The server that a word on the command line means, out of the user's config.
+
+export async function findServer(
+  name: string,
+  file: string | undefined,
+  terminal: Terminal,
+): Promise<ServerConfig> {
+  const { servers, problems } = await readConfig(file, terminal)
+  const server = servers.find((each) => each.name === name)
+  if (server) return server
+  const shown = JSON.stringify(name.slice(0, 60))
+  const own = problems.filter((problem) => problem.server === name && problem.severity === 'error')
+  if (own.length > 0)
+    throw new Problem(`The server ${shown} cannot be used as its config stands.`, 'Fix the problems above.', {
+      reason: 'broken-config',
+      details: { server: name, problems: own },
+    })
+  const known = servers.map((each) => each.name)
+  const [meant] = nearest(name, known, 1)
+  throw new Problem(
+    `No server is called ${shown}.`,
+    meant ? `Did you mean ${meant}?` : `Known: ${known.join(', ')}.`,
+    { reason: 'unknown-server', details: { server: name } },
+  )
+}

@@ -1,4 +1,5 @@
 /** Servers for as long as one verb works: from the cache where they are known, listed where they are not, gone at the end. */
+
 import { createToolwell, type Toolwell } from '@toolwell/core'
 import {
   type Config,
@@ -8,6 +9,7 @@ import {
   diskFirstUse,
   diskLogins,
   type FirstUseStore,
+  type LoginStore,
   type Servers,
   type ServerWarning,
 } from '@toolwell/mcp'
@@ -18,9 +20,9 @@ import {
   defaultLoginFolder,
   describeWarning,
 } from '@toolwell/mcp/internal'
-import { withCommandName } from '../called-as.js'
-import { withStatus } from '../status.js'
+import { withStatus } from '../progress.js'
 import type { Terminal } from '../terminal.js'
+import { withCommandName } from '../this-command.js'
 import { findRefused, type ReadOptions, readConfig } from './read-config.js'
 
 export interface OpenServers {
@@ -117,4 +119,23 @@ export async function withServers<T>(
 
 function statusLine(all: number, waiting: readonly string[]): string {
   return `Listing servers … ${all - waiting.length} of ${all}${waiting.length > 0 ? `, waiting for ${waiting.join(', ')}` : ''}`
+}
+
+// Logins as the library keeps them, so that every program of the user finds them.
+
+/** What is wrong with their files goes to standard error, once and at the end. */
+export async function withLogins<T>(
+  { env, errors, name }: Terminal,
+  work: (store: LoginStore) => Promise<T>,
+): Promise<T> {
+  const warnings = new Set<string>()
+  const store = diskLogins({
+    folder: defaultLoginFolder(env),
+    onWarning: (warning) => warnings.add(describeWarning(warning)),
+  })
+  try {
+    return await work(store)
+  } finally {
+    for (const warning of warnings) await errors.write(`toolwell: ${withCommandName(warning, name)}.\n`)
+  }
 }

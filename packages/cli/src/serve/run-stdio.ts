@@ -2,6 +2,7 @@
  * The shortest way to `serve --stdio`, from the process itself: a session of an agent keeps one of these for as long as it lives, so
  * nothing is loaded that it does not need. Words that it does not know are left to the command.
  */
+
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import {
@@ -11,7 +12,6 @@ import {
   profileFault,
   runBridge,
 } from '@toolwell/gateway/bridge'
-import { currentFolder } from '../shared/current-folder.js'
 
 /** False where the words are not these alone. */
 export async function runThin(words: readonly string[]): Promise<boolean> {
@@ -60,4 +60,15 @@ export async function runStdio({
     onProblem: (message) => process.stderr.write(`toolwell: ${message}\n`),
   })
   process.exit(0)
+}
+
+// The folder that the command runs in, which may have been removed since. Thin: nothing is loaded.
+
+/** Undefined where it is gone: then the system has no name for it. */
+export function currentFolder({ cwd }: { readonly cwd: () => string }): string | undefined {
+  try {
+    return cwd()
+  } catch {
+    return undefined
+  }
 }

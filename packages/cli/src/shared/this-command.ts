@@ -1,6 +1,7 @@
 /** How this command is called where it runs, so that a line which names it can be pasted. */
-import { realpathSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+
+import { readFileSync, realpathSync } from 'node:fs'
+import { delimiter, join, resolve } from 'node:path'
 import { shellWord } from '@toolwell/gateway/bridge'
 import type { Terminal } from './terminal.js'
 
@@ -30,4 +31,18 @@ function realOf(file: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+// The version of this command.
+
+export function version(): string {
+  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
+}
+
+// The gateway that `npm start` runs, beside the one of the user.
+
+/** Where `npm start` of the clone that this command is in has its gateway. */
+export function npmStartFolder([, script]: Terminal['program']): string {
+  const clone = resolve(script, '..', '..', '..', '..')
+  return join(clone, 'node_modules', '.toolwell-start', 'state', 'toolwell', 'gateway')
 }

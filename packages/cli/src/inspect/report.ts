@@ -1,9 +1,12 @@
 /** What was inspected, for people. Names and texts of servers are stripped of everything that could steer a terminal. */
-import { firstLine } from '@toolwell/core/internal'
+
+import { defined, firstLine } from '@toolwell/core/internal'
 import { describeWarning } from '@toolwell/mcp/internal'
-import { unusableLine } from '../shared/servers/unusable.js'
-import { count, plural, table } from '../shared/table.js'
+import { count, plural, table } from '../shared/layout.js'
+import type { ToolCost } from '../shared/servers/cost.js'
+import { unusableLine } from '../shared/servers/server-facts.js'
 import type { Paint } from '../shared/terminal.js'
+import type { ExitCode } from '../shared/verb.js'
 import type { Inspected, ServerView, ToolView } from './collect.js'
 
 const LARGEST = 8
@@ -170,4 +173,93 @@ function findingsText(servers: readonly ServerView[], paint: Paint): string {
   if (broken.length > told.length)
     told.push(`  and ${broken.length - told.length} more: see them with --json`)
   return part('Findings', lines) + part('Held back', shown) + part('Unusable', told)
+}
+
+// What was inspected, for programs. The keys are documented in docs/command.md; new ones may be added, none changes its meaning.
+
+export function inspectJson(
+  inspected: Inspected,
+  { maxTokens, isWithin, failure }: Verdict & { readonly maxTokens: number | undefined },
+): string {
+  const { tokenizer, servers, tools, tokens, surface, deferred, problems, incomplete } = inspected
+  const value = {
+    tokenizer,
+    tokens: { ...costs(tokens), surface: surface.tokens, deferred: deferred.tokens },
+    surface,
+    deferred,
+    servers: servers.map(({ quarantined, listedAt, tokens: own, ...server }) => ({
+      ...server,
+      ...defined({ listedAt: listedAt === undefined ? undefined : new Date(listedAt).toISOString() }),
+      quarantined: Object.fromEntries(quarantined),
+      tokens: costs(own),
+    })),
+    tools: tools.map(({ tokens: own, ...tool }) => ({ ...tool, tokens: costs(own) })),
+    problems,
+    incomplete,
+    ...(maxTokens === undefined ? {} : { maxTokens, isWithin }),
+    ...failure,
+  }
+  return `${JSON.stringify(value, null, 2)}\n`
+}
+
+const costs = ({ full, card, name }: ToolCost) => ({ definitions: full, cards: card, names: name })
+
+// What an inspection means for who runs it: can anything be used, and does it stay within `--max-tokens`?
+
+interface Verdict {
+  readonly exit: ExitCode
+  /** Only a figure that is complete can be within. */
+  readonly isWithin: boolean
+  /** Why nothing can be used, for programs. */
+  readonly failure: { readonly reason: string; readonly message: string; readonly fix: string } | undefined
+  /** For standard error. */
+  readonly lines: readonly string[]
+}
+
+/** Servers that are named in one line. */
+const NAMED = 10
+
+/** `name`: how the command is called. */
+export function judge(inspected: Inspected, maxTokens: number | undefined, name: string): Verdict {
+  const { usable, incomplete, surface } = inspected
+  const isAbove = maxTokens !== undefined && surface.tokens > maxTokens
+  const isWithin = !isAbove && incomplete.length === 0
+  if (usable === 0) {
+    const all = inspected.servers.map((server) => server.name)
+    const message = `No server can be used: ${listNames(all, inspected)}.`
+    const fix = `What was inspected says why; ${name} doctor says how to fix each.`
+    const failure = { reason: 'no-servers', message, fix }
+    return { exit: 2, isWithin, failure, lines: [`${message} ${fix}`] }
+  }
+  if (maxTokens === undefined || isWithin) return { exit: 0, isWithin, failure: undefined, lines: [] }
+  return {
+    exit: 1,
+    isWithin,
+    failure: undefined,
+    lines: [
+      ...(isAbove ? [aboveLine(inspected, maxTokens)] : []),
+      ...(incomplete.length > 0
+        ? [
+            `The figure for --max-tokens is incomplete: the tools of ${listNames(incomplete, inspected)} are not known. Fix what is missing, or switch it off with "enabled": false.`,
+          ]
+        : []),
+    ],
+  }
+}
+
+function listNames(names: readonly string[], { servers }: Inspected): string {
+  const states = new Map(servers.map(({ name, state }) => [name, state]))
+  const shown = names.slice(0, NAMED).map((name) => `${firstLine(name, 40)} (${states.get(name)})`)
+  return `${shown.join(', ')}${names.length > NAMED ? ` and ${names.length - NAMED} more` : ''}`
+}
+
+function aboveLine({ surface, tools, deferred }: Inspected, maxTokens: number): string {
+  const { tokens, mode } = surface
+  // What is held back is not sent: keeping it out would save nothing.
+  const largest = tools.find(({ isQuarantined }) => !isQuarantined)
+  return `A request would carry ${count(tokens)} tokens of tools and prompt section (surface.tokens), which is ${count(tokens - maxTokens)} above --max-tokens ${count(maxTokens)}. ${
+    mode === 'off'
+      ? `Every definition is sent. Keep tools out with "deny", beginning with ${largest ? `${largest.server}/${largest.name} (${count(largest.tokens.full)})` : 'the largest'}, or defer with mode: "on" (${count(deferred.tokens)} tokens).`
+      : 'Keep tools out with "deny", or send fewer always ("alwaysLoad", "lazy").'
+  }`
 }

@@ -1,7 +1,13 @@
 /** The one entry that starts Toolwell, as each client writes it. */
+
+import { readFileSync } from 'node:fs'
 import { isRecord } from '@toolwell/core/internal'
+import { defaultGatewayFolder, findDaemon } from '@toolwell/gateway/bridge'
 import type { Terminal } from '../terminal.js'
-import type { Fields, ShapeName } from './shapes.js'
+import { npmStartFolder } from '../this-command.js'
+import type { ClientFile } from './clients.js'
+import { listEntries, parseClient, valueAt } from './read-client.js'
+import { type Fields, findShape, type ShapeName } from './shapes.js'
 
 export const ENTRY_NAME = 'toolwell'
 
@@ -58,3 +64,50 @@ export function startsToolwell(entry: unknown): boolean {
 /** By its name, that of its package, or its script. A folder of that name is no program: `serve` does not follow it. */
 const PROGRAM =
   /(?:^|[\\/])toolwell(?:\.mjs|\.cmd|\.ps1|@[^\\/]*)?$|[\\/](?:packages[\\/]cli|toolwell)[\\/]dist[\\/]main\.js$/
+
+// The entry of Toolwell in one file of a client.
+
+/** A file that cannot be read is not looked at: its client tells its user. */
+export function readToolwellEntry({ file, shape: name }: ClientFile): unknown {
+  const { format, tables } = findShape(name)
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
+  // Some of these files are large, and most have no such entry.
+  if (!text.includes(ENTRY_NAME)) return undefined
+  const parsed = parseClient(text, format, file)
+  if ('problem' in parsed) return undefined
+  return tables
+    .flatMap((path) => listEntries(valueAt(parsed.value, path)))
+    .find((each) => each.name === ENTRY_NAME)?.entry
+}
+
+// Entries that are the gateway itself, known by what they start or reach: behind itself it would list and search itself.
+
+/** Of an entry with the keys of toolwell.json. */
+export type IsGateway = (entry: Fields) => boolean
+
+/** Those of `toolwell serve` and of `npm start`, where nobody asked for others. */
+const USUAL_PORTS = [7411, 7412]
+
+/** Gateways that run are asked for their ports. */
+export async function createGatewayCheck({
+  env,
+  program,
+}: Pick<Terminal, 'env' | 'program'>): Promise<IsGateway> {
+  const folders = [defaultGatewayFolder(env), npmStartFolder(program)]
+  const found = await Promise.all(folders.map((folder) => findDaemon(folder)))
+  const ports = found.flatMap((each) => (each.kind === 'none' ? [] : [each.file.port]))
+  const own = new Set([...USUAL_PORTS, ...ports])
+  return (entry) => startsToolwell(entry) || (typeof entry.url === 'string' && isOwnAddress(entry.url, own))
+}
+
+function isOwnAddress(text: string, ports: ReadonlySet<number>): boolean {
+  if (!URL.canParse(text)) return false
+  const { hostname, port, pathname } = new URL(text)
+  const isHere = hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname)
+  return isHere && ports.has(Number(port)) && /^\/mcp(?:\/|$)/.test(pathname)
+}
