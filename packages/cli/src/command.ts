@@ -1,4 +1,4 @@
-/** The command without a process around it: words in, an exit code out. Verbs are listed here. */
+/** Runs the command: arguments in, exit code out. Lists the verbs. */
 import { nearest } from '@toolwell/core/internal'
 import { approve } from './approve/verb.js'
 import { connect } from './connect/verb.js'
@@ -57,19 +57,19 @@ export async function runToolwell(
       if (isJson(words)) await terminal.output.write(errorJson(error, terminal.name))
       await terminal.errors.write(describeError(error, findVerb(words[0], verbs), terminal))
     } catch {
-      // The message cannot be written; the exit code still says that it failed.
+      // The message cannot be written. The exit code still reports the failure.
     }
     return error instanceof Problem ? error.exit : 2
   }
 }
 
-/** Read from the arguments themselves: parsing them may be what failed. */
+/** Looks at the raw arguments, because parsing them may have failed. */
 function isJson(words: readonly string[]): boolean {
   const end = words.indexOf('--')
   return (end < 0 ? words : words.slice(0, end)).includes('--json')
 }
 
-/** One object for every verb: a program that asked for JSON gets JSON, whatever happens. */
+/** Errors as JSON, the same for every verb. */
 function errorJson(error: unknown, name: string): string {
   const { details, reason, message, fix } =
     error instanceof Problem
@@ -121,12 +121,12 @@ function unknownVerb(name: string, verbs: readonly Verb[]): Problem {
   const [meant] = nearest(name, known, 1)
   const shown = JSON.stringify(name.slice(0, 60))
   return usageProblem(
-    `There is no verb ${shown}.`,
+    `Unknown verb ${shown}.`,
     meant ? `Did you mean ${meant}?` : `Known: ${known.join(', ')}.`,
   )
 }
 
-/** The problem, what to do about it, and where the manual is; a fault of ours with its stack, to be reported. */
+/** The message, the fix and the manual page of a problem; the stack of a bug. */
 function describeError(error: unknown, verb: Verb | undefined, { errors, env, name }: Terminal): string {
   const paint = painter(errors, env)
   const head = paint('toolwell:', 'error')
@@ -135,7 +135,7 @@ function describeError(error: unknown, verb: Verb | undefined, { errors, env, na
     return `${head} This is a bug in toolwell. Please report it with these lines:\n${stack}\n`
   }
   const manual = error.isUsage ? `\nSee: ${name} ${verb ? `${verb.name} ` : ''}--help` : ''
-  // A list in the message has its own lines.
+  // A message that ends with a list continues on a new line.
   const space = error.message.endsWith('\n') ? '' : ' '
   const text = `${error.message}${error.fix === '' ? '' : `${space}${error.fix}`}`
   return `${head} ${withCommandName(text, name)}${manual}\n`

@@ -1,4 +1,4 @@
-/** Where the command meets the process: the only file that knows its streams and sets its exit code. */
+/** Connects the command to the process: streams, signals, exit code. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runToolwell } from './command.js'
@@ -17,7 +17,7 @@ function createOutput(stream: NodeJS.WriteStream): Output {
   stream.on('drain', () => wake())
   return {
     isTerminal: stream.isTTY === true,
-    // Some screens do not know, and say 0.
+    // Some terminals report 0.
     columns: stream.isTTY ? stream.columns || undefined : undefined,
     async write(text) {
       try {
@@ -26,17 +26,17 @@ function createOutput(stream: NodeJS.WriteStream): Output {
             wake = resolve
           })
       } catch (error) {
-        // Files are written at once, and fail at once.
+        // Writes to files are synchronous and throw.
         failure = error as NodeJS.ErrnoException
       }
       if (failure?.code === 'EPIPE' || failure?.code === 'EOF') throw new OutputClosed()
       if (failure)
-        throw new Problem(`The output could not be written: ${failure.message}.`, 'Check where it goes to.')
+        throw new Problem(`The output could not be written: ${failure.message}.`, 'Check its destination.')
     },
   }
 }
 
-/** A terminal and a parent may both pass on one Ctrl-C. From a second after the first on, another one ends the process at once. */
+/** Ignores a repeated signal for one second, because terminal and parent may both send it. After that, a signal ends the process. */
 function onInterrupt(listener: () => void): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   let isAsked = false
@@ -58,7 +58,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 process.exitCode = await runToolwell(
   process.argv.slice(2),
   {
-    // Opened when it is asked for: an open standard input would keep the process alive.
+    // A getter, because an open standard input would keep the process alive.
     get input() {
       return process.stdin
     },
@@ -68,10 +68,7 @@ process.exitCode = await runToolwell(
     get folder() {
       const folder = currentFolder(process)
       if (folder !== undefined) return folder
-      throw new Problem(
-        'The folder that this is called in is gone.',
-        'Go to one that is there, and try again.',
-      )
+      throw new Problem('The current folder no longer exists.', 'Change to an existing folder and try again.')
     },
     program,
     get name() {

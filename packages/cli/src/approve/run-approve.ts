@@ -1,4 +1,4 @@
-/** Asks about each change, or each that is named; takes what is named where nobody can be asked; for programs, tells what waits. */
+/** Shows changes that wait for approval, asks about each, and approves. Without a terminal, it approves the named ones. */
 import { matchesGlob } from '@toolwell/core/internal'
 import { approveCommands, showEndpoint } from '@toolwell/mcp/internal'
 import { type LockChange, visible } from '@toolwell/mcp/lock'
@@ -22,9 +22,9 @@ import type { ExitCode } from '../shared/verb.js'
 export interface ApproveOptions {
   readonly targets: readonly string[]
   readonly isJson: boolean
-  /** What is named is taken without asking. */
+  /** Approve the named changes without asking. */
   readonly isSure: boolean
-  /** Also what looks poisoned. */
+  /** Also approve definitions that look poisoned. */
   readonly isDespiteFindings: boolean
 }
 
@@ -68,10 +68,10 @@ function allowCommands({ firstUse }: OpenServers, { server }: WaitingCommand): v
   firstUse.write(server, approveCommands(firstUse.read(server), server))
 }
 
-/** What they do, each kind once. */
+/** Describes what the commands do, each kind once. */
 function describeCommands(commands: readonly string[]): string {
   const kinds = commands.map((command) => {
-    if (command.startsWith('${env:')) return 'sends a variable of your environment'
+    if (command.startsWith('${env:')) return 'sends an environment variable'
     return command.startsWith('${file:') ? 'reads a file for a secret' : 'runs a command for a secret'
   })
   return [...new Set(kinds)].join(' and ')
@@ -79,9 +79,9 @@ function describeCommands(commands: readonly string[]): string {
 
 const commandText = ({ server, commands }: WaitingCommand) =>
   [
-    `! ${visible(server.name)}  ${describeCommands(commands)}, and is not in your own config file`,
+    `! ${visible(server.name)}  ${describeCommands(commands)}, and its entry is not in your own config file`,
     ...commands.map((command) => `      ${visible(command)}`),
-    `    and gives what it gets to: ${visible(showEndpoint(server.endpoint, server.secrets))}`,
+    `    The value goes to: ${visible(showEndpoint(server.endpoint, server.secrets))}`,
   ].join('\n')
 
 interface Question {
@@ -89,12 +89,12 @@ interface Question {
   readonly groups: Groups
   readonly pending: readonly Pending[]
   readonly commands: readonly WaitingCommand[]
-  /** Whether it is asked about at all. */
+  /** False for definitions that look poisoned. */
   readonly mayBe: (pending: Pending) => boolean
   readonly targets: readonly string[]
 }
 
-/** One diff after the other. In a pipe nothing is asked: all of it is shown. */
+/** Shows one diff after the other and asks. In a pipe it only shows them. */
 async function ask(
   { open, groups, pending, commands, mayBe, targets }: Question,
   terminal: Terminal,
@@ -111,12 +111,11 @@ async function ask(
     })),
   ]
   if (items.length === 0) {
-    await output.write('Nothing waits for approval.\n')
+    await output.write('No changes wait for approval.\n')
     return 0
   }
   const taken = await askAbout(items, isInteractive(terminal), terminal)
   for (const { command } of taken) if (command) allowCommands(open, command)
-  // Changes of one lock are written together.
   const left = items.length - taken.length
   await approvePending(
     groups,
@@ -126,7 +125,7 @@ async function ask(
   await output.write(
     left === 0
       ? `${plural(items.length, 'change')} approved.\n`
-      : `${plural(left, 'change')} ${left === 1 ? 'waits' : 'wait'}. Approve what you have read with: ${terminal.name} approve NAME\n`,
+      : `${plural(left, 'change')} ${left === 1 ? 'waits' : 'wait'} for approval. Approve with: ${terminal.name} approve NAME\n`,
   )
   return left === 0 ? 0 : 1
 }
@@ -136,11 +135,11 @@ interface Item {
   readonly name: string
   readonly command?: WaitingCommand
   readonly pending?: Pending
-  /** Why it is shown and not asked about. */
+  /** Why it is shown without a question. */
   readonly refusal?: string
 }
 
-/** Shows each; gives those that were agreed to. */
+/** Shows each item and returns those that the user approved. */
 async function askAbout(
   items: readonly Item[],
   isAsked: boolean,
@@ -204,12 +203,12 @@ function approvedText(
     return `${diffText(group, own, groups.scanner, paint)}\n\n${names} ${own.length === 1 ? 'is' : 'are'} approved${where}.\n`
   })
   const runs = commands.map(
-    (each) => `${commandText(each)}\n\nMay be started. See the server with: ${name} inspect\n`,
+    (each) => `${commandText(each)}\n\nApproved: the server may start. Show it with: ${name} inspect\n`,
   )
   const refused = left.map(({ group, change }) => `${diffText(group, [change], groups.scanner, paint)}\n`)
   if (left.length > 0) refused.push(poisonedLine(left))
   const all = [...runs, ...shown, ...refused].join('\n')
   return all === ''
-    ? `${targets.map(visible).join(', ')} ${targets.length === 1 ? 'was' : 'were'} approved already.\n`
+    ? `${targets.map(visible).join(', ')} ${targets.length === 1 ? 'was' : 'were'} already approved.\n`
     : all
 }

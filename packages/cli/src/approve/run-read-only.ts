@@ -1,4 +1,4 @@
-/** Approves tools as read-only, or takes that back: `tool_read` of the gateway calls no others. */
+/** Approves tools as read-only, or revokes that. The gateway's `tool_read` calls only approved tools. */
 
 import { isRecord, matchesGlob } from '@toolwell/core/internal'
 import type { McpTool, ServerConfig } from '@toolwell/mcp'
@@ -60,7 +60,7 @@ export async function runReadOnly(
   return 0
 }
 
-/** Tools as they are known now. What is held back is not among them: look at that first. */
+/** Lists the current tools. Quarantined tools are missing: they need their own approval first. */
 function listOffered({ config, servers }: OpenServers, store: ReadOnlyStore): Offered[] {
   const reports = new Map(servers.inspect().map((report) => [report.name, report]))
   return config.servers.flatMap((server) => {
@@ -94,8 +94,8 @@ function readClaim({ annotations }: McpTool): Offered['claim'] {
 }
 
 /**
- * A tool that is named in full is taken whatever its server says. A server, or a pattern, means those of its tools of which the
- * server itself says that they are read-only: nobody approves by a star what they have not looked at.
+ * Selects the tools of a target. A full name selects the tool in any case. A server or pattern selects only tools that their
+ * server calls read-only, so that nobody approves other tools without reading their names.
  */
 function selectOffered(target: string, open: OpenServers, store: ReadOnlyStore, isRevoking: boolean) {
   const all = listOffered(open, store)
@@ -106,8 +106,8 @@ function selectOffered(target: string, open: OpenServers, store: ReadOnlyStore, 
       : all.filter((tool) => matchesGlob(target, tool.server.name) || matchesGlob(target, toolName(tool)))
   if (fitting.length === 0)
     throw new Problem(
-      `There is no tool ${JSON.stringify(target)} that can be used.`,
-      'See them with: toolwell approve --read-only',
+      `No usable tool matches ${JSON.stringify(target)}.`,
+      'List the tools with: toolwell approve --read-only',
       { reason: 'unknown-target' },
     )
   if (isRevoking) return { taken: fitting.filter(({ approval }) => approval !== undefined), left: [] }
@@ -128,16 +128,14 @@ function updateApproved(
 const toolName = ({ server, name }: Offered) => `${server.name}/${name}`
 const isSame = (one: Offered, other: Offered) => toolName(one) === toolName(other)
 
-// Tools and whether they are approved as read-only, for people and for programs.
-
 export interface Offered {
   readonly server: ServerConfig
   readonly name: string
-  /** What its server says of it: shown to whoever decides, and nothing else. */
+  /** The annotation of its server, shown to the user but not trusted. */
   readonly claim: 'read-only' | 'changes things' | 'nothing'
   readonly print: string
   readonly isByConfig: boolean
-  /** What a person approved is this very definition, another one by now, or nothing. */
+  /** `same`: this definition was approved. `changed`: an earlier one was. */
   readonly approval: 'same' | 'changed' | undefined
 }
 
@@ -157,24 +155,24 @@ function toolTable(tools: readonly Offered[]): string {
 function describeState({ isByConfig, approval }: Offered): string {
   if (isByConfig) return 'by the config'
   if (approval === 'same') return 'approved'
-  return approval === 'changed' ? 'not any more: it has changed' : 'no'
+  return approval === 'changed' ? 'no: it has changed since' : 'no'
 }
 
-/** `name`: how the command is called. */
+/** `name`: the words that start this command. */
 export function listText(tools: readonly Offered[], name: string): string {
-  if (tools.length === 0) return 'No tool is known.\n'
-  return `${toolTable(tools)}\nApprove what you know to change nothing with: ${name} approve --read-only SERVER/TOOL\n`
+  if (tools.length === 0) return 'There are no tools.\n'
+  return `${toolTable(tools)}\nApprove tools that change nothing with: ${name} approve --read-only SERVER/TOOL\n`
 }
 
 export function changedText(tools: readonly Offered[], isRevoking: boolean): string {
   if (tools.length > 0)
     return `${isRevoking ? 'No longer approved as read-only:' : 'Approved as read-only:'}\n${toolTable(tools)}`
-  return isRevoking ? 'None of them was approved as read-only.\n' : 'Nothing is approved.\n'
+  return isRevoking ? 'None of these tools was approved as read-only.\n' : 'No tool was approved.\n'
 }
 
 export function leftText(left: readonly Offered[]): string {
   if (left.length === 0) return ''
-  return `Left as they are. Approve one of them by its whole name, SERVER/TOOL:\n${toolTable(left)}`
+  return `Not approved, because their servers do not call them read-only. To approve one, give its full name, SERVER/TOOL:\n${toolTable(left)}`
 }
 
 export function readOnlyJson(

@@ -1,4 +1,4 @@
-/** What an import would do: which servers are new, which are there already, which bear a name that is taken. */
+/** Plans an import: which servers are new, which exist, and which need another name. Also reads and writes toolwell.json. */
 
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -17,27 +17,27 @@ export interface Addition {
   readonly name: string
   readonly entry: Readonly<Record<string, unknown>>
   readonly from: readonly ClientFile[]
-  /** What it is called there, where that name was taken. */
+  /** Its name in the client, if it had to be renamed. */
   readonly was?: string
   readonly left: readonly string[]
   readonly inputs: Inputs
-  /** Time limits that its clients do not agree on. */
+  /** Timeouts that differ between its clients. */
   readonly limits: readonly string[]
 }
 
 export interface Plan {
   readonly add: readonly Addition[]
-  /** There already, and the same. */
+  /** Names of servers that exist with the same entry. */
   readonly same: readonly string[]
-  /** There already, and another: it stays. */
+  /** Names that exist with another entry, which stays. */
   readonly kept: readonly { readonly name: string; readonly from: ClientFile }[]
-  /** By file and by the name there: what each is called here. What is missing was not taken over. */
+  /** For each file: name in the client to name in toolwell.json. Servers that are not imported are missing. */
   readonly placed: ReadonlyMap<ClientFile, ReadonlyMap<string, string>>
 }
 
 type Existing = Readonly<Record<string, unknown>>
 
-/** `known`: what an entry was called when it was taken over before, which holds whatever became of it here. */
+/** `known`: the name of an entry in toolwell.json after an earlier import. It stays valid if the entry has changed. */
 export function planImport(
   found: readonly ClientServers[],
   existing: Existing,
@@ -82,7 +82,7 @@ export function planImport(
         add.push({ name, entry, from: [from], left, inputs, limits: [] })
         place(from, name, name)
       }
-      // One client with two files: the stronger one was read first.
+      // Of two files of one client, the first has precedence.
       else if (!first.from.some(({ client }) => client === from.client)) {
         const free = freeName(`${name}-${from.client}`, isTaken)
         add.push({ name: free, entry, from: [from], was: name, left, inputs, limits: [] })
@@ -94,11 +94,11 @@ export function planImport(
 
 const LIMITS = ['timeout', 'startTimeout'] as const
 
-/** What says nothing of a limit means the usual one. */
+/** An entry without a timeout has the default one. */
 const limitOf = (entry: Addition['entry'], key: (typeof LIMITS)[number]) =>
   readDuration(entry[key]) ?? DEFAULTS[key]
 
-/** A client that waits longer may need to. */
+/** Keeps the longer timeout: that client may need it. */
 function withLongerLimits(entry: Addition['entry'], other: Addition['entry']): Addition['entry'] {
   const longer = LIMITS.filter((key) => limitOf(other, key) > limitOf(entry, key))
   const kept = Object.entries(entry).filter(([key]) => !longer.some((each) => each === key))
@@ -106,10 +106,7 @@ function withLongerLimits(entry: Addition['entry'], other: Addition['entry']): A
   return Object.fromEntries([...kept, ...taken])
 }
 
-/**
- * Clients differ in how much they write out: what says no more than leaving it out counts as left out. Each has time limits of its
- * own, which make no other server.
- */
+/** An entry without default values and timeouts, so that two clients with the same server compare as equal. */
 function comparable(entry: unknown): string {
   if (!isRecord(entry)) return canonicalJson(entry)
   const isImplied = (key: string, value: unknown) =>
@@ -123,7 +120,7 @@ function comparable(entry: unknown): string {
   )
 }
 
-/** Where a server may have been written by an import before. */
+/** Names that an earlier import may have used for a server. */
 function findNames(existing: Existing, name: string, client: string): string[] {
   return Object.keys(existing).filter((other) => other === name || other.startsWith(`${name}-${client}`))
 }
@@ -134,16 +131,14 @@ function freeName(wanted: string, isTaken: (name: string) => boolean): string {
   return name
 }
 
-// The file that servers are written into: what it holds, and the same with more, comments and all.
-
 export interface Target {
   readonly file: string
-  /** Undefined where there is no file yet. */
+  /** Undefined if the file does not exist. */
   readonly text: string | undefined
   readonly servers: Readonly<Record<string, unknown>>
 }
 
-/** A file that cannot be read as a config is never written over. */
+/** Reads toolwell.json. Throws if it is not a valid config, so that it is never overwritten. */
 export function readTarget(file: string): Target {
   let text: string
   try {
@@ -151,17 +146,17 @@ export function readTarget(file: string): Target {
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return { file, text: undefined, servers: {} }
-    throw new Problem(`${file} cannot be read (${code}).`, 'Check the path behind --to, and its permissions.')
+    throw new Problem(`${file} cannot be read (${code}).`, 'Check the path after --to, and its permissions.')
   }
   const { value, problems } = readDocument(text.trim() === '' ? '{}' : text, file)
   if (!value)
     throw new Problem(
-      `${file} is not a config: ${problems.map(describeProblem).join(' ')}`,
-      'Fix it or move it away. Nothing was changed.',
+      `${file} is not a valid config: ${problems.map(describeProblem).join(' ')}`,
+      'Fix or move the file. Nothing was changed.',
     )
   const { mcpServers = {}, servers = {} } = value
   if (!isRecord(mcpServers) || !isRecord(servers))
-    throw new Problem(`"mcpServers" in ${file} is not an object.`, 'Fix it. Nothing was changed.')
+    throw new Problem(`"mcpServers" in ${file} is not an object.`, 'Fix the file. Nothing was changed.')
   return { file, text, servers: { ...servers, ...mcpServers } }
 }
 
@@ -173,7 +168,7 @@ export function addServers({ text }: Target, add: readonly Addition[]): string {
   return next.endsWith('\n') ? next : `${next}\n`
 }
 
-/** Whole or not at all. A new file is for its owner alone: it may hold secrets. */
+/** Writes atomically. A new file is readable by its owner only, because it may contain secrets. */
 export async function writeTarget({ file }: Target, text: string): Promise<void> {
   const target = await realpath(file).catch(() => file)
   const draft = `${target}.${randomUUID()}.tmp`
@@ -191,7 +186,7 @@ export async function writeTarget({ file }: Target, text: string): Promise<void>
     const { code = '' } = cause as NodeJS.ErrnoException
     throw new Problem(
       `${file} cannot be written (${code}).`,
-      'Check that its folder may be written to. Nothing was changed.',
+      'Check the permissions of its folder. Nothing was changed.',
       { cause },
     )
   }

@@ -1,4 +1,4 @@
-/** The gateway in this process: says where it is, what happens, and ends when it is asked to. */
+/** Runs the gateway in this process and prints its address and events. Also trusts project configs (`--trust`). */
 
 import { existsSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -18,7 +18,7 @@ export interface ServeOptions {
   readonly port: number | undefined
   readonly config: string | undefined
   readonly isJson: boolean
-  /** Lines on clients and calls too; otherwise on what is wrong alone. */
+  /** Print clients and calls, not only problems. */
   readonly showsAll: boolean
   readonly byBridge: boolean
 }
@@ -26,18 +26,18 @@ export interface ServeOptions {
 export async function runServe(options: ServeOptions, terminal: Terminal): Promise<ExitCode> {
   const { folder, port, config, isJson, showsAll, byBridge } = options
   const { output, errors, env } = terminal
-  const say = (line: string) => output.write(`${line}\n`).catch(() => undefined)
-  /** Where it is comes first; what happens before that is told after it. */
+  const print = (line: string) => output.write(`${line}\n`).catch(() => undefined)
+  /** Events before the address is printed. */
   const early: string[] = []
   let isGreeted = false
-  const tell = (line: string) => (isGreeted ? void say(line) : void early.push(line))
+  const printEvent = (line: string) => (isGreeted ? void print(line) : void early.push(line))
   const at = folderArgument(folder, env)
   const hints = { name: terminal.name, at, hasChanged: createTrustCheck(folder) }
   const onEvent = (event: GatewayEvent) => {
-    if (isJson) tell(JSON.stringify({ ...event, at: Date.now() }))
+    if (isJson) printEvent(JSON.stringify({ ...event, at: Date.now() }))
     else {
       const line = describeEvent(event, hints)
-      if (line !== undefined && (showsAll || line.startsWith('!'))) tell(line)
+      if (line !== undefined && (showsAll || line.startsWith('!'))) printEvent(line)
     }
   }
   const started = await runDaemon({
@@ -59,53 +59,53 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
   })
   if (started.kind === 'another') {
     await errors.write(`toolwell: ${alreadyRuns(started.file, `${terminal.name} stop${at}`)}\n`)
-    // For a bridge that is what it wanted.
+    // A bridge can use the running gateway.
     return byBridge ? 0 : 1
   }
   const { daemon } = started
   if (isJson)
-    await say(JSON.stringify({ kind: 'listening', url: daemon.url, tokenFile: tokenFileIn(folder) }))
+    await print(JSON.stringify({ kind: 'listening', url: daemon.url, tokenFile: tokenFileIn(folder) }))
   else {
-    await say(welcome(daemon, folder, terminal))
+    await print(welcome(daemon, folder, terminal))
     const { halls } = await daemon.gateway.inspect()
     const [own] = halls
-    // One that a client started learns from the client which files count: only that there is none can be said before.
+    // A gateway started by a client learns its config files from the client. Here it only knows if the user's own file is missing.
     const missing = own?.missing ?? findMissingFile(config, terminal)
     if (own ? own.servers.length === 0 : missing.length > 0)
-      await say(noServersLine({ files: [], problems: [], ...own, missing }, terminal.name))
+      await print(noServersLine({ files: [], problems: [], ...own, missing }, terminal.name))
   }
   isGreeted = true
-  for (const line of early) await say(line)
+  for (const line of early) await print(line)
   const unwatch = terminal.onInterrupt?.(() => void daemon.close())
   const why = await daemon.stopped.finally(unwatch)
-  if (!isJson) await say(why === 'idle' ? 'Stopped: no client was left.' : 'Stopped.')
+  if (!isJson) await print(why === 'idle' ? 'Stopped: no clients left.' : 'Stopped.')
   return 0
 }
 
 function welcome({ url, file, takenPort }: Daemon, folder: string, { name, env }: Terminal): string {
   const at = folderArgument(folder, env)
   return [
-    `The gateway is at ${url}/mcp (process ${file.pid}).`,
+    `The gateway listens on ${url}/mcp (process ${file.pid}).`,
     ...(takenPort === undefined
       ? []
       : [
-          `! Port ${takenPort} is used by another program, so it has another one. Clients over stdio find it there; clients on HTTP that name ${takenPort} do not. For these, free the port, and then: ${name} stop${at}`,
+          `! Another program uses port ${takenPort}, so the gateway chose another port. Stdio clients find it, but HTTP clients configured for ${takenPort} do not. To fix this, free the port and run: ${name} stop${at}`,
         ]),
-    `Its token is in ${tokenFileIn(folder)}; ${name} token${at} prints it.`,
+    `Its token is in ${tokenFileIn(folder)}. Print it with: ${name} token${at}`,
     file.startedBy === 'bridge'
-      ? `A client over stdio has started it. It stops ten minutes after the last client, or with: ${name} stop${at}`
-      : 'Ctrl-C stops it.',
+      ? `A stdio client started it. It stops ten minutes after the last client, or with: ${name} stop${at}`
+      : 'Press Ctrl-C to stop it.',
   ].join('\n')
 }
 
 function alreadyRuns({ pid, port, startedBy }: DaemonFile, stop: string): string {
-  const runs = `A gateway runs already: process ${pid}, http://127.0.0.1:${port}/mcp.`
+  const runs = `A gateway is already running: process ${pid}, http://127.0.0.1:${port}/mcp.`
   return startedBy === 'bridge'
-    ? `${runs} A client over stdio has started it, and clients on HTTP can use it as well. To have it in this terminal instead, stop it, and then give this command again: ${stop}`
+    ? `${runs} A stdio client started it, and HTTP clients can use it too. To run it in this terminal instead, stop it and run this command again: ${stop}`
     : `${runs} Stop it with: ${stop}`
 }
 
-/** What was asked for counts everywhere; otherwise the user's own file, and that of the caller's folder where it is trusted. */
+/** Uses the file of `--config` for every client; otherwise the user's own file and the trusted file of the client's folder. */
 function findConfigFiles(config: string | undefined, home: string, { folder, env }: Terminal) {
   if (config === undefined) {
     const trusted = trustedProjects(home)
@@ -124,7 +124,7 @@ function findConfigFiles(config: string | undefined, home: string, { folder, env
     }
   }
   const path = resolve(folder, config)
-  if (!existsSync(path)) throw new Problem(`There is no file ${path}.`, 'Check the path behind --config.')
+  if (!existsSync(path)) throw new Problem(`File not found: ${path}.`, 'Check the path after --config.')
   return { files: (): ConfigFile[] => [{ path }] }
 }
 
@@ -141,16 +141,19 @@ function findMissingFile(config: string | undefined, { folder, env }: Terminal):
 
 function explainError(error: unknown): unknown {
   if (error instanceof PortInUse)
-    return new Problem(error.message, 'Give another with --port PORT, or 0 for any that is free.', {
-      reason: 'port-in-use',
-    })
+    return new Problem(
+      error.message,
+      'Choose another port with --port PORT, or use --port 0 for any free port.',
+      {
+        reason: 'port-in-use',
+      },
+    )
   if (error instanceof FolderProblem)
     return new Problem(error.message, '', { reason: 'folder', cause: error })
   return error
 }
 
-// `toolwell serve --trust FOLDER`: the config of a project may start its servers from now on, as it is now.
-
+/** `toolwell serve --trust FOLDER`: lets the gateway use the current config of a project. */
 export async function runTrust(
   project: string,
   folder: string,
@@ -159,11 +162,11 @@ export async function runTrust(
   const path = join(resolve(here, project), 'toolwell.json')
   if (!trustedProjects(folder).add(path))
     throw new Problem(
-      `There is no file ${path} that can be read.`,
-      'Give the folder of a project that has one.',
+      `${path} does not exist or is not readable.`,
+      'Give a project folder that contains a toolwell.json.',
     )
-  await output.write(`The gateway uses ${path} as it is now. A change has to be trusted again.\n`)
-  // A client may come to the folder by another name.
+  await output.write(`The gateway now uses ${path}. If the file changes, trust it again.\n`)
+  // A client may name the folder by its real path.
   const real = realpathSync(path)
   if (real !== path) trustedProjects(folder).add(real)
   return 0

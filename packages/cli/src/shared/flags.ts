@@ -1,7 +1,4 @@
-/**
- * Reads the words behind a verb. citty takes every flag it does not know, lets a flag swallow the next one as its value, and takes
- * unexpected arguments; all that is refused here, before it parses.
- */
+/** Reads the arguments of a verb. Rejects unknown flags, missing values and unexpected arguments, which citty accepts. */
 import { nearest } from '@toolwell/core/internal'
 import { type ArgDef, type ArgsDef, type ParsedArgs, parseArgs } from 'citty'
 import { usageProblem } from './problem.js'
@@ -17,7 +14,7 @@ export function readFlags(words: readonly string[], flags: ArgsDef): ParsedArgs 
     const flag = findFlag(name, flags)
     if (!flag) throw unknownFlag(word, flags)
     if (flag.type === 'boolean') {
-      if (value !== undefined) throw usageProblem(`${name} takes no value.`, `Write ${name} alone.`)
+      if (value !== undefined) throw usageProblem(`${name} takes no value.`, `Write only ${name}.`)
       continue
     }
     const next = value ?? words[at + 1]
@@ -30,7 +27,7 @@ export function readFlags(words: readonly string[], flags: ArgsDef): ParsedArgs 
   return Object.assign(parseArgs([...words], flags), { [EVERY]: every })
 }
 
-/** Words that mean nothing to a verb: a flag without its dashes, most likely. */
+/** Rejects positional arguments. Most likely the user forgot the dashes of a flag. */
 export function unexpectedWords({ name, flags, insteadOfWords }: Verb, words: readonly string[]) {
   const known = Object.entries(flags).flatMap(([key, flag]) => flagSpellings(key, flag))
   const [meant] = nearest(`--${words[0]}`, known, 1)
@@ -40,15 +37,15 @@ export function unexpectedWords({ name, flags, insteadOfWords }: Verb, words: re
   )
 }
 
-/** citty keeps the last value of a flag that is given several times. */
+/** citty keeps only the last value of a repeated flag. */
 const EVERY = Symbol('every value')
 
-/** All values of a flag that may be repeated, in order. */
+/** All values of a repeated flag, in order. */
 export function everyValue(flags: object, name: string): readonly string[] {
   return (flags as { [EVERY]?: ReadonlyMap<string, string[]> })[EVERY]?.get(name) ?? []
 }
 
-/** `-` alone is a value: standard input. */
+/** `-` alone is a value that means standard input. */
 function isFlag(word: string): boolean {
   return word.startsWith('-') && word !== '-' && word !== '--'
 }
@@ -64,7 +61,7 @@ function findFlag(name: string, flags: ArgsDef): ArgDef | undefined {
   return Object.entries(flags).find(([key, flag]) => flagSpellings(key, flag).includes(name))?.[1]
 }
 
-/** How a flag may be written. One that is on by default is only ever turned off. */
+/** The spellings of a flag. A flag that is on by default has only its `--no-` form. */
 export function flagSpellings(name: string, flag: ArgDef): string[] {
   if (flag.type === 'positional') return []
   if (flag.type === 'boolean' && flag.default === true) return [`--no-${name}`]
@@ -77,7 +74,7 @@ function unknownFlag(word: string, flags: ArgsDef) {
   const known = Object.entries(flags).flatMap(([key, flag]) => flagSpellings(key, flag))
   const [meant] = nearest(name, [...known, '--help'], 1)
   return usageProblem(
-    `There is no flag ${name}.`,
+    `Unknown flag ${name}.`,
     meant ? `Did you mean ${meant}?` : 'Put text that begins with "-" after "--".',
   )
 }

@@ -1,11 +1,11 @@
-/** Rows of text in columns. Cells are shown as they are: whoever fills them has made them safe to print. */
+/** Lays out text: tables, numbers, plurals and shortened lists. Callers pass text that is safe to print. */
 
 export interface Column {
   readonly title: string
   readonly align?: 'right'
 }
 
-/** The title row, the rows, and where given a line and a last row below it. */
+/** Title row, rows and, if `last` is given, a line and that row. */
 export function table(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
@@ -39,7 +39,7 @@ export function plural(number: number, one: string, many = `${one}s`): string {
   return `${count(number)} ${number === 1 ? one : many}`
 }
 
-/** A list for a message, cut short: its first entries, and how many more there are. */
+/** A list for a message: its first entries, and the number of the rest. */
 
 export interface TruncatedList {
   readonly count: number

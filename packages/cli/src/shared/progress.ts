@@ -1,4 +1,4 @@
-/** One line on the screen that says how far a long step is. Nothing is shown in the first second, in a pipe, or when all is done. */
+/** One line on the terminal that shows the progress of long steps. It appears after one second, never in a pipe, and is cleared at the end. */
 
 import type { Terminal } from './terminal.js'
 
@@ -30,9 +30,7 @@ export function startProgress(label: string, { errors, now }: Terminal): Progres
   }
 }
 
-// One line on the screen that says what is being waited for. Nothing is shown in the first second, in a pipe, or when all is done.
-
-/** Ends with the work, also where that fails. `line` is asked again and again; it is cut to the screen. */
+/** Shows `line()` while `work` runs, refreshed every 200 ms and cut to the width of the terminal. */
 export async function withStatus<T>(
   line: () => string,
   { errors, now }: Terminal,

@@ -1,4 +1,4 @@
-/** Reads the tools of `--catalog`: a file, a folder of files, or standard input. Yields them one by one; keeps none. */
+/** Reads the tools of `--catalog` from a file, a folder of files or standard input, and yields them one by one. */
 
 import { readdir, stat } from 'node:fs/promises'
 import { basename, extname, join, resolve } from 'node:path'
@@ -10,7 +10,7 @@ import type { Terminal } from './terminal.js'
 
 const FILES = /\.(?:json|jsonl|ndjson)$/i
 
-/** A tool with where it stands, or what cannot be used and why, or something the user should know. */
+/** A tool with its place in the file, a broken entry with the reason, or a remark for the user. */
 export type Found =
   | { readonly kind: 'tool'; readonly place: string; readonly listed: ListedTool }
   | { readonly kind: 'broken'; readonly place: string; readonly problem: string }
@@ -26,7 +26,7 @@ export async function* readCatalogue(path: string, { folder, input }: Terminal):
     throw fileProblem(error, path, '--catalog')
   })
   if (!found.isDirectory()) {
-    // The lines of one file are tools of any servers; the answer of one server is named after its file.
+    // Lines of a JSONL file may belong to any server. A tools/list result belongs to the server that the file is named after.
     yield* readTools(readBytes(full, path, '--catalog'), path, { list: serverName(path), line: '' })
     return
   }
@@ -38,23 +38,24 @@ export async function* readCatalogue(path: string, { folder, input }: Terminal):
     .map(({ name }) => name)
   if (names.length === 0)
     throw new Problem(
-      `${path} holds no .json, .jsonl or .ndjson file.`,
-      'Give a folder with files of tools; folders inside it are not read.',
+      `${path} contains no .json, .jsonl or .ndjson file.`,
+      'Give a folder with such files. Subfolders are not read.',
     )
   for (const name of names.sort()) {
     const place = join(path, name)
     const server = serverName(name)
     const bytes = readBytes(join(full, name), place, '--catalog')
-    yield* readTools(bytes, place, { list: server, line: server, besideOthers: true })
+    yield* readTools(bytes, place, { list: server, line: server, mayBeOther: true })
   }
 }
 
 interface Naming {
-  /** The server of tools that name none: in an answer to tools/list, and on lines of their own. */
+  /** Server of the tools in a tools/list result that do not name one. */
   readonly list: string
+  /** Server of the tools on single lines that do not name one. */
   readonly line: string
-  /** In a folder other data may lie beside the tools; it is left out. */
-  readonly besideOthers?: boolean
+  /** The file is in a folder that may contain other data, which is skipped. */
+  readonly mayBeOther?: boolean
 }
 
 async function* readTools(
@@ -67,8 +68,8 @@ async function* readTools(
   for await (const { at, value, problem } of readValues(readLines(bytes, place), place)) {
     if (problem !== undefined) {
       yield { kind: 'broken', place: at, problem }
-    } else if (isFirst && naming.besideOthers && isOtherData(value)) {
-      yield { kind: 'remark', text: `${place} holds no tools and is left out.` }
+    } else if (isFirst && naming.mayBeOther && isOtherData(value)) {
+      yield { kind: 'remark', text: `${place} contains no tools and was skipped.` }
       return
     } else {
       const listing = readListing(value)
@@ -76,7 +77,7 @@ async function* readTools(
         yield { kind: 'broken', place: at, problem: listing }
       } else {
         yield* listTools(listing, at, naming)
-        // The pages of a long list may stand below each other.
+        // A file may contain several pages of one list.
         hasMore = listing.hasMore
       }
     }
@@ -85,7 +86,7 @@ async function* readTools(
   if (hasMore)
     yield {
       kind: 'remark',
-      text: `${place} ends with a nextCursor: further pages of that server are missing.`,
+      text: `${place} ends with a nextCursor: the following pages of that server are missing.`,
     }
 }
 
@@ -107,8 +108,8 @@ interface Value {
 }
 
 /**
- * The JSON values of a text: one on each line, or a single one over many lines. Where the first line is no value, all of the text is
- * read before that is decided; else a line is forgotten once it is read.
+ * Yields the JSON values of a text: one on each line, or one value over many lines. If the first line is not a JSON value, the
+ * whole text is kept in memory to decide; otherwise only one line is.
  */
 async function* readValues(lines: AsyncIterable<Line>, place: string): AsyncGenerator<Value> {
   let isByLine = false
@@ -123,7 +124,7 @@ async function* readValues(lines: AsyncIterable<Line>, place: string): AsyncGene
   if (isByLine || filled.length === 0) return
   const text = kept.map((line) => line.text).join('\n')
   const whole = parse(text)
-  // A broken first line before good ones, rather than one broken document.
+  // If the second line is valid, the file is JSONL with a broken first line.
   if (!whole && filled[1] && isRecord(parse(filled[1].text)?.value))
     for (const line of filled) yield valueOn(line, place)
   else yield whole ? { at: place, value: whole.value } : broken(text, place, 1)
@@ -139,7 +140,7 @@ function broken(text: string, place: string, first: number): Value {
   return { at: `${place}:${first + line - 1}:${column}`, problem: `${message}. ${fix}.` }
 }
 
-/** In a box, because null is a value too. */
+/** Wraps the value, because null is valid JSON. */
 function parse(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) }
@@ -161,11 +162,9 @@ function serverName(path: string): string {
   return basename(path, extname(path))
 }
 
-// What one JSON value of a catalogue file holds: a tool, or the answer of a server to tools/list in any of its wrappings.
-
 /** One tool as it is indexed and shown. */
 export interface ListedTool {
-  /** As the file has it; missing where it has none. */
+  /** The id in the file, if it has one. */
   readonly id?: string | number
   readonly tool: Tool
   readonly server: string
@@ -173,17 +172,17 @@ export interface ListedTool {
 }
 
 interface Listing {
-  /** Not yet looked at. */
+  /** Unchecked values. */
   readonly tools: readonly unknown[]
-  /** It was a list: its tools belong to one server. */
+  /** The value was a tools/list result, so its tools belong to one server. */
   readonly isList: boolean
   readonly server?: string
   readonly serverDescription?: string
-  /** The server had more to say than is here. */
+  /** The list has a nextCursor. */
   readonly hasMore: boolean
 }
 
-/** The tools of one value, or a sentence that says what is wrong with it. */
+/** Returns the tools of one JSON value (a tool, a list, or a tools/list result), or the reason why it has none. */
 function readListing(value: unknown): Listing | string {
   if (Array.isArray(value)) return { tools: value, isList: true, hasMore: false }
   if (!isRecord(value))
@@ -202,13 +201,13 @@ function readListing(value: unknown): Listing | string {
       hasMore: isText(list.nextCursor),
     }
   }
-  if (isRecord(value.error)) return 'the answer of a server that failed. Ask it for tools/list again.'
+  if (isRecord(value.error)) return 'an error response of a server. Request tools/list again.'
   if (value.tools !== undefined || list !== value)
     return '"tools" is not a list. Give the result of tools/list.'
   return { tools: [value], isList: false, hasMore: false }
 }
 
-/** One tool, or a sentence that says what is wrong with it. A schema is taken as it is: the index reads what it can of it. */
+/** Returns one tool, or the reason why the value is not one. The schema is not checked: the index reads the parts it knows. */
 function readListedTool(value: unknown, from: Listing, otherServer: string): ListedTool | string {
   if (!isRecord(value))
     return `${describeKind(value)} instead of a tool. Write { "name": …, "description": … }.`
@@ -218,7 +217,7 @@ function readListedTool(value: unknown, from: Listing, otherServer: string): Lis
     if (field !== undefined && field !== null && typeof field !== 'string')
       return `"${key}" is ${describeKind(field)}. Write a string.`
   if (id !== undefined && id !== null && typeof id !== 'string' && typeof id !== 'number')
-    return `"id" is ${describeKind(id)}. Write a string or a number, or leave it out.`
+    return `"id" is ${describeKind(id)}. Write a string or a number, or remove it.`
   return {
     ...defined({ id: id === null || id === '' ? undefined : id }),
     tool: { ...value, name, description: description ?? '', inputSchema: inputSchema ?? {} } as Tool,

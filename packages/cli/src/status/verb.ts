@@ -1,5 +1,4 @@
-/** `toolwell status`: what the gateway that runs is doing. */
-
+/** `toolwell status`: shows the running gateway. */
 import type { GatewayReport, HallReport } from '@toolwell/gateway'
 import type { DaemonFile } from '@toolwell/gateway/bridge'
 import { folderArgument, folderFlag, gatewayFolder } from '../shared/gateway/folder.js'
@@ -17,17 +16,21 @@ import { defineVerb } from '../shared/verb.js'
 
 export const status = defineVerb({
   name: 'status',
-  summary: 'Show the gateway that runs: clients, servers, processes, memory, tokens saved.',
+  summary: 'Show the running gateway: clients, servers, processes, memory, tokens saved.',
   usage: ['[--folder FOLDER] [--json]'],
   flags: {
     folder: folderFlag,
-    json: { type: 'boolean', description: 'The answer as JSON.' },
+    json: { type: 'boolean', description: 'Print the result as JSON.' },
   },
   examples: [
-    { line: 'toolwell status', about: 'at a glance' },
-    { line: 'toolwell status --json', about: 'for a program' },
+    { line: 'toolwell status', about: 'an overview' },
+    { line: 'toolwell status --json', about: 'the same for a program' },
   ],
-  exits: { 0: 'It is running.', 1: 'None is.', 2: 'Wrong flags, or it does not answer.' },
+  exits: {
+    0: 'The gateway is running.',
+    1: 'No gateway is running.',
+    2: 'Wrong flags, or the gateway does not answer.',
+  },
   async run(flags, terminal) {
     const { askDaemon, findDaemon } = await import('@toolwell/gateway/bridge')
     const { output } = terminal
@@ -37,7 +40,7 @@ export const status = defineVerb({
       const started = npmStartFolder(terminal.program)
       const isOther = flags.folder === undefined && (await findDaemon(started)).kind !== 'none'
       const other = isOther
-        ? `npm start runs one of its own: ${terminal.name} status${folderArgument(started, terminal.env)}\n`
+        ? `The gateway of npm start is running: ${terminal.name} status${folderArgument(started, terminal.env)}\n`
         : ''
       await output.write(
         flags.json
@@ -49,7 +52,7 @@ export const status = defineVerb({
     if (found.kind === 'silent')
       throw new Problem(
         `The gateway (process ${found.file.pid}) does not answer.`,
-        `End its process with: ${terminal.name} stop --force${folderArgument(folder, terminal.env)}`,
+        `Kill it with: ${terminal.name} stop --force${folderArgument(folder, terminal.env)}`,
         { reason: 'silent' },
       )
     const report = await askDaemon(found, 'GET', '/status')
@@ -70,8 +73,6 @@ export const status = defineVerb({
   },
 })
 
-// The status of the gateway on a screen.
-
 export function statusText(given: unknown, file: DaemonFile, hints: Hints): string {
   const report = given as GatewayReport
   const { at, name } = hints
@@ -81,7 +82,7 @@ export function statusText(given: unknown, file: DaemonFile, hints: Hints): stri
     whereText(report, file),
     ...(own === report.version
       ? []
-      : [`This command is version ${own}. Restart the gateway to have it serve that: ${name} stop${at}`]),
+      : [`This command is version ${own}. To update the gateway, restart it: ${name} stop${at}`]),
     `${countsText(report)}; ${memoryText(report)}`,
     '',
     ...(clients.length === 0
@@ -114,7 +115,7 @@ export function statusText(given: unknown, file: DaemonFile, hints: Hints): stri
 }
 
 function whereText({ pid, version, uptime }: GatewayReport, { port, startedBy }: DaemonFile): string {
-  const end = startedBy === 'bridge' ? 'stops ten minutes after the last client' : 'stays until it is stopped'
+  const end = startedBy === 'bridge' ? 'stops ten minutes after the last client' : 'runs until you stop it'
   return `http://127.0.0.1:${port}/mcp  process ${pid}, version ${version}, up ${duration(uptime)}, ${end}`
 }
 
@@ -123,27 +124,27 @@ function countsText({ counts: { calls, failed, searches, refused } }: GatewayRep
 }
 
 function memoryText({ memory, halls }: GatewayReport): string {
-  // One that all projects share stands under each of them.
+  // A shared server is listed in every project.
   const processes = new Set(halls.flatMap(({ servers }) => servers.flatMap(({ pids }) => pids))).size
   const servers = memory.servers === undefined ? '' : `, servers ${megabytes(memory.servers)}`
   return `memory ${megabytes(memory.gateway)}${servers} in ${plural(processes, 'process', 'processes')}`
 }
 
-/** A gateway that is older than this command may not know these. */
+/** A gateway of an older version may not report these. */
 type ReportedHall = Omit<HallReport, 'missing' | 'untrusted' | 'problems'> &
   Partial<Pick<HallReport, 'missing' | 'untrusted' | 'problems'>>
 
 type ShownHall = ReportedHall & {
-  /** With the problems that were named before. */
+  /** Including the problems already shown above. */
   readonly all?: HallReport['problems']
 }
 
-/** Your own config counts in every project: what is wrong in it is named with the first. */
+/** Shows each problem once: the user's own config applies to every project. */
 function withoutRepeats(halls: readonly ReportedHall[]): ShownHall[] {
-  const said = new Set<string>()
+  const shown = new Set<string>()
   return halls.map(({ problems: all = [], ...hall }) => {
-    const problems = all.filter((each) => !said.has(problemLine(each)))
-    for (const each of problems) said.add(problemLine(each))
+    const problems = all.filter((each) => !shown.has(problemLine(each)))
+    for (const each of problems) shown.add(problemLine(each))
     return { ...hall, problems, all }
   })
 }
@@ -162,10 +163,10 @@ function hallText(
   }: ShownHall,
   hints: Hints,
 ): string[] {
-  const held = servers.filter(({ quarantined }) => Object.keys(quarantined).length > 0)
+  const affected = servers.filter(({ quarantined }) => Object.keys(quarantined).length > 0)
   return [
     `${files.join(', ') || 'No config file'}${workspaces.length === 0 ? '' : `, for ${workspaces.join(', ')}`}`,
-    ...(problem === undefined ? [] : [`! The config cannot be used as it is now: ${problem}`]),
+    ...(problem === undefined ? [] : [`! The config has errors: ${problem}`]),
     ...problems.map(problemLine),
     ...untrusted.map((each) => untrustedLine(each, hints)),
     ...(servers.length === 0
@@ -183,11 +184,11 @@ function hallText(
             state,
             count(tools),
             pids.join(' '),
-            // What this one says is ours; others may hold what the server has said.
+            // Only this reason is a text of Toolwell. Others may quote the server.
             state === 'needs-login' ? withCommandName(reason, hints.name) : reason,
           ]),
         )),
-    ...held.flatMap(({ name, quarantined, config }) =>
+    ...affected.flatMap(({ name, quarantined, config }) =>
       quarantinedLines(name, Object.keys(quarantined), config, hints.name),
     ),
     savedText(tokens),
@@ -198,15 +199,15 @@ function savedText({ all, list }: HallReport['tokens']): string {
   const carried = `A request carries ${plural(list, 'token')} of tools instead of ${count(all)}`
   return all < list
     ? `${carried}: ${count(list - all)} more.`
-    : `${carried}: ${count(all - list)} saved in each.`
+    : `${carried}: ${count(all - list)} saved per request.`
 }
 
-/** The gateway does not see the requests of a client's model, so it can say what they save, and not how many they were. */
+/** The gateway does not see the requests to the model, so it knows the savings per request but not the number of requests. */
 function costText({ answerTokens, halls }: GatewayReport): string {
-  const cost = `Searches, and calls that were not run, were answered with about ${plural(answerTokens, 'token')}`
+  const cost = `Answers to searches and refused calls used about ${plural(answerTokens, 'token')}`
   const saved = Math.max(0, ...halls.map(({ tokens }) => tokens.all - tokens.list))
   if (saved === 0 || answerTokens === 0) return `${cost}.`
-  return `${cost}: what ${plural(Math.ceil(answerTokens / saved), 'request')} saved.`
+  return `${cost}, as much as ${plural(Math.ceil(answerTokens / saved), 'request')} saved.`
 }
 
 function duration(milliseconds: number): string {

@@ -1,4 +1,4 @@
-/** Servers that a client knows and does not use, by lists that it keeps elsewhere than in their entries. */
+/** Finds servers that a client disables in a separate list instead of in their entries. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { readDocument } from '@toolwell/mcp/internal'
 import { type ClaudeFolder, type ClientFile, claudeFolder, type Places } from './clients.js'
 import type { Fields } from './shapes.js'
 
-/** Whether a server of that file is switched off by such a list. */
+/** True if a list of the client disables this server of the file. */
 export type IsOff = (from: ClientFile, name: string) => boolean
 
 export function readSwitches({ home, folder, env }: Pick<Places, 'home' | 'folder' | 'env'>): IsOff {
@@ -21,7 +21,7 @@ export function readSwitches({ home, folder, env }: Pick<Places, 'home' | 'folde
   }
 }
 
-/** What is excluded anywhere is off; of two lists of what is allowed, that of the folder counts. */
+/** Every `excluded` list counts. Of two `allowed` lists, the one of the folder counts. */
 function geminiSwitches(home: string, folder: string, inside: '.gemini' | '.qwen') {
   const lists = [folder, home]
     .map((place) => readSettings(join(place, inside, 'settings.json')))
@@ -37,7 +37,7 @@ function geminiSwitches(home: string, folder: string, inside: '.gemini' | '.qwen
   return (name: string) => excluded.includes(name) || allowed?.includes(name) === false
 }
 
-/** `isShared`: of the folder's `.mcp.json`, whose servers are agreed to one by one. */
+/** `isShared`: the server is in the folder's `.mcp.json`, whose servers the user approves one by one. */
 function claudeSwitches(own: ClaudeFolder, folder: string) {
   const { projects } = readSettings(own.file)
   const here = isRecord(projects) && Object.hasOwn(projects, folder) ? projects[folder] : undefined
@@ -55,7 +55,7 @@ function claudeSwitches(own: ClaudeFolder, folder: string) {
   return (name: string, isShared: boolean) => {
     if (off.includes(name)) return true
     if (!isShared) return false
-    // An empty list is what every folder begins with: nothing has been decided.
+    // An empty list means that the user has not decided yet.
     return refused.includes(name) || (!isAgreedToAll && agreed.length > 0 && !agreed.includes(name))
   }
 }
@@ -64,7 +64,7 @@ function namesIn(value: unknown): string[] | undefined {
   return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : undefined
 }
 
-/** A file that cannot be read switches nothing off; where it has servers too, that it is broken is told there. */
+/** Treats an unreadable file as empty. */
 function readSettings(file: string): Fields {
   try {
     return readDocument(readFileSync(file, 'utf8'), file).value ?? {}

@@ -1,4 +1,4 @@
-/** The servers in one file of another client. */
+/** Reads the servers in the config file of another client. */
 
 import { readFileSync } from 'node:fs'
 import { isRecord } from '@toolwell/core/internal'
@@ -19,19 +19,19 @@ import type { IsGateway } from './toolwell-entry.js'
 export interface ClientServers {
   readonly from: ClientFile
   readonly servers: ReadonlyMap<string, Converted>
-  /** Entries that cannot be taken over, with the reason. */
+  /** Entries that cannot be imported, with the reason. */
   readonly refused: ReadonlyMap<string, string>
   /** Why the file could not be read. */
   readonly problem?: string
 }
 
-/** What is known of entries beside what they say. */
+/** Checks that need more than the entry itself. */
 export interface EntryChecks {
   readonly isOff: IsOff
   readonly isGateway: IsGateway
 }
 
-/** Undefined where there is no such file, or no server in it. */
+/** Returns undefined if the file does not exist or has no servers. */
 export function readClient(from: ClientFile, folder: string, known: EntryChecks): ClientServers | undefined {
   const nothing = { from, servers: new Map(), refused: new Map() }
   let text: string
@@ -54,13 +54,13 @@ export function readClient(from: ClientFile, folder: string, known: EntryChecks)
   const projects =
     from.shape === 'claude-code' ? valueAt(value, ['projects', folder, 'mcpServers']) : undefined
   return convertEntries(from, known, value, [
-    // What was added for this folder alone counts first.
+    // Servers added for this folder take precedence.
     ...listEntries(projects).map((each) => ({ ...each, beside: folder })),
     ...shape.tables.flatMap((path) => listEntries(valueAt(value, path)).map((each) => ({ ...each, beside }))),
   ])
 }
 
-/** Those of one table, as `connect` reads it. */
+/** Reads the servers of one table, for `connect`. */
 export function readTable(
   from: ClientFile,
   value: Fields,
@@ -72,7 +72,7 @@ export function readTable(
   return convertEntries(from, known, value, entries) ?? { from, servers: new Map(), refused: new Map() }
 }
 
-/** `beside`: the folder that relative paths of an entry start from. */
+/** `beside`: the base folder for relative paths in an entry. */
 function convertEntries(
   from: ClientFile,
   { isOff, isGateway }: EntryChecks,
@@ -85,14 +85,14 @@ function convertEntries(
   for (const { name, entry, beside } of entries) {
     const made = nameProblem(name) ?? convertEntry(entry, shape, whole, beside)
     if (typeof made === 'string') refused.set(name, made)
-    else if (isGateway(made.entry)) refused.set(name, 'it is Toolwell itself: one entry of it is enough')
+    else if (isGateway(made.entry)) refused.set(name, 'it is Toolwell itself; one entry is enough')
     else if (!servers.has(name))
       servers.set(name, isOff(from, name) ? { ...made, entry: { ...made.entry, enabled: false } } : made)
   }
   return servers.size + refused.size === 0 ? undefined : { from, servers, refused }
 }
 
-/** Of an object by key; of a list by the name of each. */
+/** Lists entries of an object by key, or of an array by their `name`. */
 export function listEntries(table: unknown): { readonly name: string; readonly entry: unknown }[] {
   if (Array.isArray(table))
     return table.map((entry: unknown, at) => ({
@@ -109,20 +109,20 @@ export function valueAt(value: unknown, path: readonly string[]): unknown {
   )
 }
 
-/** A server of this name would be Toolwell in front of itself. */
 function nameProblem(name: string): string | undefined {
   if (name === 'toolwell') return 'it is Toolwell itself'
   if (name.trim() === '' || name.length > 200) return 'its name cannot be used'
   return undefined
 }
 
-// An entry of another client with the keys of toolwell.json. What only that client writes is brought into the common form first.
-
 export interface Converted extends Translated {
   readonly inputs: Inputs
 }
 
-/** `folder`: what relative paths start from; `whole`: the file. A sentence where it is no server. */
+/**
+ * Converts an entry to the keys of toolwell.json, or returns the reason why it is not a server. `whole` is the parsed file,
+ * `folder` the base of relative paths.
+ */
 export function convertEntry(
   value: unknown,
   { common, variables }: Shape,
@@ -130,9 +130,9 @@ export function convertEntry(
   folder: string,
 ): Converted | string {
   if (!isRecord(value)) return 'it is not an object'
-  // No other client has these: there it is a text, and here it would be run.
+  // Other clients treat ${cmd:…} as plain text. Toolwell would run it.
   if (/\$\{cmd:/.test(JSON.stringify(value)))
-    return 'it holds a ${cmd:…}, which that client does not run; write the entry yourself'
+    return 'it contains ${cmd:…}, which that client does not run; write the entry yourself'
   const made = common(value, whole)
   if (typeof made === 'string') return made
   const { entry, left } = translateEntry(withCommonVariables(made, variables) as Fields, folder)
@@ -141,9 +141,7 @@ export function convertEntry(
   return { entry, left, inputs: findInputs(made) }
 }
 
-// What an editor would ask its user for: here it comes from a variable, and who reads of the variable wants to know which input that is.
-
-/** Ids of inputs, by the variable that stands for each here. */
+/** Inputs that an editor asks its user for. Toolwell reads them from variables: variable name to input id. */
 export type Inputs = ReadonlyMap<string, string>
 
 export function findInputs(entry: unknown): Inputs {
@@ -156,7 +154,7 @@ export function findInputs(entry: unknown): Inputs {
   )
 }
 
-/** A message of the config in the words of the client's own file. */
+/** Adds the input that the client asks for to a message about a missing variable. */
 export function nameInput(message: string, inputs: Inputs): string {
   const [, name = ''] = /the environment variable (\w+) is not set/.exec(message) ?? []
   const id = inputs.get(name)
@@ -164,11 +162,9 @@ export function nameInput(message: string, inputs: Inputs): string {
     ? message
     : message.replace(
         `the environment variable ${name}`,
-        `the client asks for \${input:${id}}, which comes from the environment variable ${name} here, and ${name}`,
+        `the client asks for \${input:${id}}, which Toolwell reads from the environment variable ${name}, and ${name}`,
       )
 }
-
-// The text of a client's config as plain data, in whichever format it is.
 
 export interface ClientProblem {
   readonly message: string
@@ -177,10 +173,10 @@ export interface ClientProblem {
 
 export type ParsedClient = { readonly value: Fields } | { readonly problem: ClientProblem }
 
-/** Claude Code keeps what was said in its file, too. */
+/** Large, because Claude Code also stores conversations in its file. */
 const MOST_CHARACTERS = 32 * 1024 * 1024
 
-/** Messages of the parsers show the line, which may hold a secret: only its number is given. */
+/** Parses JSON, TOML or YAML. Problems name only the line number, because parser messages quote the line and it may contain a secret. */
 export function parseClient(text: string, format: Shape['format'], file: string): ParsedClient {
   if (text.replace(/^\uFEFF/, '').trim() === '') return { value: {} }
   if (format === 'toml') return readToml(text.replace(/^\uFEFF/, ''))
@@ -196,12 +192,12 @@ function readToml(text: string): ParsedClient {
     return { value: withNumbers(parseToml(text, { integersAsBigInt: 'asNeeded' })) as Fields }
   } catch (error) {
     const { line } = error as { line?: number }
-    const message = 'this is not TOML'
+    const message = 'the file is not valid TOML'
     return { problem: line === undefined ? { message } : { message, line } }
   }
 }
 
-/** Whole numbers of TOML may be larger than JavaScript's. What is written back is the text, so nearly is enough. */
+/** Converts large TOML integers to numbers. The lost precision does not matter: files are edited as text. */
 function withNumbers(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value)
   if (Array.isArray(value)) return value.map(withNumbers)
@@ -214,17 +210,19 @@ function readYaml(text: string): ParsedClient {
   const [error] = document.errors
   const line = error?.linePos?.[0].line
   const message =
-    error?.code === 'MULTIPLE_DOCS' ? 'this file holds several YAML documents' : 'this is not YAML'
+    error?.code === 'MULTIPLE_DOCS'
+      ? 'the file contains several YAML documents'
+      : 'the file is not valid YAML'
   if (error) return { problem: line === undefined ? { message } : { message, line } }
   let value: unknown
   try {
     value = document.toJS()
   } catch {
-    // An alias without its anchor, or so many that they stand for more than any config holds.
-    return { problem: { message: 'its aliases cannot be followed' } }
+    // An alias without an anchor, or too many aliases.
+    return { problem: { message: 'its YAML aliases cannot be resolved' } }
   }
   if (value === null || value === undefined) return { value: {} }
   return typeof value === 'object' && !Array.isArray(value)
     ? { value: value as Fields }
-    : { problem: { message: 'the file does not hold an object', line: 1 } }
+    : { problem: { message: 'the file does not contain an object', line: 1 } }
 }

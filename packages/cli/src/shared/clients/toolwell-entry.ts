@@ -1,4 +1,4 @@
-/** The one entry that starts Toolwell, as each client writes it. */
+/** The entry that starts Toolwell in the config of a client: creates, reads and recognises it. */
 
 import { readFileSync } from 'node:fs'
 import { isRecord } from '@toolwell/core/internal'
@@ -11,7 +11,7 @@ import { type Fields, findShape, type ShapeName } from './shapes.js'
 
 export const ENTRY_NAME = 'toolwell'
 
-/** The command line of the entry. Node and the script are absolute: a client may be started without the PATH of a shell. */
+/** The command line of the entry. Both paths are absolute, because clients may start without the PATH of a shell. */
 export function entryCommand([node, script]: Terminal['program'], profile?: string): [string, ...string[]] {
   return [node, script, 'serve', '--stdio', ...(profile === undefined ? [] : ['--profile', profile])]
 }
@@ -26,7 +26,7 @@ export function createEntry(shape: ShapeName, [node, ...args]: readonly [string,
     case 'copilot':
       return { type: 'local', command: node, args, tools: ['*'] }
     case 'zed':
-      // Versions before 2026 tell servers from extensions by `source`.
+      // Versions before 2026 use `source` to distinguish servers from extensions.
       return { source: 'custom', command: node, args, env: {} }
     case 'goose':
       return {
@@ -44,7 +44,7 @@ export function createEntry(shape: ShapeName, [node, ...args]: readonly [string,
   }
 }
 
-/** The command line that an entry of any client starts. */
+/** Reads the command line that an entry of any client starts. */
 export function readCommandLine(entry: unknown): string[] {
   if (!isRecord(entry)) return []
   const { command, cmd, args } = entry
@@ -52,22 +52,20 @@ export function readCommandLine(entry: unknown): string[] {
   return words.filter((word): word is string => typeof word === 'string')
 }
 
-/** Whether an entry starts the gateway, of this Toolwell or of one in another place: through npm and a shell, too. */
+/** True if an entry starts a Toolwell gateway, from any installation, directly or through npm or a shell. */
 export function startsToolwell(entry: unknown): boolean {
-  // A shell is given its words in one, with quotes.
+  // `sh -c` takes the whole command as one quoted argument.
   const words = readCommandLine(entry)
     .flatMap((word) => word.split(/[\s'"]+/))
     .filter((word) => word !== '' && word !== '--')
   return words.some((word, at) => words[at + 1] === 'serve' && PROGRAM.test(word))
 }
 
-/** By its name, that of its package, or its script. A folder of that name is no program: `serve` does not follow it. */
+/** The program name, the npm package or the script. */
 const PROGRAM =
   /(?:^|[\\/])toolwell(?:\.mjs|\.cmd|\.ps1|@[^\\/]*)?$|[\\/](?:packages[\\/]cli|toolwell)[\\/]dist[\\/]main\.js$/
 
-// The entry of Toolwell in one file of a client.
-
-/** A file that cannot be read is not looked at: its client tells its user. */
+/** Reads the Toolwell entry in a client's file. Unreadable files are ignored: their client reports the error. */
 export function readToolwellEntry({ file, shape: name }: ClientFile): unknown {
   const { format, tables } = findShape(name)
   let text: string
@@ -76,7 +74,7 @@ export function readToolwellEntry({ file, shape: name }: ClientFile): unknown {
   } catch {
     return undefined
   }
-  // Some of these files are large, and most have no such entry.
+  // Fast path: some of these files are large, and most have no such entry.
   if (!text.includes(ENTRY_NAME)) return undefined
   const parsed = parseClient(text, format, file)
   if ('problem' in parsed) return undefined
@@ -85,15 +83,13 @@ export function readToolwellEntry({ file, shape: name }: ClientFile): unknown {
     .find((each) => each.name === ENTRY_NAME)?.entry
 }
 
-// Entries that are the gateway itself, known by what they start or reach: behind itself it would list and search itself.
-
-/** Of an entry with the keys of toolwell.json. */
+/** True if an entry (with the keys of toolwell.json) starts or reaches the gateway. Such an entry would make the gateway list itself. */
 export type IsGateway = (entry: Fields) => boolean
 
-/** Those of `toolwell serve` and of `npm start`, where nobody asked for others. */
+/** Default ports of `toolwell serve` and `npm start`. */
 const USUAL_PORTS = [7411, 7412]
 
-/** Gateways that run are asked for their ports. */
+/** Also recognises the ports of the gateways that are running. */
 export async function createGatewayCheck({
   env,
   program,

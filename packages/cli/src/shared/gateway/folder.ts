@@ -1,4 +1,4 @@
-/** The flags that all verbs around the gateway have. */
+/** The private folder of the gateway, as a flag. */
 import { resolve } from 'node:path'
 import { defaultGatewayFolder, shellWord } from '@toolwell/gateway/bridge'
 import type { Terminal } from '../terminal.js'
@@ -7,14 +7,14 @@ export const folderFlag = {
   type: 'string',
   valueHint: 'FOLDER',
   description:
-    'The private folder of the gateway: its token, its log. One gateway runs on each. Default: in your folder for state.',
+    'The private folder of the gateway, with its token and log. Each folder has one gateway. Default: in your state folder.',
 } as const
 
 export function gatewayFolder(given: string | undefined, { env, folder }: Terminal): string {
   return given === undefined ? defaultGatewayFolder(env) : resolve(folder, given)
 }
 
-/** What a command needs beside its own words to reach the gateway on this folder: nothing where it is the usual one. */
+/** The `--folder` argument that a command needs to reach this gateway. Empty for the default folder. */
 export function folderArgument(folder: string, env: Terminal['env']): string {
   return folder === defaultGatewayFolder(env) ? '' : ` --folder ${shellWord(folder)}`
 }

@@ -1,20 +1,18 @@
-/** An unusable entry of a server's list in one line: `entry 3 (name) has an inputSchema that is not an object`. */
-
+/** Facts about servers that several verbs show: unusable entries, changes, duplicates, commands without approval. */
 import { canonicalJson, firstLine } from '@toolwell/core/internal'
 import type { ReviewFinding, ServerConfig, ServerWarning, UnusableEntry, WarningCode } from '@toolwell/mcp'
 import { waitingCommands as waitingIn } from '@toolwell/mcp/internal'
 import type { OpenServers } from './with-servers.js'
 
-/** Of files the place is not kept. */
+/** Tools from a file have no entry number. */
 export type UnusableView = Omit<UnusableEntry, 'entry'> & { readonly entry?: number }
 
+/** For example `entry 3 (name) has an inputSchema that is not an object`. */
 export function unusableLine({ entry, name, reason }: UnusableView): string {
   const called = name === undefined ? '' : firstLine(name, 60)
   const place = entry === undefined ? called : `entry ${entry}${called === '' ? '' : ` (${called})`}`
   return `${place} ${firstLine(reason, 300)}`
 }
-
-// Warnings about a server whose definitions are no longer those that were first seen.
 
 const CHANGES: readonly WarningCode[] = [
   'instructions-changed',
@@ -23,18 +21,16 @@ const CHANGES: readonly WarningCode[] = [
   'tools-removed',
 ]
 
-/** That they were seen for the first time is not a change. */
+/** Returns the warnings about definitions that differ from the first ones seen. */
 export function findChanges(warnings: readonly ServerWarning[]): ServerWarning[] {
   return warnings.filter(({ code }) => CHANGES.includes(code))
 }
 
-// Servers that are in the config twice: that is one finding, not one for each of their tools.
-
-/** Servers with the same command or address as another one, and its name. */
+/** Maps each server to another one with the same command or address. */
 export function findDuplicates({ config }: Pick<OpenServers, 'config'>): Map<string, string> {
   const groups = new Map<string, string[]>()
   for (const { name, endpoint, enabled } of config.servers) {
-    // How an address is spoken to does not make it another one.
+    // The transport does not distinguish two servers at one address.
     const key = canonicalJson(endpoint.type === 'stdio' ? endpoint : { ...endpoint, type: 'remote' })
     if (enabled) groups.set(key, [...(groups.get(key) ?? []), name])
   }
@@ -46,7 +42,7 @@ export function findDuplicates({ config }: Pick<OpenServers, 'config'>): Map<str
   return duplicates
 }
 
-/** Each pair once. */
+/** Lists each pair once. */
 export function duplicatePairs(
   duplicates: ReadonlyMap<string, string>,
 ): (readonly [name: string, other: string])[] {
@@ -59,17 +55,16 @@ export function duplicatePairs(
 }
 
 export const duplicateMessage = (other: string) => ({
-  message: `It is the same server as ${firstLine(other, 80)}: every tool is there twice.`,
+  message: `It is the same server as ${firstLine(other, 80)}, so every tool appears twice.`,
   fix: 'Remove one of the two entries.',
 })
 
-/** Found because a server is there twice. */
+/** True for findings that only exist because a server is configured twice. */
 export function isDuplicateFinding({ rule, severity }: ReviewFinding): boolean {
   return rule === 'shadowing' && severity === 'soft'
 }
 
-// Servers whose entries run commands for secrets that nobody has approved.
-
+/** A server whose entry runs commands for secrets without approval. */
 export interface WaitingCommand {
   readonly server: ServerConfig
   readonly commands: readonly string[]
