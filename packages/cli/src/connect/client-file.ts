@@ -1,4 +1,4 @@
-/** A client's file on disk: read with all that is to be kept, replaced whole or not at all. */
+/** Reads a client's file with its metadata, and replaces it atomically. */
 import { createHash, randomUUID } from 'node:crypto'
 import {
   accessSync,
@@ -17,20 +17,19 @@ import { makeFolder } from '@toolwell/core/internal/node'
 import { Refusal } from './edit/change.js'
 
 export interface ClientState {
-  /** Where links lead to: the link stays, and its target is replaced. */
+  /** The target of links. The link stays, and its target is replaced. */
   readonly real: string
-  /** Undefined where there is no file. */
+  /** Undefined if the file does not exist. */
   readonly bytes: Buffer | undefined
   readonly mode: number
   readonly owner: { readonly uid: number; readonly gid: number } | undefined
-  /** The uppermost folder that is not there, and is made with the file. */
+  /** The topmost missing folder, which is created with the file. */
   readonly missing?: string | undefined
 }
 
-/** Larger files are not configs. */
 const MOST_BYTES = 32 * 1024 * 1024
 
-/** Throws `Refusal` for what cannot be read or written. */
+/** Throws `Refusal` if the file is not readable and writable. */
 export function readState(file: string): ClientState {
   const link = lstatSync(file, { throwIfNoEntry: false })
   if (!link) {
@@ -43,20 +42,20 @@ export function readState(file: string): ClientState {
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     throw code === 'ENOENT'
-      ? new Refusal('it is a link to a file that is not there', 'Remove the link, or make the file')
-      : new Refusal(`its link cannot be followed (${code})`, 'Check the link')
+      ? new Refusal('it is a link to a missing file', 'Remove the link, or create the file')
+      : new Refusal(`its link cannot be resolved (${code})`, 'Check the link')
   }
   const found = statSync(real)
-  if (!found.isFile()) throw new Refusal('it is not a file', 'Move it away')
+  if (!found.isFile()) throw new Refusal('it is not a regular file', 'Move it to another place')
   if (found.size > MOST_BYTES)
-    throw new Refusal('it is larger than 32 MB, which is too large for a config', 'Look at what is in it')
+    throw new Refusal('it is larger than 32 MB, which is too large for a config', 'Check its content')
   try {
     accessSync(real, constants.R_OK | constants.W_OK)
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     throw new Refusal(
-      `it may not be read and written (${code})`,
-      'Change its permissions; where a program makes it for you, name Toolwell there',
+      `it is not readable and writable (${code})`,
+      'Change its permissions. If another program generates the file, add Toolwell there',
     )
   }
   assertWritable(dirname(real))
@@ -73,7 +72,7 @@ function findMissingFolder(file: string): string | undefined {
   return missing
 }
 
-/** The folders that were made with a file, from its own up to the uppermost; what holds anything stays. */
+/** Removes the folders that were created with a file, if they are empty. */
 export function removeCreatedFolders(file: string, uppermost: string | undefined): void {
   if (uppermost === undefined) return
   try {
@@ -82,11 +81,11 @@ export function removeCreatedFolders(file: string, uppermost: string | undefined
       rmdirSync(folder)
     }
   } catch {
-    // Somebody uses it by now.
+    // The folder is in use.
   }
 }
 
-/** A new version is written beside the old one first. */
+/** Throws if the folder is not writable: a new version is first written there under another name. */
 function assertWritable(folder: string): void {
   const found = statSync(folder, { throwIfNoEntry: false })
   if (!found) return
@@ -94,34 +93,28 @@ function assertWritable(folder: string): void {
     accessSync(folder, constants.W_OK)
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
-    throw new Refusal(`its folder may not be written to (${code})`, 'Change the permissions of the folder')
+    throw new Refusal(`its folder is not writable (${code})`, 'Change the permissions of the folder')
   }
 }
 
-/** As text, the byte order mark included. Throws `Refusal` for what is not UTF-8. */
+/** Decodes UTF-8 and keeps the byte order mark. Throws `Refusal` for other encodings. */
 export function decodeText(bytes: Buffer | undefined): string | undefined {
   if (bytes === undefined) return undefined
   try {
     if (bytes.includes(0)) throw new TypeError()
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
-    throw new Refusal('it is not text in UTF-8', 'Save it as UTF-8')
+    throw new Refusal('it is not UTF-8 text', 'Save it as UTF-8')
   }
 }
 
-/**
- * Writes the file, or removes it where `next` is undefined. Refuses where it is not what it was when it was read: its client,
- * or another run of this command, was faster.
- */
+/** Writes the file, or deletes it if `next` is undefined. Throws `Refusal` if it has changed since it was read. */
 export async function replaceFile(state: ClientState, next: Buffer | undefined): Promise<void> {
   const { real, bytes, mode, owner } = state
   sweepDrafts(real)
   const present = readIfThere(real)
   if (digestBytes(present) !== digestBytes(bytes))
-    throw new Refusal(
-      'it was changed in this moment by another program',
-      'Close the client, and run this again',
-    )
+    throw new Refusal('another program has just changed it', 'Close the client and try again')
   if (next === undefined) {
     await rm(real, { force: true })
     return
@@ -137,24 +130,24 @@ export async function replaceFile(state: ClientState, next: Buffer | undefined):
       await handle.close()
     }
     await chmod(draft, mode)
-    // Only the administrator may give files away, and to others they belong already.
+    // Only root can change the owner. For other users the file already has the right owner.
     if (owner) await chown(draft, owner.uid, owner.gid).catch(() => undefined)
     await rename(draft, real)
   } catch (error) {
     await rm(draft, { force: true }).catch(() => undefined)
     const { code = '' } = error as NodeJS.ErrnoException
-    throw new Refusal(`it cannot be written (${code})`, 'Check that its folder may be written to')
+    throw new Refusal(`it cannot be written (${code})`, 'Check the permissions of its folder')
   }
 }
 
-/** What a run that was killed has left beside the file. Only one runs at a time. */
+/** Deletes drafts of killed runs. Safe, because only one run writes at a time. */
 export function sweepDrafts(real: string): void {
   const own = new RegExp(`^\\.${escaped(basename(real))}\\.[0-9a-f-]{36}\\.tmp$`)
   try {
     for (const name of readdirSync(dirname(real)))
       if (own.test(name)) rmSync(join(dirname(real), name), { force: true })
   } catch {
-    // No such folder, or not ours to clean.
+    // The folder does not exist or is not writable.
   }
 }
 
@@ -165,7 +158,7 @@ function readIfThere(file: string): Buffer | undefined {
     return readFileSync(file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new Refusal('it cannot be read any more', 'Run this again')
+    throw new Refusal('it is no longer readable', 'Try again')
   }
 }
 

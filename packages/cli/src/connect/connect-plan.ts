@@ -1,4 +1,4 @@
-/** What `connect` would change, in which file. Nothing is written here. */
+/** Plans the changes of `connect`. Writes nothing. */
 import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
@@ -31,30 +31,30 @@ import { explainProblem, overrideNotes } from './notes.js'
 import type { ClientRecord, Records, TakenEntry } from './records.js'
 import { restore } from './restore.js'
 
-/** Where imported servers go, in toolwell.json. */
+/** The servers in toolwell.json. */
 export const SERVERS: Table = { path: ['mcpServers'], isList: false }
 
 export interface ClientPlan {
   readonly from: UserFile
   readonly state: ClientState
   readonly table: Table
-  /** The bytes that `undo` gives back. */
+  /** The content that `undo` restores. */
   readonly base: Buffer | undefined
   readonly next: Buffer
   readonly taken: readonly TakenEntry[]
-  /** Those of them that were taken before, and are not in the file. */
+  /** Servers that an earlier connect moved. */
   readonly earlier: ReadonlySet<string>
-  /** The entry of Toolwell that was there before any connect. */
+  /** The Toolwell entry from before the first connect. */
   readonly ownBefore: NewEntry | undefined
-  /** The bytes that `undo` gives back have what was changed since the first connect. */
+  /** `base` includes changes made after the first connect. */
   readonly isRebased: boolean
-  /** What the entry of Toolwell that is there starts, where it is another command line. */
+  /** The command line of an existing Toolwell entry, if it differs. */
   readonly replaced: string | undefined
-  /** Servers that are left where they are, and why. */
+  /** Servers that stay in the client, with the reason. */
   readonly stays: ReadonlyMap<string, string>
-  /** What else is to be known. */
+  /** Notes for the user. */
   readonly notes: readonly string[]
-  /** Nothing is to be written. */
+  /** The file does not need to change. */
   readonly isDone: boolean
 }
 
@@ -130,7 +130,7 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
           ),
         ] as const
       })
-      // Of several, the first one counts.
+      // Keep the first problem of each server.
       .reverse(),
   )
   const add = plan.add.filter(({ name }) => !wrong.has(name))
@@ -144,7 +144,7 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
       return []
     }
   })
-  // Servers of a file that is refused stay there, and nowhere else.
+  // Servers of a refused file are not added.
   const used = new Set(clients.flatMap(({ taken }) => taken.map(({ as }) => as)))
   const needed = add.filter(({ name }) => used.has(name))
   const last = needed.length === add.length ? { next, config } : read(needed)
@@ -175,7 +175,7 @@ interface OpenedClient {
   readonly found: ClientServers
 }
 
-/** A file that is connected already is looked at as it would be without. */
+/** Reads a client's file. If it is connected, uses its content without our entry. */
 function openClient(
   from: UserFile,
   { records, known }: PlanOptions,
@@ -183,8 +183,8 @@ function openClient(
   earlier: readonly UserFile[],
 ): OpenedClient {
   const state = readState(from.file)
-  const twin = earlier.find((each) => samePlace(each, state.real))
-  if (twin) throw new Refusal(`it is the same file as that of ${twin.label}`, 'Nothing needs to be done')
+  const same = earlier.find((each) => samePlace(each, state.real))
+  if (same) throw new Refusal(`it is the same file as that of ${same.label}`, 'Nothing to do')
   const record = all.find(({ real }) => real === state.real)
   const restored = record && restore(record, state.bytes, records.before(record))
   const base = restored ? restored.bytes : state.bytes
@@ -192,8 +192,8 @@ function openClient(
   const shape = findShape(from.shape)
   if (base === undefined && shape.older !== undefined && existsSync(join(dirname(from.file), shape.older)))
     throw new Refusal(
-      `a new file would hide the ${shape.older} beside it`,
-      `Let ${from.label} move to ${basename(from.file)} first, or write the entry yourself`,
+      `a new file would override ${shape.older} in the same folder`,
+      `Migrate ${from.label} to ${basename(from.file)} first, or write the entry yourself`,
     )
   const text = decodeText(base) ?? shape.blank ?? ''
   const parsed = parseClient(text, shape.format, from.file)
@@ -237,18 +237,18 @@ function planClient(
   const entries = new Map(listEntries(valueAt(value, table.path)).map(({ name, entry }) => [name, entry]))
   if (entries.has(ENTRY_NAME) && !startsToolwell(entries.get(ENTRY_NAME)))
     throw new Refusal(
-      `an entry called ${ENTRY_NAME} is there already, and it does not start this command`,
+      `it has an entry called ${ENTRY_NAME} that does not start this command`,
       'Rename or remove that entry',
     )
   const stays = new Map([...found.refused].filter(([name]) => name !== ENTRY_NAME))
   const taken: TakenEntry[] = []
   for (const name of found.servers.keys()) {
     const as = placed.get(name)
-    // What was taken over before stays so, also where a variable is not set for once.
+    // A server that was moved before stays moved, even if a variable is not set now.
     const isKnown = record?.taken.some((each) => each.name === name) === true
     const why = as === undefined || isKnown ? undefined : wrong.get(as)
     if (as === undefined)
-      stays.set(name, 'toolwell.json has another server of that name. Rename one of the two')
+      stays.set(name, 'toolwell.json has another server with that name. Rename one of them')
     else if (why !== undefined) stays.set(name, why)
     else
       taken.push({
@@ -281,7 +281,7 @@ function planClient(
     stays,
     notes: [
       ...(known.isOff(from, ENTRY_NAME)
-        ? [`${from.label} starts only some servers, by a list of its own: add "${ENTRY_NAME}" to it.`]
+        ? [`${from.label} starts only the servers in its list of enabled servers: add "${ENTRY_NAME}" to it.`]
         : []),
       ...overrideNotes(from, value, folder, line),
     ],
@@ -289,7 +289,7 @@ function planClient(
   }
 }
 
-/** Of the file as it is. */
+/** Names of the servers in a text. */
 function namesIn(text: string, format: 'json' | 'toml' | 'yaml', { path }: Table): ReadonlySet<string> {
   const parsed = parseClient(text, format, '')
   return new Set('value' in parsed ? listEntries(valueAt(parsed.value, path)).map(({ name }) => name) : [])

@@ -1,4 +1,4 @@
-/** A client's file as it was before it was connected: to the byte where that is possible, otherwise with what was changed since. */
+/** Restores a client's file to its state before connect: byte for byte if possible, otherwise with the later changes. */
 import { canonicalJson } from '@toolwell/core/internal'
 import { listEntries, parseClient, valueAt } from '../shared/clients/read-client.js'
 import { type Fields, findShape } from '../shared/clients/shapes.js'
@@ -9,15 +9,15 @@ import { changeServers, isSameConfig, valueAfter } from './edit/change-servers.j
 import type { ClientRecord, TakenEntry } from './records.js'
 
 export interface Restored {
-  /** Undefined: there is to be no file. */
+  /** Undefined if the file is to be deleted. */
   readonly bytes: Buffer | undefined
-  /** `exact`: every byte as before. `merged`: with what was changed since. */
+  /** `exact`: the earlier bytes. `merged`: with later changes. */
   readonly how: 'exact' | 'merged'
-  /** Servers that are put back into a file that was changed since. */
+  /** Servers that are added to a changed file again. */
   readonly back: readonly string[]
 }
 
-/** Throws `Refusal` where what was changed since is in the way. */
+/** Throws `Refusal` if later changes conflict. */
 export function restore(
   record: ClientRecord,
   current: Buffer | undefined,
@@ -27,14 +27,11 @@ export function restore(
   const digest = digestBytes(current)
   if (digest === record.after || digest === record.before) return exact
   if (current === undefined)
-    throw new Refusal(
-      'the file is gone since it was connected',
-      'To have it back as it was before, add --overwrite',
-    )
+    throw new Refusal('the file was deleted after it was connected', 'To restore it, add --overwrite')
   const { format, blank = '' } = findShape(record.shape)
   const { table, taken, replaced } = record
   const now = parse(decodeText(current) ?? '', format)
-  // Only written anew: what it says is what was written.
+  // If only the formatting changed, the earlier bytes are restored.
   const was = parse(decodeText(before) ?? blank, format)
   const entries = new Map(listEntries(valueAt(now, table.path)).map(({ name, entry }) => [name, entry]))
   const ours = entries.get(ENTRY_NAME)
@@ -46,20 +43,20 @@ export function restore(
   if (!isForeign && isSameConfig(now, written, table)) return exact
   if (isForeign)
     throw new Refusal(
-      `its entry ${ENTRY_NAME} is no longer the one that was written`,
-      'Remove or rename that entry, or add --overwrite to have the file as it was before',
+      `its entry ${ENTRY_NAME} was changed`,
+      'Remove or rename that entry, or add --overwrite to restore the file',
     )
   const { conflict, back } = compareTaken(taken, entries, table.isList)
   if (conflict !== undefined)
     throw new Refusal(
-      `another server is called ${JSON.stringify(conflict)} there now, as one that was taken over`,
-      'Rename that one, or add --overwrite to have the file as it was before',
+      `it now has another server called ${JSON.stringify(conflict)}, the name of a moved server`,
+      'Rename that server, or add --overwrite to restore the file',
     )
-  // Whoever has taken the entry out does not want the one from before it either.
+  // If the user removed our entry, an earlier Toolwell entry is not restored either.
   const all = ours === undefined || !replaced ? back : [...back, replaced]
   const change = { remove: ours === undefined ? [] : [ENTRY_NAME], add: all }
   const text = changeServers(decodeText(current) ?? '', format, table, change)
-  // A file that was made for the entry alone goes with it.
+  // Delete a file that connect created.
   const isEmpty = before === undefined && isSameConfig(parse(text, format), was, table)
   return {
     bytes: isEmpty ? undefined : Buffer.from(text, 'utf8'),
@@ -68,7 +65,7 @@ export function restore(
   }
 }
 
-/** Those that are not there again already. */
+/** Finds moved servers that are missing in the file, and one whose name is in use by another server. */
 function compareTaken(
   taken: readonly TakenEntry[],
   entries: ReadonlyMap<string, unknown>,
@@ -87,5 +84,5 @@ function parse(text: string, format: 'json' | 'toml' | 'yaml'): Fields {
   const found = parseClient(text, format, '')
   if ('value' in found) return found.value
   const { message, line } = found.problem
-  throw new Refusal(message, 'Fix the file, or add --overwrite to have it as it was before', line)
+  throw new Refusal(message, 'Fix the file, or add --overwrite to restore it', line)
 }

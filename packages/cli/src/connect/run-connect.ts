@@ -1,5 +1,4 @@
-/** Plans, shows, asks, and writes: twice planned, because a file may change while its owner reads. */
-
+/** Plans a connect, shows it, asks, and writes. Plans again before it writes, because a file may have changed. */
 import { platform } from 'node:os'
 import { defined } from '@toolwell/core/internal'
 import { defaultConfigFiles } from '@toolwell/mcp'
@@ -44,9 +43,9 @@ export async function runConnect(options: ConnectOptions, terminal: Terminal): P
   const shown = plan()
   if (profile !== undefined && !shown.profiles.includes(profile))
     throw new Problem(
-      `There is no profile ${JSON.stringify(profile)} in ${shown.servers.file}, and clients would fail. Nothing was written.`,
+      `Unknown profile ${JSON.stringify(profile)} in ${shown.servers.file}. Nothing was written.`,
       shown.profiles.length === 0
-        ? 'It has none: add it to "profiles" there first.'
+        ? 'Add the profile to "profiles" in that file first.'
         : `Known: ${shown.profiles.join(', ')}.`,
       { reason: 'unknown-profile' },
     )
@@ -63,8 +62,8 @@ export async function runConnect(options: ConnectOptions, terminal: Terminal): P
       const again = plan()
       if (!isSame(shown, again))
         throw new Problem(
-          'A file was changed while the preview was shown. Nothing was written.',
-          `Look at it again with: ${name} connect`,
+          'A file changed after the preview. Nothing was written.',
+          `Show the preview again with: ${name} connect`,
           { reason: 'changed' },
         )
       return writeConnect(again, records).catch(throwAsProblem(again.servers.file))
@@ -79,7 +78,7 @@ export async function runConnect(options: ConnectOptions, terminal: Terminal): P
     await errors.write(`toolwell: ${from.file}: ${refusalText(refusal)}\n`)
   if (!isWanted && isOpen && !isDryRun)
     await errors.write(
-      `toolwell: Nothing was written. ${isJson || !isInteractive(terminal) ? 'Write it with --yes.' : ''}\n`,
+      `toolwell: Nothing was written.${isJson || !isInteractive(terminal) ? ' To write it, add --yes.' : ''}\n`,
     )
   return refused.length > 0 || (isOpen && !isWanted && !isDryRun) ? 1 : 0
 }
@@ -89,14 +88,13 @@ function doneText({ written }: Connected, copies: string, name: string): string 
   const labels = [...new Set(changed.map(({ from }) => from.label))].join(', ')
   const moved = new Set(changed.flatMap(({ taken }) => taken.map(({ as }) => as))).size
   return labels === ''
-    ? '\nNothing was left to do: all of it was connected in the meantime.\n'
-    : `\nConnected: ${labels}, with ${plural(moved, 'server')} behind Toolwell. Restart ${changed.length === 1 ? 'it' : 'them'}.\nCopies of the files are in ${copies}. To go back: ${name} undo\n`
+    ? '\nNothing to do: another process has connected the clients.\n'
+    : `\nConnected: ${labels}, with ${plural(moved, 'server')} behind Toolwell. Restart ${changed.length === 1 ? 'it' : 'them'}.\nCopies of the files are in ${copies}. To restore them: ${name} undo\n`
 }
 
-/** The last line: what was said of them is far above. */
 function exceptText(refused: readonly RefusedClient[]): string {
   const labels = [...new Set(refused.map(({ from }) => from.label))].join(', ')
-  return labels === '' ? '' : `Done, but for ${labels}: the reason is above.\n`
+  return labels === '' ? '' : `Done, except for ${labels}. The reason is above.\n`
 }
 
 function isSame(a: ConnectPlan, b: ConnectPlan): boolean {
@@ -108,7 +106,7 @@ function isSame(a: ConnectPlan, b: ConnectPlan): boolean {
   return gist(a) === gist(b)
 }
 
-/** toolwell.json itself cannot be changed: then no client is changed either. */
+/** If toolwell.json cannot be changed, no client is changed either. */
 function throwAsProblem(file: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof Refusal)) throw error
@@ -119,14 +117,12 @@ function throwAsProblem(file: string): (error: unknown) => never {
   }
 }
 
-// Carries out a plan of `connect`, one file after the other. Whatever happens in between, `undo` knows what to do.
-
 export interface Connected {
   readonly written: readonly ClientPlan[]
   readonly refused: readonly RefusedClient[]
 }
 
-/** First the servers, then what kept them: a crash in between leaves a server in two places, never in none. */
+/** Writes toolwell.json before the clients, so that a crash can duplicate a server but never lose it. */
 export async function writeConnect(plan: ConnectPlan, records: Records): Promise<Connected> {
   const { file, add, next } = plan.servers
   await addServers(records, file, add, next)
@@ -150,7 +146,7 @@ export async function writeConnect(plan: ConnectPlan, records: Records): Promise
   return { written, refused }
 }
 
-/** Takes out again what no client needs, because its file could not be written. */
+/** Removes servers from toolwell.json whose client could not be written. */
 async function pruneUnused(records: Records): Promise<void> {
   const clients = records.clients()
   const used = new Set(clients.flatMap(({ taken }) => taken.map(({ as }) => as)))

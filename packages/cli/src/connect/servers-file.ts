@@ -1,4 +1,4 @@
-/** The servers that were taken over, in toolwell.json: added with a record, and taken out again when no client needs them. */
+/** Adds moved servers to toolwell.json, with a record, and removes them when no client needs them. */
 import { createHash } from 'node:crypto'
 import { canonicalJson, defined } from '@toolwell/core/internal'
 import type { Addition } from '../import/plan.js'
@@ -17,7 +17,7 @@ import { Refusal } from './edit/change.js'
 import { changeServers } from './edit/change-servers.js'
 import type { Records, ServersRecord } from './records.js'
 
-/** Throws `Refusal`. The record comes first: what is in the file is always accounted for. */
+/** Throws `Refusal`. Writes the record before the file. */
 export async function addServers(
   records: Records,
   file: string,
@@ -29,8 +29,8 @@ export async function addServers(
   const known = records.servers()
   if (known && known.file !== file)
     throw new Refusal(
-      `servers were taken over into ${known.file} before, and can be undone only from there`,
-      'Set XDG_CONFIG_HOME as it was then, or run: toolwell undo',
+      `an earlier connect moved servers to ${known.file}`,
+      'Set XDG_CONFIG_HOME to its earlier value, or run: toolwell undo',
     )
   const { base, added } = known ? rebase(known, state, records) : { base: state.bytes, added: {} }
   const bytes = Buffer.from(next, 'utf8')
@@ -52,7 +52,7 @@ export async function addServers(
   }
 }
 
-/** What the file would be without us: as it was before, or as its user has made it since. */
+/** Computes the file without our servers: the earlier content, or the current content without them. */
 function rebase(known: ServersRecord, state: ClientState, records: Records) {
   if (digestBytes(state.bytes) === known.after) return { base: records.before(known), added: known.added }
   const added = findUnchanged(known, state)
@@ -61,7 +61,7 @@ function rebase(known: ServersRecord, state: ClientState, records: Records) {
   return { base: Buffer.from(base, 'utf8'), added }
 }
 
-/** What was added and is still what it was; everything else is the user's own. */
+/** Returns added entries that the user has not changed. */
 function findUnchanged({ added }: ServersRecord, { bytes }: ClientState): Record<string, string> {
   const parsed = parseClient(decodeText(bytes) ?? '', 'json', '')
   if ('problem' in parsed) throw new Refusal(parsed.problem.message, 'Fix the file', parsed.problem.line)
@@ -75,16 +75,16 @@ function findUnchanged({ added }: ServersRecord, { bytes }: ClientState): Record
 export interface Pruned {
   readonly file: string
   readonly removed: readonly string[]
-  /** Changed since by their user. */
+  /** Changed by the user. */
   readonly kept: readonly string[]
-  /** Undefined: there is to be no file. */
+  /** Undefined if the file is to be deleted. */
   readonly bytes: Buffer | undefined
   readonly state: ClientState
   readonly record: ServersRecord
   readonly isLast: boolean
 }
 
-/** What goes when only the clients stay connected whose servers are `used`. Undefined where nothing does. Throws `Refusal`. */
+/** Plans the removal of servers that are not `used`. Returns undefined if there are none. Throws `Refusal`. */
 export function planPrune(records: Records, used: ReadonlySet<string>, isLast: boolean): Pruned | undefined {
   const record = records.servers()
   if (!record) return undefined

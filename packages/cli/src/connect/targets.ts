@@ -1,4 +1,4 @@
-/** The clients on this machine, and the one file of each that an entry is written into. */
+/** Finds the clients on this machine, and the file of each that gets the entry. */
 import { existsSync, readFileSync } from 'node:fs'
 import { nearest } from '@toolwell/core/internal'
 import { CLIENTS, type Places, type UserFile, userFiles } from '../shared/clients/clients.js'
@@ -6,7 +6,7 @@ import { parseClient, valueAt } from '../shared/clients/read-client.js'
 import { findShape } from '../shared/clients/shapes.js'
 import { Problem, usageProblem } from '../shared/problem.js'
 
-/** `named`: only these. A client that is named and is not there is a problem. */
+/** `named`: only these clients. Throws if one of them is not installed. */
 export function findTargets(places: Places, named: readonly string[]): UserFile[] {
   checkNames(named)
   const all = userFiles(places).filter(
@@ -20,17 +20,17 @@ export function findTargets(places: Places, named: readonly string[]): UserFile[
     const own = all.filter(({ client }) => client === missing)
     throw new Problem(
       `${own[0]?.label ?? missing} was not found on this machine. Looked for:\n${looked(own)}\n`,
-      'Start it once, so that it makes its folder, and run this again.',
+      'Start the client once so that it creates its folder, then try again.',
       { reason: 'nothing-found' },
     )
   }
   if (found.length === 0)
     throw new Problem(
       `No client was found on this machine. Looked for:\n${looked(all)}\n`,
-      'Start your client once, so that it makes its folder, and run this again.',
+      'Start your client once so that it creates its folder, then try again.',
       { reason: 'nothing-found' },
     )
-  // Of several names for one file of a client, the one that is there and has servers.
+  // Of several possible files of a client, prefer one with servers, then an existing one.
   return found.filter((each) => {
     const twins = found.filter((other) => other.client === each.client && other.marker === each.marker)
     const best = twins.find(hasServers) ?? twins.find(({ file }) => existsSync(file)) ?? twins[0]
@@ -43,7 +43,7 @@ export function checkNames(named: readonly string[]): void {
     if (CLIENTS.some((client) => client === name)) continue
     const [meant] = nearest(name, CLIENTS, 1)
     throw usageProblem(
-      `${JSON.stringify(name)} is not a known client.`,
+      `Unknown client ${JSON.stringify(name)}.`,
       meant ? `Did you mean ${meant}?` : `Known: ${CLIENTS.join(', ')}.`,
     )
   }

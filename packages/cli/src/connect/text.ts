@@ -1,4 +1,4 @@
-/** What `connect` would do, for people and for programs. Values of environment and headers are in neither. */
+/** Prints the plan of `connect` as text or JSON, without values of environment variables and headers. */
 import { defined, firstLine } from '@toolwell/core/internal'
 import { additionLines, describeEndpoint, shortenPath } from '../import/text.js'
 import { ENTRY_NAME } from '../shared/clients/toolwell-entry.js'
@@ -12,7 +12,7 @@ interface Near {
   readonly folder: string
 }
 
-/** `line`: what the entry starts. */
+/** `line`: the command line of the entry. */
 export function connectText(
   { servers, clients, refused }: ConnectPlan,
   line: readonly string[],
@@ -39,7 +39,7 @@ function clientLines(
   const head = `${paint(from.label, 'bold')}  ${shortenPath(from.file, near)}`
   const place = state.real === from.file ? '' : `  (a link to ${shortenPath(state.real, near)})`
   const changes = isDone
-    ? ['  is connected already']
+    ? ['  is already connected']
     : [
         ...taken
           .filter(({ name }) => !earlier.has(name))
@@ -57,7 +57,7 @@ function clientLines(
 }
 
 function goesTo(name: string, as: string): string {
-  return as === name ? 'goes to toolwell.json' : `goes to toolwell.json as ${firstLine(as, 80)}`
+  return as === name ? 'moves to toolwell.json' : `moves to toolwell.json as ${firstLine(as, 80)}`
 }
 
 export function refusedLines(
@@ -68,12 +68,12 @@ export function refusedLines(
 ): string[] {
   return [
     `${paint(label, 'bold')}  ${shortenPath(file, near)}`,
-    `  ${paint('!', 'error')} ${refusalText(refusal)} It is left alone.`,
+    `  ${paint('!', 'error')} ${refusalText(refusal)} The file was skipped.`,
     '',
   ]
 }
 
-/** Two sentences: what is wrong and where, and what to do. */
+/** Two sentences: the problem with its line, and the fix. */
 export function refusalText({ message, fix, line }: Refusal): string {
   const where = line === undefined ? '' : ` (line ${line})`
   return `${sentence(upperFirst(`${firstLine(message, 300)}${where}`))} ${sentence(firstLine(fix, 300))}`
@@ -89,7 +89,7 @@ function upperFirst(text: string): string {
 
 export function question(clients: readonly ClientPlan[], name: string): string {
   const open = clients.filter(({ isDone }) => !isDone)
-  return `\nWrite ${plural(open.length, 'file')}? A copy of each is kept, and "${name} undo" puts it back.`
+  return `\nWrite ${plural(open.length, 'file')}? A copy of each is saved, and "${name} undo" restores it.`
 }
 
 export function connectJson(

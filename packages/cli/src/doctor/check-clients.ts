@@ -1,5 +1,4 @@
-/** Clients whose entry starts a Toolwell that is not there: the clone was moved, or another node was installed. */
-
+/** Checks the entries of Toolwell in clients, and entries of the gateway in the config. */
 import { existsSync } from 'node:fs'
 import { platform } from 'node:os'
 import { isAbsolute } from 'node:path'
@@ -15,6 +14,7 @@ import {
 import type { Terminal } from '../shared/terminal.js'
 import type { Diagnosis } from './report.js'
 
+/** Finds clients whose entry names a missing file, for example after the clone or Node moved. */
 export function checkClients({ env, folder, name }: Pick<Terminal, 'env' | 'folder' | 'name'>): Diagnosis[] {
   return userFiles({ home: findHome(env), folder, platform: platform(), env }).flatMap((own): Diagnosis[] => {
     const entry = readToolwellEntry(own)
@@ -26,16 +26,15 @@ export function checkClients({ env, folder, name }: Pick<Terminal, 'env' | 'fold
       {
         rule: 'clients',
         level: 'error',
-        message: `${own.label} cannot start Toolwell: ${gone.join(' and ')} ${gone.length === 1 ? 'is' : 'are'} not there any more.`,
-        fix: `Write the entry anew with: ${name} connect ${own.client}`,
+        message: `${own.label} cannot start Toolwell: ${gone.join(' and ')} no longer ${gone.length === 1 ? 'exists' : 'exist'}.`,
+        fix: `Update the entry with: ${name} connect ${own.client}`,
         file: own.file,
       },
     ]
   })
 }
 
-// Servers of the config that are the gateway: behind itself it lists and searches itself.
-
+/** Finds servers of the config that are the gateway itself. */
 export function checkGatewayEntries({ servers }: Config, isGateway: IsGateway): Diagnosis[] {
   return servers
     .filter(({ endpoint }) => isGateway({ ...endpoint }))
@@ -43,7 +42,7 @@ export function checkGatewayEntries({ servers }: Config, isGateway: IsGateway): 
       rule: 'config',
       level: 'error',
       server: name,
-      message: `${firstLine(name, 80)} is Toolwell itself: the gateway would be behind itself.`,
+      message: `${firstLine(name, 80)} is Toolwell itself, so the gateway would list its own tools.`,
       fix: `Remove the entry ${JSON.stringify(firstLine(name, 80))}.`,
     }))
 }

@@ -1,5 +1,4 @@
-/** Names of tools: which can be taken for one another, are too long, or are used twice. */
-
+/** Checks names of tools (confusing, too long, shared) and schemas that providers refuse. */
 import type { Entry, Toolwell } from '@toolwell/core'
 import { defined, firstLine, fitWire, normaliseSchema, wireRefusal } from '@toolwell/core/internal'
 import type { Diagnosis } from './report.js'
@@ -18,8 +17,8 @@ export function checkNames(
       message: firstLine(`${kind}: ${detail}`, 400),
       fix:
         kind === 'invalid-tool'
-          ? 'It cannot be used. Ask the author to fix it, or keep it out with "deny".'
-          : 'Rename the server, or keep one of the tools out with "deny".',
+          ? 'The tool is unusable. Ask the author to fix it, or exclude it with "deny".'
+          : 'Rename the server, or exclude one of the tools with "deny".',
     }),
   )
   const long = entries.flatMap(({ source, tool, wireName }): Diagnosis[] => {
@@ -32,7 +31,7 @@ export function checkNames(
             level: 'warning',
             server: source,
             tool: tool.name,
-            message: `Its name has ${plain.length} characters with that of its server; it is sent as ${wireName}.`,
+            message: `Its name has ${plain.length} characters including the server; it is sent as ${wireName}.`,
             fix:
               tool.name.length > 60
                 ? 'Ask the author for a shorter name.'
@@ -51,14 +50,12 @@ export function checkNames(
             level: 'note',
             tool: name,
             message: `These servers have a tool called ${firstLine(name, 80)}: ${sources.map((source) => firstLine(source, 40)).join(', ')}.`,
-            fix: 'Toolwell tells them apart by their server. For clients that cannot, deny one of them.',
+            fix: 'Toolwell adds the server to the name. For clients that do not, exclude one of them with "deny".',
           },
         ],
   )
   return [...odd, ...long, ...shared]
 }
-
-// Which providers would refuse a schema as it is, and what becomes of it on their wires.
 
 interface Definition {
   readonly name: string
@@ -66,7 +63,7 @@ interface Definition {
   readonly inputSchema: Readonly<Record<string, unknown>>
 }
 
-/** The wires, with the names that people know them by. */
+/** Wires and the names of their providers. */
 const WIRES: Readonly<Record<string, string>> = {
   anthropic: 'Anthropic',
   'openai-chat': 'Chat Completions',
@@ -78,9 +75,9 @@ export function checkPortability(entries: Iterable<Entry>): Diagnosis[] {
   return [...entries].flatMap(checkWires)
 }
 
-/** One diagnosis for the providers that Toolwell changes it for, one for each that refuses it all the same. */
+/** One diagnosis for the providers that get a changed schema, and one for each provider that refuses even that. */
 function checkWires({ source, tool, wireName }: Entry): Diagnosis[] {
-  // What no provider takes is told of elsewhere.
+  // `checkSchemas` reports schemas that every provider refuses.
   const inputSchema = normaliseSchema(tool.inputSchema)
   const given = { name: wireName, description: tool.description ?? '', inputSchema }
   const changed: string[] = []
@@ -98,7 +95,7 @@ function checkWires({ source, tool, wireName }: Entry): Diagnosis[] {
         server: source,
         tool: tool.name,
         message: `${label} refuses its schema: ${firstLine(refusal, 200)}`,
-        fix: `Ask the author of ${source} to fix the schema, or keep the tool out with "deny".`,
+        fix: `Ask the author of ${source} to fix the schema, or exclude the tool with "deny".`,
       })
     else {
       changed.push(label)
@@ -111,16 +108,16 @@ function checkWires({ source, tool, wireName }: Entry): Diagnosis[] {
       level: 'note',
       server: source,
       tool: tool.name,
-      message: `${changed.join(', ')} would refuse it as it is; Toolwell sends it changed: ${[...ways].join(', ')}.`,
+      message: `${changed.join(', ')} would refuse its definition. Toolwell sends a changed one: ${[...ways].join(', ')}.`,
       fix: ways.has(LONG)
-        ? `Nothing has to be done for it to work; a shorter description saves the tokens${ways.size > 1 ? ', and without Toolwell a plainer schema is needed as well' : ''}. Ask the author of ${source}, or keep the tool out with "deny".`
-        : 'Nothing has to be done with Toolwell; without it, ask the author for a plainer schema.',
+        ? `It works, but a shorter description would save tokens${ways.size > 1 ? ', and without Toolwell it needs a simpler schema' : ''}. Ask the author of ${source}, or exclude the tool with "deny".`
+        : 'Nothing to do with Toolwell. To use the tool without it, ask the author for a simpler schema.',
     })
   return diagnoses
 }
 
 const LONG =
-  'its description is too long, so it is cut there and copied whole into the schema, which costs tokens for both'
+  'the description is too long, so it is cut and the whole text is added to the schema, which costs tokens for both'
 
 function changesTo(
   given: Definition,
@@ -130,7 +127,7 @@ function changesTo(
   const ways: string[] = []
   if (given.description !== sent.description) ways.push(LONG)
   const lost = Object.keys(given.inputSchema).filter((keyword) => !Object.hasOwn(sent.inputSchema, keyword))
-  if (lost.length > 0) ways.push(`${lost.join(', ')} told in words instead`)
+  if (lost.length > 0) ways.push(`${lost.join(', ')} as text in the description`)
   if (renamed > 0) ways.push(`${renamed} ${renamed === 1 ? 'parameter' : 'parameters'} renamed`)
-  return ways.length > 0 ? ways : ['what was left out is spelt out']
+  return ways.length > 0 ? ways : ['missing parts are added']
 }

@@ -7,25 +7,25 @@ import type { Paint } from '../shared/terminal.js'
 
 export type Level = 'error' | 'warning' | 'note'
 
-/** What is looked at, in the order in which it is shown. */
+/** The checks, in the order of the output. */
 export const RULES = {
-  config: 'The config can be read and every entry of it used',
-  clients: 'Every client that was connected finds Toolwell where it looks for it',
-  'dead-server': 'Every server can be started or reached, and listed',
-  'slow-server': 'Servers are listed quickly',
+  config: 'The config is valid',
+  clients: 'Every connected client can start Toolwell',
+  'dead-server': 'Every server starts and lists its tools',
+  'slow-server': 'Servers list their tools quickly',
   'same-server': 'No server is configured twice under different names',
-  'held-back': 'Nothing waits for approval',
-  lock: 'Definitions are pinned by a lock',
-  changed: 'Definitions are what they were when first seen',
+  quarantined: 'Nothing waits for approval',
+  lock: 'A lock pins the definitions',
+  changed: 'Definitions have not changed since they were first seen',
   poisoned: 'No definition looks poisoned',
-  collision: 'Names cannot be taken for one another',
-  'shared-name': 'No two servers call a tool the same',
-  'long-name': 'Names with their server fit the 64 characters that providers take',
-  'bad-schema': 'Everything that is listed can be used, and every schema is valid',
-  portability: 'Schemas fit the dialect of every provider',
-  floor: 'Tools that must be visible are not deferred',
-  ambient: 'No text that is always sent asks for a tool that is hidden',
-  surface: 'No server puts more into every request than it may',
+  collision: 'Names of tools cannot be confused',
+  'shared-name': 'No two servers have a tool of the same name',
+  'long-name': 'Names including the server have at most 64 characters',
+  'bad-schema': 'Every tool is usable, and every schema is valid',
+  portability: 'Every provider accepts the schemas',
+  'always-loaded': 'Tools that must be visible are not deferred',
+  ambient: 'No text that is always sent asks for a hidden tool',
+  surface: 'No server exceeds its limit for always-loaded tools',
   'large-tool': 'No single definition takes a large part of a request',
 } as const
 
@@ -38,15 +38,13 @@ export interface Diagnosis {
   readonly tool?: string
   /** A sentence; safe to print. */
   readonly message: string
-  /** What to do about it. */
+  /** A sentence that says what to do. */
   readonly fix: string
   readonly file?: string
   readonly line?: number
 }
 
-// Diagnoses for people: by rule, with the fix below each.
-
-/** Of one rule; the rest is counted. */
+/** Diagnoses shown for one rule. */
 const MOST = 12
 
 export function doctorText(
@@ -88,9 +86,7 @@ function summary(diagnoses: readonly Diagnosis[]): string {
   return `${plural(of('error'), 'error')}, ${plural(of('warning'), 'warning')}, ${plural(of('note'), 'note')}.`
 }
 
-// Diagnoses as SARIF 2.1.0, for code hosts and editors that show such files.
-
-/** Code hosts refuse results without a place: what is said of no single file is shown at `config`, and of no single line at the first. */
+/** Diagnoses as SARIF 2.1.0. Code hosts require a place, so a diagnosis without a file gets `config`, and one without a line gets line 1. */
 export function createSarif(diagnoses: readonly Diagnosis[], folder: string, config: string): string {
   const rules = Object.entries(RULES)
   const log = {
@@ -141,7 +137,7 @@ function locationOf({ file, line = 1, server, tool }: Diagnosis, folder: string,
   }
 }
 
-/** Relative where the file lies in the folder, as code hosts want it. */
+/** Relative if the file is in the folder, as code hosts require. */
 function uriOf(file: string, folder: string): string {
   const path = relative(folder, file)
   if (path.startsWith('..')) return pathToFileURL(file).href

@@ -1,4 +1,4 @@
-/** What there is to see: servers with their tools, what these cost, what was found in them, and what a request would get. */
+/** Collects servers, tools, tokens and findings, and measures the first request. */
 import { type Catalogue, createToolwell, type Entry, loadTokenizer } from '@toolwell/core'
 import { describeProblem, type ReviewFinding, type ServerReport, type ServerWarning } from '@toolwell/mcp'
 import { scanServers } from '@toolwell/mcp/scan'
@@ -34,13 +34,13 @@ export interface ToolView {
 
 export interface ServerView {
   readonly name: string
-  /** `file` for what was read from a catalogue, `refused` for an entry of the config that cannot be used. */
+  /** `file`: read from a catalogue. `refused`: the entry of the config is unusable. */
   readonly state: ServerReport['state'] | 'file' | 'refused'
   readonly reason: string
   readonly endpoint: string
   readonly trusted: ServerReport['trusted'] | undefined
   readonly tools: number
-  /** Names that the config keeps out. */
+  /** Tools that the config excludes. */
   readonly denied: readonly string[]
   /** Unusable entries of its list, with the reason. */
   readonly unusable: readonly UnusableView[]
@@ -57,13 +57,13 @@ export interface Inspected {
   /** Largest first. */
   readonly tools: readonly ToolView[]
   readonly tokens: ToolCost
-  /** What Toolwell sends by default, and what it sends when it is told to defer whatever it costs. */
+  /** The first request with mode "auto", and with mode "on". */
   readonly surface: SurfaceCost
   readonly deferred: SurfaceCost
   readonly problems: readonly string[]
-  /** How many servers have tools that can be used. */
+  /** Number of servers with usable tools. */
   readonly usable: number
-  /** Servers that are missing from the figures, because their tools are not known. */
+  /** Servers whose tools are unknown, so the figures do not include them. */
   readonly incomplete: readonly string[]
 }
 
@@ -91,7 +91,7 @@ export async function inspectServers(open: OpenServers): Promise<Inspected> {
   return measure(found, config.problems.map(describeProblem))
 }
 
-/** The tools of `--catalog`, scanned like those of a server. */
+/** Inspects the tools of `--catalog`, and scans them like those of a server. */
 export async function inspectCatalogue(
   path: string,
   skipBroken: boolean,
@@ -169,7 +169,7 @@ function createView(report: ServerReport): Found['view'] {
   }
 }
 
-/** As the doctor tells them: that a server is there twice is one finding, told of one of the two. */
+/** Replaces the findings about duplicate tools by one finding per pair of servers, as the doctor does. */
 function listFindings(
   { findings }: ServerReport,
   isTwin: boolean,
@@ -240,7 +240,7 @@ async function measure(found: readonly Found[], problems: readonly string[]): Pr
     deferred: await measureSurface(sources, 'on', tokenizer),
     problems,
     usable: found.filter(({ view, isReady }) => isReady && view.state !== 'quarantined').length,
-    // What is switched off or held back is not sent: nothing is missing.
+    // Disabled and quarantined servers are not sent, so nothing is missing.
     incomplete: found
       .filter(({ view, isReady }) => !isReady && view.state !== 'disabled' && view.state !== 'quarantined')
       .map(({ view }) => view.name),
@@ -271,14 +271,14 @@ async function readSources(path: string, skipBroken: boolean, terminal: Terminal
   await progress.done()
   if (broken.count > 0 && !skipBroken)
     throw new Problem(
-      `${path} is not used, because a part of it is broken:\n${broken.text()}`,
-      'Fix this, or look at the rest with --skip-broken.',
+      `${path} has broken entries:\n${broken.text()}`,
+      'Fix them, or inspect the rest with --skip-broken.',
     )
-  if (broken.count > 0) remarks.push(`Left out as broken:\n${broken.text()}`)
+  if (broken.count > 0) remarks.push(`Skipped broken entries:\n${broken.text()}`)
   if (sources.size === 0)
     throw new Problem(
-      `${path} holds no tools.`,
-      'Give a file with one tool on each line, or the answer of a server to tools/list.',
+      `${path} contains no tools.`,
+      'Give a file with one tool on each line, or a tools/list result.',
     )
   return { sources, remarks }
 }

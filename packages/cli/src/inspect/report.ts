@@ -1,5 +1,4 @@
-/** What was inspected, for people. Names and texts of servers are stripped of everything that could steer a terminal. */
-
+/** Prints an inspection as text or JSON, and checks it against `--max-tokens`. Control characters in texts of servers are removed. */
 import { defined, firstLine } from '@toolwell/core/internal'
 import { describeWarning } from '@toolwell/mcp/internal'
 import { count, plural, table } from '../shared/layout.js'
@@ -30,17 +29,17 @@ export function inspectText(
     ...bars(
       [
         ['every definition', tokens.full, ''],
-        ['cards alone', tokens.card, ''],
-        ['names alone', tokens.name, ''],
+        ['only cards', tokens.card, ''],
+        ['only names', tokens.name, ''],
         [
           `Toolwell, deferring (${deferred.delivery})`,
           deferred.tokens,
-          `search ${count(deferred.parts.metaTools)}, list of tools ${count(deferred.parts.cards)}, prompt ${count(deferred.parts.section)}${deferred.parts.eager > 0 ? `, always sent ${count(deferred.parts.eager)}` : ''}`,
+          `search tool ${count(deferred.parts.metaTools)}, list of tools ${count(deferred.parts.cards)}, prompt ${count(deferred.parts.section)}${deferred.parts.eager > 0 ? `, always sent ${count(deferred.parts.eager)}` : ''}`,
         ],
         [
-          'Toolwell, as it decides',
+          'Toolwell, mode "auto"',
           surface.tokens,
-          surface.mode === 'on' ? 'defers' : 'sends all: deferring pays later',
+          surface.mode === 'on' ? 'defers tools' : 'sends every tool: deferring would not pay yet',
         ],
       ],
       paint,
@@ -52,27 +51,27 @@ export function inspectText(
   return `${lines.join('\n')}\n${findingsText(servers, paint)}`
 }
 
-/** How many are held back or unusable, so that the sums can be followed. */
+/** Numbers of quarantined and unusable tools. */
 function excludedCounts(servers: readonly ServerView[], tools: readonly ToolView[]): string {
   const quarantined = tools.filter(({ isQuarantined }) => isQuarantined).length
   const unusable = servers.reduce((sum, server) => sum + server.unusable.length, 0)
   return [
-    quarantined > 0 ? `, ${count(quarantined)} of them held back` : '',
+    quarantined > 0 ? `, ${count(quarantined)} of them quarantined` : '',
     unusable > 0 ? `, and ${count(unusable)} unusable` : '',
   ].join('')
 }
 
 function toolBar({ server, name, tokens, isQuarantined }: ToolView): [string, number, string] {
-  return [firstLine(`${server}/${name}`, 50), tokens.full, isQuarantined ? 'held back' : '']
+  return [firstLine(`${server}/${name}`, 50), tokens.full, isQuarantined ? 'quarantined' : '']
 }
 
 const TRUST = { lock: 'locked', 'first-use': 'first use', config: 'full', nothing: '-' } as const
 
-/** `locked` means that the lock lets all of it through, and holds nothing back. */
+/** `locked`: the lock allows the whole server. */
 function trustOf({ trusted, state, tools, quarantined }: ServerView): string {
   if (!trusted) return '-'
   if (trusted !== 'lock' || (state !== 'quarantined' && quarantined.size === 0)) return TRUST[trusted]
-  return state === 'quarantined' || quarantined.size >= tools ? 'held by lock' : 'locked in part'
+  return state === 'quarantined' || quarantined.size >= tools ? 'blocked by lock' : 'partly locked'
 }
 
 function serverTable(
@@ -88,7 +87,7 @@ function serverTable(
       { title: 'state' },
       { title: 'trust' },
       { title: 'tools', ...right },
-      { title: 'held back', ...right },
+      { title: 'quarantined', ...right },
       { title: 'findings', ...right },
       { title: 'definitions', ...right },
       { title: 'cards', ...right },
@@ -101,8 +100,8 @@ function serverTable(
         state,
         trustOf(server),
         count(own),
-        held(state === 'quarantined' ? own : quarantined.size),
-        held(findings.length),
+        countOrBlank(state === 'quarantined' ? own : quarantined.size),
+        countOrBlank(findings.length),
         count(tokens.full),
         count(tokens.card),
         count(tokens.name),
@@ -115,18 +114,18 @@ function serverTable(
   )
 }
 
-const held = (number: number) => (number === 0 ? '' : count(number))
+const countOrBlank = (number: number) => (number === 0 ? '' : count(number))
 
-/** Why a server, or a part of it, cannot be used. */
+/** Lists reasons why a server, or a part of it, is unusable. */
 function remarksOn(servers: readonly ServerView[], paint: Paint): string[] {
   const lines = servers.flatMap(({ name, reason, warnings, denied, unusable }) => {
     const called = firstLine(name, 40)
     return [
       ...(reason === '' ? [] : [`${paint(called, 'error')}: ${firstLine(reason, 400)}`]),
       ...warnings.map((warning) => `${called}: ${firstLine(describeWarning(warning), 400)}`),
-      ...(denied.length > 0 ? [`${called}: ${plural(denied.length, 'tool')} kept out by the config`] : []),
+      ...(denied.length > 0 ? [`${called}: ${plural(denied.length, 'tool')} excluded by the config`] : []),
       ...(unusable.length > 0
-        ? [`${called}: ${plural(unusable.length, 'entry', 'entries')} of its list cannot be used`]
+        ? [`${called}: ${plural(unusable.length, 'entry', 'entries')} of its list unusable`]
         : []),
     ]
   })
@@ -169,14 +168,13 @@ function findingsText(servers: readonly ServerView[], paint: Paint): string {
   const broken = servers.flatMap(({ name, unusable }) =>
     unusable.map((each) => `  ${firstLine(name, 40)}: ${unusableLine(each)}`),
   )
-  const told = broken.slice(0, FINDINGS)
-  if (broken.length > told.length)
-    told.push(`  and ${broken.length - told.length} more: see them with --json`)
-  return part('Findings', lines) + part('Held back', shown) + part('Unusable', told)
+  const listed = broken.slice(0, FINDINGS)
+  if (broken.length > listed.length)
+    listed.push(`  and ${broken.length - listed.length} more: see them with --json`)
+  return part('Findings', lines) + part('Quarantined', shown) + part('Unusable', listed)
 }
 
-// What was inspected, for programs. The keys are documented in docs/command.md; new ones may be added, none changes its meaning.
-
+/** The docs list the keys: keys may be added, but never change their meaning. */
 export function inspectJson(
   inspected: Inspected,
   { maxTokens, isWithin, failure }: Verdict & { readonly maxTokens: number | undefined },
@@ -204,30 +202,28 @@ export function inspectJson(
 
 const costs = ({ full, card, name }: ToolCost) => ({ definitions: full, cards: card, names: name })
 
-// What an inspection means for who runs it: can anything be used, and does it stay within `--max-tokens`?
-
 interface Verdict {
   readonly exit: ExitCode
-  /** Only a figure that is complete can be within. */
+  /** False if the number of tokens is incomplete. */
   readonly isWithin: boolean
-  /** Why nothing can be used, for programs. */
+  /** Set if no server is usable. */
   readonly failure: { readonly reason: string; readonly message: string; readonly fix: string } | undefined
   /** For standard error. */
   readonly lines: readonly string[]
 }
 
-/** Servers that are named in one line. */
+/** Servers named in one line. */
 const NAMED = 10
 
-/** `name`: how the command is called. */
+/** `name`: the words that start this command. */
 export function judge(inspected: Inspected, maxTokens: number | undefined, name: string): Verdict {
   const { usable, incomplete, surface } = inspected
   const isAbove = maxTokens !== undefined && surface.tokens > maxTokens
   const isWithin = !isAbove && incomplete.length === 0
   if (usable === 0) {
     const all = inspected.servers.map((server) => server.name)
-    const message = `No server can be used: ${listNames(all, inspected)}.`
-    const fix = `What was inspected says why; ${name} doctor says how to fix each.`
+    const message = `No server is usable: ${listNames(all, inspected)}.`
+    const fix = `The output has the reasons. To fix them, run: ${name} doctor`
     const failure = { reason: 'no-servers', message, fix }
     return { exit: 2, isWithin, failure, lines: [`${message} ${fix}`] }
   }
@@ -240,7 +236,7 @@ export function judge(inspected: Inspected, maxTokens: number | undefined, name:
       ...(isAbove ? [aboveLine(inspected, maxTokens)] : []),
       ...(incomplete.length > 0
         ? [
-            `The figure for --max-tokens is incomplete: the tools of ${listNames(incomplete, inspected)} are not known. Fix what is missing, or switch it off with "enabled": false.`,
+            `The number of tokens is incomplete: the tools of ${listNames(incomplete, inspected)} are unknown. Fix these servers, or disable them with "enabled": false.`,
           ]
         : []),
     ],
@@ -255,11 +251,11 @@ function listNames(names: readonly string[], { servers }: Inspected): string {
 
 function aboveLine({ surface, tools, deferred }: Inspected, maxTokens: number): string {
   const { tokens, mode } = surface
-  // What is held back is not sent: keeping it out would save nothing.
+  // Quarantined tools are not sent, so excluding them would save nothing.
   const largest = tools.find(({ isQuarantined }) => !isQuarantined)
-  return `A request would carry ${count(tokens)} tokens of tools and prompt section (surface.tokens), which is ${count(tokens - maxTokens)} above --max-tokens ${count(maxTokens)}. ${
+  return `A request would carry ${count(tokens)} tokens of tools and prompt section (surface.tokens), ${count(tokens - maxTokens)} more than --max-tokens ${count(maxTokens)}. ${
     mode === 'off'
-      ? `Every definition is sent. Keep tools out with "deny", beginning with ${largest ? `${largest.server}/${largest.name} (${count(largest.tokens.full)})` : 'the largest'}, or defer with mode: "on" (${count(deferred.tokens)} tokens).`
-      : 'Keep tools out with "deny", or send fewer always ("alwaysLoad", "lazy").'
+      ? `Every definition is sent. Exclude tools with "deny", starting with ${largest ? `${largest.server}/${largest.name} (${count(largest.tokens.full)})` : 'the largest'}, or defer tools with mode: "on" (${count(deferred.tokens)} tokens).`
+      : 'Exclude tools with "deny", or name fewer tools in "alwaysLoad".'
   }`
 }

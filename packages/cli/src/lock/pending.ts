@@ -1,4 +1,4 @@
-/** What waits for a person: every change that is neither used nor pinned until somebody approves it. */
+/** Changes that wait for approval. They are neither used nor pinned until then. */
 import { matchesGlob } from '@toolwell/core/internal'
 import { approveSeen, approveSeenServer } from '@toolwell/mcp/internal'
 import { approve, approveChange, type Lock, type LockChange, visible, writeLock } from '@toolwell/mcp/lock'
@@ -23,7 +23,7 @@ export interface Pending {
 export const changeName = ({ server, tool }: { readonly server: string; readonly tool?: string }) =>
   tool === undefined ? server : `${server}/${tool}`
 
-/** In a group without a lock, what joins is met for the first time; it waits only where it is held back. */
+/** Without a lock, a new definition is trusted on first use and waits only if it is quarantined. */
 export function findPending(group: Group, base: Lock = trustedLock(group)): Pending[] {
   const isMet = ({ kind, server, tool }: LockChange) =>
     group.lock === undefined &&
@@ -34,13 +34,13 @@ export function findPending(group: Group, base: Lock = trustedLock(group)): Pend
     .map((change) => ({ group, change }))
 }
 
-/** Those that are named: a server means all of its changes; `*` stands for any characters. */
+/** Selects changes by name. A server name selects all its changes; `*` matches any characters. */
 export function selectPending(
   pending: readonly Pending[],
   targets: readonly string[],
   groups: readonly Group[],
 ): Pending[] {
-  // A pin that the config does not name waits for nobody, and is dropped by its whole name.
+  // Servers that the config does not name are removed from the lock by their full name.
   const dropped = groups.flatMap((group) =>
     group.unnamed
       .filter((server) => targets.includes(server))
@@ -55,32 +55,32 @@ function isMeant(target: string, change: LockChange): boolean {
   return matchesGlob(target, change.server) || matchesGlob(target, changeName(change))
 }
 
-/** What was approved already is no mistake; what there never was is one. */
+/** Throws for unknown targets. Targets that are already approved are fine. */
 function assertKnown(target: string, pending: readonly Pending[], groups: readonly Group[]): void {
   for (const { unlisted } of groups)
     for (const [server, reason] of unlisted)
       if (isOf(target, server))
         throw new Problem(
-          `${visible(server)} cannot be listed, so there is nothing to approve: ${visible(reason)}`,
-          'Fix that first. Nothing was changed.',
+          `${visible(server)} could not be listed, so there is nothing to approve: ${visible(reason)}`,
+          'Fix the server first. Nothing was changed.',
           { reason: 'unlisted' },
         )
   if (pending.some(({ change }) => isMeant(target, change))) return
   if (target.includes('*'))
     throw new Problem(
-      `Nothing that waits fits ${JSON.stringify(target)}.`,
+      `No waiting change matches ${JSON.stringify(target)}.`,
       pending.length === 0
-        ? 'Nothing waits.'
+        ? 'No changes wait for approval.'
         : `Waiting: ${pending
             .slice(0, 10)
             .map(({ change }) => visible(changeName(change)))
             .join(', ')}.`,
       { reason: 'unknown-target' },
     )
-  for (const { quarantined: held } of groups)
-    for (const [server, tools] of held) {
+  for (const { quarantined } of groups)
+    for (const [server, tools] of quarantined) {
       const reason = target.startsWith(`${server}/`) ? tools.get(target.slice(server.length + 1)) : undefined
-      // Two tools of one name: nobody can say which of them is meant.
+      // Two tools have the same name.
       if (reason !== undefined)
         throw new Problem(`${visible(target)} cannot be approved: ${reason}`, 'Nothing was changed.', {
           reason: 'not-approvable',
@@ -100,28 +100,28 @@ function assertKnown(target: string, pending: readonly Pending[], groups: readon
     ...unlisted.keys(),
   ])
   throw new Problem(
-    `There is no server ${JSON.stringify(target.split('/')[0])} to approve.`,
+    `Unknown server ${JSON.stringify(target.split('/')[0])}.`,
     `Known: ${known.sort().slice(0, 20).map(visible).join(', ') || 'none'}.`,
     { reason: 'unknown-target' },
   )
 }
 
-/** Approving by name is not reading: what has hard findings takes a word of its own. */
+/** True if the definition has hard findings, which need an explicit flag. */
 export function looksPoisoned({ group, change }: Pending, scanner: Scanner): boolean {
   return isHard(scanChange(group, scanner, change))
 }
 
 export const poisonedLine = (poisoned: readonly Pending[]) =>
-  `${poisoned.map(({ change }) => visible(changeName(change))).join(', ')} ${poisoned.length === 1 ? 'is' : 'are'} not approved: the scan has hard findings. Whoever knows better adds --despite-findings.\n`
+  `${poisoned.map(({ change }) => visible(changeName(change))).join(', ')} ${poisoned.length === 1 ? 'is' : 'are'} not approved, because the scan has hard findings. To approve anyway, add --despite-findings.\n`
 
-/** A lock with these changes as they are now. */
+/** Returns the lock with the current definitions of these changes. */
 export function applyApproved(lock: Lock, { servers }: Group, approved: readonly Pending[]): Lock {
   return approved.reduce((next, { change }) => withProblems(() => approveChange(next, servers, change)), lock)
 }
 
 /**
- * Into the lock where there is one, otherwise into what is remembered of first use. A lock whose servers are named is
- * written also where nothing differs: a program that runs may hold back what changed and changed back.
+ * Writes approvals to the lock, or to the first-use records if there is no lock. Writes the lock of a named server even if
+ * nothing differs, because a running program may still quarantine a change that was reverted.
  */
 export async function approvePending(
   { groups, firstUse }: Groups,

@@ -1,4 +1,4 @@
-/** `toolwell lock`: adds what is new to each lock, and what is named with --approve. Every other pin stays as it is, and is shown with what differs. */
+/** `toolwell lock`: adds new definitions and approved changes to each lock. Other pins stay, and their changes are shown. */
 import {
   approveCommand,
   createLock,
@@ -47,29 +47,29 @@ interface Excluded {
 
 interface Written {
   readonly file: string
-  /** False: nothing could be listed, and there was no lock. An empty lock would hold back every server once it works again. */
+  /** False if no server could be listed and there was no lock. An empty lock would block every server later. */
   readonly isWritten: boolean
   readonly servers: number
   readonly tools: number
-  /** What was added to a lock, or approved. */
+  /** Additions and approved changes. */
   readonly changes: readonly LockChange[]
   readonly approved: readonly LockChange[]
-  /** Changes that were not taken: their pins are as they were. */
+  /** Changes without approval. Their pins stay. */
   readonly waiting: readonly LockChange[]
   readonly excluded: readonly Excluded[]
   readonly unlisted: Readonly<Record<string, string>>
   readonly unnamed: readonly string[]
-  /** By server, the unusable entries of its list. */
+  /** By server: the unusable entries of its list. */
   readonly unusable: Readonly<Record<string, readonly string[]>>
 }
 
 export interface WriteOptions {
   readonly isJson: boolean
-  /** Names and patterns behind --approve. */
+  /** Names and patterns of --approve. */
   readonly approve: readonly string[]
-  /** Asks, after everything is shown. */
+  /** Show everything, then ask. */
   readonly approveAll: boolean
-  /** Also what looks poisoned. */
+  /** Also approve definitions that look poisoned. */
   readonly isDespiteFindings: boolean
 }
 
@@ -140,13 +140,13 @@ export async function writeLocks(
   return written.some(isOpen) ? 1 : 0
 }
 
-/** Nobody approves what was not shown. */
+/** Shows all changes, then asks. */
 async function agree(rest: readonly Pending[], scanner: Scanner, terminal: Terminal): Promise<boolean> {
   const { input, output, errors, env } = terminal
   if (!output.isTerminal || !errors.isTerminal)
     throw usageProblem(
-      '--approve-all asks, and there is nobody to ask.',
-      'Name what you have read, with --approve NAME; * stands for any characters.',
+      '--approve-all asks a question and needs a terminal.',
+      'Name the changes with --approve NAME; * matches any characters.',
     )
   for (const group of new Set(rest.map((each) => each.group))) {
     const changes = rest.filter((each) => each.group === group).map(({ change }) => change)
@@ -158,18 +158,18 @@ async function agree(rest: readonly Pending[], scanner: Scanner, terminal: Termi
   return false
 }
 
-/** A pin is a decision of a person, so it is removed only by one. */
+/** Pins are decisions of the user, so only the user removes them. */
 export function unnamedLines(unnamed: readonly string[], name: string): string[] {
   const [first] = unnamed
   if (first === undefined) return []
   const names = unnamed.slice(0, 10).map(visible).join(', ')
   const more = unnamed.length > 10 ? ` and ${unnamed.length - 10} more` : ''
   return [
-    `  kept, though this config does not name it: ${names}${more}. Drop one with: ${withCommandName(approveCommand(first), name)}`,
+    `  kept, although this config does not name it: ${names}${more}. To remove one: ${withCommandName(approveCommand(first), name)}`,
   ]
 }
 
-/** The lock of a group with what is new in it. A first one begins with what was first seen. */
+/** Adds new definitions to the lock of a group. A new lock starts with the first definitions seen. */
 export function extendLock(group: Group, scanner: Scanner): Lock {
   const before = trustedLock(group)
   const fresh = createLock(group.servers, scanner, before)
@@ -180,7 +180,7 @@ export function countTools({ servers }: Lock): number {
   return Object.values(servers).reduce((sum, { tools }) => sum + Object.keys(tools).length, 0)
 }
 
-/** What a lock holds, as if servers listed it. */
+/** The content of a lock as listed servers. */
 function listLocked(lock: Lock): ListedServer[] {
   return Object.entries(lock.servers).map(([name, { instructions, tools }]) => ({
     name,
@@ -211,7 +211,7 @@ function text(written: Written, group: Group, scanner: Scanner, paint: Paint, na
   const lines = [
     isWritten
       ? `${file}: ${plural(servers, 'server')}, ${plural(tools, 'tool')}.`
-      : `${file} was not written: no server could be listed. Fix that, then write it with: ${name} lock`,
+      : `${file} was not written, because no server could be listed. Fix the servers, then run: ${name} lock`,
   ]
   if (approved.length > 0) lines.push('', diffText(group, approved, scanner, paint), '', 'Approved as shown.')
   const sign = { added: '+', changed: '~', removed: '-' } as const
@@ -232,11 +232,9 @@ function text(written: Written, group: Group, scanner: Scanner, paint: Paint, na
   }
   for (const [server, entries] of Object.entries(unusable))
     for (const entry of entries)
-      lines.push(`  cannot be used, and is not pinned: ${visible(server)}: ${visible(entry)}`)
+      lines.push(`  unusable, and not pinned: ${visible(server)}: ${visible(entry)}`)
   for (const [server, reason] of Object.entries(unlisted))
-    lines.push(
-      `  not listed${isWritten ? ', and left as it was' : ''}: ${visible(server)}: ${visible(reason)}`,
-    )
+    lines.push(`  not listed${isWritten ? ', so its pins stay' : ''}: ${visible(server)}: ${visible(reason)}`)
   lines.push(...unnamedLines(unnamed, name))
   const [first] = waiting
   if (first)
@@ -244,7 +242,7 @@ function text(written: Written, group: Group, scanner: Scanner, paint: Paint, na
       '',
       diffText(group, waiting, scanner, paint),
       '',
-      `${plural(waiting.length, 'change')} not taken: ${waiting.length === 1 ? 'its pin is' : 'their pins are'} as before. Take what you have read with: ${name} lock --approve ${shellWord(changeName(first))}`,
+      `${plural(waiting.length, 'change')} ${waiting.length === 1 ? 'waits' : 'wait'} for approval. Review ${waiting.length === 1 ? 'it' : 'them'}, then run: ${name} lock --approve ${shellWord(changeName(first))}`,
     )
   return `${lines.join('\n')}\n`
 }

@@ -37,10 +37,7 @@ export function createExplainer(catalogue: Catalogue) {
       catalogue.searcher.explain(readQuery(query, catalogue).text, entry.document, catalogue.learned)
 }
 
-/**
- * Each query is answered by itself, so a line that cannot be read does no harm to the others: it is answered with an error, and the
- * exit code tells of it at the end.
- */
+/** Answers each line of a file. A broken line is answered with an error, and the exit code is 2 at the end. */
 export async function answerBatch(
   path: string,
   catalogue: Catalogue,
@@ -52,7 +49,7 @@ export async function answerBatch(
   const place = path === '-' ? 'standard input' : path
   const bytes = path === '-' ? input : readBytes(resolve(folder, path), place, '--batch')
   const broken = createTruncatedList()
-  // Answers on the same screen show well enough how far it is.
+  // Answers on the terminal already show the progress.
   const progress = output.isTerminal ? undefined : startProgress('Answering queries', terminal)
   let queries = 0
   let found = 0
@@ -71,9 +68,9 @@ export async function answerBatch(
     await progress?.tick()
   }
   await progress?.done()
-  if (queries === 0) await errors.write(`toolwell: ${place} holds no query.\n`)
+  if (queries === 0) await errors.write(`toolwell: ${place} contains no query.\n`)
   if (broken.count > 0)
-    await errors.write(`toolwell: Not answered, because these lines could not be read:\n${broken.text()}\n`)
+    await errors.write(`toolwell: These lines are broken and were not answered:\n${broken.text()}\n`)
   return broken.count > 0 ? 2 : found > 0 ? 0 : 1
 }
 
@@ -86,11 +83,12 @@ function readQueryLine(text: string): string | { readonly column: string; readon
     return { column: `:${column}`, problem: `${message}. ${fix}.` }
   }
   const { query } = (value ?? {}) as { query?: unknown }
-  return typeof query === 'string' ? query : { column: '', problem: 'no query. Write { "query": "…" }.' }
+  return typeof query === 'string'
+    ? query
+    : { column: '', problem: 'The query is missing. Write { "query": "…" }.' }
 }
 
-// `--why NAME`: what became of one tool in a search.
-
+/** Explains the rank of one tool, or why it is not found. */
 export async function answerWhy(
   name: string,
   query: string,
@@ -101,15 +99,15 @@ export async function answerWhy(
 ): Promise<ExitCode> {
   const { text, must, accept } = readQuery(query, catalogue)
   const { matches, remarks } = ask(catalogue, query, limits)
-  const told = catalogue.searcher.why(name, { text, must, ...limits, ...defined({ accept }) })
-  const key = 'id' in told ? told.id : undefined
+  const miss = catalogue.searcher.why(name, { text, must, ...limits, ...defined({ accept }) })
+  const key = 'id' in miss ? miss.id : undefined
   const entry = key === undefined ? undefined : catalogue.get(key)
   const at = matches.findIndex((match) => match.key === key)
   const shown = matches[at]
-  // What is shown is found, whatever else was kept out before it.
+  // The answer decides: the searcher does not know what was filtered before this tool.
   const why: SearchMiss = shown
     ? { outcome: 'found', id: shown.key, rank: at + 1, relevance: shown.relevance }
-    : told
+    : miss
   const isFiltered = key !== undefined && accept?.(key) === false
   const hasRank = !isFiltered && (why.outcome === 'found' || 'rank' in why)
   const explanation =
@@ -130,7 +128,7 @@ export async function answerWhy(
   } else {
     const line =
       isFiltered && entry
-        ? `${toolLabel(entry)} is excluded by the filters of the query.`
+        ? `${toolLabel(entry)} does not pass the filters of the query.`
         : whyText(why, name, catalogue)
     const lines = [line, ...(explanation ? explanationLines(explanation, painter(output, env)) : [])]
     await output.write(`${lines.join('\n')}\n`)
@@ -138,7 +136,7 @@ export async function answerWhy(
   return shown ? 0 : 1
 }
 
-/** Those called so, by their own name, with their server's, or as models call them. */
+/** Finds excluded tools by name, server/name or wire name. */
 function excludedNamed(name: string, excluded: readonly ExcludedTool[]): ExcludedTool[] {
   return excluded.filter((each) =>
     [each.name, `${each.server}/${each.name}`, `${each.server}__${each.name}`].includes(name),

@@ -1,4 +1,4 @@
-/** What a search knows from use before it answers: from `--usage`, a file that hosts read too, and from `--feedback`. */
+/** Loads learned uses from `--usage`, a file that hosts read too, and from `--feedback`. */
 
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -11,18 +11,18 @@ import { readBytes, readLines } from '../shared/read-lines.js'
 import type { Terminal } from '../shared/terminal.js'
 import type { Catalogue } from './catalogue.js'
 
-/** Nobody in particular, and where a host shares what is learned, everybody. */
+/** The principal of uses that everybody shares. */
 const PRINCIPAL = ''
 
 export interface LearnedUses {
   readonly learned: NonNullable<RankQuery['learned']>
-  /** What was added to the file. */
+  /** Counts of the uses added to the file. */
   readonly added: { readonly uses: number; readonly tools: number }
 }
 
 /**
- * The file is read before it is added to, so one that is not to be touched stays as it is; and the feedback is read whole before
- * anything is written. All of it is added with one write at the end of the file: another process that adds there loses nothing.
+ * Reads the usage file and all feedback before it writes, so that errors change nothing. Appends all uses with one write, so
+ * that concurrent processes lose nothing.
  */
 export async function learnUses(
   { feedback, usage }: { readonly feedback: string | undefined; readonly usage: string | undefined },
@@ -33,11 +33,11 @@ export async function learnUses(
   const examples = createExamplesIndexes()()
   const path = usage === undefined ? undefined : resolve(terminal.folder, usage)
   if (path !== undefined && feedback === undefined && !existsSync(path))
-    throw new Problem(`There is no file ${usage}.`, 'Check the path behind --usage.')
+    throw new Problem(`File not found: ${usage}.`, 'Check the path after --usage.')
   const store = path === undefined ? undefined : fileUsage(path)
-  // Nothing is to be written where only a query is asked: then the search goes on without.
+  // Without feedback nothing is written, so a broken usage file does not stop the search.
   const pass = async (error: unknown) => {
-    await terminal.errors.write(`toolwell: ${messageOf(error)} The search goes on without it.\n`)
+    await terminal.errors.write(`toolwell: ${messageOf(error)} Searching without it.\n`)
     return []
   }
   const kept = store ? await store.read().catch(feedback === undefined ? pass : refuse) : []
@@ -54,7 +54,7 @@ export async function learnUses(
   }
 }
 
-/** Those of the tools as they are now: under another definition a use does not count. */
+/** Keeps only uses of the current definition of a tool. */
 function findUses(kept: readonly UsageExample[], catalogue: Catalogue): Use[] {
   const keys = new Map<string, string>()
   for (const [key, { learnable }] of catalogue.entries())
@@ -75,21 +75,19 @@ function usageKey(tool: string, fingerprint: string): string {
 }
 
 function refuse(error: unknown): never {
-  throw new Problem(messageOf(error), 'Check the file behind --usage.')
+  throw new Problem(messageOf(error), 'Check the file after --usage.')
 }
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-// `--feedback FILE`: queries with the tools that answered them, learned before anything is asked.
-
-/** A tool, by its key in the catalogue, and the hashes of a query that it answered. */
+/** The key of a tool in the catalogue, and the word hashes of a query that it answered. */
 type Use = readonly [key: string, words: readonly number[]]
 
 /**
- * Each line is `{ "query": "…", "tools": ["…"] }`. A tool that the catalogue does not have is passed over, as is a query without a word
- * that counts, and a remark says so. A line that is none refuses the file, before anything is learned from it.
+ * Reads lines like `{ "query": "…", "tools": ["…"] }`. Skips unknown tools and queries without significant words, with a remark.
+ * A broken line rejects the whole file.
  */
 async function readFeedback(
   path: string,
@@ -116,9 +114,9 @@ async function readFeedback(
     }
   }
   if (unknown.count > 0)
-    await errors.write(`toolwell: Not learned, because the catalogue has no such tools:\n${unknown.text()}\n`)
+    await errors.write(`toolwell: Skipped tools that are not in the catalogue:\n${unknown.text()}\n`)
   if (empty.count > 0)
-    await errors.write(`toolwell: Not learned, because no word of the query counts:\n${empty.text()}\n`)
+    await errors.write(`toolwell: Skipped queries without significant words:\n${empty.text()}\n`)
   return uses
 }
 
@@ -136,11 +134,12 @@ function readFeedbackLine(
   }
   const { query, tools } = (value ?? {}) as { query?: unknown; tools?: unknown }
   const isList = Array.isArray(tools) && tools.every((tool) => typeof tool === 'string')
-  if (typeof query !== 'string' || !isList) throw new Problem(`${place}: no query with a list of tools.`, fix)
+  if (typeof query !== 'string' || !isList)
+    throw new Problem(`${place}: the query or the list of tools is missing.`, fix)
   return { query, tools }
 }
 
-/** By id, by server/name, and by name where only one tool has it. */
+/** Keys by id, by server/name, and by unique name. */
 function keysByName(catalogue: Catalogue): Map<string, string> {
   const keys = new Map<string, string>()
   const shared = new Set<string>()

@@ -1,5 +1,4 @@
-/** The tools of servers as a catalogue: what a model could find now. Servers that are cached are not started. */
-
+/** Loads the tools of servers as a catalogue: the tools that a model can find now. Cached servers are not started. */
 import { firstLine, matchesGlob } from '@toolwell/core/internal'
 import type { ServerConfig } from '@toolwell/mcp'
 import { plural } from '../shared/layout.js'
@@ -26,7 +25,7 @@ export function loadServers(
   })
 }
 
-/** A search must not say "there is no such tool" of one that is only out of reach: what is excluded is named. */
+/** Adds remarks about excluded servers and tools, because a search should not report them as missing. */
 function* listTools({ well, servers }: OpenServers, command: string): Generator<Found> {
   const { catalogue } = well
   for (const { name, state, reason, quarantined, unusable } of servers.inspect()) {
@@ -34,18 +33,18 @@ function* listTools({ well, servers }: OpenServers, command: string): Generator<
     const shown = firstLine(name, 60)
     if (state === 'disabled') continue
     if (state === 'quarantined' || source?.state !== 'ready') {
-      yield { kind: 'remark', text: `${shown} is not searched (${state}): ${firstLine(reason, 400)}` }
+      yield { kind: 'remark', text: `Server ${shown} is not searched (${state}): ${firstLine(reason, 400)}` }
       continue
     }
     if (quarantined.size > 0)
       yield {
         kind: 'remark',
-        text: `${plural(quarantined.size, 'tool')} of ${shown} ${quarantined.size === 1 ? 'is' : 'are'} held back. See why with: ${command} inspect`,
+        text: `${plural(quarantined.size, 'tool')} of ${shown} ${quarantined.size === 1 ? 'is' : 'are'} quarantined. See why with: ${command} inspect`,
       }
     if (unusable.length > 0)
       yield {
         kind: 'remark',
-        text: `${plural(unusable.length, 'tool')} of ${shown} cannot be used. See why with: ${command} inspect`,
+        text: `${plural(unusable.length, 'tool')} of ${shown} ${unusable.length === 1 ? 'is' : 'are'} unusable. See why with: ${command} inspect`,
       }
     for (const entry of catalogue.entries())
       if (entry.source === name && !entry.quarantined)
@@ -57,13 +56,12 @@ function* listTools({ well, servers }: OpenServers, command: string): Generator<
   }
 }
 
-// Tools of servers that are known and not searched, and what keeps each of them out.
-
+/** A known tool that is not searched. */
 export interface ExcludedTool {
   readonly server: string
   readonly name: string
-  readonly by: 'config' | 'held-back' | 'unusable' | 'server'
-  /** A clause, without its end. */
+  readonly by: 'config' | 'quarantine' | 'unusable' | 'server'
+  /** A clause without a full stop. */
   readonly reason: string
 }
 
@@ -88,26 +86,26 @@ export function excludedFrom(
         exclude(
           'config',
           name,
-          `the config keeps it out, by ${own ? findRule(name, own, selected?.deny) : 'a rule'}`,
+          `the config excludes it with ${own ? findRule(name, own, selected?.deny) : 'a rule'}`,
         ),
       ),
       ...unusable.flatMap(({ name, reason: why }) =>
         name === undefined || tools.includes(name)
           ? []
-          : [exclude('unusable', name, `it cannot be used: it ${why}`)],
+          : [exclude('unusable', name, `it is unusable: it ${why}`)],
       ),
       ...(isSearched
-        ? [...quarantined].map(([name, why]) => exclude('held-back', name, `it is held back: ${why}`))
+        ? [...quarantined].map(([name, why]) => exclude('quarantine', name, `it is quarantined: ${why}`))
         : tools.map((name) =>
             state === 'quarantined'
-              ? exclude('held-back', name, `its server is held back: ${reason}`)
-              : exclude('server', name, `its server cannot be used (${state}): ${reason}`),
+              ? exclude('quarantine', name, `its server is quarantined: ${reason}`)
+              : exclude('server', name, `its server is not usable (${state}): ${reason}`),
           )),
     ]
   })
 }
 
-/** The rule that keeps a tool out, and where it stands. The patterns of a profile come behind those of the entry. */
+/** Finds the rule that excludes a tool. In `deny`, the patterns of the profile follow those of the entry. */
 function findRule(
   name: string,
   { name: server, deny, allow }: ServerConfig,

@@ -1,5 +1,4 @@
-/** Plans, shows, asks, and puts back. */
-
+/** Plans an undo, shows it, asks, and restores the files of clients. */
 import { firstLine } from '@toolwell/core/internal'
 import {
   type ClientState,
@@ -56,7 +55,7 @@ export async function runUndo(options: UndoOptions, terminal: Terminal): Promise
     isOpen &&
     (isYes ||
       (!isJson &&
-        (await askYes(count === 0 ? '\nWrite this?' : `\nPut back ${plural(count, 'file')}?`, terminal))))
+        (await askYes(count === 0 ? '\nWrite this?' : `\nRestore ${plural(count, 'file')}?`, terminal))))
   let failed: readonly Failed[] = []
   let copies: readonly string[] = []
   if (isWanted)
@@ -64,8 +63,8 @@ export async function runUndo(options: UndoOptions, terminal: Terminal): Promise
       const again = plan()
       if (fingerprintPlan(again) !== fingerprintPlan(shown))
         throw new Problem(
-          'A file was changed while the preview was shown. Nothing was written.',
-          `Look at it again with: ${name} undo`,
+          'A file changed after the preview. Nothing was written.',
+          `Show the preview again with: ${name} undo`,
           { reason: 'changed' },
         )
       return writeUndo(again, records)
@@ -73,24 +72,26 @@ export async function runUndo(options: UndoOptions, terminal: Terminal): Promise
   const refused = [...shown.refused, ...failed]
   if (isJson) await output.write(undoJson({ ...shown, refused }, isWanted))
   else if (isWanted) {
-    for (const copy of copies) await output.write(`\nWhat was overwritten is kept in ${copy}\n`)
+    for (const copy of copies) await output.write(`\nThe overwritten file was saved to ${copy}\n`)
     if (count > failed.length) await output.write(doneText(refused))
   }
   for (const { record, refusal } of isJson ? refused : failed)
     await errors.write(`toolwell: ${record.file}: ${refusalText(refusal)}\n`)
   if (!isWanted && isOpen && !isDryRun)
     await errors.write(
-      `toolwell: Nothing was written. ${isJson || !isInteractive(terminal) ? 'Write it with --yes.' : ''}\n`,
+      `toolwell: Nothing was written.${isJson || !isInteractive(terminal) ? ' To write it, add --yes.' : ''}\n`,
     )
   return refused.length > 0 || shown.left !== undefined || (isOpen && !isWanted && !isDryRun) ? 1 : 0
 }
 
 function doneText(refused: readonly Failed[]): string {
   const labels = [...new Set(refused.map(({ record }) => record.label))].join(', ')
-  return labels === '' ? '\nDone. Restart the clients.\n' : `\nDone, but for ${labels}. Restart the others.\n`
+  return labels === ''
+    ? '\nDone. Restart the clients.\n'
+    : `\nDone, except for ${labels}. Restart the other clients.\n`
 }
 
-/** The clients first, then the servers: a crash in between leaves a server in two places, never in none. */
+/** Writes clients before toolwell.json, so that a crash can duplicate a server but never lose it. */
 async function writeUndo(
   { clients, servers }: UndoPlan,
   records: Records,
@@ -107,11 +108,11 @@ async function writeUndo(
     } catch (error) {
       failed.push({ record, refusal: asRefusal(error) })
     }
-  // A client that is still connected needs its servers.
+  // Clients that are still connected need their servers.
   if (servers && failed.length === 0)
     await prune(records, servers).catch((error: unknown) => {
       const { message, fix } = asRefusal(error)
-      throw new Problem(`${servers.file}: ${message}. The clients are as they were before.`, `${fix}.`)
+      throw new Problem(`${servers.file}: ${message}. The clients are restored.`, `${fix}.`)
     })
   return { failed, copies }
 }
@@ -123,13 +124,11 @@ function fingerprintPlan({ clients, servers }: UndoPlan): string {
   ])
 }
 
-// What `undo` would put back, in which file. Nothing is written here.
-
 export interface UndoneClient {
   readonly record: ClientRecord
   readonly state: ClientState
   readonly restored: Restored
-  /** What was changed since is lost, because that was asked for; a copy is kept. */
+  /** With `--overwrite`, later changes are lost, but a copy is saved. */
   readonly isOverwritten: boolean
 }
 
@@ -137,7 +136,7 @@ export interface UndoPlan {
   readonly clients: readonly UndoneClient[]
   readonly refused: readonly { readonly record: ClientRecord; readonly refusal: Refusal }[]
   readonly servers: Pruned | undefined
-  /** toolwell.json cannot be changed: the servers stay in it. */
+  /** Why toolwell.json cannot be changed. Its servers stay. */
   readonly left: Refusal | undefined
 }
 
@@ -153,7 +152,7 @@ export function planUndo(records: Records, clients: readonly string[], isOverwri
     const before = records.before(record)
     try {
       const found = readState(record.real)
-      // A file that is gone comes back as it was in this, too.
+      // A deleted file gets its earlier permissions.
       const state = found.bytes === undefined ? { ...found, mode: record.mode ?? found.mode } : found
       try {
         undone.push({ record, state, restored: restore(record, state.bytes, before), isOverwritten: false })
@@ -181,8 +180,6 @@ function planServers(records: Records, left: readonly ClientRecord[], count: num
   return planPrune(records, used, left.length === 0)
 }
 
-// What `undo` would do, for people and for programs.
-
 export function undoText(
   { clients, refused, servers, left }: UndoPlan,
   near: { readonly home: string; readonly folder: string },
@@ -197,7 +194,7 @@ export function undoText(
   if (servers && (servers.removed.length > 0 || servers.kept.length > 0)) {
     lines.push(paint(shortenPath(servers.file, near), 'bold'))
     for (const name of servers.removed) lines.push(`  - ${firstLine(name, 60)}`)
-    for (const name of servers.kept) lines.push(`    ${firstLine(name, 60)}  stays: you have changed it.`)
+    for (const name of servers.kept) lines.push(`    ${firstLine(name, 60)}  stays, because you changed it.`)
     lines.push('')
   }
   if (left) lines.push(`The servers stay in toolwell.json. ${refusalText(left)}`, '')
@@ -205,25 +202,27 @@ export function undoText(
 }
 
 function clientLines({ record, state, restored, isOverwritten }: UndoneClient): string[] {
-  const before = record.isRebased ? 'as it was before it was last connected' : 'as it was before'
+  const before = record.isRebased
+    ? 'restored to its state before the last connect'
+    : 'restored to its state before connect'
   if (isOverwritten)
     return [
       state.bytes === undefined
-        ? `  ${before}: the file is gone, and comes back`
-        : `  ${before}; what was changed since is lost there, and a copy of it is kept`,
+        ? `  ${before}; the file was deleted`
+        : `  ${before}; later changes are lost, but a copy is saved`,
     ]
   if (restored.how === 'merged')
     return [
-      '  was changed since: those changes stay',
+      '  was changed since; those changes stay',
       '  - toolwell',
       ...restored.back.map((name) =>
-        name === ENTRY_NAME ? `  + ${name}  the entry that was there before` : `  + ${firstLine(name, 60)}`,
+        name === ENTRY_NAME ? `  + ${name}  the earlier entry` : `  + ${firstLine(name, 60)}`,
       ),
     ]
   return [
     restored.bytes === undefined
-      ? '  is removed: it was made for Toolwell alone'
-      : `  ${before}, to the byte${record.taken.length === 0 ? '' : `, with ${record.taken.map(({ name }) => firstLine(name, 60)).join(', ')}`}`,
+      ? '  is deleted, because connect created it'
+      : `  ${before}, byte for byte${record.taken.length === 0 ? '' : `, with ${record.taken.map(({ name }) => firstLine(name, 60)).join(', ')}`}`,
   ]
 }
 

@@ -1,4 +1,4 @@
-/** Changes the servers in the text of a client's config, and makes sure that nothing else means anything else afterwards. */
+/** Changes the servers in the text of a client's config, and verifies that the rest keeps its meaning. */
 import { canonicalJson, isRecord } from '@toolwell/core/internal'
 import { listEntries, parseClient, valueAt } from '../../shared/clients/read-client.js'
 import type { Fields, Shape } from '../../shared/clients/shapes.js'
@@ -14,7 +14,7 @@ const EDITORS: Readonly<Record<Shape['format'], Editor>> = {
   yaml: yamlEditor,
 }
 
-/** Throws `Refusal`. The byte order mark, line ends and everything but the entries stay as they are. */
+/** Throws `Refusal`. Keeps the byte order mark, line ends and everything but the entries. */
 export function changeServers(text: string, format: Shape['format'], table: Table, change: Change): string {
   if (change.remove.length + change.add.length === 0) return text
   const mark = text.startsWith('\uFEFF') ? '\uFEFF' : ''
@@ -25,17 +25,17 @@ export function changeServers(text: string, format: Shape['format'], table: Tabl
   const edited = (each: Change) => EDITORS[format].change(bare, table, each, eol)
   const plain = edited({ ...change, add: change.add.map(({ name, value }) => ({ name, value })) })
   const isVerbatim = change.add.some(({ source }) => source !== undefined)
-  // A text that was there before may hold what is not strict, because its client has taken it: only what is new may not.
+  // The earlier text may be lenient JSON, because its client accepts it. A new text must not be more lenient.
   if (format !== 'json' || isStrict(plain) >= isStrict(bare))
     for (const after of isVerbatim ? [edited(change), plain] : [plain])
       if (isMeant(after, format, table, wanted)) return mark + after
   throw new Refusal(
-    'its servers cannot be changed without changing more of it',
-    'Change the file by hand, or write each server on lines of its own',
+    'its servers cannot be changed without changing other parts',
+    'Edit the file by hand, or write each server on separate lines',
   )
 }
 
-/** The text of an entry, to be put back later as it was. */
+/** The text of an entry, for a later undo. */
 export function entrySource(
   text: string,
   format: Shape['format'],
@@ -50,7 +50,7 @@ export function entrySource(
   }
 }
 
-/** What the file says once its servers are changed. */
+/** The parsed file after the change. */
 export function valueAfter(before: Fields, { path, isList }: Table, { remove, add }: Change): Fields {
   const present = valueAt(before, path)
   const entries = listEntries(present).filter(({ name }) => !remove.includes(name))
@@ -71,14 +71,14 @@ function withValue(value: Fields, [key = '', ...rest]: readonly string[], inner:
   return { ...value, [key]: rest.length === 0 ? inner : withValue(isRecord(below) ? below : {}, rest, inner) }
 }
 
-/** Whether two texts say the same; an empty table is as good as none, and the order of servers says nothing. */
+/** Compares two configs. Ignores empty tables and the order of servers. */
 export function isSameConfig(a: Fields, b: Fields, table: Table): boolean {
   return normalise(a, table) === normalise(b, table)
 }
 
 function normalise(value: Fields, { path, isList }: Table): string {
   const plain: Fields = JSON.parse(JSON.stringify(value))
-  // A member of a list without a name is known by what it says.
+  // A list member without a name is identified by its content.
   const entries = listEntries(valueAt(plain, path)).map(({ name, entry }) =>
     canonicalJson(isList && !(isRecord(entry) && typeof entry.name === 'string') ? [entry] : [name, entry]),
   )
@@ -86,7 +86,7 @@ function normalise(value: Fields, { path, isList }: Table): string {
   return canonicalJson(withoutEmpty(withValue(plain, path, table), path))
 }
 
-/** A parent that holds nothing but the empty table was made for it. */
+/** Removes the empty table, and parents that contain nothing else. */
 function withoutEmpty(value: Fields, [key = '', ...rest]: readonly string[]): Fields {
   const { [key]: below, ...others } = value
   const inner = rest.length > 0 && isRecord(below) ? withoutEmpty(below, rest) : below
@@ -105,7 +105,7 @@ function isMeant(text: string, format: Shape['format'], table: Table, wanted: st
   return 'value' in parsed && normalise(parsed.value, table) === wanted
 }
 
-/** Comments and trailing commas make it 0: many clients take neither. */
+/** 0 if the text has comments or trailing commas, which many clients reject. */
 function isStrict(text: string): 0 | 1 {
   try {
     if (text.trim() !== '') JSON.parse(text)

@@ -1,4 +1,4 @@
-/** Changes the servers of a TOML text, in place. */
+/** Changes the servers of TOML, in place. */
 
 import { stringify } from 'smol-toml'
 import { applyEdits, type Edit, type Editor, lineAt, type NewEntry, Refusal } from './change.js'
@@ -6,7 +6,7 @@ import { applyEdits, type Edit, type Editor, lineAt, type NewEntry, Refusal } fr
 export const tomlEditor: Editor = {
   entrySource(text, { path }, name) {
     const ranges = findRanges(text, listStatements(text), [...path, name])
-    // Lines without a heading belong to the table above them, and mean something else at another place.
+    // Lines without a heading belong to the table above them, so they cannot move.
     const isWhole = ranges.length > 0 && ranges.every(({ start }) => /^[ \t]*\[/.test(text.slice(start)))
     return isWhole ? ranges.map(({ start, end }) => text.slice(start, end)).join('') : undefined
   },
@@ -18,13 +18,13 @@ export const tomlEditor: Editor = {
     if (inline)
       throw new Refusal(
         `${path.join('.')} is written as one value`,
-        `Write each server as a table of its own: [${path.join('.')}.NAME]`,
+        `Write each server as a separate table: [${path.join('.')}.NAME]`,
         lineAt(text, inline.start),
       )
     const edits: Edit[] = remove.flatMap((name) =>
       findRanges(text, statements, [...path, name]).map(({ start, end }) => ({
         offset: start,
-        // With the blank lines that parted it from the next.
+        // Include the blank lines after it.
         length: end + (/^(?:[ \t]*\r?\n)*/.exec(text.slice(end))?.[0].length ?? 0) - start,
         text: '',
       })),
@@ -47,7 +47,7 @@ function entryText({ name, value, source }: NewEntry, path: readonly string[], e
   return eol === '\n' ? text : text.replaceAll('\n', eol)
 }
 
-/** A table goes with all that is in it, its comments too; comments behind its last line belong to what follows. */
+/** Ranges of a table with its content and comments. Comments after its last line belong to the next table. */
 function findRanges(
   text: string,
   statements: readonly Statement[],
@@ -71,18 +71,17 @@ function isSame(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((part, at) => part === b[at])
 }
 
-/** Where the statements of a TOML text are, and what they speak of. What the values mean is left to the parser. */
-
+/** A heading or a key with its value. Values are not parsed. */
 interface Statement {
   readonly kind: 'table' | 'tables' | 'pair'
-  /** From the root: that of the table, and of the key within. */
+  /** Path from the root: the table, and the key in it. */
   readonly path: readonly string[]
-  /** Where its first line begins, and behind the end of its last. */
+  /** Offsets of its first line and after its last line. */
   readonly start: number
   readonly end: number
 }
 
-/** The text is known to be TOML. */
+/** Expects valid TOML. */
 function listStatements(text: string): Statement[] {
   const found: Statement[] = []
   let table: readonly string[] = []
@@ -121,7 +120,7 @@ function afterLine(text: string, at: number): number {
 
 const PART = /[ \t]*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([A-Za-z0-9_-]+))[ \t]*(\.?)/y
 
-/** A key with its parts; `end` is behind it, before `=` or `]`. */
+/** Reads a dotted key. `end`: offset after it, before `=` or `]`. */
 function keyAt(text: string, from: number): { readonly path: readonly string[]; readonly end: number } {
   const path: string[] = []
   let at = from
@@ -149,7 +148,7 @@ function unquoted(text: string): string {
   }
 }
 
-/** Behind the line on which the value ends. Brackets and texts may hold line ends. */
+/** Offset after the line on which the value ends. Brackets and strings may contain line breaks. */
 function afterValue(text: string, from: number): number {
   let depth = 0
   let at = from
@@ -177,7 +176,7 @@ function afterText(text: string, from: number, quote: '"' | "'"): number {
     if (hasEscapes && text[at] === '\\') at += 2
     else if (isLong && text.startsWith(quote.repeat(3), at)) {
       at += 3
-      // Up to two quotes may stand before the three that end it.
+      // Up to two quotes may precede the closing three.
       while (text[at] === quote) at += 1
       return at
     } else if (!isLong && text[at] === quote) return at + 1
