@@ -29,7 +29,7 @@ it('stands in what is printed', async () => {
   const { folder, home } = homeWith({ 'home/.cursor/mcp.json': '{ "mcpServers": {} }' })
   const env = { HOME: home, XDG_DATA_HOME: join(home, 'data'), XDG_CONFIG_HOME: join(home, 'config') }
   const run = (...words: string[]) => toolwell(words, { folder, env, name: 'npx toolwell' })
-  expect((await run('connect', '--yes')).output).toContain('To go back: npx toolwell undo\n')
+  expect((await run('connect', '--yes')).output).toContain('To restore them: npx toolwell undo\n')
   expect((await run('status', '--folder', 'x')).output).toBe(
     `No gateway is running. Start it with: npx toolwell serve --folder ${join(folder, 'x')}\n`,
   )
@@ -69,11 +69,11 @@ it('stands in the answers of every verb that names another one', async () => {
     return output + errors
   }
   expect(await run('approve', '--read-only')).toContain('with: npx tw approve --read-only SERVER/TOOL\n')
-  expect(await run('approve', '--read-only', 'x/y')).toContain('See them with: npx tw approve --read-only\n')
-  expect(await run('lock', '--check')).toContain('Write it with: npx tw lock\n')
+  expect(await run('approve', '--read-only', 'x/y')).toContain('List the tools with: npx tw approve --read-only\n')
+  expect(await run('lock', '--check')).toContain('Create the lock with: npx tw lock\n')
   expect(await run('doctor')).toMatch(/→ .*with: npx tw lock\n/)
   expect(await run('import', '--to', 'other.json', '--yes')).toContain(
-    'See the servers with: npx tw inspect\n',
+    'List the servers with: npx tw inspect\n',
   )
   expect(await run('approve', '--yes')).toContain('Write: npx tw approve --yes SERVER')
 })

@@ -227,12 +227,12 @@ other: 1
   })
 
   it.each([
-    ['extensions: {a: 1}\n', 'written in one line in brackets'],
-    ['{extensions: {a: 1}}\n', 'written as one value in brackets'],
+    ['extensions: {a: 1}\n', 'in brackets on one line'],
+    ['{extensions: {a: 1}}\n', 'one value in brackets'],
     ['extensions: [a]\n', 'is not an object'],
-    ['extensions: &x\n  a: 1\nother: *x\n', 'is an anchor'],
-    ['extensions:\n  a: &x {b: 1}\nother: *x\n', 'cannot be changed without changing more'],
-    ['a: 1\n...\n', 'cannot be changed without changing more'],
+    ['extensions: &x\n  a: 1\nother: *x\n', 'is a YAML anchor'],
+    ['extensions:\n  a: &x {b: 1}\nother: *x\n', 'cannot be changed without changing other parts'],
+    ['a: 1\n...\n', 'cannot be changed without changing other parts'],
   ])('%j is refused: %s', (text, message) => {
     expect(() => changeServers(text, 'yaml', YAML_TABLE, { remove: ['a'], add })).toThrow(message)
   })

@@ -51,7 +51,7 @@ it('shows an older gateway, which knows less', () => {
   const shown = statusText({ ...report, halls: [hall] }, file, hints)
   expect(shown).toBe(statusText(report, file, hints))
   expect(shown).toContain('toolwell stop')
-  expect(shown).toContain('there are none in /a/toolwell.json')
+  expect(shown).toContain('/a/toolwell.json has none')
 })
 
 it.each(['/plain/folder', '/with blank/it', `/with 'quotes' "of" $both \`kinds\``, '/a;b&c|d*e?(f)', ''])(
@@ -71,7 +71,7 @@ it('quotes folders in commands that are printed', () => {
 
 it('says what a request saves, and how much of that the searches took', () => {
   expect(statusText({ ...report, answerTokens: 1500 }, file, hints)).toMatch(
-    /A request carries 300 tokens of tools instead of 1,000: 700 saved in each\.\n.*about 1,500 tokens: what 3 requests saved\.\n/s,
+    /A request carries 300 tokens of tools instead of 1,000: 700 saved per request\.\n.*about 1,500 tokens, as much as 3 requests saved\.\n/s,
   )
   const [hall] = report.halls
   const small = { ...report, halls: [{ ...hall, tokens: { all: 100, list: 300, saved: -200 } }] }
@@ -79,11 +79,11 @@ it('says what a request saves, and how much of that the searches took', () => {
 })
 
 it.each([
-  [['helper'], undefined, '1 tool of a is held back: helper', 'it', ''],
+  [['helper'], undefined, '1 tool of a is quarantined: helper', 'it', ''],
   [
     ['helper', 'two words'],
     '/my project/b.json',
-    '2 tools of a are held back: helper, "two words"',
+    '2 tools of a are quarantined: helper, "two words"',
     'them',
     " --config '/my project/b.json'",
   ],
@@ -116,7 +116,7 @@ it('names once what is wrong in the config of the user, whatever projects are op
     { ...hall, problems: [...problems, own] },
   ]
   const shown = statusText({ ...report, halls }, file, hints)
-  expect(shown.split('! a cannot be used: /a/toolwell.json:3: no\n')).toHaveLength(2)
-  expect(shown.split('! b cannot be used')).toHaveLength(2)
-  expect(shown.split('No servers: what is in the config cannot be used.')).toHaveLength(3)
+  expect(shown.split('! a is not usable: /a/toolwell.json:3: no\n')).toHaveLength(2)
+  expect(shown.split('! b is not usable')).toHaveLength(2)
+  expect(shown.split('No servers: no entry of the config is usable.')).toHaveLength(3)
 })

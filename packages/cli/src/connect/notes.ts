@@ -15,7 +15,7 @@ const REMOVE: Readonly<Record<string, string>> = {
 }
 
 /**
- * Finds entries called "toolwell" of a folder, which override the user's entry. `value`: content of the user's file. `line`:
+ * Finds entries called "toolwell" of a folder, which override the entry of the user. `value`: content of the user's file. `line`:
  * the command line of our entry.
  */
 export function overrideNotes(
@@ -37,7 +37,7 @@ export function overrideNotes(
       (each) => each.client === from.client && each.file !== from.file && isOther(readToolwellEntry(each)),
     )
     .map(({ client, file }) => {
-      // There is no command for this file.
+      // No command edits this file.
       const command = file.endsWith('settings.local.json') ? undefined : REMOVE[client]
       return note(folder, command ? `Remove it there: ${command} ${ENTRY_NAME}` : `Remove it from ${file}`)
     })
@@ -52,5 +52,5 @@ export function explainProblem({ message, fix }: ConfigProblem, addition: Additi
   // Only Claude Code supports defaults: code.claude.com/docs/en/mcp.
   const hasDefaults = addition?.from.every(({ client }) => client === 'claude-code') === true
   const orDefault = hasDefaults ? `, or add a default to the entry: \${${variable}:-value}` : ''
-  return `${named}. Set ${variable} in the shell that runs this command and in the one that starts the gateway${orDefault}`
+  return `${named}. Set ${variable} in the shell that runs this command and before you start the gateway${orDefault}`
 }

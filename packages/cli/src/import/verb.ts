@@ -35,7 +35,7 @@ export const importVerb = defineVerb({
     { line: 'toolwell import --to ~/.config/toolwell/toolwell.json', about: 'import for all your folders' },
   ],
   exits: {
-    0: 'The servers were imported, or there were no new ones.',
+    0: 'The servers were imported, or all of them exist already.',
     1: 'Nothing was written, because the answer was not yes.',
     2: 'Wrong flags, no servers found, or an unreadable or unwritable file. Nothing was changed.',
   },

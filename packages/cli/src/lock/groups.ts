@@ -124,7 +124,7 @@ export function groupServers({ config, servers, firstUse, took }: OpenServers): 
 }
 
 /**
- * The first definitions seen, without quarantined ones that have not changed: a newer version of the scan objects to them, so
+ * The first definitions seen, without unchanged ones that are quarantined: a newer version of the scan objects to them, so
  * they wait for approval like new ones.
  */
 function withoutQuarantined(

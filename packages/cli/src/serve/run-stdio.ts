@@ -62,9 +62,7 @@ export async function runStdio({
   process.exit(0)
 }
 
-// The folder that the command runs in, which may have been removed since. Thin: nothing is loaded.
-
-/** Undefined where it is gone: then the system has no name for it. */
+/** Returns the current folder, or undefined if it was deleted. */
 export function currentFolder({ cwd }: { readonly cwd: () => string }): string | undefined {
   try {
     return cwd()

@@ -162,7 +162,7 @@ function serverName(path: string): string {
   return basename(path, extname(path))
 }
 
-/** One tool as it is indexed and shown. */
+/** One tool with its server. */
 export interface ListedTool {
   /** The id in the file, if it has one. */
   readonly id?: string | number

@@ -21,7 +21,7 @@ export function findCommandName([node, script]: Terminal['program'], env: Termin
 const HINT =
   /(?<![\w./\\@-]|npx )toolwell (?=(?:approve|connect|doctor|import|inspect|learn|ledger|lock|login|logout|logs|search|serve|status|stop|token|undo)\b)/g
 
-/** Replaces `toolwell VERB` in a hint by the command as it is called here. Do not use it on text from a server or client. */
+/** Replaces `toolwell VERB` in a hint by the words that start this command. Do not use it on text from a server or client. */
 export function withCommandName(hint: string, name: string): string {
   return hint.replace(HINT, () => `${name} `)
 }

@@ -26,7 +26,7 @@ export interface ReadOptions {
   readonly profile?: string | undefined
 }
 
-/** Prints problems to standard error and goes on with the other servers. Throws if no server is usable. */
+/** Prints problems to standard error and continues with the other servers. Throws if no server is usable. */
 export async function readConfig(
   file: string | undefined,
   terminal: Terminal,
@@ -49,7 +49,7 @@ export async function readConfig(
   if (config.servers.length === 0 && !isShown)
     throw new Problem(
       lines.length > 0
-        ? `No server can be used:\n${lines.map((line) => `  ${line}`).join('\n')}\n`
+        ? `No server is usable:\n${lines.map((line) => `  ${line}`).join('\n')}\n`
         : `${config.files.join(' and ')} ${config.files.length === 1 ? 'has' : 'have'} no servers.`,
       lines.length > 0
         ? 'Fix the problems above.'
