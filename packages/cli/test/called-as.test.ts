@@ -69,7 +69,9 @@ it('stands in the answers of every verb that names another one', async () => {
     return output + errors
   }
   expect(await run('approve', '--read-only')).toContain('with: npx tw approve --read-only SERVER/TOOL\n')
-  expect(await run('approve', '--read-only', 'x/y')).toContain('List the tools with: npx tw approve --read-only\n')
+  expect(await run('approve', '--read-only', 'x/y')).toContain(
+    'List the tools with: npx tw approve --read-only\n',
+  )
   expect(await run('lock', '--check')).toContain('Create the lock with: npx tw lock\n')
   expect(await run('doctor')).toMatch(/→ .*with: npx tw lock\n/)
   expect(await run('import', '--to', 'other.json', '--yes')).toContain(

@@ -200,10 +200,14 @@ describe('doctor', () => {
         tool: 'todo_write',
         fix: expect.stringContaining('"alwaysLoad": ["todo_write"]'),
       })
-      has('ambient', 'warning', { message: expect.stringContaining('The system prompt names read_graph') })
+      has('ambient', 'warning', {
+        message: expect.stringContaining('The system prompt names the deferred tool read_graph'),
+      })
       has('ambient', 'warning', {
         tool: 'follow',
-        message: expect.stringContaining('The description of eager/lead, which is always sent, names follow'),
+        message: expect.stringContaining(
+          'The description of eager/lead, which is always sent, names the deferred tool follow',
+        ),
       })
       for (const { message, fix } of diagnoses) {
         expect(message.length).toBeGreaterThan(10)

@@ -112,8 +112,8 @@ describe('import', () => {
     expect(output).toContain('github-vscode')
     expect(output).toContain('renamed from github, because another server has that name')
     expect(output).toMatch(/skipped.* broken: it is not an object/)
-    expect(output).toMatch(/left out.* empty: it has neither a command nor a url/)
-    expect(output).toMatch(/left out.* toolwell: it is Toolwell itself/)
+    expect(output).toMatch(/skipped.* empty: it has neither a command nor a url/)
+    expect(output).toMatch(/skipped.* toolwell: it is Toolwell itself/)
     expect(output).toMatch(/shared {2}shared-server {2}\(Claude Code, Claude Desktop\)/)
     expect(output).toContain('without colour, which Toolwell does not use')
     expect(output).toContain(

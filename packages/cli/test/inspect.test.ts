@@ -282,7 +282,7 @@ describe('--max-tokens', () => {
     expect(errors).not.toContain('above --max-tokens')
     const above = await run([...words, '1'])
     expect(above.code).toBe(1)
-    expect(above.errors).toMatch(/above --max-tokens 1\..*\n.*is incomplete/)
+    expect(above.errors).toMatch(/more than --max-tokens 1\..*\n.*is incomplete/)
     // It is the gate alone that minds.
     expect((await run(['inspect'])).code).toBe(0)
     writeFileSync(join(folder, 'toolwell.json'), JSON.stringify({ mcpServers: { good: misbehaving({}) } }))

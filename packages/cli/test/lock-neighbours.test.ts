@@ -22,7 +22,7 @@ it('a lock keeps what another config has pinned, and drops it when told to', asy
   for (const config of ['toolwell.json', 'other.json'])
     expect(await run(['lock', '--check', '--config', config])).toMatchObject({
       code: 0,
-      output: expect.stringMatching(/fits.*does not name it/s),
+      output: expect.stringMatching(/matches.*does not name it/s),
     })
   expect(await run(['lock', '--config', 'dead.json'])).toMatchObject({ code: 1 })
   expect(pinned()).toEqual(['one', 'two'])

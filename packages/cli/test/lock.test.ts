@@ -75,7 +75,7 @@ describe('lock', () => {
       const again = await run(['lock'])
       expect(again.code).toBe(1)
       expect(again.output).toContain('      - Changed.\n      + Does echo.\n')
-      expect(again.output).toContain('Take what you have read with: toolwell lock --approve odd/echo')
+      expect(again.output).toContain('for approval. Review it, then run: toolwell lock --approve odd/echo')
       expect(read(folder)).toBe(pinned)
       expect((await run(['lock', '--approve', 'o*/ec*'])).code).toBe(0)
       expect(read(folder)).toBe(before)
@@ -189,7 +189,7 @@ describe('lock', () => {
       expect(written.output).toContain('not listed, so its pins stay: frail')
       const refused = await run(['lock', '--approve', 'frail', '--timeout', '120'])
       expect(refused).toMatchObject({ code: 2, output: '' })
-      expect(refused.errors).toMatch(/frail cannot be listed.*Nothing was changed/)
+      expect(refused.errors).toMatch(/frail could not be listed.*Nothing was changed/)
       expect(read(folder)).toBe(before)
     },
     WAIT,

@@ -135,8 +135,8 @@ describe('a login', () => {
       ...place,
       onErrors(text) {
         address ||= /^ {2}(http\S+)\n/m.exec(text)?.[1] ?? ''
-        isRefused ||= text.includes('It was refused; this one still waits.')
-        if (text.includes('Waiting for your answer') || text.includes('It was refused')) void browse(address)
+        isRefused ||= text.includes('belongs to another login. Still waiting')
+        if (text.includes('Waiting up to') || text.includes('Still waiting')) void browse(address)
       },
     })
     expect(isRefused).toBe(true)

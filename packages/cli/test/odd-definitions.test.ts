@@ -94,7 +94,7 @@ describe('a server with entries that are no tools', () => {
       expect(held.sort()).toEqual(['add', 'twin'])
 
       const search = await run(['search', 'espresso grinder hopper', '--config', 'toolwell.json'])
-      expect(search.errors).toContain(`Searched: ${usable} tools`)
+      expect(search.errors).toContain(`Searched ${usable} tools`)
       expect(search.errors).toContain('7 tools of odd are unusable')
       expect(search.errors).toContain('2 tools of odd are quarantined')
 
@@ -166,7 +166,7 @@ describe('a tool with hard findings', () => {
       expect(check.output).toContain(`odd/add looks poisoned. Do not approve it. Keep it out: ${way}`)
       expect(check.output).not.toContain('--approve')
       const gate = await run(['inspect', '--max-tokens', '1'])
-      expect(gate.errors).toContain('beginning with odd/good')
+      expect(gate.errors).toContain('starting with odd/good')
 
       writeFileSync(join(folder, 'toolwell.json'), JSON.stringify(config(tools, { deny: ['bare', 'add'] })))
       expect(await run(['lock', '--check'])).toMatchObject({ code: 0 })
@@ -200,7 +200,7 @@ describe('without a lock', () => {
       expect((await run(['inspect'])).output).toContain('3 tools of odd are trusted on first use')
       write([named('stays'), named('changes', { description: 'Does more.' }), named('joins')])
       const shown = await run(['inspect', '--refresh'])
-      expect(shown.output).toContain('odd/changes has changed since it was first seen.')
+      expect(shown.output).toContain('odd/changes is not what it was when first seen.')
       expect(shown.output).toContain('odd: leaves of odd is gone since it was first seen.')
       expect(shown.output).toContain('odd: joins of odd joined after it was first seen.')
       const changed = diagnosesOf((await run(['doctor', '--json'])).output).filter(

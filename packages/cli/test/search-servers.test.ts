@@ -30,7 +30,9 @@ it('searches the tools of servers, from the cache where they are known, and answ
 
   // The same tools from a file: the same answer.
   const inspected = JSON.parse((await run(['inspect', '--json'])).output)
-  expect(tools).toBe(inspected.tools.filter(({ isHeldBack }: { isHeldBack: boolean }) => !isHeldBack).length)
+  expect(tools).toBe(
+    inspected.tools.filter(({ isQuarantined }: { isQuarantined: boolean }) => !isQuarantined).length,
+  )
   const text = await run(words)
   expect(text.output).toMatch(/^ 1 {2}filesystem\/read/)
   expect((await run(['search', 'rename a star', ...config])).output).toMatch(/^ 1 {2}bad\/rename_star/)
@@ -124,10 +126,10 @@ it('says of a tool that is known and not searched what keeps it out', async () =
   expect(await why('delete_star')).toBe(
     'sky/delete_star is not searched: the config excludes it with "deny": ["delete_*"] in the entry of sky.\n',
   )
-  expect(await why('sky/rename_moon')).toContain('by "allow" in the entry of sky, which does not name it.')
+  expect(await why('sky/rename_moon')).toContain('with "allow" in the entry of sky, which does not name it.')
   expect(await why('sky__add')).toMatch(/^sky\/add is not searched: it is quarantined: .*secrecy/)
   expect(await why('bare')).toMatch(/^sky\/bare is not searched: it is unusable: it /)
-  expect(await why('paint_star', '--profile', 'calm')).toContain('by "deny": ["paint_*"] in the profile.')
+  expect(await why('paint_star', '--profile', 'calm')).toContain('with "deny": ["paint_*"] in the profile.')
   expect(await why('add', '--profile', 'calm')).toContain(
     'by "allow" in the profile, which does not name it.',
   )

@@ -109,7 +109,7 @@ describe('a query', () => {
     expect((await search('select:sendletter')).errors).toContain('"sendletter". Nearest: "send_letter".')
     expect(await search('unload:send_letter')).toMatchObject({
       code: 1,
-      errors: expect.stringContaining('within a conversation only'),
+      errors: expect.stringContaining('works only in a conversation'),
     })
   })
 
@@ -190,8 +190,8 @@ describe('--why', () => {
     ],
     ['creat_isue', 'issue', 1, /^Unknown tool "creat_isue"\. Nearest: create_issue\.\n$/],
     ['send_letter', 'issue', 1, /^send_letter is not found: it has none of the words issue,/],
-    ['send_letter', 'please', 1, /^send_letter is not found: the query has no word/],
-    ['send_letter', '+forge letter', 1, /^send_letter is excluded: .* without \+forge\.\n$/],
+    ['send_letter', 'please', 1, /^send_letter is not found: the query has no significant words/],
+    ['send_letter', '+forge letter', 1, /^send_letter is excluded: .* do not contain \+forge\.\n$/],
     ['send_letter', 'server:forge letter', 1, /^send_letter does not pass the filters of the query\.\n$/],
     [
       'send_letter',
@@ -209,7 +209,7 @@ describe('--why', () => {
     const { code, output } = await why('close_issue', 'create issue', '--limit', '1')
     expect(code).toBe(1)
     expect(output).toMatch(
-      /is number 2, and 1 are shown, forge\/create_issue \[1\] the last\. --limit 2 shows it\./,
+      /is number 2, beyond the limit of 1; the last match shown is forge\/create_issue \[1\]\. To show it, add --limit 2\./,
     )
   })
 

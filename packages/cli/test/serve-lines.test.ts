@@ -98,7 +98,7 @@ it('says what was searched for, why a call was not run, who was refused, and whi
   const untrusted = `! ${file} is not used: you have not trusted it. Review it, then run: toolwell serve --trust ${dirname(file)}`
   await expect.poll(() => said.text).toContain('refused: wrong token (401)')
   expect(said.text).toMatch(/raw 1 searched "echo what is said [^"\n]{0,50}" → \d+ found\n/)
-  expect(said.text).toMatch(/raw 1: odd__echo was not run: nobody has approved it as read-only/)
+  expect(said.text).toMatch(/raw 1: odd__echo was not run: it is not approved as read-only/)
   expect(said.text).toContain('raw 1: no_such_tool was not run: there is no such tool\n')
   expect(said.text).toContain('raw 1 called odd__echo\n')
   expect(load).toBeDefined()

@@ -114,8 +114,8 @@ describe('serve', () => {
   it.each([
     [['serve', '--port', 'x'], 'is not a valid port'],
     [['serve', '--port', '99999'], 'is not a valid port'],
-    [['serve', '--all'], 'for --stdio'],
-    [['serve', '--profile', 'a'], 'for --stdio'],
+    [['serve', '--all'], 'need --stdio'],
+    [['serve', '--profile', 'a'], 'need --stdio'],
     [['serve', '--stdio', '--port', '1'], 'its own port'],
     [['serve', '--config', 'none.json'], 'File not found'],
     [['serve', '--trust', 'nowhere'], 'does not exist or is not readable'],
@@ -142,7 +142,7 @@ describe('serve', () => {
       },
     })
     await expect.poll(() => said, { timeout: 60_000 }).toContain('Its token is in')
-    expect(said).toContain(`! Port ${port} is used by another program, so it has another one.`)
+    expect(said).toContain(`! Another program uses port ${port}, so the gateway chose another port.`)
     expect(said).toContain('It stops ten minutes after the last client, or with: toolwell stop\n')
     expect(said).not.toContain('Ctrl-C')
     const second = await run('serve', '--config', 'toolwell.json', '--port', '0')
@@ -268,7 +268,7 @@ describe('status and stop', () => {
     writeFileSync(path, JSON.stringify(file))
     const stopped = await run('stop', '--force')
     expect(stopped).toMatchObject({ code: 1 })
-    expect(stopped.output).toContain(`Process ${stranger.pid}, which its file names, is another program`)
+    expect(stopped.output).toContain(`process ${stranger.pid}, which is another program`)
     expect(JSON.parse((await run('stop', '--force', '--json')).output)).toMatchObject({
       stopped: false,
       stranger: stranger.pid,

@@ -103,7 +103,7 @@ it.each([
   const shown = statusText({ ...report, halls: [{ ...hall, servers: [server] }] }, file, hints)
   const quoted = process.platform === 'win32' ? words.replaceAll("'", '"') : words
   expect(shown).toContain(
-    `! ${what}\n    Look at ${them} first: toolwell approve${quoted}\n    Approve ${them}: toolwell approve a${quoted}\n`,
+    `! ${what}\n    Review ${them} first: toolwell approve${quoted}\n    Approve ${them}: toolwell approve a${quoted}\n`,
   )
 })
 

@@ -61,7 +61,7 @@ function assertKnown(target: string, pending: readonly Pending[], groups: readon
     for (const [server, reason] of unlisted)
       if (isOf(target, server))
         throw new Problem(
-          `${visible(server)} could not be listed, so there is nothing to approve: ${visible(reason)}`,
+          `${visible(server)} could not be listed, so there is nothing to approve: ${visible(reason).replace(/\.$/, '')}.`,
           'Fix the server first. Nothing was changed.',
           { reason: 'unlisted' },
         )

@@ -72,7 +72,7 @@ export function whyText(why: SearchMiss, name: string, catalogue: Catalogue): st
     case 'below-cut-off':
       return `${label(why.id)} is not found: its relevance is ${why.relevance.toFixed(2)}, below the cut-off of ${why.cutOff}. By score it is number ${why.rank}.${shares(why)}`
     case 'beyond-limit':
-      return `${label(why.id)} is number ${why.rank}, and only ${why.limit} are shown; the last is ${label(why.last)}. To show it, add --limit ${why.rank}.${shares(why)}`
+      return `${label(why.id)} is number ${why.rank}, beyond the limit of ${why.limit}; the last match shown is ${label(why.last)}. To show it, add --limit ${why.rank}.${shares(why)}`
   }
 }
 
