@@ -1,15 +1,15 @@
-// `npm run walk`: the files that the program of the README visits, in order, by folder. It runs the built core with a note
-// at the start of every function. With --write the walk goes into docs/design.md.
+// `npm run walk`: prints the files that the README program visits, in order, by folder. It runs the built core with a hook
+// at the start of every function. --write updates docs/design.md.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { register } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 register('./walk-hooks.mjs', import.meta.url)
 
-/** What the program itself asks the front door in the end. */
+/** The last call of the program, which goes to the front door. */
 const REPORT = 'report'
 
-/** The step that a function begins. What modules do while they are loaded comes before the first, and is not counted. */
+/** Functions that start a step. Work at module load comes before the first step and does not count. */
 const STEPS = {
   'toolwell.js createToolwell': () => 'createToolwell',
   'conversation.js openConversation': () => 'open',

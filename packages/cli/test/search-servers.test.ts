@@ -131,7 +131,7 @@ it('says of a tool that is known and not searched what keeps it out', async () =
   expect(await why('bare')).toMatch(/^sky\/bare is not searched: it is unusable: it /)
   expect(await why('paint_star', '--profile', 'calm')).toContain('with "deny": ["paint_*"] in the profile.')
   expect(await why('add', '--profile', 'calm')).toContain(
-    'by "allow" in the profile, which does not name it.',
+    'with "allow" in the profile, which does not name it.',
   )
   expect(await why('delete_star', '--profile', 'calm')).toContain('["delete_*"] in the entry of sky.')
   expect(JSON.parse(await why('delete_star', '--json'))).toMatchObject({
