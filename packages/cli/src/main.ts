@@ -1,11 +1,10 @@
 /** Connects the command to the process: streams, signals, exit code. */
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runToolwell } from './command.js'
 import { currentFolder } from './serve/run-stdio.js'
 import { Problem } from './shared/problem.js'
 import { type Output, OutputClosed } from './shared/terminal.js'
-import { findCommandName } from './shared/this-command.js'
+import { findCommandName, version } from './shared/this-command.js'
 
 function createOutput(stream: NodeJS.WriteStream): Output {
   let failure: NodeJS.ErrnoException | undefined
@@ -54,7 +53,6 @@ function onInterrupt(listener: () => void): () => void {
 }
 
 const program = [process.execPath, fileURLToPath(new URL('../bin/toolwell.mjs', import.meta.url))] as const
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 process.exitCode = await runToolwell(
   process.argv.slice(2),
   {
@@ -77,5 +75,5 @@ process.exitCode = await runToolwell(
     now: () => performance.now(),
     onInterrupt,
   },
-  { version },
+  { version: version() },
 )

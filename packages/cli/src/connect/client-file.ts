@@ -162,7 +162,7 @@ function readIfThere(file: string): Buffer | undefined {
   }
 }
 
-/** Undefined for no file. */
+/** Returns undefined if there is no file. */
 export function digestBytes(bytes: Buffer | undefined): string | undefined {
   return bytes && createHash('sha256').update(bytes).digest('hex')
 }

@@ -2,7 +2,7 @@
 import { defined, firstLine } from '@toolwell/core/internal'
 import { additionLines, describeEndpoint, shortenPath } from '../import/text.js'
 import { ENTRY_NAME } from '../shared/clients/toolwell-entry.js'
-import { plural } from '../shared/layout.js'
+import { plural, sentence } from '../shared/layout.js'
 import type { Paint } from '../shared/terminal.js'
 import type { ClientPlan, ConnectPlan, RefusedClient } from './connect-plan.js'
 import type { Refusal } from './edit/change.js'
@@ -77,10 +77,6 @@ export function refusedLines(
 export function refusalText({ message, fix, line }: Refusal): string {
   const where = line === undefined ? '' : ` (line ${line})`
   return `${sentence(upperFirst(`${firstLine(message, 300)}${where}`))} ${sentence(firstLine(fix, 300))}`
-}
-
-export function sentence(text: string): string {
-  return /[.?!]$/.test(text) ? text : `${text}.`
 }
 
 function upperFirst(text: string): string {

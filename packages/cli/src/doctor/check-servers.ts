@@ -121,7 +121,7 @@ function checkSpeed({ report, time, slow }: Subject): Diagnosis[] {
       'slow-server',
       'warning',
       `Listing its tools took ${(time / 1000).toFixed(1)} s.`,
-      'The first call waits as long. Install the server instead of downloading it at each start, or keep it running with "lazy": false.',
+      'The first call takes as long. Install the server instead of downloading it at each start, or keep it running with "lazy": false.',
     ),
   ]
 }
@@ -143,7 +143,7 @@ function checkQuarantine({ report, waits }: Subject): Diagnosis[] {
     hard.has(tool)
       ? `Do not approve it. ${keepOut(name, tool)}`
       : trusted === 'nothing'
-        ? 'Follow the reason.'
+        ? 'The message says what to do.'
         : `Review and approve the change with: ${approveCommand(name)}`
   if (state === 'quarantined')
     return [about(report, 'quarantined', 'error', `It is quarantined: ${reason}`, fixOf())]

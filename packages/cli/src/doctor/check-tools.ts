@@ -111,7 +111,7 @@ function checkWires({ source, tool, wireName }: Entry): Diagnosis[] {
       message: `${changed.join(', ')} would refuse its definition. Toolwell sends a changed one: ${[...ways].join(', ')}.`,
       fix: ways.has(LONG)
         ? `It works, but a shorter description would save tokens${ways.size > 1 ? ', and without Toolwell it needs a simpler schema' : ''}. Ask the author of ${source}, or exclude the tool with "deny".`
-        : 'Nothing to do with Toolwell. To use the tool without it, ask the author for a simpler schema.',
+        : 'It works with Toolwell. To use the tool without Toolwell, ask the author for a simpler schema.',
     })
   return diagnoses
 }

@@ -3,7 +3,7 @@ import { type Entry, loadTokenizer, type Toolwell } from '@toolwell/core'
 import { defined, firstLine, schemaProblems } from '@toolwell/core/internal'
 import { lintPrompt } from '@toolwell/core/lint'
 import { createGatewayCheck } from '../shared/clients/toolwell-entry.js'
-import { count } from '../shared/layout.js'
+import { count, sentence } from '../shared/layout.js'
 import { measureTool } from '../shared/servers/cost.js'
 import { findDuplicates } from '../shared/servers/server-facts.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
@@ -83,11 +83,6 @@ async function confirmedTimes({ servers, took }: OpenServers, slow: number): Pro
     times.set(name, Math.min(time, performance.now() - begun))
   }
   return times
-}
-
-/** With a full stop at its end. */
-function sentence(text: string): string {
-  return /[.?!]$/.test(text) ? text : `${text}.`
 }
 
 /** Problems shown for one schema. */

@@ -57,7 +57,7 @@ export const learn = defineVerb({
     const refuse = (error: unknown) => {
       throw new Problem(
         error instanceof Error ? error.message : String(error),
-        'Check the file after --usage.',
+        'Check the file given with --usage.',
       )
     }
     const known = await store.read().catch(refuse)

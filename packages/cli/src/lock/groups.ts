@@ -78,7 +78,7 @@ export function groupServers({ config, servers, firstUse, took }: OpenServers): 
         for (const twice of repeated(definition.tools)) offered.delete(twice)
         const tools = definition.tools.filter((tool) => offered.has(tool.name))
         const { instructions } = definition
-        // The scan checks imitations only among tools that were known before.
+        // A tool that is not quarantined counts as known, so the scan does not report it as an imitation of a new one.
         const known = (tool: string) => (report.quarantined.has(tool) ? undefined : ('before' as const))
         mine.push({ name, start: startOf(server), instructions, tools, known })
         quarantined.set(name, report.quarantined)

@@ -13,8 +13,7 @@ import {
 import type { Finding, Scanner } from '@toolwell/mcp/scan'
 import { plural } from '../shared/layout.js'
 import { usageProblem } from '../shared/problem.js'
-import { readLines } from '../shared/read-lines.js'
-import { type Paint, painter, type Terminal } from '../shared/terminal.js'
+import { askYes, isInteractive, type Paint, painter, type Terminal } from '../shared/terminal.js'
 import { withCommandName } from '../shared/this-command.js'
 import type { ExitCode } from '../shared/verb.js'
 import {
@@ -142,8 +141,8 @@ export async function writeLocks(
 
 /** Shows all changes, then asks. */
 async function agree(rest: readonly Pending[], scanner: Scanner, terminal: Terminal): Promise<boolean> {
-  const { input, output, errors, env } = terminal
-  if (!output.isTerminal || !errors.isTerminal)
+  const { output, env } = terminal
+  if (!isInteractive(terminal))
     throw usageProblem(
       '--approve-all asks a question and needs a terminal.',
       'Name the changes with --approve NAME; * matches any characters.',
@@ -152,10 +151,7 @@ async function agree(rest: readonly Pending[], scanner: Scanner, terminal: Termi
     const changes = rest.filter((each) => each.group === group).map(({ change }) => change)
     await output.write(`${diffText(group, changes, scanner, painter(output, env))}\n\n`)
   }
-  await output.write(`Approve ${rest.length === 1 ? 'this change' : `these ${rest.length} changes`}? [y/N] `)
-  for await (const { text: answer } of readLines(input, 'standard input'))
-    return /^\s*y(?:es)?\s*$/i.test(answer)
-  return false
+  return askYes(`Approve ${rest.length === 1 ? 'this change' : `these ${rest.length} changes`}?`, terminal)
 }
 
 /** Pins are decisions of the user, so only the user removes them. */

@@ -75,7 +75,7 @@ function usageKey(tool: string, fingerprint: string): string {
 }
 
 function refuse(error: unknown): never {
-  throw new Problem(messageOf(error), 'Check the file after --usage.')
+  throw new Problem(messageOf(error), 'Check the file given with --usage.')
 }
 
 function messageOf(error: unknown): string {

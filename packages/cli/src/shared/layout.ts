@@ -39,6 +39,11 @@ export function plural(number: number, one: string, many = `${one}s`): string {
   return `${count(number)} ${number === 1 ? one : many}`
 }
 
+/** Adds a full stop if the text has no end mark. */
+export function sentence(text: string): string {
+  return /[.?!]$/.test(text) ? text : `${text}.`
+}
+
 /** A list for a message: its first entries, and the number of the rest. */
 
 export interface TruncatedList {

@@ -111,7 +111,7 @@ export function valueAt(value: unknown, path: readonly string[]): unknown {
 
 function nameProblem(name: string): string | undefined {
   if (name === 'toolwell') return 'it is Toolwell itself'
-  if (name.trim() === '' || name.length > 200) return 'its name cannot be used'
+  if (name.trim() === '' || name.length > 200) return 'its name is empty or too long'
   return undefined
 }
 
