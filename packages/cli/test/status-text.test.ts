@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import type { GatewayReport } from '@toolwell/gateway'
 import { type DaemonFile, shellWord } from '@toolwell/gateway/bridge'
 import { expect, it } from 'vitest'
-import { untrustedLine } from '../src/shared/gateway/report-lines.js'
+import { untrustedLine } from '../src/shared/gateway.js'
 import { statusText } from '../src/status/verb.js'
 
 const file: DaemonFile = {

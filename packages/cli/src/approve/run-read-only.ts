@@ -1,5 +1,4 @@
 /** Approves tools as read-only, or revokes that. The gateway's `tool_read` calls only approved tools. */
-
 import { isRecord, matchesGlob } from '@toolwell/core/internal'
 import type { McpTool, ServerConfig } from '@toolwell/mcp'
 import {

@@ -1,5 +1,4 @@
 /** `toolwell approve`: shows changes of servers, one diff after the other, and asks. */
-
 import { usageProblem } from '../shared/problem.js'
 import { despiteFindings, readTimeout, serverFlags } from '../shared/servers/flags.js'
 import { defineVerb } from '../shared/verb.js'

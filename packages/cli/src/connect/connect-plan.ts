@@ -23,7 +23,7 @@ import {
   startsToolwell,
 } from '../shared/clients/toolwell-entry.js'
 import type { Terminal } from '../shared/terminal.js'
-import { type ClientState, decodeText, readState } from './client-file.js'
+import { type ClientState, decodeText, readState } from './client-files.js'
 import type { NewEntry, Table } from './edit/change.js'
 import { asRefusal, Refusal } from './edit/change.js'
 import { changeServers, entrySource } from './edit/change-servers.js'

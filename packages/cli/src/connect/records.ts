@@ -8,7 +8,7 @@ import { defaultFirstUseFolder } from '@toolwell/mcp/internal'
 import { SHAPES, type ShapeName } from '../shared/clients/shapes.js'
 import { Problem } from '../shared/problem.js'
 import type { Terminal } from '../shared/terminal.js'
-import { digestBytes } from './client-file.js'
+import { digestBytes } from './client-files.js'
 import type { NewEntry, Table } from './edit/change.js'
 
 const FORMAT = 1

@@ -10,12 +10,11 @@ import { plural } from '../shared/layout.js'
 import { Problem } from '../shared/problem.js'
 import { askYes, isInteractive, painter, type Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
-import { digestBytes, replaceFile, sweepDrafts } from './client-file.js'
+import { digestBytes, findTargets, replaceFile, sweepDrafts } from './client-files.js'
 import { type ClientPlan, type ConnectPlan, planConnect, type RefusedClient } from './connect-plan.js'
 import { asRefusal, Refusal } from './edit/change.js'
 import { type ClientRecord, openRecords, type Records, recordsFolder, withLock } from './records.js'
 import { addServers, planPrune, prune } from './servers-file.js'
-import { findTargets } from './targets.js'
 import { connectJson, connectText, question, refusalText } from './text.js'
 
 export interface ConnectOptions {

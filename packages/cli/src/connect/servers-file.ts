@@ -11,7 +11,7 @@ import {
   removeCreatedFolders,
   replaceFile,
   sweepDrafts,
-} from './client-file.js'
+} from './client-files.js'
 import { SERVERS } from './connect-plan.js'
 import { Refusal } from './edit/change.js'
 import { changeServers } from './edit/change-servers.js'

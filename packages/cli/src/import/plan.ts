@@ -1,5 +1,4 @@
 /** Plans an import: which servers are new, which exist, and which need another name. Also reads and writes toolwell.json. */
-
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { chmod, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'

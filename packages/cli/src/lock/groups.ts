@@ -1,5 +1,4 @@
 /** Groups the listed servers by their lock file. */
-
 import type { FirstUse, FirstUseStore, ServerConfig, ServerWarning } from '@toolwell/mcp'
 import { asLock, fingerprint, startOf } from '@toolwell/mcp/internal'
 import {

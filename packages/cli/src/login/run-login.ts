@@ -1,5 +1,4 @@
 /** Logs in to a server: shows the address, opens the browser and waits for the answer. */
-
 import { spawn } from 'node:child_process'
 import { platform } from 'node:os'
 import { diskFirstUse, LoginError, type LoginResult, login } from '@toolwell/mcp'

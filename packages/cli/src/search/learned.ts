@@ -1,5 +1,4 @@
 /** Loads learned uses from `--usage`, a file that hosts read too, and from `--feedback`. */
-
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { RankQuery, UsageExample } from '@toolwell/core'

@@ -1,8 +1,8 @@
 /** Describes each event of the gateway in one line. */
 import { firstLine } from '@toolwell/core/internal'
 import type { GatewayEvent } from '@toolwell/gateway'
-import type { Hints } from '../shared/gateway/report-lines.js'
-import { problemLine, quarantinedLines, untrustedLine } from '../shared/gateway/report-lines.js'
+import type { Hints } from '../shared/gateway.js'
+import { problemLine, quarantinedLines, untrustedLine } from '../shared/gateway.js'
 
 type Called = Extract<GatewayEvent, { kind: 'call' }>
 type TurnedAway = Extract<GatewayEvent, { kind: 'turned-away' }>

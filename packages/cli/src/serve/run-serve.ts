@@ -1,12 +1,10 @@
 /** Runs the gateway in this process and prints its address and events. Also trusts project configs (`--trust`). */
-
 import { existsSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Daemon, type GatewayEvent, PortInUse, runDaemon, trustedProjects } from '@toolwell/gateway'
 import { type DaemonFile, FolderProblem, tokenFileIn } from '@toolwell/gateway/bridge'
 import { type ConfigFile, defaultConfigFiles } from '@toolwell/mcp'
-import { folderArgument } from '../shared/gateway/folder.js'
-import { type Hints, noServersLine } from '../shared/gateway/report-lines.js'
+import { folderArgument, type Hints, noServersLine } from '../shared/gateway.js'
 import { Problem } from '../shared/problem.js'
 import type { Terminal } from '../shared/terminal.js'
 import { version } from '../shared/this-command.js'

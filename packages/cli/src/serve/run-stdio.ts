@@ -2,7 +2,6 @@
  * Runs `serve --stdio` with as few modules as possible, because one such process stays alive for every session of an agent.
  * Leaves arguments that it does not know to the full command.
  */
-
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import {

@@ -1,5 +1,5 @@
 /** `toolwell serve`: runs the gateway, or connects one stdio client to it. */
-import { folderFlag, gatewayFolder } from '../shared/gateway/folder.js'
+import { folderFlag, gatewayFolder } from '../shared/gateway.js'
 import { usageProblem } from '../shared/problem.js'
 import { serverFlags } from '../shared/servers/flags.js'
 import { defineVerb } from '../shared/verb.js'

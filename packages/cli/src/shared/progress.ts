@@ -1,5 +1,4 @@
 /** One line on the terminal that shows the progress of long steps. It appears after one second, never in a pipe, and is cleared at the end. */
-
 import type { Terminal } from './terminal.js'
 
 const FIRST = 1000

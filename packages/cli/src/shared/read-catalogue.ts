@@ -1,5 +1,4 @@
 /** Reads the tools of `--catalog` from a file, a folder of files or standard input, and yields them one by one. */
-
 import { readdir, stat } from 'node:fs/promises'
 import { basename, extname, join, resolve } from 'node:path'
 import type { Tool } from '@toolwell/core'

@@ -1,5 +1,4 @@
 /** How this command is called, its version, and the gateway of its clone. */
-
 import { readFileSync, realpathSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 import { shellWord } from '@toolwell/gateway/bridge'

@@ -1,14 +1,16 @@
 /** `toolwell status`: shows the running gateway. */
 import type { GatewayReport, HallReport } from '@toolwell/gateway'
 import type { DaemonFile } from '@toolwell/gateway/bridge'
-import { folderArgument, folderFlag, gatewayFolder } from '../shared/gateway/folder.js'
 import {
+  folderArgument,
+  folderFlag,
+  gatewayFolder,
   type Hints,
   noServersLine,
   problemLine,
   quarantinedLines,
   untrustedLine,
-} from '../shared/gateway/report-lines.js'
+} from '../shared/gateway.js'
 import { count, plural, table } from '../shared/layout.js'
 import { Problem } from '../shared/problem.js'
 import { npmStartFolder, version, withCommandName } from '../shared/this-command.js'

@@ -1,5 +1,5 @@
 /** `toolwell stop`: stops the running gateway. */
-import { folderArgument, folderFlag, gatewayFolder } from '../shared/gateway/folder.js'
+import { folderArgument, folderFlag, gatewayFolder } from '../shared/gateway.js'
 import { Problem } from '../shared/problem.js'
 import { withStatus } from '../shared/progress.js'
 import { defineVerb } from '../shared/verb.js'

@@ -1,5 +1,5 @@
 /** `toolwell token`: prints or replaces the token that HTTP clients send to the gateway. */
-import { folderFlag, gatewayFolder } from '../shared/gateway/folder.js'
+import { folderFlag, gatewayFolder } from '../shared/gateway.js'
 import { Problem } from '../shared/problem.js'
 import { defineVerb } from '../shared/verb.js'
 

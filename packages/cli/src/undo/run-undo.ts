@@ -2,17 +2,17 @@
 import { firstLine } from '@toolwell/core/internal'
 import {
   type ClientState,
+  checkNames,
   digestBytes,
   readState,
   removeCreatedFolders,
   replaceFile,
   sweepDrafts,
-} from '../connect/client-file.js'
+} from '../connect/client-files.js'
 import { asRefusal, type Refusal } from '../connect/edit/change.js'
 import { type ClientRecord, openRecords, type Records, recordsFolder, withLock } from '../connect/records.js'
 import { type Restored, restore } from '../connect/restore.js'
 import { type Pruned, planPrune, prune } from '../connect/servers-file.js'
-import { checkNames } from '../connect/targets.js'
 import { refusalText, refusedJson, refusedLines } from '../connect/text.js'
 import { shortenPath } from '../import/text.js'
 import { CLIENTS, findHome } from '../shared/clients/clients.js'

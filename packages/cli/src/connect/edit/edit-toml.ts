@@ -1,5 +1,4 @@
 /** Changes the servers of TOML, in place. */
-
 import { stringify } from 'smol-toml'
 import { applyEdits, type Edit, type Editor, lineAt, type NewEntry, Refusal } from './change.js'
 

@@ -1,5 +1,4 @@
 /** Finds servers that a client disables in a separate list instead of in their entries. */
-
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'

@@ -1,5 +1,4 @@
 /** Reads the servers in the config file of another client. */
-
 import { readFileSync } from 'node:fs'
 import { isRecord } from '@toolwell/core/internal'
 import {

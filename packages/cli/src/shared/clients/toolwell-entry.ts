@@ -1,5 +1,4 @@
 /** The entry that starts Toolwell in the config of a client: creates, reads and recognises it. */
-
 import { readFileSync } from 'node:fs'
 import { isRecord } from '@toolwell/core/internal'
 import { defaultGatewayFolder, findDaemon } from '@toolwell/gateway/bridge'

@@ -1,5 +1,4 @@
 /** Flags and arguments that several verbs share. */
-
 import { usageProblem } from '../problem.js'
 
 export const serverFlags = {

@@ -1,5 +1,4 @@
 /** Loads the config for a verb: the file of `--config`, or the user's toolwell.json and the one of the folder. */
-
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { defined, matchesGlob, nearest } from '@toolwell/core/internal'

@@ -1,5 +1,4 @@
 /** Opens the servers or logins for the time that a verb runs. */
-
 import { createToolwell, type Toolwell } from '@toolwell/core'
 import {
   type Config,

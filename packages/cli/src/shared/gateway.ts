@@ -1,9 +1,28 @@
-/** Lines about the servers of a gateway, shared by `serve` and `status`. */
+/** The gateway as verbs see it: the flag for its folder, and lines about its servers. */
+import { resolve } from 'node:path'
 import { quote } from '@toolwell/core/internal'
 import type { HallReport } from '@toolwell/gateway'
-import { approval, shellWord } from '@toolwell/gateway/bridge'
-import { plural } from '../layout.js'
+import { approval, defaultGatewayFolder, shellWord } from '@toolwell/gateway/bridge'
+import { plural } from './layout.js'
+import type { Terminal } from './terminal.js'
 
+export const folderFlag = {
+  type: 'string',
+  valueHint: 'FOLDER',
+  description:
+    'The private folder of the gateway, with its token and log. Each folder has one gateway. Default: in your state folder.',
+} as const
+
+export function gatewayFolder(given: string | undefined, { env, folder }: Terminal): string {
+  return given === undefined ? defaultGatewayFolder(env) : resolve(folder, given)
+}
+
+/** The `--folder` argument that a command needs to reach this gateway. Empty for the default folder. */
+export function folderArgument(folder: string, env: Terminal['env']): string {
+  return folder === defaultGatewayFolder(env) ? '' : ` --folder ${shellWord(folder)}`
+}
+
+/** Values that the lines below need. */
 export interface Hints {
   /** The words that start this command. */
   readonly name: string
