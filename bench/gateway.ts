@@ -63,7 +63,7 @@ async function startGateway(folder: string, name: string, config: object) {
   const program = await startProgram(
     [SCRIPT, 'serve', '--config', join(home, 'toolwell.json'), '--folder', state, '--port', '0'],
     env,
-    (line) => line.startsWith('The gateway is at'),
+    (line) => line.startsWith('The gateway listens on'),
   )
   const [, url = ''] = /at (\S+)\/mcp/.exec(program.said) ?? []
   return { ...program, url, state, env, headers: { Authorization: `Bearer ${readToken(state)}` } }

@@ -1,6 +1,6 @@
 /**
- * `npm run claims`: the claims of the five seeds, and whether they hold. Runs their tests at full size; `--from FILE` reads the results of a run (vitest's JSON)
- * instead. `--write` writes docs/compatibility/seeds.md.
+ * `npm run claims`: prints the claims of the five seeds and whether they hold. Runs their tests at full size; `--from FILE` reads
+ * the JSON results of a vitest run instead. `--write` writes the table to docs/compatibility/seeds.md.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// The one door behind `npm start`, `npm test` and the rest. Plain JavaScript with no dependency, because it
-// runs before anything is installed: it installs when the lockfile changed, builds what is stale, then hands over.
+// Runs every npm command: installs if the lockfile changed, builds stale packages, then runs the command. It has no
+// dependencies, because it runs before they are installed.
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -40,11 +40,8 @@ function run(program, parameters, options = {}) {
 
 const node = (file, ...parameters) => run(process.execPath, [join(root, file), ...parameters])
 
-/**
- * Says what is done at once, and every few seconds that it is still going on: on one line of a terminal, else on a line each.
- * `stillDoing` is also told the process as soon as there is one.
- */
-async function runAloud(what, program, parameters, { stillDoing, failed, ...options } = {}) {
+/** Runs a program and prints its progress every few seconds. Calls `onProgress` with the process id at the start and each time. */
+async function runWithProgress(what, program, parameters, { onProgress, failed, ...options } = {}) {
   const started = Date.now()
   const terminal = process.stderr.isTTY === true
   let open = false
@@ -52,21 +49,21 @@ async function runAloud(what, program, parameters, { stillDoing, failed, ...opti
   const beat = setInterval(
     () => {
       const seconds = Math.round((Date.now() - started) / 1000)
-      const text = `  ${seconds} s${stillDoing ? `, ${stillDoing(child.pid)}` : ''}`
+      const text = `  ${seconds} s${onProgress ? `, ${onProgress(child.pid)}` : ''}`
       process.stderr.write(terminal ? `\r${text}\u001b[K` : `${text}\n`)
       open = terminal
     },
     terminal ? 1000 : 5000,
   )
   const child = spawn(program, parameters, { cwd: root, stdio: ['inherit', 2, 2], ...options })
-  // Whoever is interrupted leaves nothing at work behind: the next command does it again.
+  // An interrupted command also stops its child. The next command starts the work again.
   const interrupted = (signal) => {
     child.kill('SIGKILL')
     process.exit(128 + constants.signals[signal])
   }
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
   for (const signal of signals) process.on(signal, interrupted)
-  stillDoing?.(child.pid)
+  onProgress?.(child.pid)
   const status = await new Promise((resolve) => {
     child.once('error', (error) => resolve(error))
     child.once('close', (code) => resolve(code ?? 1))
@@ -82,7 +79,7 @@ async function runAloud(what, program, parameters, { stillDoing, failed, ...opti
 
 const modules = join(root, 'node_modules')
 
-/** The folders of packages, and the links to those of the workspace. */
+/** Package folders in node_modules, including links to the workspace. */
 const packageFolders = () =>
   readdirSync(modules)
     .filter((name) => !name.startsWith('.'))
@@ -91,11 +88,11 @@ const packageFolders = () =>
     )
     .map((name) => join(modules, name))
 
-/** How many packages have been unpacked by now: npm makes all folders first, and fills them. */
+/** Counts unpacked packages. npm creates all folders first, then fills them. */
 const countPackages = () =>
   `${packageFolders().filter((folder) => existsSync(join(folder, 'package.json'))).length} packages unpacked`
 
-/** The hash of the lockfile that is installed; while an install goes on, its processes. */
+/** Contains the hash of the installed lockfile, or the process ids of a running install. */
 const stamp = join(modules, '.toolwell-lock')
 const readStamp = () => (existsSync(stamp) ? readFileSync(stamp, 'utf8') : '')
 const unfinished = 'installing'
@@ -109,15 +106,15 @@ function isAlive(pid) {
   }
 }
 
-/** The processes that install at this moment. A number may be in use again: who installs says so every few seconds. */
+/** Finds running installs. They touch the stamp every few seconds, because process ids can be reused. */
 function findInstallers() {
   const [word, ...pids] = readStamp().split(' ')
   if (word !== unfinished || Date.now() - statSync(stamp).mtimeMs > 60_000) return []
   return pids.map(Number).filter(isAlive)
 }
 
-/** npm takes a package for whole that has a package.json, and writes its own list last: that tells what was interrupted. */
-function isWhole() {
+/** True if the last install finished. npm writes its list last, so a newer package folder means an interrupted install. */
+function isComplete() {
   const list = join(modules, '.package-lock.json')
   if (readStamp().startsWith(unfinished) || !existsSync(list)) return false
   const { mtimeMs } = statSync(list)
@@ -131,47 +128,46 @@ async function install() {
   const installers = findInstallers()
   if (installers.length > 0)
     console.error(
-      `Another command installs the dependencies (process ${installers.join(', ')}). Waiting for it …`,
+      `Another command is installing the dependencies (process ${installers.join(', ')}). Waiting for it …`,
     )
   while (findInstallers().length > 0) await wait(200)
   const before = readStamp()
   if (before === lock) return
   const first = !existsSync(modules)
-  const whole = first || isWhole()
-  const say = (...pids) => writeFileSync(stamp, [unfinished, process.pid, ...pids].join(' '))
+  const complete = first || isComplete()
+  const writeStamp = (...pids) => writeFileSync(stamp, [unfinished, process.pid, ...pids].join(' '))
   mkdirSync(modules, { recursive: true })
-  say()
-  if (!whole)
-    // What is Toolwell's own is no package, and may be in use.
+  writeStamp()
+  if (!complete)
+    // Keep folders of Toolwell, which may be in use.
     for (const name of readdirSync(modules))
       if (!name.startsWith('.toolwell')) rmSync(join(modules, name), { recursive: true, force: true })
-  // `install --no-save` keeps to the lockfile and leaves it as it is, like `ci`; unlike `ci` it does not delete everything
-  // first, so a changed lockfile costs seconds, and works while an editor or a server holds files of the old one. How far it
-  // is, is said here: a spinner would erase that line.
+  // Like `ci`, `install --no-save` follows the lockfile and does not change it. Unlike `ci`, it does not delete everything
+  // first, so it takes seconds and works while an editor or a server uses files. The spinner of npm would erase our line.
   const parameters = ['install', '--no-save', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error']
   const { program, shell, parameters: words } = npm(...parameters)
-  await runAloud(
+  await runWithProgress(
     first
       ? 'Installing dependencies (the first time only, about half a minute)'
-      : whole
+      : complete
         ? 'Installing dependencies'
-        : 'Installing dependencies again, from the beginning: the last install did not finish',
+        : 'Installing dependencies again, because the last install did not finish',
     program,
     words,
     {
-      stillDoing: (pid) => {
-        say(pid)
+      onProgress: (pid) => {
+        writeStamp(pid)
         return countPackages()
       },
-      // npm has put back what was there, which works offline too.
-      failed: () => !first && whole && writeFileSync(stamp, before),
+      // npm has restored the earlier packages.
+      failed: () => !first && complete && writeFileSync(stamp, before),
       shell,
     },
   )
   writeFileSync(stamp, lock)
 }
 
-/** The newest change below a folder. A folder's own time counts: it moves when a file is renamed or deleted. */
+/** Time of the newest change in a folder. Includes the time of folders, which changes when a file is renamed or deleted. */
 function newest(folder) {
   let time = statSync(folder).mtimeMs
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -198,25 +194,25 @@ async function build() {
   })
   if (stale.length === 0) return
   const started = new Date()
-  // What was compiled from a source that is gone must not stay behind.
+  // Remove the output of deleted sources.
   for (const name of stale) rmSync(join(folder(name), 'dist'), { recursive: true, force: true })
   const compiler = join(root, 'node_modules/typescript/bin/tsc')
-  await runAloud(
+  await runWithProgress(
     `Building ${stale.join(', ')}`,
     process.execPath,
     [compiler, '-b', ...packages.map((name) => `packages/${name}`)],
-    // The compiler reports mistakes on standard output, and nothing else goes there.
+    // The compiler prints errors to standard output.
     { stdio: ['inherit', 1, 2] },
   )
   for (const name of stale) {
     mkdirSync(join(folder(name), 'dist'), { recursive: true })
     writeFileSync(built(name), '')
-    // A source that was edited while this ran counts as changed.
+    // Use the start time, so that a source edited during the build counts as changed.
     utimesSync(built(name), started, started)
   }
 }
 
-/** npm's own entry file where it is known, so that this works the same where `npm` is a .cmd shim. */
+/** Uses the script of npm if it is known, because `npm` may be a .cmd shim. */
 function npm(...parameters) {
   const file = process.env.npm_execpath
   return file?.endsWith('.js')
@@ -224,9 +220,9 @@ function npm(...parameters) {
     : { program: 'npm', parameters, shell: process.platform === 'win32' }
 }
 
-/** Tarballs of every package, and the line that installs them elsewhere. They need each other, so they go in together. */
+/** Packs every package, and prints the command that installs all of them in another project. */
 function pack(folder = 'tarballs') {
-  // A folder is meant from where npm was called; the usual one is in the clone.
+  // A given folder is relative to the caller's folder; the default is in the clone.
   const destination =
     rest.length === 0 ? join(root, folder) : resolve(process.env.INIT_CWD ?? process.cwd(), folder)
   mkdirSync(destination, { recursive: true })
@@ -245,14 +241,14 @@ function pack(folder = 'tarballs') {
 const typescript = (file, ...parameters) =>
   run(process.execPath, ['--import', 'tsx', join(root, file), ...parameters])
 
-/** For what stays open: it ends in its own time when it is asked to, and this process after it. */
-function stayWith(file, ...parameters) {
+/** Runs a long-lived program, passes signals on to it, and exits after it. */
+function runUntilExit(file, ...parameters) {
   const child = spawn(process.execPath, ['--import', 'tsx', join(root, file), ...parameters], {
     cwd: root,
     stdio: 'inherit',
   })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
-  // Between npm and this process is a shell, which ends at a signal and passes none on.
+  // The shell between npm and this process exits on a signal without passing it on.
   const shell = process.ppid
   const watch = setInterval(() => {
     if (process.ppid === shell) return
@@ -271,15 +267,17 @@ const vitest = (env = {}) =>
 const fuzz = (...parameters) => typescript('packages/core/test/hostile/fuzz.ts', ...parameters)
 
 const commands = {
-  start: () => stayWith('examples/gateway.ts', ...rest),
+  start: () => runUntilExit('examples/gateway.ts', ...rest),
   proof: () => typescript('examples/proof.ts', ...rest),
-  agent: () => stayWith('examples/agent/main.ts', ...rest),
+  agent: () => runUntilExit('examples/agent/main.ts', ...rest),
   test: () => {
     vitest()
     if (rest.length === 0)
-      console.error('This was the suite sized for a change. Everything at full size: npm run test:long')
+      console.error(
+        'These were the tests sized for a change. To run everything at full size: npm run test:long',
+      )
   },
-  // Files may be named, as for `test`. Without any, random hosts follow from a new seed.
+  // Accepts files, as `test` does. Without files, it also runs the fuzzer with a new seed.
   'test:long': () => {
     vitest({ TOOLWELL_TESTS: 'long' })
     if (rest.length === 0) fuzz('--cases', '2000')
@@ -292,7 +290,7 @@ const commands = {
   build: () => {},
   bench: () => typescript('bench/run.ts', ...rest),
   examples: () => typescript('examples/run.ts', ...rest),
-  // Paths are meant from where npm was called.
+  // Paths are relative to the caller's folder.
   toolwell: () =>
     run(process.execPath, [join(root, 'packages/cli/bin/toolwell.mjs'), ...rest], {
       cwd: process.env.INIT_CWD ?? process.cwd(),

@@ -1,4 +1,4 @@
-// The loader behind `npm run walk`: every function of the built core says its file and name when it is entered.
+// The module loader of `npm run walk`: makes every function of the built core report its file and name when it is called.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
@@ -22,7 +22,7 @@ function plain(text) {
   return ts.transpileModule(text, { compilerOptions }).outputText
 }
 
-/** Puts a call of `globalThis.walked` at the start of every function body. */
+/** Inserts a call of `globalThis.walked` at the start of every function body. */
 function instrument(file, text) {
   const insertions = []
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.ES2022, true)
@@ -36,7 +36,7 @@ function instrument(file, text) {
   }
   visit(source)
   let result = text
-  // From the end, so that earlier places stay where they are; at the same place, what was found first ends up outside.
+  // Insert from the end, so that earlier offsets stay valid. At the same offset, the outer function comes first.
   for (const [place, piece] of insertions
     .map((insertion, index) => [...insertion, index])
     .sort(([a, , first], [b, , second]) => b - a || (first < second ? 1 : -1)))

@@ -226,7 +226,7 @@ setInterval(() => fs.existsSync(process.env.GATE) && (fs.writeFileSync('made.js'
       openGate()
       expect(await finish()).toMatchObject({
         status: 0,
-        stderr: expect.stringContaining('Installing dependencies again, from the beginning: '),
+        stderr: expect.stringContaining('Installing dependencies again, because '),
       })
       expect(missing()).toEqual([])
       expect(await finish()).toEqual({ status: 0, stderr: '' })
@@ -302,7 +302,7 @@ setInterval(() => fs.existsSync(process.env.GATE) && (fs.writeFileSync('made.js'
     const second = begin()
     const waited = once(second.stderr, 'data')
     const both = Promise.all([first, finish(second)])
-    expect(String((await waited)[0])).toMatch(/^Another command installs the dependencies /)
+    expect(String((await waited)[0])).toMatch(/^Another command is installing the dependencies /)
     openGate()
     expect(await both).toMatchObject([{ status: 0 }, { status: 0 }])
     expect(missing()).toEqual([])

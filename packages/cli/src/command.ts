@@ -1,4 +1,4 @@
-/** The command without a process around it: words in, an exit code out. Verbs are listed here. */
+/** Runs the command: arguments in, exit code out. Lists the verbs. */
 import { nearest } from '@toolwell/core/internal'
 import { approve } from './approve/verb.js'
 import { connect } from './connect/verb.js'
@@ -13,11 +13,11 @@ import { logout } from './logout/verb.js'
 import { logs } from './logs/verb.js'
 import { search } from './search/verb.js'
 import { serve } from './serve/verb.js'
-import { asCalled } from './shared/called-as.js'
 import { readFlags, unexpectedWords } from './shared/flags.js'
-import { manualOf, overview } from './shared/help.js'
+import { manualPage, overview } from './shared/help.js'
 import { Problem, usageProblem } from './shared/problem.js'
 import { OutputClosed, painter, type Terminal } from './shared/terminal.js'
+import { withCommandName } from './shared/this-command.js'
 import type { ExitCode, Verb } from './shared/verb.js'
 import { status } from './status/verb.js'
 import { stop } from './stop/verb.js'
@@ -54,28 +54,28 @@ export async function runToolwell(
   } catch (error) {
     if (error instanceof OutputClosed) return 0
     try {
-      if (isJson(words)) await terminal.output.write(asJson(error, terminal.name))
-      await terminal.errors.write(told(error, verbNamed(words[0], verbs), terminal))
+      if (isJson(words)) await terminal.output.write(errorJson(error, terminal.name))
+      await terminal.errors.write(describeError(error, findVerb(words[0], verbs), terminal))
     } catch {
-      // The message cannot be written; the exit code still says that it failed.
+      // The message cannot be written. The exit code still reports the failure.
     }
     return error instanceof Problem ? error.exit : 2
   }
 }
 
-/** Read from the arguments themselves: parsing them may be what failed. */
+/** Looks at the raw arguments, because parsing them may have failed. */
 function isJson(words: readonly string[]): boolean {
   const end = words.indexOf('--')
   return (end < 0 ? words : words.slice(0, end)).includes('--json')
 }
 
-/** One object for every verb: a program that asked for JSON gets JSON, whatever happens. */
-function asJson(error: unknown, name: string): string {
+/** Errors as JSON, the same for every verb. */
+function errorJson(error: unknown, name: string): string {
   const { details, reason, message, fix } =
     error instanceof Problem
       ? error
       : { details: {}, reason: 'fault', message: String(error), fix: 'Please report it.' }
-  return `${JSON.stringify({ ...details, reason, message: asCalled(message.trim(), name), fix: asCalled(fix, name) })}\n`
+  return `${JSON.stringify({ ...details, reason, message: withCommandName(message.trim(), name), fix: withCommandName(fix, name) })}\n`
 }
 
 async function dispatch(
@@ -100,11 +100,11 @@ async function dispatch(
     return 0
   }
   const name = isHelp ? rest[0] : first
-  const verb = verbNamed(name, verbs)
+  const verb = findVerb(name, verbs)
   if (!verb) throw unknownVerb(name ?? '', verbs)
   const flagWords = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest
   if (isHelp || flagWords.some((word) => word === '--help' || word === '-h')) {
-    await output.write(manualOf(verb, painter(output, env)))
+    await output.write(manualPage(verb, painter(output, env)))
     return 0
   }
   const flags = readFlags(rest, verb.flags)
@@ -112,7 +112,7 @@ async function dispatch(
   return verb.run(flags, terminal)
 }
 
-function verbNamed(name: string | undefined, verbs: readonly Verb[]): Verb | undefined {
+function findVerb(name: string | undefined, verbs: readonly Verb[]): Verb | undefined {
   return verbs.find((verb) => verb.name === name)
 }
 
@@ -121,13 +121,13 @@ function unknownVerb(name: string, verbs: readonly Verb[]): Problem {
   const [meant] = nearest(name, known, 1)
   const shown = JSON.stringify(name.slice(0, 60))
   return usageProblem(
-    `There is no verb ${shown}.`,
+    `Unknown verb ${shown}.`,
     meant ? `Did you mean ${meant}?` : `Known: ${known.join(', ')}.`,
   )
 }
 
-/** The problem, what to do about it, and where the manual is; a fault of ours with its stack, to be reported. */
-function told(error: unknown, verb: Verb | undefined, { errors, env, name }: Terminal): string {
+/** The message, the fix and the manual page of a problem; the stack of a bug. */
+function describeError(error: unknown, verb: Verb | undefined, { errors, env, name }: Terminal): string {
   const paint = painter(errors, env)
   const head = paint('toolwell:', 'error')
   if (!(error instanceof Problem)) {
@@ -135,8 +135,8 @@ function told(error: unknown, verb: Verb | undefined, { errors, env, name }: Ter
     return `${head} This is a bug in toolwell. Please report it with these lines:\n${stack}\n`
   }
   const manual = error.isUsage ? `\nSee: ${name} ${verb ? `${verb.name} ` : ''}--help` : ''
-  // A list in the message has its own lines.
+  // A message that ends with a list continues on a new line.
   const space = error.message.endsWith('\n') ? '' : ' '
   const text = `${error.message}${error.fix === '' ? '' : `${space}${error.fix}`}`
-  return `${head} ${asCalled(text, name)}${manual}\n`
+  return `${head} ${withCommandName(text, name)}${manual}\n`
 }

@@ -1,13 +1,12 @@
-/** Where the command meets the process: the only file that knows its streams and sets its exit code. */
-import { readFileSync } from 'node:fs'
+/** Connects the command to the process: streams, signals, exit code. */
 import { fileURLToPath } from 'node:url'
 import { runToolwell } from './command.js'
-import { calledAs } from './shared/called-as.js'
-import { currentFolder } from './shared/current-folder.js'
+import { currentFolder } from './serve/run-stdio.js'
 import { Problem } from './shared/problem.js'
 import { type Output, OutputClosed } from './shared/terminal.js'
+import { findCommandName, version } from './shared/this-command.js'
 
-function outputTo(stream: NodeJS.WriteStream): Output {
+function createOutput(stream: NodeJS.WriteStream): Output {
   let failure: NodeJS.ErrnoException | undefined
   let wake = () => {}
   stream.on('error', (error) => {
@@ -17,7 +16,7 @@ function outputTo(stream: NodeJS.WriteStream): Output {
   stream.on('drain', () => wake())
   return {
     isTerminal: stream.isTTY === true,
-    // Some screens do not know, and say 0.
+    // Some terminals report 0.
     columns: stream.isTTY ? stream.columns || undefined : undefined,
     async write(text) {
       try {
@@ -26,17 +25,17 @@ function outputTo(stream: NodeJS.WriteStream): Output {
             wake = resolve
           })
       } catch (error) {
-        // Files are written at once, and fail at once.
+        // Writes to files are synchronous and throw.
         failure = error as NodeJS.ErrnoException
       }
       if (failure?.code === 'EPIPE' || failure?.code === 'EOF') throw new OutputClosed()
       if (failure)
-        throw new Problem(`The output could not be written: ${failure.message}.`, 'Check where it goes to.')
+        throw new Problem(`The output could not be written: ${failure.message}.`, 'Check its destination.')
     },
   }
 }
 
-/** A terminal and a parent may both pass on one Ctrl-C. From a second after the first on, another one ends the process at once. */
+/** Ignores a repeated signal for one second, because terminal and parent may both send it. After that, a signal ends the process. */
 function onInterrupt(listener: () => void): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   let isAsked = false
@@ -54,31 +53,27 @@ function onInterrupt(listener: () => void): () => void {
 }
 
 const program = [process.execPath, fileURLToPath(new URL('../bin/toolwell.mjs', import.meta.url))] as const
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 process.exitCode = await runToolwell(
   process.argv.slice(2),
   {
-    // Opened when it is asked for: an open standard input would keep the process alive.
+    // A getter, because an open standard input would keep the process alive.
     get input() {
       return process.stdin
     },
-    output: outputTo(process.stdout),
-    errors: outputTo(process.stderr),
+    output: createOutput(process.stdout),
+    errors: createOutput(process.stderr),
     env: process.env,
     get folder() {
       const folder = currentFolder(process)
       if (folder !== undefined) return folder
-      throw new Problem(
-        'The folder that this is called in is gone.',
-        'Go to one that is there, and try again.',
-      )
+      throw new Problem('The current folder no longer exists.', 'Change to an existing folder and try again.')
     },
     program,
     get name() {
-      return calledAs(program, process.env)
+      return findCommandName(program, process.env)
     },
     now: () => performance.now(),
     onInterrupt,
   },
-  { version },
+  { version: version() },
 )

@@ -131,8 +131,8 @@ describe('approve --read-only', () => {
   })
 
   it.each([
-    [['files/nothing'], /There is no tool "files\/nothing"/],
-    [['--revoke'], /--revoke takes back/],
+    [['files/nothing'], /No usable tool matches "files\/nothing"/],
+    [['--revoke'], /--revoke needs --read-only/],
   ])('refuses %j in words', async (words, problem) => {
     const { approve } = withServer()
     const { code, errors } = await approve(...words)

@@ -232,7 +232,10 @@ describe('approve', () => {
       expect(await home.run(['approve', '*'])).toMatchObject({ code: 0 })
       expect(await held(home)).toEqual([])
       expect(existsSync(join(home.folder, 'toolwell.lock'))).toBe(false)
-      expect(await home.run(['approve'])).toMatchObject({ code: 0, output: 'Nothing waits for approval.\n' })
+      expect(await home.run(['approve'])).toMatchObject({
+        code: 0,
+        output: 'No changes wait for approval.\n',
+      })
     },
     WAIT,
   )
@@ -283,7 +286,7 @@ describe('approve', () => {
       expect(named.code).toBe(1)
       expect(named.output).toMatch(/sums\/sub is approved/)
       expect(named.output).toMatch(
-        /! hard secrecy[\s\S]*sums\/add is not approved: .*--despite-findings\.\n$/,
+        /! hard secrecy[\s\S]*sums\/add is not approved, .*--despite-findings\.\n$/,
       )
       expect(await held(home)).toEqual(['add'])
       const json = await home.run(['approve', 'sums/add', '--json'])
@@ -323,12 +326,12 @@ describe('approve', () => {
       expect(await held(home)).toEqual(['add'])
       const shown = await home.run(['approve', 'sums'])
       expect(shown).toMatchObject({ code: 1, output: expect.stringContaining(poison) })
-      expect(shown.output).toMatch(/sums, sums\/add are not approved: .*--despite-findings/)
+      expect(shown.output).toMatch(/sums, sums\/add are not approved, .*--despite-findings/)
       expect((await home.run(['approve', 'sums', '--despite-findings'])).code).toBe(0)
       expect(await held(home)).toEqual([])
       const [server] = JSON.parse((await home.run(['inspect', '--json'])).output).servers
       expect(server.state).not.toBe('quarantined')
-      expect((await home.run(['approve', 'sums/add'])).output).toBe('sums/add was approved already.\n')
+      expect((await home.run(['approve', 'sums/add'])).output).toBe('sums/add was already approved.\n')
     },
     WAIT,
   )
@@ -391,7 +394,7 @@ describe('approve', () => {
     'of all in a lock asks first, and only on a terminal',
     async () => {
       const home = await changed()
-      expect((await home.run(['lock', '--approve-all'])).errors).toContain('there is nobody to ask')
+      expect((await home.run(['lock', '--approve-all'])).errors).toContain('needs a terminal')
       expect((await onScreen(home, ['lock', '--approve-all'], 'n\n')).code).toBe(1)
       expect(pinsOf(home).tools.add.definition.title).toBe('Add')
       const agreed = await onScreen(home, ['lock', '--approve-all'], 'y\n')
@@ -476,7 +479,9 @@ it(
       { server: 'sums', commands: [reads] },
     ])
     const { output } = await home.run(['approve', 'sums'])
-    expect(output).toContain('! sums  reads a file for a secret, and is not in your own config file')
+    expect(output).toContain(
+      '! sums  reads a file for a secret, and its entry is not in your own config file',
+    )
     expect(output).toContain(reads)
     expect(output).not.toContain('s3cr3t')
     expect(await waits()).toBe(false)
@@ -499,14 +504,14 @@ it(
       code: 2,
       errors: expect.stringContaining('toolwell approve far'),
     })
-    expect((await run('doctor')).output).toMatch(/far {2}It is not started: .* sends a variable/)
+    expect((await run('doctor')).output).toMatch(/far {2}It is not started: .* sends an environment variable/)
     expect(JSON.parse((await run('approve', '--json')).output).commands).toEqual([
       { server: 'far', commands: ['${env:MY_KEY}'] },
     ])
     expect(gotten).toEqual([])
     const { output } = await run('approve', 'far')
     expect(output).toContain(
-      '! far  sends a variable of your environment, and is not in your own config file',
+      '! far  sends an environment variable, and its entry is not in your own config file',
     )
     expect(output).not.toContain('s3cr3t')
     await run('inspect', '--refresh')
@@ -533,7 +538,7 @@ it(
       expect(existsSync(mark)).toBe(!isWaiting)
       return isWaiting
     }
-    expect((await home.run(['approve', 'sums'])).output).toContain('and gives what it gets to:')
+    expect((await home.run(['approve', 'sums'])).output).toContain('The value goes to:')
     expect(await waits()).toBe(false)
     const edits: [string, object][] = [
       ['another program', { ...local, command: join(home.folder, 'other') }],

@@ -61,7 +61,7 @@ describe('a batch', () => {
     expect(await batch('\n')).toEqual({
       code: 1,
       output: '',
-      errors: 'toolwell: queries.jsonl holds no query.\n',
+      errors: 'toolwell: queries.jsonl contains no query.\n',
     })
   })
 
@@ -77,11 +77,16 @@ describe('a batch', () => {
       line: 2,
       error: expect.stringContaining('does not end'),
     })
-    expect(third).toEqual({ query: null, matches: [], line: 4, error: 'no query. Write { "query": "…" }.' })
+    expect(third).toEqual({
+      query: null,
+      matches: [],
+      line: 4,
+      error: 'The query is missing. Write { "query": "…" }.',
+    })
     expect(fourth).toMatchObject({ query: null, line: 5 })
     expect(last).toMatchObject({ query: 'letter', matches: [{ name: 'send_letter' }] })
     expect(errors).toContain('  queries.jsonl:2:10: a string that does not end')
-    expect(errors).toContain('  queries.jsonl:4: no query. Write { "query": "…" }.')
+    expect(errors).toContain('  queries.jsonl:4: The query is missing. Write { "query": "…" }.')
   })
 
   it('whose file is missing or binary ends with 2', async () => {
@@ -89,7 +94,7 @@ describe('a batch', () => {
     expect(await toolwell([...words.slice(0, -1), 'no.jsonl'], { folder })).toEqual({
       code: 2,
       output: '',
-      errors: 'toolwell: There is no file no.jsonl. Check the path behind --batch.\n',
+      errors: 'toolwell: File not found: no.jsonl. Check the path after --batch.\n',
     })
     expect((await toolwell(words, { folder })).errors).toContain('queries.jsonl is a binary file')
     expect((await toolwell([...words.slice(0, -1), '.'], { folder })).errors).toContain('. is a folder.')

@@ -33,7 +33,7 @@ describe('the program', () => {
     expect(run(['search', 'issue', '--catalog', 'no.jsonl'], { folder })).toEqual({
       status: 2,
       stdout: '',
-      stderr: 'toolwell: There is no file no.jsonl. Check the path behind --catalog.\n',
+      stderr: 'toolwell: File not found: no.jsonl. Check the path after --catalog.\n',
     })
   })
 
@@ -53,13 +53,14 @@ describe('the program', () => {
       )
       return { status, stdout, stderr }
     }
-    const message = 'The folder that this is called in is gone.'
-    const fix = 'Go to one that is there, and try again.'
+    const message = 'The current folder no longer exists.'
+    const fix = 'Change to an existing folder and try again.'
     for (const words of [['status'], ['connect', '--dry-run'], ['serve'], ['search', 'x'], ['doctor']])
       expect(inGone(...words)).toEqual({ status: 2, stdout: '', stderr: `toolwell: ${message} ${fix}\n` })
     expect(JSON.parse(inGone('status', '--json').stdout)).toEqual({ reason: 'failed', message, fix })
     expect(inGone('--version').stdout).toBe(`${version}\n`)
-    const said = 'The folder that this client works in is gone. Start the client again in one that is there.'
+    const said =
+      'The working folder of this client no longer exists. Restart the client in an existing folder.'
     for (const folder of [[], ['--folder', 'state']]) {
       const { status, stdout, stderr } = inGone('serve', '--stdio', ...folder)
       expect(status).toBe(0)

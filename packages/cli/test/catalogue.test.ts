@@ -101,7 +101,7 @@ describe('a catalogue', () => {
     const { code, errors, tools } = await found(folder, '.')
     expect({ code, errors }).toEqual({
       code: 0,
-      errors: 'toolwell: queries.jsonl holds no tools and is left out.\n',
+      errors: 'toolwell: queries.jsonl contains no tools and was skipped.\n',
     })
     expect(tools).toHaveLength(2)
   })
@@ -135,7 +135,8 @@ describe('a catalogue', () => {
     })
     expect(await found(folder, 'forge.json')).toMatchObject({
       code: 0,
-      errors: 'toolwell: forge.json ends with a nextCursor: further pages of that server are missing.\n',
+      errors:
+        'toolwell: forge.json ends with a nextCursor: the following pages of that server are missing.\n',
     })
     expect(await found(folder, 'pages.jsonl')).toEqual({
       ...clean,
@@ -159,7 +160,7 @@ describe('a catalogue', () => {
     const { errors, tools } = await found(folder, 'tools.jsonl')
     expect(tools).toEqual(['1 create_issue forge', 'close close_issue forge'])
     expect(errors).toBe(
-      'toolwell: Of tools with one id the first counts:\n  tools.jsonl:3: the id "close" was there before.\n',
+      'toolwell: Skipped tools with a repeated id:\n  tools.jsonl:3: the id "close" is already in use.\n',
     )
   })
 
@@ -267,12 +268,12 @@ describe('what cannot be read', () => {
     toolwell(['search', 'issue', '--catalog', catalog, ...flags], { folder })
 
   it.each([
-    ['no.jsonl', 'There is no file no.jsonl. Check the path behind --catalog.'],
-    ['tools.jsonl/x', 'There is no file tools.jsonl/x. Check the path behind --catalog.'],
-    ['empty.jsonl', 'empty.jsonl holds no tools. Give a file with one tool on each line, or'],
-    ['none.json', 'none.json holds no tools.'],
-    ['folder', 'folder holds no .json, .jsonl or .ndjson file. Give a folder with files of tools;'],
-    ['binary.jsonl', 'binary.jsonl is a binary file. Give JSON or JSONL as text.'],
+    ['no.jsonl', 'File not found: no.jsonl. Check the path after --catalog.'],
+    ['tools.jsonl/x', 'File not found: tools.jsonl/x. Check the path after --catalog.'],
+    ['empty.jsonl', 'empty.jsonl contains no tools. Give a file with one tool on each line, or'],
+    ['none.json', 'none.json contains no tools.'],
+    ['folder', 'folder contains no .json, .jsonl or .ndjson file. Give a folder with such files.'],
+    ['binary.jsonl', 'binary.jsonl is a binary file. Give a JSON or JSONL file.'],
     ['wide.jsonl', 'wide.jsonl is UTF-16. Save it as UTF-8.'],
   ])('%s ends with 2 and %j', async (catalog, message) => {
     const folder = folderWith({
@@ -314,7 +315,7 @@ describe('what cannot be read', () => {
       `${good}\n{"tools":{}}`,
       'tools.jsonl:2: "tools" is not a list. Give the result of tools/list.',
     ],
-    ['an error', `${good}\n{"error":{"code":-1}}`, 'tools.jsonl:2: the answer of a server that failed.'],
+    ['an error', `${good}\n{"error":{"code":-1}}`, 'tools.jsonl:2: an error response of a server.'],
     ['a member', `${good}\n{"tools":[null]}`, 'tools.jsonl:2, tool 1: null instead of a tool.'],
   ])(
     'refuses a catalogue with %s, naming the line; with --skip-broken searches the rest',

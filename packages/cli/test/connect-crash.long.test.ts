@@ -3,7 +3,7 @@ import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
-import { parseClient } from '../src/shared/clients/parse-client.js'
+import { parseClient } from '../src/shared/clients/read-client.js'
 import { homeWith } from './support/home.js'
 
 const preload = pathToFileURL(fileURLToPath(new URL('support/kill-at-rename.mjs', import.meta.url))).href

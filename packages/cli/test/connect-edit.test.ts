@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runs } from '../../../test/setup/tier.ts'
 import type { Change, Table } from '../src/connect/edit/change.js'
-import { changeServers, sourceOf, valueAfter } from '../src/connect/edit/change-servers.js'
-import { Refusal } from '../src/connect/edit/refusal.js'
-import { parseClient } from '../src/shared/clients/parse-client.js'
+import { Refusal } from '../src/connect/edit/change.js'
+import { changeServers, entrySource, valueAfter } from '../src/connect/edit/change-servers.js'
+import { parseClient } from '../src/shared/clients/read-client.js'
 import type { Fields, Shape } from '../src/shared/clients/shapes.js'
 import { randomDocuments, randomEntry } from './support/random-documents.js'
 
@@ -133,7 +133,7 @@ args = [ "/opt/toolwell.mjs", "serve", "--stdio" ]
   })
 
   it('gives the text of an entry, and takes it back', () => {
-    const source = sourceOf(text, 'toml', TOML_TABLE, 'a')
+    const source = entrySource(text, 'toml', TOML_TABLE, 'a')
     expect(source).toContain('# inside')
     expect(source).toContain('[mcp_servers.a.env]')
     const without = changeServers(text, 'toml', TOML_TABLE, { remove: ['a', 'b b'], add: [] })
@@ -153,7 +153,7 @@ args = [ "/opt/toolwell.mjs", "serve", "--stdio" ]
     expect(changeServers(inside, 'toml', TOML_TABLE, { remove: ['a'], add: [] })).toBe(
       '[mcp_servers]\nb.command = "b"\n',
     )
-    expect(sourceOf(inside, 'toml', TOML_TABLE, 'a')).toBeUndefined()
+    expect(entrySource(inside, 'toml', TOML_TABLE, 'a')).toBeUndefined()
   })
 
   it('does not reach into one value', () => {
@@ -227,12 +227,12 @@ other: 1
   })
 
   it.each([
-    ['extensions: {a: 1}\n', 'written in one line in brackets'],
-    ['{extensions: {a: 1}}\n', 'written as one value in brackets'],
+    ['extensions: {a: 1}\n', 'in brackets on one line'],
+    ['{extensions: {a: 1}}\n', 'one value in brackets'],
     ['extensions: [a]\n', 'is not an object'],
-    ['extensions: &x\n  a: 1\nother: *x\n', 'is an anchor'],
-    ['extensions:\n  a: &x {b: 1}\nother: *x\n', 'cannot be changed without changing more'],
-    ['a: 1\n...\n', 'cannot be changed without changing more'],
+    ['extensions: &x\n  a: 1\nother: *x\n', 'is a YAML anchor'],
+    ['extensions:\n  a: &x {b: 1}\nother: *x\n', 'cannot be changed without changing other parts'],
+    ['a: 1\n...\n', 'cannot be changed without changing other parts'],
   ])('%j is refused: %s', (text, message) => {
     expect(() => changeServers(text, 'yaml', YAML_TABLE, { remove: ['a'], add })).toThrow(message)
   })

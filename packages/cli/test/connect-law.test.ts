@@ -8,7 +8,7 @@ import { expect, it } from 'vitest'
 import { stringify as stringifyYaml } from 'yaml'
 import { runs } from '../../../test/setup/tier.ts'
 import { changeServers } from '../src/connect/edit/change-servers.js'
-import { parseClient } from '../src/shared/clients/parse-client.js'
+import { parseClient } from '../src/shared/clients/read-client.js'
 import { type Kind, type RandomDocument, randomDocuments, randomEntry } from './support/random-documents.js'
 import { toolwell } from './support/run.js'
 

@@ -6,7 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { parse as parseToml } from 'smol-toml'
 import { expect, it, onTestFinished } from 'vitest'
 import { parse as parseYaml } from 'yaml'
-import { commandLineOf } from '../src/shared/clients/entry.js'
+import { readCommandLine } from '../src/shared/clients/toolwell-entry.js'
 import { homeWith, real } from './support/home.js'
 
 const { command, args } = real('everything')
@@ -37,7 +37,7 @@ it('every client reaches the server that was its own, through one gateway', asyn
     XDG_STATE_HOME: join(home.home, '.local', 'state'),
   }
   for (const [file, entryIn] of Object.entries(ENTRIES)) {
-    const [program = '', ...words] = commandLineOf(entryIn(readFileSync(join(home.folder, file), 'utf8')))
+    const [program = '', ...words] = readCommandLine(entryIn(readFileSync(join(home.folder, file), 'utf8')))
     const client = new Client({ name: 'a-client', version: '1.0.0' })
     onTestFinished(() => client.close())
     const transport = new StdioClientTransport({ command: program, args: words, env, cwd: home.folder })

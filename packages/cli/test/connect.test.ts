@@ -81,7 +81,7 @@ describe('connect', () => {
     expect({ code, errors }).toEqual({ code: 0, errors: '' })
     expect(output).not.toContain(SECRET)
     expect(output).toMatch(
-      /^Connected: .*Cursor.*Restart them\.\nCopies of the files are in .*\. To go back: toolwell undo$/m,
+      /^Connected: .*Cursor.*Restart them\.\nCopies of the files are in .*\. To restore them: toolwell undo$/m,
     )
 
     // Every client starts the same command, in its own words.
@@ -158,7 +158,7 @@ describe('connect', () => {
     expect(shown('Qwen Code')).toContain(`\n  - toolwell  ${line} --folder /elsewhere\n  + toolwell  ${line}`)
     expect(shown('Gemini CLI')).not.toContain('- toolwell')
     expect(shown('Gemini CLI')).toContain(
-      `! In ${home.folder}, another entry called toolwell counts before this one. Remove it there: gemini mcp remove --scope project toolwell`,
+      `! In ${home.folder}, another entry called toolwell overrides this one. Remove it there: gemini mcp remove --scope project toolwell`,
     )
     expect(shown('Codex')).toMatch(/Remove it from .*\.codex\/config\.toml/)
     expect(shown('Claude Code')).toMatch(/! In \/one, .*: claude mcp remove --scope local toolwell$/m)
@@ -181,15 +181,15 @@ describe('connect', () => {
     const before = filesIn(home)
     const preview = await home.run(['connect'])
     expect(preview.code).toBe(1)
-    expect(preview.errors).toContain('Nothing was written. Write it with --yes.')
+    expect(preview.errors).toContain('Nothing was written. To write it, add --yes.')
     const dry = await home.run(['connect', '--dry-run'])
     expect(dry).toMatchObject({ code: 0, errors: '' })
     expect(dry.output).toBe(preview.output)
     expect(dry.output).toMatch(
-      /^Cursor {2}home\/\.cursor\/mcp\.json\n {2}- shared {2}goes to toolwell\.json\n {2}- weather/m,
+      /^Cursor {2}home\/\.cursor\/mcp\.json\n {2}- shared {2}moves to toolwell\.json\n {2}- weather/m,
     )
     expect(dry.output).toContain(`+ toolwell  ${process.execPath} ${script} serve --stdio`)
-    expect(dry.output).toMatch(/extended {2}stays: it is an extension of Zed\./)
+    expect(dry.output).toMatch(/extended {2}stays: it is a Zed extension\./)
     expect(dry.output).toMatch(/\+ shared {2}https:\/\/example\.com\/shared {2}\(Claude Code, Cursor\)/)
     expect(dry.output).toContain('without autoApprove')
     const asked = await home.run(['connect', '--json', '--dry-run'])
@@ -249,7 +249,7 @@ describe('connect', () => {
     const home = everyClient()
     const untouched = filesIn(home)
     const connect = () => home.run(['connect', 'cursor', 'codex', '--profile', 'work', '--yes'])
-    expect(await connect()).toMatchObject({ code: 2, errors: expect.stringContaining('It has none: add it') })
+    expect(await connect()).toMatchObject({ code: 2, errors: expect.stringContaining('Add the profile to') })
     expect(filesIn(home)).toEqual(untouched)
     write(home, OURS, '{ "profiles": { "small": { "servers": [] } } }')
     expect(await connect()).toMatchObject({ code: 2, errors: expect.stringContaining('Known: small.') })
@@ -268,7 +268,7 @@ describe('connect', () => {
     const connected = filesIn(home)
     const again = await home.run(['connect', '--yes'])
     expect(again).toMatchObject({ code: 0, errors: '' })
-    expect(again.output).toContain('is connected already')
+    expect(again.output).toContain('is already connected')
     expect(filesIn(home)).toEqual(connected)
 
     const env = {
@@ -320,7 +320,9 @@ describe('connect', () => {
     write(home, 'home/.continue/config.json', '{ "models": [] }')
     const { code, output } = await home.run(['connect', '--yes'])
     expect(code).toBe(1)
-    expect(output).toMatch(/! A new file would hide the config\.json beside it\. .*It is left alone\./)
+    expect(output).toMatch(
+      /! A new file would override config\.json in the same folder\. .*The file was skipped\./,
+    )
     expect(existsSync(join(home.folder, file))).toBe(false)
   })
 
@@ -361,7 +363,7 @@ describe('connect', () => {
     expect(code).toBe(0)
     expect(output).toMatch(/asks {2}stays: the environment variable NEVER_SET_ANYWHERE is not set/)
     expect(output).toMatch(/odd {2}stays: it has neither a command nor a url/)
-    expect(output).toMatch(/taken {2}stays: toolwell\.json has another server of that name/)
+    expect(output).toMatch(/taken {2}stays: toolwell\.json has another server with that name/)
     expect(Object.keys(json(read(home, CURSOR)).mcpServers).sort()).toEqual([
       'asks',
       'odd',
@@ -405,12 +407,14 @@ describe('connect', () => {
     })
     const { output } = await home.run(['connect', '--dry-run'])
     const why = (name: string) => new RegExp(`^ {4}${name}  stays: .*`, 'm').exec(output)?.[0]
-    const where = 'in the shell that runs this command, and where the gateway is started'
+    const where = 'in the shell that runs this command and before you start the gateway'
     expect(why('far')).toMatch(new RegExp(`NEVER_SET_TOKEN is not set\\. Set NEVER_SET_TOKEN ${where}\\.$`))
     expect(why('asks')).toMatch(
       new RegExp(`\\$\\{input:never-set\\}.* NEVER_SET is not set\\. Set NEVER_SET ${where}\\.$`),
     )
-    expect(why('own')).toMatch(/Set NEVER_SET_OWN .*, or give a default there: \$\{NEVER_SET_OWN:-value\}\.$/)
+    expect(why('own')).toMatch(
+      /Set NEVER_SET_OWN .*, or add a default to the entry: \$\{NEVER_SET_OWN:-value\}\.$/,
+    )
   })
 
   it('names those that it has left alone at the end', async () => {
@@ -418,7 +422,9 @@ describe('connect', () => {
     const home = homeWith({ [CURSOR]: one, [windsurf]: '{ "mcpServers": ' })
     const { code, output } = await home.run(['connect', '--yes'])
     expect(code).toBe(1)
-    expect(output).toMatch(/\nConnected: Cursor, .*\n.*\nDone, but for Windsurf: the reason is above\.\n$/)
+    expect(output).toMatch(
+      /\nConnected: Cursor, .*\n.*\nDone, except for Windsurf\. The reason is above\.\n$/,
+    )
   })
 
   it('says of what is a part of the client that it stays', async () => {
@@ -438,9 +444,9 @@ describe('connect', () => {
 `
     const home = homeWith({ 'home/.config/goose/config.yaml': text })
     const { output } = await home.run(['connect', '--dry-run'])
-    expect(output).toContain('  - files  goes to toolwell.json\n')
+    expect(output).toContain('  - files  moves to toolwell.json\n')
     for (const name of ['developer', 'todo'])
-      expect(output).toContain(`    ${name}  stays: it is a part of Goose.\n`)
+      expect(output).toContain(`    ${name}  stays: it is built into Goose.\n`)
   })
 
   it('names the input that an editor would ask for', async () => {
@@ -452,7 +458,7 @@ describe('connect', () => {
     })
     const { output } = await home.run(['connect', 'vscode', '--dry-run'])
     expect(output).toMatch(
-      /asks {2}stays: the client asks for \$\{input:api-key\}, which comes from the environment variable API_KEY here, and API_KEY is not set/,
+      /asks {2}stays: the client asks for \$\{input:api-key\}, which Toolwell reads from the environment variable API_KEY, and API_KEY is not set/,
     )
   })
 
@@ -462,7 +468,7 @@ describe('connect', () => {
     })
     const { output } = await home.run(['connect', '--dry-run'])
     expect(output).toContain(
-      '! Gemini CLI starts only some servers, by a list of its own: add "toolwell" to it.',
+      '! Gemini CLI starts only the servers in its list of enabled servers: add "toolwell" to it.',
     )
   })
 
@@ -495,7 +501,7 @@ describe('connect', () => {
     const text = 'mcpServers:\n  - name: a\n    command: node\n  - name: a\n    command: deno\n'
     const home = homeWith({ [file]: text })
     const { code, output } = await home.run(['connect', '--yes'])
-    expect(output).toMatch(/! "a" appears twice \(line 4\)\. Remove one of the two\. It is left alone\./)
+    expect(output).toMatch(/! "a" appears twice \(line 4\)\. Remove one of the two\. The file was skipped\./)
     expect({ code, text: read(home, file), isWritten: existsSync(join(home.folder, OURS)) }).toEqual({
       code: 1,
       text,
@@ -530,7 +536,7 @@ describe('connect', () => {
     expect(serversOf(home)).toEqual(Object.keys(others))
     expect(Object.keys(json(read(home, CURSOR)).mcpServers)).toEqual([...Object.keys(itself), 'toolwell'])
     for (const name of Object.keys(itself))
-      expect(output).toContain(`    ${name}  stays: it is Toolwell itself: one entry of it is enough.\n`)
+      expect(output).toContain(`    ${name}  stays: it is Toolwell itself; one entry is enough.\n`)
     await home.run(['undo', '--yes'])
     expect(read(home, CURSOR)).toBe(text)
     await home.run(['import', '--yes'])
@@ -561,11 +567,11 @@ describe('connect', () => {
       '{ "mcpServers": {\n"a": {"command":"x"},\n"a": {"command":"y"} } }',
       /"a" appears twice \(line 3\)/,
     ],
-    ['UTF-16', Buffer.from('\uFEFF{}', 'utf16le').toString('latin1'), /It is not text in UTF-8/],
+    ['UTF-16', Buffer.from('\uFEFF{}', 'utf16le').toString('latin1'), /It is not UTF-8 text/],
     [
       'another toolwell',
       '{ "mcpServers": { "toolwell": { "url": "https://example.com" } } }',
-      /An entry called toolwell is there already, and it does not start this command/,
+      /It has an entry called toolwell that does not start this command/,
     ],
   ])('leaves a file alone with %s, and connects the others', async (_, text, message) => {
     const home = homeWith({ [CURSOR]: Buffer.from(text, 'latin1'), 'home/.gemini/settings.json': one })
@@ -585,10 +591,10 @@ describe('connect', () => {
     [
       'a link that leads nowhere',
       (path: string) => symlinkSync('/nowhere/at/all', path),
-      /It is a link to a file that is not there/,
+      /It is a link to a missing file/,
     ],
-    ['a link to itself', (path: string) => symlinkSync(path, path), /Its link cannot be followed \(ELOOP\)/],
-    ['a folder', (path: string) => mkdirSync(path), /It is not a file/],
+    ['a link to itself', (path: string) => symlinkSync(path, path), /Its link cannot be resolved \(ELOOP\)/],
+    ['a folder', (path: string) => mkdirSync(path), /It is not a regular file/],
   ])('leaves alone %s', async (_, make, message) => {
     const home = homeWith({ 'home/.cursor/x': '' })
     make(join(home.folder, CURSOR))
@@ -598,8 +604,8 @@ describe('connect', () => {
   })
 
   it.each([
-    ['the file', '.cursor/mcp.json', 0o444, /It may not be read and written \(EACCES\)/],
-    ['its folder', '.cursor', 0o555, /Its folder may not be written to \(EACCES\)/],
+    ['the file', '.cursor/mcp.json', 0o444, /It is not readable and writable \(EACCES\)/],
+    ['its folder', '.cursor', 0o555, /Its folder is not writable \(EACCES\)/],
   ])('leaves alone what may not be written: %s', async (_, place, mode, message) => {
     const home = homeWith({ [CURSOR]: one, 'home/.gemini/settings.json': one })
     chmodSync(join(home.home, place), mode)
@@ -631,7 +637,7 @@ describe('connect', () => {
     const { code, errors } = await home.run(['connect', 'gemini', '--yes'], { env })
     expect(code).toBe(2)
     expect(errors).toMatch(
-      /servers were taken over into \S+ before.* No client was changed\. Set XDG_CONFIG_HOME/,
+      /an earlier connect moved servers to \S+ No client was changed\. Set XDG_CONFIG_HOME/,
     )
     expect(filesIn(home)).toEqual(before)
   })
@@ -641,7 +647,7 @@ describe('connect', () => {
     const before = filesIn(home)
     const { code, errors } = await home.run(['connect', '--yes'])
     expect(code).toBe(2)
-    expect(errors).toContain('toolwell.json is not a config')
+    expect(errors).toContain('toolwell.json is not a valid config')
     expect(filesIn(home)).toEqual(before)
     write(home, OURS, '{ "mcpServers": {\n"x": {"command":"x"},\n"x": {"command":"y"} } }')
     const twice = await home.run(['connect', '--yes'])
@@ -674,8 +680,8 @@ describe('connect', () => {
     })
     const { output } = await home.run(['connect', 'vscode', 'gemini', '--dry-run'])
     expect(output).toContain('+ files  f-server ${workspaceFolder}  (VS Code, Gemini CLI)')
-    expect(output).toContain('without trust, which has no meaning here')
-    expect(output).toContain('timeout differs in them: the usual one counts for all')
+    expect(output).toContain('without trust, which Toolwell does not use')
+    expect(output).toContain('timeout differs between these clients; using the default')
     const json_ = JSON.parse((await home.run(['connect', '--dry-run', '--json'])).output)
     expect(json_.servers.added[0]).toMatchObject({
       endpoint: 'f-server ${workspaceFolder}',
@@ -689,14 +695,14 @@ describe('connect', () => {
     const home = everyClient()
     const runs = await Promise.all([1, 2].map(() => home.start(['connect', 'cursor', '--yes'])))
     for (const { code, output } of runs)
-      if (code === 0) expect(output).toMatch(/Connected: Cursor|Nothing was left to do|is connected already/)
+      if (code === 0) expect(output).toMatch(/Connected: Cursor|Nothing to do|is already connected/)
     write(
       home,
       CURSOR,
       read(home, CURSOR).replace('"mcpServers": {', '"mcpServers": { "young": { "command": "y" },'),
     )
     const { output } = await home.run(['connect', 'cursor', '--yes'])
-    expect(output).toContain('- young  goes to toolwell.json')
+    expect(output).toContain('- young  moves to toolwell.json')
     expect(output).not.toContain('- weather')
   })
 
@@ -716,8 +722,8 @@ describe('connect', () => {
   })
 
   it.each([
-    [['connect', 'curser'], '"curser" is not a known client. Did you mean cursor?'],
-    [['undo', 'curser'], '"curser" is not a known client. Did you mean cursor?'],
+    [['connect', 'curser'], 'Unknown client "curser". Did you mean cursor?'],
+    [['undo', 'curser'], 'Unknown client "curser". Did you mean cursor?'],
     [['connect', 'zed'], 'Zed was not found on this machine. Looked for:'],
     [['connect'], 'No client was found on this machine. Looked for:'],
   ])('%j ends with 2: %s', async (words, message) => {
@@ -754,7 +760,7 @@ describe('undo', () => {
     write(home, CURSOR, JSON.stringify(loadJson(read(home, CURSOR)), null, '\t'))
     const { code, output } = await home.run(['undo', '--yes'])
     expect(code).toBe(0)
-    expect(output).toContain('as it was before, to the byte, with a')
+    expect(output).toContain('restored to its state before connect, byte for byte, with a')
     expect(filesIn(home)).toEqual(before)
   })
 
@@ -801,7 +807,7 @@ describe('undo', () => {
     )
     const { code, output } = await home.run(['undo', '--yes'])
     expect(code).toBe(0)
-    expect(output).toContain('was changed since: those changes stay')
+    expect(output).toContain('was changed since; those changes stay')
     expect(output).not.toContain(SECRET)
 
     const cursor = read(home, CURSOR)
@@ -835,11 +841,11 @@ describe('undo', () => {
     // Once more, so that what is put back comes from what was put back.
     await home.run(['connect', 'codex', '--yes'])
     const dry = await home.run(['undo', '--dry-run'])
-    expect(dry.output).toContain('as it was before it was last connected, to the byte')
+    expect(dry.output).toContain('restored to its state before the last connect, byte for byte')
     change('[mcp_servers.later]\ncommand = "echo"\n')
     const { output, code } = await home.run(['undo', '--yes'])
     expect(code).toBe(0)
-    expect(output).toContain('  + toolwell  the entry that was there before')
+    expect(output).toContain('  + toolwell  the earlier entry')
     const servers = parseToml(read(home, codex)).mcp_servers as Record<string, object>
     expect(Object.keys(servers).sort()).toEqual(['late', 'later', 'tables', 'toolwell'])
     expect(servers.toolwell).toEqual({ command: process.execPath, args })
@@ -849,15 +855,15 @@ describe('undo', () => {
     [
       'the entry is another one now',
       '{ "mcpServers": { "toolwell": { "url": "https://example.com" } } }',
-      /Its entry toolwell is no longer the one that was written/,
+      /Its entry toolwell was changed/,
     ],
     [
       'another server has the name of one that was taken',
       '{ "mcpServers": { "a": { "command": "other" } } }',
-      /Another server is called "a" there now/,
+      /It now has another server called "a"/,
     ],
     ['it is broken', '{ "mcpServers": ', /This is not JSON: .* \(line 1\)/],
-    ['it is gone', undefined, /The file is gone since it was connected/],
+    ['it is gone', undefined, /The file was deleted after it was connected/],
   ])('leaves a file alone where %s, and overwrites it if that is wanted', async (_, text, message) => {
     const home = cursorWith(one)
     const before = filesIn(home)
@@ -868,7 +874,7 @@ describe('undo', () => {
     const refused = await home.run(['undo', '--yes'])
     expect(refused.code).toBe(1)
     expect(refused.output).toMatch(message)
-    expect(refused.output).toContain('It is left alone.')
+    expect(refused.output).toContain('The file was skipped.')
     expect(existsSync(join(home.folder, CURSOR)) ? read(home, CURSOR) : undefined).toBe(text)
     // Its servers stay as well.
     expect(serversOf(home)).toEqual(['a'])
@@ -880,7 +886,7 @@ describe('undo', () => {
     const { [CURSOR]: cursor, ...others } = filesIn(home)
     expect(cursor).toBe(before[CURSOR])
     expect(statSync(join(home.folder, CURSOR)).mode & 0o777).toBe(0o644)
-    expect(forced.output.includes('a copy of it is kept')).toBe(text !== undefined)
+    expect(forced.output.includes('a copy is saved')).toBe(text !== undefined)
     const copies = Object.entries(others).filter(([name]) => name.includes('overwritten-cursor-'))
     expect(copies.map(([, content]) => content)).toEqual(text === undefined ? [] : [text])
   })
@@ -891,7 +897,7 @@ describe('undo', () => {
     write(home, CURSOR, '{ "mcpServers": ')
     const { code, output } = await home.run(['undo', '--yes'])
     expect(code).toBe(1)
-    expect(output).toMatch(/Done, but for Cursor\. Restart the others\.\n$/)
+    expect(output).toMatch(/Done, except for Cursor\. Restart the other clients\.\n$/)
   })
 
   it('leaves the servers that another client still needs, and those that were changed here', async () => {
@@ -920,7 +926,7 @@ describe('undo', () => {
     await home.run(['connect', '--yes'])
     write(home, OURS, read(home, OURS).replace('"command": "g"', '"command": "g", "idle": false'))
     const { output } = await home.run(['undo', '--yes'])
-    expect(output).toMatch(/gem {2}stays: you have changed it/)
+    expect(output).toMatch(/gem {2}stays, because you changed it/)
     expect(namesIn(home)).toEqual(['first', 'gem'])
     expect(read(home, OURS)).toContain('// hand-written')
   })
@@ -953,7 +959,7 @@ describe('undo', () => {
     expect([damaged.code, JSON.parse(damaged.output).reason]).toEqual([2, 'damaged'])
     for (const name of readdirSync(folder))
       if (name.startsWith('client-')) writeFileSync(join(folder, name), '{')
-    expect((await home.run(['undo'])).errors).toContain('is damaged, or was written by a newer version')
+    expect((await home.run(['undo'])).errors).toContain('is damaged or was written by a newer version')
     expect(read(home, CURSOR)).toBe(connected)
   })
 })
@@ -980,12 +986,12 @@ describe('doctor', () => {
       rule: 'clients',
       level: 'error',
       message:
-        'Codex cannot start Toolwell: /gone/node and /gone/packages/cli/bin/toolwell.mjs are not there any more.',
-      fix: 'Write the entry anew with: toolwell connect codex',
+        'Codex cannot start Toolwell: /gone/node and /gone/packages/cli/bin/toolwell.mjs no longer exist.',
+      fix: 'Update the entry with: toolwell connect codex',
       file: join(home.home, '.codex', 'config.toml'),
     })
     expect((await home.run(['doctor'])).output).toMatch(
-      /✗ Every client that was connected finds Toolwell where it looks for it\n {4}\S+ {2}Claude Code cannot start/,
+      /✗ Every connected client can start Toolwell\n {4}\S+ {2}Claude Code cannot start/,
     )
     await home.run(['connect', '--yes'])
     const { diagnoses: left } = JSON.parse((await home.run(['doctor', '--json'])).output)
@@ -998,7 +1004,7 @@ describe('doctor', () => {
     const { code, output } = await home.run(['doctor', '--config', 'toolwell.json'])
     expect(code).toBe(1)
     expect(output).toMatch(
-      /✗ The config .*\n.*toolwell\.json {2}gw is Toolwell itself: the gateway would be behind itself\.\n +→ Remove the entry "gw"\./,
+      /✗ The config .*\n.*toolwell\.json {2}gw is Toolwell itself, so the gateway would list its own tools\.\n +→ Remove the entry "gw"\./,
     )
     expect(output).not.toContain('odd is Toolwell itself')
   })
@@ -1013,7 +1019,7 @@ describe('doctor', () => {
     write(home, CURSOR, text)
     const { code, output } = await home.run(['doctor', '--config', 'toolwell.json'])
     expect(code).toBe(1)
-    expect(output).toContain('Cursor cannot start Toolwell: /gone/toolwell.mjs is not there any more.')
+    expect(output).toContain('Cursor cannot start Toolwell: /gone/toolwell.mjs no longer exists.')
     expect(output).toContain('1 server, 12 tools')
   })
 })

@@ -188,22 +188,26 @@ describe('doctor', () => {
       has('portability', 'note', {
         tool: 'deep',
         message: expect.stringMatching(
-          /^Anthropic, Chat Completions, OpenAI Responses would refuse.*anyOf told in words.*1 parameter renamed/,
+          /^Anthropic, Chat Completions, OpenAI Responses would refuse.*anyOf as text in the description.*1 parameter renamed/,
         ),
       })
       has('portability', 'note', {
         tool: 'wordy',
-        message: expect.stringMatching(/cut there and copied whole into the schema, which costs tokens/),
-        fix: expect.stringMatching(/a shorter description saves the tokens\. Ask the author/),
+        message: expect.stringMatching(/cut and the whole text is added to the schema, which costs tokens/),
+        fix: expect.stringMatching(/a shorter description would save tokens\. Ask the author/),
       })
-      has('floor', 'warning', {
+      has('always-loaded', 'warning', {
         tool: 'todo_write',
         fix: expect.stringContaining('"alwaysLoad": ["todo_write"]'),
       })
-      has('ambient', 'warning', { message: expect.stringContaining('The system prompt names read_graph') })
+      has('ambient', 'warning', {
+        message: expect.stringContaining('The system prompt names the deferred tool read_graph'),
+      })
       has('ambient', 'warning', {
         tool: 'follow',
-        message: expect.stringContaining('The description of eager/lead, which is always sent, names follow'),
+        message: expect.stringContaining(
+          'The description of eager/lead, which is always sent, names the deferred tool follow',
+        ),
       })
       for (const { message, fix } of diagnoses) {
         expect(message.length).toBeGreaterThan(10)
@@ -214,7 +218,7 @@ describe('doctor', () => {
       const shown = await run([...words, '--sarif', 'out.sarif'])
       expect(shown.code).toBe(1)
       expect(shown.output).toMatch(/^✗ No definition looks poisoned$/m)
-      expect(shown.output).toMatch(/^✓ Servers are listed quickly$/m)
+      expect(shown.output).toMatch(/^✓ Servers list their tools quickly$/m)
       expect(shown.output).toMatch(/^ {6}→ Do not approve/m)
       expect(shown.output).toMatch(/\d+ errors, \d+ warnings, \d+ notes\.\n$/)
       const sarif = JSON.parse(readFileSync(join(folder, 'out.sarif'), 'utf8'))
@@ -258,7 +262,7 @@ describe('doctor', () => {
       mkdirSync(join(folder, 'CHANGED'))
       const held = await run(['doctor'])
       expect(held.code).toBe(1)
-      expect(held.output).toMatch(/odd\/echo {2}It is held back: odd\/echo differs from toolwell\.lock/)
+      expect(held.output).toMatch(/odd\/echo {2}It is quarantined: odd\/echo differs from toolwell\.lock/)
     },
     WAIT,
   )
@@ -267,10 +271,10 @@ describe('doctor', () => {
     [
       'a prompt that is not there',
       ['--system', 'no.md'],
-      'There is no file no.md. Check the path behind --system.',
+      'File not found: no.md. Check the path after --system.',
     ],
     ['a folder for a file', ['--system', '.'], '. is a folder. Give --system a file.'],
-    ['no config', [], 'There is no config'],
+    ['no config', [], 'No config found'],
   ])('ends with 2 for %s', async (_, words, message) => {
     const { run } = homeWith({})
     const { code, output, errors } = await run(['doctor', ...words])
@@ -284,7 +288,7 @@ describe('doctor', () => {
       const { run, folder } = homeWith({ 'toolwell.json': { mcpServers: { odd: misbehaving({}) } } })
       const { code, errors } = await run(['doctor', '--sarif', 'no/such/folder.sarif'])
       expect(code).toBe(2)
-      expect(errors).toMatch(/folder\.sarif cannot be written \(ENOENT\)\. Check that the folder is there/)
+      expect(errors).toMatch(/folder\.sarif cannot be written \(ENOENT\)\. Check that the folder exists/)
       expect(existsSync(join(folder, 'no'))).toBe(false)
     },
     WAIT,
@@ -293,7 +297,7 @@ describe('doctor', () => {
 
 it.each([
   [['doctor', 'x'], 'Unexpected argument "x".'],
-  [['doctor', '--slow', 'very'], '--slow "very" is not a number of seconds.'],
+  [['doctor', '--slow', 'very'], '--slow "very" is not a valid number of seconds.'],
   [['doctor', '--sarif'], '--sarif needs a value.'],
   [['doctor', '--sarrif', 'a'], 'Did you mean --sarif?'],
 ])('%j is refused: %s', async (words, message) => {

@@ -102,20 +102,16 @@ describe('the manual', () => {
 
 describe('words that are wrong', () => {
   it.each([
-    [['serach'], 'There is no verb "serach". Did you mean search?', 'toolwell --help'],
-    [['zzz'], 'There is no verb "zzz". Known: serve, ', 'toolwell --help'],
-    [['constructor'], 'There is no verb "constructor". Known: serve, ', 'toolwell --help'],
-    [['search', 'a', '--catlog', 'b'], 'There is no flag --catlog. Did you mean --catalog?', 'search --help'],
-    [
-      ['search', 'a', '--no-cutof'],
-      'There is no flag --no-cutof. Did you mean --no-cutoff?',
-      'search --help',
-    ],
-    [['search', 'a', '--cutoff'], 'There is no flag --cutoff. Did you mean --no-cutoff?', 'search --help'],
-    [['search', 'a', '--no-json'], 'There is no flag --no-json. Did you mean --json?', 'search --help'],
+    [['serach'], 'Unknown verb "serach". Did you mean search?', 'toolwell --help'],
+    [['zzz'], 'Unknown verb "zzz". Known: serve, ', 'toolwell --help'],
+    [['constructor'], 'Unknown verb "constructor". Known: serve, ', 'toolwell --help'],
+    [['search', 'a', '--catlog', 'b'], 'Unknown flag --catlog. Did you mean --catalog?', 'search --help'],
+    [['search', 'a', '--no-cutof'], 'Unknown flag --no-cutof. Did you mean --no-cutoff?', 'search --help'],
+    [['search', 'a', '--cutoff'], 'Unknown flag --cutoff. Did you mean --no-cutoff?', 'search --help'],
+    [['search', 'a', '--no-json'], 'Unknown flag --no-json. Did you mean --json?', 'search --help'],
     [
       ['search', 'a', '--zzzzzzzz=1'],
-      'There is no flag --zzzzzzzz. Put text that begins with "-"',
+      'Unknown flag --zzzzzzzz. Put text that begins with "-"',
       'search --help',
     ],
     [['token', 'new'], 'Unexpected argument "new". Did you mean --new?', 'token --help'],
@@ -125,24 +121,32 @@ describe('words that are wrong', () => {
     [['doctor', 'jsn'], 'Unexpected argument "jsn". Did you mean --json?', 'doctor --help'],
     [['inspect', 'x'], 'Unexpected argument "x".', 'inspect --help'],
     [['lock', 'x'], 'Unexpected argument "x". To approve a server or tool, write:', 'lock --help'],
-    [['import', 'x'], 'Unexpected argument "x". To take over one client, write', 'import --help'],
-    [['search', 'a', '-x'], 'There is no flag -x.', 'search --help'],
-    [['search', 'a', '--json=1'], '--json takes no value. Write --json alone.', 'search --help'],
+    [['import', 'x'], 'Unexpected argument "x". To import from one client, write', 'import --help'],
+    [['search', 'a', '-x'], 'Unknown flag -x.', 'search --help'],
+    [['search', 'a', '--json=1'], '--json takes no value. Write only --json.', 'search --help'],
     [['search', 'a', '--catalog'], '--catalog needs a value. Write --catalog PATH.', 'search --help'],
     [['search', 'a', '--catalog='], '--catalog needs a value.', 'search --help'],
     [['search', 'a', '--catalog', '--explain'], '--catalog needs a value.', 'search --help'],
-    [['search', '--catalog', 'b'], 'No query is given.', 'search --help'],
-    [['search', ' \t', '--catalog', 'b'], 'No query is given.', 'search --help'],
+    [['search', '--catalog', 'b'], 'The query is missing.', 'search --help'],
+    [['search', ' \t', '--catalog', 'b'], 'The query is missing.', 'search --help'],
     [
       ['search', 'a', '--catalog', 'b', '--limit', '0'],
-      '--limit "0" is not a number of matches.',
+      '--limit "0" is not a valid number of matches.',
       'search --help',
     ],
-    [['search', 'a', '--catalog', 'b', '--limit', '1e3'], '--limit "1e3" is not a number', 'search --help'],
-    [['search', 'a', '--catalog', 'b', '--batch', 'c'], '--batch goes without a query.', 'search --help'],
+    [
+      ['search', 'a', '--catalog', 'b', '--limit', '1e3'],
+      '--limit "1e3" is not a valid number',
+      'search --help',
+    ],
+    [
+      ['search', 'a', '--catalog', 'b', '--batch', 'c'],
+      '--batch and a query cannot be combined.',
+      'search --help',
+    ],
     [
       ['search', '--why', 'a', '--catalog', 'b', '--batch', 'c'],
-      '--batch goes without --why.',
+      '--batch and --why cannot be combined.',
       'search --help',
     ],
     [['search', '--catalog', '-', '--batch', '-'], 'cannot both read standard input', 'search --help'],
@@ -199,7 +203,7 @@ describe('colours', () => {
     expect((await toolwell(['zzz'], { screen: { errors: 80 } })).errors).toContain(colour)
   })
 
-  it.each([{ NO_COLOR: '1' }, { NO_COLOR: 'no' }, { TERM: 'dumb' }])('are left out with %j', async (env) => {
+  it.each([{ NO_COLOR: '1' }, { NO_COLOR: 'no' }, { TERM: 'dumb' }])('are skipped with %j', async (env) => {
     const { output } = await toolwell(words, { folder: folder(), screen: { output: 80 }, env })
     expect(output).not.toContain(colour)
     expect(output).toContain('create_issue')
@@ -215,7 +219,7 @@ describe('the sources', () => {
     const touching = files.filter((file) =>
       /\b(?:process|console)\./.test(readFileSync(join(source, file), 'utf8')),
     )
-    expect(touching.sort()).toEqual(['main.ts', join('serve', 'thin.ts')])
+    expect(touching.sort()).toEqual(['main.ts', join('serve', 'run-stdio.ts')])
   })
 })
 
@@ -279,7 +283,7 @@ describe('what goes wrong where JSON was asked for', () => {
     const { output } = await toolwell(['search', 'a', '--json'], { folder, env })
     expect(JSON.parse(output)).toMatchObject({
       reason: 'no-config',
-      fix: 'There is .mcp.json: use it with --config .mcp.json, or take it over with: toolwell import',
+      fix: 'Use .mcp.json with --config .mcp.json, or import its servers with: toolwell import',
     })
   })
 

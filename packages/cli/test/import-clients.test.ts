@@ -423,13 +423,13 @@ describe('import', () => {
   it('tells a block of a hub, an extension and a program apart from servers, and is silent on what is built in', async () => {
     const { run } = homeWith(Object.fromEntries(rows.map(({ file, text }) => [file, text])))
     const { output } = await run(['import'], { env: { KEY } })
-    expect(output).toContain('left out number 3: it is a block of the hub of Continue')
-    expect(output).toContain('left out extended: it is an extension of Zed')
-    expect(output).toContain('left out script: it is a program within the config of Goose')
+    expect(output).toContain('skipped number 3: it is a block from the Continue hub')
+    expect(output).toContain('skipped extended: it is a Zed extension')
+    expect(output).toContain('skipped script: it is Python code inside the config of Goose')
     for (const name of ['developer', 'todo'])
-      expect(output).toContain(`left out ${name}: it is a part of Goose`)
+      expect(output).toContain(`skipped ${name}: it is built into Goose`)
     expect(output).not.toMatch(/\+ (?:developer|todo)/)
-    expect(output).toContain('without requestOptions, which has no meaning here')
+    expect(output).toContain('without requestOptions, which Toolwell does not use')
     expect(output).not.toContain(KEY)
   })
 
@@ -440,8 +440,8 @@ describe('import', () => {
       'home/.kimi/mcp.json': '{ "mcpServers": { "a": {} } }',
     })
     const { output } = await run(['import'])
-    expect(output).toMatch(/goose\/config\.yaml {2}this is not YAML \(line \d\)/)
-    expect(output).toMatch(/continue\/config\.yaml {2}this file holds several YAML documents/)
+    expect(output).toMatch(/goose\/config\.yaml {2}the file is not valid YAML \(line \d\)/)
+    expect(output).toMatch(/continue\/config\.yaml {2}the file contains several YAML documents/)
     expect(output).not.toContain('s3cret')
   })
 

@@ -94,7 +94,7 @@ describe('import', () => {
     const { run, start, folder } = everyClient()
     const preview = await run(['import'])
     expect(preview.code).toBe(1)
-    expect(preview.errors).toContain('Nothing was written. Write it with --yes.')
+    expect(preview.errors).toContain('Nothing was written. To write it, add --yes.')
     expect(existsSync(join(folder, 'toolwell.json'))).toBe(false)
 
     const { code, output, errors } = await start(['import', '--yes'])
@@ -110,14 +110,14 @@ describe('import', () => {
     ])
       expect(output).toMatch(new RegExp(`^  ${label} +\\S`, 'm'))
     expect(output).toContain('github-vscode')
-    expect(output).toContain('called github there; that name is taken by another server')
-    expect(output).toMatch(/left out.* broken: it is not an object/)
-    expect(output).toMatch(/left out.* empty: it has neither a command nor a url/)
-    expect(output).toMatch(/left out.* toolwell: it is Toolwell itself/)
+    expect(output).toContain('renamed from github, because another server has that name')
+    expect(output).toMatch(/skipped.* broken: it is not an object/)
+    expect(output).toMatch(/skipped.* empty: it has neither a command nor a url/)
+    expect(output).toMatch(/skipped.* toolwell: it is Toolwell itself/)
     expect(output).toMatch(/shared {2}shared-server {2}\(Claude Code, Claude Desktop\)/)
-    expect(output).toContain('without colour, which has no meaning here')
+    expect(output).toContain('without colour, which Toolwell does not use')
     expect(output).toContain(
-      'the client asks for ${input:key}, which comes from the environment variable KEY here',
+      'the client asks for ${input:key}, which Toolwell reads from the environment variable KEY',
     )
     expect(output).toContain('with LANG, DOCS_TOKEN')
     expect(preview.output + output).not.toContain(SECRET)
@@ -203,14 +203,14 @@ describe('import', () => {
     })
     const { output } = await run(['import'])
     const about = (name: string) => new RegExp(`^ {2}\\+ ${name} {2}(?:.*\\n {6}.*)*`, 'm').exec(output)?.[0]
-    expect(about('calm')).toContain('without trust, which has no meaning here')
-    expect(about('eager')).toContain('without autoApprove, which has no meaning here')
+    expect(about('calm')).toContain('without trust, which Toolwell does not use')
+    expect(about('eager')).toContain('without autoApprove, which Toolwell does not use')
     expect(about('far')).toContain('https://example.com/${FAR_PATH}?token=***')
     expect(about('far')).toContain('! url: the environment variable FAR_PATH is not set.')
     expect(about('far')).toContain('! headers.Authorization: the environment variable FAR_KEY is not set.')
     expect(about('keyed')).toContain('https://***@example.com/mcp?api_key=***')
     expect(about('keyed')).toContain('! url: the url contains a user name or password.')
-    expect(about('off')).toContain('switched off there, and here')
+    expect(about('off')).toContain('disabled, as in the client')
     const { output: text } = await run(['import', '--json', '--yes'])
     const { added } = JSON.parse(text)
     expect(added.filter(({ enabled }: { enabled: boolean }) => !enabled)).toMatchObject([{ name: 'off' }])
@@ -312,7 +312,7 @@ describe('import', () => {
     const off = Object.keys(mcpServers).filter((name) => mcpServers[name].enabled === false)
     expect(off.sort()).toEqual(['both', 'other', 'out', 'paused', 'refused', 'undecided'])
     expect(Object.keys(mcpServers)).toEqual(expect.arrayContaining(['agreed', 'kept', 'cursor-own', 'mine']))
-    expect(output.match(/switched off there, and here/g)).toHaveLength(off.length)
+    expect(output.match(/disabled, as in the client/g)).toHaveLength(off.length)
   })
 
   it('takes no empty or broken list for a switch', async () => {
@@ -350,7 +350,7 @@ describe('import', () => {
     chmodSync(join(folder, 'toolwell.json'), 0o644)
     const { code, output } = await run(['import', '--yes', '--from', 'cursor'])
     expect(code).toBe(0)
-    expect(output).toMatch(/! github {2}is there already and differs from the one in .*: yours stays/)
+    expect(output).toMatch(/! github {2}exists already and differs from the one in .*\. Yours stays/)
     const text = readFileSync(join(folder, 'toolwell.json'), 'utf8')
     for (const part of ['// mine', '"command": "my-own"', '// stays', '"profiles": {}', '"odd"'])
       expect(text).toContain(part)
@@ -387,7 +387,7 @@ describe('import', () => {
     const { code, output, errors } = await run(['import', '--yes'])
     expect(code).toBe(0)
     expect(output).toMatch(/\.mcp\.json {2}this is not JSON: a value is missing \(line 1\)/)
-    expect(output).toMatch(/config\.toml {2}this is not TOML \(line 2\)/)
+    expect(output).toMatch(/config\.toml {2}the file is not valid TOML \(line 2\)/)
     expect(output + errors).not.toContain(SECRET)
     expect(Object.keys(JSON.parse(readFileSync(join(folder, 'toolwell.json'), 'utf8')).mcpServers)).toEqual([
       'good',
@@ -395,13 +395,13 @@ describe('import', () => {
   })
 
   it.each([
-    ['nothing to be found', {}, [], 2, /No servers of other clients were found\. Looked for:[\s\S]*\.cursor/],
+    ['nothing to be found', {}, [], 2, /No servers of other clients found\. Looked for:[\s\S]*\.cursor/],
     [
       'a target that is no config',
       { 'toolwell.json': '{ broken', '.mcp.json': { mcpServers: { a: { command: 'x' } } } },
       ['--yes'],
       2,
-      /toolwell\.json is not a config/,
+      /toolwell\.json is not a valid config/,
     ],
     [
       'a target that is a folder',
@@ -453,14 +453,14 @@ it('a command for a secret that another client would not run is not taken over',
     },
   })
   const { output } = await home.run(['import', '--to', 'home/.config/toolwell/toolwell.json', '--yes'])
-  expect(output).toContain('holds a ${cmd:…}')
+  expect(output).toContain('contains ${cmd:…}')
   expect(output).not.toContain('touch')
   const written = readFileSync(join(home.folder, 'home/.config/toolwell/toolwell.json'), 'utf8')
   expect(Object.keys(JSON.parse(written).mcpServers)).toEqual(['fine'])
 })
 
 it.each([
-  [['import', 'cursor'], 'Unexpected argument "cursor". To take over one client, write --from CLIENT.'],
+  [['import', 'cursor'], 'Unexpected argument "cursor". To import from one client, write --from CLIENT.'],
   [['import', '--from', 'curser'], '--from "curser" is not a known client. Did you mean cursor?'],
   [['import', '--from', 'emacs-of-old'], 'Known: claude-code, claude-desktop'],
   [['import', '--to'], '--to needs a value.'],

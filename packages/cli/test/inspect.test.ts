@@ -55,7 +55,7 @@ describe('inspect of servers', () => {
     expect(text.output).toMatch(/^off +disabled/m)
     expect(text.output).toContain('no-such-program-anywhere')
     expect(text.output).toMatch(/hard {2}bad\/add {2}secrecy in description/)
-    expect(text.output).toContain('filesystem: 1 tool kept out by the config')
+    expect(text.output).toContain('filesystem: 1 tool excluded by the config')
     expect(text.output).toContain('Largest tools')
     expect(text.output + text.errors).not.toContain('very-secret-value')
     expect(text.output).not.toContain('\u001b')
@@ -119,8 +119,8 @@ describe('inspect of servers', () => {
     )
     const { output } = await run(['inspect'])
     expect(output).toMatch(/^whole +cached +locked +1 /m)
-    expect(output).toMatch(/^part +cached +locked in part +2 +1 /m)
-    expect(output).toMatch(/^late +quarantined +held by lock +1 +1 /m)
+    expect(output).toMatch(/^part +cached +partly locked +2 +1 /m)
+    expect(output).toMatch(/^late +quarantined +blocked by lock +1 +1 /m)
   })
 
   it('says what is wrong in a config, and shows the servers that can be used', async () => {
@@ -173,7 +173,7 @@ describe('inspect of servers', () => {
     expect(text.code).toBe(2)
     for (const state of ['dead +failed', 'off +disabled', 'wrong +refused'])
       expect(text.output).toMatch(new RegExp(`^${state}`, 'm'))
-    const message = 'No server can be used: dead (failed), off (disabled), wrong (refused).'
+    const message = 'No server is usable: dead (failed), off (disabled), wrong (refused).'
     expect(text.errors).toContain(`toolwell: ${message}`)
     const json = await run(['inspect', '--json', '--max-tokens', '100000'])
     expect(json.code).toBe(2)
@@ -186,11 +186,11 @@ describe('inspect of servers', () => {
   })
 
   it.each([
-    ['no config anywhere', [], /There is no config: looked for .*toolwell import/],
+    ['no config anywhere', [], /No config found\. Looked for .*toolwell import/],
     ['a file that is not there', ['--config', 'no.json'], /no\.json: there is no such file/],
     ['a folder', ['--config', '.'], /this is a folder/],
     ['broken JSON', ['--config', 'broken.json'], /broken\.json:1/],
-    ['no servers', ['--config', 'empty.json'], /empty\.json names no servers/],
+    ['no servers', ['--config', 'empty.json'], /empty\.json has no servers/],
   ])('ends with 2 for %s', async (_, words, message) => {
     const { run } = homeWith({ 'broken.json': '{ "mcpServers": ', 'empty.json': '{}' })
     const { code, output, errors } = await run(['inspect', ...words])
@@ -231,7 +231,7 @@ describe('inspect of servers', () => {
     })
     expect(code).toBe(2)
     expect(errors).toContain('Listing servers … 0 of 1, waiting for slow')
-    expect(errors).toContain('\r\u001b[Ktoolwell: No server can be used: slow (failed).')
+    expect(errors).toContain('\r\u001b[Ktoolwell: No server is usable: slow (failed).')
     // That it failed is kept, so that the next program need not wait for it, and nothing else.
     const kept = readdirSync(join(folder, 'cache', 'toolwell', 'servers'))
     expect(kept).toEqual([expect.stringMatching(/^slow-.*\.failed\.json$/)])
@@ -258,7 +258,7 @@ describe('inspect of a catalogue', () => {
     expect(refused.errors).toContain('tools.jsonl:2')
     const taken = await toolwell(['inspect', '--catalog', 'tools.jsonl', '--skip-broken'], { folder })
     expect(taken.code).toBe(0)
-    expect(taken.errors).toContain('Left out as broken')
+    expect(taken.errors).toContain('Skipped broken entries')
   })
 })
 
@@ -278,11 +278,11 @@ describe('--max-tokens', () => {
     const { code, output, errors } = await run([...words, '100000'])
     expect(code).toBe(1)
     expect(JSON.parse(output)).toMatchObject({ isWithin: false, incomplete: ['dead', 'wrong'] })
-    expect(errors).toContain('is incomplete: the tools of dead (failed), wrong (refused) are not known.')
+    expect(errors).toContain('is incomplete: the tools of dead (failed), wrong (refused) are unknown.')
     expect(errors).not.toContain('above --max-tokens')
     const above = await run([...words, '1'])
     expect(above.code).toBe(1)
-    expect(above.errors).toMatch(/above --max-tokens 1\..*\n.*is incomplete/)
+    expect(above.errors).toMatch(/more than --max-tokens 1\..*\n.*is incomplete/)
     // It is the gate alone that minds.
     expect((await run(['inspect'])).code).toBe(0)
     writeFileSync(join(folder, 'toolwell.json'), JSON.stringify({ mcpServers: { good: misbehaving({}) } }))
@@ -302,19 +302,19 @@ describe('--max-tokens', () => {
     expect(above.code).toBe(1)
     expect(JSON.parse(above.output)).toMatchObject({ isWithin: false })
     expect(above.errors).toContain(
-      `A request would carry ${surface.tokens} tokens of tools and prompt section (surface.tokens), which is 1 above`,
+      `A request would carry ${surface.tokens} tokens of tools and prompt section (surface.tokens), 1 more than`,
     )
   })
 })
 
 it.each([
   [['inspect', 'x'], 'Unexpected argument "x".'],
-  [['inspect', '--config', 'a', '--catalog', 'b'], '--config and --catalog do not go together.'],
-  [['inspect', '--max-tokens', '0'], '--max-tokens "0" is not a number of tokens.'],
-  [['inspect', '--max-tokens', '1e3'], '--max-tokens "1e3" is not a number of tokens.'],
-  [['inspect', '--max-tokens=-4'], '--max-tokens "-4" is not a number of tokens.'],
-  [['inspect', '--timeout', 'soon'], '--timeout "soon" is not a number of seconds.'],
-  [['inspect', '--timeout', '0'], '--timeout "0" is not a number of seconds.'],
+  [['inspect', '--config', 'a', '--catalog', 'b'], '--config and --catalog cannot be combined.'],
+  [['inspect', '--max-tokens', '0'], '--max-tokens "0" is not a valid number of tokens.'],
+  [['inspect', '--max-tokens', '1e3'], '--max-tokens "1e3" is not a valid number of tokens.'],
+  [['inspect', '--max-tokens=-4'], '--max-tokens "-4" is not a valid number of tokens.'],
+  [['inspect', '--timeout', 'soon'], '--timeout "soon" is not a valid number of seconds.'],
+  [['inspect', '--timeout', '0'], '--timeout "0" is not a valid number of seconds.'],
   [['inspect', '--conifg', 'a'], 'Did you mean --config?'],
 ])('%j is refused: %s', async (words, message) => {
   const { code, output, errors } = await toolwell(words)

@@ -130,7 +130,7 @@ describe('search --feedback --usage', () => {
     const { code, output, errors } = await ask(folder)
     expect([code, output]).toEqual([0, expect.stringContaining('lab/alpha')])
     expect(errors).toContain('newer version of Toolwell')
-    expect(errors).toContain('The search goes on without it.')
+    expect(errors).toContain('Searching without it.')
   })
 
   it('is part of what an answer explains', async () => {
@@ -158,10 +158,10 @@ describe('search --feedback --usage', () => {
   it('asks for a query, or for both files; and for a file that exists', async () => {
     const folder = files(lesson('beta'))
     const alone = ['search', '--catalog', 'tools.jsonl', '--feedback', 'feedback.jsonl']
-    expect((await toolwell(alone, { folder })).errors).toContain('No query is given')
+    expect((await toolwell(alone, { folder })).errors).toContain('The query is missing')
     expect(await ask(folder)).toMatchObject({
       code: 2,
-      errors: expect.stringContaining('no file usage.jsonl'),
+      errors: expect.stringContaining('File not found: usage.jsonl'),
     })
   })
 })
@@ -210,7 +210,7 @@ describe('learn', () => {
     expect((await learn(folder, 'teach')).code).toBe(2)
     expect((await toolwell(['learn', 'status'], { folder })).errors).toContain('--usage FILE')
     expect((await toolwell(['learn', 'status', '--usage', 'none'], { folder })).errors).toContain(
-      'no file none',
+      'File not found: none',
     )
     await writeFile(join(folder, 'usage.jsonl'), '{"toolwell-usage":9}\n')
     expect(await learn(folder, 'status')).toMatchObject({ code: 2, errors: expect.stringContaining('newer') })

@@ -16,13 +16,13 @@ it('a lock keeps what another config has pinned, and drops it when told to', asy
   expect(await run(['lock'])).toMatchObject({ code: 0 })
   const second = await run(['lock', '--config', 'other.json'])
   expect(second.code).toBe(0)
-  expect(second.output).toContain('kept, though this config does not name it: one.')
+  expect(second.output).toContain('kept, although this config does not name it: one.')
   expect(second.output).not.toMatch(/^ +- one/m)
   expect(pinned()).toEqual(['one', 'two'])
   for (const config of ['toolwell.json', 'other.json'])
     expect(await run(['lock', '--check', '--config', config])).toMatchObject({
       code: 0,
-      output: expect.stringMatching(/fits.*does not name it/s),
+      output: expect.stringMatching(/matches.*does not name it/s),
     })
   expect(await run(['lock', '--config', 'dead.json'])).toMatchObject({ code: 1 })
   expect(pinned()).toEqual(['one', 'two'])

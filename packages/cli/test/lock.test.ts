@@ -28,14 +28,14 @@ describe('lock', () => {
       })
       const none = await run(['lock', '--check'])
       expect(none).toMatchObject({ code: 2, output: '' })
-      expect(none.errors).toMatch(/There is no .*toolwell\.lock\. Write it with: toolwell lock/)
+      expect(none.errors).toMatch(/toolwell\.lock does not exist\. Create the lock with: toolwell lock/)
 
       const first = await start(['lock'])
       expect(first).toMatchObject({ code: 0, errors: '' })
       expect(first.output).toMatch(/toolwell\.lock: 3 servers, \d+ tools\.\n$/)
       expect(await run(['lock', '--check'])).toMatchObject({
         code: 0,
-        output: expect.stringMatching(/toolwell\.lock fits: 3 servers/),
+        output: expect.stringMatching(/toolwell\.lock matches: 3 servers/),
       })
 
       writeFileSync(join(folder, 'CHANGED'), '')
@@ -68,14 +68,14 @@ describe('lock', () => {
       expect(approved).toMatchObject({ code: 0, errors: '' })
       expect(approved.output).toMatch(/\+ Changed\.[\s\S]*Approved as shown/)
       expect(await run(['lock', '--check'])).toMatchObject({ code: 0 })
-      expect((await run(['approve', 'odd/echo'])).output).toContain('was approved already')
+      expect((await run(['approve', 'odd/echo'])).output).toContain('was already approved')
       // It changes back: that is a change too, and its pin stays until somebody takes it.
       rmSync(join(folder, 'CHANGED'))
       const pinned = read(folder)
       const again = await run(['lock'])
       expect(again.code).toBe(1)
       expect(again.output).toContain('      - Changed.\n      + Does echo.\n')
-      expect(again.output).toContain('Take what you have read with: toolwell lock --approve odd/echo')
+      expect(again.output).toContain('for approval. Review it, then run: toolwell lock --approve odd/echo')
       expect(read(folder)).toBe(pinned)
       expect((await run(['lock', '--approve', 'o*/ec*'])).code).toBe(0)
       expect(read(folder)).toBe(before)
@@ -125,7 +125,7 @@ describe('lock', () => {
       const refused = await run(['lock', '--approve', 'bad/*'])
       expect(refused.code).toBe(1)
       expect(refused.output).toContain(
-        'bad/add is not approved: the scan has hard findings. Whoever knows better adds --despite-findings.',
+        'bad/add is not approved, because the scan has hard findings. To approve anyway, add --despite-findings.',
       )
       expect(JSON.parse(read(folder)).servers.bad.tools).not.toHaveProperty('add')
       const approved = await run(['lock', '--approve', 'bad/add', '--despite-findings', '--json'])
@@ -186,10 +186,10 @@ describe('lock', () => {
       expect(checked.output).toMatch(/! frail could not be listed: /)
       const written = await run(['lock', '--timeout', '120'])
       expect(written.code).toBe(1)
-      expect(written.output).toContain('not listed, and left as it was: frail')
+      expect(written.output).toContain('not listed, so its pins stay: frail')
       const refused = await run(['lock', '--approve', 'frail', '--timeout', '120'])
       expect(refused).toMatchObject({ code: 2, output: '' })
-      expect(refused.errors).toMatch(/frail cannot be listed.*Nothing was changed/)
+      expect(refused.errors).toMatch(/frail could not be listed.*Nothing was changed/)
       expect(read(folder)).toBe(before)
     },
     WAIT,
@@ -204,7 +204,7 @@ describe('lock', () => {
       const { code, output } = await run(['lock'])
       expect(code).toBe(1)
       expect(output).toMatch(
-        /toolwell\.lock was not written: no server could be listed\..*\n {2}not listed: dead: /,
+        /toolwell\.lock was not written, because no server could be listed\..*\n {2}not listed: dead: /,
       )
       expect(existsSync(join(folder, 'toolwell.lock'))).toBe(false)
       const json = JSON.parse((await run(['lock', '--json'])).output)
@@ -234,7 +234,7 @@ describe('lock', () => {
       const checked = await run(['lock', '--check'])
       expect(checked.code).toBe(0)
       expect(checked.output).toMatch(
-        /toolwell\.lock fits: 1 server, .*\nThere is no .*home.*toolwell\.lock: yours is not pinned\. Write it with: toolwell lock --config .*home.*toolwell\.json\n$/,
+        /toolwell\.lock matches: 1 server, .*\n.*home.*toolwell\.lock does not exist: yours is not pinned\. Create the lock with: toolwell lock --config .*home.*toolwell\.json\n$/,
       )
       expect(JSON.parse((await run(['lock', '--check', '--json'])).output)).toMatchObject({
         fits: true,
@@ -280,7 +280,7 @@ describe('lock', () => {
   )
 
   it.each([
-    ['nope', /There is no server "nope" to approve\. Known: odd\./],
+    ['nope', /Unknown server "nope"\. Known: odd\./],
     ['odd/nope', /odd has no tool "nope"/],
   ])(
     'approves nothing that is not there: %s',
@@ -297,7 +297,7 @@ describe('lock', () => {
 
 it.each([
   [['lock', 'github'], 'Unexpected argument "github". To approve a server or tool, write'],
-  [['lock', '--check', '--approve', 'a'], '--check and --approve do not go together.'],
+  [['lock', '--check', '--approve', 'a'], '--check and --approve cannot be combined.'],
   [['lock', '--approve'], '--approve needs a value. Write --approve SERVER[/TOOL].'],
   [['lock', '--aprove', 'a'], 'Did you mean --approve?'],
   [['lock', '--timeout', '-1'], '--timeout needs a value.'],

@@ -135,8 +135,8 @@ describe('a login', () => {
       ...place,
       onErrors(text) {
         address ||= /^ {2}(http\S+)\n/m.exec(text)?.[1] ?? ''
-        isRefused ||= text.includes('It was refused; this one still waits.')
-        if (text.includes('Waiting for your answer') || text.includes('It was refused')) void browse(address)
+        isRefused ||= text.includes('belongs to another login. Still waiting')
+        if (text.includes('Waiting up to') || text.includes('Still waiting')) void browse(address)
       },
     })
     expect(isRefused).toBe(true)
@@ -216,17 +216,20 @@ describe('a login', () => {
 describe('words and configs that are wrong', () => {
   const local = { mcpServers: { files: { command: 'x' }, far: { url: 'http://127.0.0.1:9/mcp' } } }
   it.each([
-    [['login'], 'No server is given. Write: toolwell login NAME\nSee: toolwell login --help'],
-    [['logout'], 'No server is given. Write: toolwell logout NAME\nSee: toolwell logout --help'],
+    [['login'], 'The name of the server is missing. Write: toolwell login NAME\nSee: toolwell login --help'],
+    [
+      ['logout'],
+      'The name of the server is missing. Write: toolwell logout NAME\nSee: toolwell logout --help',
+    ],
     [['login', 'a', 'b'], 'Give one server, not 2. Put a name with spaces in quotes.'],
-    [['login', 'a', '--timeout', 'soon'], '--timeout "soon" is not a time. Write 90, 90s or 10m.'],
-    [['login', 'fiels'], 'No server is called "fiels". Did you mean files?'],
-    [['login', 'zzzzzz'], 'No server is called "zzzzzz". Known: far, files.'],
-    [['login', 'files'], 'files is a local program and has no login.'],
+    [['login', 'a', '--timeout', 'soon'], '--timeout "soon" is not a valid duration. Write 90, 90s or 10m.'],
+    [['login', 'fiels'], 'Unknown server "fiels". Did you mean files?'],
+    [['login', 'zzzzzz'], 'Unknown server "zzzzzz". Known: far, files.'],
+    [['login', 'files'], 'files is a program on this machine; there is nothing to log in to.'],
     [['login', 'far'], 'far does not answer as an MCP server: '],
     [['login', 'broken', '--config', 'broken.json'], 'the server has neither a command nor a url'],
     [['login', 'x', '--config', 'no.json'], 'no.json: there is no such file. Check the path.'],
-    [['logout', 'fiels'], 'No server is called "fiels". Did you mean files?'],
+    [['logout', 'fiels'], 'Unknown server "fiels". Did you mean files?'],
   ])('%j end with 2 and %j', async (words, message) => {
     const folder = folderWith({ 'toolwell.json': local, 'broken.json': { mcpServers: { broken: {} } } })
     const env = { XDG_DATA_HOME: join(folder, 'data'), XDG_CONFIG_HOME: join(folder, 'config') }
@@ -239,7 +242,7 @@ describe('words and configs that are wrong', () => {
     const folder = folderWith({})
     const { code, errors } = await toolwell(['login', 'x'], { folder, env: { XDG_CONFIG_HOME: folder } })
     expect(code).toBe(2)
-    expect(errors).toMatch(/^toolwell: There is no config: .* --config FILE/)
+    expect(errors).toMatch(/^toolwell: No config found\. .* --config FILE/)
   })
 
   it('renames a damaged login, and says so', async () => {

@@ -27,7 +27,7 @@ it('shows what a server said, without its secrets, and without what steers a ter
   const { code, output } = await run(['logs', 'loud'])
   expect(code).toBe(0)
   expect(output).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z licence \*\*\* is \[31mold$/m)
-  expect((await run(['logs', 'far'])).errors).toContain('far is remote')
+  expect((await run(['logs', 'far'])).errors).toContain('far is a remote server')
   expect((await run(['logs', 'lod'])).errors).toContain('Did you mean loud?')
 })
 

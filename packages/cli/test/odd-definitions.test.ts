@@ -75,34 +75,32 @@ describe('a server with entries that are no tools', () => {
       const usable = odd.tools - held.length
 
       const shown = await run(['inspect'])
-      expect(shown.output).toMatch(/^1 server, 4 tools, 2 of them held back, and 7 unusable/)
-      expect(shown.output).toContain('odd: 7 entries of its list cannot be used')
+      expect(shown.output).toMatch(/^1 server, 4 tools, 2 of them quarantined, and 7 unusable/)
+      expect(shown.output).toContain('odd: 7 entries of its list unusable')
       expect(shown.output).toMatch(/^Unusable\n {2}odd: entry 5 \(good\) is listed again/m)
       expect(shown.output).toContain('odd: entry 9 has no name')
 
       const doctor = diagnosesOf((await run(['doctor', '--json'])).output)
-      const out = doctor.filter(({ message }) => message.startsWith('It cannot be used'))
+      const out = doctor.filter(({ message }) => message.startsWith('It is unusable'))
       expect(out).toHaveLength(odd.unusable.length)
       for (const { rule, level, tool } of out)
         expect([rule, level]).toEqual([
           'bad-schema',
           tool === 'good' || tool === 'twin' ? 'warning' : 'error',
         ])
-      const back = doctor.filter(({ rule }) => rule === 'held-back').map(({ tool }) => tool)
+      const back = doctor.filter(({ rule }) => rule === 'quarantined').map(({ tool }) => tool)
       // What looks poisoned is named as that.
       expect(back).toEqual(['twin'])
       expect(held.sort()).toEqual(['add', 'twin'])
 
       const search = await run(['search', 'espresso grinder hopper', '--config', 'toolwell.json'])
-      expect(search.errors).toContain(`Searched: ${usable} tools`)
-      expect(search.errors).toContain('7 tools of odd cannot be used')
-      expect(search.errors).toContain('2 tools of odd are held back')
+      expect(search.errors).toContain(`Searched ${usable} tools`)
+      expect(search.errors).toContain('7 tools of odd are unusable')
+      expect(search.errors).toContain('2 tools of odd are quarantined')
 
       const lock = await run(['lock'])
       expect(lock.output).toContain(`1 server, ${usable} tools.`)
-      expect(lock.output).toContain(
-        'cannot be used, and is not pinned: odd: entry 8 (bare) has no inputSchema',
-      )
+      expect(lock.output).toContain('unusable, and not pinned: odd: entry 8 (bare) has no inputSchema')
       const pinned = Object.keys(
         JSON.parse(readFileSync(join(folder, 'toolwell.lock'), 'utf8')).servers.odd.tools,
       )
@@ -157,7 +155,7 @@ describe('a tool with hard findings', () => {
       expect(quarantined.add).not.toContain('--approve')
       const doctor = await run(['doctor'])
       expect(doctor.output).toMatch(/^✗ No definition looks poisoned$/m)
-      expect(doctor.output).toContain('It is held back: secrecy in description')
+      expect(doctor.output).toContain('It is quarantined: secrecy in description')
       expect(doctor.output).toContain(way)
       expect(doctor.output).not.toContain('--approve')
       const lock = await run(['lock'])
@@ -165,10 +163,10 @@ describe('a tool with hard findings', () => {
       expect(lock.output).not.toContain('--approve')
       const check = await run(['lock', '--check'])
       expect(check).toMatchObject({ code: 1 })
-      expect(check.output).toContain(`odd/add looks poisoned: do not approve it. Keep it out: ${way}`)
+      expect(check.output).toContain(`odd/add looks poisoned. Do not approve it. Keep it out: ${way}`)
       expect(check.output).not.toContain('--approve')
       const gate = await run(['inspect', '--max-tokens', '1'])
-      expect(gate.errors).toContain('beginning with odd/good')
+      expect(gate.errors).toContain('starting with odd/good')
 
       writeFileSync(join(folder, 'toolwell.json'), JSON.stringify(config(tools, { deny: ['bare', 'add'] })))
       expect(await run(['lock', '--check'])).toMatchObject({ code: 0 })
@@ -184,7 +182,7 @@ describe('a tool with hard findings', () => {
     const bad = { ...poisoned, name: 'todo_write' }
     const { run } = homeWith({ 'toolwell.json': config([named('good'), bad]) })
     const { output } = await run(['doctor', '--json'])
-    expect(diagnosesOf(output).some(({ rule }) => rule === 'floor')).toBe(false)
+    expect(diagnosesOf(output).some(({ rule }) => rule === 'always-loaded')).toBe(false)
   })
 })
 
@@ -213,7 +211,7 @@ describe('without a lock', () => {
       ])
       const check = await run(['lock', '--check'])
       expect(check).toMatchObject({ code: 2, output: '' })
-      expect(check.errors).toContain('odd/changes is not what it was when first seen')
+      expect(check.errors).toContain('odd/changes has changed since it was first seen')
     },
     WAIT,
   )

@@ -26,7 +26,7 @@ it('searches the tools of servers, from the cache where they are known, and answ
   const { matches, tools } = JSON.parse(first.output)
   expect(matches[0]).toMatchObject({ server: 'filesystem', id: expect.stringContaining('filesystem/read') })
   expect(first.errors).toContain('dead is not searched (failed): dead cannot be used')
-  expect(first.errors).toContain('1 tool of bad is held back.')
+  expect(first.errors).toContain('1 tool of bad is quarantined.')
 
   // The same tools from a file: the same answer.
   const inspected = JSON.parse((await run(['inspect', '--json'])).output)
@@ -82,7 +82,7 @@ it.each([
   [['search', 'a', '--config', 'no.json'], /there is no such file/],
   [
     ['search', 'a', '--config', 'dead.json', '--timeout', '120'],
-    /dead\.json holds no tools\. See what there is/,
+    /dead\.json contains no tools\. Check your servers/,
   ],
 ])('%j ends with 2', async (words, message) => {
   const { run } = homeWith({ 'dead.json': { mcpServers: { dead: { command: 'no-such-program-anywhere' } } } })
@@ -92,8 +92,8 @@ it.each([
 })
 
 it.each([
-  [['search', 'a', '--config', 'a', '--catalog', 'b'], '--catalog and --config do not go together.'],
-  [['search', 'a', '--config', 'a', '--timeout', 'x'], '--timeout "x" is not a number of seconds.'],
+  [['search', 'a', '--config', 'a', '--catalog', 'b'], '--catalog and --config cannot be combined.'],
+  [['search', 'a', '--config', 'a', '--timeout', 'x'], '--timeout "x" is not a valid number of seconds.'],
 ])('%j is refused: %s', async (words, message) => {
   const { code, output, errors } = await toolwell(words)
   expect({ code, output }).toEqual({ code: 2, output: '' })
@@ -124,19 +124,19 @@ it('says of a tool that is known and not searched what keeps it out', async () =
     return output
   }
   expect(await why('delete_star')).toBe(
-    'sky/delete_star is not searched: the config keeps it out, by "deny": ["delete_*"] in the entry of sky.\n',
+    'sky/delete_star is not searched: the config excludes it with "deny": ["delete_*"] in the entry of sky.\n',
   )
-  expect(await why('sky/rename_moon')).toContain('by "allow" in the entry of sky, which does not name it.')
-  expect(await why('sky__add')).toMatch(/^sky\/add is not searched: it is held back: .*secrecy/)
-  expect(await why('bare')).toMatch(/^sky\/bare is not searched: it cannot be used: it /)
-  expect(await why('paint_star', '--profile', 'calm')).toContain('by "deny": ["paint_*"] in the profile.')
+  expect(await why('sky/rename_moon')).toContain('with "allow" in the entry of sky, which does not name it.')
+  expect(await why('sky__add')).toMatch(/^sky\/add is not searched: it is quarantined: .*secrecy/)
+  expect(await why('bare')).toMatch(/^sky\/bare is not searched: it is unusable: it /)
+  expect(await why('paint_star', '--profile', 'calm')).toContain('with "deny": ["paint_*"] in the profile.')
   expect(await why('add', '--profile', 'calm')).toContain(
-    'by "allow" in the profile, which does not name it.',
+    'with "allow" in the profile, which does not name it.',
   )
   expect(await why('delete_star', '--profile', 'calm')).toContain('["delete_*"] in the entry of sky.')
   expect(JSON.parse(await why('delete_star', '--json'))).toMatchObject({
     outcome: 'not-searched',
     excluded: [{ server: 'sky', name: 'delete_star', by: 'config' }],
   })
-  expect(await why('nothing_like_it')).toContain('No tool is called')
+  expect(await why('nothing_like_it')).toContain('Unknown tool')
 })

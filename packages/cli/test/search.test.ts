@@ -66,7 +66,7 @@ describe('an answer', () => {
     expect(await json(query, '--no-cutoff')).toMatchObject({ code: 0, matches: [{ name: 'send_letter' }] })
     const { errors } = await search(query)
     expect(errors).toMatch(
-      /Below the cut-off of 0\.\d+: send_letter \(0\.\d\d\)\. Show them with --no-cutoff\./,
+      /Below the cut-off of 0\.\d+: send_letter \(0\.\d\d\)\. To show them, add --no-cutoff\./,
     )
   })
 
@@ -109,7 +109,7 @@ describe('a query', () => {
     expect((await search('select:sendletter')).errors).toContain('"sendletter". Nearest: "send_letter".')
     expect(await search('unload:send_letter')).toMatchObject({
       code: 1,
-      errors: expect.stringContaining('within a conversation only'),
+      errors: expect.stringContaining('works only in a conversation'),
     })
   })
 
@@ -125,11 +125,11 @@ describe('a query', () => {
     expect(await json(query)).toMatchObject({ code: 1, matches: [], missed: { reason } })
     const { code, output, errors } = await search(query)
     expect({ code, output }).toEqual({ code: 1, output: '' })
-    expect(errors).toMatch(/^No tool fits .* Searched: 4 tools\.\n.+\n$/)
+    expect(errors).toMatch(/^No tool matches .* Searched 4 tools\.\n.+\n$/)
   })
 
   it('names the words that no tool has, as they were written', async () => {
-    expect((await search('brew espresso')).errors).toContain('In no tool: brew, espresso.')
+    expect((await search('brew espresso')).errors).toContain('Words that no tool has: brew, espresso.')
   })
 
   it('of 100 kB is cut, and says so', async () => {
@@ -168,14 +168,12 @@ describe('--explain', () => {
     const { output } = await search('create issue', '--explain', '--no-cutoff')
     const [, second = ''] = output.split(/^ 2 {2}/m)
     expect(second).toContain('close_issue')
-    expect(second).toMatch(
-      /^ {6}what it does is not what is asked for, or is not known: 0\.6 of that counts$/m,
-    )
+    expect(second).toMatch(/^ {6}its action is unknown or differs from the query: multiplied by 0\.6$/m)
     expect((await json('create issue', '--explain')).matches[1].explanation.effect).toBe(0.6)
   })
 
   it('says that a name goes before all words', async () => {
-    expect((await search('close_issue', '--explain')).output).toContain('its name is in the query (exact)')
+    expect((await search('close_issue', '--explain')).output).toContain('the query contains its name (exact)')
     expect((await json('close_issue', '--explain')).matches[0].explanation.name).toBe('exact')
   })
 })
@@ -190,16 +188,16 @@ describe('--why', () => {
       0,
       /^forge\/create_issue \[1\] is found: number 1, relevance 1\.00\.\n {6}/,
     ],
-    ['creat_isue', 'issue', 1, /^No tool is called "creat_isue"\. Nearest: create_issue\.\n$/],
+    ['creat_isue', 'issue', 1, /^Unknown tool "creat_isue"\. Nearest: create_issue\.\n$/],
     ['send_letter', 'issue', 1, /^send_letter is not found: it has none of the words issue,/],
-    ['send_letter', 'please', 1, /^send_letter is not found: the query has no word/],
-    ['send_letter', '+forge letter', 1, /^send_letter is excluded: .* without \+forge\.\n$/],
-    ['send_letter', 'server:forge letter', 1, /^send_letter is excluded by the filters of the query\.\n$/],
+    ['send_letter', 'please', 1, /^send_letter is not found: the query has no significant words/],
+    ['send_letter', '+forge letter', 1, /^send_letter is excluded: .* do not contain \+forge\.\n$/],
+    ['send_letter', 'server:forge letter', 1, /^send_letter does not pass the filters of the query\.\n$/],
     [
       'send_letter',
       'quartz espresso grinder burr hopper portafilter office',
       1,
-      /^send_letter is not found: relevance 0\.\d\d, and an answer needs 0\.\d+\..* It has: office\. It lacks: /,
+      /^send_letter is not found: its relevance is 0\.\d\d, below the cut-off of 0\.\d+\..* It has: office\. It lacks: /,
     ],
   ])('%s for %j ends with %d', async (name, query, code, text) => {
     const { output, ...rest } = await why(name, query)
@@ -211,7 +209,7 @@ describe('--why', () => {
     const { code, output } = await why('close_issue', 'create issue', '--limit', '1')
     expect(code).toBe(1)
     expect(output).toMatch(
-      /is number 2, and 1 are shown, forge\/create_issue \[1\] the last\. --limit 2 shows it\./,
+      /is number 2, beyond the limit of 1; the last match shown is forge\/create_issue \[1\]\. To show it, add --limit 2\./,
     )
   })
 
@@ -222,7 +220,7 @@ describe('--why', () => {
     })
     const ask = (name: string) => toolwell(['search', 'letter', '--catalog', '.', '--why', name], { folder })
     expect((await ask('send_letter')).output).toBe(
-      '2 tools are called "send_letter". Ask for one of them: a/send_letter, b/send_letter.\n',
+      '2 tools are called "send_letter". Give the id of one: a/send_letter, b/send_letter.\n',
     )
     expect((await ask('b/send_letter')).output).toMatch(/^b\/send_letter is found: number 2/)
   })

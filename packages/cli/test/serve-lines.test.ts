@@ -30,7 +30,7 @@ async function serving(files: Readonly<Record<string, unknown>>, name = 'toolwel
   })
   const { askDaemon, findDaemon } = await import('@toolwell/gateway/bridge')
   const state = join(folder, 'state', 'toolwell', 'gateway')
-  await expect.poll(() => said.text, { timeout: 60_000 }).toContain('Ctrl-C stops it.')
+  await expect.poll(() => said.text, { timeout: 60_000 }).toContain('Press Ctrl-C to stop it.')
   const found = await findDaemon(state)
   if (found.kind !== 'running') throw new Error('it is not running')
   onTestFinished(async () => {
@@ -95,10 +95,10 @@ it('says what was searched for, why a call was not run, who was refused, and whi
   )
 
   const file = join(folder, 'project', 'toolwell.json')
-  const untrusted = `! ${file} is not used: nobody has trusted it. Look at it, and then: toolwell serve --trust ${dirname(file)}`
-  await expect.poll(() => said.text).toContain('refused: not the token of this gateway (401)')
+  const untrusted = `! ${file} is not used: you have not trusted it. Review it, then run: toolwell serve --trust ${dirname(file)}`
+  await expect.poll(() => said.text).toContain('refused: wrong token (401)')
   expect(said.text).toMatch(/raw 1 searched "echo what is said [^"\n]{0,50}" → \d+ found\n/)
-  expect(said.text).toMatch(/raw 1: odd__echo was not run: nobody has approved it as read-only/)
+  expect(said.text).toMatch(/raw 1: odd__echo was not run: it is not approved as read-only/)
   expect(said.text).toContain('raw 1: no_such_tool was not run: there is no such tool\n')
   expect(said.text).toContain('raw 1 called odd__echo\n')
   expect(load).toBeDefined()
@@ -118,7 +118,7 @@ it('says what was searched for, why a call was not run, who was refused, and whi
   await trust()
   await expect.poll(status).not.toContain('is not used')
   writeFileSync(file, '{ "mcpServers": {} }')
-  const changed = untrusted.replace('nobody has trusted it', 'it has changed since it was trusted')
+  const changed = untrusted.replace('you have not trusted it', 'it has changed since you trusted it')
   await expect.poll(status, { timeout: 10_000 }).toContain(changed)
   expect(said.text).toContain(changed)
 })
@@ -134,7 +134,7 @@ it('names the command as it was called, to a model too', async () => {
 
 it('says that there are no servers, and what makes some', async () => {
   const { folder, said, status } = await serving({})
-  const next = `No servers: ${join(folder, 'config', 'toolwell', 'toolwell.json')} is missing. Take over those of your clients with: toolwell connect\n`
+  const next = `No servers: ${join(folder, 'config', 'toolwell', 'toolwell.json')} does not exist. Import the servers of your clients with: toolwell connect\n`
   await expect.poll(() => said.text).toContain(next)
   expect(await status()).toContain(next)
 })

@@ -43,7 +43,7 @@ describe('serve', () => {
     const text = await run('status')
     expect(text.code).toBe(0)
     expect(text.output).toContain(`${url}/mcp`)
-    expect(text.output).toContain('stays until it is stopped')
+    expect(text.output).toContain('runs until you stop it')
     expect(text.output).toContain('disabled')
     const json = JSON.parse((await run('status', '--json')).output)
     expect(json).toMatchObject({ running: true, startedBy: 'person', clients: [], counts: { calls: 0 } })
@@ -81,7 +81,7 @@ describe('serve', () => {
     })
     expect(await status()).toMatchObject({
       code: 1,
-      output: `${none}npm start runs one of its own: toolwell status --folder ${state}\n`,
+      output: `${none}The gateway of npm start is running: toolwell status --folder ${state}\n`,
     })
     expect((await status('--folder', state)).code).toBe(0)
     const { findDaemon, askDaemon } = await import('@toolwell/gateway/bridge')
@@ -112,13 +112,13 @@ describe('serve', () => {
   })
 
   it.each([
-    [['serve', '--port', 'x'], 'is not a port'],
-    [['serve', '--port', '99999'], 'is not a port'],
-    [['serve', '--all'], 'for --stdio'],
-    [['serve', '--profile', 'a'], 'for --stdio'],
+    [['serve', '--port', 'x'], 'is not a valid port'],
+    [['serve', '--port', '99999'], 'is not a valid port'],
+    [['serve', '--all'], 'need --stdio'],
+    [['serve', '--profile', 'a'], 'need --stdio'],
     [['serve', '--stdio', '--port', '1'], 'its own port'],
-    [['serve', '--config', 'none.json'], 'There is no file'],
-    [['serve', '--trust', 'nowhere'], 'There is no file'],
+    [['serve', '--config', 'none.json'], 'File not found'],
+    [['serve', '--trust', 'nowhere'], 'does not exist or is not readable'],
   ])('%j ends with 2 and the next step', async (words, message) => {
     const { run } = place()
     const { code, errors } = await run(...words)
@@ -142,13 +142,13 @@ describe('serve', () => {
       },
     })
     await expect.poll(() => said, { timeout: 60_000 }).toContain('Its token is in')
-    expect(said).toContain(`! Port ${port} is used by another program, so it has another one.`)
+    expect(said).toContain(`! Another program uses port ${port}, so the gateway chose another port.`)
     expect(said).toContain('It stops ten minutes after the last client, or with: toolwell stop\n')
     expect(said).not.toContain('Ctrl-C')
     const second = await run('serve', '--config', 'toolwell.json', '--port', '0')
     expect(second.code).toBe(1)
     expect(second.errors).toMatch(
-      /^toolwell: A gateway runs already: process \d+, http:\/\/127\.0\.0\.1:\d+\/mcp\. A client over stdio has started it, .* then give this command again: toolwell stop\n$/,
+      /^toolwell: A gateway is already running: process \d+, http:\/\/127\.0\.0\.1:\d+\/mcp\. A stdio client started it, .* run this command again: toolwell stop\n$/,
     )
     const { askDaemon, findDaemon } = await import('@toolwell/gateway/bridge')
     const found = await findDaemon(join(folder, 'state', 'toolwell', 'gateway'))
@@ -210,10 +210,8 @@ describe('a config of which something cannot be used', () => {
   it('is named with its line and what to do, in the log and in status', async () => {
     const { log, status, json } = await said({ [own]: { mcpServers: { ...CONFIG.mcpServers, ...BROKEN } } })
     for (const text of [log, status]) {
-      expect(text).toMatch(
-        /^! gh cannot be used: .*toolwell\.json:\d+ mcpServers\.gh.*NOT_SET_ANYWHERE.*\.$/m,
-      )
-      expect(text).toMatch(/^! five cannot be used: .*mcpServers\.five: a server must be an object\. Write/m)
+      expect(text).toMatch(/^! gh is not usable: .*toolwell\.json:\d+ mcpServers\.gh.*NOT_SET_ANYWHERE.*\.$/m)
+      expect(text).toMatch(/^! five is not usable: .*mcpServers\.five: a server must be an object\. Write/m)
       expect(text).not.toContain('No servers')
     }
     expect(json.serverSets[0].problems).toContainEqual({
@@ -226,7 +224,7 @@ describe('a config of which something cannot be used', () => {
   it('is not said to hold no servers where none of them can be used', async () => {
     const { log, status } = await said({ [own]: { mcpServers: BROKEN } })
     for (const text of [log, status]) {
-      expect(text).toContain('No servers: what is in the config cannot be used.')
+      expect(text).toContain('No servers: no entry of the config is usable.')
       expect(text).not.toContain('toolwell connect')
     }
   })
@@ -241,7 +239,7 @@ describe('a config of which something cannot be used', () => {
     const { log } = await said({ [own]: CONFIG }, '--by-bridge')
     expect(log).not.toContain('No servers')
     const { log: without, folder } = await said({}, '--by-bridge')
-    expect(without).toContain(`No servers: ${join(folder, own)} is missing.`)
+    expect(without).toContain(`No servers: ${join(folder, own)} does not exist.`)
   })
 })
 
@@ -270,7 +268,7 @@ describe('status and stop', () => {
     writeFileSync(path, JSON.stringify(file))
     const stopped = await run('stop', '--force')
     expect(stopped).toMatchObject({ code: 1 })
-    expect(stopped.output).toContain(`Process ${stranger.pid}, which its file names, is another program`)
+    expect(stopped.output).toContain(`process ${stranger.pid}, which is another program`)
     expect(JSON.parse((await run('stop', '--force', '--json')).output)).toMatchObject({
       stopped: false,
       stranger: stranger.pid,

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process'
 import type { GatewayReport } from '@toolwell/gateway'
 import { type DaemonFile, shellWord } from '@toolwell/gateway/bridge'
 import { expect, it } from 'vitest'
-import { untrustedLine } from '../src/shared/gateway/untrusted-line.js'
-import { statusText } from '../src/status/text.js'
+import { untrustedLine } from '../src/shared/gateway.js'
+import { statusText } from '../src/status/verb.js'
 
 const file: DaemonFile = {
   pid: 1,
@@ -51,7 +51,7 @@ it('shows an older gateway, which knows less', () => {
   const shown = statusText({ ...report, serverSets: [set] }, file, hints)
   expect(shown).toBe(statusText(report, file, hints))
   expect(shown).toContain('toolwell stop')
-  expect(shown).toContain('there are none in /a/toolwell.json')
+  expect(shown).toContain('/a/toolwell.json has none')
 })
 
 it.each(['/plain/folder', '/with blank/it', `/with 'quotes' "of" $both \`kinds\``, '/a;b&c|d*e?(f)', ''])(
@@ -71,7 +71,7 @@ it('quotes folders in commands that are printed', () => {
 
 it('says what a request saves, and how much of that the searches took', () => {
   expect(statusText({ ...report, answerTokens: 1500 }, file, hints)).toMatch(
-    /A request carries 300 tokens of tools instead of 1,000: 700 saved in each\.\n.*about 1,500 tokens: what 3 requests saved\.\n/s,
+    /A request carries 300 tokens of tools instead of 1,000: 700 saved per request\.\n.*about 1,500 tokens, as much as 3 requests saved\.\n/s,
   )
   const [set] = report.serverSets
   const small = { ...report, serverSets: [{ ...set, tokens: { all: 100, list: 300, saved: -200 } }] }
@@ -79,11 +79,11 @@ it('says what a request saves, and how much of that the searches took', () => {
 })
 
 it.each([
-  [['helper'], undefined, '1 tool of a is held back: helper', 'it', ''],
+  [['helper'], undefined, '1 tool of a is quarantined: helper', 'it', ''],
   [
     ['helper', 'two words'],
     '/my project/b.json',
-    '2 tools of a are held back: helper, "two words"',
+    '2 tools of a are quarantined: helper, "two words"',
     'them',
     " --config '/my project/b.json'",
   ],
@@ -103,7 +103,7 @@ it.each([
   const shown = statusText({ ...report, serverSets: [{ ...set, servers: [server] }] }, file, hints)
   const quoted = process.platform === 'win32' ? words.replaceAll("'", '"') : words
   expect(shown).toContain(
-    `! ${what}\n    Look at ${them} first: toolwell approve${quoted}\n    Approve ${them}: toolwell approve a${quoted}\n`,
+    `! ${what}\n    Review ${them} first: toolwell approve${quoted}\n    Approve ${them}: toolwell approve a${quoted}\n`,
   )
 })
 
@@ -116,7 +116,7 @@ it('names once what is wrong in the config of the user, whatever projects are op
     { ...set, problems: [...problems, own] },
   ]
   const shown = statusText({ ...report, serverSets }, file, hints)
-  expect(shown.split('! a cannot be used: /a/toolwell.json:3: no\n')).toHaveLength(2)
-  expect(shown.split('! b cannot be used')).toHaveLength(2)
-  expect(shown.split('No servers: what is in the config cannot be used.')).toHaveLength(3)
+  expect(shown.split('! a is not usable: /a/toolwell.json:3: no\n')).toHaveLength(2)
+  expect(shown.split('! b is not usable')).toHaveLength(2)
+  expect(shown.split('No servers: no entry of the config is usable.')).toHaveLength(3)
 })

@@ -127,7 +127,7 @@ describe('bridges', () => {
     await kill()
     const kept = readFileSync(at('other.json'), 'utf8')
     rmSync(at('other.json'))
-    await expect(client.list()).rejects.toThrow(/There is no file .*other\.json.*toolwell serve/)
+    await expect(client.list()).rejects.toThrow(/File not found: .*other\.json.*toolwell serve/)
     writeFileSync(at('other.json'), kept)
     await client.list()
     // After a stop, any client starts a new daemon with its own arguments.

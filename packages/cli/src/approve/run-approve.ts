@@ -1,32 +1,30 @@
-/** Asks about each change, or each that is named; takes what is named where nobody can be asked; for programs, tells what waits. */
+/** Shows changes that wait for approval, asks about each, and approves. Without a terminal, it approves the named ones. */
 import { matchesGlob } from '@toolwell/core/internal'
 import { approveCommands, showEndpoint } from '@toolwell/mcp/internal'
 import { type LockChange, visible } from '@toolwell/mcp/lock'
-import { diffText } from '../lock/diff-text.js'
-import { changesJson, type Groups, groupsOf } from '../lock/groups.js'
+import { changesJson, diffText, type Groups, groupServers } from '../lock/groups.js'
 import {
   approvePending,
+  changeName,
+  findPending,
   looksPoisoned,
-  namedIn,
-  nameOf,
   type Pending,
-  pendingIn,
   poisonedLine,
+  selectPending,
 } from '../lock/pending.js'
-import { isScreen } from '../shared/ask-yes.js'
+import { plural } from '../shared/layout.js'
 import { readLines } from '../shared/read-lines.js'
-import { type WaitingCommand, waitingCommands } from '../shared/servers/waiting-commands.js'
+import { findWaitingCommands, type WaitingCommand } from '../shared/servers/server-facts.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
-import { plural } from '../shared/table.js'
-import { painter, type Terminal } from '../shared/terminal.js'
+import { isInteractive, painter, type Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
 
 export interface ApproveOptions {
   readonly targets: readonly string[]
   readonly isJson: boolean
-  /** What is named is taken without asking. */
+  /** Approve the named changes without asking. */
   readonly isSure: boolean
-  /** Also what looks poisoned. */
+  /** Also approve definitions that look poisoned. */
   readonly isDespiteFindings: boolean
 }
 
@@ -37,15 +35,15 @@ export async function runApprove(
 ): Promise<ExitCode> {
   const { targets, isJson, isSure, isDespiteFindings } = options
   const { output } = terminal
-  const commands = waitingCommands(open)
-  const groups = groupsOf(open)
-  const pending = groups.groups.flatMap((group) => pendingIn(group))
+  const commands = findWaitingCommands(open)
+  const groups = groupServers(open)
+  const pending = groups.groups.flatMap((group) => findPending(group))
   const mayBe = (each: Pending) => isDespiteFindings || !looksPoisoned(each, groups.scanner)
   if (targets.length > 0) {
     const named = commands.filter(({ server }) => targets.some((target) => matchesGlob(target, server.name)))
     const others = targets.filter((target) => !named.some(({ server }) => matchesGlob(target, server.name)))
-    const meant = namedIn(pending, others, groups.groups)
-    const isAsked = isScreen(terminal) && !isSure && !isJson
+    const meant = selectPending(pending, others, groups.groups)
+    const isAsked = isInteractive(terminal) && !isSure && !isJson
     if (isAsked && meant.length + named.length > 0)
       return ask({ open, groups, pending: meant, commands: named, mayBe, targets }, terminal)
     const taken = meant.filter(mayBe)
@@ -54,13 +52,13 @@ export async function runApprove(
     await approvePending(groups, taken, left.length > 0 ? [] : targets)
     await output.write(
       isJson
-        ? json(groups, taken, named, 'approved', left)
+        ? approveJson(groups, taken, named, 'approved', left)
         : approvedText(groups, taken, named, targets, left, terminal),
     )
     return left.length > 0 ? 1 : 0
   }
   if (isJson) {
-    await output.write(json(groups, pending, commands, 'pending'))
+    await output.write(approveJson(groups, pending, commands, 'pending'))
     return pending.length + commands.length > 0 ? 1 : 0
   }
   return ask({ open, groups, pending, commands, mayBe, targets }, terminal)
@@ -70,10 +68,10 @@ function allowCommands({ firstUse }: OpenServers, { server }: WaitingCommand): v
   firstUse.write(server, approveCommands(firstUse.read(server), server))
 }
 
-/** What they do, each kind once. */
-function whatOf(commands: readonly string[]): string {
+/** Describes what the commands do, each kind once. */
+function describeCommands(commands: readonly string[]): string {
   const kinds = commands.map((command) => {
-    if (command.startsWith('${env:')) return 'sends a variable of your environment'
+    if (command.startsWith('${env:')) return 'sends an environment variable'
     return command.startsWith('${file:') ? 'reads a file for a secret' : 'runs a command for a secret'
   })
   return [...new Set(kinds)].join(' and ')
@@ -81,9 +79,9 @@ function whatOf(commands: readonly string[]): string {
 
 const commandText = ({ server, commands }: WaitingCommand) =>
   [
-    `! ${visible(server.name)}  ${whatOf(commands)}, and is not in your own config file`,
+    `! ${visible(server.name)}  ${describeCommands(commands)}, and its entry is not in your own config file`,
     ...commands.map((command) => `      ${visible(command)}`),
-    `    and gives what it gets to: ${visible(showEndpoint(server.endpoint, server.secrets))}`,
+    `    The value goes to: ${visible(showEndpoint(server.endpoint, server.secrets))}`,
   ].join('\n')
 
 interface Question {
@@ -91,12 +89,12 @@ interface Question {
   readonly groups: Groups
   readonly pending: readonly Pending[]
   readonly commands: readonly WaitingCommand[]
-  /** Whether it is asked about at all. */
+  /** False for definitions that look poisoned. */
   readonly mayBe: (pending: Pending) => boolean
   readonly targets: readonly string[]
 }
 
-/** One diff after the other. In a pipe nothing is asked: all of it is shown. */
+/** Shows one diff after the other and asks. In a pipe it only shows them. */
 async function ask(
   { open, groups, pending, commands, mayBe, targets }: Question,
   terminal: Terminal,
@@ -107,18 +105,17 @@ async function ask(
     ...commands.map((command) => ({ text: commandText(command), name: command.server.name, command })),
     ...pending.map((each) => ({
       text: diffText(each.group, [each.change], groups.scanner, paint),
-      name: nameOf(each.change),
+      name: changeName(each.change),
       pending: each,
       ...(mayBe(each) ? {} : { refusal: poisonedLine([each]) }),
     })),
   ]
   if (items.length === 0) {
-    await output.write('Nothing waits for approval.\n')
+    await output.write('No changes wait for approval.\n')
     return 0
   }
-  const taken = await askAbout(items, isScreen(terminal), terminal)
+  const taken = await askAbout(items, isInteractive(terminal), terminal)
   for (const { command } of taken) if (command) allowCommands(open, command)
-  // Changes of one lock are written together.
   const left = items.length - taken.length
   await approvePending(
     groups,
@@ -128,7 +125,7 @@ async function ask(
   await output.write(
     left === 0
       ? `${plural(items.length, 'change')} approved.\n`
-      : `${plural(left, 'change')} ${left === 1 ? 'waits' : 'wait'}. Approve what you have read with: ${terminal.name} approve NAME\n`,
+      : `${plural(left, 'change')} ${left === 1 ? 'waits' : 'wait'} for approval. Approve with: ${terminal.name} approve NAME\n`,
   )
   return left === 0 ? 0 : 1
 }
@@ -138,11 +135,11 @@ interface Item {
   readonly name: string
   readonly command?: WaitingCommand
   readonly pending?: Pending
-  /** Why it is shown and not asked about. */
+  /** Why it is shown without a question. */
   readonly refusal?: string
 }
 
-/** Shows each; gives those that were agreed to. */
+/** Shows each item and returns those that the user approved. */
 async function askAbout(
   items: readonly Item[],
   isAsked: boolean,
@@ -168,7 +165,7 @@ async function askAbout(
   return taken
 }
 
-function json(
+function approveJson(
   groups: Groups,
   changes: readonly Pending[],
   commands: readonly WaitingCommand[],
@@ -178,7 +175,7 @@ function json(
   const facts = ({ group, change }: Pending) =>
     changesJson(group, [change], groups.scanner).map((each) => ({
       ...each,
-      name: nameOf(change),
+      name: changeName(change),
       by: group.lock ? ('lock' as const) : ('first-use' as const),
     }))
   const runs = commands.map(({ server, commands: own }) => ({ server: server.name, commands: own }))
@@ -202,16 +199,16 @@ function approvedText(
   const shown = [...new Set(approved.map(({ group }) => group))].map((group) => {
     const own: LockChange[] = approved.filter((each) => each.group === group).map(({ change }) => change)
     const where = group.lock ? ` in ${group.file}` : ''
-    const names = own.map((change) => visible(nameOf(change))).join(', ')
+    const names = own.map((change) => visible(changeName(change))).join(', ')
     return `${diffText(group, own, groups.scanner, paint)}\n\n${names} ${own.length === 1 ? 'is' : 'are'} approved${where}.\n`
   })
   const runs = commands.map(
-    (each) => `${commandText(each)}\n\nMay be started. See the server with: ${name} inspect\n`,
+    (each) => `${commandText(each)}\n\nApproved: the server may start. Show it with: ${name} inspect\n`,
   )
   const refused = left.map(({ group, change }) => `${diffText(group, [change], groups.scanner, paint)}\n`)
   if (left.length > 0) refused.push(poisonedLine(left))
   const all = [...runs, ...shown, ...refused].join('\n')
   return all === ''
-    ? `${targets.map(visible).join(', ')} ${targets.length === 1 ? 'was' : 'were'} approved already.\n`
+    ? `${targets.map(visible).join(', ')} ${targets.length === 1 ? 'was' : 'were'} already approved.\n`
     : all
 }

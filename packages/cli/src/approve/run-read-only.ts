@@ -1,6 +1,6 @@
-/** Approves tools as read-only, or takes that back: `tool_read` of the gateway calls no others. */
+/** Approves tools as read-only, or revokes that. The gateway's `tool_read` calls only approved tools. */
 import { isRecord, matchesGlob } from '@toolwell/core/internal'
-import type { McpTool } from '@toolwell/mcp'
+import type { McpTool, ServerConfig } from '@toolwell/mcp'
 import {
   defaultReadOnlyFolder,
   describeWarning,
@@ -9,13 +9,14 @@ import {
   type ReadOnlyStore,
   type ReadOnlyTools,
 } from '@toolwell/mcp/internal'
+import { visible } from '@toolwell/mcp/lock'
+import { table } from '../shared/layout.js'
 import { Problem } from '../shared/problem.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
 import type { Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
-import { changedText, leftText, listText, type Offered, readOnlyJson } from './read-only-text.js'
 
-export interface ReadOnlyWish {
+export interface ReadOnlyOptions {
   readonly targets: readonly string[]
   readonly isRevoking: boolean
   readonly isJson: boolean
@@ -23,7 +24,7 @@ export interface ReadOnlyWish {
 
 export async function runReadOnly(
   open: OpenServers,
-  { targets, isRevoking, isJson }: ReadOnlyWish,
+  { targets, isRevoking, isJson }: ReadOnlyOptions,
   { output, env, name }: Terminal,
 ): Promise<ExitCode> {
   const store = diskReadOnly({
@@ -33,23 +34,23 @@ export async function runReadOnly(
     },
   })
   if (targets.length === 0) {
-    const all = offeredBy(open, store)
+    const all = listOffered(open, store)
     await output.write(isJson ? readOnlyJson('tools', all) : listText(all, name))
     return 0
   }
-  const named = targets.map((target) => namedBy(target, open, store, isRevoking))
+  const named = targets.map((target) => selectOffered(target, open, store, isRevoking))
   const meant = [...new Set(named.flatMap(({ taken }) => taken))]
   const left = named.flatMap((each) => each.left).filter((tool) => !meant.some((each) => isSame(each, tool)))
   for (const server of new Set(meant.map((each) => each.server)))
     store.write(
       server,
-      changed(
+      updateApproved(
         store.read(server),
         meant.filter((each) => each.server === server),
         isRevoking,
       ),
     )
-  const now = offeredBy(open, store).filter((tool) => meant.some((each) => isSame(each, tool)))
+  const now = listOffered(open, store).filter((tool) => meant.some((each) => isSame(each, tool)))
   await output.write(
     isJson
       ? readOnlyJson(isRevoking ? 'revoked' : 'approved', now, left)
@@ -58,8 +59,8 @@ export async function runReadOnly(
   return 0
 }
 
-/** Tools as they are known now. What is held back is not among them: look at that first. */
-function offeredBy({ config, servers }: OpenServers, store: ReadOnlyStore): Offered[] {
+/** Lists the current tools. Quarantined tools are missing: they need their own approval first. */
+function listOffered({ config, servers }: OpenServers, store: ReadOnlyStore): Offered[] {
   const reports = new Map(servers.inspect().map((report) => [report.name, report]))
   return config.servers.flatMap((server) => {
     const report = reports.get(server.name)
@@ -75,7 +76,7 @@ function offeredBy({ config, servers }: OpenServers, store: ReadOnlyStore): Offe
         return {
           server,
           name: tool.name,
-          claim: claimOf(tool),
+          claim: readClaim(tool),
           print,
           isByConfig: server.readOnly.some((pattern) => matchesGlob(pattern, tool.name)),
           approval: before === undefined ? undefined : before === print ? 'same' : 'changed',
@@ -84,7 +85,7 @@ function offeredBy({ config, servers }: OpenServers, store: ReadOnlyStore): Offe
   })
 }
 
-function claimOf({ annotations }: McpTool): Offered['claim'] {
+function readClaim({ annotations }: McpTool): Offered['claim'] {
   if (!isRecord(annotations)) return 'nothing'
   const { readOnlyHint, destructiveHint } = annotations
   if (readOnlyHint === true && destructiveHint !== true) return 'read-only'
@@ -92,20 +93,20 @@ function claimOf({ annotations }: McpTool): Offered['claim'] {
 }
 
 /**
- * A tool that is named in full is taken whatever its server says. A server, or a pattern, means those of its tools of which the
- * server itself says that they are read-only: nobody approves by a star what they have not looked at.
+ * Selects the tools of a target. A full name selects the tool in any case. A server or pattern selects only tools that their
+ * server calls read-only, so that nobody approves other tools without reading their names.
  */
-function namedBy(target: string, open: OpenServers, store: ReadOnlyStore, isRevoking: boolean) {
-  const all = offeredBy(open, store)
-  const whole = all.filter((tool) => nameOf(tool) === target)
+function selectOffered(target: string, open: OpenServers, store: ReadOnlyStore, isRevoking: boolean) {
+  const all = listOffered(open, store)
+  const whole = all.filter((tool) => toolName(tool) === target)
   const fitting =
     whole.length > 0
       ? whole
-      : all.filter((tool) => matchesGlob(target, tool.server.name) || matchesGlob(target, nameOf(tool)))
+      : all.filter((tool) => matchesGlob(target, tool.server.name) || matchesGlob(target, toolName(tool)))
   if (fitting.length === 0)
     throw new Problem(
-      `There is no tool ${JSON.stringify(target)} that can be used.`,
-      'See them with: toolwell approve --read-only',
+      `No usable tool matches ${JSON.stringify(target)}.`,
+      'List the tools with: toolwell approve --read-only',
       { reason: 'unknown-target' },
     )
   if (isRevoking) return { taken: fitting.filter(({ approval }) => approval !== undefined), left: [] }
@@ -113,11 +114,79 @@ function namedBy(target: string, open: OpenServers, store: ReadOnlyStore, isRevo
   return { taken, left: fitting.filter((tool) => !taken.includes(tool)) }
 }
 
-function changed(before: ReadOnlyTools, tools: readonly Offered[], isRevoking: boolean): ReadOnlyTools {
+function updateApproved(
+  before: ReadOnlyTools,
+  tools: readonly Offered[],
+  isRevoking: boolean,
+): ReadOnlyTools {
   const others = Object.entries(before).filter(([name]) => !tools.some((tool) => tool.name === name))
   const added = isRevoking ? [] : tools.map(({ name, print }) => [name, print] as const)
   return Object.fromEntries([...others, ...added].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-const nameOf = ({ server, name }: Offered) => `${server.name}/${name}`
-const isSame = (one: Offered, other: Offered) => nameOf(one) === nameOf(other)
+const toolName = ({ server, name }: Offered) => `${server.name}/${name}`
+const isSame = (one: Offered, other: Offered) => toolName(one) === toolName(other)
+
+export interface Offered {
+  readonly server: ServerConfig
+  readonly name: string
+  /** The annotation of its server, shown to the user but not trusted. */
+  readonly claim: 'read-only' | 'changes things' | 'nothing'
+  readonly print: string
+  readonly isByConfig: boolean
+  /** `same`: this definition was approved. `changed`: an earlier one was. */
+  readonly approval: 'same' | 'changed' | undefined
+}
+
+const COLUMNS = [{ title: 'tool' }, { title: 'its server says' }, { title: 'read-only' }]
+
+function toolTable(tools: readonly Offered[]): string {
+  const lines = tools.map((tool) => [
+    visible(`${tool.server.name}/${tool.name}`),
+    tool.claim === 'nothing' ? '–' : tool.claim,
+    describeState(tool),
+  ])
+  return table(COLUMNS, lines)
+    .map((line) => `  ${line}\n`)
+    .join('')
+}
+
+function describeState({ isByConfig, approval }: Offered): string {
+  if (isByConfig) return 'by the config'
+  if (approval === 'same') return 'approved'
+  return approval === 'changed' ? 'no: it has changed since' : 'no'
+}
+
+/** `name`: the words that start this command. */
+export function listText(tools: readonly Offered[], name: string): string {
+  if (tools.length === 0) return 'There are no tools.\n'
+  return `${toolTable(tools)}\nApprove tools that change nothing with: ${name} approve --read-only SERVER/TOOL\n`
+}
+
+export function changedText(tools: readonly Offered[], isRevoking: boolean): string {
+  if (tools.length > 0)
+    return `${isRevoking ? 'No longer approved as read-only:' : 'Approved as read-only:'}\n${toolTable(tools)}`
+  return isRevoking ? 'None of these tools was approved as read-only.\n' : 'No tool was approved.\n'
+}
+
+export function leftText(left: readonly Offered[]): string {
+  if (left.length === 0) return ''
+  return `Not approved, because their servers do not call them read-only. To approve one, give its full name, SERVER/TOOL:\n${toolTable(left)}`
+}
+
+export function readOnlyJson(
+  key: 'tools' | 'approved' | 'revoked',
+  tools: readonly Offered[],
+  left: readonly Offered[] = [],
+): string {
+  const facts = (tool: Offered) => ({
+    server: tool.server.name,
+    tool: tool.name,
+    serverSays: tool.claim,
+    isApproved: tool.isByConfig || tool.approval === 'same',
+    by: tool.isByConfig ? 'config' : tool.approval === 'same' ? 'person' : null,
+    hasChanged: tool.approval === 'changed',
+  })
+  const value = { [key]: tools.map(facts), ...(key === 'approved' ? { left: left.map(facts) } : {}) }
+  return `${JSON.stringify(value, null, 2)}\n`
+}

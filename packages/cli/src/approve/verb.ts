@@ -1,12 +1,11 @@
-/** `toolwell approve`: shows what waits, one diff after the other, and asks. */
-import { despiteFindings } from '../lock/despite-findings.js'
+/** `toolwell approve`: shows changes of servers, one diff after the other, and asks. */
 import { usageProblem } from '../shared/problem.js'
-import { serverFlags, timeoutOf } from '../shared/servers/flags.js'
+import { despiteFindings, readTimeout, serverFlags } from '../shared/servers/flags.js'
 import { defineVerb } from '../shared/verb.js'
 
 export const approve = defineVerb({
   name: 'approve',
-  summary: 'Look at what has changed in servers, and approve it.',
+  summary: 'Review changes of servers, and approve them.',
   usage: [
     '[SERVER[/TOOL] …] [--yes] [--config FILE]',
     '--read-only [SERVER[/TOOL] …] [--revoke] [--config FILE]',
@@ -16,50 +15,50 @@ export const approve = defineVerb({
     config: serverFlags.config,
     'read-only': {
       type: 'boolean',
-      description: 'Tools that change nothing: those named are approved for tool_read of the gateway.',
+      description: 'Approve the named tools as read-only, for tool_read of the gateway.',
     },
-    revoke: { type: 'boolean', description: 'Takes that back. Only with --read-only.' },
-    yes: { type: 'boolean', description: 'Take what is named without asking, on a terminal too.' },
+    revoke: { type: 'boolean', description: 'Revoke the approval. Only with --read-only.' },
+    yes: { type: 'boolean', description: 'Approve the named changes without asking.' },
     'despite-findings': despiteFindings,
-    json: { type: 'boolean', description: 'The answer as JSON. Nothing is asked.' },
+    json: { type: 'boolean', description: 'Print the result as JSON. Asks nothing.' },
     timeout: serverFlags.timeout,
   },
   notes: [
-    'Every server is started and listed, and compared with toolwell.lock, or with what it was when first seen where there\nis no lock. On a terminal each change is shown, and asked about: y takes it, n leaves it, all takes it and the rest,\nquit stops. With names, only those are shown and asked about; * stands for any characters. Without a terminal, names\napprove. What has hard findings of the scan is left, unless --despite-findings is given. Programs that run notice\nwithin a second.',
-    'With --read-only, nothing is compared: without names, every tool is shown with what its server says of it. A tool that\nis named in full is approved whatever its server says; a server or a pattern means those of its tools that the\nserver calls read-only. An approval holds for the tool as it is: one that changes has to be approved again.',
+    'Starts and lists every server, and compares it with toolwell.lock. Without a lock, it compares with the first definitions\nit saw. On a terminal it shows each change and asks: y approves it, n skips it, all approves it and the rest, quit stops.\nGive names to see only those changes; * matches any characters. Without a terminal, the named changes are approved.\nDefinitions with hard findings need --despite-findings. Running programs notice an approval within a second.',
+    'With --read-only and no names, it lists every tool and whether its server calls it read-only. A full name approves that\ntool. A server or a pattern approves only tools that their server calls read-only. If a tool changes, approve it again.',
   ],
   examples: [
-    { line: 'toolwell approve', about: 'one change after the other' },
+    { line: 'toolwell approve', about: 'review one change after the other' },
     {
       line: 'toolwell approve github/create_issue',
-      about: 'shows one tool, asks, and takes it as it is now',
+      about: 'review one tool',
     },
-    { line: "toolwell approve --read-only 'files/read_*'", about: 'tool_read may call these' },
-    { line: 'toolwell approve --json', about: 'what waits, for a program; nothing is approved' },
+    { line: "toolwell approve --read-only 'files/read_*'", about: 'let tool_read call these tools' },
+    { line: 'toolwell approve --json', about: 'list the changes for a program, and approve nothing' },
   ],
   exits: {
-    0: 'Nothing waits any more, or what was named is approved.',
-    1: 'Something still waits, or was left because of what the scan found.',
-    2: 'Wrong flags or names, no config, or a file that cannot be read or written.',
+    0: 'No change waits for approval, or the named ones were approved.',
+    1: 'A change still waits, or was not approved because of findings.',
+    2: 'Wrong flags or names, no config, or an unreadable or unwritable file.',
   },
   async run(flags, terminal) {
-    const timeout = timeoutOf(flags.timeout)
+    const timeout = readTimeout(flags.timeout)
     const isReadOnly = flags['read-only'] === true
     const isRevoking = flags.revoke === true
     const isJson = flags.json === true
     if (isRevoking && (!isReadOnly || flags._.length === 0))
       throw usageProblem(
-        '--revoke takes back what was approved as read-only.',
+        '--revoke needs --read-only and a name.',
         'Write: toolwell approve --read-only --revoke SERVER[/TOOL]',
       )
     const isSure = flags.yes === true
     const isDespiteFindings = flags['despite-findings'] === true
     if (isSure && flags._.length === 0)
-      throw usageProblem('--yes takes what is named.', 'Write: toolwell approve --yes SERVER[/TOOL]')
+      throw usageProblem('--yes needs a name.', 'Write: toolwell approve --yes SERVER[/TOOL]')
     if (isReadOnly && (isSure || isDespiteFindings))
       throw usageProblem(
-        `${isSure ? '--yes' : '--despite-findings'} and --read-only do not go together.`,
-        'Leave one of them out.',
+        `${isSure ? '--yes' : '--despite-findings'} and --read-only cannot be combined.`,
+        'Remove one of them.',
       )
     const { withServers } = await import('../shared/servers/with-servers.js')
     if (isReadOnly) {

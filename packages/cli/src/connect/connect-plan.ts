@@ -1,61 +1,65 @@
-/** What `connect` would change, in which file. Nothing is written here. */
+/** Plans the changes of `connect`. Writes nothing. */
 import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
 import { type ConfigProblem, defaultConfigFiles, loadConfig, type ServerConfig } from '@toolwell/mcp'
-import { type Addition, planOf } from '../import/plan.js'
-import { readTarget } from '../import/target.js'
-import type { OwnFile } from '../shared/clients/clients.js'
-import { commandLineOf, ENTRY_NAME, entryLine, entryOf, isOurs } from '../shared/clients/entry.js'
-import { entryIn } from '../shared/clients/entry-in.js'
-import { parseClient } from '../shared/clients/parse-client.js'
+import { type Addition, planImport, readTarget } from '../import/plan.js'
+import type { UserFile } from '../shared/clients/clients.js'
 import {
   type ClientServers,
-  entriesOf,
-  type Knowledge,
+  type EntryChecks,
+  listEntries,
+  parseClient,
   readTable,
   valueAt,
 } from '../shared/clients/read-client.js'
-import { shapeOf } from '../shared/clients/shapes.js'
+import { findShape } from '../shared/clients/shapes.js'
+import {
+  createEntry,
+  ENTRY_NAME,
+  entryCommand,
+  readCommandLine,
+  readToolwellEntry,
+  startsToolwell,
+} from '../shared/clients/toolwell-entry.js'
 import type { Terminal } from '../shared/terminal.js'
-import { type ClientState, readState, textOf } from './client-file.js'
+import { type ClientState, decodeText, readState } from './client-files.js'
 import type { NewEntry, Table } from './edit/change.js'
-import { changeServers, sourceOf } from './edit/change-servers.js'
-import { Refusal, refusalIn } from './edit/refusal.js'
-import { narrowerNotes } from './narrower.js'
+import { asRefusal, Refusal } from './edit/change.js'
+import { changeServers, entrySource } from './edit/change-servers.js'
+import { explainProblem, overrideNotes } from './notes.js'
 import type { ClientRecord, Records, TakenEntry } from './records.js'
 import { restore } from './restore.js'
-import { whyItStays } from './why-it-stays.js'
 
-/** Where imported servers go, in toolwell.json. */
+/** The servers in toolwell.json. */
 export const SERVERS: Table = { path: ['mcpServers'], isList: false }
 
 export interface ClientPlan {
-  readonly from: OwnFile
+  readonly from: UserFile
   readonly state: ClientState
   readonly table: Table
-  /** The bytes that `undo` gives back. */
+  /** The content that `undo` restores. */
   readonly base: Buffer | undefined
   readonly next: Buffer
   readonly taken: readonly TakenEntry[]
-  /** Those of them that were taken before, and are not in the file. */
+  /** Servers that an earlier connect moved. */
   readonly earlier: ReadonlySet<string>
-  /** The entry of Toolwell that was there before any connect. */
+  /** The Toolwell entry from before the first connect. */
   readonly ownBefore: NewEntry | undefined
-  /** The bytes that `undo` gives back have what was changed since the first connect. */
+  /** `base` includes changes made after the first connect. */
   readonly isRebased: boolean
-  /** What the entry of Toolwell that is there starts, where it is another command line. */
+  /** The command line of an existing Toolwell entry, if it differs. */
   readonly replaced: string | undefined
-  /** Servers that are left where they are, and why. */
+  /** Servers that stay in the client, with the reason. */
   readonly stays: ReadonlyMap<string, string>
-  /** What else is to be known. */
+  /** Notes for the user. */
   readonly notes: readonly string[]
-  /** Nothing is to be written. */
+  /** The file does not need to change. */
   readonly isDone: boolean
 }
 
 export interface RefusedClient {
-  readonly from: OwnFile
+  readonly from: UserFile
   readonly refusal: Refusal
 }
 
@@ -75,9 +79,9 @@ export interface ConnectPlan {
 }
 
 export interface PlanOptions {
-  readonly targets: readonly OwnFile[]
+  readonly targets: readonly UserFile[]
   readonly records: Records
-  readonly known: Knowledge
+  readonly known: EntryChecks
   readonly profile: string | undefined
 }
 
@@ -91,13 +95,13 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
     try {
       return [openClient(from, options, records, options.targets.slice(0, at))]
     } catch (error) {
-      refused.push({ from, refusal: refusalIn(error) })
+      refused.push({ from, refusal: asRefusal(error) })
       return []
     }
   })
   const knownName = (from: unknown, name: string) =>
     opened.find((each) => each.from === from)?.record?.taken.find((each) => each.name === name)?.as
-  const plan = planOf(
+  const plan = planImport(
     opened.map(({ found }) => found),
     target.servers,
     knownName,
@@ -120,13 +124,13 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
         const { server } = problem
         return [
           server,
-          whyItStays(
+          explainProblem(
             problem,
             plan.add.find(({ name }) => name === server),
           ),
         ] as const
       })
-      // Of several, the first one counts.
+      // Keep the first problem of each server.
       .reverse(),
   )
   const add = plan.add.filter(({ name }) => !wrong.has(name))
@@ -136,11 +140,11 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
     try {
       return [planClient(each, placed, wrong, options, terminal)]
     } catch (error) {
-      refused.push({ from: each.from, refusal: refusalIn(error) })
+      refused.push({ from: each.from, refusal: asRefusal(error) })
       return []
     }
   })
-  // Servers of a file that is refused stay there, and nowhere else.
+  // Servers of a refused file are not added.
   const used = new Set(clients.flatMap(({ taken }) => taken.map(({ as }) => as)))
   const needed = add.filter(({ name }) => used.has(name))
   const last = needed.length === add.length ? { next, config } : read(needed)
@@ -160,7 +164,7 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
 }
 
 interface OpenedClient {
-  readonly from: OwnFile
+  readonly from: UserFile
   readonly state: ClientState
   readonly record: ClientRecord | undefined
   readonly base: Buffer | undefined
@@ -171,27 +175,27 @@ interface OpenedClient {
   readonly found: ClientServers
 }
 
-/** A file that is connected already is looked at as it would be without. */
+/** Reads a client's file. If it is connected, uses its content without our entry. */
 function openClient(
-  from: OwnFile,
+  from: UserFile,
   { records, known }: PlanOptions,
   all: readonly ClientRecord[],
-  earlier: readonly OwnFile[],
+  earlier: readonly UserFile[],
 ): OpenedClient {
   const state = readState(from.file)
-  const twin = earlier.find((each) => samePlace(each, state.real))
-  if (twin) throw new Refusal(`it is the same file as that of ${twin.label}`, 'Nothing needs to be done')
+  const same = earlier.find((each) => samePlace(each, state.real))
+  if (same) throw new Refusal(`it is the same file as that of ${same.label}`, 'Nothing to do')
   const record = all.find(({ real }) => real === state.real)
   const restored = record && restore(record, state.bytes, records.before(record))
   const base = restored ? restored.bytes : state.bytes
   const isRebased = restored?.how === 'merged' || record?.isRebased === true
-  const shape = shapeOf(from.shape)
+  const shape = findShape(from.shape)
   if (base === undefined && shape.older !== undefined && existsSync(join(dirname(from.file), shape.older)))
     throw new Refusal(
-      `a new file would hide the ${shape.older} beside it`,
-      `Let ${from.label} move to ${basename(from.file)} first, or write the entry yourself`,
+      `a new file would override ${shape.older} in the same folder`,
+      `Migrate ${from.label} to ${basename(from.file)} first, or write the entry yourself`,
     )
-  const text = textOf(base) ?? shape.blank ?? ''
+  const text = decodeText(base) ?? shape.blank ?? ''
   const parsed = parseClient(text, shape.format, from.file)
   if ('problem' in parsed) throw new Refusal(parsed.problem.message, 'Fix the file', parsed.problem.line)
   const { value } = parsed
@@ -214,7 +218,7 @@ function isPresent(value: unknown): boolean {
   return isRecord(value) || Array.isArray(value)
 }
 
-function samePlace(other: OwnFile, real: string): boolean {
+function samePlace(other: UserFile, real: string): boolean {
   try {
     return readState(other.file).real === real
   } catch {
@@ -229,36 +233,36 @@ function planClient(
   { known, profile }: PlanOptions,
   { program, folder }: Terminal,
 ): ClientPlan {
-  const { format } = shapeOf(from.shape)
-  const entries = new Map(entriesOf(valueAt(value, table.path)).map(({ name, entry }) => [name, entry]))
-  if (entries.has(ENTRY_NAME) && !isOurs(entries.get(ENTRY_NAME)))
+  const { format } = findShape(from.shape)
+  const entries = new Map(listEntries(valueAt(value, table.path)).map(({ name, entry }) => [name, entry]))
+  if (entries.has(ENTRY_NAME) && !startsToolwell(entries.get(ENTRY_NAME)))
     throw new Refusal(
-      `an entry called ${ENTRY_NAME} is there already, and it does not start this command`,
+      `it has an entry called ${ENTRY_NAME} that does not start this command`,
       'Rename or remove that entry',
     )
   const stays = new Map([...found.refused].filter(([name]) => name !== ENTRY_NAME))
   const taken: TakenEntry[] = []
   for (const name of found.servers.keys()) {
     const as = placed.get(name)
-    // What was taken over before stays so, also where a variable is not set for once.
+    // A server that was moved before stays moved, even if a variable is not set now.
     const isKnown = record?.taken.some((each) => each.name === name) === true
     const why = as === undefined || isKnown ? undefined : wrong.get(as)
     if (as === undefined)
-      stays.set(name, 'toolwell.json has another server of that name. Rename one of the two')
+      stays.set(name, 'toolwell.json has another server with that name. Rename one of them')
     else if (why !== undefined) stays.set(name, why)
     else
       taken.push({
         as,
-        ...newEntry(name, entries.get(name), sourceOf(text, format, table, name), table),
+        ...newEntry(name, entries.get(name), entrySource(text, format, table, name), table),
       })
   }
-  const now = record ? namesIn(textOf(state.bytes) ?? '', format, table) : new Set(entries.keys())
-  const line = entryLine(program, profile)
-  const entry = entryIn(from)
-  const there = isOurs(entry) ? commandLineOf(entry).join(' ') : ''
+  const now = record ? namesIn(decodeText(state.bytes) ?? '', format, table) : new Set(entries.keys())
+  const line = entryCommand(program, profile)
+  const entry = readToolwellEntry(from)
+  const there = startsToolwell(entry) ? readCommandLine(entry).join(' ') : ''
   const next = changeServers(text, format, table, {
     remove: [...taken.map(({ name }) => name), ...(entries.has(ENTRY_NAME) ? [ENTRY_NAME] : [])],
-    add: [{ name: ENTRY_NAME, value: entryOf(from.shape, line) }],
+    add: [{ name: ENTRY_NAME, value: createEntry(from.shape, line) }],
   })
   const bytes = Buffer.from(next, 'utf8')
   return {
@@ -270,25 +274,25 @@ function planClient(
     taken,
     earlier: new Set(taken.map(({ name }) => name).filter((name) => !now.has(name))),
     ownBefore: entries.has(ENTRY_NAME)
-      ? newEntry(ENTRY_NAME, entries.get(ENTRY_NAME), sourceOf(text, format, table, ENTRY_NAME), table)
+      ? newEntry(ENTRY_NAME, entries.get(ENTRY_NAME), entrySource(text, format, table, ENTRY_NAME), table)
       : undefined,
     isRebased,
     replaced: there === '' || there === line.join(' ') ? undefined : there,
     stays,
     notes: [
       ...(known.isOff(from, ENTRY_NAME)
-        ? [`${from.label} starts only some servers, by a list of its own: add "${ENTRY_NAME}" to it.`]
+        ? [`${from.label} starts only the servers in its list of enabled servers: add "${ENTRY_NAME}" to it.`]
         : []),
-      ...narrowerNotes(from, value, folder, line),
+      ...overrideNotes(from, value, folder, line),
     ],
     isDone: state.bytes !== undefined && bytes.equals(state.bytes),
   }
 }
 
-/** Of the file as it is. */
+/** Names of the servers in a text. */
 function namesIn(text: string, format: 'json' | 'toml' | 'yaml', { path }: Table): ReadonlySet<string> {
   const parsed = parseClient(text, format, '')
-  return new Set('value' in parsed ? entriesOf(valueAt(parsed.value, path)).map(({ name }) => name) : [])
+  return new Set('value' in parsed ? listEntries(valueAt(parsed.value, path)).map(({ name }) => name) : [])
 }
 
 function newEntry(name: string, entry: unknown, source: string | undefined, { isList }: Table): NewEntry {

@@ -1,21 +1,21 @@
-/** What was changed where, with the bytes from before: in the user's folder for data, for its owner alone. */
+/** Records of connected clients and copies of their files, in the user's data folder, readable by the owner only. */
 import { createHash, randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
-import { makeFolder } from '@toolwell/core/internal/node'
+import { makeFolder, withFileLock } from '@toolwell/core/internal/node'
 import { defaultFirstUseFolder } from '@toolwell/mcp/internal'
 import { SHAPES, type ShapeName } from '../shared/clients/shapes.js'
 import { Problem } from '../shared/problem.js'
 import type { Terminal } from '../shared/terminal.js'
-import { digestOf } from './client-file.js'
+import { digestBytes } from './client-files.js'
 import type { NewEntry, Table } from './edit/change.js'
 
 const FORMAT = 1
 
-/** A server that was taken over. */
+/** A server that was moved to toolwell.json. */
 export interface TakenEntry extends NewEntry {
-  /** What it is called in toolwell.json. */
+  /** Its name in toolwell.json. */
   readonly as: string
 }
 
@@ -24,46 +24,46 @@ export interface ClientRecord {
   readonly client: string
   readonly label: string
   readonly shape: ShapeName
-  /** As it was named, and where links led to. */
+  /** The path, and the target if it is a link. */
   readonly file: string
   readonly real: string
   readonly table: Table
-  /** Digests of the bytes; without `before` there was no file. */
+  /** Digests of the content. Without `before`, the file did not exist. */
   readonly before?: string
   readonly after: string
-  /** The uppermost folder that was made with the file. */
+  /** The topmost folder that was created with the file. */
   readonly made?: string
   readonly taken: readonly TakenEntry[]
-  /** The entry of Toolwell that was there before, from `npm start` say. */
+  /** An earlier Toolwell entry, for example of `npm start`. */
   readonly replaced?: NewEntry
-  /** The bytes from before are of the last connect: the file was changed between it and the first. */
+  /** The copy is from the last connect, because the file changed after the first one. */
   readonly isRebased?: true
-  /** Permissions of the file, for where it is gone. */
+  /** Permissions of the file, in case it is deleted. */
   readonly mode?: number
 }
 
-/** What was added to toolwell.json. */
+/** Servers added to toolwell.json. */
 export interface ServersRecord {
   readonly format: typeof FORMAT
   readonly file: string
   readonly before?: string
   readonly after: string
   readonly made?: string
-  /** By name: the digest of the entry, so that a changed one is known as the user's own. */
+  /** Name to digest of the entry. An entry with another digest was changed by the user. */
   readonly added: Readonly<Record<string, string>>
 }
 
 export interface Records {
   readonly folder: string
   clients(): ClientRecord[]
-  /** The bytes from before; undefined where there was no file. */
+  /** The earlier content; undefined if the file did not exist. */
   before(record: { readonly before?: string }): Buffer | undefined
   write(record: ClientRecord, before: Buffer | undefined): void
   remove(record: ClientRecord): void
   servers(): ServersRecord | undefined
   writeServers(record: ServersRecord, before: Buffer | undefined): void
   removeServers(): void
-  /** Keeps what is about to be lost of a client's file; gives the path. */
+  /** Saves a copy of a file that is about to be overwritten, and returns its path. */
   keep(client: string, bytes: Buffer): string
 }
 
@@ -78,7 +78,7 @@ export function openRecords(folder: string): Records {
     inside(`client-${createHash('sha256').update(real).digest('hex').slice(0, 32)}.json`)
   const serversFile = inside('servers.json')
   const readAll = () => clientFiles(folder).map((name) => read(inside(name), isClientRecord))
-  /** Copies that no record names any more, and what a run that was killed has left. */
+  /** Deletes unused copies and drafts of killed runs. */
   const sweep = () => {
     const used = [...readAll(), readServers()].flatMap((each) =>
       each?.before === undefined ? [] : [backupOf(each.before)],
@@ -92,7 +92,7 @@ export function openRecords(folder: string): Records {
     namesIn(folder).includes('servers.json') ? read(serversFile, isServersRecord) : undefined
   const store = (file: string, record: ClientRecord | ServersRecord, before: Buffer | undefined) => {
     makeFolder(folder, 0o700)
-    // The bytes first: a record without them would be a promise that cannot be kept.
+    // Write the copy first, because a record needs it.
     if (before && record.before !== undefined) writeWhole(backupOf(record.before), before)
     writeWhole(file, `${JSON.stringify(record, null, 2)}\n`)
     sweep()
@@ -105,12 +105,12 @@ export function openRecords(folder: string): Records {
       const file = backupOf(before)
       try {
         const bytes = readFileSync(file)
-        if (digestOf(bytes) === before) return bytes
+        if (digestBytes(bytes) === before) return bytes
       } catch {
-        // Told below.
+        // Reported below.
       }
       throw new Problem(
-        `The copy from before, ${file}, is missing or damaged.`,
+        `The copy ${file} is missing or damaged.`,
         `Restore it, or edit the client's file by hand and delete ${folder}.`,
         { reason: 'damaged' },
       )
@@ -127,7 +127,7 @@ export function openRecords(folder: string): Records {
       sweep()
     },
     keep(client, bytes) {
-      const file = inside(`overwritten-${client}-${(digestOf(bytes) ?? '').slice(0, 16)}`)
+      const file = inside(`overwritten-${client}-${(digestBytes(bytes) ?? '').slice(0, 16)}`)
       makeFolder(folder, 0o700)
       writeWhole(file, bytes)
       return file
@@ -154,8 +154,8 @@ function read<T>(file: string, isValid: (value: unknown) => value is T): T {
   }
   if (isValid(value)) return value
   throw new Problem(
-    `${file} is damaged, or was written by a newer version.`,
-    'Use that version; or delete the file, and the client keeps its config as it is.',
+    `${file} is damaged or was written by a newer version.`,
+    'Use that version, or delete the file. The config of the client does not change.',
     { reason: 'damaged' },
   )
 }
@@ -176,7 +176,7 @@ function isServersRecord(value: unknown): value is ServersRecord {
   return isRecord(value) && value.format === FORMAT && typeof value.file === 'string' && isRecord(value.added)
 }
 
-/** Values of environment and headers are in it. */
+/** Writes atomically, for the owner only: the content includes values of environment variables and headers. */
 function writeWhole(file: string, content: string | Buffer): void {
   const draft = `${file}.${randomUUID()}.tmp`
   try {
@@ -187,8 +187,28 @@ function writeWhole(file: string, content: string | Buffer): void {
     const { code = '' } = cause as NodeJS.ErrnoException
     throw new Problem(
       `${file} cannot be written (${code}).`,
-      'Check that its folder may be written to. No client was changed.',
+      'Check the permissions of its folder. No client was changed.',
       { cause, reason: 'unwritable' },
+    )
+  }
+}
+
+/** Runs `task` while no other `connect` or `undo` writes. */
+export async function withLock<T>({ folder }: Records, task: () => Promise<T>): Promise<T> {
+  let isMine = false
+  try {
+    makeFolder(folder, 0o700)
+    return await withFileLock(join(folder, 'connect'), () => {
+      isMine = true
+      return task()
+    })
+  } catch (error) {
+    if (isMine) throw error
+    const { message, code } = error as NodeJS.ErrnoException
+    throw new Problem(
+      `${folder} is not usable: ${code ?? message}. Nothing was written.`,
+      'Check that the folder is writable, and that no other connect or undo is running.',
+      { reason: 'unwritable', cause: error },
     )
   }
 }

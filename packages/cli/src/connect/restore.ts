@@ -1,67 +1,63 @@
-/** A client's file as it was before it was connected: to the byte where that is possible, otherwise with what was changed since. */
+/** Restores a client's file to its state before connect: byte for byte if possible, otherwise with the later changes. */
 import { canonicalJson } from '@toolwell/core/internal'
-import { ENTRY_NAME, isOurs } from '../shared/clients/entry.js'
-import { parseClient } from '../shared/clients/parse-client.js'
-import { entriesOf, valueAt } from '../shared/clients/read-client.js'
-import { type Fields, shapeOf } from '../shared/clients/shapes.js'
-import { digestOf, textOf } from './client-file.js'
-import { changeServers, saysTheSame, valueAfter } from './edit/change-servers.js'
-import { Refusal } from './edit/refusal.js'
+import { listEntries, parseClient, valueAt } from '../shared/clients/read-client.js'
+import { type Fields, findShape } from '../shared/clients/shapes.js'
+import { ENTRY_NAME, startsToolwell } from '../shared/clients/toolwell-entry.js'
+import { decodeText, digestBytes } from './client-files.js'
+import { Refusal } from './edit/change.js'
+import { changeServers, isSameConfig, valueAfter } from './edit/change-servers.js'
 import type { ClientRecord, TakenEntry } from './records.js'
 
 export interface Restored {
-  /** Undefined: there is to be no file. */
+  /** Undefined if the file is to be deleted. */
   readonly bytes: Buffer | undefined
-  /** `exact`: every byte as before. `merged`: with what was changed since. */
+  /** `exact`: the earlier bytes. `merged`: with later changes. */
   readonly how: 'exact' | 'merged'
-  /** Servers that are put back into a file that was changed since. */
+  /** Servers that are added to a changed file again. */
   readonly back: readonly string[]
 }
 
-/** Throws `Refusal` where what was changed since is in the way. */
+/** Throws `Refusal` if later changes conflict. */
 export function restore(
   record: ClientRecord,
   current: Buffer | undefined,
   before: Buffer | undefined,
 ): Restored {
   const exact: Restored = { bytes: before, how: 'exact', back: [] }
-  const digest = digestOf(current)
+  const digest = digestBytes(current)
   if (digest === record.after || digest === record.before) return exact
   if (current === undefined)
-    throw new Refusal(
-      'the file is gone since it was connected',
-      'To have it back as it was before, add --overwrite',
-    )
-  const { format, blank = '' } = shapeOf(record.shape)
+    throw new Refusal('the file was deleted after it was connected', 'To restore it, add --overwrite')
+  const { format, blank = '' } = findShape(record.shape)
   const { table, taken, replaced } = record
-  const now = parsed(textOf(current) ?? '', format)
-  // Only written anew: what it says is what was written.
-  const was = parsed(textOf(before) ?? blank, format)
-  const entries = new Map(entriesOf(valueAt(now, table.path)).map(({ name, entry }) => [name, entry]))
+  const now = parse(decodeText(current) ?? '', format)
+  // If only the formatting changed, the earlier bytes are restored.
+  const was = parse(decodeText(before) ?? blank, format)
+  const entries = new Map(listEntries(valueAt(now, table.path)).map(({ name, entry }) => [name, entry]))
   const ours = entries.get(ENTRY_NAME)
   const written = valueAfter(was, table, {
     remove: [ENTRY_NAME, ...taken.map(({ name }) => name)],
     add: ours === undefined ? [] : [{ name: ENTRY_NAME, value: ours }],
   })
-  const isForeign = ours !== undefined && !isOurs(ours)
-  if (!isForeign && saysTheSame(now, written, table)) return exact
+  const isForeign = ours !== undefined && !startsToolwell(ours)
+  if (!isForeign && isSameConfig(now, written, table)) return exact
   if (isForeign)
     throw new Refusal(
-      `its entry ${ENTRY_NAME} is no longer the one that was written`,
-      'Remove or rename that entry, or add --overwrite to have the file as it was before',
+      `its entry ${ENTRY_NAME} was changed`,
+      'Remove or rename that entry, or add --overwrite to restore the file',
     )
-  const { conflict, back } = putBack(taken, entries, table.isList)
+  const { conflict, back } = compareTaken(taken, entries, table.isList)
   if (conflict !== undefined)
     throw new Refusal(
-      `another server is called ${JSON.stringify(conflict)} there now, as one that was taken over`,
-      'Rename that one, or add --overwrite to have the file as it was before',
+      `it now has another server called ${JSON.stringify(conflict)}, the name of a moved server`,
+      'Rename that server, or add --overwrite to restore the file',
     )
-  // Whoever has taken the entry out does not want the one from before it either.
+  // If the user removed our entry, an earlier Toolwell entry is not restored either.
   const all = ours === undefined || !replaced ? back : [...back, replaced]
   const change = { remove: ours === undefined ? [] : [ENTRY_NAME], add: all }
-  const text = changeServers(textOf(current) ?? '', format, table, change)
-  // A file that was made for the entry alone goes with it.
-  const isEmpty = before === undefined && saysTheSame(parsed(text, format), was, table)
+  const text = changeServers(decodeText(current) ?? '', format, table, change)
+  // Delete a file that connect created.
+  const isEmpty = before === undefined && isSameConfig(parse(text, format), was, table)
   return {
     bytes: isEmpty ? undefined : Buffer.from(text, 'utf8'),
     how: 'merged',
@@ -69,8 +65,8 @@ export function restore(
   }
 }
 
-/** Those that are not there again already. */
-function putBack(
+/** Finds moved servers that are missing in the file, and one whose name is in use by another server. */
+function compareTaken(
   taken: readonly TakenEntry[],
   entries: ReadonlyMap<string, unknown>,
   isList: boolean,
@@ -84,9 +80,9 @@ function putBack(
   return { conflict: other?.name, back }
 }
 
-function parsed(text: string, format: 'json' | 'toml' | 'yaml'): Fields {
+function parse(text: string, format: 'json' | 'toml' | 'yaml'): Fields {
   const found = parseClient(text, format, '')
   if ('value' in found) return found.value
   const { message, line } = found.problem
-  throw new Refusal(message, 'Fix the file, or add --overwrite to have it as it was before', line)
+  throw new Refusal(message, 'Fix the file, or add --overwrite to restore it', line)
 }

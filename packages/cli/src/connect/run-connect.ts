@@ -1,23 +1,21 @@
-/** Plans, shows, asks, and writes: twice planned, because a file may change while its owner reads. */
+/** Plans a connect, shows it, asks, and writes. Plans again before it writes, because a file may have changed. */
 import { platform } from 'node:os'
+import { dropUndefined } from '@toolwell/core/internal'
 import { defaultConfigFiles } from '@toolwell/mcp'
-import { nearPath } from '../import/text.js'
-import { askYes, isScreen } from '../shared/ask-yes.js'
-import { homeOf } from '../shared/clients/clients.js'
-import { entryLine } from '../shared/clients/entry.js'
-import { knowItself } from '../shared/clients/itself.js'
-import { switchesOf } from '../shared/clients/switches.js'
+import { shortenPath } from '../import/text.js'
+import { findHome } from '../shared/clients/clients.js'
+import { readSwitches } from '../shared/clients/disabled-servers.js'
+import { createGatewayCheck, entryCommand } from '../shared/clients/toolwell-entry.js'
+import { plural } from '../shared/layout.js'
 import { Problem } from '../shared/problem.js'
-import { plural } from '../shared/table.js'
-import { painter, type Terminal } from '../shared/terminal.js'
+import { askYes, isInteractive, painter, type Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
-import { type ConnectPlan, planConnect, type RefusedClient } from './connect-plan.js'
-import { Refusal } from './edit/refusal.js'
-import { openRecords, recordsFolder } from './records.js'
-import { targetsOf } from './targets.js'
+import { digestBytes, findTargets, replaceFile, sweepDrafts } from './client-files.js'
+import { type ClientPlan, type ConnectPlan, planConnect, type RefusedClient } from './connect-plan.js'
+import { asRefusal, Refusal } from './edit/change.js'
+import { type ClientRecord, openRecords, type Records, recordsFolder, withLock } from './records.js'
+import { addServers, planPrune, prune } from './servers-file.js'
 import { connectJson, connectText, question, refusalText } from './text.js'
-import { withLock } from './with-lock.js'
-import { type Connected, writeConnect } from './write-connect.js'
 
 export interface ConnectOptions {
   readonly clients: readonly string[]
@@ -30,30 +28,30 @@ export interface ConnectOptions {
 export async function runConnect(options: ConnectOptions, terminal: Terminal): Promise<ExitCode> {
   const { output, errors, env, folder, program, name } = terminal
   const { profile, isDryRun, isYes, isJson } = options
-  const home = homeOf(env)
-  const targets = targetsOf({ home, folder, platform: platform(), env }, options.clients)
+  const home = findHome(env)
+  const targets = findTargets({ home, folder, platform: platform(), env }, options.clients)
   const records = openRecords(recordsFolder(env))
-  const known = { isOff: switchesOf({ home, folder, env }), isItself: await knowItself(terminal) }
+  const known = { isOff: readSwitches({ home, folder, env }), isGateway: await createGatewayCheck(terminal) }
   const plan = () => {
     try {
       return planConnect({ targets, records, known, profile }, terminal)
     } catch (error) {
-      return told(defaultConfigFiles(folder, env)[0]?.path ?? '')(error)
+      return throwAsProblem(defaultConfigFiles(folder, env)[0]?.path ?? '')(error)
     }
   }
   const shown = plan()
   if (profile !== undefined && !shown.profiles.includes(profile))
     throw new Problem(
-      `There is no profile ${JSON.stringify(profile)} in ${shown.servers.file}, and clients would fail. Nothing was written.`,
+      `Unknown profile ${JSON.stringify(profile)} in ${shown.servers.file}. Nothing was written.`,
       shown.profiles.length === 0
-        ? 'It has none: add it to "profiles" there first.'
+        ? 'Add the profile to "profiles" in that file first.'
         : `Known: ${shown.profiles.join(', ')}.`,
       { reason: 'unknown-profile' },
     )
   const isOpen = shown.clients.some(({ isDone }) => !isDone)
   if (!isJson)
     await output.write(
-      connectText(shown, entryLine(program, profile), { home, folder }, painter(output, env)),
+      connectText(shown, entryCommand(program, profile), { home, folder }, painter(output, env)),
     )
   const isWanted =
     !isDryRun && isOpen && (isYes || (!isJson && (await askYes(question(shown.clients, name), terminal))))
@@ -63,21 +61,23 @@ export async function runConnect(options: ConnectOptions, terminal: Terminal): P
       const again = plan()
       if (!isSame(shown, again))
         throw new Problem(
-          'A file was changed while the preview was shown. Nothing was written.',
-          `Look at it again with: ${name} connect`,
+          'A file changed after the preview. Nothing was written.',
+          `Show the preview again with: ${name} connect`,
           { reason: 'changed' },
         )
-      return writeConnect(again, records).catch(told(again.servers.file))
+      return writeConnect(again, records).catch(throwAsProblem(again.servers.file))
     })
   const refused = [...shown.refused, ...done.refused]
   if (isJson) await output.write(connectJson(shown, refused, isWanted, records.folder))
   else if (isWanted)
-    await output.write(doneText(done, nearPath(records.folder, { home, folder }), name) + exceptText(refused))
+    await output.write(
+      doneText(done, shortenPath(records.folder, { home, folder }), name) + exceptText(refused),
+    )
   for (const { from, refusal } of isJson ? refused : done.refused)
     await errors.write(`toolwell: ${from.file}: ${refusalText(refusal)}\n`)
   if (!isWanted && isOpen && !isDryRun)
     await errors.write(
-      `toolwell: Nothing was written. ${isJson || !isScreen(terminal) ? 'Write it with --yes.' : ''}\n`,
+      `toolwell: Nothing was written.${isJson || !isInteractive(terminal) ? ' To write it, add --yes.' : ''}\n`,
     )
   return refused.length > 0 || (isOpen && !isWanted && !isDryRun) ? 1 : 0
 }
@@ -87,14 +87,13 @@ function doneText({ written }: Connected, copies: string, name: string): string 
   const labels = [...new Set(changed.map(({ from }) => from.label))].join(', ')
   const moved = new Set(changed.flatMap(({ taken }) => taken.map(({ as }) => as))).size
   return labels === ''
-    ? '\nNothing was left to do: all of it was connected in the meantime.\n'
-    : `\nConnected: ${labels}, with ${plural(moved, 'server')} behind Toolwell. Restart ${changed.length === 1 ? 'it' : 'them'}.\nCopies of the files are in ${copies}. To go back: ${name} undo\n`
+    ? '\nNothing to do: another process has connected the clients.\n'
+    : `\nConnected: ${labels}, with ${plural(moved, 'server')} behind Toolwell. Restart ${changed.length === 1 ? 'it' : 'them'}.\nCopies of the files are in ${copies}. To restore them: ${name} undo\n`
 }
 
-/** The last line: what was said of them is far above. */
 function exceptText(refused: readonly RefusedClient[]): string {
   const labels = [...new Set(refused.map(({ from }) => from.label))].join(', ')
-  return labels === '' ? '' : `Done, but for ${labels}: the reason is above.\n`
+  return labels === '' ? '' : `Done, except for ${labels}. The reason is above.\n`
 }
 
 function isSame(a: ConnectPlan, b: ConnectPlan): boolean {
@@ -106,13 +105,74 @@ function isSame(a: ConnectPlan, b: ConnectPlan): boolean {
   return gist(a) === gist(b)
 }
 
-/** toolwell.json itself cannot be changed: then no client is changed either. */
-function told(file: string): (error: unknown) => never {
+/** If toolwell.json cannot be changed, no client is changed either. */
+function throwAsProblem(file: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof Refusal)) throw error
     const line = error.line === undefined ? '' : `:${error.line}`
     throw new Problem(`${file}${line}: ${error.message}. No client was changed.`, `${error.fix}.`, {
       reason: 'unwritable',
     })
+  }
+}
+
+export interface Connected {
+  readonly written: readonly ClientPlan[]
+  readonly refused: readonly RefusedClient[]
+}
+
+/** Writes toolwell.json before the clients, so that a crash can duplicate a server but never lose it. */
+export async function writeConnect(plan: ConnectPlan, records: Records): Promise<Connected> {
+  const { file, add, next } = plan.servers
+  await addServers(records, file, add, next)
+  const written: ClientPlan[] = []
+  const refused: RefusedClient[] = []
+  for (const client of plan.clients) {
+    const before = records.clients().find(({ real }) => real === client.state.real)
+    const record = createRecord(client, before)
+    records.write(record, client.base)
+    try {
+      if (client.isDone) sweepDrafts(client.state.real)
+      else await replaceFile(client.state, client.next)
+      written.push(client)
+    } catch (error) {
+      if (before) records.write(before, records.before(before))
+      else records.remove(record)
+      refused.push({ from: client.from, refusal: asRefusal(error) })
+    }
+  }
+  if (refused.length > 0) await pruneUnused(records)
+  return { written, refused }
+}
+
+/** Removes servers from toolwell.json whose client could not be written. */
+async function pruneUnused(records: Records): Promise<void> {
+  const clients = records.clients()
+  const used = new Set(clients.flatMap(({ taken }) => taken.map(({ as }) => as)))
+  const pruned = planPrune(records, used, clients.length === 0)
+  if (pruned) await prune(records, pruned)
+}
+
+function createRecord(
+  { from, state, table, base, next, taken, ownBefore, isRebased }: ClientPlan,
+  before: ClientRecord | undefined,
+): ClientRecord {
+  return {
+    format: 1,
+    client: from.client,
+    label: from.label,
+    shape: from.shape,
+    file: from.file,
+    real: state.real,
+    table,
+    ...dropUndefined({ before: digestBytes(base) }),
+    after: digestBytes(next) ?? '',
+    ...dropUndefined({ made: before?.made ?? state.missing }),
+    taken,
+    ...dropUndefined({
+      replaced: ownBefore,
+      isRebased: isRebased ? (true as const) : undefined,
+      mode: state.bytes === undefined ? before?.mode : state.mode,
+    }),
   }
 }

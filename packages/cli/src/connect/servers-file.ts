@@ -1,24 +1,23 @@
-/** The servers that were taken over, in toolwell.json: added with a record, and taken out again when no client needs them. */
+/** Adds moved servers to toolwell.json, with a record, and removes them when no client needs them. */
 import { createHash } from 'node:crypto'
 import { canonicalJson, dropUndefined } from '@toolwell/core/internal'
 import type { Addition } from '../import/plan.js'
-import { parseClient } from '../shared/clients/parse-client.js'
-import { valueAt } from '../shared/clients/read-client.js'
+import { parseClient, valueAt } from '../shared/clients/read-client.js'
 import {
   type ClientState,
-  digestOf,
+  decodeText,
+  digestBytes,
   readState,
-  removeMade,
+  removeCreatedFolders,
   replaceFile,
   sweepDrafts,
-  textOf,
-} from './client-file.js'
+} from './client-files.js'
 import { SERVERS } from './connect-plan.js'
+import { Refusal } from './edit/change.js'
 import { changeServers } from './edit/change-servers.js'
-import { Refusal } from './edit/refusal.js'
 import type { Records, ServersRecord } from './records.js'
 
-/** Throws `Refusal`. The record comes first: what is in the file is always accounted for. */
+/** Throws `Refusal`. Writes the record before the file. */
 export async function addServers(
   records: Records,
   file: string,
@@ -30,16 +29,16 @@ export async function addServers(
   const known = records.servers()
   if (known && known.file !== file)
     throw new Refusal(
-      `servers were taken over into ${known.file} before, and can be undone only from there`,
-      'Set XDG_CONFIG_HOME as it was then, or run: toolwell undo',
+      `an earlier connect moved servers to ${known.file}`,
+      'Set XDG_CONFIG_HOME to its earlier value, or run: toolwell undo',
     )
-  const { base, added } = known ? rebased(known, state, records) : { base: state.bytes, added: {} }
+  const { base, added } = known ? rebase(known, state, records) : { base: state.bytes, added: {} }
   const bytes = Buffer.from(next, 'utf8')
   const record: ServersRecord = {
     format: 1,
     file,
-    ...dropUndefined({ before: digestOf(base) }),
-    after: digestOf(bytes) ?? '',
+    ...dropUndefined({ before: digestBytes(base) }),
+    after: digestBytes(bytes) ?? '',
     ...dropUndefined({ made: known?.made ?? state.missing }),
     added: { ...added, ...Object.fromEntries(add.map(({ name, entry }) => [name, entryDigest(entry)])) },
   }
@@ -53,18 +52,18 @@ export async function addServers(
   }
 }
 
-/** What the file would be without us: as it was before, or as its user has made it since. */
-function rebased(known: ServersRecord, state: ClientState, records: Records) {
-  if (digestOf(state.bytes) === known.after) return { base: records.before(known), added: known.added }
-  const added = unchanged(known, state)
-  const text = textOf(state.bytes) ?? ''
+/** Computes the file without our servers: the earlier content, or the current content without them. */
+function rebase(known: ServersRecord, state: ClientState, records: Records) {
+  if (digestBytes(state.bytes) === known.after) return { base: records.before(known), added: known.added }
+  const added = findUnchanged(known, state)
+  const text = decodeText(state.bytes) ?? ''
   const base = changeServers(text, 'json', SERVERS, { remove: Object.keys(added), add: [] })
   return { base: Buffer.from(base, 'utf8'), added }
 }
 
-/** What was added and is still what it was; everything else is the user's own. */
-function unchanged({ added }: ServersRecord, { bytes }: ClientState): Record<string, string> {
-  const parsed = parseClient(textOf(bytes) ?? '', 'json', '')
+/** Returns added entries that the user has not changed. */
+function findUnchanged({ added }: ServersRecord, { bytes }: ClientState): Record<string, string> {
+  const parsed = parseClient(decodeText(bytes) ?? '', 'json', '')
   if ('problem' in parsed) throw new Refusal(parsed.problem.message, 'Fix the file', parsed.problem.line)
   return Object.fromEntries(
     Object.entries(added).filter(
@@ -76,23 +75,23 @@ function unchanged({ added }: ServersRecord, { bytes }: ClientState): Record<str
 export interface Pruned {
   readonly file: string
   readonly removed: readonly string[]
-  /** Changed since by their user. */
+  /** Changed by the user. */
   readonly kept: readonly string[]
-  /** Undefined: there is to be no file. */
+  /** Undefined if the file is to be deleted. */
   readonly bytes: Buffer | undefined
   readonly state: ClientState
   readonly record: ServersRecord
   readonly isLast: boolean
 }
 
-/** What goes when only the clients stay connected whose servers are `used`. Undefined where nothing does. Throws `Refusal`. */
+/** Plans the removal of servers that are not `used`. Returns undefined if there are none. Throws `Refusal`. */
 export function planPrune(records: Records, used: ReadonlySet<string>, isLast: boolean): Pruned | undefined {
   const record = records.servers()
   if (!record) return undefined
   const state = readState(record.file)
   const unused = Object.keys(record.added).filter((name) => !used.has(name))
   if (unused.length === 0 && !isLast) return undefined
-  const isInStep = digestOf(state.bytes) === record.after
+  const isInStep = digestBytes(state.bytes) === record.after
   if (isLast && isInStep)
     return {
       file: record.file,
@@ -105,9 +104,9 @@ export function planPrune(records: Records, used: ReadonlySet<string>, isLast: b
     }
   if (state.bytes === undefined)
     return { file: record.file, removed: [], kept: [], bytes: undefined, state, record, isLast }
-  const mine = unchanged(record, state)
+  const mine = findUnchanged(record, state)
   const removed = unused.filter((name) => Object.hasOwn(mine, name))
-  const text = changeServers(textOf(state.bytes) ?? '', 'json', SERVERS, { remove: removed, add: [] })
+  const text = changeServers(decodeText(state.bytes) ?? '', 'json', SERVERS, { remove: removed, add: [] })
   const kept = unused.filter((name) => !removed.includes(name) && isThere(text, name))
   return { file: record.file, removed, kept, bytes: Buffer.from(text, 'utf8'), state, record, isLast }
 }
@@ -119,16 +118,16 @@ function isThere(text: string, name: string): boolean {
 
 export async function prune(records: Records, pruned: Pruned): Promise<void> {
   const { state, bytes, record, removed, kept, isLast } = pruned
-  const isInStep = digestOf(state.bytes) === record.after
-  if (digestOf(bytes) === digestOf(state.bytes)) sweepDrafts(state.real)
+  const isInStep = digestBytes(state.bytes) === record.after
+  if (digestBytes(bytes) === digestBytes(state.bytes)) sweepDrafts(state.real)
   else await replaceFile(state, bytes)
-  if (bytes === undefined) removeMade(state.real, record.made)
+  if (bytes === undefined) removeCreatedFolders(state.real, record.made)
   const gone = new Set([...removed, ...kept])
   const added = Object.fromEntries(Object.entries(record.added).filter(([name]) => !gone.has(name)))
   if (isLast || bytes === undefined) records.removeServers()
   else
     records.writeServers(
-      { ...record, added, after: isInStep ? (digestOf(bytes) ?? '') : record.after },
+      { ...record, added, after: isInStep ? (digestBytes(bytes) ?? '') : record.after },
       records.before(record),
     )
 }

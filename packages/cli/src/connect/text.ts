@@ -1,18 +1,18 @@
-/** What `connect` would do, for people and for programs. Values of environment and headers are in neither. */
+/** Prints the plan of `connect` as text or JSON, without values of environment variables and headers. */
 import { dropUndefined, firstLine } from '@toolwell/core/internal'
-import { additionLines, endpointOf, nearPath } from '../import/text.js'
-import { ENTRY_NAME } from '../shared/clients/entry.js'
-import { plural } from '../shared/table.js'
+import { additionLines, describeEndpoint, shortenPath } from '../import/text.js'
+import { ENTRY_NAME } from '../shared/clients/toolwell-entry.js'
+import { plural, sentence } from '../shared/layout.js'
 import type { Paint } from '../shared/terminal.js'
 import type { ClientPlan, ConnectPlan, RefusedClient } from './connect-plan.js'
-import type { Refusal } from './edit/refusal.js'
+import type { Refusal } from './edit/change.js'
 
 interface Near {
   readonly home: string
   readonly folder: string
 }
 
-/** `line`: what the entry starts. */
+/** `line`: the command line of the entry. */
 export function connectText(
   { servers, clients, refused }: ConnectPlan,
   line: readonly string[],
@@ -22,7 +22,7 @@ export function connectText(
   const lines = clients.flatMap((client) => clientLines(client, line, near, paint))
   for (const { from, refusal } of refused) lines.push(...refusedLines(from, refusal, near, paint))
   if (servers.add.length > 0) {
-    lines.push(paint(`For ${nearPath(servers.file, near)}`, 'bold'))
+    lines.push(paint(`For ${shortenPath(servers.file, near)}`, 'bold'))
     for (const addition of servers.add)
       lines.push(...additionLines(addition, servers.read.get(addition.name), servers.problems, paint))
     lines.push('')
@@ -36,10 +36,10 @@ function clientLines(
   near: Near,
   paint: Paint,
 ): string[] {
-  const head = `${paint(from.label, 'bold')}  ${nearPath(from.file, near)}`
-  const place = state.real === from.file ? '' : `  (a link to ${nearPath(state.real, near)})`
+  const head = `${paint(from.label, 'bold')}  ${shortenPath(from.file, near)}`
+  const place = state.real === from.file ? '' : `  (a link to ${shortenPath(state.real, near)})`
   const changes = isDone
-    ? ['  is connected already']
+    ? ['  is already connected']
     : [
         ...taken
           .filter(({ name }) => !earlier.has(name))
@@ -57,7 +57,7 @@ function clientLines(
 }
 
 function goesTo(name: string, as: string): string {
-  return as === name ? 'goes to toolwell.json' : `goes to toolwell.json as ${firstLine(as, 80)}`
+  return as === name ? 'moves to toolwell.json' : `moves to toolwell.json as ${firstLine(as, 80)}`
 }
 
 export function refusedLines(
@@ -67,20 +67,16 @@ export function refusedLines(
   paint: Paint,
 ): string[] {
   return [
-    `${paint(label, 'bold')}  ${nearPath(file, near)}`,
-    `  ${paint('!', 'error')} ${refusalText(refusal)} It is left alone.`,
+    `${paint(label, 'bold')}  ${shortenPath(file, near)}`,
+    `  ${paint('!', 'error')} ${refusalText(refusal)} The file was skipped.`,
     '',
   ]
 }
 
-/** Two sentences: what is wrong and where, and what to do. */
+/** Two sentences: the problem with its line, and the fix. */
 export function refusalText({ message, fix, line }: Refusal): string {
   const where = line === undefined ? '' : ` (line ${line})`
   return `${sentence(upperFirst(`${firstLine(message, 300)}${where}`))} ${sentence(firstLine(fix, 300))}`
-}
-
-export function sentence(text: string): string {
-  return /[.?!]$/.test(text) ? text : `${text}.`
 }
 
 function upperFirst(text: string): string {
@@ -89,7 +85,7 @@ function upperFirst(text: string): string {
 
 export function question(clients: readonly ClientPlan[], name: string): string {
   const open = clients.filter(({ isDone }) => !isDone)
-  return `\nWrite ${plural(open.length, 'file')}? A copy of each is kept, and "${name} undo" puts it back.`
+  return `\nWrite ${plural(open.length, 'file')}? A copy of each is saved, and "${name} undo" restores it.`
 }
 
 export function connectJson(
@@ -121,7 +117,7 @@ export function connectJson(
       file: servers.file,
       added: servers.add.map(({ name, entry, from, left }) => ({
         name,
-        endpoint: endpointOf(entry, servers.read.get(name)),
+        endpoint: describeEndpoint(entry, servers.read.get(name)),
         from: from.map(({ file }) => file),
         left,
       })),

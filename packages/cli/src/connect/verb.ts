@@ -1,36 +1,36 @@
-/** `toolwell connect`: puts Toolwell in front of the servers of the clients on this machine, after showing what that means. */
+/** `toolwell connect`: moves the servers of clients behind Toolwell, after a preview. */
 import { CLIENTS } from '../shared/clients/clients.js'
 import { defineVerb } from '../shared/verb.js'
 
 export const connect = defineVerb({
   name: 'connect',
-  summary: 'Put Toolwell in front of the servers of your clients.',
+  summary: 'Move the servers of your clients behind Toolwell.',
   usage: ['[CLIENT …] [--dry-run] [--yes]'],
   takesWords: true,
   flags: {
     profile: {
       type: 'string',
       valueHint: 'NAME',
-      description: 'The clients see only the servers and tools of this profile.',
+      description: 'Give the clients only the servers and tools of this profile.',
     },
-    'dry-run': { type: 'boolean', description: 'Show what would be written, and write nothing.' },
+    'dry-run': { type: 'boolean', description: 'Show the changes, and write nothing.' },
     yes: { type: 'boolean', alias: 'y', description: 'Write without asking.' },
-    json: { type: 'boolean', description: 'The answer as JSON. Nothing is asked.' },
+    json: { type: 'boolean', description: 'Print the result as JSON. Asks nothing.' },
   },
   notes: [
-    `Clients: ${CLIENTS.slice(0, 8).join(', ')},\n${CLIENTS.slice(8).join(', ')}. Without a name: all that are found on this machine.`,
-    'In the file of your own of each client, its servers are replaced by one entry that starts Toolwell. They go to your own\ntoolwell.json with all they need, and Toolwell starts them when they are used. Files of projects are not changed. What\ncannot be taken over stays where it is. Comments and all else in the files stay; a copy of each is kept. No server is\nstarted, and values of environment and headers are never shown.',
+    `Clients: ${CLIENTS.slice(0, 8).join(', ')},\n${CLIENTS.slice(8).join(', ')}. Default: every client found on this machine.`,
+    'Replaces the servers in the user config of each client by one entry that starts Toolwell, and moves them to your own\ntoolwell.json. Toolwell starts a server when it is used. Servers that cannot be moved stay in the client. Project files,\ncomments and other settings do not change, and a copy of each file is saved. Starts no server, and never shows values of\nenvironment variables and headers.',
   ],
   examples: [
-    { line: 'toolwell connect', about: 'shows what there is, and asks' },
-    { line: 'toolwell connect cursor codex --yes', about: 'these two, without asking' },
-    { line: 'toolwell connect --dry-run --json', about: 'what would be done, for a program' },
-    { line: 'toolwell undo', about: 'everything as it was' },
+    { line: 'toolwell connect', about: 'show a preview, and ask' },
+    { line: 'toolwell connect cursor codex --yes', about: 'connect two clients without asking' },
+    { line: 'toolwell connect --dry-run --json', about: 'show a preview for a program' },
+    { line: 'toolwell undo', about: 'restore the clients' },
   ],
   exits: {
-    0: 'Connected, or there was nothing to do.',
-    1: 'Not all is connected: the answer was not yes, or a file was left alone. The others are connected.',
-    2: 'Wrong flags, no client found, or a file of ours that cannot be read or written. No client was changed.',
+    0: 'The clients are connected.',
+    1: 'Some clients are not connected: the answer was not yes, or a file was skipped.',
+    2: 'Wrong flags, no client found, or an unreadable or unwritable file of Toolwell. No client was changed.',
   },
   async run(flags, terminal) {
     const { runConnect } = await import('./run-connect.js')

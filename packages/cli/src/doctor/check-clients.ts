@@ -1,28 +1,48 @@
-/** Clients whose entry starts a Toolwell that is not there: the clone was moved, or another node was installed. */
+/** Checks the entries of Toolwell in clients, and entries of the gateway in the config. */
 import { existsSync } from 'node:fs'
 import { platform } from 'node:os'
 import { isAbsolute } from 'node:path'
-import { homeOf, ownFiles } from '../shared/clients/clients.js'
-import { commandLineOf, isOurs } from '../shared/clients/entry.js'
-import { entryIn } from '../shared/clients/entry-in.js'
+import { firstLine } from '@toolwell/core/internal'
+import type { Config } from '@toolwell/mcp'
+import { findHome, userFiles } from '../shared/clients/clients.js'
+import {
+  type IsGateway,
+  readCommandLine,
+  readToolwellEntry,
+  startsToolwell,
+} from '../shared/clients/toolwell-entry.js'
 import type { Terminal } from '../shared/terminal.js'
-import type { Diagnosis } from './diagnosis.js'
+import type { Diagnosis } from './report.js'
 
+/** Finds clients whose entry names a missing file, for example after the clone or Node moved. */
 export function checkClients({ env, folder, name }: Pick<Terminal, 'env' | 'folder' | 'name'>): Diagnosis[] {
-  return ownFiles({ home: homeOf(env), folder, platform: platform(), env }).flatMap((own): Diagnosis[] => {
-    const entry = entryIn(own)
-    if (!isOurs(entry)) return []
-    const [node = '', script = ''] = commandLineOf(entry)
+  return userFiles({ home: findHome(env), folder, platform: platform(), env }).flatMap((own): Diagnosis[] => {
+    const entry = readToolwellEntry(own)
+    if (!startsToolwell(entry)) return []
+    const [node = '', script = ''] = readCommandLine(entry)
     const gone = [node, script].filter((path) => isAbsolute(path) && !existsSync(path))
     if (gone.length === 0) return []
     return [
       {
         rule: 'clients',
         level: 'error',
-        message: `${own.label} cannot start Toolwell: ${gone.join(' and ')} ${gone.length === 1 ? 'is' : 'are'} not there any more.`,
-        fix: `Write the entry anew with: ${name} connect ${own.client}`,
+        message: `${own.label} cannot start Toolwell: ${gone.join(' and ')} no longer ${gone.length === 1 ? 'exists' : 'exist'}.`,
+        fix: `Update the entry with: ${name} connect ${own.client}`,
         file: own.file,
       },
     ]
   })
+}
+
+/** Finds servers of the config that are the gateway itself. */
+export function checkGatewayEntries({ servers }: Config, isGateway: IsGateway): Diagnosis[] {
+  return servers
+    .filter(({ endpoint }) => isGateway({ ...endpoint }))
+    .map(({ name }) => ({
+      rule: 'config',
+      level: 'error',
+      server: name,
+      message: `${firstLine(name, 80)} is Toolwell itself, so the gateway would list its own tools.`,
+      fix: `Remove the entry ${JSON.stringify(firstLine(name, 80))}.`,
+    }))
 }

@@ -1,30 +1,35 @@
-/** Servers one by one: can each be used, and is it what it was? */
+/** Checks each server: is it usable, fast, approved and unchanged? */
 import { dropUndefined, firstLine } from '@toolwell/core/internal'
 import type { ServerReport } from '@toolwell/mcp'
 import { approveCommand, findLockFile, keepOut } from '@toolwell/mcp/lock'
-import { changesIn } from '../shared/servers/changes.js'
-import { isOfTwin, sameServer, twinPairs, twinsOf } from '../shared/servers/twins.js'
-import { unusableLine } from '../shared/servers/unusable.js'
-import { waitingCommands } from '../shared/servers/waiting-commands.js'
+import {
+  duplicateMessage,
+  duplicatePairs,
+  findChanges,
+  findDuplicates,
+  findWaitingCommands,
+  isDuplicateFinding,
+  unusableLine,
+} from '../shared/servers/server-facts.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
-import type { Diagnosis, Level, RuleName } from './diagnosis.js'
+import type { Diagnosis, Level, RuleName } from './report.js'
 
 interface Subject {
   readonly report: ServerReport
-  /** Milliseconds that listing took, if it was listed now. */
+  /** Milliseconds that the listing took. */
   readonly time: number | undefined
-  /** Milliseconds from which on a server is slow. */
+  /** Limit in milliseconds. */
   readonly slow: number
   /** Another server with the same command or address. */
-  readonly twin: string | undefined
-  /** Its entry runs a command, or reads a file, that waits for approval, so it is not started. */
+  readonly duplicate: string | undefined
+  /** The entry runs a command or reads a file without approval, so the server is not started. */
   readonly waits: boolean
 }
 
 const CHECKS: readonly ((subject: Subject) => Diagnosis[])[] = [
   checkReachable,
   checkSpeed,
-  checkHeldBack,
+  checkQuarantine,
   checkEntries,
   checkFindings,
   checkChanges,
@@ -37,9 +42,9 @@ export function checkServer(
   { slow, times }: { readonly slow: number; readonly times: ReadonlyMap<string, number> },
 ): Diagnosis[] {
   const { name } = report
-  const waits = waitingCommands(open).some(({ server }) => server.name === name)
-  const subject = { report, time: times.get(name), slow, twin: twinsOf(open).get(name), waits }
-  return CHECKS.flatMap((check) => oneForEachCause(check(subject)))
+  const waits = findWaitingCommands(open).some(({ server }) => server.name === name)
+  const subject = { report, time: times.get(name), slow, duplicate: findDuplicates(open).get(name), waits }
+  return CHECKS.flatMap((check) => groupByCause(check(subject)))
 }
 
 function about(
@@ -60,11 +65,11 @@ function about(
   }
 }
 
-/** Tools of one server with the same finding are one finding from this number on. */
+/** From this number, equal findings of one server are shown as one. */
 const ALIKE = 4
 
-/** What differs from tool to tool is the name alone: then it is said once, with all names. */
-function oneForEachCause(found: readonly Diagnosis[]): Diagnosis[] {
+/** Joins findings that differ only in the name of the tool. */
+function groupByCause(found: readonly Diagnosis[]): Diagnosis[] {
   const causes = new Map<string, Diagnosis[]>()
   for (const each of found) {
     const without = (text: string) => (each.tool === undefined ? text : text.replaceAll(each.tool, '…'))
@@ -84,7 +89,7 @@ function oneForEachCause(found: readonly Diagnosis[]): Diagnosis[] {
     return [
       {
         ...rest,
-        message: firstLine(`${alike.length} tools alike (${names.join(', ')}${more}): ${first.message}`, 600),
+        message: firstLine(`${alike.length} tools (${names.join(', ')}${more}): ${first.message}`, 600),
       },
     ]
   })
@@ -99,8 +104,8 @@ function checkReachable({ report, waits }: Subject): Diagnosis[] {
         report,
         'dead-server',
         'error',
-        reason || 'It could not be listed.',
-        'Fix its entry, or set "enabled": false.',
+        reason || 'Listing its tools failed.',
+        'Fix its entry, or disable it with "enabled": false.',
       ),
     ]
   return state === 'needs-login'
@@ -115,22 +120,22 @@ function checkSpeed({ report, time, slow }: Subject): Diagnosis[] {
       report,
       'slow-server',
       'warning',
-      `It took ${(time / 1000).toFixed(1)} s to be listed.`,
-      'Its first call waits as long. Install it instead of fetching it at each start, or keep it running with "lazy": false.',
+      `Listing its tools took ${(time / 1000).toFixed(1)} s.`,
+      'The first call takes as long. Install the server instead of downloading it at each start, or keep it running with "lazy": false.',
     ),
   ]
 }
 
-function checkHeldBack({ report, waits }: Subject): Diagnosis[] {
+function checkQuarantine({ report, waits }: Subject): Diagnosis[] {
   const { name, state, reason, findings, quarantined, trusted } = report
   if (waits)
     return [
       about(
         report,
-        'held-back',
+        'quarantined',
         'error',
-        'It is not started: its entry runs a command, reads a file or sends a variable of your environment, and is not in your own config file.',
-        `See which, and approve it, with: ${approveCommand(name)}`,
+        'It is not started: its entry runs a command, reads a file or sends an environment variable, and the entry is not in your own config file.',
+        `Review and approve it with: ${approveCommand(name)}`,
       ),
     ]
   const hard = new Set(findings.filter(({ severity }) => severity === 'hard').map(({ tool }) => tool))
@@ -138,49 +143,49 @@ function checkHeldBack({ report, waits }: Subject): Diagnosis[] {
     hard.has(tool)
       ? `Do not approve it. ${keepOut(name, tool)}`
       : trusted === 'nothing'
-        ? 'The reason says what to do.'
-        : `See what differs, and approve it, with: ${approveCommand(name)}`
+        ? 'The message says what to do.'
+        : `Review and approve the change with: ${approveCommand(name)}`
   if (state === 'quarantined')
-    return [about(report, 'held-back', 'error', `It is held back: ${reason}`, fixOf())]
-  // Why a poisoned one is held back is said with its finding.
+    return [about(report, 'quarantined', 'error', `It is quarantined: ${reason}`, fixOf())]
+  // `checkFindings` reports poisoned tools.
   const others = [...quarantined].filter(([tool]) => !hard.has(tool))
   return others.map(([tool, why]) =>
-    about(report, 'held-back', 'error', `It is held back: ${why}`, fixOf(tool), tool),
+    about(report, 'quarantined', 'error', `It is quarantined: ${why}`, fixOf(tool), tool),
   )
 }
 
 function checkEntries({ report }: Subject): Diagnosis[] {
   return report.unusable.map((each) => {
-    // Another tool of that name is there: whether it can be used is said of that one.
+    // Another tool has the same name and may be usable.
     const isRepeated = each.name !== undefined && report.tools.includes(each.name)
-    const exclude = each.name === undefined || isRepeated ? '' : ', or keep it out with "deny"'
+    const exclude = each.name === undefined || isRepeated ? '' : ', or exclude it with "deny"'
     return about(
       report,
       'bad-schema',
       isRepeated ? 'warning' : 'error',
-      `It cannot be used: ${unusableLine(each)}.`,
+      `It is unusable: ${unusableLine(each)}.`,
       `Ask the author to fix it${exclude}.`,
       each.name,
     )
   })
 }
 
-function checkFindings({ report, twin }: Subject): Diagnosis[] {
+function checkFindings({ report, duplicate }: Subject): Diagnosis[] {
   return report.findings.flatMap((finding) => {
-    // That a server is there twice is one finding: see `checkTwins`.
-    if (twin !== undefined && isOfTwin(finding)) return []
+    // `checkDuplicates` reports duplicate servers once.
+    if (duplicate !== undefined && isDuplicateFinding(finding)) return []
     const { tool, severity, detail, fix } = finding
-    const isHeld =
+    const isQuarantined =
       severity === 'hard' && report.trusted !== 'config' && tool !== undefined && report.quarantined.has(tool)
     return [
       about(
         report,
         'poisoned',
         severity === 'hard' ? 'error' : 'warning',
-        `${isHeld ? 'It is held back: ' : ''}${fix !== undefined && detail.endsWith(fix) ? detail.slice(0, -fix.length) : detail}`,
-        isHeld
+        `${isQuarantined ? 'It is quarantined: ' : ''}${fix !== undefined && detail.endsWith(fix) ? detail.slice(0, -fix.length) : detail}`,
+        isQuarantined
           ? `Do not approve it. ${keepOut(report.name, tool)}`
-          : (fix ?? 'Look at the definition before you approve it.'),
+          : (fix ?? 'Read the definition before you approve it.'),
         tool,
       ),
     ]
@@ -199,19 +204,19 @@ function checkSurface({ report }: Subject): Diagnosis[] {
       report,
       'surface',
       'warning',
-      `${beyond.length} of its tools would be in every request, and are deferred because they take too much: ${some}${beyond.length > 5 ? ` and ${beyond.length - 5} more` : ''}.`,
-      'Name fewer in "alwaysLoad", or allow more with "surfaceTokens".',
+      `${beyond.length} of its always-loaded tools are deferred, because they exceed the token limit of the server: ${some}${beyond.length > 5 ? ` and ${beyond.length - 5} more` : ''}.`,
+      'Name fewer tools in "alwaysLoad", or raise the limit with "surfaceTokens".',
     ),
   ]
 }
 
 function checkChanges({ report }: Subject): Diagnosis[] {
-  return changesIn(report.warnings).map(({ text }) =>
-    about(report, 'changed', 'warning', `${text}.`, 'See what differs with: toolwell approve'),
+  return findChanges(report.warnings).map(({ text }) =>
+    about(report, 'changed', 'warning', `${text}.`, 'Review the change with: toolwell approve'),
   )
 }
 
-/** What no lock holds, in one line: a lock is written for all of them at once. */
+/** Reports all servers without a lock in one diagnosis. */
 export function checkLocks({ config, servers }: OpenServers): Diagnosis[] {
   const named = new Map(config.servers.map((server) => [server.name, server]))
   const met = servers
@@ -226,17 +231,17 @@ export function checkLocks({ config, servers }: OpenServers): Diagnosis[] {
         {
           rule: 'lock',
           level: 'note',
-          message: `Trusted on first use, because no lock holds them: ${met.join(', ')}.`,
+          message: `No lock pins these servers, so they are trusted on first use: ${met.join(', ')}.`,
           fix: 'Pin their definitions with: toolwell lock',
         },
       ]
 }
 
-export function checkTwins(open: OpenServers): Diagnosis[] {
-  return twinPairs(twinsOf(open)).map(([name, other]) => ({
+export function checkDuplicates(open: OpenServers): Diagnosis[] {
+  return duplicatePairs(findDuplicates(open)).map(([name, other]) => ({
     rule: 'same-server',
     level: 'warning',
     server: name,
-    ...sameServer(other),
+    ...duplicateMessage(other),
   }))
 }

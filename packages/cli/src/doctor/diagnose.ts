@@ -1,32 +1,30 @@
-/** Looks at servers as they are now, and at everything that is known of their tools. */
+/** Runs all checks of the doctor. */
 import { type Entry, loadTokenizer, type Toolwell } from '@toolwell/core'
 import { dropUndefined, findSchemaProblems, firstLine } from '@toolwell/core/internal'
 import { lintPrompt } from '@toolwell/core/lint'
-import { asCalled } from '../shared/called-as.js'
-import { knowItself } from '../shared/clients/itself.js'
-import { costOf } from '../shared/servers/cost.js'
-import { twinsOf } from '../shared/servers/twins.js'
+import { createGatewayCheck } from '../shared/clients/toolwell-entry.js'
+import { count, sentence } from '../shared/layout.js'
+import { measureTool } from '../shared/servers/cost.js'
+import { findDuplicates } from '../shared/servers/server-facts.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
-import { count } from '../shared/table.js'
 import type { Terminal } from '../shared/terminal.js'
-import { checkClients } from './check-clients.js'
-import { checkItself } from './check-itself.js'
-import { checkNames } from './check-names.js'
-import { checkLocks, checkServer, checkTwins } from './check-servers.js'
-import { type Diagnosis, type Level, RULES } from './diagnosis.js'
-import { checkPortability } from './portability.js'
+import { withCommandName } from '../shared/this-command.js'
+import { checkClients, checkGatewayEntries } from './check-clients.js'
+import { checkDuplicates, checkLocks, checkServer } from './check-servers.js'
+import { checkNames, checkPortability } from './check-tools.js'
+import { type Diagnosis, type Level, RULES } from './report.js'
 
 export interface DoctorOptions {
-  /** The host's system prompt, where there is one to look at. */
+  /** The system prompt of the host, or an empty string. */
   readonly system: string
-  /** Milliseconds from which on a server is slow. */
+  /** Limit in milliseconds. */
   readonly slow: number
 }
 
-/** Tokens from which on one definition is worth a word. */
+/** Tokens from which a definition is reported as large. */
 const LARGE = 2000
 
-/** In the order of the rules; within one, errors first. */
+/** Returns diagnoses in the order of the rules, errors first. */
 export async function diagnose(
   open: OpenServers,
   options: DoctorOptions,
@@ -36,7 +34,7 @@ export async function diagnose(
   const times = await confirmedTimes(open, options.slow)
   const reports = servers.inspect()
   const entries = [...well.catalogue.entries()]
-  // No advice is given about tools that are held back.
+  // Quarantined tools get no advice.
   const usable = entries.filter(({ quarantined }) => !quarantined)
   const found = [
     ...config.problems.map(
@@ -49,15 +47,15 @@ export async function diagnose(
         file,
       }),
     ),
-    ...checkItself(config, await knowItself(terminal)),
+    ...checkGatewayEntries(config, await createGatewayCheck(terminal)),
     ...checkClients(terminal),
     ...reports.flatMap((report) => checkServer(report, open, { ...options, times })),
-    ...checkTwins(open),
+    ...checkDuplicates(open),
     ...checkLocks(open),
-    ...checkNames(well, entries, twinsOf(open)),
+    ...checkNames(well, entries, findDuplicates(open)),
     ...checkSchemas(entries),
     ...checkPortability(entries),
-    ...checkFloor(well, usable),
+    ...checkAlwaysLoaded(well, usable),
     ...checkAmbient(well, options.system),
     ...(await checkSizes(usable)),
   ]
@@ -67,7 +65,7 @@ export async function diagnose(
   return found
     .map((each) => {
       const file = each.file ?? files.get(each.server ?? '')
-      return { ...each, fix: asCalled(each.fix, terminal.name), ...dropUndefined({ file }) }
+      return { ...each, fix: withCommandName(each.fix, terminal.name), ...dropUndefined({ file }) }
     })
     .sort(
       (a, b) =>
@@ -75,7 +73,7 @@ export async function diagnose(
     )
 }
 
-/** Servers were started together, and slow each other down: what was slow is listed again, alone. */
+/** Lists slow servers again one by one, because servers that start together slow each other down. */
 async function confirmedTimes({ servers, took }: OpenServers, slow: number): Promise<Map<string, number>> {
   const times = new Map(took)
   for (const [name, time] of took) {
@@ -87,15 +85,10 @@ async function confirmedTimes({ servers, took }: OpenServers, slow: number): Pro
   return times
 }
 
-/** With a full stop at its end. */
-function sentence(text: string): string {
-  return /[.?!]$/.test(text) ? text : `${text}.`
-}
-
-/** Places in one schema that are named one by one. */
+/** Problems shown for one schema. */
 const MOST_PLACES = 5
 
-/** What every provider would refuse in a schema. Toolwell sends the rest. */
+/** Finds parts of schemas that every provider refuses. */
 function checkSchemas(entries: readonly Entry[]): Diagnosis[] {
   return entries.flatMap(({ source, tool }): Diagnosis[] => {
     const problems = findSchemaProblems(tool.inputSchema)
@@ -110,29 +103,29 @@ function checkSchemas(entries: readonly Entry[]): Diagnosis[] {
           `inputSchema.${path} ${problem}${index === MOST_PLACES - 1 && more > 0 ? `; and ${more} more` : ''}.`,
           400,
         ),
-        fix: 'Toolwell sends the schema without it and describes it in text. Ask the author to fix it: without Toolwell, a provider refuses every request with this tool.',
+        fix: 'Toolwell removes this part from the schema and describes it in text. Ask the author to fix it: without Toolwell, providers refuse every request with this tool.',
       }),
     )
   })
 }
 
-/** Names of tools that a model uses only when it sees them. */
+/** Names of tools that a model uses only if it sees them. */
 const MUST_BE_SEEN =
   /^(?:(?:exit|leave|enter)_?(?:plan|\w+_?mode)\w*|ask_?(?:user|human|followup|question)\w*|clarif\w+|todo_?(?:write|read|list|update)?|update_?todos?|skill|attempt_?completion)$/i
 
-function checkFloor(well: Toolwell, entries: readonly Entry[]): Diagnosis[] {
+function checkAlwaysLoaded(well: Toolwell, entries: readonly Entry[]): Diagnosis[] {
   return entries.flatMap(({ id, source, tool }): Diagnosis[] => {
     const name = tool.name.replaceAll('-', '_')
     if (!MUST_BE_SEEN.test(name) || well.explain(id)?.deferred !== true) return []
     return [
       {
-        rule: 'floor',
+        rule: 'always-loaded',
         level: 'warning',
         server: source,
         tool: tool.name,
         message:
-          'By its name it is a mode exit, a question to the user, a list of tasks or a skill, and it is deferred: models do not use such a tool when they do not see it.',
-        fix: `Send it always: "alwaysLoad": [${JSON.stringify(firstLine(tool.name, 80))}] in the entry of ${firstLine(source, 80)}.`,
+          'Its name suggests a mode exit, a question to the user, a task list or a skill. Models do not use such a tool if they do not see it, and it is deferred.',
+        fix: `Always load it: "alwaysLoad": [${JSON.stringify(firstLine(tool.name, 80))}] in the entry of ${firstLine(source, 80)}.`,
       },
     ]
   })
@@ -147,7 +140,7 @@ function checkAmbient(well: Toolwell, system: string): Diagnosis[] {
         rule: 'ambient',
         level: 'warning',
         ...dropUndefined({ server: entry?.source, tool: entry?.tool.name }),
-        message: `${where.kind === 'system' ? 'The system prompt' : `The description of ${where.tool}, which is always sent,`} names ${firstLine(named, 80)} ${times === 1 ? 'once' : `${times} times`}, and it is deferred: «${excerpt}»`,
+        message: `${where.kind === 'system' ? 'The system prompt' : `The description of ${where.tool}, which is always sent,`} names the deferred tool ${firstLine(named, 80)} ${times === 1 ? 'once' : `${times} times`}: «${excerpt}»`,
         fix,
       },
     ]
@@ -157,7 +150,7 @@ function checkAmbient(well: Toolwell, system: string): Diagnosis[] {
 async function checkSizes(entries: readonly Entry[]): Promise<Diagnosis[]> {
   const tokenizer = await loadTokenizer()
   return entries.flatMap((entry): Diagnosis[] => {
-    const { full } = costOf(entry, tokenizer)
+    const { full } = measureTool(entry, tokenizer)
     return full < LARGE
       ? []
       : [
@@ -166,8 +159,8 @@ async function checkSizes(entries: readonly Entry[]): Promise<Diagnosis[]> {
             level: 'note',
             server: entry.source,
             tool: entry.tool.name,
-            message: `Its definition takes ${count(full)} tokens.`,
-            fix: 'Leave it deferred, or keep it out with "deny" if it is not needed.',
+            message: `Its definition has ${count(full)} tokens.`,
+            fix: 'Keep it deferred, or exclude it with "deny" if you do not need it.',
           },
         ]
   })

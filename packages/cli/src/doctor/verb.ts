@@ -1,19 +1,19 @@
-/** `toolwell doctor`: what is wrong with servers and their tools, and what to do about each. */
+/** `toolwell doctor`: finds problems of servers and tools, and how to fix them. */
 import { randomUUID } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Problem } from '../shared/problem.js'
 import { fileProblem } from '../shared/read-lines.js'
-import { serverFlags, timeoutOf } from '../shared/servers/flags.js'
+import { readTimeout, serverFlags } from '../shared/servers/flags.js'
 import { painter, type Terminal } from '../shared/terminal.js'
 import { defineVerb, type ExitCode } from '../shared/verb.js'
-import type { Diagnosis } from './diagnosis.js'
+import type { Diagnosis } from './report.js'
 
 const SLOW = 5
 
 export const doctor = defineVerb({
   name: 'doctor',
-  summary: 'Find what is wrong with servers and their tools, and how to fix it.',
+  summary: 'Find problems of servers and their tools, and how to fix them.',
   usage: ['[--config FILE] [flags]'],
   flags: {
     config: serverFlags.config,
@@ -21,34 +21,38 @@ export const doctor = defineVerb({
     system: {
       type: 'string',
       valueHint: 'FILE',
-      description: 'The system prompt of your agent: does it ask for tools that are hidden?',
+      description: 'The system prompt of your agent, to check whether it asks for hidden tools.',
     },
     slow: {
       type: 'string',
       valueHint: 'SECONDS',
-      description: `A server that takes longer to be listed is slow. Default ${SLOW}.`,
+      description: `Report servers that take longer to list their tools. Default ${SLOW}.`,
     },
-    sarif: { type: 'string', valueHint: 'FILE', description: 'Write SARIF 2.1.0 to this file as well.' },
-    json: { type: 'boolean', description: 'The answer as JSON.' },
+    sarif: {
+      type: 'string',
+      valueHint: 'FILE',
+      description: 'Also write the result as SARIF 2.1.0 to this file.',
+    },
+    json: { type: 'boolean', description: 'Print the result as JSON.' },
     timeout: serverFlags.timeout,
   },
-  notes: ['Every server is started and listed.'],
+  notes: ['Starts and lists every server.'],
   examples: [
-    { line: 'toolwell doctor', about: 'the servers of toolwell.json here, and of your own' },
+    { line: 'toolwell doctor', about: 'check your servers, and those of this folder' },
     {
       line: 'toolwell doctor --config .vscode/mcp.json --sarif doctor.sarif',
-      about: 'for a code host, in CI',
+      about: 'write SARIF for a code host, in CI',
     },
-    { line: 'toolwell doctor --system prompt.md', about: 'with the system prompt of your agent' },
+    { line: 'toolwell doctor --system prompt.md', about: 'also check the system prompt of your agent' },
   ],
   exits: {
-    0: 'Nothing is wrong; there may be warnings and notes.',
+    0: 'No errors. There may be warnings and notes.',
     1: 'There are errors.',
-    2: 'Wrong flags, no config, or no server that can be used.',
+    2: 'Wrong flags, no config, or no usable server.',
   },
   async run(flags, terminal) {
-    const timeout = timeoutOf(flags.timeout)
-    const slow = timeoutOf(flags.slow ?? String(SLOW), '--slow')
+    const timeout = readTimeout(flags.timeout)
+    const slow = readTimeout(flags.slow ?? String(SLOW), '--slow')
     const system = flags.system === undefined ? '' : await readText(flags.system, '--system', terminal)
     const { withServers } = await import('../shared/servers/with-servers.js')
     const { diagnose } = await import('./diagnose.js')
@@ -63,7 +67,7 @@ export const doctor = defineVerb({
       await output.write(
         flags.json
           ? `${JSON.stringify({ isHealthy: !isSick, servers, tools, diagnoses }, null, 2)}\n`
-          : (await import('./text.js')).doctorText(diagnoses, tools, servers, painter(output, env)),
+          : (await import('./report.js')).doctorText(diagnoses, tools, servers, painter(output, env)),
       )
       return isSick ? 1 : 0
     }
@@ -74,16 +78,16 @@ export const doctor = defineVerb({
         async (open) => {
           const diagnoses = await diagnose(open, { system, slow }, terminal)
           if (sarif !== undefined) {
-            const { sarifOf } = await import('./sarif.js')
-            // The folder's own config is the last one.
+            const { createSarif } = await import('./report.js')
+            // The config of the folder is the last one.
             const file = open.config.files.at(-1) ?? 'toolwell.json'
-            await writeWhole(resolve(folder, sarif), sarifOf(diagnoses, folder, resolve(folder, file)))
+            await writeWhole(resolve(folder, sarif), createSarif(diagnoses, folder, resolve(folder, file)))
           }
           return write(diagnoses, open.config.servers.length, open.well.catalogue.size)
         },
       )
     } catch (error) {
-      // Where there is no server to look at, there may still be a client that does not find Toolwell.
+      // Without servers, a client may still fail to start Toolwell.
       const isWithout = error instanceof Problem && ['no-config', 'no-servers'].includes(error.reason)
       const found = isWithout ? (await import('./check-clients.js')).checkClients(terminal) : []
       if (found.length === 0) throw error
@@ -98,7 +102,7 @@ async function readText(path: string, flag: string, { folder }: Terminal): Promi
   })
 }
 
-/** Whole or not at all. */
+/** Writes atomically. */
 async function writeWhole(file: string, text: string): Promise<void> {
   const draft = `${file}.${randomUUID()}.tmp`
   try {
@@ -109,7 +113,7 @@ async function writeWhole(file: string, text: string): Promise<void> {
     const { code = '' } = cause as NodeJS.ErrnoException
     throw new Problem(
       `${file} cannot be written (${code}).`,
-      'Check that the folder is there and may be written to.',
+      'Check that the folder exists and is writable.',
       { cause },
     )
   }

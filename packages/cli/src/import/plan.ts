@@ -1,36 +1,43 @@
-/** What an import would do: which servers are new, which are there already, which bear a name that is taken. */
+/** Plans an import: which servers are new, which exist, and which need another name. Also reads and writes toolwell.json. */
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { chmod, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { canonicalJson, isRecord } from '@toolwell/core/internal'
-import { DEFAULTS, readDuration } from '@toolwell/mcp/internal'
+import { makeFolder } from '@toolwell/core/internal/node'
+import { describeProblem } from '@toolwell/mcp'
+import { DEFAULTS, readDocument, readDuration } from '@toolwell/mcp/internal'
+import { applyEdits, modify } from 'jsonc-parser'
 import type { ClientFile } from '../shared/clients/clients.js'
-import type { Inputs } from '../shared/clients/inputs.js'
-import type { ClientServers } from '../shared/clients/read-client.js'
+import type { ClientServers, Inputs } from '../shared/clients/read-client.js'
+import { Problem } from '../shared/problem.js'
 
 export interface Addition {
   readonly name: string
   readonly entry: Readonly<Record<string, unknown>>
   readonly from: readonly ClientFile[]
-  /** What it is called there, where that name was taken. */
+  /** Its name in the client, if it had to be renamed. */
   readonly was?: string
   readonly left: readonly string[]
   readonly inputs: Inputs
-  /** Time limits that its clients do not agree on. */
+  /** Timeouts that differ between its clients. */
   readonly limits: readonly string[]
 }
 
 export interface Plan {
   readonly add: readonly Addition[]
-  /** There already, and the same. */
+  /** Names of servers that exist with the same entry. */
   readonly same: readonly string[]
-  /** There already, and another: it stays. */
+  /** Names that exist with another entry, which stays. */
   readonly kept: readonly { readonly name: string; readonly from: ClientFile }[]
-  /** By file and by the name there: what each is called here. What is missing was not taken over. */
+  /** For each file: name in the client to name in toolwell.json. Servers that are not imported are missing. */
   readonly placed: ReadonlyMap<ClientFile, ReadonlyMap<string, string>>
 }
 
 type Existing = Readonly<Record<string, unknown>>
 
-/** `known`: what an entry was called when it was taken over before, which holds whatever became of it here. */
-export function planOf(
+/** `known`: the name of an entry in toolwell.json after an earlier import. It stays valid if the entry has changed. */
+export function planImport(
   found: readonly ClientServers[],
   existing: Existing,
   known: (from: ClientFile, name: string) => string | undefined = () => undefined,
@@ -51,14 +58,14 @@ export function planOf(
   }
   for (const { from, servers } of found)
     for (const [name, { entry, skipped: left, inputs }] of servers) {
-      const isEqual = (other: unknown) => plainly(other) === plainly(entry)
+      const isEqual = (other: unknown) => comparable(other) === comparable(entry)
       const before = known(from, name)
       const added = add.find((each) => (each.was ?? each.name) === name && isEqual(each.entry))
       const first = add.find((each) => each.name === name)
       const there =
         before !== undefined && Object.hasOwn(existing, before)
           ? before
-          : placesOf(existing, name, from.client).find((each) => isEqual(existing[each]))
+          : findNames(existing, name, from.client).find((each) => isEqual(existing[each]))
       if (added) {
         added.from.push(from)
         const differing = LIMITS.filter((key) => limitOf(added.entry, key) !== limitOf(entry, key))
@@ -74,7 +81,7 @@ export function planOf(
         add.push({ name, entry, from: [from], left, inputs, limits: [] })
         place(from, name, name)
       }
-      // One client with two files: the stronger one was read first.
+      // Of two files of one client, the first has precedence.
       else if (!first.from.some(({ client }) => client === from.client)) {
         const free = freeName(`${name}-${from.client}`, isTaken)
         add.push({ name: free, entry, from: [from], was: name, left, inputs, limits: [] })
@@ -86,11 +93,11 @@ export function planOf(
 
 const LIMITS = ['timeout', 'startTimeout'] as const
 
-/** What says nothing of a limit means the usual one. */
+/** An entry without a timeout has the default one. */
 const limitOf = (entry: Addition['entry'], key: (typeof LIMITS)[number]) =>
   readDuration(entry[key]) ?? DEFAULTS[key]
 
-/** A client that waits longer may need to. */
+/** Keeps the longer timeout: that client may need it. */
 function withLongerLimits(entry: Addition['entry'], other: Addition['entry']): Addition['entry'] {
   const longer = LIMITS.filter((key) => limitOf(other, key) > limitOf(entry, key))
   const kept = Object.entries(entry).filter(([key]) => !longer.some((each) => each === key))
@@ -98,11 +105,8 @@ function withLongerLimits(entry: Addition['entry'], other: Addition['entry']): A
   return Object.fromEntries([...kept, ...taken])
 }
 
-/**
- * Clients differ in how much they write out: what says no more than leaving it out counts as left out. Each has time limits of its
- * own, which make no other server.
- */
-function plainly(entry: unknown): string {
+/** An entry without default values and timeouts, so that two clients with the same server compare as equal. */
+function comparable(entry: unknown): string {
   if (!isRecord(entry)) return canonicalJson(entry)
   const isImplied = (key: string, value: unknown) =>
     LIMITS.some((limit) => limit === key) ||
@@ -115,8 +119,8 @@ function plainly(entry: unknown): string {
   )
 }
 
-/** Where a server may have been written by an import before. */
-function placesOf(existing: Existing, name: string, client: string): string[] {
+/** Names that an earlier import may have used for a server. */
+function findNames(existing: Existing, name: string, client: string): string[] {
   return Object.keys(existing).filter((other) => other === name || other.startsWith(`${name}-${client}`))
 }
 
@@ -124,4 +128,65 @@ function freeName(wanted: string, isTaken: (name: string) => boolean): string {
   let name = wanted
   for (let number = 2; isTaken(name); number++) name = `${wanted}-${number}`
   return name
+}
+
+export interface Target {
+  readonly file: string
+  /** Undefined if the file does not exist. */
+  readonly text: string | undefined
+  readonly servers: Readonly<Record<string, unknown>>
+}
+
+/** Reads toolwell.json. Throws if it is not a valid config, so that it is never overwritten. */
+export function readTarget(file: string): Target {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return { file, text: undefined, servers: {} }
+    throw new Problem(`${file} cannot be read (${code}).`, 'Check the path after --to, and its permissions.')
+  }
+  const { value, problems } = readDocument(text.trim() === '' ? '{}' : text, file)
+  if (!value)
+    throw new Problem(
+      `${file} is not a valid config: ${problems.map(describeProblem).join(' ')}`,
+      'Fix or move the file. Nothing was changed.',
+    )
+  const { mcpServers = {}, servers = {} } = value
+  if (!isRecord(mcpServers) || !isRecord(servers))
+    throw new Problem(`"mcpServers" in ${file} is not an object.`, 'Fix the file. Nothing was changed.')
+  return { file, text, servers: { ...servers, ...mcpServers } }
+}
+
+export function addServers({ text }: Target, add: readonly Addition[]): string {
+  const formattingOptions = { insertSpaces: true, tabSize: 2, eol: text?.includes('\r\n') ? '\r\n' : '\n' }
+  let next = text === undefined || text.trim() === '' ? '{\n  "mcpServers": {}\n}\n' : text
+  for (const { name, entry } of add)
+    next = applyEdits(next, modify(next, ['mcpServers', name], entry, { formattingOptions }))
+  return next.endsWith('\n') ? next : `${next}\n`
+}
+
+/** Writes atomically. A new file is readable by its owner only, because it may contain secrets. */
+export async function writeTarget({ file }: Target, text: string): Promise<void> {
+  const target = await realpath(file).catch(() => file)
+  const draft = `${target}.${randomUUID()}.tmp`
+  try {
+    makeFolder(dirname(target))
+    const mode = await stat(target).then(
+      (found) => found.mode & 0o777,
+      () => 0o600,
+    )
+    await writeFile(draft, text, { mode: 0o600 })
+    await chmod(draft, mode)
+    await rename(draft, target)
+  } catch (cause) {
+    await rm(draft, { force: true }).catch(() => undefined)
+    const { code = '' } = cause as NodeJS.ErrnoException
+    throw new Problem(
+      `${file} cannot be written (${code}).`,
+      'Check the permissions of its folder. Nothing was changed.',
+      { cause },
+    )
+  }
 }

@@ -1,11 +1,11 @@
-/** What an import would do, for people and for programs. Values of environment and headers are in neither. */
+/** Prints the plan of an import, as text or JSON, without values of environment variables and headers. */
 import { relative } from 'node:path'
 import { dropUndefined, firstLine } from '@toolwell/core/internal'
 import type { ConfigProblem, ServerConfig } from '@toolwell/mcp'
 import { showEndpoint } from '@toolwell/mcp/internal'
-import { namingInput } from '../shared/clients/inputs.js'
 import type { ClientServers } from '../shared/clients/read-client.js'
-import { plural } from '../shared/table.js'
+import { nameInput } from '../shared/clients/read-client.js'
+import { plural } from '../shared/layout.js'
 import type { Paint } from '../shared/terminal.js'
 import type { Addition, Plan } from './plan.js'
 
@@ -13,14 +13,14 @@ export interface Preview {
   readonly target: string
   readonly found: readonly ClientServers[]
   readonly plan: Plan
-  /** The additions as they will be read. */
+  /** The additions as the config loader reads them. */
   readonly read: ReadonlyMap<string, ServerConfig>
-  /** What is wrong with an addition as it stands. */
+  /** Problems of the additions. */
   readonly problems: readonly ConfigProblem[]
 }
 
-/** As short as it is clear: from the folder, or from the home folder. */
-export function nearPath(file: string, { home, folder }: { home: string; folder: string }): string {
+/** A path relative to the folder or the home folder, if it is inside. */
+export function shortenPath(file: string, { home, folder }: { home: string; folder: string }): string {
   const inside = relative(folder, file)
   if (!inside.startsWith('..')) return inside
   const own = relative(home, file)
@@ -32,65 +32,63 @@ export function previewText(
   { home, folder }: { home: string; folder: string },
   paint: Paint,
 ): string {
-  const near = (file: string) => nearPath(file, { home, folder })
+  const near = (file: string) => shortenPath(file, { home, folder })
   const lines = [paint('Found', 'bold')]
   for (const { from, servers, refused, problem } of found) {
     lines.push(`  ${from.label.padEnd(14)}  ${near(from.file)}  ${problem ?? plural(servers.size, 'server')}`)
     for (const [name, why] of refused)
-      lines.push(`    ${paint('left out', 'dim')} ${firstLine(name, 60)}: ${why}`)
+      lines.push(`    ${paint('skipped', 'dim')} ${firstLine(name, 60)}: ${why}`)
   }
   lines.push('', paint(`For ${near(target)}`, 'bold'))
   for (const addition of plan.add)
     lines.push(...additionLines(addition, read.get(addition.name), problems, paint))
-  for (const name of plan.same) lines.push(`  = ${firstLine(name, 60)}  is there already`)
+  for (const name of plan.same) lines.push(`  = ${firstLine(name, 60)}  exists already`)
   for (const { name, from } of plan.kept)
     lines.push(
-      `  ! ${firstLine(name, 60)}  is there already and differs from the one in ${near(from.file)}: yours stays. Rename one of them to have both.`,
+      `  ! ${firstLine(name, 60)}  exists already and differs from the one in ${near(from.file)}. Yours stays. To have both, rename one of them.`,
     )
   if (plan.add.length === 0) lines.push('  nothing new')
   return `${lines.join('\n')}\n`
 }
 
-/** One server that comes, and what is to be known of it. */
+/** Lines about one new server. */
 export function additionLines(
   { name, entry, from, was, left, inputs, limits }: Addition,
   server: ServerConfig | undefined,
   problems: readonly ConfigProblem[],
   paint: Paint,
 ): string[] {
-  const shown = endpointOf(entry, server)
+  const shown = describeEndpoint(entry, server)
   const where = [...new Set(from.map(({ label }) => label))].join(', ')
   const names = [...keysOf(entry.env), ...keysOf(entry.headers)]
   return [
     `  + ${paint(firstLine(name, 60), 'name')}  ${firstLine(shown, 120)}  ${paint(`(${where})`, 'dim')}`,
-    ...(entry.enabled === false ? ['      switched off there, and here'] : []),
+    ...(entry.enabled === false ? ['      disabled, as in the client'] : []),
     ...(was === undefined
       ? []
-      : [`      called ${firstLine(was, 60)} there; that name is taken by another server`]),
+      : [`      renamed from ${firstLine(was, 60)}, because another server has that name`]),
     ...(names.length > 0 ? [`      with ${names.map((each) => firstLine(each, 60)).join(', ')}`] : []),
     ...(left.length > 0
-      ? [
-          `      without ${left.map((each) => firstLine(each, 60)).join(', ')}, which ${left.length === 1 ? 'has' : 'have'} no meaning here`,
-        ]
+      ? [`      without ${left.map((each) => firstLine(each, 60)).join(', ')}, which Toolwell does not use`]
       : []),
     ...limits.map(
       (key) =>
-        `      ${key} differs in them: ${entry[key] === undefined ? 'the usual one' : `the longer one, ${String(entry[key])},`} counts for all`,
+        `      ${key} differs between these clients; using the ${entry[key] === undefined ? 'default' : `longer one, ${String(entry[key])}`}`,
     ),
     ...problems
       .filter((problem) => problem.server === name)
       .map(
         ({ path, message, fix }) =>
-          `      ${paint('!', 'error')} ${firstLine(path.replace(WITHIN, ''), 120)}: ${firstLine(namingInput(message, inputs), 200)}. ${firstLine(fix, 200)}.`,
+          `      ${paint('!', 'error')} ${firstLine(path.replace(WITHIN, ''), 120)}: ${firstLine(nameInput(message, inputs), 200)}. ${firstLine(fix, 200)}.`,
       ),
   ]
 }
 
-/** The way to an entry, which is named above already. */
+/** The path to an entry, which the line above already names. */
 const WITHIN = /^mcpServers(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.?/
 
-/** As it will be read, but for the folder of the project, which is another one for each; where that cannot be done, as it is written. */
-export function endpointOf(entry: Addition['entry'], server: ServerConfig | undefined): string {
+/** The endpoint without secrets. `${workspaceFolder}` stays a variable, because it differs per project. */
+export function describeEndpoint(entry: Addition['entry'], server: ServerConfig | undefined): string {
   if (server) {
     const shown = showEndpoint(server.endpoint, server.secrets)
     const isEach = JSON.stringify(entry).includes(FOLDER)
@@ -127,7 +125,7 @@ export function previewJson({ target, found, plan, read, problems }: Preview, wr
         name,
         ...dropUndefined({ was }),
         enabled: entry.enabled !== false,
-        endpoint: endpointOf(entry, server),
+        endpoint: describeEndpoint(entry, server),
         from: from.map(({ file }) => file),
         env: keysOf(entry.env),
         headers: keysOf(entry.headers),

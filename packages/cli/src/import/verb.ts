@@ -1,40 +1,43 @@
-/** `toolwell import`: takes over the servers of other clients into toolwell.json, after showing what that means. */
+/** `toolwell import`: copies the servers of other clients into toolwell.json, after a preview. */
 import { platform } from 'node:os'
 import { resolve } from 'node:path'
 import { nearest } from '@toolwell/core/internal'
-import { askYes, isScreen } from '../shared/ask-yes.js'
-import { CLIENTS, clientFiles, homeOf } from '../shared/clients/clients.js'
+import { CLIENTS, clientFiles, findHome } from '../shared/clients/clients.js'
 import { Problem, usageProblem } from '../shared/problem.js'
-import { painter } from '../shared/terminal.js'
+import { askYes, isInteractive, painter } from '../shared/terminal.js'
 import { defineVerb } from '../shared/verb.js'
 
 export const importVerb = defineVerb({
   name: 'import',
-  summary: 'Take over the servers of other clients into toolwell.json.',
+  summary: 'Import the servers of other clients into toolwell.json.',
   usage: ['[--from CLIENT] [--to FILE] [--yes]'],
-  insteadOfWords: 'To take over one client, write --from CLIENT.',
+  insteadOfWords: 'To import from one client, write --from CLIENT.',
   flags: {
-    from: { type: 'string', valueHint: 'CLIENT', description: `Only from this one: ${CLIENTS.join(', ')}.` },
+    from: {
+      type: 'string',
+      valueHint: 'CLIENT',
+      description: `Import from this client only: ${CLIENTS.join(', ')}.`,
+    },
     to: {
       type: 'string',
       valueHint: 'FILE',
-      description: 'Where to write them. Default: toolwell.json in this folder.',
+      description: 'The file to write. Default: toolwell.json in this folder.',
     },
     yes: { type: 'boolean', alias: 'y', description: 'Write without asking.' },
-    json: { type: 'boolean', description: 'The answer as JSON. Nothing is asked.' },
+    json: { type: 'boolean', description: 'Print the result as JSON. Asks nothing.' },
   },
   notes: [
-    'Looks where these clients keep their configs: in this folder, and in your home folder. Their files are not changed, no\nserver is started, and an entry that is there already stays as it is. Values of environment and headers are copied,\nnever shown.',
+    'Reads the configs of these clients in this folder and in your home folder. Does not change their files or existing\nentries, and starts no server. Copies the values of environment variables and headers, but never shows them.',
   ],
   examples: [
-    { line: 'toolwell import', about: 'shows what there is, and asks' },
-    { line: 'toolwell import --from cursor --yes', about: 'takes over those of Cursor' },
-    { line: 'toolwell import --to ~/.config/toolwell/toolwell.json', about: 'for all your folders' },
+    { line: 'toolwell import', about: 'show a preview, and ask' },
+    { line: 'toolwell import --from cursor --yes', about: 'import the servers of Cursor' },
+    { line: 'toolwell import --to ~/.config/toolwell/toolwell.json', about: 'import for all your folders' },
   ],
   exits: {
-    0: 'Written, or there was nothing new.',
+    0: 'The servers were imported, or all of them exist already.',
     1: 'Nothing was written, because the answer was not yes.',
-    2: 'Wrong flags, nothing found, or a file that cannot be read or written. Nothing was changed.',
+    2: 'Wrong flags, no servers found, or an unreadable or unwritable file. Nothing was changed.',
   },
   async run(flags, terminal) {
     const { output, errors, env, folder } = terminal
@@ -46,30 +49,33 @@ export const importVerb = defineVerb({
         meant ? `Did you mean ${meant}?` : `Known: ${CLIENTS.join(', ')}.`,
       )
     }
-    const home = homeOf(env)
+    const home = findHome(env)
     const files = clientFiles({ home, folder, platform: platform(), env }).filter(
       ({ client }) => only === undefined || client === only,
     )
     const { readClient } = await import('../shared/clients/read-client.js')
-    const { knowItself } = await import('../shared/clients/itself.js')
-    const { switchesOf } = await import('../shared/clients/switches.js')
-    const { readTarget, withServers, writeTarget } = await import('./target.js')
-    const { planOf } = await import('./plan.js')
+    const { createGatewayCheck } = await import('../shared/clients/toolwell-entry.js')
+    const { readSwitches } = await import('../shared/clients/disabled-servers.js')
+    const { readTarget, addServers, writeTarget } = await import('./plan.js')
+    const { planImport } = await import('./plan.js')
     const { previewJson, previewText } = await import('./text.js')
     const { loadConfig } = await import('@toolwell/mcp')
     const target = readTarget(resolve(folder, (flags.to ?? 'toolwell.json').replace(/^~(?=[\\/])/, home)))
-    const known = { isOff: switchesOf({ home, folder, env }), isItself: await knowItself(terminal) }
+    const known = {
+      isOff: readSwitches({ home, folder, env }),
+      isGateway: await createGatewayCheck(terminal),
+    }
     const found = files.flatMap((file) =>
       resolve(file.file) === target.file ? [] : (readClient(file, folder, known) ?? []),
     )
     if (found.length === 0)
       throw new Problem(
-        `No servers of other clients were found. Looked for:\n${files.map(({ file }) => `  ${file}`).join('\n')}\n`,
-        'Write your own into "mcpServers" of toolwell.json.',
+        `No servers of other clients found. Looked for:\n${files.map(({ file }) => `  ${file}`).join('\n')}\n`,
+        'Add servers to "mcpServers" in toolwell.json.',
         { reason: 'nothing-found' },
       )
-    const plan = planOf(found, target.servers)
-    const text = withServers(target, plan.add)
+    const plan = planImport(found, target.servers)
+    const text = addServers(target, plan.add)
     const config = loadConfig({ files: [{ path: target.file, text }], env, workspaceFolder: folder })
     const read = new Map(config.servers.map((server) => [server.name, server]))
     const preview = { target: target.file, found, plan, read, problems: config.problems }
@@ -85,12 +91,12 @@ export const importVerb = defineVerb({
     else if (isWritten) {
       const hasValues = plan.add.some(({ entry }) => entry.env !== undefined || entry.headers !== undefined)
       await output.write(
-        `\nWritten to ${target.file}.${hasValues ? ' It holds values of environment and headers: keep it out of version control, or write variables instead of values.' : ''} See the servers with: ${terminal.name} inspect\n`,
+        `\nWritten to ${target.file}.${hasValues ? ' It contains values of environment variables or headers: keep it out of version control, or replace the values by variables.' : ''} List the servers with: ${terminal.name} inspect\n`,
       )
     }
     if (!isWanted)
       await errors.write(
-        `toolwell: Nothing was written. ${isJson || !isScreen(terminal) ? 'Write it with --yes.' : ''}\n`,
+        `toolwell: Nothing was written.${isJson || !isInteractive(terminal) ? ' To write it, add --yes.' : ''}\n`,
       )
     return isWanted ? 0 : 1
   },

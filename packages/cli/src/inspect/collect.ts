@@ -1,23 +1,28 @@
-/** What there is to see: servers with their tools, what these cost, what was found in them, and what a request would get. */
+/** Collects servers, tools, tokens and findings, and measures the first request. */
 import { type Catalogue, createToolwell, type Entry, loadTokenizer } from '@toolwell/core'
 import { describeProblem, type ReviewFinding, type ServerReport, type ServerWarning } from '@toolwell/mcp'
 import { scanServers } from '@toolwell/mcp/scan'
-import type { ListedTool } from '../shared/catalogue/listed-tool.js'
-import { readCatalogue } from '../shared/catalogue/read-catalogue.js'
+import { createTruncatedList } from '../shared/layout.js'
 import { Problem } from '../shared/problem.js'
 import { startProgress } from '../shared/progress.js'
+import type { ListedTool } from '../shared/read-catalogue.js'
+import { readCatalogue } from '../shared/read-catalogue.js'
 import {
-  costOf,
+  measureSurface,
+  measureTool,
   type SurfaceCost,
   type SurfaceSource,
-  surfaceOf,
   type ToolCost,
 } from '../shared/servers/cost.js'
-import { isOfTwin, sameServer, twinPairs, twinsOf } from '../shared/servers/twins.js'
-import type { UnusableView } from '../shared/servers/unusable.js'
+import type { UnusableView } from '../shared/servers/server-facts.js'
+import {
+  duplicateMessage,
+  duplicatePairs,
+  findDuplicates,
+  isDuplicateFinding,
+} from '../shared/servers/server-facts.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
 import type { Terminal } from '../shared/terminal.js'
-import { createTruncatedList } from '../shared/truncated-list.js'
 
 export interface ToolView {
   readonly server: string
@@ -29,13 +34,13 @@ export interface ToolView {
 
 export interface ServerView {
   readonly name: string
-  /** `file` for what was read from a catalogue, `refused` for an entry of the config that cannot be used. */
+  /** `file`: read from a catalogue. `refused`: the entry of the config is unusable. */
   readonly state: ServerReport['state'] | 'file' | 'refused'
   readonly reason: string
   readonly endpoint: string
   readonly trusted: ServerReport['trusted'] | undefined
   readonly tools: number
-  /** Names that the config keeps out. */
+  /** Tools that the config excludes. */
   readonly denied: readonly string[]
   /** Unusable entries of its list, with the reason. */
   readonly unusable: readonly UnusableView[]
@@ -52,21 +57,21 @@ export interface Inspected {
   /** Largest first. */
   readonly tools: readonly ToolView[]
   readonly tokens: ToolCost
-  /** What Toolwell sends by default, and what it sends when it is told to defer whatever it costs. */
+  /** The first request with mode "auto", and with mode "on". */
   readonly surface: SurfaceCost
   readonly deferred: SurfaceCost
   readonly problems: readonly string[]
-  /** How many servers have tools that can be used. */
+  /** Number of servers with usable tools. */
   readonly usable: number
-  /** Servers that are missing from the figures, because their tools are not known. */
+  /** Servers whose tools are unknown, so the figures do not include them. */
   readonly incomplete: readonly string[]
 }
 
 export async function inspectServers(open: OpenServers): Promise<Inspected> {
   const { config, refused, well, servers } = open
   const reports = servers.inspect()
-  const twins = twinsOf(open)
-  const pairs = new Map(twinPairs(twins))
+  const duplicates = findDuplicates(open)
+  const pairs = new Map(duplicatePairs(duplicates))
   const entries = new Map<string, Entry[]>()
   for (const entry of well.catalogue.entries())
     entries.set(entry.source, [...(entries.get(entry.source) ?? []), entry])
@@ -74,8 +79,8 @@ export async function inspectServers(open: OpenServers): Promise<Inspected> {
   const found = [
     ...reports.map((report) => ({
       view: {
-        ...viewOf(report),
-        findings: findingsOf(report, twins.has(report.name), pairs.get(report.name)),
+        ...createView(report),
+        findings: listFindings(report, duplicates.has(report.name), pairs.get(report.name)),
       },
       entries: entries.get(report.name) ?? [],
       isReady: isReady(report.name),
@@ -83,10 +88,10 @@ export async function inspectServers(open: OpenServers): Promise<Inspected> {
     ...refused.map((problem) => ({ view: refusedView(problem), entries: [], isReady: false })),
   ]
   found.sort((a, b) => (a.view.name < b.view.name ? -1 : 1))
-  return measured(found, config.problems.map(describeProblem))
+  return measure(found, config.problems.map(describeProblem))
 }
 
-/** The tools of `--catalog`, scanned like those of a server. */
+/** Inspects the tools of `--catalog`, and scans them like those of a server. */
 export async function inspectCatalogue(
   path: string,
   skipBroken: boolean,
@@ -112,7 +117,7 @@ export async function inspectCatalogue(
       trusted: undefined,
       tools: catalogue.sources.get(server)?.ids.size ?? 0,
       denied: [],
-      unusable: unusableOf(server, catalogue),
+      unusable: listUnusable(server, catalogue),
       quarantined: new Map<string, string>(),
       findings: tools.flatMap(({ tool, findings }) =>
         findings.map(({ rule, severity, where, why, excerpt, fix }) => ({
@@ -130,13 +135,13 @@ export async function inspectCatalogue(
     entries: [...catalogue.entries()].filter(({ source }) => source === server),
     isReady: true,
   }))
-  return measured(
+  return measure(
     found,
     catalogue.findings.map(({ source, tool, detail }) => `${source}/${tool}: ${detail}`),
   )
 }
 
-function unusableOf(server: string, { findings }: Catalogue): UnusableView[] {
+function listUnusable(server: string, { findings }: Catalogue): UnusableView[] {
   return findings
     .filter(({ source, kind }) => source === server && (kind === 'invalid-tool' || kind === 'duplicate-tool'))
     .map(({ tool, detail }) => ({
@@ -145,7 +150,7 @@ function unusableOf(server: string, { findings }: Catalogue): UnusableView[] {
     }))
 }
 
-function viewOf(report: ServerReport): Found['view'] {
+function createView(report: ServerReport): Found['view'] {
   const { name, state, reason, endpoint, trusted, tools, denied, unusable } = report
   const { quarantined, findings, warnings, listedAt } = report
   return {
@@ -164,11 +169,15 @@ function viewOf(report: ServerReport): Found['view'] {
   }
 }
 
-/** As the doctor tells them: that a server is there twice is one finding, told of one of the two. */
-function findingsOf({ findings }: ServerReport, isTwin: boolean, other: string | undefined): ReviewFinding[] {
-  const own = findings.filter((finding) => !isTwin || !isOfTwin(finding))
+/** Replaces the findings about duplicate tools by one finding per pair of servers, as the doctor does. */
+function listFindings(
+  { findings }: ServerReport,
+  isTwin: boolean,
+  other: string | undefined,
+): ReviewFinding[] {
+  const own = findings.filter((finding) => !isTwin || !isDuplicateFinding(finding))
   if (other === undefined) return own
-  const { message, fix } = sameServer(other)
+  const { message, fix } = duplicateMessage(other)
   return [...own, { severity: 'soft', rule: 'same-server', detail: `${message} ${fix}`, fix }]
 }
 
@@ -195,7 +204,7 @@ interface Found {
   readonly isReady: boolean
 }
 
-async function measured(found: readonly Found[], problems: readonly string[]): Promise<Inspected> {
+async function measure(found: readonly Found[], problems: readonly string[]): Promise<Inspected> {
   const tokenizer = await loadTokenizer()
   const tools: ToolView[] = []
   const views = found.map(({ view, entries }): ServerView => {
@@ -204,7 +213,7 @@ async function measured(found: readonly Found[], problems: readonly string[]): P
         server: view.name,
         name: entry.tool.name,
         wireName: entry.wireName,
-        tokens: costOf(entry, tokenizer),
+        tokens: measureTool(entry, tokenizer),
         isQuarantined: entry.quarantined || view.state === 'quarantined',
       }),
     )
@@ -227,11 +236,11 @@ async function measured(found: readonly Found[], problems: readonly string[]): P
     servers: views,
     tools,
     tokens: sum(tools),
-    surface: await surfaceOf(sources, 'auto', tokenizer),
-    deferred: await surfaceOf(sources, 'on', tokenizer),
+    surface: await measureSurface(sources, 'auto', tokenizer),
+    deferred: await measureSurface(sources, 'on', tokenizer),
     problems,
     usable: found.filter(({ view, isReady }) => isReady && view.state !== 'quarantined').length,
-    // What is switched off or held back is not sent: nothing is missing.
+    // Disabled and quarantined servers are not sent, so nothing is missing.
     incomplete: found
       .filter(({ view, isReady }) => !isReady && view.state !== 'disabled' && view.state !== 'quarantined')
       .map(({ view }) => view.name),
@@ -262,14 +271,14 @@ async function readSources(path: string, skipBroken: boolean, terminal: Terminal
   await progress.done()
   if (broken.count > 0 && !skipBroken)
     throw new Problem(
-      `${path} is not used, because a part of it is broken:\n${broken.text()}`,
-      'Fix this, or look at the rest with --skip-broken.',
+      `${path} has broken entries:\n${broken.text()}`,
+      'Fix them, or inspect the rest with --skip-broken.',
     )
-  if (broken.count > 0) remarks.push(`Left out as broken:\n${broken.text()}`)
+  if (broken.count > 0) remarks.push(`Skipped broken entries:\n${broken.text()}`)
   if (sources.size === 0)
     throw new Problem(
-      `${path} holds no tools.`,
-      'Give a file with one tool on each line, or the answer of a server to tools/list.',
+      `${path} contains no tools.`,
+      'Give a file with one tool on each line, or a tools/list result.',
     )
   return { sources, remarks }
 }

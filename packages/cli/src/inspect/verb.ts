@@ -1,15 +1,13 @@
-/** `toolwell inspect`: which servers and tools there are, what they cost, and what is odd about them. */
+/** `toolwell inspect`: lists servers and tools with their tokens and findings. */
 import { usageProblem } from '../shared/problem.js'
-import { serverFlags, timeoutOf, wholeNumber } from '../shared/servers/flags.js'
+import { readTimeout, readTokenLimit, serverFlags } from '../shared/servers/flags.js'
 import { painter } from '../shared/terminal.js'
 import { defineVerb } from '../shared/verb.js'
-import { inspectJson } from './json.js'
-import { judge } from './judge.js'
-import { inspectText } from './text.js'
+import { inspectJson, inspectText, judge } from './report.js'
 
 export const inspect = defineVerb({
   name: 'inspect',
-  summary: 'Show servers and their tools: state, tokens, the largest tools, and findings of the scan.',
+  summary: 'Show servers and their tools: state, tokens, largest tools, findings.',
   usage: ['[--config FILE | --catalog PATH] [flags]'],
   flags: {
     config: serverFlags.config,
@@ -17,49 +15,50 @@ export const inspect = defineVerb({
     catalog: {
       type: 'string',
       valueHint: 'PATH',
-      description: 'Tools from files instead: JSONL, a tools/list result, a folder, or - for standard input.',
+      description:
+        'Read tools from files instead: JSONL, a tools/list result, a folder, or - for standard input.',
     },
     refresh: {
       type: 'boolean',
-      description: 'List every server now. Default: only those that are not cached.',
+      description: 'List every server again. Default: only servers that are not cached.',
     },
     'max-tokens': {
       type: 'string',
       valueHint: 'N',
       description:
-        'Exit with 1 when Toolwell would send more tokens than this, or when the number is not known. For CI.',
+        'Exit with 1 if Toolwell would send more tokens than this, or if the number is unknown. For CI.',
     },
-    json: { type: 'boolean', description: 'The answer as JSON.' },
+    json: { type: 'boolean', description: 'Print the result as JSON.' },
     timeout: serverFlags.timeout,
-    'skip-broken': { type: 'boolean', description: 'Leave out what cannot be read of the catalogue.' },
+    'skip-broken': { type: 'boolean', description: 'Skip broken entries of the catalogue.' },
   },
   notes: [
-    'Servers that are cached are not started. What Toolwell would send is the tools array and the prompt section of the\nfirst request on the Chat Completions wire, as the library decides by itself.',
+    'Cached servers are not started. The tokens that Toolwell would send are those of the tools array and the prompt section\nof the first Chat Completions request, with mode "auto".',
   ],
   examples: [
-    { line: 'toolwell inspect', about: 'the servers of toolwell.json here, and of your own' },
+    { line: 'toolwell inspect', about: 'your servers, and those of this folder' },
     {
       line: 'toolwell inspect --config .cursor/mcp.json --refresh',
-      about: 'those of another client, listed now',
+      about: 'the servers of Cursor, listed again',
     },
     { line: 'toolwell inspect --catalog tools.jsonl --json', about: 'tools from a file, for a program' },
-    { line: 'toolwell inspect --max-tokens 4000', about: 'fails when a request would carry more than that' },
+    { line: 'toolwell inspect --max-tokens 4000', about: 'fail if a request would carry more tokens' },
   ],
   exits: {
-    0: 'Inspected.',
-    1: 'More tokens than --max-tokens, or a server is missing from the figure.',
-    2: 'Wrong flags, no config, or no server that can be used. Servers that fail are shown all the same.',
+    0: 'The servers were inspected.',
+    1: 'More tokens than --max-tokens, or a server is missing from the number.',
+    2: 'Wrong flags, no config, or no usable server. Failed servers are shown too.',
   },
   async run(flags, terminal) {
     const { config, profile, catalog } = flags
     if (config !== undefined && catalog !== undefined)
-      throw usageProblem('--config and --catalog do not go together.', 'Leave one of them out.')
+      throw usageProblem('--config and --catalog cannot be combined.', 'Remove one of them.')
     if (profile !== undefined && catalog !== undefined)
-      throw usageProblem('--profile and --catalog do not go together.', 'A profile belongs to a config.')
-    const maxTokens = wholeNumber('--max-tokens', flags['max-tokens'])
-    const timeout = timeoutOf(flags.timeout)
+      throw usageProblem('--profile and --catalog cannot be combined.', 'A profile belongs to a config.')
+    const maxTokens = readTokenLimit('--max-tokens', flags['max-tokens'])
+    const timeout = readTimeout(flags.timeout)
     const { output, errors, env } = terminal
-    // What speaks to servers is loaded by the verbs that do: it takes longer than a search.
+    // Loaded here because the MCP client loads slowly, and other verbs do not need it.
     const { inspectCatalogue, inspectServers } = await import('./collect.js')
     const { withServers } = await import('../shared/servers/with-servers.js')
     const inspected =

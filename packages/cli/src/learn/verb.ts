@@ -1,58 +1,63 @@
-/** `toolwell learn`: what a file of learned uses holds, and forgetting it. */
-
+/** `toolwell learn`: shows or deletes what searches have learned from use. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { UsageExample } from '@toolwell/core'
 import { sourceOfId } from '@toolwell/core/internal'
 import { fileUsage } from '@toolwell/core/usage'
+import { plural } from '../shared/layout.js'
 import { Problem, usageProblem } from '../shared/problem.js'
-import { plural } from '../shared/table.js'
 import type { Terminal } from '../shared/terminal.js'
 import { defineVerb, type ExitCode } from '../shared/verb.js'
 
-/** Tools that a status names. */
+/** Tools listed by `status`. */
 const SHOWN = 20
 
 export const learn = defineVerb({
   name: 'learn',
-  summary: 'See what searches have learned from use, or forget it.',
+  summary: 'Show what searches have learned from use, or forget it.',
   usage: ['status --usage FILE [flags]', 'forget --usage FILE [--tool ID] [flags]'],
   takesWords: true,
   flags: {
     usage: {
       type: 'string',
       valueHint: 'FILE',
-      description: 'The file that your host keeps with fileUsage.',
+      description: 'The usage file of your host (fileUsage).',
     },
     tool: { type: 'string', valueHint: 'ID', description: 'Only this tool, by its id (server/name).' },
-    json: { type: 'boolean', description: 'The outcome as JSON.' },
+    json: { type: 'boolean', description: 'Print the result as JSON.' },
   },
   notes: [
-    'The file holds ids of tools and hashes of words: no text of any query. To add queries of your own, see search --feedback --usage.',
+    'The file contains tool ids and hashes of words, but no query text. To add your own queries, see `toolwell search --help`\n(--feedback with --usage).',
   ],
   examples: [
-    { line: 'toolwell learn status --usage usage.jsonl', about: 'how many uses of which tools' },
-    { line: 'toolwell learn forget --usage usage.jsonl --tool tracker/create_issue', about: 'of one tool' },
-    { line: 'toolwell learn forget --usage usage.jsonl', about: 'everything' },
+    { line: 'toolwell learn status --usage usage.jsonl', about: 'count the uses of each tool' },
+    {
+      line: 'toolwell learn forget --usage usage.jsonl --tool tracker/create_issue',
+      about: 'forget one tool',
+    },
+    { line: 'toolwell learn forget --usage usage.jsonl', about: 'forget everything' },
   ],
   exits: {
-    0: 'Something is known, or was forgotten.',
-    1: 'Nothing is known.',
-    2: 'Wrong arguments, or no such file.',
+    0: 'The file has learned uses, or they were deleted.',
+    1: 'The file has no learned uses.',
+    2: 'Wrong arguments, or a missing file.',
   },
   async run(flags, terminal) {
     const [action, ...more] = flags._
     if ((action !== 'status' && action !== 'forget') || more.length > 0)
-      throw usageProblem('Say what to do: status or forget.', 'Write: toolwell learn status --usage FILE')
-    if (flags.usage === undefined) throw usageProblem('No file is given.', 'Name it with --usage FILE.')
+      throw usageProblem(
+        'The action is missing: status or forget.',
+        'Write: toolwell learn status --usage FILE',
+      )
+    if (flags.usage === undefined) throw usageProblem('The usage file is missing.', 'Add --usage FILE.')
     const path = resolve(terminal.folder, flags.usage)
     if (!existsSync(path))
-      throw new Problem(`There is no file ${flags.usage}.`, 'Check the path behind --usage.')
+      throw new Problem(`File not found: ${flags.usage}.`, 'Check the path after --usage.')
     const store = fileUsage(path)
     const refuse = (error: unknown) => {
       throw new Problem(
         error instanceof Error ? error.message : String(error),
-        'Check the file behind --usage.',
+        'Check the file given with --usage.',
       )
     }
     const known = await store.read().catch(refuse)
@@ -61,17 +66,17 @@ export const learn = defineVerb({
     if (action === 'forget' && flags.tool === undefined) await store.forget({}).catch(refuse)
     else if (action === 'forget')
       for (const tool of new Set(chosen.map((each) => each.tool))) await store.forget({ tool }).catch(refuse)
-    return tell(action, chosen, flags.json === true, terminal)
+    return printOutcome(action, chosen, flags.json === true, terminal)
   },
 })
 
-/** As `search` prints it: an id writes a slash in the name of a server in another way. */
+/** The id as `search` prints it. Stored ids escape slashes in server names. */
 function asShown(id: string): string {
   const source = sourceOfId(id)
   return source === '' ? id : `${source}${id.slice(id.indexOf('/'))}`
 }
 
-async function tell(
+async function printOutcome(
   action: 'status' | 'forget',
   examples: readonly UsageExample[],
   isJson: boolean,

@@ -1,17 +1,25 @@
-/** `toolwell lock --check`: what differs between the locks and the servers as they are now. */
+/** `toolwell lock --check`: compares the locks with the current servers. */
 import { approveCommand, keepOut, type LockChange, visible } from '@toolwell/mcp/lock'
 import type { Scanner } from '@toolwell/mcp/scan'
-import { asCalled } from '../shared/called-as.js'
+import { plural } from '../shared/layout.js'
 import { Problem } from '../shared/problem.js'
-import { plural } from '../shared/table.js'
 import { type Paint, painter, type Terminal } from '../shared/terminal.js'
+import { withCommandName } from '../shared/this-command.js'
 import type { ExitCode } from '../shared/verb.js'
-import { diffText } from './diff-text.js'
-import { changesJson, changesOf, findingsOf, type Group, type Groups, isHard, lockOf } from './groups.js'
-import { nameOf, pendingIn } from './pending.js'
+import {
+  changesJson,
+  compareLock,
+  diffText,
+  type Group,
+  type Groups,
+  isHard,
+  lockOrEmpty,
+  scanChange,
+} from './groups.js'
+import { changeName, findPending } from './pending.js'
 import { unnamedLines } from './write.js'
 
-/** Tools that advice is given about one by one. */
+/** Tools with their own line of advice. */
 const MOST_ADVICE = 5
 
 export async function checkLocks(
@@ -22,8 +30,8 @@ export async function checkLocks(
   const missing = groups.filter(({ lock }) => lock === undefined)
   if (missing.length === groups.length)
     throw new Problem(
-      `There is no ${missing.map(({ file }) => file).join(' and no ')}.${groups.map(sinceText).join('')}`,
-      'Write it with: toolwell lock',
+      `${missing.map(({ file }) => file).join(' and ')} ${missing.length === 1 ? 'does' : 'do'} not exist.${groups.map(sinceText).join('')}`,
+      'Create the lock with: toolwell lock',
       { reason: 'no-lock' },
     )
   const unpinned = missing
@@ -31,7 +39,7 @@ export async function checkLocks(
     .filter(({ servers }) => servers.length > 0)
   const checked = groups
     .filter(({ lock }) => lock !== undefined)
-    .map((group) => ({ group, changes: changesOf(group, lockOf(group), group.servers) }))
+    .map((group) => ({ group, changes: compareLock(group, lockOrEmpty(group), group.servers) }))
   const isFitting = checked.every(({ group, changes }) => changes.length + group.unlisted.size === 0)
   const paint = painter(output, env)
   await output.write(
@@ -56,19 +64,19 @@ export async function checkLocks(
 const enabledIn = ({ servers, unlisted }: Group) =>
   [...servers.map(({ name }) => name), ...unlisted.keys()].sort()
 
-/** What is known to have changed without a lock. */
+/** Changes that are known without a lock. */
 const sinceText = (group: Group) => {
-  const held = pendingIn(group)
+  const changed = findPending(group)
     .filter(({ change }) => change.kind === 'changed')
-    .map(({ change }) => `${nameOf(change)} is not what it was when first seen`)
-  return [...held, ...group.since.map(({ text: told }) => told)].map((told) => ` ${visible(told)}.`).join('')
+    .map(({ change }) => `${changeName(change)} has changed since it was first seen`)
+  return [...changed, ...group.since.map(({ text }) => text)].map((line) => ` ${visible(line)}.`).join('')
 }
 
 function unpinnedText(group: Group, servers: readonly string[], name: string): string {
   const [config, ...more] = group.configs
-  // Only this one: the others may differ, and would be taken along as they are.
+  // Names only this config, because a lock for the others would also pin their changes.
   const only = config === undefined || more.length > 0 ? '' : ` --config ${quoted(config)}`
-  return `There is no ${group.file}: ${servers.map(visible).join(', ')} ${servers.length === 1 ? 'is' : 'are'} not pinned.${sinceText(group)} Write it with: ${name} lock${only}\n`
+  return `${group.file} does not exist: ${servers.map(visible).join(', ')} ${servers.length === 1 ? 'is' : 'are'} not pinned.${sinceText(group)} Create the lock with: ${name} lock${only}\n`
 }
 
 const quoted = (path: string) => (/^[\w.@:/-]+$/.test(path) ? path : JSON.stringify(path))
@@ -91,37 +99,37 @@ function text(
   paint: Paint,
   name: string,
 ): string {
-  const { servers } = lockOf(group)
+  const { servers } = lockOrEmpty(group)
   if (changes.length + group.unlisted.size === 0) {
     const tools = Object.entries(servers).flatMap(([server, { tools: own }]) =>
       Object.keys(own).filter((tool) => !group.denied.get(server)?.has(tool)),
     )
-    return `${[`${group.file} fits: ${plural(Object.keys(servers).length, 'server')}, ${plural(tools.length, 'tool')}.`, ...unusableLines(group), ...unnamedLines(group.unnamed, name)].join('\n')}\n`
+    return `${[`${group.file} matches: ${plural(Object.keys(servers).length, 'server')}, ${plural(tools.length, 'tool')}.`, ...unusableLines(group), ...unnamedLines(group.unnamed, name)].join('\n')}\n`
   }
-  const lines = [`${group.file} does not fit.`]
+  const lines = [`${group.file} does not match.`]
   if (changes.length > 0) lines.push('', diffText(group, changes, scanner, paint))
   for (const [server, reason] of group.unlisted)
     lines.push('', `! ${visible(server)} could not be listed: ${visible(reason)}`)
   lines.push(...unusableLines(group), ...unnamedLines(group.unnamed, name))
-  const isPoisoned = (change: LockChange) => isHard(findingsOf(group, scanner, change))
+  const isPoisoned = (change: LockChange) => isHard(scanChange(group, scanner, change))
   const bad = changes.filter(isPoisoned)
   const first = changes.find((change) => !isPoisoned(change))
   if (changes.length > 0) lines.push('', `${plural(changes.length, 'difference')}.`)
   for (const { server, tool } of bad.slice(0, MOST_ADVICE))
     lines.push(
-      `${visible(tool === undefined ? server : `${server}/${tool}`)} looks poisoned: do not approve it. ${keepOut(server, tool)}`,
+      `${visible(tool === undefined ? server : `${server}/${tool}`)} looks poisoned. Do not approve it. ${keepOut(server, tool)}`,
     )
-  if (bad.length > MOST_ADVICE) lines.push(`So do ${bad.length - MOST_ADVICE} more.`)
+  if (bad.length > MOST_ADVICE) lines.push(`${bad.length - MOST_ADVICE} more look poisoned.`)
   if (first)
     lines.push(
-      `Approve what you have read, with the server or tool: ${asCalled(approveCommand(first.server, first.tool), name)}`,
+      `Review each difference, then approve the server or tool: ${withCommandName(approveCommand(first.server, first.tool), name)}`,
     )
   return `${lines.join('\n')}\n`
 }
 
-/** Unusable entries are in no lock. */
+/** Unusable entries are never in a lock. */
 export function unusableLines({ unusable }: Group): string[] {
   return [...unusable].flatMap(([server, entries]) =>
-    entries.map((entry) => `  cannot be used: ${visible(server)}: ${visible(entry)}`),
+    entries.map((entry) => `  unusable: ${visible(server)}: ${visible(entry)}`),
   )
 }

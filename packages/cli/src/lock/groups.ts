@@ -1,4 +1,4 @@
-/** Servers by the lock that counts for them, as they are listed now. */
+/** Groups the listed servers by their lock file. */
 import type { FirstUse, FirstUseStore, ServerConfig, ServerWarning } from '@toolwell/mcp'
 import { asLock, describeStart, fingerprint } from '@toolwell/mcp/internal'
 import {
@@ -10,36 +10,37 @@ import {
   type LockChange,
   LockError,
   readLock,
+  renderLockDiff,
 } from '@toolwell/mcp/lock'
 import { createScanner, type Finding, type Scanner } from '@toolwell/mcp/scan'
 import { Problem } from '../shared/problem.js'
-import { changesIn } from '../shared/servers/changes.js'
-import { unusableLine } from '../shared/servers/unusable.js'
+import { findChanges, unusableLine } from '../shared/servers/server-facts.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
+import type { Paint } from '../shared/terminal.js'
 
 export interface Group {
   readonly file: string
-  /** Config files that its servers stand in. */
+  /** Config files of its servers. */
   readonly configs: readonly string[]
   readonly lock: Lock | undefined
-  /** What was first seen of its servers: what counts where there is no lock. */
+  /** The first definitions seen, which count if there is no lock. */
   readonly seen: Lock
-  /** Its servers as the config has them, by name. */
+  /** Its servers in the config, by name. */
   readonly named: ReadonlyMap<string, ServerConfig>
-  /** By server, tools that are held back, with the reason. */
-  readonly held: ReadonlyMap<string, ReadonlyMap<string, string>>
+  /** By server: quarantined tools with the reason. */
+  readonly quarantined: ReadonlyMap<string, ReadonlyMap<string, string>>
   readonly servers: readonly ListedServer[]
-  /** Servers of the config that could not be listed, with the reason. */
+  /** Servers that could not be listed, with the reason. */
   readonly unlisted: ReadonlyMap<string, string>
-  /** Those that are switched off: nothing is said of them. */
+  /** Disabled servers, which are not reported. */
   readonly disabled: readonly string[]
-  /** By server, names that the config keeps out: nothing is said of them either. */
+  /** By server: tools that the config excludes, which are not reported either. */
   readonly denied: ReadonlyMap<string, ReadonlySet<string>>
-  /** Where there is no lock: what is no longer as it was first seen. */
+  /** Without a lock: changes since the first use. */
   readonly since: readonly ServerWarning[]
-  /** Servers that the lock holds and this config does not name: another config of the folder may. */
+  /** Servers in the lock that this config does not name. Another config of the folder may name them. */
   readonly unnamed: readonly string[]
-  /** By server, the unusable entries of its list, one line each. */
+  /** By server: the unusable entries of its list, one line each. */
   readonly unusable: ReadonlyMap<string, readonly string[]>
 }
 
@@ -50,7 +51,7 @@ export interface Groups {
   readonly scanner: Scanner
 }
 
-export function groupsOf({ config, servers, firstUse, took }: OpenServers): Groups {
+export function groupServers({ config, servers, firstUse, took }: OpenServers): Groups {
   const reports = new Map(servers.inspect().map((report) => [report.name, report]))
   const byFile = new Map<string, ServerConfig[]>()
   for (const server of config.servers) {
@@ -64,31 +65,31 @@ export function groupsOf({ config, servers, firstUse, took }: OpenServers): Grou
     const mine: ListedServer[] = []
     const denied = new Map<string, ReadonlySet<string>>()
     const unusable = new Map<string, readonly string[]>()
-    const held = new Map<string, ReadonlyMap<string, string>>()
-    const heldServers = new Set<string>()
+    const quarantined = new Map<string, ReadonlyMap<string, string>>()
+    const quarantinedServers = new Set<string>()
     for (const server of own) {
       const { name, enabled } = server
       const definition = servers.definition(name)
       const report = reports.get(name)
-      // What is cached and could not be listed now says nothing about the server as it is.
+      // A cached definition may be out of date.
       if (definition && report && took.has(name)) {
         const offered = new Set(report.tools)
         for (const twice of repeated(definition.tools)) offered.delete(twice)
         const tools = definition.tools.filter((tool) => offered.has(tool.name))
         const { instructions } = definition
-        // Whether it imitates was decided with what was known before.
+        // A tool that is not quarantined counts as known, so the scan does not report it as an imitation of a new one.
         const known = (tool: string) => (report.quarantined.has(tool) ? undefined : ('before' as const))
         mine.push({ name, start: describeStart(server), instructions, tools, known })
-        held.set(name, report.quarantined)
-        if (report.state === 'quarantined') heldServers.add(name)
+        quarantined.set(name, report.quarantined)
+        if (report.state === 'quarantined') quarantinedServers.add(name)
         denied.set(name, new Set(report.denied))
         if (report.unusable.length > 0) unusable.set(name, report.unusable.map(unusableLine))
       } else if (enabled) unlisted.set(name, report?.reason || 'it was not listed')
     }
     listed.push(...mine)
-    const since = own.flatMap(({ name }) => changesIn(reports.get(name)?.warnings ?? []))
+    const since = own.flatMap(({ name }) => findChanges(reports.get(name)?.warnings ?? []))
     const disabled = own.filter(({ enabled }) => !enabled).map(({ name }) => name)
-    const lock = asProblem(() => readLock(file))
+    const lock = withProblems(() => readLock(file))
     return {
       file,
       configs: [...new Set(own.flatMap((server) => server.file ?? []))],
@@ -98,12 +99,17 @@ export function groupsOf({ config, servers, firstUse, took }: OpenServers): Grou
           const record = firstUse.read(server)
           if (!record || Object.keys(record.tools).length === 0) return []
           const now = mine.find(({ name }) => name === server.name)
-          const isHeld = heldServers.has(server.name)
-          return [[server.name, now ? withoutHeld(record, now, held.get(server.name), isHeld) : record]]
+          const isQuarantined = quarantinedServers.has(server.name)
+          return [
+            [
+              server.name,
+              now ? withoutQuarantined(record, now, quarantined.get(server.name), isQuarantined) : record,
+            ],
+          ]
         }),
       ),
       named: new Map(own.map((server) => [server.name, server])),
-      held,
+      quarantined,
       servers: mine,
       unlisted,
       disabled,
@@ -117,34 +123,34 @@ export function groupsOf({ config, servers, firstUse, took }: OpenServers): Grou
 }
 
 /**
- * What was first seen, but for what is held back although it is the same: the scan has come to object to it, and it waits like
- * what is new.
+ * The first definitions seen, without unchanged ones that are quarantined: a newer version of the scan objects to them, so
+ * they wait for approval like new ones.
  */
-function withoutHeld(
+function withoutQuarantined(
   { tools, instructions, ...record }: FirstUse,
   now: ListedServer,
-  held: ReadonlyMap<string, string> = new Map(),
-  isHeld: boolean,
+  quarantined: ReadonlyMap<string, string> = new Map(),
+  isQuarantined: boolean,
 ): FirstUse {
   const prints = new Map(
     now.tools
       .map((tool) => [(tool as { name: string }).name, tool] as const)
-      .filter(([name]) => held.has(name))
+      .filter(([name]) => quarantined.has(name))
       .map(([name, tool]) => [name, fingerprint(tool)]),
   )
   const kept = Object.entries(tools).filter(([name, seen]) => prints.get(name) !== seen.fingerprint)
-  const isSame = isHeld && instructions === now.instructions
+  const isSame = isQuarantined && instructions === now.instructions
   return { ...record, instructions: isSame ? '' : instructions, tools: Object.fromEntries(kept) }
 }
 
-/** Names that two tools have which are not the same: neither can be used. */
+/** Names of two different tools. Neither is usable. */
 function repeated(tools: readonly { readonly name: string }[]): string[] {
   const seen = new Set<string>()
   return tools.filter(({ name }) => seen.size === seen.add(name).size).map(({ name }) => name)
 }
 
-/** What differs, but for tools that the config keeps out. */
-export function changesOf(
+/** Returns the differences from the lock, without tools that the config excludes. */
+export function compareLock(
   { denied, unlisted, disabled, unnamed }: Group,
   lock: Lock,
   servers: readonly ListedServer[],
@@ -154,8 +160,8 @@ export function changesOf(
   )
 }
 
-/** What the scan says of a tool as it is now, or of the instructions of a server. */
-export function findingsOf(
+/** Scans the current definition of a tool, or the instructions of a server. */
+export function scanChange(
   { servers }: Group,
   scanner: Scanner,
   { server, tool }: { readonly server: string; readonly tool?: string | undefined },
@@ -168,10 +174,10 @@ export function findingsOf(
 
 export const isHard = (findings: readonly Finding[]) => findings.some(({ severity }) => severity === 'hard')
 
-/** Changes for programs, each with what the scan says of it. */
+/** Changes as JSON, with the findings of the scan. */
 export function changesJson(group: Group, changes: readonly LockChange[], scanner: Scanner) {
   return changes.map((change) => {
-    const findings = findingsOf(group, scanner, change)
+    const findings = scanChange(group, scanner, change)
     return {
       ...change,
       isPoisoned: isHard(findings),
@@ -180,13 +186,13 @@ export function changesJson(group: Group, changes: readonly LockChange[], scanne
   })
 }
 
-export const lockOf = ({ lock }: Group): Lock => lock ?? EMPTY_LOCK
+export const lockOrEmpty = ({ lock }: Group): Lock => lock ?? EMPTY_LOCK
 
-/** What was approved, or is trusted because it came first. A first lock begins with it: what has changed since is no news. */
-export const trustedIn = ({ lock, seen }: Group): Lock => lock ?? seen
+/** The approved definitions, or the first ones seen. A new lock starts with them. */
+export const trustedLock = ({ lock, seen }: Group): Lock => lock ?? seen
 
-/** What is wrong with a lock file is for the user to fix; the message says how. */
-export function asProblem<T>(work: () => T): T {
+/** Turns errors of a lock file into problems that the user can fix. */
+export function withProblems<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
@@ -198,4 +204,31 @@ export function toProblem(error: unknown): unknown {
   return LockError.is(error)
     ? new Problem(error.problem, error.fix, { reason: error.code, cause: error })
     : error
+}
+
+/** Changes as a diff, with the findings of the scan. */
+export function diffText(
+  group: Group,
+  changes: readonly LockChange[],
+  scanner: Scanner,
+  paint: Paint,
+): string {
+  return renderLockDiff(changes, {
+    style: (part, line) =>
+      part === 'heading'
+        ? paint(line, 'bold')
+        : part === 'added'
+          ? paint(line, 'name')
+          : part === 'note'
+            ? paint(line, 'error')
+            : paint(line, 'dim'),
+    findings: (server, tool) => scanChange(group, scanner, { server, tool }),
+  })
+}
+
+/** Quotes a name for a shell. Characters other than ASCII become a star. */
+export function shellWord(name: string): string {
+  return /^[\w.@:/-]+$/.test(name)
+    ? name
+    : `'${name.replaceAll("'", "'\\''").replace(/[^\u0020-\u007e]+/g, '*')}'`
 }

@@ -1,18 +1,18 @@
-/** What waits for a person: every change that is neither used nor pinned until somebody approves it. */
+/** Changes that wait for approval. They are neither used nor pinned until then. */
 import { matchesGlob } from '@toolwell/core/internal'
 import { approveSeen, approveSeenServer } from '@toolwell/mcp/internal'
 import { approve, approveChange, type Lock, type LockChange, visible, writeLock } from '@toolwell/mcp/lock'
 import type { Scanner } from '@toolwell/mcp/scan'
 import { Problem } from '../shared/problem.js'
 import {
-  asProblem,
-  changesOf,
-  findingsOf,
+  compareLock,
   type Group,
   type Groups,
   isHard,
+  scanChange,
   toProblem,
-  trustedIn,
+  trustedLock,
+  withProblems,
 } from './groups.js'
 
 export interface Pending {
@@ -20,25 +20,27 @@ export interface Pending {
   readonly change: LockChange
 }
 
-export const nameOf = ({ server, tool }: { readonly server: string; readonly tool?: string }) =>
+export const changeName = ({ server, tool }: { readonly server: string; readonly tool?: string }) =>
   tool === undefined ? server : `${server}/${tool}`
 
-/** In a group without a lock, what joins is met for the first time; it waits only where it is held back. */
-export function pendingIn(group: Group, base: Lock = trustedIn(group)): Pending[] {
+/** Without a lock, a new definition is trusted on first use and waits only if it is quarantined. */
+export function findPending(group: Group, base: Lock = trustedLock(group)): Pending[] {
   const isMet = ({ kind, server, tool }: LockChange) =>
-    group.lock === undefined && kind === 'added' && !(tool !== undefined && group.held.get(server)?.has(tool))
-  return changesOf(group, base, group.servers)
+    group.lock === undefined &&
+    kind === 'added' &&
+    !(tool !== undefined && group.quarantined.get(server)?.has(tool))
+  return compareLock(group, base, group.servers)
     .filter((change) => !isMet(change))
     .map((change) => ({ group, change }))
 }
 
-/** Those that are named: a server means all of its changes; `*` stands for any characters. */
-export function namedIn(
+/** Selects changes by name. A server name selects all its changes; `*` matches any characters. */
+export function selectPending(
   pending: readonly Pending[],
   targets: readonly string[],
   groups: readonly Group[],
 ): Pending[] {
-  // A pin that the config does not name waits for nobody, and is dropped by its whole name.
+  // Servers that the config does not name are removed from the lock by their full name.
   const dropped = groups.flatMap((group) =>
     group.unnamed
       .filter((server) => targets.includes(server))
@@ -50,35 +52,35 @@ export function namedIn(
 }
 
 function isMeant(target: string, change: LockChange): boolean {
-  return matchesGlob(target, change.server) || matchesGlob(target, nameOf(change))
+  return matchesGlob(target, change.server) || matchesGlob(target, changeName(change))
 }
 
-/** What was approved already is no mistake; what there never was is one. */
+/** Throws for unknown targets. Targets that are already approved are fine. */
 function assertKnown(target: string, pending: readonly Pending[], groups: readonly Group[]): void {
   for (const { unlisted } of groups)
     for (const [server, reason] of unlisted)
       if (isOf(target, server))
         throw new Problem(
-          `${visible(server)} cannot be listed, so there is nothing to approve: ${visible(reason)}`,
-          'Fix that first. Nothing was changed.',
+          `${visible(server)} could not be listed, so there is nothing to approve: ${visible(reason).replace(/\.$/, '')}.`,
+          'Fix the server first. Nothing was changed.',
           { reason: 'unlisted' },
         )
   if (pending.some(({ change }) => isMeant(target, change))) return
   if (target.includes('*'))
     throw new Problem(
-      `Nothing that waits fits ${JSON.stringify(target)}.`,
+      `No waiting change matches ${JSON.stringify(target)}.`,
       pending.length === 0
-        ? 'Nothing waits.'
+        ? 'No changes wait for approval.'
         : `Waiting: ${pending
             .slice(0, 10)
-            .map(({ change }) => visible(nameOf(change)))
+            .map(({ change }) => visible(changeName(change)))
             .join(', ')}.`,
       { reason: 'unknown-target' },
     )
-  for (const { held } of groups)
-    for (const [server, tools] of held) {
+  for (const { quarantined } of groups)
+    for (const [server, tools] of quarantined) {
       const reason = target.startsWith(`${server}/`) ? tools.get(target.slice(server.length + 1)) : undefined
-      // Two tools of one name: nobody can say which of them is meant.
+      // Two tools have the same name.
       if (reason !== undefined)
         throw new Problem(`${visible(target)} cannot be approved: ${reason}`, 'Nothing was changed.', {
           reason: 'not-approvable',
@@ -90,7 +92,7 @@ function assertKnown(target: string, pending: readonly Pending[], groups: readon
     ),
   )
   if (owner) {
-    asProblem(() => approve(trustedIn(owner), owner.servers, target))
+    withProblems(() => approve(trustedLock(owner), owner.servers, target))
     return
   }
   const known = groups.flatMap(({ servers, unlisted }) => [
@@ -98,28 +100,28 @@ function assertKnown(target: string, pending: readonly Pending[], groups: readon
     ...unlisted.keys(),
   ])
   throw new Problem(
-    `There is no server ${JSON.stringify(target.split('/')[0])} to approve.`,
+    `Unknown server ${JSON.stringify(target.split('/')[0])}.`,
     `Known: ${known.sort().slice(0, 20).map(visible).join(', ') || 'none'}.`,
     { reason: 'unknown-target' },
   )
 }
 
-/** Approving by name is not reading: what has hard findings takes a word of its own. */
+/** True if the definition has hard findings, which need an explicit flag. */
 export function looksPoisoned({ group, change }: Pending, scanner: Scanner): boolean {
-  return isHard(findingsOf(group, scanner, change))
+  return isHard(scanChange(group, scanner, change))
 }
 
 export const poisonedLine = (poisoned: readonly Pending[]) =>
-  `${poisoned.map(({ change }) => visible(nameOf(change))).join(', ')} ${poisoned.length === 1 ? 'is' : 'are'} not approved: the scan has hard findings. Whoever knows better adds --despite-findings.\n`
+  `${poisoned.map(({ change }) => visible(changeName(change))).join(', ')} ${poisoned.length === 1 ? 'is' : 'are'} not approved, because the scan has hard findings. To approve anyway, add --despite-findings.\n`
 
-/** A lock with these changes as they are now. */
-export function withApproved(lock: Lock, { servers }: Group, approved: readonly Pending[]): Lock {
-  return approved.reduce((next, { change }) => asProblem(() => approveChange(next, servers, change)), lock)
+/** Returns the lock with the current definitions of these changes. */
+export function applyApproved(lock: Lock, { servers }: Group, approved: readonly Pending[]): Lock {
+  return approved.reduce((next, { change }) => withProblems(() => approveChange(next, servers, change)), lock)
 }
 
 /**
- * Into the lock where there is one, otherwise into what is remembered of first use. A lock whose servers are named is
- * written also where nothing differs: a program that runs may hold back what changed and changed back.
+ * Writes approvals to the lock, or to the first-use records if there is no lock. Writes the lock of a named server even if
+ * nothing differs, because a running program may still quarantine a change that was reverted.
  */
 export async function approvePending(
   { groups, firstUse }: Groups,
@@ -130,7 +132,7 @@ export async function approvePending(
     const own = approved.filter((each) => each.group === group)
     const isNamed = targets.some((target) => [...group.named.keys()].some((name) => isOf(target, name)))
     if (group.lock && (own.length > 0 || isNamed))
-      await writeLock(group.file, withApproved(group.lock, group, own)).catch((error) => {
+      await writeLock(group.file, applyApproved(group.lock, group, own)).catch((error) => {
         throw toProblem(error)
       })
     if (group.lock) continue

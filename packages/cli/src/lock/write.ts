@@ -1,4 +1,4 @@
-/** `toolwell lock`: adds what is new to each lock, and what is named with --approve. Every other pin stays as it is, and is shown with what differs. */
+/** `toolwell lock`: adds new definitions and approved changes to each lock. Other pins stay, and their changes are shown. */
 import {
   approveCommand,
   createLock,
@@ -11,22 +11,30 @@ import {
   writeLock,
 } from '@toolwell/mcp/lock'
 import type { Finding, Scanner } from '@toolwell/mcp/scan'
-import { asCalled } from '../shared/called-as.js'
+import { plural } from '../shared/layout.js'
 import { usageProblem } from '../shared/problem.js'
-import { readLines } from '../shared/read-lines.js'
-import { plural } from '../shared/table.js'
-import { type Paint, painter, type Terminal } from '../shared/terminal.js'
+import { askYes, isInteractive, type Paint, painter, type Terminal } from '../shared/terminal.js'
+import { withCommandName } from '../shared/this-command.js'
 import type { ExitCode } from '../shared/verb.js'
-import { diffText, shellWord } from './diff-text.js'
-import { changesJson, changesOf, type Group, type Groups, lockOf, toProblem, trustedIn } from './groups.js'
 import {
+  changesJson,
+  compareLock,
+  diffText,
+  type Group,
+  type Groups,
+  lockOrEmpty,
+  shellWord,
+  toProblem,
+  trustedLock,
+} from './groups.js'
+import {
+  applyApproved,
+  changeName,
+  findPending,
   looksPoisoned,
-  namedIn,
-  nameOf,
   type Pending,
-  pendingIn,
   poisonedLine,
-  withApproved,
+  selectPending,
 } from './pending.js'
 
 interface Excluded {
@@ -38,29 +46,29 @@ interface Excluded {
 
 interface Written {
   readonly file: string
-  /** False: nothing could be listed, and there was no lock. An empty lock would hold back every server once it works again. */
+  /** False if no server could be listed and there was no lock. An empty lock would block every server later. */
   readonly isWritten: boolean
   readonly servers: number
   readonly tools: number
-  /** What was added to a lock, or approved. */
+  /** Additions and approved changes. */
   readonly changes: readonly LockChange[]
   readonly approved: readonly LockChange[]
-  /** Changes that were not taken: their pins are as they were. */
+  /** Changes without approval. Their pins stay. */
   readonly waiting: readonly LockChange[]
   readonly excluded: readonly Excluded[]
   readonly unlisted: Readonly<Record<string, string>>
   readonly unnamed: readonly string[]
-  /** By server, the unusable entries of its list. */
+  /** By server: the unusable entries of its list. */
   readonly unusable: Readonly<Record<string, readonly string[]>>
 }
 
 export interface WriteOptions {
   readonly isJson: boolean
-  /** Names and patterns behind --approve. */
+  /** Names and patterns of --approve. */
   readonly approve: readonly string[]
-  /** Asks, after everything is shown. */
+  /** Show everything, then ask. */
   readonly approveAll: boolean
-  /** Also what looks poisoned. */
+  /** Also approve definitions that look poisoned. */
   readonly isDespiteFindings: boolean
 }
 
@@ -72,10 +80,10 @@ export async function writeLocks(
   const { scanner } = groups
   const { isJson, approve, approveAll, isDespiteFindings } = options
   const paint = painter(terminal.output, terminal.env)
-  const drafts = groups.groups.map((group) => ({ group, lock: freshLock(group, scanner) }))
-  const waiting = drafts.flatMap(({ group, lock }) => pendingIn(group, lock))
+  const drafts = groups.groups.map((group) => ({ group, lock: extendLock(group, scanner) }))
+  const waiting = drafts.flatMap(({ group, lock }) => findPending(group, lock))
   const mayBe = (each: Pending) => isDespiteFindings || !looksPoisoned(each, scanner)
-  const meant = namedIn(waiting, approve, groups.groups)
+  const meant = selectPending(waiting, approve, groups.groups)
   const named = meant.filter(mayBe)
   const refused = (approveAll ? waiting : meant).filter((each) => !mayBe(each))
   const rest = waiting.filter((each) => mayBe(each) && !named.includes(each))
@@ -84,7 +92,7 @@ export async function writeLocks(
   const written: Written[] = []
   for (const { group, lock: draft } of drafts) {
     const own = approved.filter((each) => each.group === group)
-    const lock = withApproved(draft, group, own)
+    const lock = applyApproved(draft, group, own)
     const isWritten = group.lock !== undefined || group.servers.length > 0 || group.unlisted.size === 0
     if (isWritten)
       await writeLock(group.file, lock).catch((error) => {
@@ -100,8 +108,8 @@ export async function writeLocks(
       file: group.file,
       isWritten,
       servers: Object.keys(lock.servers).length,
-      tools: toolsIn(lock),
-      changes: group.lock ? changesOf(group, lockOf(group), serversOf(lock)) : [],
+      tools: countTools(lock),
+      changes: group.lock ? compareLock(group, lockOrEmpty(group), listLocked(lock)) : [],
       approved: changesJson(
         group,
         own.map(({ change }) => change),
@@ -131,48 +139,45 @@ export async function writeLocks(
   return written.some(isOpen) ? 1 : 0
 }
 
-/** Nobody approves what was not shown. */
+/** Shows all changes, then asks. */
 async function agree(rest: readonly Pending[], scanner: Scanner, terminal: Terminal): Promise<boolean> {
-  const { input, output, errors, env } = terminal
-  if (!output.isTerminal || !errors.isTerminal)
+  const { output, env } = terminal
+  if (!isInteractive(terminal))
     throw usageProblem(
-      '--approve-all asks, and there is nobody to ask.',
-      'Name what you have read, with --approve NAME; * stands for any characters.',
+      '--approve-all asks a question and needs a terminal.',
+      'Name the changes with --approve NAME; * matches any characters.',
     )
   for (const group of new Set(rest.map((each) => each.group))) {
     const changes = rest.filter((each) => each.group === group).map(({ change }) => change)
     await output.write(`${diffText(group, changes, scanner, painter(output, env))}\n\n`)
   }
-  await output.write(`Approve ${rest.length === 1 ? 'this change' : `these ${rest.length} changes`}? [y/N] `)
-  for await (const { text: answer } of readLines(input, 'standard input'))
-    return /^\s*y(?:es)?\s*$/i.test(answer)
-  return false
+  return askYes(`Approve ${rest.length === 1 ? 'this change' : `these ${rest.length} changes`}?`, terminal)
 }
 
-/** A pin is a decision of a person, so it is removed only by one. */
+/** Pins are decisions of the user, so only the user removes them. */
 export function unnamedLines(unnamed: readonly string[], name: string): string[] {
   const [first] = unnamed
   if (first === undefined) return []
   const names = unnamed.slice(0, 10).map(visible).join(', ')
   const more = unnamed.length > 10 ? ` and ${unnamed.length - 10} more` : ''
   return [
-    `  kept, though this config does not name it: ${names}${more}. Drop one with: ${asCalled(approveCommand(first), name)}`,
+    `  kept, although this config does not name it: ${names}${more}. To remove one: ${withCommandName(approveCommand(first), name)}`,
   ]
 }
 
-/** The lock of a group with what is new in it. A first one begins with what was first seen. */
-export function freshLock(group: Group, scanner: Scanner): Lock {
-  const before = trustedIn(group)
+/** Adds new definitions to the lock of a group. A new lock starts with the first definitions seen. */
+export function extendLock(group: Group, scanner: Scanner): Lock {
+  const before = trustedLock(group)
   const fresh = createLock(group.servers, scanner, before)
   return keepServers(fresh, before, [...group.unlisted.keys(), ...group.disabled, ...group.unnamed])
 }
 
-export function toolsIn({ servers }: Lock): number {
+export function countTools({ servers }: Lock): number {
   return Object.values(servers).reduce((sum, { tools }) => sum + Object.keys(tools).length, 0)
 }
 
-/** What a lock holds, as if servers listed it. */
-function serversOf(lock: Lock): ListedServer[] {
+/** The content of a lock as listed servers. */
+function listLocked(lock: Lock): ListedServer[] {
   return Object.entries(lock.servers).map(([name, { instructions, tools }]) => ({
     name,
     instructions,
@@ -202,7 +207,7 @@ function text(written: Written, group: Group, scanner: Scanner, paint: Paint, na
   const lines = [
     isWritten
       ? `${file}: ${plural(servers, 'server')}, ${plural(tools, 'tool')}.`
-      : `${file} was not written: no server could be listed. Fix that, then write it with: ${name} lock`,
+      : `${file} was not written, because no server could be listed. Fix the servers, then run: ${name} lock`,
   ]
   if (approved.length > 0) lines.push('', diffText(group, approved, scanner, paint), '', 'Approved as shown.')
   const sign = { added: '+', changed: '~', removed: '-' } as const
@@ -223,11 +228,9 @@ function text(written: Written, group: Group, scanner: Scanner, paint: Paint, na
   }
   for (const [server, entries] of Object.entries(unusable))
     for (const entry of entries)
-      lines.push(`  cannot be used, and is not pinned: ${visible(server)}: ${visible(entry)}`)
+      lines.push(`  unusable, and not pinned: ${visible(server)}: ${visible(entry)}`)
   for (const [server, reason] of Object.entries(unlisted))
-    lines.push(
-      `  not listed${isWritten ? ', and left as it was' : ''}: ${visible(server)}: ${visible(reason)}`,
-    )
+    lines.push(`  not listed${isWritten ? ', so its pins stay' : ''}: ${visible(server)}: ${visible(reason)}`)
   lines.push(...unnamedLines(unnamed, name))
   const [first] = waiting
   if (first)
@@ -235,7 +238,7 @@ function text(written: Written, group: Group, scanner: Scanner, paint: Paint, na
       '',
       diffText(group, waiting, scanner, paint),
       '',
-      `${plural(waiting.length, 'change')} not taken: ${waiting.length === 1 ? 'its pin is' : 'their pins are'} as before. Take what you have read with: ${name} lock --approve ${shellWord(nameOf(first))}`,
+      `${plural(waiting.length, 'change')} ${waiting.length === 1 ? 'waits' : 'wait'} for approval. Review ${waiting.length === 1 ? 'it' : 'them'}, then run: ${name} lock --approve ${shellWord(changeName(first))}`,
     )
   return `${lines.join('\n')}\n`
 }

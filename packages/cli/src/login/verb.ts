@@ -1,6 +1,5 @@
-/** `toolwell login`. What it does is loaded when it is asked for: it brings the MCP client with it. */
-import { serverFlags } from '../shared/servers/flags.js'
-import { onlyServer } from '../shared/servers/only-server.js'
+/** `toolwell login`: logs in to a remote server. Loads the MCP client only when it runs. */
+import { readServerName, serverFlags } from '../shared/servers/flags.js'
 import { defineVerb } from '../shared/verb.js'
 
 export const login = defineVerb({
@@ -13,32 +12,32 @@ export const login = defineVerb({
     browser: {
       type: 'boolean',
       default: true,
-      description: 'Only print the address.',
+      description: 'Print the address without opening a browser.',
     },
     timeout: {
       type: 'string',
       valueHint: 'TIME',
       description: 'How long to wait for you: 90s, 10m, or a number of seconds. Default 5m.',
     },
-    json: { type: 'boolean', description: 'The outcome as JSON.' },
+    json: { type: 'boolean', description: 'Print the result as JSON.' },
   },
   notes: [
-    'The address is printed on standard error, and opened if that is a terminal. Tokens are kept in a file that only you can\nread, and are renewed without you. A program that is already running finds them.',
+    'The address is printed to standard error, and opened in your browser if that is a terminal. Tokens are stored in a file\nthat only you can read, and are renewed automatically. Running programs pick them up.',
   ],
   examples: [
-    { line: 'toolwell login notes', about: 'the server that the config calls notes' },
+    { line: 'toolwell login notes', about: 'log in to the server called notes in your config' },
     {
       line: 'toolwell login notes --config .mcp.json --no-browser',
-      about: 'of another config, without a browser',
+      about: 'use another config, and print the address only',
     },
   ],
   exits: {
-    0: 'You are logged in, or need not be.',
-    1: 'You or the server said no, or there was no answer in time.',
-    2: 'Wrong arguments, no such server, or one that cannot be logged in to.',
+    0: 'You are logged in, or the server needs no login.',
+    1: 'The login was denied or timed out.',
+    2: 'Wrong arguments, an unknown server, or a server without login.',
   },
   async run(flags, terminal) {
-    const name = onlyServer(flags._, 'login')
+    const name = readServerName(flags._, 'login')
     const { runLogin } = await import('./run-login.js')
     return runLogin(name, flags, terminal)
   },

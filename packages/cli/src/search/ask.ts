@@ -1,4 +1,4 @@
-/** One query to a catalogue: reads its grammar, ranks, and cuts off. */
+/** Runs one query on a catalogue: parses it, ranks the tools and applies the cut-off. */
 import {
   createDocument,
   defaultCutOff,
@@ -11,13 +11,13 @@ import {
 } from '@toolwell/core/internal'
 import type { Catalogue, Entry } from './catalogue.js'
 
-/** Hits that the cut-off is applied to. Relevance does not fall with every rank, so a few more are looked at than are shown. */
+/** Ranked hits that the cut-off is applied to. Relevance does not fall with every rank, so this is more than is shown. */
 const RANKED = 500
-/** Hits below the cut-off that a miss names. */
+/** Hits below the cut-off that are named if nothing else matches. */
 const NAMED = 3
-/** Matches among which those are that an agent would see; they come first. */
+/** Matches from which the answer of an agent is chosen. */
 const CONSIDERED = 8
-/** Names that a wrong one is compared with. */
+/** Names that an unknown name is compared with. */
 const COMPARED = 20_000
 
 export interface Limits {
@@ -31,34 +31,34 @@ export interface Match {
   readonly entry: Entry
   readonly score: number
   readonly relevance: number
-  /** How many of the words asked for it holds; from `certaintyThreshold` on, where it also covers enough, it is shown as sure. */
+  /** Share of the query words that the tool has. From `certainFrom`, with enough coverage, it is shown as sure. */
   readonly certainty: number
-  /** How much of what was asked for it accounts for. */
+  /** Share of the query that the tool accounts for. */
   readonly coverage: number
 }
 
 export interface Answer {
   readonly query: string
   readonly matches: readonly Match[]
-  /** None of them clearly does what was asked for. */
+  /** No match clearly fits the query. */
   readonly unclear: boolean
-  /** The best hits that the cut-off kept out. */
+  /** The best hits below the cut-off. */
   readonly below: readonly Match[]
-  /** What the user should know about how the query was read. */
+  /** Remarks about the query for the user. */
   readonly remarks: readonly string[]
 }
 
-/** A query as the ranker takes it. */
+/** A query for the ranker. */
 export interface Asked {
   readonly text: string
   readonly must: readonly string[]
   readonly accept?: (key: string) => boolean
   readonly parsed: ParsedQuery
-  /** It uses nothing of the grammar. */
+  /** The query is plain text without operators. */
   readonly isPlain: boolean
 }
 
-/** Plain text is ranked as it is written, line breaks included; only a query that uses the grammar is taken apart. */
+/** Parses a query. Plain text goes to the ranker unchanged. */
 export function readQuery(query: string, catalogue: Catalogue): Asked {
   const parsed = parseQuery(query)
   const { must, filters } = parsed
@@ -102,16 +102,16 @@ export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limi
     if (entry && into.length < (into === below ? NAMED : Math.max(limit, CONSIDERED)))
       into.push({ key: id, entry, score, relevance, certainty, coverage })
   }
-  if (matches.length + below.length === 0 && must.length > 0) remarks.push(...unmet(catalogue, must))
-  // Without a cut-off, the ranking as it is.
+  if (matches.length + below.length === 0 && must.length > 0) remarks.push(...explainMust(catalogue, must))
+  // Without a cut-off, the plain ranking.
   const { answers, unclear } =
     cutOff > 0 ? selectAnswers(matches, defaultCutOff) : { answers: [], unclear: false }
   const shown = unclear ? answers : [...answers, ...matches.filter((match) => !answers.includes(match))]
   return { query, matches: shown.slice(0, limit), unclear, below, remarks }
 }
 
-/** Said where no tool has the words that have to be there, whatever else is asked for. */
-function unmet({ searcher }: Catalogue, must: readonly string[]): string[] {
+/** Returns a remark if no tool has the required words. */
+function explainMust({ searcher }: Catalogue, must: readonly string[]): string[] {
   if (searcher.rank({ text: '', must, limit: 1 }).length > 0) return []
   const words = must.map((word) => quote(`+${word}`)).join(' ')
   return [`No tool has ${words} in its name, aliases, server, domain or group.`]
@@ -120,13 +120,13 @@ function unmet({ searcher }: Catalogue, must: readonly string[]): string[] {
 /** Why an answer is empty. */
 export interface Miss {
   readonly reason: 'no-words' | 'not-found' | 'below-cut-off'
-  /** Words of the query that no tool has. */
+  /** Query words that no tool has. */
   readonly unknownWords: readonly string[]
 }
 
-export function missOf(catalogue: Catalogue, { query, below }: Answer): Miss {
+export function explainMiss(catalogue: Catalogue, { query, below }: Answer): Miss {
   const { text, isPlain } = readQuery(query, catalogue)
-  // The words of a query are the same for every document; this one is in no index.
+  // The words of a query do not depend on the document, so an empty one is enough.
   const nothing = createDocument({ id: '', tool: { name: '', description: '', inputSchema: {} } })
   const words = catalogue.searcher.explain(text, nothing).terms.filter(({ kind }) => kind === 'word')
   const unknownWords = words.filter(({ tools }) => tools === 0).map(({ term }) => term)
@@ -134,20 +134,20 @@ export function missOf(catalogue: Catalogue, { query, below }: Answer): Miss {
   return { reason, unknownWords }
 }
 
-/** `select:` asks for tools by name, which needs no ranking. `unload:` is for conversations. */
+/** Finds tools by name (`select:`), without ranking. */
 function selected(
   catalogue: Catalogue,
   { select, unload }: ParsedQuery,
   remarks: string[],
 ): { matches: Match[] } {
-  if (unload.length > 0) remarks.push('"unload:" means something within a conversation only.')
+  if (unload.length > 0) remarks.push('"unload:" works only in a conversation.')
   const matches: Match[] = []
   for (const name of select) {
     const called = [...catalogue.entries()].filter(([key, entry]) =>
       [key, entry.name, `${entry.server}/${entry.name}`].includes(name),
     )
     if (called.length === 0)
-      remarks.push(`No tool is called ${quote(name)}.${suggestion(name, namesIn(catalogue))}`)
+      remarks.push(`Unknown tool ${quote(name)}.${suggestion(name, listNames(catalogue))}`)
     matches.push(
       ...called.map(([key, entry]) => ({ key, entry, score: 1, relevance: 1, certainty: 1, coverage: 1 })),
     )
@@ -180,7 +180,7 @@ function suggestion(name: string, known: Iterable<string>): string {
   return close.length === 0 ? '' : ` Nearest: ${close.map((each) => quote(each)).join(', ')}.`
 }
 
-function* namesIn(catalogue: Catalogue): Iterable<string> {
+function* listNames(catalogue: Catalogue): Iterable<string> {
   let left = COMPARED
   for (const [, { name }] of catalogue.entries()) {
     if (left <= 0) return

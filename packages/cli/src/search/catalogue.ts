@@ -1,4 +1,4 @@
-/** The tools of a catalogue, indexed: what is searched, and what is shown of each tool. */
+/** Loads the tools of a catalogue into an index. */
 import {
   createLexicalSearcher,
   type LexicalSearcher,
@@ -13,28 +13,28 @@ import {
   firstLine,
   toolId,
 } from '@toolwell/core/internal'
-import { type Found, readCatalogue } from '../shared/catalogue/read-catalogue.js'
+import { createTruncatedList } from '../shared/layout.js'
 import { Problem } from '../shared/problem.js'
 import { startProgress } from '../shared/progress.js'
+import { type Found, readCatalogue } from '../shared/read-catalogue.js'
 import type { Terminal } from '../shared/terminal.js'
-import { createTruncatedList } from '../shared/truncated-list.js'
-import type { ExcludedTool } from './excluded.js'
+import type { ExcludedTool } from './servers.js'
 
-/** Tools that are handed to the index at once: few enough to be held, many enough that it is not rebuilt often. */
+/** Tools per update of the index: a compromise between memory and speed. */
 const CHUNK = 8192
 
 export interface Entry {
-  /** As the catalogue has it, else server and name. */
+  /** The id in the catalogue, or server/name. */
   readonly id: string | number
   readonly name: string
   readonly server: string
   readonly domain: string
   readonly group: string
-  /** The first line; empty where answers are for programs. */
+  /** The first line; empty if `keep` is "names". */
   readonly description: string
-  /** Kept where answers are to be explained. */
+  /** Only if `keep` is "documents". */
   readonly document?: SearchDocument
-  /** As a file of learned uses names it, and its definition; where such a file is read or written. */
+  /** Id and fingerprint for the usage file, if one is used. */
   readonly learnable?: { readonly tool: string; readonly fingerprint: string }
 }
 
@@ -42,31 +42,31 @@ export interface Catalogue {
   readonly path: string
   readonly size: number
   readonly searcher: LexicalSearcher
-  /** What was learned before the first query. */
+  /** Uses learned before the first query. */
   readonly learned: NonNullable<RankQuery['learned']>
-  /** What is known and not searched, where that can be said. */
+  /** Known tools that are not searched. */
   readonly excluded?: readonly ExcludedTool[]
-  /** By the id that the searcher knows. */
+  /** `key`: the id in the searcher. */
   get(key: string): Entry | undefined
   entries(): Iterable<readonly [key: string, entry: Entry]>
 }
 
 export interface CatalogueOptions {
-  /** What messages call it; a file where `found` is not given. */
+  /** Name in messages, and the file to read if `found` is missing. */
   readonly path: string
-  /** Tools that come from elsewhere. */
+  /** Tools from another source. */
   readonly found?: AsyncIterable<Found> | Iterable<Found>
-  /** Leave out what cannot be read instead of refusing the catalogue. */
+  /** Skip broken entries instead of rejecting the catalogue. */
   readonly skipBroken: boolean
-  /** How much is kept of each tool. A large catalogue that answers programs needs names alone. */
+  /** Data kept for each tool. A large batch needs only names. */
   readonly keep: 'names' | 'descriptions' | 'documents'
-  /** Whether what is learned of the tools is kept in a file, or comes from one. */
+  /** A usage file is read or written. */
   readonly learnable: boolean
 }
 
 /**
- * A catalogue with a broken line is refused: a search in the rest would say "there is no such tool" of one that is there. Of tools with
- * one id the first counts, and a remark says so. Remarks go to standard error.
+ * Rejects a catalogue with broken entries, unless `skipBroken` is set: a search could otherwise miss an existing tool. Of tools
+ * with the same id, the first one counts. Prints remarks to standard error.
  */
 export async function loadCatalogue(options: CatalogueOptions, terminal: Terminal): Promise<Catalogue> {
   const { path, skipBroken, keep, learnable } = options
@@ -91,7 +91,7 @@ export async function loadCatalogue(options: CatalogueOptions, terminal: Termina
       const id = found.listed.id ?? (server === '' ? tool.name : `${server}/${tool.name}`)
       const key = String(id)
       if (entries.has(key)) {
-        repeated.add(`${found.place}: the id ${JSON.stringify(id)} was there before.`)
+        repeated.add(`${found.place}: the id ${JSON.stringify(id)} is already in use.`)
         continue
       }
       const document = createDocument({ id: key, tool: { ...tool, source: server }, serverDescription })
@@ -120,25 +120,28 @@ export async function loadCatalogue(options: CatalogueOptions, terminal: Termina
   await progress.done()
   if (broken.count > 0 && !skipBroken)
     throw new Problem(
-      `${path} is not used, because a part of it is broken:\n${broken.text()}`,
-      'Fix this, or search in the rest with --skip-broken.',
+      `${path} has broken entries:\n${broken.text()}`,
+      'Fix them, or search the rest with --skip-broken.',
     )
-  for (const remark of [...remarks, ...(broken.count > 0 ? [`Left out as broken:\n${broken.text()}`] : [])])
+  for (const remark of [
+    ...remarks,
+    ...(broken.count > 0 ? [`Skipped broken entries:\n${broken.text()}`] : []),
+  ])
     await terminal.errors.write(`toolwell: ${remark}\n`)
   if (repeated.count > 0)
-    await terminal.errors.write(`toolwell: Of tools with one id the first counts:\n${repeated.text()}\n`)
+    await terminal.errors.write(`toolwell: Skipped tools with a repeated id:\n${repeated.text()}\n`)
   if (entries.size === 0)
     throw new Problem(
-      `${path} holds no tools.`,
+      `${path} contains no tools.`,
       options.found
-        ? 'See what there is with: toolwell inspect'
-        : 'Give a file with one tool on each line, or the answer of a server to tools/list.',
+        ? 'Check your servers with: toolwell inspect'
+        : 'Give a file with one tool on each line, or a tools/list result.',
     )
   return {
     path,
     size: entries.size,
     searcher,
-    // Queries that the owners of tools wrote count as uses, as they do in a conversation.
+    // Example queries of tool authors count as uses, as in a conversation.
     learned: authored.index.size > 0 ? [authored.index] : [],
     get: (key) => entries.get(key),
     entries: () => entries,

@@ -1,5 +1,4 @@
-/** Answers for programs. The keys are documented in docs/reference/cli.md; new ones may be added, none changes its meaning. */
-
+/** Answers as JSON. The docs list the keys: keys may be added, but never change their meaning. */
 import type { Explanation, SearchMiss } from '@toolwell/core'
 import { dropUndefined } from '@toolwell/core/internal'
 import type { Answer, Match, Miss } from './ask.js'
@@ -11,7 +10,7 @@ export function batchLine(answer: Answer, explained: (match: Match) => Explanati
   return `${JSON.stringify({ query: answer.query, matches })}\n`
 }
 
-/** The line of `--batch` for one that could not be read: the lines of input and output go on matching. */
+/** The answer to a broken line of `--batch`, so that input and output lines still match. */
 export function brokenLine(line: number, error: string): string {
   return `${JSON.stringify({ query: null, matches: [], line, error })}\n`
 }
@@ -55,8 +54,8 @@ export function whyJson(
   return pretty({ query, name, ...why, ...explanationOf(explanation) })
 }
 
-/** Ids as the catalogue has them. */
-export function ownIds(why: SearchMiss, catalogue: Catalogue): Record<string, unknown> {
+/** Replaces the keys of the searcher by the ids of the catalogue. */
+export function withCatalogueIds(why: SearchMiss, catalogue: Catalogue): Record<string, unknown> {
   const own = (key: string) => catalogue.get(key)?.id ?? key
   return {
     ...why,
@@ -97,7 +96,7 @@ function pretty(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`
 }
 
-/** Finer than what the ranker tells apart. */
+/** Six digits are finer than the differences that the ranker makes. */
 function rounded(value: number): number {
   return Math.round(value * 1e6) / 1e6
 }

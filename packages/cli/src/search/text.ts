@@ -1,15 +1,14 @@
-/** Answers for people. What a catalogue says is stripped of everything that could steer a terminal. */
-
+/** Answers as text. Control characters in texts of a catalogue are removed. */
 import type { Explanation, SearchMiss } from '@toolwell/core'
 import { certaintyThreshold, clearCoverage, firstLine, quote } from '@toolwell/core/internal'
 import type { Output, Paint } from '../shared/terminal.js'
 import type { Answer, Match, Miss } from './ask.js'
 import type { Catalogue, Entry } from './catalogue.js'
-import type { ExcludedTool } from './excluded.js'
+import type { ExcludedTool } from './servers.js'
 
 const LABEL = 48
 const LINE = 120
-/** Terms of an explanation that are shown; the rest counts little. */
+/** Terms shown in an explanation. */
 const TERMS = 12
 
 export function answerText(
@@ -18,7 +17,7 @@ export function answerText(
   paint: Paint,
   explained: (match: Match) => Explanation | undefined,
 ): string {
-  const labels = matches.map(({ entry }) => labelOf(entry))
+  const labels = matches.map(({ entry }) => toolLabel(entry))
   const width = Math.min(LABEL, Math.max(0, ...labels.map((label) => label.length)))
   const lines = matches.flatMap((match, index) => {
     const label = labels[index] ?? ''
@@ -33,47 +32,47 @@ export function answerText(
       ...(explanation ? explanationLines(explanation, paint) : []),
     ]
   })
-  const first = unclear ? ['Nothing clearly does this; nearest:'] : []
+  const first = unclear ? ['No tool clearly fits. The nearest:'] : []
   return [...first, ...lines].map((line) => `${line}\n`).join('')
 }
 
 export function missText({ query, below }: Answer, miss: Miss, catalogue: Catalogue, cutOff: number): string {
   const lines = [
-    `No tool fits ${quote(query)}. Searched: ${catalogue.size.toLocaleString('en')} ${catalogue.size === 1 ? 'tool' : 'tools'}.`,
+    `No tool matches ${quote(query)}. Searched ${catalogue.size.toLocaleString('en')} ${catalogue.size === 1 ? 'tool' : 'tools'}.`,
   ]
   if (miss.reason === 'no-words')
-    lines.push('It has no word that tells one tool from another. Say what the tool should do.')
-  if (miss.unknownWords.length > 0) lines.push(`In no tool: ${truncated(miss.unknownWords)}.`)
+    lines.push('The query has no significant words. Say what the tool should do.')
+  if (miss.unknownWords.length > 0) lines.push(`Words that no tool has: ${truncated(miss.unknownWords)}.`)
   if (below.length > 0) {
-    const named = below.map(({ entry, relevance }) => `${labelOf(entry)} (${relevance.toFixed(2)})`)
-    lines.push(`Below the cut-off of ${cutOff}: ${named.join(', ')}. Show them with --no-cutoff.`)
+    const named = below.map(({ entry, relevance }) => `${toolLabel(entry)} (${relevance.toFixed(2)})`)
+    lines.push(`Below the cut-off of ${cutOff}: ${named.join(', ')}. To show them, add --no-cutoff.`)
   }
   return `${lines.join('\n')}\n`
 }
 
-/** What kept a tool out of an answer. */
+/** Explains why a tool is not in an answer. */
 export function whyText(why: SearchMiss, name: string, catalogue: Catalogue): string {
   const label = (key: string) => {
     const entry = catalogue.get(key)
-    return entry ? labelOf(entry) : firstLine(key)
+    return entry ? toolLabel(entry) : firstLine(key)
   }
   switch (why.outcome) {
     case 'found':
       return `${label(why.id)} is found: number ${why.rank}, relevance ${why.relevance.toFixed(2)}.`
     case 'unknown-name':
-      return `No tool is called ${quote(name)}.${why.nearest.length > 0 ? ` Nearest: ${truncated(why.nearest)}.` : ''}`
+      return `Unknown tool ${quote(name)}.${why.nearest.length > 0 ? ` Nearest: ${truncated(why.nearest)}.` : ''}`
     case 'ambiguous-name':
-      return `${why.ids.length} tools are called ${quote(name)}. Ask for one of them: ${truncated(why.ids)}.`
+      return `${why.ids.length} tools are called ${quote(name)}. Give the id of one: ${truncated(why.ids)}.`
     case 'empty-query':
-      return `${label(why.id)} is not found: the query has no word that tells one tool from another.`
+      return `${label(why.id)} is not found: the query has no significant words.`
     case 'must-missing':
-      return `${label(why.id)} is excluded: its name, server and domain are without ${truncated(why.words.map((word) => `+${word}`))}.`
+      return `${label(why.id)} is excluded: its name, server and domain do not contain ${truncated(why.words.map((word) => `+${word}`))}.`
     case 'no-shared-word':
-      return `${label(why.id)} is not found: it has none of the words ${truncated(why.asked)}, nor one that means the same.`
+      return `${label(why.id)} is not found: it has none of the words ${truncated(why.asked)}, and no synonym of them.`
     case 'below-cut-off':
-      return `${label(why.id)} is not found: relevance ${why.relevance.toFixed(2)}, and an answer needs ${why.cutOff}. By score it is number ${why.rank}.${shares(why)}`
+      return `${label(why.id)} is not found: its relevance is ${why.relevance.toFixed(2)}, below the cut-off of ${why.cutOff}. By score it is number ${why.rank}.${shares(why)}`
     case 'beyond-limit':
-      return `${label(why.id)} is not shown: it is number ${why.rank}, and ${why.limit} are shown, ${label(why.last)} the last. --limit ${why.rank} shows it.${shares(why)}`
+      return `${label(why.id)} is number ${why.rank}, beyond the limit of ${why.limit}; the last match shown is ${label(why.last)}. To show it, add --limit ${why.rank}.${shares(why)}`
   }
 }
 
@@ -85,21 +84,20 @@ export function explanationLines(
   { name, terms, words, use = 0, effect = 1, server = 1, fit, score }: Explanation,
   paint: Paint,
 ): string[] {
-  const told = terms.filter((term) => term.score > 0 || term.kind === 'word').slice(0, TERMS)
-  const width = Math.max(0, ...told.map(({ term }) => firstLine(term, 40).length))
-  const lines = told.map((term) => {
+  const shown = terms.filter((term) => term.score > 0 || term.kind === 'word').slice(0, TERMS)
+  const width = Math.max(0, ...shown.map(({ term }) => firstLine(term, 40).length))
+  const lines = shown.map((term) => {
     const parts = Object.entries(term.fields).map(([field, part]) => `${field} ${part.toFixed(2)}`)
     const kind = term.kind === 'word' ? '' : `${term.kind}; `
     const held = `${kind}in ${term.tools.toLocaleString('en')} ${term.tools === 1 ? 'tool' : 'tools'}`
     const amount = term.score > 0 ? term.score.toFixed(2) : '-'
     return `${firstLine(term.term, 40).padEnd(width)}  ${amount.padStart(6)}  ${parts.join(', ') || 'not in this tool'} ${paint(`(${held})`, 'dim')}`
   })
-  const left = terms.filter((term) => term.score > 0).length - told.filter((term) => term.score > 0).length
+  const left = terms.filter((term) => term.score > 0).length - shown.filter((term) => term.score > 0).length
   if (left > 0) lines.push(`and ${left} more`)
-  if (name) lines.unshift(`its name is in the query (${name}), which outranks all words`)
-  if (effect < 1)
-    lines.push(`what it does is not what is asked for, or is not known: ${effect} of that counts`)
-  if (server < 1) lines.push(`another server is asked for: ${server} of that counts`)
+  if (name) lines.unshift(`the query contains its name (${name}), which outranks all words`)
+  if (effect < 1) lines.push(`its action is unknown or differs from the query: multiplied by ${effect}`)
+  if (server < 1) lines.push(`the query names another server: multiplied by ${server}`)
   if (use > 0) lines.push(`its examples and uses add ${use.toFixed(2)}`)
   const sum = words * effect * server + use
   const whole = score / fit
@@ -109,13 +107,13 @@ export function explanationLines(
   )
   if (fit < 1)
     lines.push(
-      `${score.toFixed(2)} by how well it fits: what it accounts for, and what its name says beyond that`,
+      `${score.toFixed(2)} after the fit: how much of the query it covers, and how much else its name says`,
     )
   return lines.map((line) => `      ${line}`)
 }
 
-/** How a tool is called, with its id where that says something else. */
-export function labelOf({ id, name, server }: Entry): string {
+/** server/name of a tool, with its id if that differs. */
+export function toolLabel({ id, name, server }: Entry): string {
   const called = server === '' ? name : `${server}/${name}`
   const own = String(id)
   return firstLine(own === name || letters(own) === letters(called) ? called : `${called} [${own}]`, 100)

@@ -1,25 +1,19 @@
-/** `toolwell search`: which tools a query finds in a catalogue, in which order, and why. */
-
-import type { Explanation } from '@toolwell/core'
+/** `toolwell search`: finds tools by a query, and explains the ranking. */
 import { defaultCutOff } from '@toolwell/core/internal'
+import { plural } from '../shared/layout.js'
 import { usageProblem } from '../shared/problem.js'
-import { serverFlags, timeoutOf } from '../shared/servers/flags.js'
-import { plural } from '../shared/table.js'
-import { painter, type Terminal } from '../shared/terminal.js'
-import { defineVerb, type ExitCode } from '../shared/verb.js'
-import { ask, type Limits, type Match, missOf, readQuery } from './ask.js'
-import { answerBatch } from './batch.js'
-import { type Catalogue, loadCatalogue } from './catalogue.js'
-import { answerJson } from './json.js'
+import { readTimeout, serverFlags } from '../shared/servers/flags.js'
+import { defineVerb } from '../shared/verb.js'
+import { answerBatch, answerOne, answerWhy, createExplainer } from './answer.js'
+import type { Limits } from './ask.js'
+import { loadCatalogue } from './catalogue.js'
 import { learnUses } from './learned.js'
-import { answerText, missText } from './text.js'
-import { tellWhy } from './why.js'
 
 const LIMIT = 10
 
 export const search = defineVerb({
   name: 'search',
-  summary: 'Find tools by what they do, and see why each ranks where it does.',
+  summary: 'Find tools by what they do, and see why they rank as they do.',
   usage: [
     'QUERY [--config FILE] [flags]',
     'QUERY --catalog PATH [flags]',
@@ -32,76 +26,77 @@ export const search = defineVerb({
       type: 'string',
       valueHint: 'PATH',
       description:
-        'The tools of files instead: JSONL, a tools/list result, a folder of such files, or - for standard input.',
+        'Read tools from files instead: JSONL, a tools/list result, a folder of such files, or - for standard input.',
     },
     config: serverFlags.config,
     profile: serverFlags.profile,
-    limit: { type: 'string', valueHint: 'N', description: `At most this many matches. Default ${LIMIT}.` },
+    limit: { type: 'string', valueHint: 'N', description: `Show at most N matches. Default ${LIMIT}.` },
     cutoff: {
       type: 'boolean',
       default: true,
-      description: `Also matches that are hardly relevant (below ${defaultCutOff}).`,
+      description: `Also show matches with low relevance (below ${defaultCutOff}).`,
     },
     explain: {
       type: 'boolean',
-      description: 'Show what each word of the query adds to each match, by field.',
+      description: 'Show how much each word of the query adds to each match, by field.',
     },
     why: {
       type: 'string',
       valueHint: 'NAME',
-      description: 'Say where this one tool ranks, or why it is not shown.',
+      description: 'Show the rank of this tool, or why it is not found.',
     },
     batch: {
       type: 'string',
       valueHint: 'FILE',
-      description: 'Answer the queries of a JSONL file, or - for standard input: a line of JSON for each.',
+      description:
+        'Answer the queries of a JSONL file, or - for standard input. Prints one line of JSON per query.',
     },
     feedback: {
       type: 'string',
       valueHint: 'FILE',
       description:
-        'Learn first from a JSONL file of {"query": …, "tools": […]}; for this run alone, unless --usage names a file.',
+        'First learn from a JSONL file of {"query": …, "tools": […]}. Applies to this run only, unless --usage names a file.',
     },
     usage: {
       type: 'string',
       valueHint: 'FILE',
       description:
-        'Rank with the uses in this file, as a host with fileUsage does. What --feedback teaches is added to it.',
+        'Rank with the learned uses in this file, as a host with fileUsage does. --feedback adds to it.',
     },
-    json: { type: 'boolean', description: 'The answer as JSON.' },
+    json: { type: 'boolean', description: 'Print the result as JSON.' },
     timeout: serverFlags.timeout,
-    'skip-broken': { type: 'boolean', description: 'Leave out what cannot be read of the catalogue.' },
+    'skip-broken': { type: 'boolean', description: 'Skip broken entries of the catalogue.' },
   },
   notes: [
-    'A query is free text. select:a,b asks for tools by name; +word has to be in the name, server or domain;\nserver:, domain: and group: filter.',
+    'A query is free text. select:a,b finds tools by name. +word must be in the name, server or domain. server:, domain:\nand group: filter the tools.',
   ],
   examples: [
-    { line: 'toolwell search "create an issue" --catalog tools.jsonl', about: 'the best tools, best first' },
+    { line: 'toolwell search "create an issue" --catalog tools.jsonl', about: 'search the tools of a file' },
     {
       line: 'toolwell search "create an issue" --catalog servers/ --explain',
-      about: 'a folder of tools/list results, with reasons',
+      about: 'search a folder of tools/list results, and explain the scores',
     },
     {
       line: 'toolwell search "create an issue" --catalog tools.jsonl --why update_issue',
-      about: 'why this tool is not among them',
+      about: 'explain why this tool is not found',
     },
     {
       line: 'toolwell search "create an issue"',
-      about: 'the tools of your servers, from the cache where they are known',
+      about: 'search the tools of your servers; cached servers are not started',
     },
     {
       line: 'toolwell search --batch queries.jsonl --catalog tools.jsonl --no-cutoff > ranked.jsonl',
-      about: 'one JSON line for each {"query": …}',
+      about: 'answer each {"query": …} with one line of JSON',
     },
     {
       line: 'toolwell search --feedback asked.jsonl --usage usage.jsonl --catalog tools.jsonl',
-      about: 'what hosts with that usage file know from the start',
+      about: 'teach all hosts that use this usage file',
     },
   ],
   exits: {
-    0: 'Something was found; with --why, the tool; with --batch, for at least one query. Without a query: something was learned.',
-    1: 'Nothing was found, or learned. Standard error says why.',
-    2: 'Wrong flags or broken input. With --batch, lines that could be read are answered all the same.',
+    0: 'Tools were found (with --why: the tool; with --batch: for at least one query), or uses were learned.',
+    1: 'Nothing was found or learned. Standard error has the reason.',
+    2: 'Wrong flags or broken input. With --batch, the readable lines are still answered.',
   },
   async run(flags, terminal) {
     const { catalog, config, profile } = flags
@@ -110,27 +105,27 @@ export const search = defineVerb({
     const teaches = feedback !== undefined && usage !== undefined
     const asks = batch !== undefined || query.trim() !== ''
     if (catalog !== undefined && config !== undefined)
-      throw usageProblem('--catalog and --config do not go together.', 'Leave one of them out.')
+      throw usageProblem('--catalog and --config cannot be combined.', 'Remove one of them.')
     if (catalog !== undefined && profile !== undefined)
-      throw usageProblem('--catalog and --profile do not go together.', 'A profile belongs to a config.')
+      throw usageProblem('--catalog and --profile cannot be combined.', 'A profile belongs to a config.')
     if (batch !== undefined && (flags._.length > 0 || why !== undefined))
       throw usageProblem(
-        `--batch goes without ${why === undefined ? 'a query' : '--why'}.`,
-        'Leave one of them out.',
+        `--batch and ${why === undefined ? 'a query' : '--why'} cannot be combined.`,
+        'Remove one of them.',
       )
     if (!asks && (!teaches || why !== undefined))
       throw usageProblem(
-        'No query is given.',
+        'The query is missing.',
         'Say what the tool should do: toolwell search "create an issue" …',
       )
     if (batch === '-' && catalog === '-')
       throw usageProblem('--batch and --catalog cannot both read standard input.', 'Give one of them a file.')
-    const limits: Limits = { limit: limitOf(flags.limit), cutOff: flags.cutoff ? defaultCutOff : 0 }
+    const limits: Limits = { limit: readLimit(flags.limit), cutOff: flags.cutoff ? defaultCutOff : 0 }
     const keep =
       flags.explain || why !== undefined ? 'documents' : batch === undefined ? 'descriptions' : 'names'
     const learnable = usage !== undefined
     const skipBroken = flags['skip-broken'] === true
-    const timeout = timeoutOf(flags.timeout)
+    const timeout = readTimeout(flags.timeout)
     const loaded =
       catalog === undefined
         ? await (await import('./servers.js')).loadServers(
@@ -141,52 +136,28 @@ export const search = defineVerb({
     const { learned, added } = await learnUses({ feedback, usage }, loaded, terminal)
     if (teaches) {
       const { uses, tools } = added
-      const told = `Learned: ${plural(uses, 'use')} of ${plural(tools, 'tool')}, added to ${usage}.\n`
-      if (asks) await terminal.errors.write(`toolwell: ${told}`)
+      const line = `Learned: ${plural(uses, 'use')} of ${plural(tools, 'tool')}, added to ${usage}.\n`
+      if (asks) await terminal.errors.write(`toolwell: ${line}`)
       else {
-        await terminal.output.write(flags.json ? `${JSON.stringify(added)}\n` : told)
+        await terminal.output.write(flags.json ? `${JSON.stringify(added)}\n` : line)
         return uses > 0 ? 0 : 1
       }
     }
     const catalogue = { ...loaded, learned: [...loaded.learned, ...learned] }
-    const explained = flags.explain ? explainerOf(catalogue) : () => () => undefined
+    const explained = flags.explain ? createExplainer(catalogue) : () => () => undefined
     if (batch !== undefined) return answerBatch(batch, catalogue, limits, explained, terminal)
-    if (why !== undefined) return tellWhy(why, query, catalogue, limits, flags.json === true, terminal)
+    if (why !== undefined) return answerWhy(why, query, catalogue, limits, flags.json === true, terminal)
     return answerOne(query, catalogue, limits, explained(query), flags.json === true, terminal)
   },
 })
 
-async function answerOne(
-  query: string,
-  catalogue: Catalogue,
-  limits: Limits,
-  explained: (match: Match) => Explanation | undefined,
-  isJson: boolean,
-  { output, errors, env }: Terminal,
-): Promise<ExitCode> {
-  const answer = ask(catalogue, query, limits)
-  const miss = answer.matches.length === 0 ? missOf(catalogue, answer) : undefined
-  for (const remark of answer.remarks) await errors.write(`toolwell: ${remark}\n`)
-  if (isJson) await output.write(answerJson(answer, catalogue, miss, explained))
-  else if (miss) await errors.write(missText(answer, miss, catalogue, limits.cutOff))
-  else await output.write(answerText(answer, output, painter(output, env), explained))
-  return miss ? 1 : 0
-}
-
-function explainerOf(catalogue: Catalogue) {
-  return (query: string) =>
-    ({ entry }: Match): Explanation | undefined =>
-      entry.document &&
-      catalogue.searcher.explain(readQuery(query, catalogue).text, entry.document, catalogue.learned)
-}
-
-function limitOf(text: string | undefined): number {
+function readLimit(text: string | undefined): number {
   if (text === undefined) return LIMIT
   const limit = Number(text)
   if (!/^\d+$/.test(text) || limit < 1 || !Number.isSafeInteger(limit))
     throw usageProblem(
-      `--limit ${JSON.stringify(text)} is not a number of matches.`,
-      'Give a whole number from 1.',
+      `--limit ${JSON.stringify(text)} is not a valid number of matches.`,
+      'Give a whole number of at least 1.',
     )
   return limit
 }

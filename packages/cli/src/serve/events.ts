@@ -1,39 +1,37 @@
-/** What happens in the gateway, a line each, for whoever watches it. */
+/** Describes each event of the gateway in one line. */
 import { firstLine } from '@toolwell/core/internal'
 import type { GatewayEvent } from '@toolwell/gateway'
-import { heldBackLines } from '../shared/gateway/held-back-lines.js'
-import type { Hints } from '../shared/gateway/hints.js'
-import { problemLine } from '../shared/gateway/problem-line.js'
-import { untrustedLine } from '../shared/gateway/untrusted-line.js'
+import type { Hints } from '../shared/gateway.js'
+import { problemLine, quarantinedLines, untrustedLine } from '../shared/gateway.js'
 
 type Called = Extract<GatewayEvent, { kind: 'call' }>
 type TurnedAway = Extract<GatewayEvent, { kind: 'turned-away' }>
 
-/** Reasons alone: what a message says may hold arguments. */
+/** Fixed texts, because messages may contain arguments. */
 const NOT_RUN: Readonly<Record<NonNullable<Called['reason']>, string>> = {
   invalid: 'the arguments do not fit its schema',
   unknown: 'there is no such tool',
-  unavailable: 'its server cannot be used now',
-  denied: 'it may not be called',
+  unavailable: 'its server is unavailable',
+  denied: 'it is not allowed',
   refused: 'it was refused',
-  stale: 'it has changed since it was read',
+  stale: 'its definition has changed',
   hint: 'it was answered with a hint',
-  'already-started': 'the same call was begun before',
+  'already-started': 'the same call was already started',
   'timed-out': 'it took too long',
-  error: 'something went wrong',
-  'not-recorded': 'it could not be judged',
-  'not-read-only': 'nobody has approved it as read-only, so tool_read does not run it',
-  'no-folder': 'its server works in a project, and the client has named no folder',
+  error: 'an error occurred',
+  'not-recorded': 'the call could not be checked',
+  'not-read-only': 'it is not approved as read-only, so tool_read does not run it',
+  'no-folder': 'its server needs a project folder, and the client named none',
 }
 
 const TURNED_AWAY: Readonly<Record<NonNullable<TurnedAway['reason']>, string>> = {
   'no-token': 'no token',
-  'wrong-token': 'not the token of this gateway',
-  elsewhere: 'it does not come from this machine',
+  'wrong-token': 'wrong token',
+  elsewhere: 'the request does not come from this machine',
 }
 
-/** Undefined for what is not worth a line. */
-export function inWords(event: GatewayEvent, hints: Hints): string | undefined {
+/** Returns undefined for events that are not printed. */
+export function describeEvent(event: GatewayEvent, hints: Hints): string | undefined {
   switch (event.kind) {
     case 'client-joined':
       return `+ a client over ${over(event.client)} at ${event.endpoint}`
@@ -50,7 +48,7 @@ export function inWords(event: GatewayEvent, hints: Hints): string | undefined {
     case 'config-read':
       return `  the config has changed: ${event.servers} servers`
     case 'config-refused':
-      return `! the config has changed and cannot be used, so the one before stays: ${event.problem}`
+      return `! the new config has errors, so the previous one stays active: ${event.problem}`
     case 'config-problem':
       return problemLine(event)
     case 'project-untrusted':
@@ -64,7 +62,7 @@ export function inWords(event: GatewayEvent, hints: Hints): string | undefined {
         return `  server ${about.server} is ${about.state}${reason}`
       }
       if (about.kind === 'tools-quarantined')
-        return heldBackLines(about.server, [...about.tools.keys()], event.config, hints.name).join('\n')
+        return quarantinedLines(about.server, [...about.tools.keys()], event.config, hints.name).join('\n')
       return undefined
     }
   }

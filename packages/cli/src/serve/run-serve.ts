@@ -1,24 +1,22 @@
-/** The gateway in this process: says where it is, what happens, and ends when it is asked to. */
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+/** Runs the gateway in this process and prints its address and events. Also trusts project configs (`--trust`). */
+import { existsSync, realpathSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { type Daemon, type GatewayEvent, PortInUse, runDaemon, trustedProjects } from '@toolwell/gateway'
 import { type DaemonFile, FolderProblem, tokenFileIn } from '@toolwell/gateway/bridge'
 import { type ConfigFile, defaultConfigFiles } from '@toolwell/mcp'
-import { folderWords } from '../shared/gateway/flags.js'
-import type { Hints } from '../shared/gateway/hints.js'
-import { noServers } from '../shared/gateway/no-servers.js'
+import { folderArgument, type Hints, noServersLine } from '../shared/gateway.js'
 import { Problem } from '../shared/problem.js'
 import type { Terminal } from '../shared/terminal.js'
+import { version } from '../shared/this-command.js'
 import type { ExitCode } from '../shared/verb.js'
-import { version } from '../shared/version.js'
-import { inWords } from './events.js'
+import { describeEvent } from './events.js'
 
 export interface ServeOptions {
   readonly folder: string
   readonly port: number | undefined
   readonly config: string | undefined
   readonly isJson: boolean
-  /** Lines on clients and calls too; otherwise on what is wrong alone. */
+  /** Print clients and calls, not only problems. */
   readonly showsAll: boolean
   readonly byBridge: boolean
 }
@@ -26,25 +24,25 @@ export interface ServeOptions {
 export async function runServe(options: ServeOptions, terminal: Terminal): Promise<ExitCode> {
   const { folder, port, config, isJson, showsAll, byBridge } = options
   const { output, errors, env } = terminal
-  const say = (line: string) => output.write(`${line}\n`).catch(() => undefined)
-  /** Where it is comes first; what happens before that is told after it. */
+  const print = (line: string) => output.write(`${line}\n`).catch(() => undefined)
+  /** Events before the address is printed. */
   const early: string[] = []
   let isGreeted = false
-  const tell = (line: string) => (isGreeted ? void say(line) : void early.push(line))
-  const at = folderWords(folder, env)
-  const hints = { name: terminal.name, at, hasChanged: trusting(folder) }
+  const printEvent = (line: string) => (isGreeted ? void print(line) : void early.push(line))
+  const at = folderArgument(folder, env)
+  const hints = { name: terminal.name, at, hasChanged: createTrustCheck(folder) }
   const onEvent = (event: GatewayEvent) => {
-    if (isJson) tell(JSON.stringify({ ...event, at: Date.now() }))
+    if (isJson) printEvent(JSON.stringify({ ...event, at: Date.now() }))
     else {
-      const line = inWords(event, hints)
-      if (line !== undefined && (showsAll || line.startsWith('!'))) tell(line)
+      const line = describeEvent(event, hints)
+      if (line !== undefined && (showsAll || line.startsWith('!'))) printEvent(line)
     }
   }
   const started = await runDaemon({
     folder,
     startedBy: byBridge ? 'bridge' : 'person',
     version: version(),
-    ...filesOf(config, folder, terminal),
+    ...findConfigFiles(config, folder, terminal),
     env,
     connect: {},
     command: terminal.name,
@@ -55,58 +53,58 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
       ...(port === undefined ? [] : ['--port', String(port)]),
     ],
   }).catch((error) => {
-    throw inOwnWords(error)
+    throw explainError(error)
   })
   if (started.kind === 'another') {
     await errors.write(`toolwell: ${alreadyRuns(started.file, `${terminal.name} stop${at}`)}\n`)
-    // For a bridge that is what it wanted.
+    // A bridge can use the running gateway.
     return byBridge ? 0 : 1
   }
   const { daemon } = started
   if (isJson)
-    await say(JSON.stringify({ kind: 'listening', url: daemon.url, tokenFile: tokenFileIn(folder) }))
+    await print(JSON.stringify({ kind: 'listening', url: daemon.url, tokenFile: tokenFileIn(folder) }))
   else {
-    await say(welcome(daemon, folder, terminal))
+    await print(welcome(daemon, folder, terminal))
     const { serverSets } = await daemon.gateway.inspect()
     const [own] = serverSets
-    // One that a client started learns from the client which files count: only that there is none can be said before.
-    const missing = own?.missing ?? ownFile(config, terminal)
+    // A gateway started by a client learns its config files from the client. Here it only knows if the user's own file is missing.
+    const missing = own?.missing ?? findMissingFile(config, terminal)
     if (own ? own.servers.length === 0 : missing.length > 0)
-      await say(noServers({ files: [], problems: [], ...own, missing }, terminal.name))
+      await print(noServersLine({ files: [], problems: [], ...own, missing }, terminal.name))
   }
   isGreeted = true
-  for (const line of early) await say(line)
+  for (const line of early) await print(line)
   const unwatch = terminal.onInterrupt?.(() => void daemon.close())
   const why = await daemon.stopped.finally(unwatch)
-  if (!isJson) await say(why === 'idle' ? 'Stopped: no client was left.' : 'Stopped.')
+  if (!isJson) await print(why === 'idle' ? 'Stopped: no clients left.' : 'Stopped.')
   return 0
 }
 
 function welcome({ url, file, takenPort }: Daemon, folder: string, { name, env }: Terminal): string {
-  const at = folderWords(folder, env)
+  const at = folderArgument(folder, env)
   return [
-    `The gateway is at ${url}/mcp (process ${file.pid}).`,
+    `The gateway listens on ${url}/mcp (process ${file.pid}).`,
     ...(takenPort === undefined
       ? []
       : [
-          `! Port ${takenPort} is used by another program, so it has another one. Clients over stdio find it there; clients on HTTP that name ${takenPort} do not. For these, free the port, and then: ${name} stop${at}`,
+          `! Another program uses port ${takenPort}, so the gateway chose another port. Stdio clients find it, but HTTP clients configured for ${takenPort} do not. To fix this, free the port and run: ${name} stop${at}`,
         ]),
-    `Its token is in ${tokenFileIn(folder)}; ${name} token${at} prints it.`,
+    `Its token is in ${tokenFileIn(folder)}. Print it with: ${name} token${at}`,
     file.startedBy === 'bridge'
-      ? `A client over stdio has started it. It stops ten minutes after the last client, or with: ${name} stop${at}`
-      : 'Ctrl-C stops it.',
+      ? `A stdio client started it. It stops ten minutes after the last client, or with: ${name} stop${at}`
+      : 'Press Ctrl-C to stop it.',
   ].join('\n')
 }
 
 function alreadyRuns({ pid, port, startedBy }: DaemonFile, stop: string): string {
-  const runs = `A gateway runs already: process ${pid}, http://127.0.0.1:${port}/mcp.`
+  const runs = `A gateway is already running: process ${pid}, http://127.0.0.1:${port}/mcp.`
   return startedBy === 'bridge'
-    ? `${runs} A client over stdio has started it, and clients on HTTP can use it as well. To have it in this terminal instead, stop it, and then give this command again: ${stop}`
+    ? `${runs} A stdio client started it, and HTTP clients can use it too. To run it in this terminal instead, stop it and run this command again: ${stop}`
     : `${runs} Stop it with: ${stop}`
 }
 
-/** What was asked for counts everywhere; otherwise the user's own file, and that of the caller's folder where it is trusted. */
-function filesOf(config: string | undefined, home: string, { folder, env }: Terminal) {
+/** Uses the file of `--config` for every client; otherwise the user's own file and the trusted file of the client's folder. */
+function findConfigFiles(config: string | undefined, home: string, { folder, env }: Terminal) {
   if (config === undefined) {
     const trusted = trustedProjects(home)
     return {
@@ -124,27 +122,50 @@ function filesOf(config: string | undefined, home: string, { folder, env }: Term
     }
   }
   const path = resolve(folder, config)
-  if (!existsSync(path)) throw new Problem(`There is no file ${path}.`, 'Check the path behind --config.')
+  if (!existsSync(path)) throw new Problem(`File not found: ${path}.`, 'Check the path after --config.')
   return { files: (): ConfigFile[] => [{ path }] }
 }
 
-function trusting(home: string): Hints['hasChanged'] {
+function createTrustCheck(home: string): Hints['hasChanged'] {
   const trusted = trustedProjects(home)
   return (file) => trusted.read(file)?.hasChanged === true
 }
 
-function ownFile(config: string | undefined, { folder, env }: Terminal): string[] {
+function findMissingFile(config: string | undefined, { folder, env }: Terminal): string[] {
   if (config !== undefined) return []
   const [own] = defaultConfigFiles(folder, env)
   return own && !existsSync(own.path) ? [own.path] : []
 }
 
-function inOwnWords(error: unknown): unknown {
+function explainError(error: unknown): unknown {
   if (error instanceof PortInUse)
-    return new Problem(error.message, 'Give another with --port PORT, or 0 for any that is free.', {
-      reason: 'port-in-use',
-    })
+    return new Problem(
+      error.message,
+      'Choose another port with --port PORT, or use --port 0 for any free port.',
+      {
+        reason: 'port-in-use',
+      },
+    )
   if (error instanceof FolderProblem)
     return new Problem(error.message, '', { reason: 'folder', cause: error })
   return error
+}
+
+/** `toolwell serve --trust FOLDER`: lets the gateway use the current config of a project. */
+export async function runTrust(
+  project: string,
+  folder: string,
+  { output, folder: here }: Terminal,
+): Promise<0> {
+  const path = join(resolve(here, project), 'toolwell.json')
+  if (!trustedProjects(folder).add(path))
+    throw new Problem(
+      `${path} does not exist or is not readable.`,
+      'Give a project folder that contains a toolwell.json.',
+    )
+  await output.write(`The gateway now uses ${path}. If the file changes, trust it again.\n`)
+  // A client may name the folder by its real path.
+  const real = realpathSync(path)
+  if (real !== path) trustedProjects(folder).add(real)
+  return 0
 }

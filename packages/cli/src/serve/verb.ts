@@ -1,93 +1,92 @@
-/** `toolwell serve`: the gateway in the foreground, or one stdio client's way to the one that runs. */
-import { folderFlag, gatewayFolder } from '../shared/gateway/flags.js'
+/** `toolwell serve`: runs the gateway, or connects one stdio client to it. */
+import { folderFlag, gatewayFolder } from '../shared/gateway.js'
 import { usageProblem } from '../shared/problem.js'
 import { serverFlags } from '../shared/servers/flags.js'
 import { defineVerb } from '../shared/verb.js'
 
 export const serve = defineVerb({
   name: 'serve',
-  summary: 'One MCP server in front of all your servers, for every client.',
+  summary: 'Run one MCP server in front of all your servers, for every client.',
   usage: ['[--port PORT] [--config FILE]', '--stdio [--profile NAME] [--all]', '--trust FOLDER'],
   flags: {
     stdio: {
       type: 'boolean',
       description:
-        'Serve one client over standard input and output, through the gateway that runs. Starts it where none does.',
+        'Serve one client over standard input and output, through the running gateway. Starts the gateway if none is running.',
     },
     profile: serverFlags.profile,
     all: {
       type: 'boolean',
-      description: 'With --stdio: list every tool, for clients that defer by themselves.',
+      description: 'With --stdio: list every tool, for clients that defer tools themselves.',
     },
     port: {
       type: 'string',
       valueHint: 'PORT',
-      description: 'The port on 127.0.0.1. Default 7411; 0: any that is free.',
+      description: 'The port on 127.0.0.1. Default 7411; 0 for any free port.',
     },
     config: {
       ...serverFlags.config,
       description:
-        "The servers, for every client: toolwell.json, or the config of another client. Default: your own, and that of a client's folder where it is trusted.",
+        "The config for every client: toolwell.json, or the config of another client. Default: your toolwell.json, and the trusted one of a client's folder.",
     },
     folder: folderFlag,
     trust: {
       type: 'string',
       valueHint: 'FOLDER',
-      description: 'Let the gateway use the toolwell.json of this project, as it is now. Nothing is served.',
+      description: 'Let the gateway use the current toolwell.json of this project, then exit.',
     },
     events: {
       type: 'boolean',
-      description:
-        'Print clients and calls as they come, a line each. On a terminal they are printed anyway.',
+      description: 'Print a line for each client and call. This is the default on a terminal.',
     },
-    json: { type: 'boolean', description: 'Where it listens, and every event, as lines of JSON.' },
-    // For --stdio itself: it stops when no client is left.
+    json: { type: 'boolean', description: 'Print the address and every event as lines of JSON.' },
+    // Set by --stdio when it starts a gateway, which then stops when it has no clients.
     'by-bridge': { type: 'boolean' },
   },
   notes: [
-    'Clients on HTTP use http://127.0.0.1:PORT/mcp (three tools: search, read, call), /mcp/all (every tool) or\n/mcp/PROFILE, with the header "Authorization: Bearer TOKEN"; `toolwell token` prints it. Clients over stdio start\n`toolwell serve --stdio` and need no token in their config.',
-    'Your own config counts for every client. The toolwell.json of a project counts for clients in that folder once you\nhave said so with --trust: a folder that came from somewhere else starts nothing by itself.',
-    'Without a config it runs with no servers, and says so: toolwell connect makes one.\nNo server is started before one of its tools is called. A config that changes is read again. One gateway runs for\neach user; one that a stdio client started stops ten minutes after the last client.',
+    'HTTP clients use http://127.0.0.1:PORT/mcp (three tools: search, read, call), /mcp/all (every tool) or /mcp/PROFILE,\nwith the header "Authorization: Bearer TOKEN". Print the token with `toolwell token`. Stdio clients start\n`toolwell serve --stdio` and need no token.',
+    'Your own config applies to every client. The toolwell.json of a project applies to clients in that folder after you\ntrust it with --trust, so a cloned repository cannot start servers by itself.',
+    'Without a config the gateway has no servers. Create a config with `toolwell connect`. A server starts when one of its\ntools is called for the first time. The gateway reloads a changed config. Each user has one gateway. If a stdio client\nstarted it, it stops ten minutes after the last client.',
   ],
   examples: [
-    { line: 'toolwell serve', about: 'the gateway, until Ctrl-C' },
-    { line: 'toolwell serve --stdio --profile work', about: 'what a client starts, as its MCP server' },
+    { line: 'toolwell serve', about: 'run the gateway until Ctrl-C' },
+    { line: 'toolwell serve --stdio --profile work', about: 'the command for the MCP config of a client' },
     {
       line: 'toolwell serve --port 8123 --config .mcp.json',
-      about: 'another port, the servers of another client',
+      about: 'use another port and the config of another client',
     },
   ],
   exits: {
-    0: 'It was stopped, or the client is gone.',
-    1: 'Another gateway runs already.',
-    2: 'Wrong flags, a file behind --config that is not there, a port or a folder that cannot be used.',
+    0: 'The gateway was stopped, or the client disconnected.',
+    1: 'A gateway is already running.',
+    2: 'Wrong flags, a missing config file, or an unusable port or folder.',
   },
   async run(flags, terminal) {
     const { stdio, all, profile, port, config } = flags
     const folder = gatewayFolder(flags.folder, terminal)
     if (flags.trust !== undefined) {
-      const { runTrust } = await import('./run-trust.js')
+      const { runTrust } = await import('./run-serve.js')
       return runTrust(flags.trust, folder, terminal)
     }
     if (stdio) {
       if (port !== undefined || config !== undefined)
         throw usageProblem(
-          '--stdio goes to the gateway that runs, which has its own port and config.',
-          'Leave out --port and --config.',
+          '--stdio connects to the running gateway, which has its own port and config.',
+          'Remove --port and --config.',
         )
-      const { runStdio } = await import('./thin.js')
+      const { runStdio } = await import('./run-stdio.js')
       return runStdio({ folder, profile, all: all === true })
     }
     if (profile !== undefined || all)
       throw usageProblem(
-        '--profile and --all are for --stdio.',
-        'Clients on HTTP choose by the path: /mcp/PROFILE, /mcp/all.',
+        '--profile and --all need --stdio.',
+        'HTTP clients choose a profile by the path: /mcp/PROFILE or /mcp/all.',
       )
     const { runServe } = await import('./run-serve.js')
     return runServe(
       {
         folder,
-        port: portOf(port),
+        port: readPort(port),
         config,
         isJson: flags.json === true,
         showsAll: flags.events === true || terminal.output.isTerminal,
@@ -98,10 +97,13 @@ export const serve = defineVerb({
   },
 })
 
-function portOf(text: string | undefined): number | undefined {
+function readPort(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const port = Number(text)
   if (!/^\d{1,5}$/.test(text) || port > 65_535)
-    throw usageProblem(`--port ${JSON.stringify(text)} is not a port.`, 'Give a number from 0 to 65535.')
+    throw usageProblem(
+      `--port ${JSON.stringify(text)} is not a valid port.`,
+      'Give a number from 0 to 65535.',
+    )
   return port
 }

@@ -1,7 +1,4 @@
-/**
- * Reads the words behind a verb. citty takes every flag it does not know, lets a flag swallow the next one as its value, and takes
- * unexpected arguments; all that is refused here, before it parses.
- */
+/** Reads the arguments of a verb. Rejects unknown flags, missing values and unexpected arguments, which citty accepts. */
 import { nearest } from '@toolwell/core/internal'
 import { type ArgDef, type ArgsDef, type ParsedArgs, parseArgs } from 'citty'
 import { usageProblem } from './problem.js'
@@ -14,10 +11,10 @@ export function readFlags(words: readonly string[], flags: ArgsDef): ParsedArgs 
     if (word === '--') break
     if (!isFlag(word)) continue
     const { name, value } = splitFlag(word)
-    const flag = flagOf(name, flags)
+    const flag = findFlag(name, flags)
     if (!flag) throw unknownFlag(word, flags)
     if (flag.type === 'boolean') {
-      if (value !== undefined) throw usageProblem(`${name} takes no value.`, `Write ${name} alone.`)
+      if (value !== undefined) throw usageProblem(`${name} takes no value.`, `Write only ${name}.`)
       continue
     }
     const next = value ?? words[at + 1]
@@ -30,9 +27,9 @@ export function readFlags(words: readonly string[], flags: ArgsDef): ParsedArgs 
   return Object.assign(parseArgs([...words], flags), { [EVERY]: every })
 }
 
-/** Words that mean nothing to a verb: a flag without its dashes, most likely. */
+/** Rejects positional arguments. Most likely the user forgot the dashes of a flag. */
 export function unexpectedWords({ name, flags, insteadOfWords }: Verb, words: readonly string[]) {
-  const known = Object.entries(flags).flatMap(([key, flag]) => spellingsOf(key, flag))
+  const known = Object.entries(flags).flatMap(([key, flag]) => flagSpellings(key, flag))
   const [meant] = nearest(`--${words[0]}`, known, 1)
   return usageProblem(
     `Unexpected argument ${JSON.stringify(words.join(' '))}.`,
@@ -40,15 +37,15 @@ export function unexpectedWords({ name, flags, insteadOfWords }: Verb, words: re
   )
 }
 
-/** citty keeps the last value of a flag that is given several times. */
+/** citty keeps only the last value of a repeated flag. */
 const EVERY = Symbol('every value')
 
-/** All values of a flag that may be repeated, in order. */
+/** All values of a repeated flag, in order. */
 export function everyValue(flags: object, name: string): readonly string[] {
   return (flags as { [EVERY]?: ReadonlyMap<string, string[]> })[EVERY]?.get(name) ?? []
 }
 
-/** `-` alone is a value: standard input. */
+/** `-` alone is a value that means standard input. */
 function isFlag(word: string): boolean {
   return word.startsWith('-') && word !== '-' && word !== '--'
 }
@@ -60,12 +57,12 @@ function splitFlag(word: string): { name: string; value: string | undefined } {
     : { name: word.slice(0, equals), value: word.slice(equals + 1) }
 }
 
-function flagOf(name: string, flags: ArgsDef): ArgDef | undefined {
-  return Object.entries(flags).find(([key, flag]) => spellingsOf(key, flag).includes(name))?.[1]
+function findFlag(name: string, flags: ArgsDef): ArgDef | undefined {
+  return Object.entries(flags).find(([key, flag]) => flagSpellings(key, flag).includes(name))?.[1]
 }
 
-/** How a flag may be written. One that is on by default is only ever turned off. */
-export function spellingsOf(name: string, flag: ArgDef): string[] {
+/** The spellings of a flag. A flag that is on by default has only its `--no-` form. */
+export function flagSpellings(name: string, flag: ArgDef): string[] {
   if (flag.type === 'positional') return []
   if (flag.type === 'boolean' && flag.default === true) return [`--no-${name}`]
   const aliases = 'alias' in flag && flag.alias !== undefined ? [flag.alias].flat() : []
@@ -74,10 +71,10 @@ export function spellingsOf(name: string, flag: ArgDef): string[] {
 
 function unknownFlag(word: string, flags: ArgsDef) {
   const { name } = splitFlag(word)
-  const known = Object.entries(flags).flatMap(([key, flag]) => spellingsOf(key, flag))
+  const known = Object.entries(flags).flatMap(([key, flag]) => flagSpellings(key, flag))
   const [meant] = nearest(name, [...known, '--help'], 1)
   return usageProblem(
-    `There is no flag ${name}.`,
+    `Unknown flag ${name}.`,
     meant ? `Did you mean ${meant}?` : 'Put text that begins with "-" after "--".',
   )
 }

@@ -1,12 +1,12 @@
-/** The manual, made from what the verbs say of themselves. citty's own has no examples and colours whatever it is piped into. */
+/** Manual pages, built from the descriptions of the verbs. The pages of citty have no examples, and colours even in a pipe. */
 import type { ArgDef } from 'citty'
-import { spellingsOf } from './flags.js'
+import { flagSpellings } from './flags.js'
 import type { Paint } from './terminal.js'
 import type { Verb } from './verb.js'
 
 export function overview(verbs: readonly Verb[], version: string, paint: Paint): string {
   return [
-    `toolwell ${version}: one gateway in front of all your MCP servers, for every client; what an agent finds in their tools, and whether the servers are in order.`,
+    `toolwell ${version}: one gateway in front of all your MCP servers. Search their tools, measure their tokens and check their health.`,
     '',
     paint('Usage', 'bold'),
     '  toolwell VERB [flags]',
@@ -19,9 +19,9 @@ export function overview(verbs: readonly Verb[], version: string, paint: Paint):
   ].join('\n')
 }
 
-export function manualOf(verb: Verb, paint: Paint): string {
+export function manualPage(verb: Verb, paint: Paint): string {
   const { name, summary, usage, flags, notes = [], examples, exits } = verb
-  const all = { ...flags, help: { type: 'boolean', alias: 'h', description: 'This page.' } as const }
+  const all = { ...flags, help: { type: 'boolean', alias: 'h', description: 'Show this page.' } as const }
   return [
     summary,
     '',
@@ -42,8 +42,8 @@ export function manualOf(verb: Verb, paint: Paint): string {
 }
 
 function flagLine(key: string, flag: ArgDef, paint: Paint): [string, string][] {
-  const spellings = spellingsOf(key, flag)
-  // What only the command itself uses is not described.
+  const spellings = flagSpellings(key, flag)
+  // Flags for internal use have no description.
   if (spellings.length === 0 || flag.description === undefined) return []
   const hint = flag.type === 'boolean' ? '' : ` ${flag.valueHint ?? 'VALUE'}`
   return [[`${spellings.map((spelling) => paint(spelling, 'name')).join(', ')}${hint}`, flag.description]]

@@ -1,22 +1,22 @@
-/** What stops a verb: something the user can fix. It is printed as it is; every other error is a bug in the command. */
+/** An error that the user can fix. The command prints its message; every other error is a bug. */
 import { dropUndefined } from '@toolwell/core/internal'
 import type { ExitCode } from './verb.js'
 
 export interface ProblemOptions {
-  /** One word for programs. Default: `failed`, or `usage`. */
+  /** A code for programs. Default: `failed`, or `usage`. */
   readonly reason?: string
-  /** Shows where the manual is: the words of the command line themselves are wrong. */
+  /** The arguments are wrong, so the message also points to the manual page. */
   readonly isUsage?: boolean
-  /** Default 2: it could not be done. */
+  /** Default 2. */
   readonly exit?: Exclude<ExitCode, 0>
-  /** What else programs are told, beside reason, message and fix. */
+  /** More fields for the JSON output. */
   readonly details?: Readonly<Record<string, unknown>>
   readonly cause?: unknown
 }
 
 export class Problem extends Error {
   readonly reason: string
-  /** What to do about it; a sentence. */
+  /** A sentence that says what to do. */
   readonly fix: string
   readonly isUsage: boolean
   readonly exit: Exclude<ExitCode, 0>

@@ -1,4 +1,4 @@
-/** Bytes to numbered lines, one at a time: a byte order mark and carriage returns are dropped, what is not text is refused. */
+/** Splits bytes into numbered lines, without byte order mark and carriage returns. Rejects binary files. */
 import { createReadStream } from 'node:fs'
 import { Problem } from './problem.js'
 
@@ -8,12 +8,12 @@ export interface Line {
   readonly text: string
 }
 
-/** `place` is what messages call the source. */
+/** `place`: name of the source in messages. */
 export async function* readLines(bytes: AsyncIterable<Uint8Array>, place: string): AsyncGenerator<Line> {
   const decoder = new TextDecoder()
   let number = 0
   let isFirst = true
-  // A line may be megabytes long and come in many pieces, which are joined once.
+  // A line may be megabytes long and arrive in many pieces.
   let pieces: string[] = []
   const line = (last: string): Line => {
     const text = pieces.length === 0 ? last : [...pieces, last].join('')
@@ -25,7 +25,7 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>, place: string
     if (isFirst && ((chunk[0] === 0xff && chunk[1] === 0xfe) || (chunk[0] === 0xfe && chunk[1] === 0xff)))
       throw new Problem(`${place} is UTF-16.`, 'Save it as UTF-8.')
     isFirst = false
-    if (chunk.includes(0)) throw new Problem(`${place} is a binary file.`, 'Give JSON or JSONL as text.')
+    if (chunk.includes(0)) throw new Problem(`${place} is a binary file.`, 'Give a JSON or JSONL file.')
     const text = decoder.decode(chunk, { stream: true })
     let start = 0
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
@@ -38,10 +38,10 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>, place: string
   if (pieces.length > 0 || rest !== '') yield line(rest)
 }
 
-/** The bytes of a file, which may be missing: the user can fix that. `flag` is where the path came from. */
+/** Reads a file, and turns file system errors into problems. `flag`: the flag that named the path. */
 export async function* readBytes(path: string, place: string, flag: string): AsyncGenerator<Uint8Array> {
   try {
-    // Large pieces: most of the time otherwise goes into handing them over.
+    // Large chunks are faster.
     for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) yield chunk as Uint8Array
   } catch (error) {
     throw fileProblem(error, place, flag)
@@ -52,9 +52,9 @@ export function fileProblem(error: unknown, place: string, flag: string): unknow
   const { code } = error as NodeJS.ErrnoException
   const options = { cause: error }
   if (code === 'ENOENT' || code === 'ENOTDIR')
-    return new Problem(`There is no file ${place}.`, `Check the path behind ${flag}.`, options)
+    return new Problem(`File not found: ${place}.`, `Check the path after ${flag}.`, options)
   if (code === 'EACCES' || code === 'EPERM')
-    return new Problem(`${place} may not be read.`, 'Check its permissions.', options)
+    return new Problem(`No permission to read ${place}.`, 'Check its permissions.', options)
   if (code === 'EISDIR') return new Problem(`${place} is a folder.`, `Give ${flag} a file.`, options)
   return code === undefined
     ? error

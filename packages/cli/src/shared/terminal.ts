@@ -1,10 +1,11 @@
-/** What a verb reads and prints through, so that tests need no process: three streams, the environment, the clock. */
+/** The process as verbs see it: streams, environment and clock. Tests pass their own. */
+import { readLines } from './read-lines.js'
 
 export interface Output {
   /** Resolves when more may be written. Rejects with `OutputClosed` once the reader is gone. */
   write(text: string): Promise<void>
   readonly isTerminal: boolean
-  /** Characters per line; undefined where there is no screen. */
+  /** Characters per line; undefined if the output is not a terminal. */
   readonly columns: number | undefined
 }
 
@@ -13,27 +14,40 @@ export interface Terminal {
   readonly output: Output
   readonly errors: Output
   readonly env: Readonly<Record<string, string | undefined>>
-  /** The folder that relative paths start from. */
+  /** Base of relative paths. */
   readonly folder: string
-  /** How this command is started again: node and the script, both by their absolute paths. */
+  /** Absolute paths that start this command. */
   readonly program: readonly [node: string, script: string]
-  /** How a person calls it here, for lines that can be pasted: see `calledAs`. */
+  /** The words that start this command in messages: see `findCommandName`. */
   readonly name: string
   /** Milliseconds. */
   now(): number
-  /** Calls back when the command is to end, once. Gives the function that stops listening. */
+  /** Calls `listener` once when the command should end. Returns a function that stops listening. */
   onInterrupt?(listener: () => void): () => void
 }
 
-/** The reader went away, as `| head` does. The command ends silently. */
+/** The reader of the output is gone, as with `| head`. The command ends silently. */
 export class OutputClosed extends Error {}
 
 export type Paint = (text: string, style: 'bold' | 'dim' | 'name' | 'error') => string
 
 const CODES = { bold: [1, 22], dim: [2, 22], name: [36, 39], error: [31, 39] } as const
 
-/** Colours on a screen only, and not where NO_COLOR is set to anything or the screen is a dumb one. */
+/** Uses colours on a terminal, unless NO_COLOR is set or TERM is "dumb". */
 export function painter(output: Output, env: Terminal['env']): Paint {
   if (!output.isTerminal || (env.NO_COLOR ?? '') !== '' || env.TERM === 'dumb') return (text) => text
   return (text, style) => `\u001b[${CODES[style][0]}m${text}\u001b[${CODES[style][1]}m`
+}
+
+export function isInteractive({ output, errors }: Terminal): boolean {
+  return output.isTerminal && errors.isTerminal
+}
+
+/** Asks a yes/no question on a terminal. In a pipe it asks nothing and returns false. */
+export async function askYes(question: string, terminal: Terminal): Promise<boolean> {
+  if (!isInteractive(terminal)) return false
+  await terminal.output.write(`${question} [y/N] `)
+  for await (const { text } of readLines(terminal.input, 'standard input'))
+    return /^\s*y(?:es)?\s*$/i.test(text)
+  return false
 }

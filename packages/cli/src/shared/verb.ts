@@ -1,22 +1,22 @@
-/** One verb of the command: what it is called with, what its manual says, and what it does. */
+/** One verb of the command: its flags, its manual page and its action. */
 import type { ArgsDef, ParsedArgs } from 'citty'
 import type { Terminal } from './terminal.js'
 
-/** 0 yes, 1 no, 2 it could not be done: as grep has it. Each verb says what yes and no mean for it. */
+/** As in grep: 0 yes, 1 no, 2 failed. Each verb documents its own meaning of yes and no. */
 export type ExitCode = 0 | 1 | 2
 
 export interface Verb<Flags extends ArgsDef = ArgsDef> {
   readonly name: string
   /** One line for the list of verbs. */
   readonly summary: string
-  /** How it is called, without the name: one line for each way. */
+  /** Usage lines, without the name of the verb. */
   readonly usage: readonly string[]
   readonly flags: Flags
-  /** Words besides the flags mean something to it. Elsewhere they are refused. */
+  /** The verb accepts positional arguments. Other verbs reject them. */
   readonly takesWords?: true
-  /** What to write instead of words that are refused; a sentence. */
+  /** A sentence that says what to write instead of positional arguments. */
   readonly insteadOfWords?: string
-  /** Further paragraphs of the manual. */
+  /** More paragraphs for the manual page. */
   readonly notes?: readonly string[]
   readonly examples: readonly { readonly line: string; readonly about: string }[]
   readonly exits: { readonly 0: string; readonly 1?: string; readonly 2: string }

@@ -1,7 +1,7 @@
-/** `toolwell stop`: ends the gateway that runs. */
-import { folderFlag, folderWords, gatewayFolder } from '../shared/gateway/flags.js'
+/** `toolwell stop`: stops the running gateway. */
+import { folderArgument, folderFlag, gatewayFolder } from '../shared/gateway.js'
 import { Problem } from '../shared/problem.js'
-import { withStatus } from '../shared/status.js'
+import { withStatus } from '../shared/progress.js'
 import { defineVerb } from '../shared/verb.js'
 
 export const stop = defineVerb({
@@ -9,29 +9,33 @@ export const stop = defineVerb({
   summary: 'Stop the gateway and its servers.',
   usage: ['[--force]'],
   flags: {
-    force: { type: 'boolean', description: 'End the process where it does not answer.' },
+    force: { type: 'boolean', description: 'Kill the process if it does not answer.' },
     folder: folderFlag,
-    json: { type: 'boolean', description: 'The answer as JSON.' },
+    json: { type: 'boolean', description: 'Print the result as JSON.' },
   },
   notes: [
-    'Calls that are under way are answered as interrupted. A client over stdio that is still open starts the gateway\nagain with its next request.',
+    'Running calls are answered as interrupted. A connected stdio client starts the gateway again with its next request.',
   ],
-  examples: [{ line: 'toolwell stop', about: 'ends it, and every server it started' }],
-  exits: { 0: 'It has stopped.', 1: 'None was running.', 2: 'Wrong flags, or it does not stop.' },
+  examples: [{ line: 'toolwell stop', about: 'stop the gateway and every server it started' }],
+  exits: {
+    0: 'The gateway stopped.',
+    1: 'No gateway was running.',
+    2: 'Wrong flags, or the gateway did not stop.',
+  },
   async run(flags, terminal) {
     const { askDaemon, endDaemon, findDaemon, isDaemon } = await import('@toolwell/gateway/bridge')
     const folder = gatewayFolder(flags.folder, terminal)
     const { output } = terminal
-    const say = (value: object, text: string) =>
+    const print = (value: object, text: string) =>
       output.write(flags.json ? `${JSON.stringify(value)}\n` : `${text}\n`)
     const found = await findDaemon(folder)
     if (found.kind === 'none') {
       const { stranger } = found
-      if (stranger === undefined) await say({ stopped: false, reason: 'none' }, 'No gateway is running.')
+      if (stranger === undefined) await print({ stopped: false, reason: 'none' }, 'No gateway is running.')
       else
-        await say(
+        await print(
           { stopped: false, reason: 'none', stranger },
-          `No gateway is running. Process ${stranger}, which its file names, is another program, and is left alone.`,
+          `No gateway is running. Its file names process ${stranger}, which is another program and was not stopped.`,
         )
       return 1
     }
@@ -40,7 +44,7 @@ export const stop = defineVerb({
     if (found.kind === 'silent' && !flags.force)
       throw new Problem(
         `The gateway (process ${pid}) does not answer.`,
-        `End its process with: ${terminal.name} stop --force${folderWords(folder, terminal.env)}`,
+        `Kill it with: ${terminal.name} stop --force${folderArgument(folder, terminal.env)}`,
         { reason: 'silent' },
       )
     if (found.kind === 'running') await askDaemon(found, 'POST', '/stop')
@@ -57,15 +61,15 @@ export const stop = defineVerb({
     if (await isDaemon(file)) {
       if (!flags.force)
         throw new Problem(
-          `Process ${pid} has not ended.`,
-          `End it with: ${terminal.name} stop --force${folderWords(folder, terminal.env)}`,
+          `The gateway (process ${pid}) has not stopped.`,
+          `Kill it with: ${terminal.name} stop --force${folderArgument(folder, terminal.env)}`,
           {
             reason: 'late',
           },
         )
       await endDaemon(folder, file)
     }
-    await say({ stopped: true, pid }, `The gateway (process ${pid}) has stopped.`)
+    await print({ stopped: true, pid }, `The gateway (process ${pid}) has stopped.`)
     return 0
   },
 })

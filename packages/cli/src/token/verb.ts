@@ -1,5 +1,5 @@
-/** `toolwell token`: what clients on HTTP send to the gateway. */
-import { folderFlag, gatewayFolder } from '../shared/gateway/flags.js'
+/** `toolwell token`: prints or replaces the token that HTTP clients send to the gateway. */
+import { folderFlag, gatewayFolder } from '../shared/gateway.js'
 import { Problem } from '../shared/problem.js'
 import { defineVerb } from '../shared/verb.js'
 
@@ -8,18 +8,18 @@ export const token = defineVerb({
   summary: 'Print the token of the gateway, or replace it.',
   usage: ['[--new]'],
   flags: {
-    new: { type: 'boolean', description: 'Make a new one. The old one is worth nothing from then on.' },
+    new: { type: 'boolean', description: 'Generate a new token. The old one stops working.' },
     folder: folderFlag,
-    json: { type: 'boolean', description: 'The answer as JSON.' },
+    json: { type: 'boolean', description: 'Print the result as JSON.' },
   },
   notes: [
-    'The token stays the same until it is replaced, also over restarts. Clients over stdio do not need it: they read it\nfrom the file themselves. A gateway that runs takes a new one at once; clients over stdio that are\nconnected stay connected until they or the gateway end (toolwell stop).',
+    'The token survives restarts. Stdio clients do not need it in their config: they read it from its file. A running\ngateway uses a new token at once. Connected stdio clients stay connected until they or the gateway stop.',
   ],
   examples: [
-    { line: 'toolwell token', about: 'the token' },
-    { line: 'toolwell token --new', about: 'another one; clients on HTTP have to be given it' },
+    { line: 'toolwell token', about: 'print the token' },
+    { line: 'toolwell token --new', about: 'replace the token; then update the config of your HTTP clients' },
   ],
-  exits: { 0: 'Printed.', 2: 'Wrong flags, or a folder that cannot be used.' },
+  exits: { 0: 'The token was printed.', 2: 'Wrong flags, or an unusable folder.' },
   async run(flags, terminal) {
     const folder = gatewayFolder(flags.folder, terminal)
     const { FolderProblem, preparePrivateFolder, readToken, replaceToken, tokenFileIn } = await import(

@@ -1,32 +1,32 @@
-/** `toolwell undo`: gives the clients their files back as they were before `connect`. */
+/** `toolwell undo`: restores the files of clients to their state before `connect`. */
 import { defineVerb } from '../shared/verb.js'
 
 export const undo = defineVerb({
   name: 'undo',
-  summary: 'Give your clients their servers back, as before connect.',
+  summary: 'Restore your clients to their state before connect.',
   usage: ['[CLIENT …] [--dry-run] [--yes]'],
   takesWords: true,
   flags: {
     overwrite: {
       type: 'boolean',
-      description: 'Also where that loses what was changed since; a copy of it is kept.',
+      description: 'Restore a file even if later changes are lost. A copy is saved.',
     },
-    'dry-run': { type: 'boolean', description: 'Show what would be written, and write nothing.' },
+    'dry-run': { type: 'boolean', description: 'Show the changes, and write nothing.' },
     yes: { type: 'boolean', alias: 'y', description: 'Write without asking.' },
-    json: { type: 'boolean', description: 'The answer as JSON. Nothing is asked.' },
+    json: { type: 'boolean', description: 'Print the result as JSON. Asks nothing.' },
   },
   notes: [
-    'A file is put back to the byte, also where its client has only written it anew. Where more was changed since, the entry\nof Toolwell is taken out, the servers are put back, and the changes stay. Where both cannot be, the file is left alone\nand the reason is given. Servers that no connected client needs any more are taken out of your own toolwell.json, except\nthose that you have changed there.',
+    'Restores each file byte for byte if its content has not changed since. Otherwise it removes the Toolwell entry, adds the\nservers again and keeps your changes. If that is not possible, it skips the file and prints the reason. Servers that no\nconnected client needs are removed from your own toolwell.json, unless you changed them there.',
   ],
   examples: [
-    { line: 'toolwell undo', about: 'shows what would be put back, and asks' },
-    { line: 'toolwell undo cursor --yes', about: 'one client, without asking' },
-    { line: 'toolwell undo --dry-run', about: 'only shows it' },
+    { line: 'toolwell undo', about: 'show a preview, and ask' },
+    { line: 'toolwell undo cursor --yes', about: 'restore one client without asking' },
+    { line: 'toolwell undo --dry-run', about: 'show a preview only' },
   ],
   exits: {
-    0: 'Put back, or nothing is connected.',
-    1: 'Not all is put back: the answer was not yes, or a file was left alone. The others are put back.',
-    2: 'Wrong flags, or a file of ours that cannot be read or written.',
+    0: 'The files were restored, or nothing is connected.',
+    1: 'Some files were not restored: the answer was not yes, or a file was skipped.',
+    2: 'Wrong flags, or an unreadable or unwritable file of Toolwell.',
   },
   async run(flags, terminal) {
     const { runUndo } = await import('./run-undo.js')

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { stringify as stringifyToml } from 'smol-toml'
 import type { Table } from '../../src/connect/edit/change.js'
-import { parseClient } from '../../src/shared/clients/parse-client.js'
+import { parseClient } from '../../src/shared/clients/read-client.js'
 import type { Fields, Shape } from '../../src/shared/clients/shapes.js'
 
 export type Kind = 'strict' | 'json' | 'toml' | 'yaml' | 'list'

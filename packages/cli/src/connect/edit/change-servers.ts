@@ -1,13 +1,12 @@
-/** Changes the servers in the text of a client's config, and makes sure that nothing else means anything else afterwards. */
+/** Changes the servers in the text of a client's config, and verifies that the rest keeps its meaning. */
 import { canonicalJson, isRecord } from '@toolwell/core/internal'
-import { parseClient } from '../../shared/clients/parse-client.js'
-import { entriesOf, valueAt } from '../../shared/clients/read-client.js'
+import { listEntries, parseClient, valueAt } from '../../shared/clients/read-client.js'
 import type { Fields, Shape } from '../../shared/clients/shapes.js'
 import type { Change, Editor, Table } from './change.js'
+import { Refusal } from './change.js'
 import { jsonEditor } from './edit-json.js'
 import { tomlEditor } from './edit-toml.js'
 import { yamlEditor } from './edit-yaml.js'
-import { Refusal } from './refusal.js'
 
 const EDITORS: Readonly<Record<Shape['format'], Editor>> = {
   json: jsonEditor,
@@ -15,46 +14,46 @@ const EDITORS: Readonly<Record<Shape['format'], Editor>> = {
   yaml: yamlEditor,
 }
 
-/** Throws `Refusal`. The byte order mark, line ends and everything but the entries stay as they are. */
+/** Throws `Refusal`. Keeps the byte order mark, line ends and everything but the entries. */
 export function changeServers(text: string, format: Shape['format'], table: Table, change: Change): string {
   if (change.remove.length + change.add.length === 0) return text
   const mark = text.startsWith('\uFEFF') ? '\uFEFF' : ''
   const bare = text.slice(mark.length)
   const eol = /\r?\n/.exec(bare)?.[0] ?? '\n'
   const before = read(bare, format)
-  const wanted = normal(valueAfter(before, table, change), table)
+  const wanted = normalise(valueAfter(before, table, change), table)
   const edited = (each: Change) => EDITORS[format].change(bare, table, each, eol)
   const plain = edited({ ...change, add: change.add.map(({ name, value }) => ({ name, value })) })
   const isVerbatim = change.add.some(({ source }) => source !== undefined)
-  // A text that was there before may hold what is not strict, because its client has taken it: only what is new may not.
+  // The earlier text may be lenient JSON, because its client accepts it. A new text must not be more lenient.
   if (format !== 'json' || isStrict(plain) >= isStrict(bare))
     for (const after of isVerbatim ? [edited(change), plain] : [plain])
       if (isMeant(after, format, table, wanted)) return mark + after
   throw new Refusal(
-    'its servers cannot be changed without changing more of it',
-    'Change the file by hand, or write each server on lines of its own',
+    'its servers cannot be changed without changing other parts',
+    'Edit the file by hand, or write each server on separate lines',
   )
 }
 
-/** The text of an entry, to be put back later as it was. */
-export function sourceOf(
+/** The text of an entry, for a later undo. */
+export function entrySource(
   text: string,
   format: Shape['format'],
   table: Table,
   name: string,
 ): string | undefined {
   try {
-    return EDITORS[format].sourceOf(text.replace(/^\uFEFF/, ''), table, name)
+    return EDITORS[format].entrySource(text.replace(/^\uFEFF/, ''), table, name)
   } catch (error) {
     if (error instanceof Refusal) return undefined
     throw error
   }
 }
 
-/** What the file says once its servers are changed. */
+/** The parsed file after the change. */
 export function valueAfter(before: Fields, { path, isList }: Table, { remove, add }: Change): Fields {
   const present = valueAt(before, path)
-  const entries = entriesOf(present).filter(({ name }) => !remove.includes(name))
+  const entries = listEntries(present).filter(({ name }) => !remove.includes(name))
   const table = isList
     ? [
         ...entries.map(({ entry }) => entry),
@@ -72,22 +71,22 @@ function withValue(value: Fields, [key = '', ...rest]: readonly string[], inner:
   return { ...value, [key]: rest.length === 0 ? inner : withValue(isRecord(below) ? below : {}, rest, inner) }
 }
 
-/** Whether two texts say the same; an empty table is as good as none, and the order of servers says nothing. */
-export function saysTheSame(a: Fields, b: Fields, table: Table): boolean {
-  return normal(a, table) === normal(b, table)
+/** Compares two configs. Ignores empty tables and the order of servers. */
+export function isSameConfig(a: Fields, b: Fields, table: Table): boolean {
+  return normalise(a, table) === normalise(b, table)
 }
 
-function normal(value: Fields, { path, isList }: Table): string {
+function normalise(value: Fields, { path, isList }: Table): string {
   const plain: Fields = JSON.parse(JSON.stringify(value))
-  // A member of a list without a name is known by what it says.
-  const entries = entriesOf(valueAt(plain, path)).map(({ name, entry }) =>
+  // A list member without a name is identified by its content.
+  const entries = listEntries(valueAt(plain, path)).map(({ name, entry }) =>
     canonicalJson(isList && !(isRecord(entry) && typeof entry.name === 'string') ? [entry] : [name, entry]),
   )
   const table = entries.length === 0 ? null : entries.sort()
   return canonicalJson(withoutEmpty(withValue(plain, path, table), path))
 }
 
-/** A parent that holds nothing but the empty table was made for it. */
+/** Removes the empty table, and parents that contain nothing else. */
 function withoutEmpty(value: Fields, [key = '', ...rest]: readonly string[]): Fields {
   const { [key]: below, ...others } = value
   const inner = rest.length > 0 && isRecord(below) ? withoutEmpty(below, rest) : below
@@ -103,10 +102,10 @@ function read(text: string, format: Shape['format']): Fields {
 
 function isMeant(text: string, format: Shape['format'], table: Table, wanted: string): boolean {
   const parsed = parseClient(text, format, '')
-  return 'value' in parsed && normal(parsed.value, table) === wanted
+  return 'value' in parsed && normalise(parsed.value, table) === wanted
 }
 
-/** Comments and trailing commas make it 0: many clients take neither. */
+/** 0 if the text has comments or trailing commas, which many clients reject. */
 function isStrict(text: string): 0 | 1 {
   try {
     if (text.trim() !== '') JSON.parse(text)

@@ -1,5 +1,4 @@
-/** What is to change in the servers of a client's file, in whichever format that is. */
-import { Refusal } from './refusal.js'
+/** Types and helpers for changes to the servers in a client's file, in any format. */
 
 /** Where the servers are. */
 export interface Table {
@@ -10,9 +9,9 @@ export interface Table {
 
 export interface NewEntry {
   readonly name: string
-  /** Of a list without its name. */
+  /** In a list: without the name. */
   readonly value: unknown
-  /** The text that was once there, which is put back as it was where it fits. */
+  /** The earlier text of the entry, which is used again if it fits. */
   readonly source?: string
 }
 
@@ -21,22 +20,22 @@ export interface Change {
   readonly add: readonly NewEntry[]
 }
 
-/** One place of a text, and what is to stand there instead. */
+/** Replaces a range of a text. */
 export interface Edit {
   readonly offset: number
   readonly length: number
   readonly text: string
 }
 
-/** One format. Nothing but the entries that are meant is touched: comments, order and blanks stay. */
+/** Edits one format in place. Comments, order and whitespace of other entries stay. */
 export interface Editor {
-  /** The text of an entry, to be put back later. */
-  sourceOf(text: string, table: Table, name: string): string | undefined
-  /** Throws `Refusal` where that cannot be done in place. */
+  /** The text of an entry, for a later undo. */
+  entrySource(text: string, table: Table, name: string): string | undefined
+  /** Throws `Refusal` if the change is not possible in place. */
   change(text: string, table: Table, change: Change, eol: string): string
 }
 
-/** Edits do not overlap. Of those at one place, the first comes to stand first. */
+/** Edits must not overlap. Edits at the same offset keep their order. */
 export function applyEdits(text: string, edits: readonly Edit[]): string {
   const sorted = edits
     .map((edit, at) => ({ edit, at }))
@@ -55,13 +54,31 @@ export function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length
 }
 
-/** Where the line of this place begins. */
+/** Start of the line at this offset. */
 export function lineStart(text: string, offset: number): number {
   return text.lastIndexOf('\n', offset - 1) + 1
 }
 
-/** Behind the line end of this place; the end of the text where it has none. */
+/** Offset after the end of this line. */
 export function lineEnd(text: string, offset: number): number {
   const at = text.indexOf('\n', offset)
   return at < 0 ? text.length : at + 1
+}
+
+/** The reason why a file is skipped: a clause without a full stop, the fix, and the line if known. */
+export class Refusal extends Error {
+  constructor(
+    message: string,
+    readonly fix: string,
+    readonly line?: number,
+  ) {
+    super(message)
+    this.name = 'Refusal'
+  }
+}
+
+/** Returns a thrown refusal. Throws every other error again. */
+export function asRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error
+  throw error
 }

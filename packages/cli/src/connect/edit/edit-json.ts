@@ -1,4 +1,4 @@
-/** Changes the servers of a JSON text with comments, in place. */
+/** Changes the servers of JSON with comments, in place. */
 import { findNodeAtLocation, type Node, parseTree } from 'jsonc-parser'
 import {
   applyEdits,
@@ -9,43 +9,43 @@ import {
   lineEnd,
   lineStart,
   type NewEntry,
+  Refusal,
 } from './change.js'
-import { Refusal } from './refusal.js'
 
 export const jsonEditor: Editor = {
-  sourceOf(text, { path }, name) {
-    const root = rootOf(text)
+  entrySource(text, { path }, name) {
+    const root = parseRoot(text)
     const node = root && findNodeAtLocation(root, [...path, name])
     return node ? text.slice(node.offset, node.offset + node.length) : undefined
   },
   change(text, table, change, eol) {
-    const root = rootOf(text)
+    const root = parseRoot(text)
     if (!root) {
       const before = text.trim() === '' ? '' : `${text.trimEnd()}${eol}`
       return jsonEditor.change(`${before}{}${eol}`, table, change, eol)
     }
     const found = deepest(root, table.path, text)
     const [key, ...inner] = table.path.slice(found.depth)
-    const style = styleOf(root, text, eol)
-    if (key === undefined) return applyEdits(text, editsOf(found.node, change, text, style))
+    const style = detectStyle(root, text, eol)
+    if (key === undefined) return applyEdits(text, planEdits(found.node, change, text, style))
     if (change.add.length === 0) return text
-    // The table first, and empty: so each entry is put in with the text that it had.
+    // Insert an empty table first, so that entries keep their earlier text.
     const empty = { remove: [], add: [{ name: key, value: nested(inner, {}) }] }
-    return jsonEditor.change(applyEdits(text, editsOf(found.node, empty, text, style)), table, change, eol)
+    return jsonEditor.change(applyEdits(text, planEdits(found.node, empty, text, style)), table, change, eol)
   },
 }
 
 interface Style {
   readonly eol: string
-  /** One step of indentation. Undefined: the whole text is one line. */
+  /** One step of indentation. Undefined if the text is one line. */
   readonly unit: string | undefined
 }
 
-function rootOf(text: string): Node | undefined {
+function parseRoot(text: string): Node | undefined {
   return parseTree(text, [], { allowTrailingComma: true, disallowComments: false })
 }
 
-/** The object that the path leads to, or the last one before it ends. */
+/** The object at the path, or its deepest existing parent. */
 function deepest(root: Node, path: readonly string[], text: string): { node: Node; depth: number } {
   let node = root
   for (const [depth, key] of path.entries()) {
@@ -66,14 +66,14 @@ function nested(path: readonly string[], value: unknown): unknown {
   return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value)
 }
 
-function styleOf(root: Node, text: string, eol: string): Style {
+function detectStyle(root: Node, text: string, eol: string): Style {
   if (!text.trim().includes('\n')) return { eol, unit: root.children?.length ? undefined : '  ' }
   const first = root.children?.[0]
   const indent = first ? indentAt(text, first.offset) : undefined
   return { eol, unit: indent || '  ' }
 }
 
-/** The blanks before a place, where nothing else is before it on its line. */
+/** The indentation of an offset, if only whitespace precedes it on its line. */
 function indentAt(text: string, offset: number): string | undefined {
   const blank = text.slice(lineStart(text, offset), offset)
   return /^[ \t]*$/.test(blank) ? blank : undefined
@@ -83,11 +83,11 @@ interface Member {
   readonly name: string
   readonly start: number
   readonly end: number
-  /** Where its comma is; undefined where there is none. */
+  /** Offset of its comma, if it has one. */
   readonly comma: number | undefined
 }
 
-function membersOf(node: Node, text: string): Member[] {
+function listMembers(node: Node, text: string): Member[] {
   const all = node.children ?? []
   return all.map((each, at) => {
     const end = each.offset + each.length
@@ -103,21 +103,21 @@ function membersOf(node: Node, text: string): Member[] {
   })
 }
 
-/** Between two entries there are only blanks, comments, and the comma. */
+/** Finds the comma between two entries, after whitespace and comments. */
 function commaBetween(text: string, from: number, until: number): number | undefined {
   const gap = text.slice(from, until)
   const [before = ''] = /^(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/.exec(gap) ?? []
   return gap[before.length] === ',' ? from + before.length : undefined
 }
 
-function editsOf(node: Node, { remove, add }: Change, text: string, style: Style): Edit[] {
-  const members = membersOf(node, text)
+function planEdits(node: Node, { remove, add }: Change, text: string, style: Style): Edit[] {
+  const members = listMembers(node, text)
   const gone = members.filter(({ name }) => remove.includes(name))
   const rest = members.filter((each) => !gone.includes(each))
   const last = rest.at(-1)
   const edits = gone.flatMap((member) => removal(member, text))
   if (add.length > 0) return [...edits, ...insertion(node, members, rest, add, text, style)]
-  // A comma that is the last one now would be wrong in strict JSON.
+  // Strict JSON does not allow a trailing comma.
   const end = members.at(-1)
   if (last && end && gone.includes(end) && end.comma === undefined && last.comma !== undefined) {
     const next = members[members.indexOf(last) + 1]
@@ -127,7 +127,7 @@ function editsOf(node: Node, { remove, add }: Change, text: string, style: Style
   return edits
 }
 
-/** The entry and its comma; a line that would be empty without them goes too. */
+/** Removes the entry, its comma and a line that would be empty. */
 function removal({ start, end, comma }: Member, text: string): Edit[] {
   const isNear = comma !== undefined && /^\s*$/.test(text.slice(end, comma))
   const until = isNear ? comma + 1 : end
@@ -154,7 +154,7 @@ function insertion(
   const last = rest.at(-1)
   const from = last ? (last.comma ?? last.end - 1) + 1 : node.offset + 1
   const comma: Edit[] = last && last.comma === undefined ? [{ offset: last.end, length: 0, text: ',' }] : []
-  // Where the object ends its entries with a comma each, so does the new one.
+  // Keep the trailing comma style of the object.
   const tail = last && members.at(-1)?.comma !== undefined ? ',' : ''
   if (unit === undefined) {
     const entries = add.map((each) => `${JSON.stringify(each.name)}: ${valueText(each, undefined)}`)
@@ -165,7 +165,7 @@ function insertion(
   const indent = (first && indentAt(text, first.start)) ?? outer + unit
   const entries = add.map((each) => {
     const value = valueText(each, unit)
-    // What was there before has its own indentation.
+    // An earlier text has its own indentation.
     const shown = each.source === undefined ? value.replaceAll('\n', `\n${indent}`) : value
     return `${indent}${JSON.stringify(each.name)}: ${each.source === undefined ? withEol(shown, eol) : shown}`
   })
@@ -173,7 +173,7 @@ function insertion(
   const place = behindComments(text, from)
   const brace = node.offset + node.length - 1
   if (text.slice(place, brace).includes('\n')) return [...comma, { offset: place, length: 0, text: body }]
-  // The object ends on this line: its end gets one of its own.
+  // The object ends on this line: move its brace to a new line.
   const blanks = /[ \t]*$/.exec(text.slice(place, brace))?.[0].length ?? 0
   return [
     ...comma,
@@ -182,7 +182,7 @@ function insertion(
   ]
 }
 
-/** The end of the line where only comments follow; otherwise the place itself. */
+/** The end of the line if only comments follow; otherwise the offset itself. */
 function behindComments(text: string, from: number): number {
   const [rest = ''] =
     /^(?:[ \t]|\/\*(?:[^*\n]|\*(?!\/))*\*\/|\/\/[^\n]*?(?=\r?\n|$))*/.exec(text.slice(from)) ?? []

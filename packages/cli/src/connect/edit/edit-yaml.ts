@@ -1,4 +1,4 @@
-/** Changes the servers of a YAML text, in place, line by line. */
+/** Changes the servers of YAML, in place, line by line. */
 import {
   isMap,
   isScalar,
@@ -17,18 +17,18 @@ import {
   lineEnd,
   lineStart,
   type NewEntry,
+  Refusal,
   type Table,
 } from './change.js'
-import { Refusal } from './refusal.js'
 
 export const yamlEditor: Editor = {
-  sourceOf(text, table, name) {
-    const found = tableIn(text, table)
+  entrySource(text, table, name) {
+    const found = findTable(text, table)
     const item = found?.items.find((each) => each.name === name)
     return item ? text.slice(item.start, item.end) : undefined
   },
   change(text, table, { remove, add }, eol) {
-    const found = tableIn(text, table)
+    const found = findTable(text, table)
     const key = table.path[0] ?? ''
     if (!found) {
       if (add.length === 0) return text
@@ -42,7 +42,7 @@ export const yamlEditor: Editor = {
     const lines = add.map((each) => itemText(each, table.isList, first?.column ?? 2, eol)).join('')
     if (first) {
       edits.push({ offset: first.start, length: 0, text: lines })
-      // Nothing at all would mean "no value" here, not an empty collection.
+      // No content would mean null instead of an empty collection.
       if (add.length === 0 && gone.length === found.items.length)
         edits.push({ offset: found.colon, length: 0, text: table.isList ? ' []' : ' {}' })
     } else if (add.length > 0) {
@@ -66,24 +66,24 @@ interface Item {
 
 interface Found {
   readonly items: readonly Item[]
-  /** Behind the colon of the key. */
+  /** Offset after the colon of the key. */
   readonly colon: number
   /** `{}` or `[]`. */
   readonly empty?: { readonly start: number; readonly end: number }
 }
 
-/** Undefined where the key is missing. */
-function tableIn(text: string, { path, isList }: Table): Found | undefined {
+/** Returns undefined if the key is missing. */
+function findTable(text: string, { path, isList }: Table): Found | undefined {
   const [key = ''] = path
   const { contents } = parseDocument(text, { keepSourceTokens: true })
   if (contents === null || (isScalar(contents) && contents.value === null)) return undefined
   const fail = (message: string, node?: Node | null) =>
     new Refusal(
       message,
-      `Write each entry below "${key}:" on lines of its own`,
+      `Write each entry below "${key}:" on separate lines`,
       node?.range ? lineAt(text, node.range[0]) : undefined,
     )
-  if (!isMap(contents) || contents.flow) throw fail('the file is written as one value in brackets', contents)
+  if (!isMap(contents) || contents.flow) throw fail('the whole file is one value in brackets', contents)
   const pair = (contents as YAMLMap<ParsedNode, ParsedNode | null>).items.find(
     (each) => isScalar(each.key) && each.key.value === key,
   )
@@ -97,10 +97,10 @@ function tableIn(text: string, { path, isList }: Table): Found | undefined {
   const collection = value as Extract<ParsedNode, { items: unknown[] }>
   if (collection.flow) {
     const [start, end] = collection.range
-    if (collection.items.length > 0) throw fail(`"${key}" is written in one line in brackets`, collection)
+    if (collection.items.length > 0) throw fail(`"${key}" is in brackets on one line`, collection)
     return { items: [], colon, empty: { start, end } }
   }
-  if (value.anchor !== undefined) throw fail(`"${key}" is an anchor for other places`, value)
+  if (value.anchor !== undefined) throw fail(`"${key}" is a YAML anchor`, value)
   return {
     items: isSeq(value)
       ? onlyOnce(text, listItems(text, value))
@@ -109,7 +109,7 @@ function tableIn(text: string, { path, isList }: Table): Found | undefined {
   }
 }
 
-/** Only the names tell the members of a list apart; keys of a map are told apart by the parser. */
+/** Rejects list members with the same name. The parser already rejects repeated keys of a map. */
 function onlyOnce(text: string, items: readonly Item[]): readonly Item[] {
   const names = items.map(({ name }) => name)
   const twice = items.find(({ name }, at) => names.indexOf(name) !== at)
@@ -139,7 +139,7 @@ function listItems(text: string, list: Extract<ParsedNode, { items: unknown[] }>
     const dash = tokens[at]?.start.find(({ type }) => type === 'seq-item-ind')
     const node = item as Node
     const name: unknown = isMap(node) ? node.get('name') : undefined
-    if (!dash) throw new Refusal('its list cannot be followed', 'Change the file by hand')
+    if (!dash) throw new Refusal('its list cannot be edited', 'Edit the file by hand')
     return itemAt(
       text,
       typeof name === 'string' ? name : `number ${at + 1}`,
@@ -153,8 +153,8 @@ function itemAt(text: string, name: string, begin: number, until: number): Item 
   const start = lineStart(text, begin)
   if (!/^ *$/.test(text.slice(start, begin)))
     throw new Refusal(
-      `${JSON.stringify(name)} does not begin its own line`,
-      'Write each entry on lines of its own',
+      `${JSON.stringify(name)} does not start on a new line`,
+      'Write each entry on separate lines',
       lineAt(text, begin),
     )
   const end = text.slice(0, until).trimEnd().length
@@ -174,7 +174,7 @@ function itemText({ name, value, source }: NewEntry, isList: boolean, column: nu
   return lines.map((line) => `${line === '' ? '' : ' '.repeat(column)}${line}${eol}`).join('')
 }
 
-/** Lines that stood at another column. */
+/** Moves lines to another column. */
 function shifted(source: string, column: number): string {
   const was = /^ */.exec(source)?.[0].length ?? 0
   if (was === column) return source

@@ -1,4 +1,4 @@
-/** Where other clients keep their servers, on each system. */
+/** The config files of other clients, on each operating system. */
 import { readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -6,14 +6,14 @@ import type { Terminal } from '../terminal.js'
 import type { ShapeName } from './shapes.js'
 
 export interface ClientFile {
-  /** As `--from` names it. */
+  /** The name for `--from`. */
   readonly client: string
   readonly label: string
   readonly file: string
   readonly shape: ShapeName
 }
 
-/** As `--from` names them, and as people know them. */
+/** The name for `--from`, and the name of the product. */
 const LABELS = {
   'claude-code': 'Claude Code',
   'claude-desktop': 'Claude Desktop',
@@ -44,13 +44,13 @@ export interface Places {
   readonly env: Terminal['env']
 }
 
-export function homeOf(env: Terminal['env']): string {
+export function findHome(env: Terminal['env']): string {
   return env.HOME || env.USERPROFILE || homedir()
 }
 
 export interface ClaudeFolder {
   readonly file: string
-  /** The folder of its settings. */
+  /** The settings folder. */
   readonly settings: string
 }
 
@@ -62,15 +62,15 @@ export function claudeFolder(home: string, env: Terminal['env']): ClaudeFolder {
     : { file: join(home, '.claude.json'), settings: join(home, '.claude') }
 }
 
-/** A file of a user. The client is there where the file is, or its marker. */
-export interface OwnFile extends ClientFile {
+/** A config file of the user. The client is installed if the file or its marker exists. */
+export interface UserFile extends ClientFile {
   readonly marker: string
 }
 
-/** The files of this folder first: where both have a server of one name, it is the folder's that is meant here. */
+/** Files of the folder come first: their servers take precedence over those of the user. */
 export function clientFiles(places: Places): ClientFile[] {
-  const all: ClientFile[] = [...folderFiles(places.folder), ...ownFiles(places)]
-  // The folder may be the home folder itself.
+  const all: ClientFile[] = [...folderFiles(places.folder), ...userFiles(places)]
+  // The folder may be the home folder.
   return all.filter((each, at) => all.findIndex((other) => other.file === each.file) === at)
 }
 
@@ -78,7 +78,7 @@ function fileOf(client: ClientName, file: string, shape: ShapeName = 'servers'):
   return { client, label: LABELS[client], file, shape }
 }
 
-/** Of one folder. */
+/** Config files of a project folder. */
 export function folderFiles(folder: string): ClientFile[] {
   const at = (...parts: string[]) => join(folder, ...parts)
   return [
@@ -92,7 +92,7 @@ export function folderFiles(folder: string): ClientFile[] {
     // https://qwenlm.github.io/qwen-code-docs/1.x/en/users/mcp/: "local" is the stronger scope of a project.
     fileOf('qwen', at('.qwen', 'settings.local.json'), 'gemini'),
     fileOf('qwen', at('.qwen', 'settings.json'), 'gemini'),
-    // https://zed.dev/docs/configuring-zed: a project's own settings.
+    // https://zed.dev/docs/configuring-zed: project settings.
     fileOf('zed', at('.zed', 'settings.json'), 'zed'),
     // docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers: also .mcp.json and .vscode/mcp.json.
     fileOf('copilot-cli', at('.github', 'mcp.json'), 'copilot'),
@@ -103,8 +103,8 @@ export function folderFiles(folder: string): ClientFile[] {
   ]
 }
 
-/** Of the user, for all folders. */
-export function ownFiles({ home, platform, env }: Places): OwnFile[] {
+/** Config files of the user, for all folders. */
+export function userFiles({ home, platform, env }: Places): UserFile[] {
   const settings = settingsFolder(home, platform, env)
   const xdg = env.XDG_CONFIG_HOME || join(home, '.config')
   const claude = claudeFolder(home, env)
@@ -114,9 +114,9 @@ export function ownFiles({ home, platform, env }: Places): OwnFile[] {
     marker: string,
     path: readonly string[],
     shape: ShapeName = 'servers',
-  ): OwnFile => ({ ...fileOf(client, join(marker, ...path), shape), marker })
-  /** There where the file is, and not before: the client makes it, and another one may own the folder. */
-  const only = (client: ClientName, file: string, shape: ShapeName = 'servers'): OwnFile => ({
+  ): UserFile => ({ ...fileOf(client, join(marker, ...path), shape), marker })
+  /** The file is its own marker, because another client may own the folder. */
+  const only = (client: ClientName, file: string, shape: ShapeName = 'servers'): UserFile => ({
     ...fileOf(client, file, shape),
     marker: file,
   })
@@ -126,7 +126,6 @@ export function ownFiles({ home, platform, env }: Places): OwnFile[] {
   const cline = env.CLINE_DATA_DIR || join(env.CLINE_DIR || join(home, '.cline'), 'data')
   const global = env.CONTINUE_GLOBAL_DIR || join(home, '.continue')
   return [
-    // A file in the home folder: the client is there where the file is, or the folder that it keeps beside it.
     { ...fileOf('claude-code', claude.file, 'claude-code'), marker: claude.settings },
     own('claude-desktop', join(settings, 'Claude'), ['claude_desktop_config.json']),
     own('cursor', join(home, '.cursor'), ['mcp.json']),
@@ -148,7 +147,7 @@ export function ownFiles({ home, platform, env }: Places): OwnFile[] {
     own('cline', join(storage, 'saoudrizwan.claude-dev'), CLINE_FILE, 'cline'),
     // docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers
     own('copilot-cli', env.COPILOT_HOME || join(home, '.copilot'), ['mcp-config.json'], 'copilot'),
-    // github.com/Kilo-Org/kilocode, packages/kilo-docs/pages/automate/mcp/using-in-kilo-code.md: today's file, then those of old.
+    // github.com/Kilo-Org/kilocode, packages/kilo-docs/pages/automate/mcp/using-in-kilo-code.md: the current file, then the older ones.
     ...within(join(xdg, 'kilo'), kiloFiles([join(xdg, 'kilo')])),
     own('kilo', join(home, '.kilocode', 'cli', 'global'), ['settings', 'mcp_settings.json'], 'cline'),
     own('kilo', join(storage, 'kilocode.kilo-code'), ['settings', 'mcp_settings.json'], 'cline'),
@@ -170,14 +169,14 @@ function kiloFiles(folders: readonly string[]): ClientFile[] {
   )
 }
 
-/** One file for each server, or a few; files of other clients may be put there as they are. */
+/** Files in `mcpServers/`, with one or more servers each, in the format of Continue or of other clients. */
 function continueFiles(folder: string): ClientFile[] {
   const inside = join(folder, 'mcpServers')
   let names: string[] = []
   try {
     names = readdirSync(inside).sort()
   } catch {
-    // There is no such folder.
+    // The folder does not exist.
   }
   return names
     .filter((name) => /\.(?:ya?ml|json)$/.test(name))

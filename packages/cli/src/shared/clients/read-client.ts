@@ -1,32 +1,37 @@
-/** The servers in one file of another client. */
-
+/** Reads the servers in the config file of another client. */
 import { readFileSync } from 'node:fs'
 import { isRecord } from '@toolwell/core/internal'
-import { findEntryFolder } from '@toolwell/mcp/internal'
+import {
+  findEntryFolder,
+  readDocument,
+  type Translated,
+  translateEntry,
+  withCommonVariables,
+} from '@toolwell/mcp/internal'
+import { parse as parseToml } from 'smol-toml'
+import { parseDocument } from 'yaml'
 import type { ClientFile } from './clients.js'
-import { type Converted, convert } from './convert.js'
-import type { IsItself } from './itself.js'
-import { parseClient } from './parse-client.js'
-import { type Fields, type Shape, shapeOf } from './shapes.js'
-import type { IsOff } from './switches.js'
+import type { IsOff } from './disabled-servers.js'
+import { type Fields, findShape, type Shape } from './shapes.js'
+import type { IsGateway } from './toolwell-entry.js'
 
 export interface ClientServers {
   readonly from: ClientFile
   readonly servers: ReadonlyMap<string, Converted>
-  /** Entries that cannot be taken over, with the reason. */
+  /** Entries that cannot be imported, with the reason. */
   readonly refused: ReadonlyMap<string, string>
   /** Why the file could not be read. */
   readonly problem?: string
 }
 
-/** What is known of entries beside what they say. */
-export interface Knowledge {
+/** Checks that need more than the entry itself. */
+export interface EntryChecks {
   readonly isOff: IsOff
-  readonly isItself: IsItself
+  readonly isGateway: IsGateway
 }
 
-/** Undefined where there is no such file, or no server in it. */
-export function readClient(from: ClientFile, folder: string, known: Knowledge): ClientServers | undefined {
+/** Returns undefined if the file does not exist or has no servers. */
+export function readClient(from: ClientFile, folder: string, known: EntryChecks): ClientServers | undefined {
   const nothing = { from, servers: new Map(), refused: new Map() }
   let text: string
   try {
@@ -37,7 +42,7 @@ export function readClient(from: ClientFile, folder: string, known: Knowledge): 
       ? undefined
       : { ...nothing, problem: `it cannot be read (${code})` }
   }
-  const shape = shapeOf(from.shape)
+  const shape = findShape(from.shape)
   const parsed = parseClient(text, shape.format, from.file)
   if ('problem' in parsed) {
     const { message, line } = parsed.problem
@@ -47,47 +52,47 @@ export function readClient(from: ClientFile, folder: string, known: Knowledge): 
   const { value } = parsed
   const projects =
     from.shape === 'claude-code' ? valueAt(value, ['projects', folder, 'mcpServers']) : undefined
-  return serversOf(from, known, value, [
-    // What was added for this folder alone counts first.
-    ...entriesOf(projects).map((each) => ({ ...each, beside: folder })),
-    ...shape.tables.flatMap((path) => entriesOf(valueAt(value, path)).map((each) => ({ ...each, beside }))),
+  return convertEntries(from, known, value, [
+    // Servers added for this folder take precedence.
+    ...listEntries(projects).map((each) => ({ ...each, beside: folder })),
+    ...shape.tables.flatMap((path) => listEntries(valueAt(value, path)).map((each) => ({ ...each, beside }))),
   ])
 }
 
-/** Those of one table, as `connect` reads it. */
+/** Reads the servers of one table, for `connect`. */
 export function readTable(
   from: ClientFile,
   value: Fields,
   path: readonly string[],
-  known: Knowledge,
+  known: EntryChecks,
 ): ClientServers {
   const beside = findEntryFolder(from.file)
-  const entries = entriesOf(valueAt(value, path)).map((each) => ({ ...each, beside }))
-  return serversOf(from, known, value, entries) ?? { from, servers: new Map(), refused: new Map() }
+  const entries = listEntries(valueAt(value, path)).map((each) => ({ ...each, beside }))
+  return convertEntries(from, known, value, entries) ?? { from, servers: new Map(), refused: new Map() }
 }
 
-/** `beside`: the folder that relative paths of an entry start from. */
-function serversOf(
+/** `beside`: the base folder for relative paths in an entry. */
+function convertEntries(
   from: ClientFile,
-  { isOff, isItself }: Knowledge,
+  { isOff, isGateway }: EntryChecks,
   whole: Fields,
   entries: readonly { readonly name: string; readonly entry: unknown; readonly beside: string }[],
 ): ClientServers | undefined {
-  const shape: Shape = shapeOf(from.shape)
+  const shape: Shape = findShape(from.shape)
   const servers = new Map<string, Converted>()
   const refused = new Map<string, string>()
   for (const { name, entry, beside } of entries) {
-    const made = nameProblem(name) ?? convert(entry, shape, whole, beside)
+    const made = nameProblem(name) ?? convertEntry(entry, shape, whole, beside)
     if (typeof made === 'string') refused.set(name, made)
-    else if (isItself(made.entry)) refused.set(name, 'it is Toolwell itself: one entry of it is enough')
+    else if (isGateway(made.entry)) refused.set(name, 'it is Toolwell itself; one entry is enough')
     else if (!servers.has(name))
       servers.set(name, isOff(from, name) ? { ...made, entry: { ...made.entry, enabled: false } } : made)
   }
   return servers.size + refused.size === 0 ? undefined : { from, servers, refused }
 }
 
-/** Of an object by key; of a list by the name of each. */
-export function entriesOf(table: unknown): { readonly name: string; readonly entry: unknown }[] {
+/** Lists entries of an object by key, or of an array by their `name`. */
+export function listEntries(table: unknown): { readonly name: string; readonly entry: unknown }[] {
   if (Array.isArray(table))
     return table.map((entry: unknown, at) => ({
       name: isRecord(entry) && typeof entry.name === 'string' ? entry.name : `number ${at + 1}`,
@@ -103,9 +108,120 @@ export function valueAt(value: unknown, path: readonly string[]): unknown {
   )
 }
 
-/** A server of this name would be Toolwell in front of itself. */
 function nameProblem(name: string): string | undefined {
   if (name === 'toolwell') return 'it is Toolwell itself'
-  if (name.trim() === '' || name.length > 200) return 'its name cannot be used'
+  if (name.trim() === '' || name.length > 200) return 'its name is empty or too long'
   return undefined
+}
+
+export interface Converted extends Translated {
+  readonly inputs: Inputs
+}
+
+/**
+ * Converts an entry to the keys of toolwell.json, or returns the reason why it is not a server. `whole` is the parsed file,
+ * `folder` the base of relative paths.
+ */
+export function convertEntry(
+  value: unknown,
+  { common, variables }: Shape,
+  whole: Fields,
+  folder: string,
+): Converted | string {
+  if (!isRecord(value)) return 'it is not an object'
+  // Other clients treat ${cmd:…} as plain text. Toolwell would run it.
+  if (/\$\{cmd:/.test(JSON.stringify(value)))
+    return 'it contains ${cmd:…}, which that client does not run; write the entry yourself'
+  const made = common(value, whole)
+  if (typeof made === 'string') return made
+  const { entry, skipped } = translateEntry(withCommonVariables(made, variables) as Fields, folder)
+  if (typeof entry.command !== 'string' && typeof entry.url !== 'string')
+    return 'it has neither a command nor a url'
+  return { entry, skipped, inputs: findInputs(made) }
+}
+
+/** Inputs that an editor asks its user for. Toolwell reads them from variables: variable name to input id. */
+export type Inputs = ReadonlyMap<string, string>
+
+export function findInputs(entry: unknown): Inputs {
+  const found = JSON.stringify(entry ?? null).matchAll(/\$\{input:([\w.-]+)\}/g)
+  return new Map(
+    [...found].map(([whole, id = '']) => {
+      const [, name = ''] = /^\$\{env:(\w+)\}$/.exec(String(withCommonVariables(whole, 'common'))) ?? []
+      return [name, id] as const
+    }),
+  )
+}
+
+/** Adds the input that the client asks for to a message about a missing variable. */
+export function nameInput(message: string, inputs: Inputs): string {
+  const [, name = ''] = /the environment variable (\w+) is not set/.exec(message) ?? []
+  const id = inputs.get(name)
+  return id === undefined
+    ? message
+    : message.replace(
+        `the environment variable ${name}`,
+        `the client asks for \${input:${id}}, which Toolwell reads from the environment variable ${name}, and ${name}`,
+      )
+}
+
+export interface ClientProblem {
+  readonly message: string
+  readonly line?: number
+}
+
+export type ParsedClient = { readonly value: Fields } | { readonly problem: ClientProblem }
+
+/** Large, because Claude Code also stores conversations in its file. */
+const MOST_CHARACTERS = 32 * 1024 * 1024
+
+/** Parses JSON, TOML or YAML. Problems name only the line number, because parser messages quote the line and it may contain a secret. */
+export function parseClient(text: string, format: Shape['format'], file: string): ParsedClient {
+  if (text.replace(/^\uFEFF/, '').trim() === '') return { value: {} }
+  if (format === 'toml') return readToml(text.replace(/^\uFEFF/, ''))
+  if (format === 'yaml') return readYaml(text.replace(/^\uFEFF/, ''))
+  const { value, problems } = readDocument(text, file, { most: MOST_CHARACTERS })
+  if (value) return { value }
+  const [{ message, line } = { message: 'it cannot be read', line: undefined }] = problems
+  return { problem: line === undefined ? { message } : { message, line } }
+}
+
+function readToml(text: string): ParsedClient {
+  try {
+    return { value: withNumbers(parseToml(text, { integersAsBigInt: 'asNeeded' })) as Fields }
+  } catch (error) {
+    const { line } = error as { line?: number }
+    const message = 'the file is not valid TOML'
+    return { problem: line === undefined ? { message } : { message, line } }
+  }
+}
+
+/** Converts large TOML integers to numbers. The lost precision does not matter: files are edited as text. */
+function withNumbers(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value)
+  if (Array.isArray(value)) return value.map(withNumbers)
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withNumbers(each)]))
+}
+
+function readYaml(text: string): ParsedClient {
+  const document = parseDocument(text)
+  const [error] = document.errors
+  const line = error?.linePos?.[0].line
+  const message =
+    error?.code === 'MULTIPLE_DOCS'
+      ? 'the file contains several YAML documents'
+      : 'the file is not valid YAML'
+  if (error) return { problem: line === undefined ? { message } : { message, line } }
+  let value: unknown
+  try {
+    value = document.toJS()
+  } catch {
+    // An alias without an anchor, or too many aliases.
+    return { problem: { message: 'its YAML aliases cannot be resolved' } }
+  }
+  if (value === null || value === undefined) return { value: {} }
+  return typeof value === 'object' && !Array.isArray(value)
+    ? { value: value as Fields }
+    : { problem: { message: 'the file does not contain an object', line: 1 } }
 }

@@ -1,25 +1,25 @@
-/** What the config of each client looks like: its format, where the servers are in it, and one entry of it in the common form. */
+/** The config of each client: its format, the place of its servers, and the conversion of an entry to the common keys. */
 import { dropUndefined, isRecord } from '@toolwell/core/internal'
 import type { VariableDialect } from '@toolwell/mcp/internal'
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** An entry with the common keys; a sentence where it cannot be taken over. */
+/** An entry with the common keys, or the reason why it cannot be imported. */
 export type CommonEntry = Fields | string
 
 export interface Shape {
   readonly format: 'json' | 'toml' | 'yaml'
-  /** Where the servers are, the stronger first. */
+  /** Paths of the servers in the file, in order of precedence. */
   readonly tables: readonly (readonly string[])[]
   /** A list whose members have a `name`, instead of an object. */
   readonly isList?: true
-  /** What a new file has to say beside its servers, so that the client reads it. */
+  /** Content that a new file needs besides its servers. */
   readonly blank?: string
-  /** A file beside it that the client reads only where this one is missing. */
+  /** A file in the same folder that the client reads only if this one is missing. */
   readonly older?: string
-  /** How variables are written. */
+  /** Syntax of variables. */
   readonly variables: VariableDialect
-  /** `whole`: the file, which may hold what counts for every server. */
+  /** Converts an entry. `whole` is the file, which may contain settings for every server. */
   readonly common: (entry: Fields, whole: Fields) => CommonEntry
 }
 
@@ -27,7 +27,7 @@ const asItIs = (entry: Fields): Fields => entry
 
 export const SHAPES = {
   servers: json([['mcpServers'], ['servers']]),
-  // What was added for one folder alone is read beside this.
+  // `readClient` also reads the servers of a folder from this file.
   'claude-code': json([['mcpServers']]),
   vscode: json([['servers'], ['mcpServers']]),
   'vscode-settings': json([['mcp', 'servers']]),
@@ -43,7 +43,7 @@ export const SHAPES = {
     format: 'yaml',
     tables: [['mcpServers']],
     isList: true,
-    // github.com/continuedev/continue, packages/config-yaml/src/schemas: it wants a name and a version.
+    // github.com/continuedev/continue, packages/config-yaml/src/schemas: name and version are required.
     blank: 'name: Local Config\nversion: 1.0.0\nschema: v1\n',
     older: 'config.json',
     variables: 'continue',
@@ -53,7 +53,7 @@ export const SHAPES = {
 
 export type ShapeName = keyof typeof SHAPES
 
-export function shapeOf(name: ShapeName): Shape {
+export function findShape(name: ShapeName): Shape {
   return SHAPES[name]
 }
 
@@ -61,7 +61,7 @@ function json(tables: readonly (readonly string[])[], common: Shape['common'] = 
   return { format: 'json', tables, variables: 'common', common } as const
 }
 
-/** github.com/google-gemini/gemini-cli, docs/tools/mcp-server.md: `url` is SSE, `httpUrl` is Streamable HTTP. Qwen Code has it from there. */
+/** github.com/google-gemini/gemini-cli, docs/tools/mcp-server.md: `url` is SSE, `httpUrl` is Streamable HTTP. Qwen Code is a fork. */
 function fromGemini(entry: Fields): Fields {
   return typeof entry.url === 'string' && entry.type === undefined && entry.httpUrl === undefined
     ? { ...entry, type: 'sse' }
@@ -79,7 +79,7 @@ function fromCopilot({ type, tools, timeout, isDefaultServer: _, ...others }: Fi
   }
 }
 
-/** opencode.ai/docs/mcp-servers: a command is one list. There, `timeout` is the time until the tools are listed. */
+/** opencode.ai/docs/mcp-servers: a command is one list, and `timeout` limits the listing of tools. */
 function fromOpencode({ type, command, environment, timeout, ...others }: Fields, whole: Fields): Fields {
   const [program, ...args] = Array.isArray(command) ? command : [command]
   const local = dropUndefined({
@@ -96,11 +96,11 @@ function fromOpencode({ type, command, environment, timeout, ...others }: Fields
   }
 }
 
-/** github.com/zed-industries/zed, crates/settings_content/src/project.rs, ContextServerSettingsContent: seconds; `command` was an object once. */
+/** github.com/zed-industries/zed, crates/settings_content/src/project.rs, ContextServerSettingsContent: seconds; older files have an object as `command`. */
 function fromZed(entry: Fields, whole: Fields): CommonEntry {
   const { source, remote: _, settings, command, timeout, oauth, ...others } = entry
   if (source === 'extension' || (settings !== undefined && command === undefined && others.url === undefined))
-    return 'it is an extension of Zed'
+    return 'it is a Zed extension'
   const { path, ...nested } = isRecord(command) ? command : ({ path: command } as Fields)
   const login = isRecord(oauth)
     ? { oauth: dropUndefined({ clientId: oauth.client_id, clientSecret: oauth.client_secret }) }
@@ -114,9 +114,9 @@ function fromZed(entry: Fields, whole: Fields): CommonEntry {
   }
 }
 
-/** @cline/core 0.0.86, extensions/mcp: seconds; flat, or below `transport`; a url without a type is SSE. Kilo's older file is the same. */
+/** @cline/core 0.0.86, extensions/mcp: seconds; flat, or below `transport`; a url without a type is SSE. The older file of Kilo has the same format. */
 function fromCline(entry: Fields): Fields {
-  // Its `oauth` holds tokens, not settings.
+  // `oauth` contains tokens, not settings.
   const { transport, timeout, transportType, type: given, oauthClient, oauth: _, ...others } = entry
   const flat: Fields = { ...others, ...(isRecord(transport) ? transport : {}) }
   const type = given ?? flat.type ?? (transportType === 'http' ? 'streamableHttp' : transportType)
@@ -177,7 +177,9 @@ function fromGoose(entry: Fields): CommonEntry {
   const { type, name: _, display_name: __, bundled: ___, cmd, uri, envs, env_keys, headers, ...rest } = entry
   const { timeout, available_tools: tools, description, ...others } = rest
   if (type !== 'stdio' && type !== 'streamable_http' && type !== 'sse')
-    return type === 'inline_python' ? 'it is a program within the config of Goose' : 'it is a part of Goose'
+    return type === 'inline_python'
+      ? 'it is Python code inside the config of Goose'
+      : 'it is built into Goose'
   const limits = {
     ...others,
     ...span('timeout', timeout, 's'),
@@ -190,7 +192,7 @@ function fromGoose(entry: Fields): CommonEntry {
       ...dropUndefined({ command: cmd }),
       ...envWith(envs, env_keys, (name) => `\${${name}}`),
     }
-  // Headers name variables of the entry, and of the environment, as a shell does.
+  // Headers use shell syntax for variables of the entry and of the environment.
   const own: Fields = isRecord(envs) ? envs : {}
   const filled = Object.entries(isRecord(headers) ? headers : {}).map(([name, value]) => [
     name,
@@ -211,7 +213,7 @@ function fromGoose(entry: Fields): CommonEntry {
 
 /** github.com/continuedev/continue, packages/config-yaml/src/schemas/mcp: `connectionTimeout` is milliseconds. */
 function fromContinue(entry: Fields): CommonEntry {
-  if (typeof entry.uses === 'string') return 'it is a block of the hub of Continue'
+  if (typeof entry.uses === 'string') return 'it is a block from the Continue hub'
   const { name: _, faviconUrl: __, sourceFile: ___, serverName: ____, ...rest } = entry
   const { connectionTimeout, requestOptions, ...others } = rest
   const { headers, ...further } = isRecord(requestOptions) ? requestOptions : ({} as Fields)
@@ -232,7 +234,7 @@ function headersWith(headers: unknown, more: Fields): Fields {
   return Object.keys(all).length > 0 ? { headers: all } : {}
 }
 
-/** `passed`: names of variables, or objects with such a `name`. What is written out wins. */
+/** `passed`: names of variables, or objects with a `name`. Values in `env` take precedence. */
 function envWith(env: unknown, passed: unknown, reference: (name: string) => string): Fields {
   const names = (Array.isArray(passed) ? passed : []).flatMap((each: unknown) => {
     const name = isRecord(each) ? each.name : each

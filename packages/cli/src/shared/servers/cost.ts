@@ -1,9 +1,9 @@
-/** What tools cost in tokens: each by itself, and what a request would get of them all. */
+/** Measures tools in tokens: one tool, and the first request with all of them. */
 import { createToolwell, type Entry, type Tokenizer, type Tool } from '@toolwell/core'
 import { findPurposeLine, fitWire, safeJson } from '@toolwell/core/internal'
 
 export interface ToolCost {
-  /** Name, description and schema, as a request carries them. */
+  /** Name, description and schema, as they are in a request. */
   readonly full: number
   readonly card: number
   readonly name: number
@@ -18,18 +18,18 @@ export interface SurfaceCost {
   readonly parts: Readonly<Record<'eager' | 'cards' | 'metaTools' | 'section', number>>
 }
 
-/** The wire that most servers of models speak. */
+/** The most common wire. */
 const WIRE = 'openai-chat'
 
-export function costOf({ wireName, tool }: Entry, tokenizer: Tokenizer): ToolCost {
+export function measureTool({ wireName, tool }: Entry, tokenizer: Tokenizer): ToolCost {
   const { description = '', inputSchema, title, card } = tool
-  const said = [card, description, title]
+  const line = [card, description, title]
     .map((text) => findPurposeLine(text ?? '', 160))
     .find((text) => text !== '')
   const { tool: sent } = fitWire({ name: wireName, description, inputSchema }, WIRE)
   return {
     full: tokenizer.count(JSON.stringify(sent)),
-    card: tokenizer.count(`- ${wireName}: ${safeJson(said ?? '')}\n`),
+    card: tokenizer.count(`- ${wireName}: ${safeJson(line ?? '')}\n`),
     name: tokenizer.count(`${wireName}, `),
   }
 }
@@ -41,8 +41,8 @@ export interface SurfaceSource {
   readonly quarantined: readonly string[]
 }
 
-/** The first request of a conversation over these sources. */
-export async function surfaceOf(
+/** Measures the first request of a conversation with these sources. */
+export async function measureSurface(
   sources: readonly SurfaceSource[],
   mode: 'auto' | 'on',
   tokenizer: Tokenizer,

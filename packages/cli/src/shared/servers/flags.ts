@@ -1,4 +1,4 @@
-/** The flags that all verbs over servers have, and what they mean. */
+/** Flags and arguments that several verbs share. */
 import { usageProblem } from '../problem.js'
 
 export const serverFlags = {
@@ -6,12 +6,12 @@ export const serverFlags = {
     type: 'string',
     valueHint: 'FILE',
     description:
-      'The servers: toolwell.json, or the config of another client. Default: your own and that of this folder.',
+      'The config: toolwell.json, or the config of another client. Default: your toolwell.json and the one of this folder.',
   },
   profile: {
     type: 'string',
     valueHint: 'NAME',
-    description: 'Only the servers and tools of this profile.',
+    description: 'Use only the servers and tools of this profile.',
   },
   timeout: {
     type: 'string',
@@ -20,25 +20,41 @@ export const serverFlags = {
   },
 } as const
 
-/** In milliseconds. */
-export function timeoutOf(text: string | undefined, flag = '--timeout'): number {
+/** Reads seconds, and returns milliseconds. */
+export function readTimeout(text: string | undefined, flag = '--timeout'): number {
   if (text === undefined) return 30_000
   const seconds = Number(text)
   if (!/^\d+(?:\.\d+)?$/.test(text) || seconds <= 0 || seconds > 3600)
     throw usageProblem(
-      `${flag} ${JSON.stringify(text)} is not a number of seconds.`,
-      'Give a number above 0, and at most 3600.',
+      `${flag} ${JSON.stringify(text)} is not a valid number of seconds.`,
+      'Give a number above 0 and up to 3600.',
     )
   return seconds * 1000
 }
 
-export function wholeNumber(flag: string, text: string | undefined): number | undefined {
+export function readTokenLimit(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const number = Number(text)
   if (!/^\d+$/.test(text) || number < 1 || !Number.isSafeInteger(number))
     throw usageProblem(
-      `${flag} ${JSON.stringify(text)} is not a number of tokens.`,
-      'Give a whole number from 1.',
+      `${flag} ${JSON.stringify(text)} is not a valid number of tokens.`,
+      'Give a whole number of at least 1.',
     )
   return number
 }
+
+/** Reads the one server name that a verb takes. */
+export function readServerName(words: readonly string[], verb: string): string {
+  const [name = '', ...rest] = words
+  if (name === '') throw usageProblem('The name of the server is missing.', `Write: toolwell ${verb} NAME`)
+  if (rest.length > 0)
+    throw usageProblem(`Give one server, not ${words.length}.`, 'Put a name with spaces in quotes.')
+  return name
+}
+
+/** Required to approve a definition that looks poisoned. */
+export const despiteFindings = {
+  type: 'boolean',
+  description:
+    'Also approve definitions with hard findings. Without this flag they are shown but not approved.',
+} as const

@@ -1,30 +1,31 @@
-/** The config that a verb works on: the file it was given, or the user's own and that of the folder. */
+/** Loads the config for a verb: the file of `--config`, or the user's toolwell.json and the one of the folder. */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { dropUndefined, matchesGlob } from '@toolwell/core/internal'
+import { dropUndefined, matchesGlob, nearest } from '@toolwell/core/internal'
 import {
   type Config,
   type ConfigProblem,
   defaultConfigFiles,
   describeProblem,
   loadConfig,
+  type ServerConfig,
 } from '@toolwell/mcp'
-import { asCalled } from '../called-as.js'
 import { Problem } from '../problem.js'
 import type { Terminal } from '../terminal.js'
+import { withCommandName } from '../this-command.js'
 
-/** Configs of other clients that often lie in a folder. They are not taken unasked: their servers would be started. */
+/** Common configs of other clients. They are only suggested: using them would start their servers. */
 const NEAR = ['.mcp.json', '.cursor/mcp.json', '.vscode/mcp.json'] as const
 
 export interface ReadOptions {
-  /** The verb itself tells what is wrong in the config. */
+  /** Do not print problems of the config: the verb does. */
   readonly isQuiet?: boolean
-  /** The verb shows refused servers too, so there need be no others. */
+  /** The verb also shows refused servers, so a config without usable ones is fine. */
   readonly showsRefused?: boolean
   readonly profile?: string | undefined
 }
 
-/** What is wrong in it goes to standard error unless `isQuiet`, and costs no other server. Refused where no server is left. */
+/** Prints problems to standard error and continues with the other servers. Throws if no server is usable. */
 export async function readConfig(
   file: string | undefined,
   terminal: Terminal,
@@ -36,31 +37,31 @@ export async function readConfig(
   const near = NEAR.find((each) => existsSync(join(folder, each)))
   if (config.files.length === 0 && file === undefined)
     throw new Problem(
-      `There is no config: looked for ${files.map(({ path }) => path).join(' and ')}.`,
+      `No config found. Looked for ${files.map(({ path }) => path).join(' and ')}.`,
       near === undefined
-        ? `Give one with --config FILE, or make one with: ${name} import`
-        : `There is ${near}: use it with --config ${near}, or take it over with: ${name} import`,
+        ? `Name one with --config FILE, or create one with: ${name} import`
+        : `Use ${near} with --config ${near}, or import its servers with: ${name} import`,
       { reason: 'no-config' },
     )
-  const told = config.problems.map(describeProblem)
-  const isShown = showsRefused && refusedIn(config, profile).length > 0
+  const lines = config.problems.map(describeProblem)
+  const isShown = showsRefused && findRefused(config, profile).length > 0
   if (config.servers.length === 0 && !isShown)
     throw new Problem(
-      told.length > 0
-        ? `No server can be used:\n${told.map((line) => `  ${line}`).join('\n')}\n`
-        : `${config.files.join(' and ')} ${config.files.length === 1 ? 'names' : 'name'} no servers.`,
-      told.length > 0
+      lines.length > 0
+        ? `No server is usable:\n${lines.map((line) => `  ${line}`).join('\n')}\n`
+        : `${config.files.join(' and ')} ${config.files.length === 1 ? 'has' : 'have'} no servers.`,
+      lines.length > 0
         ? 'Fix the problems above.'
-        : `Write them into "mcpServers", or take over those of other clients with: ${name} import`,
+        : `Add servers to "mcpServers", or import those of other clients with: ${name} import`,
       { reason: 'no-servers', details: { problems: config.problems } },
     )
   for (const problem of isQuiet ? [] : config.problems)
-    await errors.write(`${asCalled(toldAs(problem), name)}\n`)
+    await errors.write(`${withCommandName(problemLine(problem), name)}\n`)
   return config
 }
 
-/** The first problem of each server that is not used because of its entry, in order of name. */
-export function refusedIn(
+/** Returns the first problem of each server whose entry is unusable, ordered by name. */
+export function findRefused(
   { problems, servers, profiles }: Config,
   profile: string | undefined,
 ): (ConfigProblem & { readonly server: string })[] {
@@ -77,5 +78,30 @@ export function refusedIn(
   return refused.sort((a, b) => (a.server < b.server ? -1 : 1))
 }
 
-const toldAs = (problem: ConfigProblem) =>
+const problemLine = (problem: ConfigProblem) =>
   `toolwell: ${problem.severity === 'error' ? 'error: ' : ''}${describeProblem(problem)}`
+
+/** Finds a server of the config by its name. */
+export async function findServer(
+  name: string,
+  file: string | undefined,
+  terminal: Terminal,
+): Promise<ServerConfig> {
+  const { servers, problems } = await readConfig(file, terminal)
+  const server = servers.find((each) => each.name === name)
+  if (server) return server
+  const shown = JSON.stringify(name.slice(0, 60))
+  const own = problems.filter((problem) => problem.server === name && problem.severity === 'error')
+  if (own.length > 0)
+    throw new Problem(`The entry of the server ${shown} has errors.`, 'Fix the problems above.', {
+      reason: 'broken-config',
+      details: { server: name, problems: own },
+    })
+  const known = servers.map((each) => each.name)
+  const [meant] = nearest(name, known, 1)
+  throw new Problem(
+    `Unknown server ${shown}.`,
+    meant ? `Did you mean ${meant}?` : `Known: ${known.join(', ')}.`,
+    { reason: 'unknown-server', details: { server: name } },
+  )
+}

@@ -1,4 +1,4 @@
-/** Servers for as long as one verb works: from the cache where they are known, listed where they are not, gone at the end. */
+/** Opens the servers or logins for the time that a verb runs. */
 import { createToolwell, type Toolwell } from '@toolwell/core'
 import {
   type Config,
@@ -8,6 +8,7 @@ import {
   diskFirstUse,
   diskLogins,
   type FirstUseStore,
+  type LoginStore,
   type Servers,
   type ServerWarning,
 } from '@toolwell/mcp'
@@ -18,20 +19,20 @@ import {
   defaultLoginFolder,
   describeWarning,
 } from '@toolwell/mcp/internal'
-import { asCalled } from '../called-as.js'
-import { withStatus } from '../status.js'
+import { withStatus } from '../progress.js'
 import type { Terminal } from '../terminal.js'
-import { type ReadOptions, readConfig, refusedIn } from './read-config.js'
+import { withCommandName } from '../this-command.js'
+import { findRefused, type ReadOptions, readConfig } from './read-config.js'
 
 export interface OpenServers {
   readonly config: Config
-  /** Servers that the config names and that are not used because of their entry. */
+  /** Servers whose entry in the config is unusable. */
   readonly refused: readonly (ConfigProblem & { readonly server: string })[]
   readonly well: Toolwell
   readonly servers: Servers
-  /** What servers were when first seen. */
+  /** Definitions of servers when they were first seen. */
   readonly firstUse: FirstUseStore
-  /** Milliseconds that listing took, of servers that were listed now; missing where a list came from the cache or not at all. */
+  /** Milliseconds that each listing took. Servers from the cache and failed servers are missing. */
   readonly took: ReadonlyMap<string, number>
 }
 
@@ -39,10 +40,11 @@ export interface OpenOptions extends ReadOptions {
   readonly config: string | undefined
   /** Milliseconds for each server. */
   readonly timeout: number
-  /** List every server now, whatever is cached. */
+  /** List every server, even if it is cached. */
   readonly refresh: boolean
 }
 
+/** Connects to the servers, lists those that are not cached, runs `work` and closes the connections. */
 export async function withServers<T>(
   { config: file, timeout, refresh, ...reading }: OpenOptions,
   terminal: Terminal,
@@ -63,7 +65,7 @@ export async function withServers<T>(
     logs: defaultLogFolder(terminal.env),
     logins,
     connectTimeout: timeout,
-    // Verbs that list every server want to know how each is now.
+    // Verbs that list every server report its current state.
     patient: refresh,
     onEvent(event) {
       if (event.kind === 'server-listed') took.set(event.server, performance.now() - started)
@@ -79,7 +81,7 @@ export async function withServers<T>(
       () => statusLine(config.servers.length, waiting()),
       terminal,
       async () => {
-        // Each has its own time; this one is for all of them together.
+        // Each server has its own timeout. This one limits the sum.
         await servers.settled(config.servers.length * timeout + 60_000)
         const again = servers
           .inspect()
@@ -89,7 +91,7 @@ export async function withServers<T>(
         await Promise.all(
           again.map(async ({ name }) => {
             const begun = performance.now()
-            // Why it failed is in its report.
+            // The report of the server has the reason of a failure.
             const isListed = await servers.refresh(name).then(
               () => true,
               () => false,
@@ -101,8 +103,15 @@ export async function withServers<T>(
       },
     )
     for (const warning of warnings)
-      await terminal.errors.write(`toolwell: ${asCalled(describeWarning(warning), terminal.name)}\n`)
-    return await work({ config, refused: refusedIn(config, reading.profile), well, servers, firstUse, took })
+      await terminal.errors.write(`toolwell: ${withCommandName(describeWarning(warning), terminal.name)}\n`)
+    return await work({
+      config,
+      refused: findRefused(config, reading.profile),
+      well,
+      servers,
+      firstUse,
+      took,
+    })
   } finally {
     await servers.close()
   }
@@ -110,4 +119,21 @@ export async function withServers<T>(
 
 function statusLine(all: number, waiting: readonly string[]): string {
   return `Listing servers … ${all - waiting.length} of ${all}${waiting.length > 0 ? `, waiting for ${waiting.join(', ')}` : ''}`
+}
+
+/** Opens the user's logins for `work`, then prints each warning about their files once. */
+export async function withLogins<T>(
+  { env, errors, name }: Terminal,
+  work: (store: LoginStore) => Promise<T>,
+): Promise<T> {
+  const warnings = new Set<string>()
+  const store = diskLogins({
+    folder: defaultLoginFolder(env),
+    onWarning: (warning) => warnings.add(describeWarning(warning)),
+  })
+  try {
+    return await work(store)
+  } finally {
+    for (const warning of warnings) await errors.write(`toolwell: ${withCommandName(warning, name)}.\n`)
+  }
 }

@@ -2,34 +2,34 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { asCalled, calledAs } from '../src/shared/called-as.js'
+import { findCommandName, withCommandName } from '../src/shared/this-command.js'
 import { homeWith, misbehaving } from './support/home.js'
 import { folderWith, script, toolwell } from './support/run.js'
 
 const program = [process.execPath, script] as const
 
 it('is what npm was told where npm runs it', () => {
-  expect(calledAs(program, { npm_lifecycle_event: 'toolwell' })).toBe('npm run -s toolwell --')
-  expect(calledAs(program, { npm_command: 'exec' })).toBe('npx toolwell')
+  expect(findCommandName(program, { npm_lifecycle_event: 'toolwell' })).toBe('npm run -s toolwell --')
+  expect(findCommandName(program, { npm_command: 'exec' })).toBe('npx toolwell')
 })
 
 it('is its name where that is on the PATH, and the whole of it elsewhere', () => {
   const folder = folderWith({})
   mkdirSync(join(folder, 'bin'))
   const PATH = join(folder, 'bin')
-  expect(calledAs(program, { PATH })).toBe(`${process.execPath} ${script}`)
-  expect(calledAs(program, { PATH: dirname(process.execPath) })).toBe(`node ${script}`)
+  expect(findCommandName(program, { PATH })).toBe(`${process.execPath} ${script}`)
+  expect(findCommandName(program, { PATH: dirname(process.execPath) })).toBe(`node ${script}`)
   symlinkSync(script, join(PATH, 'toolwell'))
-  expect(calledAs(program, { PATH })).toBe('toolwell')
+  expect(findCommandName(program, { PATH })).toBe('toolwell')
   // Another one of that name is another one.
-  expect(calledAs([process.execPath, join(folder, 'other.mjs')], { PATH })).not.toBe('toolwell')
+  expect(findCommandName([process.execPath, join(folder, 'other.mjs')], { PATH })).not.toBe('toolwell')
 })
 
 it('stands in what is printed', async () => {
   const { folder, home } = homeWith({ 'home/.cursor/mcp.json': '{ "mcpServers": {} }' })
   const env = { HOME: home, XDG_DATA_HOME: join(home, 'data'), XDG_CONFIG_HOME: join(home, 'config') }
   const run = (...words: string[]) => toolwell(words, { folder, env, name: 'npx toolwell' })
-  expect((await run('connect', '--yes')).output).toContain('To go back: npx toolwell undo\n')
+  expect((await run('connect', '--yes')).output).toContain('To restore them: npx toolwell undo\n')
   expect((await run('status', '--folder', 'x')).output).toBe(
     `No gateway is running. Start it with: npx toolwell serve --folder ${join(folder, 'x')}\n`,
   )
@@ -37,19 +37,21 @@ it('stands in what is printed', async () => {
 })
 
 it('stands in hints of packages that know it by its name alone', async () => {
-  expect(asCalled('Write it with: toolwell lock', 'npx toolwell')).toBe('Write it with: npx toolwell lock')
-  expect(asCalled('See `toolwell doctor --config a`', 'x')).toBe('See `x doctor --config a`')
+  expect(withCommandName('Write it with: toolwell lock', 'npx toolwell')).toBe(
+    'Write it with: npx toolwell lock',
+  )
+  expect(withCommandName('See `toolwell doctor --config a`', 'x')).toBe('See `x doctor --config a`')
   for (const text of [
     'a version of toolwell that',
     'in /my/toolwell lock',
     'npx toolwell lock',
     'toolwell.json',
   ])
-    expect(asCalled(text, 'npx toolwell')).toBe(text)
+    expect(withCommandName(text, 'npx toolwell')).toBe(text)
   // Every verb can be hinted at.
   const { output } = await toolwell(['--help'])
   for (const [, verb] of output.matchAll(/^ {2}([a-z]+) {2,}\S/gm))
-    expect(asCalled(`toolwell ${verb}`, 'x')).toBe(`x ${verb}`)
+    expect(withCommandName(`toolwell ${verb}`, 'x')).toBe(`x ${verb}`)
 })
 
 it('stands in the answers of every verb that names another one', async () => {
@@ -67,11 +69,13 @@ it('stands in the answers of every verb that names another one', async () => {
     return output + errors
   }
   expect(await run('approve', '--read-only')).toContain('with: npx tw approve --read-only SERVER/TOOL\n')
-  expect(await run('approve', '--read-only', 'x/y')).toContain('See them with: npx tw approve --read-only\n')
-  expect(await run('lock', '--check')).toContain('Write it with: npx tw lock\n')
+  expect(await run('approve', '--read-only', 'x/y')).toContain(
+    'List the tools with: npx tw approve --read-only\n',
+  )
+  expect(await run('lock', '--check')).toContain('Create the lock with: npx tw lock\n')
   expect(await run('doctor')).toMatch(/→ .*with: npx tw lock\n/)
   expect(await run('import', '--to', 'other.json', '--yes')).toContain(
-    'See the servers with: npx tw inspect\n',
+    'List the servers with: npx tw inspect\n',
   )
   expect(await run('approve', '--yes')).toContain('Write: npx tw approve --yes SERVER')
 })

@@ -1,5 +1,4 @@
-/** Servers that a client knows and does not use, by lists that it keeps elsewhere than in their entries. */
-
+/** Finds servers that a client disables in a separate list instead of in their entries. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
@@ -7,10 +6,10 @@ import { readDocument } from '@toolwell/mcp/internal'
 import { type ClaudeFolder, type ClientFile, claudeFolder, type Places } from './clients.js'
 import type { Fields } from './shapes.js'
 
-/** Whether a server of that file is switched off by such a list. */
+/** True if a list of the client disables this server of the file. */
 export type IsOff = (from: ClientFile, name: string) => boolean
 
-export function switchesOf({ home, folder, env }: Pick<Places, 'home' | 'folder' | 'env'>): IsOff {
+export function readSwitches({ home, folder, env }: Pick<Places, 'home' | 'folder' | 'env'>): IsOff {
   const gemini = geminiSwitches(home, folder, '.gemini')
   const qwen = geminiSwitches(home, folder, '.qwen')
   const claude = claudeSwitches(claudeFolder(home, env), folder)
@@ -21,10 +20,10 @@ export function switchesOf({ home, folder, env }: Pick<Places, 'home' | 'folder'
   }
 }
 
-/** What is excluded anywhere is off; of two lists of what is allowed, that of the folder counts. */
+/** Every `excluded` list counts. Of two `allowed` lists, the one of the folder counts. */
 function geminiSwitches(home: string, folder: string, inside: '.gemini' | '.qwen') {
   const lists = [folder, home]
-    .map((place) => contentOf(join(place, inside, 'settings.json')))
+    .map((place) => readSettings(join(place, inside, 'settings.json')))
     .map((settings) => {
       const mcp = isRecord(settings.mcp) ? settings.mcp : {}
       return {
@@ -37,15 +36,15 @@ function geminiSwitches(home: string, folder: string, inside: '.gemini' | '.qwen
   return (name: string) => excluded.includes(name) || allowed?.includes(name) === false
 }
 
-/** `isShared`: of the folder's `.mcp.json`, whose servers are agreed to one by one. */
+/** `isShared`: the server is in the folder's `.mcp.json`, whose servers the user approves one by one. */
 function claudeSwitches(own: ClaudeFolder, folder: string) {
-  const { projects } = contentOf(own.file)
+  const { projects } = readSettings(own.file)
   const here = isRecord(projects) && Object.hasOwn(projects, folder) ? projects[folder] : undefined
   const places = [
     isRecord(here) ? here : {},
-    contentOf(join(folder, '.claude', 'settings.local.json')),
-    contentOf(join(folder, '.claude', 'settings.json')),
-    contentOf(join(own.settings, 'settings.json')),
+    readSettings(join(folder, '.claude', 'settings.local.json')),
+    readSettings(join(folder, '.claude', 'settings.json')),
+    readSettings(join(own.settings, 'settings.json')),
   ]
   const listed = (key: string) => places.flatMap((place) => namesIn(place[key]) ?? [])
   const off = listed('disabledMcpServers')
@@ -55,7 +54,7 @@ function claudeSwitches(own: ClaudeFolder, folder: string) {
   return (name: string, isShared: boolean) => {
     if (off.includes(name)) return true
     if (!isShared) return false
-    // An empty list is what every folder begins with: nothing has been decided.
+    // An empty list means that the user has not decided yet.
     return refused.includes(name) || (!isAgreedToAll && agreed.length > 0 && !agreed.includes(name))
   }
 }
@@ -64,8 +63,8 @@ function namesIn(value: unknown): string[] | undefined {
   return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : undefined
 }
 
-/** A file that cannot be read switches nothing off; where it has servers too, that it is broken is told there. */
-function contentOf(file: string): Fields {
+/** Treats an unreadable file as empty. */
+function readSettings(file: string): Fields {
   try {
     return readDocument(readFileSync(file, 'utf8'), file).value ?? {}
   } catch {

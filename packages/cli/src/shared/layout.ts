@@ -1,11 +1,11 @@
-/** Rows of text in columns. Cells are shown as they are: whoever fills them has made them safe to print. */
+/** Lays out text: tables, numbers, plurals and shortened lists. Callers pass text that is safe to print. */
 
 export interface Column {
   readonly title: string
   readonly align?: 'right'
 }
 
-/** The title row, the rows, and where given a line and a last row below it. */
+/** Title row, rows and, if `last` is given, a line and that row. */
 export function table(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
@@ -37,4 +37,35 @@ export function count(number: number): string {
 /** `1 tool`, `2 tools`. */
 export function plural(number: number, one: string, many = `${one}s`): string {
   return `${count(number)} ${number === 1 ? one : many}`
+}
+
+/** Adds a full stop if the text has no end mark. */
+export function sentence(text: string): string {
+  return /[.?!]$/.test(text) ? text : `${text}.`
+}
+
+/** A list for a message: its first entries, and the number of the rest. */
+
+export interface TruncatedList {
+  readonly count: number
+  add(entry: string): void
+  text(): string
+}
+
+export function createTruncatedList(most = 10): TruncatedList {
+  const first: string[] = []
+  let count = 0
+  return {
+    get count() {
+      return count
+    },
+    add(entry) {
+      count += 1
+      if (first.length < most) first.push(entry)
+    },
+    text: () =>
+      [...first, ...(count > first.length ? [`and ${count - first.length} more`] : [])]
+        .map((line) => `  ${line}`)
+        .join('\n'),
+  }
 }

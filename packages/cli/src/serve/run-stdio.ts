@@ -1,6 +1,6 @@
 /**
- * The shortest way to `serve --stdio`, from the process itself: a session of an agent keeps one of these for as long as it lives, so
- * nothing is loaded that it does not need. Words that it does not know are left to the command.
+ * Runs `serve --stdio` with as few modules as possible, because one such process stays alive for every session of an agent.
+ * Leaves arguments that it does not know to the full command.
  */
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -11,9 +11,8 @@ import {
   profileFault,
   runBridge,
 } from '@toolwell/gateway/bridge'
-import { currentFolder } from '../shared/current-folder.js'
 
-/** False where the words are not these alone. */
+/** Returns false if there are other arguments. */
 export async function runThin(words: readonly string[]): Promise<boolean> {
   const flags = new Map<string, string>()
   for (let at = 1; at < words.length; at++) {
@@ -26,7 +25,7 @@ export async function runThin(words: readonly string[]): Promise<boolean> {
   }
   const folder = flags.get('--folder')
   await runStdio({
-    // Without a current one nothing is served, and none is looked into.
+    // Without a current folder, `runStdio` refuses to serve.
     folder: folder === undefined ? defaultGatewayFolder() : resolve(currentFolder(process) ?? '/', folder),
     profile: flags.get('--profile'),
     all: flags.has('--all'),
@@ -34,9 +33,9 @@ export async function runThin(words: readonly string[]): Promise<boolean> {
   return true
 }
 
-const GONE = 'The folder that this client works in is gone. Start the client again in one that is there.'
+const GONE = 'The working folder of this client no longer exists. Restart the client in an existing folder.'
 
-/** Ends the process when the client is gone: nothing that is still open is worth waiting for. */
+/** Serves one client, and ends the process when the client disconnects. */
 export async function runStdio({
   folder,
   profile,
@@ -60,4 +59,13 @@ export async function runStdio({
     onProblem: (message) => process.stderr.write(`toolwell: ${message}\n`),
   })
   process.exit(0)
+}
+
+/** Returns the current folder, or undefined if it was deleted. */
+export function currentFolder({ cwd }: { readonly cwd: () => string }): string | undefined {
+  try {
+    return cwd()
+  } catch {
+    return undefined
+  }
 }

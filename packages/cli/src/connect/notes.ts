@@ -1,0 +1,56 @@
+/** Notes about a client: other entries called "toolwell", and problems of its servers. */
+import { isRecord } from '@toolwell/core/internal'
+import type { ConfigProblem } from '@toolwell/mcp'
+import type { Addition } from '../import/plan.js'
+import { folderFiles, type UserFile } from '../shared/clients/clients.js'
+import { nameInput, valueAt } from '../shared/clients/read-client.js'
+import type { Fields } from '../shared/clients/shapes.js'
+import { ENTRY_NAME, readCommandLine, readToolwellEntry } from '../shared/clients/toolwell-entry.js'
+
+/** Commands that remove an entry of a folder. Other clients have a file to edit. */
+const REMOVE: Readonly<Record<string, string>> = {
+  'claude-code': 'claude mcp remove --scope project',
+  gemini: 'gemini mcp remove --scope project',
+  qwen: 'qwen mcp remove --scope project',
+}
+
+/**
+ * Finds entries called "toolwell" of a folder, which override the entry of the user. `value`: content of the user's file. `line`:
+ * the command line of our entry.
+ */
+export function overrideNotes(
+  from: UserFile,
+  value: Fields,
+  folder: string,
+  line: readonly string[],
+): string[] {
+  const isOther = (entry: unknown) =>
+    entry !== undefined && readCommandLine(entry).join('\n') !== line.join('\n')
+  const note = (place: string, remove: string) =>
+    `In ${place}, another entry called ${ENTRY_NAME} overrides this one. ${remove}`
+  const folders = from.shape === 'claude-code' && isRecord(value.projects) ? value.projects : {}
+  const local = Object.keys(folders)
+    .filter((place) => isOther(valueAt(folders[place], ['mcpServers', ENTRY_NAME])))
+    .map((place) => note(place, `Remove it there: claude mcp remove --scope local ${ENTRY_NAME}`))
+  const shared = folderFiles(folder)
+    .filter(
+      (each) => each.client === from.client && each.file !== from.file && isOther(readToolwellEntry(each)),
+    )
+    .map(({ client, file }) => {
+      // No command edits this file.
+      const command = file.endsWith('settings.local.json') ? undefined : REMOVE[client]
+      return note(folder, command ? `Remove it there: ${command} ${ENTRY_NAME}` : `Remove it from ${file}`)
+    })
+  return [...local, ...shared]
+}
+
+/** Explains why a server stays in its client. */
+export function explainProblem({ message, fix }: ConfigProblem, addition: Addition | undefined): string {
+  const named = nameInput(message, addition?.inputs ?? new Map())
+  const [, variable] = /the environment variable (\w+) is not set/.exec(message) ?? []
+  if (variable === undefined) return `${named}. ${fix}`
+  // Only Claude Code supports defaults: code.claude.com/docs/en/mcp.
+  const hasDefaults = addition?.from.every(({ client }) => client === 'claude-code') === true
+  const orDefault = hasDefaults ? `, or add a default to the entry: \${${variable}:-value}` : ''
+  return `${named}. Set ${variable} in the shell that runs this command and before you start the gateway${orDefault}`
+}

@@ -1,0 +1,108 @@
+/** The entry that starts Toolwell in the config of a client: creates, reads and recognises it. */
+import { readFileSync } from 'node:fs'
+import { isRecord } from '@toolwell/core/internal'
+import { defaultGatewayFolder, findDaemon } from '@toolwell/gateway/bridge'
+import type { Terminal } from '../terminal.js'
+import { npmStartFolder } from '../this-command.js'
+import type { ClientFile } from './clients.js'
+import { listEntries, parseClient, valueAt } from './read-client.js'
+import { type Fields, findShape, type ShapeName } from './shapes.js'
+
+export const ENTRY_NAME = 'toolwell'
+
+/** The command line of the entry. Both paths are absolute, because clients may start without the PATH of a shell. */
+export function entryCommand([node, script]: Terminal['program'], profile?: string): [string, ...string[]] {
+  return [node, script, 'serve', '--stdio', ...(profile === undefined ? [] : ['--profile', profile])]
+}
+
+export function createEntry(shape: ShapeName, [node, ...args]: readonly [string, ...string[]]): Fields {
+  switch (shape) {
+    case 'claude-code':
+    case 'vscode':
+      return { type: 'stdio', command: node, args }
+    case 'opencode':
+      return { type: 'local', command: [node, ...args], enabled: true }
+    case 'copilot':
+      return { type: 'local', command: node, args, tools: ['*'] }
+    case 'zed':
+      // Versions before 2026 use `source` to distinguish servers from extensions.
+      return { source: 'custom', command: node, args, env: {} }
+    case 'goose':
+      return {
+        enabled: true,
+        type: 'stdio',
+        name: ENTRY_NAME,
+        description: 'The tools of all servers, found by search',
+        cmd: node,
+        args,
+        envs: {},
+        timeout: 300,
+      }
+    default:
+      return { command: node, args }
+  }
+}
+
+/** Reads the command line that an entry of any client starts. */
+export function readCommandLine(entry: unknown): string[] {
+  if (!isRecord(entry)) return []
+  const { command, cmd, args } = entry
+  const words = [command ?? cmd, args].flat()
+  return words.filter((word): word is string => typeof word === 'string')
+}
+
+/** True if an entry starts a Toolwell gateway, from any installation, directly or through npm or a shell. */
+export function startsToolwell(entry: unknown): boolean {
+  // `sh -c` takes the whole command as one quoted argument.
+  const words = readCommandLine(entry)
+    .flatMap((word) => word.split(/[\s'"]+/))
+    .filter((word) => word !== '' && word !== '--')
+  return words.some((word, at) => words[at + 1] === 'serve' && PROGRAM.test(word))
+}
+
+/** The program name, the npm package or the script. */
+const PROGRAM =
+  /(?:^|[\\/])toolwell(?:\.mjs|\.cmd|\.ps1|@[^\\/]*)?$|[\\/](?:packages[\\/]cli|toolwell)[\\/]dist[\\/]main\.js$/
+
+/** Reads the Toolwell entry in a client's file. Unreadable files are ignored: their client reports the error. */
+export function readToolwellEntry({ file, shape: name }: ClientFile): unknown {
+  const { format, tables } = findShape(name)
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
+  // Fast path: some of these files are large, and most have no such entry.
+  if (!text.includes(ENTRY_NAME)) return undefined
+  const parsed = parseClient(text, format, file)
+  if ('problem' in parsed) return undefined
+  return tables
+    .flatMap((path) => listEntries(valueAt(parsed.value, path)))
+    .find((each) => each.name === ENTRY_NAME)?.entry
+}
+
+/** True if an entry (with the keys of toolwell.json) starts or reaches the gateway. Such an entry would make the gateway list itself. */
+export type IsGateway = (entry: Fields) => boolean
+
+/** Default ports of `toolwell serve` and `npm start`. */
+const USUAL_PORTS = [7411, 7412]
+
+/** Also recognises the ports of the gateways that are running. */
+export async function createGatewayCheck({
+  env,
+  program,
+}: Pick<Terminal, 'env' | 'program'>): Promise<IsGateway> {
+  const folders = [defaultGatewayFolder(env), npmStartFolder(program)]
+  const found = await Promise.all(folders.map((folder) => findDaemon(folder)))
+  const ports = found.flatMap((each) => (each.kind === 'none' ? [] : [each.file.port]))
+  const own = new Set([...USUAL_PORTS, ...ports])
+  return (entry) => startsToolwell(entry) || (typeof entry.url === 'string' && isOwnAddress(entry.url, own))
+}
+
+function isOwnAddress(text: string, ports: ReadonlySet<number>): boolean {
+  if (!URL.canParse(text)) return false
+  const { hostname, port, pathname } = new URL(text)
+  const isHere = hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname)
+  return isHere && ports.has(Number(port)) && /^\/mcp(?:\/|$)/.test(pathname)
+}
