@@ -225,7 +225,7 @@ describe('words and configs that are wrong', () => {
     [['login', 'a', '--timeout', 'soon'], '--timeout "soon" is not a valid duration. Write 90, 90s or 10m.'],
     [['login', 'fiels'], 'Unknown server "fiels". Did you mean files?'],
     [['login', 'zzzzzz'], 'Unknown server "zzzzzz". Known: far, files.'],
-    [['login', 'files'], 'files is a program on this machine; there is nothing to log in to.'],
+    [['login', 'files'], 'files is a local program and has no login.'],
     [['login', 'far'], 'far does not answer as an MCP server: '],
     [['login', 'broken', '--config', 'broken.json'], 'the server has neither a command nor a url'],
     [['login', 'x', '--config', 'no.json'], 'no.json: there is no such file. Check the path.'],

@@ -111,7 +111,7 @@ const PORT: unique symbol = Symbol.for('toolwell.adapter-port')
 export function adapterPort(conversation: Conversation): AdapterPort {
   const port = (conversation as { readonly [PORT]?: AdapterPort } | undefined)?.[PORT]
   if (port) return port
-  throw invalid('conversation', 'An adapter takes a conversation: await toolwell.open({ id }) gives one.')
+  throw invalid('conversation', 'An adapter takes a conversation: use await toolwell.open({ id }).')
 }
 
 /** Calls of hidden tools, without any search, after which `search-ignored` is reported once. */

@@ -1,5 +1,7 @@
 /** Every sentence a model reads. A host can replace each one; snapshot tests pin them. */
 
+import type { DropReason } from '../tool/notice.js'
+
 /** A tool in a list: its wire name and its one-line description, already quoted. */
 export interface Spoken {
   readonly name: string
@@ -20,7 +22,6 @@ export interface Prompts {
   }): string
   loaderQuery(): string
   loaderLimit(): string
-  /** `findable`: see `section`. */
   bridge(facts: { readonly loader: string; readonly bridge: string; readonly findable: boolean }): string
   bridgeName(): string
   bridgeArguments(): string
@@ -116,19 +117,7 @@ export interface Prompts {
   searchProblem(facts: { readonly problem: string }): string
   searchEmpty(): string
   searchAgain(): string
-  dropReason: Readonly<
-    Record<
-      | 'load-limit'
-      | 'below-cut-off'
-      | 'too-large'
-      | 'result-budget'
-      | 'cap'
-      | 'wire-limit'
-      | 'group-incomplete'
-      | 'diversity',
-      string
-    >
-  >
+  dropReason: Readonly<Record<DropReason, string>>
 
   unknown(facts: {
     readonly asked: string
@@ -194,7 +183,6 @@ export interface Prompts {
   readerLines(): string
   readerCharacters(): string
   readerFind(): string
-  /** Precedes a piece of a kept result. */
   resultPiece(facts: {
     readonly unit: 'lines' | 'characters'
     readonly from: number
@@ -445,10 +433,7 @@ export const defaultPrompts: Prompts = {
   notRun: () => 'This could not be recorded, so nothing was run. Try again.',
 }
 
-/**
- * Puts the host's sentences over the default ones. If one throws or returns no string, the failure is reported and the
- * default is used.
- */
+/** Overrides default sentences. If one throws or returns no string, reports that and uses the default. */
 export function guardPrompts(
   own: Partial<Prompts>,
   report: (prompt: string, error: unknown) => void,
