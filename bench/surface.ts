@@ -55,7 +55,7 @@ async function benchBegin(corpus: readonly Tool[]): Promise<BeginRow[]> {
   const rows: BeginRow[] = []
   await beginAt(corpus, 1_000, 24) // the first run of anything is slower than all others
   print('begin after a load (append), 10 eager tools')
-  print('   tools  loaded      latch      begin   rebuild all')
+  print('   tools  loaded     freeze      begin   rebuild all')
   for (const size of SIZES)
     for (const active of ACTIVE) {
       if (active + EAGER + 1 > size) continue
@@ -235,7 +235,7 @@ async function longLedger(corpus: readonly Tool[], length: number) {
 async function benchMemory(
   corpus: readonly Tool[],
 ): Promise<{ tools: number; bytesPerTool: number; definitionBytes: number }[]> {
-  print('\nheap per tool after the latch (on top of the definitions themselves)')
+  print('\nheap per tool after freezing (on top of the definitions themselves)')
   const rows = []
   for (const size of SIZES) {
     const all = atSize(corpus, size).map((tool) => JSON.parse(JSON.stringify(tool)) as Tool)

@@ -109,7 +109,7 @@ export function statusText(given: unknown, file: DaemonFile, hints: Hints): stri
             workspace ?? '',
           ]),
         )),
-    ...withoutRepeats(serverSets).flatMap((hall) => ['', ...hallText(hall, hints)]),
+    ...withoutRepeats(serverSets).flatMap((set) => ['', ...describeServerSet(set, hints)]),
     '',
     costText(report),
     '',
@@ -144,14 +144,14 @@ type ShownHall = ReportedHall & {
 /** Shows each problem once: the user's own config applies to every project. */
 function withoutRepeats(serverSets: readonly ReportedHall[]): ShownHall[] {
   const shown = new Set<string>()
-  return serverSets.map(({ problems: all = [], ...hall }) => {
+  return serverSets.map(({ problems: all = [], ...set }) => {
     const problems = all.filter((each) => !shown.has(problemLine(each)))
     for (const each of problems) shown.add(problemLine(each))
-    return { ...hall, problems, all }
+    return { ...set, problems, all }
   })
 }
 
-function hallText(
+function describeServerSet(
   {
     workspaces,
     files,

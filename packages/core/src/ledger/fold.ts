@@ -127,8 +127,8 @@ export function isLoaded(state: LedgerState, id: string): boolean {
 }
 
 /** Name of the search tool in the requests of this conversation. A host that resumes it may have chosen another name since. */
-export function loaderName(state: LedgerState, face: { readonly name: string }): string {
-  return state.frozen?.metaTools[0]?.name ?? face.name
+export function loaderName(state: LedgerState, searchTool: { readonly name: string }): string {
+  return state.frozen?.metaTools[0]?.name ?? searchTool.name
 }
 
 /** Whether the model can call the tool without a search. */
