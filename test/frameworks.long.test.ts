@@ -17,14 +17,14 @@ import { installed, programFolder } from './setup/framework-folder.ts'
 import { guardChildren } from './setup/guard-children.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const page = ['frameworks', 'openai-agents', 'langchain', 'google-adk']
+const page = ['frameworks', 'ai-sdk', 'openai-agents', 'langchain', 'google-adk']
   .map((name) => readFileSync(join(root, `docs/guides/${name}.md`), 'utf8'))
   .join('\n')
 const guard = guardChildren()
 
 /** The block whose first line names this file. */
 function printed(file: string): string {
-  const blocks = [...page.matchAll(/^```typescript\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)
+  const blocks = [...page.matchAll(/^```(?:ts|typescript)\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)
   const found = blocks.find((code) => code.startsWith(`// ${file}`))
   if (!found) throw new Error(`No framework guide prints ${file}`)
   return found
