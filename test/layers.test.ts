@@ -1,7 +1,7 @@
 /**
- * The layer rule. Packages: `core ← {testing, presets, mcp, postgres} ← {gateway, pi} ← {dashboard, cli}`; siblings do not
- * import each other. Inside a package a folder is a layer: a file imports its own folder and those before it. Types count
- * like values; nothing is exempt. Files outside the src folders (tests, examples, bench) may import anything.
+ * Checks the layers. Packages: `core ← {testing, presets, mcp} ← {gateway, pi} ← cli`; packages of one level do not import
+ * each other. Inside a package a folder is a layer: a file imports its own folder and the folders before it. Imports of types
+ * count too. Files outside the src folders (tests, examples, bench) may import anything.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -18,10 +18,8 @@ const PACKAGES: Readonly<Record<string, number>> = {
   testing: 1,
   presets: 1,
   mcp: 1,
-  postgres: 1,
   gateway: 2,
   pi: 2,
-  dashboard: 3,
   cli: 3,
 }
 
@@ -85,10 +83,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   gateway: ['bridge', 'prompts.ts', 'servers', 'answer', 'http', 'daemon', 'index.ts'],
   cli: [
     'shared',
-    'shared/catalogue',
     'shared/servers',
     'shared/clients',
-    'shared/gateway',
     'import',
     'connect/edit',
     'connect',
@@ -301,7 +297,7 @@ describe('the verbs of the command', () => {
 })
 
 describe('presets', () => {
-  it('use doors that run everywhere', () => {
+  it('use entry points that run everywhere', () => {
     const { sources } = packages.find(({ folder }) => folder === 'presets') ?? { sources: new Map() }
     const specifiers = [...sources.values()].flat().map(({ specifier }) => specifier)
     expect(specifiers).toContain('@toolwell/core')

@@ -223,7 +223,7 @@ export const pointsScoring = points(
   'points per word: part of the name 10, piece of it 5, description 2',
   new Set(),
 )
-export const pointsWithoutStopWords = points('points-stop', 'the same without stop words', peerStopWords)
+export const pointsWithoutStopWords = points('points-stop', 'points without stop words', peerStopWords)
 
 export const peers: readonly Engine[] = [
   fts5,

@@ -143,14 +143,14 @@ export type ResultLimit = number | false
 
 export interface CostOptions {
   /**
-   * The conversation that `mode: 'auto'` plans for, by the wire's prices (docs/costs.md). `typical` (default): three searches in
+   * The conversation that `mode: 'auto'` plans for, by the wire's prices (docs/concepts/deliveries-and-cache.md). `typical` (default): three searches in
    * ten requests. `frugal`: twelve searches in one turn, so that hardly any conversation costs more than with every tool sent.
    */
   readonly plan?: AutoPlan
   /** Tokens of deferred definitions below which `mode: 'auto'` stays off. Default: the break-even point of `plan` on this wire, 5,000 to 9,000 with a short prompt. */
   readonly threshold?: number
   /**
-   * Your server's prices as shares of the plain input price, if they differ from the provider's list (docs/costs.md):
+   * Your server's prices as shares of the plain input price, if they differ from the provider's list (docs/concepts/deliveries-and-cache.md):
    * `{ read: 1, write: 1 }` for a server that does not discount cached input.
    */
   readonly prices?: { readonly read?: number; readonly write?: number; readonly output?: number }
