@@ -334,6 +334,33 @@ describe('a late answer', () => {
   })
 })
 
+describe('a notice at the end of a history', () => {
+  const options = { policy: ({ id }: { readonly id: string }) => id !== 'toolwell/tool_search' }
+  const unknown = (...ids: string[]): ChatMessage => ({
+    role: 'assistant',
+    content: null,
+    tool_calls: ids.map((id) => ({ id, type: 'function', function: { name: 'no_such', arguments: '{}' } })),
+  })
+  const ends: [string, (messages: readonly ChatMessage[]) => ChatMessage[]][] = [
+    ['an unanswered call of an unknown tool', () => [unknown('a')]],
+    ['two of them in one reply', () => [unknown('a', 'b')]],
+    ['a repeated answer', (messages) => [{ role: 'user', content: 'next' }, ...messages.slice(2, 3)]],
+  ]
+  it.each(ends)('changes no message that was sent before: after %s', async (_, end) => {
+    const host = await play(options)
+    await host.step({ name: 'read_file', arguments: {} })
+    host.talk()
+    const before = (await host.begin()).parts.messages
+    host.messages.push(...end(host.messages))
+    host.well.catalogue.removeSource('tracker')
+    const after = (await host.begin()).parts.messages
+    expect(after.slice(0, before.length)).toEqual(before)
+    expect(JSON.stringify(after.slice(before.length))).toContain('No longer available')
+    host.talk()
+    expect((await host.begin()).parts.messages.slice(0, after.length)).toEqual(after)
+  })
+})
+
 describe('a reply with nothing in it', () => {
   it.each([{ content: null }, {}, { content: null, refusal: 'no' }])(
     'is sent back in a form that servers take: %j',

@@ -175,13 +175,36 @@ describe.each([
   })
 })
 
-/** What was thought is in the last request, but for what the ledger says is stripped. */
+/** The thinking before the last reply is in the last request, unless the ledger says that it is stripped. */
 function thoughtsKept(host: Host): boolean {
   const { events } = host.conversation
   if (events.some(({ kind }) => kind === 'thinking-stripped' || kind === 'compacted')) return true
-  const held = host.messages
-    .slice(0, -1)
-    .filter(({ content }) => JSON.stringify(content).includes('"thinking"')).length
-  const sent = (host.requests.at(-1)?.raw.split('"type":"thinking"').length ?? 1) - 1
-  return sent >= held - 1
+  const requests = host.requests.map(({ raw }) => raw)
+  const last = host.messages.findLastIndex(({ role }) => role === 'assistant')
+  return host.messages.slice(0, last).every(({ role, content }) => {
+    const blocks: readonly Block[] = role === 'assistant' && Array.isArray(content) ? content : []
+    const thinking = blocks.find(({ type }) => type === 'thinking')
+    if (!thinking || requests.at(-1)?.includes(`"${thinking.signature}"`)) return true
+    const wasSent = requests.some((raw) => raw.includes(`"${thinking.signature}"`))
+    return !wasSent && isOnlyTold(blocks, requests.at(-1) ?? '')
+  })
+}
+
+interface Block {
+  readonly type: string
+  readonly id?: string
+  readonly name?: string
+  readonly signature?: string
+}
+
+/**
+ * All calls of the reply are written as text, and it has no other content. The API answers 400 to its thinking alone ("The
+ * final block in an assistant message cannot be `thinking`"), so no request contains the reply.
+ */
+function isOnlyTold(blocks: readonly Block[], raw: string): boolean {
+  return blocks.every(
+    ({ type, id, name }) =>
+      type === 'thinking' ||
+      (type === 'tool_use' && !raw.includes(`"${id}"`) && raw.includes(`An earlier call of \\"${name}\\"`)),
+  )
 }

@@ -19,6 +19,19 @@ const thoughts = (raw: string) => raw.split('"type":"thinking"').length - 1
 const rewordedTracker = (more: object = {}) =>
   server('tracker', ['create_issue', 'close_issue'], { description: 'Quite another thing.', ...more })
 
+describe('a reply that only calls an unknown tool, without a search tool', () => {
+  it('is never sent, because thinking may not come last; all other thinking stays', async () => {
+    const policy = ({ id }: { readonly id: string }) => id !== 'toolwell/tool_search'
+    const unknown = calling(search('unload:tracker__create_issue'))
+    const host = await startThinking({ ...options, policy }, [calling(created), unknown, said, said])
+    await host.ask('Begin.')
+    await host.ask('Go on.')
+    const thought = host.requests.map(({ raw }) => raw.match(/Thought \d/g) ?? [])
+    expect(thought).toEqual([[], ['Thought 0'], ['Thought 0'], ['Thought 0', 'Thought 2']])
+    expect(host.requests.at(-1)?.raw).toContain('An earlier call of \\"tool_search\\"')
+  })
+})
+
 describe('a definition that a reference has brought in', () => {
   it.each([false, true])(
     'stays as it was sent when its owner changes it (tool changes: %s)',

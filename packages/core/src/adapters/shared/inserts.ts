@@ -30,8 +30,8 @@ function placeInserts(placed: readonly Placed[], view: SurfaceView, warn: Warn):
   if (view.inserts.length === 0 || placed.length === 0) return notes
   const wanted = new Set(view.inserts.flatMap(({ anchor, request = anchor }) => [anchor, request]))
   const last = new Map<string, number>()
-  placed.forEach(({ anchor }, index) => {
-    if (wanted.has(anchor)) last.set(anchor, index)
+  placed.forEach(({ anchor, also = [] }, index) => {
+    for (const name of [anchor, ...also]) if (wanted.has(name)) last.set(name, index)
   })
   let position = findFirstTurn(placed)
   for (const insert of view.inserts) {

@@ -78,7 +78,11 @@ function repairOrder(
     if (unit.kind === 'answer') {
       const pairing = pairs.pairings.get(item)
       const id = safeJson(unit.callId)
-      if (pairing === 'repeats') warn('answer-repeated', `dropped a repeated answer (${id})`)
+      if (pairing === 'repeats') {
+        warn('answer-repeated', `dropped a repeated answer (${id})`)
+        const before = output.pop()
+        if (before) output.push({ ...before, also: [...(before.also ?? []), item.anchor] })
+      }
       if (pairing === 'answers' && answersAnywhere) output.push(item)
       if (pairing !== undefined) return
       warn('answer-orphaned', `rewrote an answer without a call as text (${id})`)
@@ -163,10 +167,13 @@ function repairNames(
   const told = new Map<string, UnitCall>()
   const guessed = new Map<string, string>()
   const searched = new Set<string>()
-  let pending: { readonly text: string; readonly anchor: string }[] = []
+  // Anchors of replies of which nothing is left, by the id of their last call.
+  const removed = new Map<string, readonly string[]>()
+  let pending: { readonly text: string; readonly anchor: string; readonly also: readonly string[] }[] = []
   const output: Placed[] = []
   const tell = () => {
-    for (const { text, anchor } of pending) output.push(createTextUnit(anchor, text, output.at(-1)))
+    for (const { text, anchor, also } of pending)
+      output.push({ ...createTextUnit(anchor, text, output.at(-1)), also })
     pending = []
   }
   const callable = new Set(declared)
@@ -197,7 +204,12 @@ function repairNames(
         const answer: Unit = { kind: 'answer', callId: unit.callId, text: '', loaded: [found] }
         output.push({ ...item, unit: answer })
       }
-      pending.push({ text, anchor: item.anchor })
+      pending.push({
+        text,
+        anchor: item.anchor,
+        also: [...(removed.get(unit.callId) ?? []), ...(item.also ?? [])],
+      })
+      removed.delete(unit.callId)
       continue
     }
     if (unit.kind !== 'answer') tell()
@@ -244,6 +256,7 @@ function repairNames(
     const said = unit.text === '' && wordlessSearches && isAddedTo ? prompts.noReply() : unit.text
     if (said !== '' || kept.length > 0 || unit.more)
       output.push({ ...item, unit: { ...unit, text: said, calls: kept, repaired: true } })
+    else removed.set(unit.calls.at(-1)?.id ?? '', [item.anchor, ...(item.also ?? [])])
   }
   tell()
   return output

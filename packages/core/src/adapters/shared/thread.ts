@@ -67,6 +67,8 @@ export interface Placed {
   readonly anchor: string
   /** The anchors of its calls. */
   readonly calls: readonly string[]
+  /** The anchors of units that the repair removed. Their updates follow this unit. */
+  readonly also?: readonly string[]
 }
 
 /** Describes loaded tools for a wire that has no references. */
