@@ -63,6 +63,8 @@ export interface Records {
   servers(): ServersRecord | undefined
   writeServers(record: ServersRecord, before: Buffer | undefined): void
   removeServers(): void
+  /** Deletes unused copies and drafts of killed runs. */
+  sweep(): void
   /** Saves a copy of a file that is about to be overwritten, and returns its path. */
   keep(client: string, bytes: Buffer): string
 }
@@ -78,7 +80,6 @@ export function openRecords(folder: string): Records {
     inside(`client-${createHash('sha256').update(real).digest('hex').slice(0, 32)}.json`)
   const serversFile = inside('servers.json')
   const readAll = () => clientFiles(folder).map((name) => read(inside(name), isClientRecord))
-  /** Deletes unused copies and drafts of killed runs. */
   const sweep = () => {
     const used = [...readAll(), readServers()].flatMap((each) =>
       each?.before === undefined ? [] : [backupOf(each.before)],
@@ -99,6 +100,7 @@ export function openRecords(folder: string): Records {
   }
   return {
     folder,
+    sweep,
     clients: readAll,
     before({ before }) {
       if (before === undefined) return undefined

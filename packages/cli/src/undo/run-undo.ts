@@ -1,4 +1,5 @@
 /** Plans an undo, shows it, asks, and restores the files of clients. */
+import { existsSync } from 'node:fs'
 import { firstLine } from '@toolwell/core/internal'
 import {
   type ClientState,
@@ -41,6 +42,8 @@ export async function runUndo(options: UndoOptions, terminal: Terminal): Promise
   const shown = plan()
   const count = shown.clients.length
   if (count === 0 && shown.refused.length === 0 && !shown.servers) {
+    // A killed `connect` may have left copies before its first record.
+    if (!isDryRun && existsSync(records.folder)) await withLock(records, async () => records.sweep())
     const nothing =
       clients.length === 0
         ? 'Nothing is connected.'
