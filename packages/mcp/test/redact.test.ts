@@ -431,6 +431,12 @@ it('the name of a server that stands in its command line too stays in messages; 
   )
   expect(createRedactor(of(['serve', 'slowlost']))('slowlost: no')).toBe('***: no')
   expect(createRedactor(of(['--password', 'slowlist']))('wrong password slowlist')).toBe('wrong password ***')
+  expect(createRedactor(of(['--password', 'slowlist']))('slowlist: wrong password slowlist')).toBe(
+    'slowlist: wrong password ***',
+  )
+  expect(createRedactor(of(['--password', 'slowlist: 7x']))('slowlist: 7x')).toBe('slowlist')
+  for (const word of ['SlowList', 'lowlist'])
+    expect(createRedactor(of(['serve', word]))('slowlist cannot be used')).toBe('slowlist cannot be used')
 })
 
 it('what is nearly a long value of the config, escaped again and again, is read in one way only', () => {

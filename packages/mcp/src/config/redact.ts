@@ -22,8 +22,14 @@ export function createRedactor(server: Secretive): (text: string) => string {
     ...named,
     ...others.filter((part) => !isWord(part) || isOpaque(part)),
   ])
-  // Hide secrets first: a half-hidden address no longer contains the whole secret.
-  return (text) => redactUrls(hide(text))
+  const { name = '' } = server
+  return (text) => {
+    // Hide secrets first: a half-hidden address no longer contains the whole secret.
+    const hidden = redactUrls(hide(text))
+    // A password may be equal to the server's name, with which messages begin.
+    const isOwn = name !== '' && /^(?:\s|:|$)/.test(text.slice(name.length)) && text.startsWith(name)
+    return isOwn && hidden.startsWith(HIDDEN) ? `${name}${hidden.slice(HIDDEN.length)}` : hidden
+  }
 }
 
 /** Shows an endpoint without values of variables and headers. */
@@ -90,12 +96,13 @@ interface Secrets {
   readonly others: readonly string[]
 }
 
-function secretsOf({ name: shown, secrets, endpoint }: Secretive): Secrets {
+function secretsOf({ name: shown = '', secrets, endpoint }: Secretive): Secrets {
   const cwd = endpoint.type === 'stdio' ? endpoint.cwd : ''
   const known = new Map<string, boolean>()
   const isKnown = (text: string) => {
-    // The server's name may be in its command line. Messages begin with it, so it is never secret.
-    const is = known.get(text) ?? (text === shown || isKnownText(text, cwd))
+    // The server's name may be in its command line. Messages begin with it, so neither it nor a part of it is secret.
+    const isShown = shown.toLowerCase().includes(text.toLowerCase())
+    const is = known.get(text) ?? (isShown || isKnownText(text, cwd))
     known.set(text, is)
     return is
   }
