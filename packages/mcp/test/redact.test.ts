@@ -439,6 +439,21 @@ it('the name of a server that stands in its command line too stays in messages; 
     expect(createRedactor(of(['serve', word]))('slowlist cannot be used')).toBe('slowlist cannot be used')
 })
 
+it('a tool is not skipped because its name contains the first letters of a secret', () => {
+  const holds = (secret: string, tool: string) =>
+    createDefinitionRedactor(serverOf({ ...local([]), env: { API_KEY: secret } }, folder())).holdsSecret(tool)
+  for (const secret of [
+    'get_user-9f8e7d6c5b4a',
+    'get_user,9f8e7d6c5b4a',
+    'get_user|9f8e7d6c5b4a',
+    'get_user;9f8e',
+  ])
+    for (const tool of ['get_user', 'get_users', 'forget_user'])
+      expect([secret, holds(secret, tool)]).toEqual([secret, false])
+  expect(holds('get_user,9f8e7d6c5b4a', 'x_9f8e7d6c5b4a')).toBe(true)
+  expect(holds('Bearer hunter_secret', 'read_hunter_secret')).toBe(true)
+})
+
 it('what is nearly a long value of the config, escaped again and again, is read in one way only', () => {
   const lines = Array.from({ length: 60 }, (_, index) => `Line ${index}: \\"${index}" \\\n and \\' more`)
   const value = JSON.stringify({ script: JSON.stringify(lines) })

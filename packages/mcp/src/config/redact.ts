@@ -60,7 +60,12 @@ export function createDefinitionRedactor(server: Secretive): DefinitionRedactor 
   const sure = others.filter((value) => (isOpaque(value) || value.length >= 8) && !mayBeName(value))
   const longNames = others.filter((value) => value.length >= 8 && mayBeName(value))
   const hideAll = createTextHider([...named, ...sure, ...longNames])
-  const hideSure = createTextHider([...sure, ...named.filter((value) => !isWord(value))])
+  // The start of a secret, such as `get_user` of `get_user,9f8e7d`, may be an ordinary name.
+  const pieces = new Set(
+    [...whole, ...all].map((value) => value.split(/[,;|\n]/)).flatMap((items) => items.slice(0, -1)),
+  )
+  const namedWhole = named.filter((value) => whole.has(value) || !(pieces.has(value) && mayBeName(value)))
+  const hideSure = createTextHider([...sure, ...namedWhole.filter((value) => !isWord(value))])
   /** By tool names, which stay visible. */
   const hiders = new WeakMap<ReadonlySet<string>, (text: string) => string>()
   const hiderFor = (names: ReadonlySet<string>) => {
@@ -75,7 +80,7 @@ export function createDefinitionRedactor(server: Secretive): DefinitionRedactor 
   return {
     hide: (text, names) => (names ? hiderFor(names) : hideAll)(text),
     holdsSecret: (name) =>
-      named.includes(name) ||
+      namedWhole.includes(name) ||
       hideSure(name) !== name ||
       // An address, a header or a setting is not a usual tool name.
       (!ORDINARY_NAME.test(name) && hideAll(name) !== name),
