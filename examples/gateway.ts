@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { nearest } from '@toolwell/core/internal'
 import type { GatewayReport } from '@toolwell/gateway'
-import { askDaemon, findDaemon, keepForOwner, shellWord } from '@toolwell/gateway/bridge'
+import { askDaemon, findDaemon, keepForOwner, readToken, shellWord } from '@toolwell/gateway/bridge'
 import { clientLines, REMOVAL } from './gateway/client-lines.ts'
 import { onInterrupt, PATIENCE } from './gateway/on-interrupt.ts'
 import {
@@ -217,7 +217,7 @@ async function stay(place: Place, wanted: string): Promise<void> {
     const report = await settled(() => askDaemon(running, 'GET', '/status') as Promise<GatewayReport>).catch(
       () => undefined,
     )
-    if (report && !isInterrupted) welcome(place, running.file.port, running.token, report)
+    if (report && !isInterrupted) welcome(place, running.file.port, readToken(place.state), report)
     isShown = true
   }
   process.exitCode = await ended

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { GatewayReport } from '@toolwell/gateway'
-import { askDaemon, findDaemon, isAlive } from '@toolwell/gateway/bridge'
+import { askDaemon, findDaemon, isAlive, readToken } from '@toolwell/gateway/bridge'
 import { cyan, dim, heading, line, thousands } from '../proof/print.ts'
 import { hasEnded, type Place, SCRIPT, startServe } from './place.ts'
 import type { Started } from './started.ts'
@@ -146,7 +146,7 @@ async function overHttp({ state }: Place, port: number, era: 'modern' | 'legacy'
   )
   await client.connect(
     new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`), {
-      requestInit: { headers: { Authorization: `Bearer ${found.token}` } },
+      requestInit: { headers: { Authorization: `Bearer ${readToken(state)}` } },
     }),
   )
   return client

@@ -48,7 +48,7 @@ async function serving(files: Readonly<Record<string, unknown>>, name = 'toolwel
     const response = await fetch(url, {
       method: 'POST',
       headers: {
-        Authorization: `Bearer ${found.token}`,
+        Authorization: `Bearer ${found.file.key}`,
         'Content-Type': 'application/json',
         Accept: 'application/json, text/event-stream',
         'MCP-Protocol-Version': '2026-07-28',

@@ -46,6 +46,7 @@ describe('serve', () => {
     expect(text.output).toContain('runs until you stop it')
     expect(text.output).toContain('disabled')
     const json = JSON.parse((await run('status', '--json')).output)
+    expect(json).not.toHaveProperty('key')
     expect(json).toMatchObject({ running: true, startedBy: 'person', clients: [], counts: { calls: 0 } })
 
     const second = await run('serve', '--config', 'toolwell.json', '--port', '0')
@@ -264,7 +265,7 @@ describe('status and stop', () => {
     const { port } = silent.address() as AddressInfo
     await run('token')
     const path = join(folder, 'state', 'toolwell', 'gateway', 'daemon.json')
-    const file = { pid: stranger.pid, port, instance: 'x', version: '1', protocol: 1, start: 'x-1' }
+    const file = { pid: stranger.pid, port, instance: 'x', key: 'k', version: '1', protocol: 1, start: 'x-1' }
     writeFileSync(path, JSON.stringify(file))
     const stopped = await run('stop', '--force')
     expect(stopped).toMatchObject({ code: 1 })

@@ -10,6 +10,7 @@ const file: DaemonFile = {
   pid: 1,
   port: 7411,
   instance: 'i',
+  key: 'k',
   version: '0.0.1',
   protocol: 1,
   startedBy: 'person',

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import type { Duplex } from 'node:stream'
 import { PassThrough } from 'node:stream'
 import { isJSONRPCNotification, isJSONRPCRequest } from '@modelcontextprotocol/server'
-import { keepForOwner, profileFault, readToken, runBridge } from '@toolwell/gateway/bridge'
+import { keepForOwner, profileFault, runBridge } from '@toolwell/gateway/bridge'
 import { loadConfig } from '@toolwell/mcp'
 import { expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../mcp/test/support/processes.js'
@@ -74,13 +74,15 @@ async function daemon(
   more: object = {},
   refusal?: string,
 ) {
-  const [token, file] = [readToken(folder), join(folder, 'daemon.json')]
+  const file = join(folder, 'daemon.json')
   const seen: Line[] = []
   const sockets = new Set<Duplex>()
   const server = createServer((request, response) => {
     const { searchParams } = new URL(request.url ?? '', 'http://localhost')
+    const challenge = searchParams.get('challenge') ?? ''
+    const port = request.socket.localPort ?? 0
     response.end(
-      JSON.stringify({ instance: 'x', proof: createProof(token, searchParams.get('challenge') ?? '') }),
+      JSON.stringify({ instance: 'x', proof: createProof('k', { port, instance: 'x', challenge }) }),
     )
   }).listen(0, '127.0.0.1')
   server.on('upgrade', (_, socket) => {
@@ -105,6 +107,7 @@ async function daemon(
     pid: process.pid,
     port,
     instance: 'x',
+    key: 'k',
     version: '1',
     protocol: 1,
     start: readStartTime(process.pid),

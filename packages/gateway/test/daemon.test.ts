@@ -17,8 +17,9 @@ import { memoryCache, memoryFirstUse } from '@toolwell/mcp'
 import { defaultTrustFolder } from '@toolwell/mcp/internal'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { oddServer } from '../../mcp/test/support/odd-server.js'
+import { createProof } from '../src/bridge/folder.js'
 import { readStartTime } from '../src/bridge/processes.js'
-import { PROTOCOL } from '../src/bridge/protocol.js'
+import { type Identity, PROTOCOL } from '../src/bridge/protocol.js'
 import { openClient } from './support/clients.js'
 import { entry, temporary } from './support/gateway.js'
 
@@ -90,12 +91,19 @@ describe('a daemon', () => {
     for (const old of [
       'no JSON',
       '{}',
-      JSON.stringify({ pid: 2 ** 30, port: 9, instance: 'x', version: '0', protocol: PROTOCOL }),
+      JSON.stringify({ pid: 2 ** 30, port: 9, instance: 'x', key: 'k', version: '0', protocol: PROTOCOL }),
       // Other programs may have the port and the process id.
-      JSON.stringify({ pid: process.pid, port: 9, instance: 'x', version: '0', protocol: PROTOCOL }),
+      JSON.stringify({
+        pid: process.pid,
+        port: 9,
+        instance: 'x',
+        key: 'k',
+        version: '0',
+        protocol: PROTOCOL,
+      }),
       // These ports cannot be reached.
       ...[99_999, -1, 0, 7.5].map((port) =>
-        JSON.stringify({ pid: process.pid, port, instance: 'x', version: '0', protocol: PROTOCOL }),
+        JSON.stringify({ pid: process.pid, port, instance: 'x', key: 'k', version: '0', protocol: PROTOCOL }),
       ),
     ]) {
       writeFileSync(join(given.folder, 'daemon.json'), old)
@@ -121,7 +129,7 @@ describe('a daemon', () => {
     const { port } = stranger.address() as AddressInfo
     writeFileSync(
       join(folder, 'daemon.json'),
-      JSON.stringify({ pid: process.pid, port, instance: 'x', version: '1', protocol: 1 }),
+      JSON.stringify({ pid: process.pid, port, instance: 'x', key: 'k', version: '1', protocol: 1 }),
     )
     expect((await findDaemon(folder)).kind).toBe('none')
     expect(seen).toHaveLength(1)
@@ -138,7 +146,7 @@ describe('a daemon', () => {
     })
     await new Promise((resolve) => silent.once('listening', resolve))
     const { port } = silent.address() as AddressInfo
-    const file = { pid: process.pid, port, instance: 'x', version: '1', protocol: 1 }
+    const file = { pid: process.pid, port, instance: 'x', key: 'k', version: '1', protocol: 1 }
     const write = (more: object) =>
       writeFileSync(join(folder, 'daemon.json'), JSON.stringify({ ...file, ...more }))
     write({ start: readStartTime(process.pid) })
@@ -167,7 +175,7 @@ describe('a daemon', () => {
       onTestFinished(() => void dripping.close())
       await new Promise((resolve) => dripping.once('listening', resolve))
       const { port } = dripping.address() as AddressInfo
-      const file = { pid: 2 ** 30, port, instance: 'x', version: '1', protocol: PROTOCOL }
+      const file = { pid: 2 ** 30, port, instance: 'x', key: 'k', version: '1', protocol: PROTOCOL }
       writeFileSync(join(folder, 'daemon.json'), JSON.stringify(file))
       expect(await findDaemon(folder, 200)).toEqual({ kind: 'none' })
     },
@@ -207,6 +215,57 @@ describe('a daemon', () => {
     expect(daemon.file.port).not.toBe(port)
     expect(daemon.takenPort).toBe(port)
     expect((await serving(options(temporary(), { startedBy: 'bridge' }))).takenPort).toBe(undefined)
+  })
+
+  it('that had to move refuses the token, which HTTP clients send to whoever has its port', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    onTestFinished(() => void taken.close())
+    await new Promise((resolve) => taken.once('listening', resolve))
+    const { port } = taken.address() as AddressInfo
+    const given = options(temporary(), { port, startedBy: 'bridge' })
+    const daemon = await serving(given)
+    for (const path of ['/status', '/stop', '/mcp']) {
+      const headers = { Authorization: `Bearer ${readToken(given.folder)}` }
+      const answer = await fetch(`${daemon.url}${path}`, { method: 'POST', headers })
+      expect(answer.status).toBe(401)
+      expect(await answer.text()).toContain(`Another program uses port ${port}`)
+    }
+    const found = await findDaemon(given.folder)
+    if (found.kind !== 'running') throw new Error('it is not running')
+    expect(await askDaemon(found, 'GET', '/status')).toMatchObject({ instance: daemon.file.instance })
+  })
+
+  it.each(['port', 'instance'] as const)('proves its %s, so that no proof can be passed on', async (what) => {
+    const given = options(temporary())
+    const daemon = await serving(given)
+    const relay = createServer(async ({ url }, response) => {
+      const identity = await fetch(`${daemon.url}${url}`).then((answer) => answer.json() as Promise<Identity>)
+      response.end(JSON.stringify({ ...identity, instance: what === 'port' ? identity.instance : 'x' }))
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void relay.close())
+    await new Promise((resolve) => relay.once('listening', resolve))
+    const { port } = relay.address() as AddressInfo
+    const other = what === 'port' ? { port } : { port, instance: 'x' }
+    const path = join(given.folder, 'daemon.json')
+    writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), ...other }))
+    expect((await findDaemon(given.folder)).kind).toBe('none')
+  })
+
+  it('is not believed if it knows only the token that HTTP clients send', async () => {
+    const given = options(temporary())
+    const daemon = await serving(given)
+    const { port, instance } = daemon.file
+    const file = readFileSync(join(given.folder, 'daemon.json'), 'utf8')
+    await daemon.close()
+    const stranger = createServer(({ url = '' }, response) => {
+      const challenge = new URL(url, 'http://x').searchParams.get('challenge') ?? ''
+      const proof = createProof(daemon.token, { port, instance, challenge })
+      response.end(JSON.stringify({ instance, proof }))
+    }).listen(port, '127.0.0.1')
+    onTestFinished(() => void stranger.close())
+    await new Promise((resolve) => stranger.once('listening', resolve))
+    writeFileSync(join(given.folder, 'daemon.json'), file)
+    expect((await findDaemon(given.folder)).kind).toBe('none')
   })
 
   it('says what to do where its folder cannot be used', async () => {

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { askDaemon, replaceToken, tokenIn } from '@toolwell/gateway/bridge'
+import { askDaemon, readToken, replaceToken, tokenIn } from '@toolwell/gateway/bridge'
 import { describe, expect, it } from 'vitest'
 import { someOf } from '../../../test/setup/tier.ts'
 import { oddServer } from '../../mcp/test/support/odd-server.js'
@@ -18,7 +18,7 @@ const call = (name: string, input: object = {}) => ['tool_call', { name, argumen
 
 describe.each(CLIENT_KINDS)('a client of %s over stdio', (kind) => {
   it('has three tools, or all, or those of a profile, of one gateway', async () => {
-    const { way, daemon } = home({
+    const { way, daemon, state } = home({
       mcpServers: { everything: entry(realServer('everything')), odd: entry(oddServer('odd')) },
       profiles: { odds: { servers: ['odd'] } },
     })
@@ -33,10 +33,12 @@ describe.each(CLIENT_KINDS)('a client of %s over stdio', (kind) => {
     expect(await all.text('odd__echo', {})).toBe('{}')
     const names = (await odds.list()).map(({ name }) => name.split('__')[0])
     expect(new Set(names)).toEqual(new Set(['odd']))
-    const { file, token } = await daemon()
+    const { file } = await daemon()
     expect(file.startedBy).toBe('bridge')
     for (const pid of [file.pid, three.pid, all.pid])
-      expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).not.toContain(token)
+      expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).not.toMatch(
+        new RegExp(`${file.key}|${readToken(state)}`),
+      )
   })
 })
 
@@ -247,16 +249,16 @@ describe('bridges', () => {
     await client.list()
   })
 
-  it('stay connected while the token is replaced, and come back with the new one', async () => {
+  it('stay connected while the token is replaced, and come back to the next gateway', async () => {
     const { way, state, daemon } = home({ mcpServers: {} })
     const client = await openClient('v2 legacy', way())
     await client.list()
-    const token = replaceToken(state)
+    replaceToken(state)
     expect(await client.list()).toHaveLength(3)
     const { file } = await daemon()
     process.kill(file.pid, 'SIGKILL')
     expect(await client.list()).toHaveLength(3)
-    expect((await daemon()).token).toBe(token)
+    expect((await daemon()).file.key).not.toBe(file.key)
   })
 
   it('do not start a gateway again that was stopped, before their client asks for something', async () => {

@@ -431,6 +431,27 @@ it('the name of a server that stands in its command line too stays in messages; 
   )
   expect(createRedactor(of(['serve', 'slowlost']))('slowlost: no')).toBe('***: no')
   expect(createRedactor(of(['--password', 'slowlist']))('wrong password slowlist')).toBe('wrong password ***')
+  expect(createRedactor(of(['--password', 'slowlist']))('slowlist: wrong password slowlist')).toBe(
+    'slowlist: wrong password ***',
+  )
+  expect(createRedactor(of(['--password', 'slowlist: 7x']))('slowlist: 7x')).toBe('slowlist')
+  for (const word of ['SlowList', 'lowlist'])
+    expect(createRedactor(of(['serve', word]))('slowlist cannot be used')).toBe('slowlist cannot be used')
+})
+
+it('a tool is not skipped because its name contains the first letters of a secret', () => {
+  const holds = (secret: string, tool: string) =>
+    createDefinitionRedactor(serverOf({ ...local([]), env: { API_KEY: secret } }, folder())).holdsSecret(tool)
+  for (const secret of [
+    'get_user-9f8e7d6c5b4a',
+    'get_user,9f8e7d6c5b4a',
+    'get_user|9f8e7d6c5b4a',
+    'get_user;9f8e',
+  ])
+    for (const tool of ['get_user', 'get_users', 'forget_user'])
+      expect([secret, holds(secret, tool)]).toEqual([secret, false])
+  expect(holds('get_user,9f8e7d6c5b4a', 'x_9f8e7d6c5b4a')).toBe(true)
+  expect(holds('Bearer hunter_secret', 'read_hunter_secret')).toBe(true)
 })
 
 it('what is nearly a long value of the config, escaped again and again, is read in one way only', () => {

@@ -115,7 +115,7 @@ const CASES: Readonly<Record<string, readonly [() => Promise<string>, why: RegEx
   ],
   'a redirect to elsewhere': [
     () => status(301, { location: `https://elsewhere.invalid/mcp?token=${SECRET}` }),
-    /has moved to https:\/\/elsewhere\.invalid\/mcp \(301\)/,
+    /has moved \(301\)/,
     /write it into "url"/i,
   ],
   'https where there is no TLS': [
@@ -152,6 +152,22 @@ describe.each(Object.entries(CASES))('%s', (_, [addressOf, why, fix]) => {
       expect(`${error.message} ${error.fix}`).not.toContain(SECRET)
     },
   )
+})
+
+it('shows the address of a redirect to people, but not in a reason that a model reads', async () => {
+  const url = await status(301, { location: `https://elsewhere.invalid/obey-me?token=${SECRET}` })
+  const { catalogue } = createToolwell()
+  const servers = connectServers(catalogue, [defineServer('notes', { url })], {
+    firstUse: memoryFirstUse(),
+    logs: false,
+    cache: memoryCache(),
+  })
+  onTestFinished(() => servers.close())
+  await servers.settled(90_000)
+  const [report] = servers.inspect()
+  expect(report?.movedTo).toBe('https://elsewhere.invalid/obey-me')
+  expect(report?.reason).not.toContain('obey-me')
+  expect((await loginFailure(defineServer('notes', { url }))).message).toContain('elsewhere.invalid/obey-me')
 })
 
 it.each([

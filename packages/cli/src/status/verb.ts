@@ -59,7 +59,8 @@ export const status = defineVerb({
       )
     const report = await askDaemon(found, 'GET', '/status')
     if (flags.json) {
-      await output.write(`${JSON.stringify({ running: true, ...found.file, ...(report as object) })}\n`)
+      const { key: _secret, ...file } = found.file
+      await output.write(`${JSON.stringify({ running: true, ...file, ...(report as object) })}\n`)
       return 0
     }
     const { trustedProjects } = await import('@toolwell/mcp/internal')

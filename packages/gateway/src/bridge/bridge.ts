@@ -221,7 +221,7 @@ class Refused extends Error {}
 
 async function open(options: BridgeOptions): Promise<Socket> {
   if (options.refusal !== undefined) throw new Refused(options.refusal)
-  const { file, token } = await findOrStartDaemon(options)
+  const { file } = await findOrStartDaemon(options)
   return new Promise((resolve, reject) => {
     const asked = request({
       host: '127.0.0.1',
@@ -231,7 +231,7 @@ async function open(options: BridgeOptions): Promise<Socket> {
       headers: {
         Connection: 'Upgrade',
         Upgrade: UPGRADE,
-        Authorization: `Bearer ${token}`,
+        Authorization: `Bearer ${file.key}`,
         [WORKSPACE_HEADER]: encodeURI(options.workspace),
         [PID_HEADER]: String(process.pid),
       },

@@ -1,12 +1,12 @@
-/** Finds the daemon and checks its identity without revealing the token. Uses only Node. */
+/** Finds the daemon and checks its identity without revealing the key. Uses only Node. */
 import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
-import { createProof, isSame, readDaemonFile, tokenIn } from './folder.js'
+import { createProof, isSame, readDaemonFile } from './folder.js'
 import { isAlive, isDaemon } from './processes.js'
 import type { DaemonFile, Identity } from './protocol.js'
 
 export type Found =
-  | { readonly kind: 'running'; readonly file: DaemonFile; readonly token: string }
+  | { readonly kind: 'running'; readonly file: DaemonFile }
   /** No file, or its process is gone. `stranger`: another program now has that process id. */
   | { readonly kind: 'none'; readonly stranger?: number }
   /** The daemon runs but does not answer. */
@@ -16,19 +16,19 @@ export type Found =
 const PATIENCE = 2000
 
 export async function findDaemon(folder: string, patience = PATIENCE): Promise<Found> {
-  const [file, token] = [readDaemonFile(folder), tokenIn(folder)]
-  if (!file || token === undefined) return { kind: 'none' }
+  const file = readDaemonFile(folder)
+  if (!file) return { kind: 'none' }
   const none = async (): Promise<Found> =>
     isAlive(file.pid) && !(await isDaemon(file)) ? { kind: 'none', stranger: file.pid } : { kind: 'none' }
   const challenge = randomBytes(16).toString('hex')
   const answer = await ask(file.port, `/identity?challenge=${challenge}`, patience)
   if (answer === 'refused') return none()
   if (answer === 'late') return (await isDaemon(file)) ? { kind: 'silent', file } : none()
-  // Another program has the port, or the token was replaced meanwhile.
+  // Another program may have the port.
   const { instance, proof } = answer as Partial<Identity>
   if (instance !== file.instance || typeof proof !== 'string') return none()
-  if (!isSame(proof, createProof(token, challenge))) return none()
-  return { kind: 'running', file, token }
+  if (!isSame(proof, createProof(file.key, { ...file, challenge }))) return none()
+  return { kind: 'running', file }
 }
 
 /** Resolves with `late` after `patience`: an unknown program on the port could send a byte at a time for hours. */
@@ -62,7 +62,7 @@ function ask(port: number, path: string, patience: number): Promise<unknown> {
 
 /** Asks a verified daemon, for example for its status. Returns the parsed answer. */
 export function askDaemon(
-  { file, token }: Pick<Extract<Found, { kind: 'running' }>, 'file' | 'token'>,
+  { file }: Pick<Extract<Found, { kind: 'running' }>, 'file'>,
   method: 'GET' | 'POST',
   path: string,
 ): Promise<unknown> {
@@ -74,7 +74,7 @@ export function askDaemon(
         method,
         path,
         agent: false,
-        headers: { Authorization: `Bearer ${token}` },
+        headers: { Authorization: `Bearer ${file.key}` },
       },
       (response) => {
         let text = ''

@@ -110,13 +110,18 @@ export function replaceToken(folder: string): string {
   return token
 }
 
-function newToken(): string {
+export function newToken(): string {
   return `tw_${randomBytes(32).toString('base64url')}`
 }
 
-/** Proves knowledge of the token without revealing it. */
-export function createProof(token: string, challenge: string): string {
-  return createHmac('sha256', token).update(`toolwell identity ${challenge}`).digest('base64url')
+/** Proves knowledge of the key without revealing it. A proof is valid for one port and instance, so it cannot be relayed. */
+export function createProof(
+  key: string,
+  { port, instance, challenge }: Pick<DaemonFile, 'port' | 'instance'> & { readonly challenge: string },
+): string {
+  return createHmac('sha256', key)
+    .update(JSON.stringify(['toolwell identity', port, instance, challenge]))
+    .digest('base64url')
 }
 
 export function isSame(a: string, b: string): boolean {
@@ -134,6 +139,7 @@ export function readDaemonFile(folder: string): DaemonFile | undefined {
       Number(file.pid) > 0 &&
       isPort(file.port) &&
       typeof file.instance === 'string' &&
+      typeof file.key === 'string' &&
       typeof file.version === 'string' &&
       Number.isInteger(file.protocol) &&
       (file.words === undefined || isStringList(file.words))

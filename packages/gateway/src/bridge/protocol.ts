@@ -40,6 +40,8 @@ export interface DaemonFile {
   readonly port: number
   /** Unique for each run of a daemon. */
   readonly instance: string
+  /** Secret of this run, for bridges and the command. HTTP clients send the token, which reaches any program on their port. */
+  readonly key: string
   readonly version: string
   readonly protocol: number
   /** A daemon started by `bridge` stops when idle. */
@@ -51,7 +53,7 @@ export interface DaemonFile {
   readonly words?: readonly string[]
 }
 
-/** Public identity of a daemon. `proof` shows that it knows the token. */
+/** Public identity of a daemon. `proof` shows that it knows the key. */
 export interface Identity {
   readonly toolwell: 'gateway'
   readonly instance: string

@@ -2,7 +2,7 @@
 import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { askDaemon, type Found, findDaemon } from './find-daemon.js'
-import { logFileIn, preparePrivateFolder, readDaemonFile, readOwner, readToken } from './folder.js'
+import { logFileIn, preparePrivateFolder, readDaemonFile, readOwner } from './folder.js'
 import { isAlive, isDaemon, readStartTime } from './processes.js'
 import { PROTOCOL } from './protocol.js'
 
@@ -35,8 +35,6 @@ const TO_WRITE = 1000
 export async function findOrStartDaemon(options: StartOptions): Promise<Running> {
   const { folder, patience = PATIENCE } = options
   preparePrivateFolder(folder)
-  // The daemon creates it too, but findDaemon below needs it first.
-  readToken(folder)
   const until = Date.now() + patience
   let exit: string | undefined
   for (;;) {
@@ -61,7 +59,7 @@ export async function findOrStartDaemon(options: StartOptions): Promise<Running>
 }
 
 /** Stops an older daemon that a bridge started. Other daemons with another protocol are an error. */
-async function stopOlderDaemon({ file, token }: Running): Promise<void> {
+async function stopOlderDaemon({ file }: Running): Promise<void> {
   if (file.protocol > PROTOCOL)
     throw new StartProblem(
       `The running gateway (${file.version}) is newer than this client's entry. Restart the client, or connect it again with: toolwell connect`,
@@ -70,7 +68,7 @@ async function stopOlderDaemon({ file, token }: Running): Promise<void> {
     throw new StartProblem(
       `The running gateway (${file.version}) is too old for this client. Stop it with: toolwell stop`,
     )
-  await askDaemon({ file, token }, 'POST', '/stop')
+  await askDaemon({ file }, 'POST', '/stop')
   while (await isDaemon(file)) await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY))
 }
 

@@ -5,6 +5,7 @@ import { withFileLock } from '@toolwell/core/internal/node'
 import { trustedProjects as projectsIn, type TrustedProjects } from '@toolwell/mcp/internal'
 import { findDaemon } from '../bridge/find-daemon.js'
 import {
+  newToken,
   preparePrivateFolder,
   readDaemonFile,
   readToken,
@@ -20,7 +21,8 @@ import { createGateway, type Gateway, type GatewayOptions } from '../http/gatewa
 /** Fixed, because client configs contain it. */
 export const DEFAULT_PORT = 7411
 
-export interface DaemonOptions extends Omit<GatewayOptions, 'token' | 'tokenHint' | 'instance' | 'onStop'> {
+export interface DaemonOptions
+  extends Omit<GatewayOptions, 'token' | 'tokenHint' | 'key' | 'instance' | 'onStop'> {
   readonly folder: string
   readonly startedBy: DaemonFile['startedBy']
   /** 0 picks a free port. Default: DEFAULT_PORT. */
@@ -77,6 +79,8 @@ export async function runDaemon(options: DaemonOptions): Promise<DaemonStart> {
 async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy']): Promise<Daemon> {
   const { folder, port = DEFAULT_PORT, idle = IDLE, now = Date.now, words = [], ...rest } = options
   const instance = randomUUID()
+  const key = newToken()
+  let isMoved = false
   let known = readToken(folder)
   let read = performance.now()
   let stop: (why: 'asked' | 'idle' | 'closed') => void = () => undefined
@@ -87,22 +91,31 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
     ...rest,
     now,
     instance,
+    key,
     token: (isFresh) => {
+      // HTTP clients send the token to the program that has the wanted port.
+      if (isMoved) return undefined
       if (isFresh || performance.now() - read >= TOKEN_HOLDS) {
         known = tokenIn(folder) ?? known
         read = performance.now()
       }
       return known
     },
-    tokenHint: `The token is in ${tokenFileIn(folder)}`,
+    tokenHint: () =>
+      isMoved
+        ? `Another program uses port ${port}, so this gateway accepts stdio clients only. Free the port, then run: toolwell stop`
+        : `The token is in ${tokenFileIn(folder)}`,
     onStop: () => stop('asked'),
   })
-  const listening = await listen(gateway, port, startedBy)
+  const listening = await listen(gateway, port, startedBy, () => {
+    isMoved = true
+  })
   const start = readStartTime(process.pid)
   const file: DaemonFile = {
     pid: process.pid,
     port: listening,
     instance,
+    key,
     version: options.version,
     protocol: PROTOCOL,
     startedBy,
@@ -143,7 +156,7 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
     file,
     token: known,
     url: `http://127.0.0.1:${listening}`,
-    takenPort: port === 0 || port === listening ? undefined : port,
+    takenPort: isMoved ? port : undefined,
     gateway,
     stopped,
     async close() {
@@ -154,13 +167,21 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
 }
 
 /** A daemon started by a bridge may use any port. A person's port is in client configs. */
-async function listen(gateway: Gateway, port: number, startedBy: DaemonFile['startedBy']): Promise<number> {
+async function listen(
+  gateway: Gateway,
+  port: number,
+  startedBy: DaemonFile['startedBy'],
+  onMove: () => void,
+): Promise<number> {
   try {
     return await gateway.listen(port)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const isTaken = code === 'EADDRINUSE' || code === 'EACCES'
-    if (isTaken && startedBy === 'bridge' && port !== 0) return gateway.listen(0)
+    if (isTaken && startedBy === 'bridge' && port !== 0) {
+      onMove()
+      return gateway.listen(0)
+    }
     await gateway.close()
     if (!isTaken) throw error
     throw new PortInUse(port)

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { isLegacyRequest, PROTOCOL_VERSION_META_KEY, type Server } from '@modelcontextprotocol/server'
 import { isRecord } from '@toolwell/core/internal'
 import type { Called } from '../answer/call-tool.js'
-import { createProof } from '../bridge/folder.js'
+import { createProof, newToken } from '../bridge/folder.js'
 import { type Identity, LARGEST_REQUEST, PROTOCOL, UPGRADE, WORKSPACE_HEADER } from '../bridge/protocol.js'
 import {
   keepRemovedFiles,
@@ -48,10 +48,15 @@ export type GatewayEvent =
 
 export interface GatewayOptions extends Omit<ServerSetsOptions, 'onEvent'> {
   readonly version: string
-  /** Called for every request, because the token may have been replaced. `isFresh` skips any cached value. */
-  readonly token: (isFresh: boolean) => string
-  /** A sentence that says where the token is, for refused clients. */
-  readonly tokenHint?: string
+  /**
+   * Called for every request, because the token may have been replaced. `isFresh` skips any cached value. If undefined, only the
+   * key is accepted.
+   */
+  readonly token: (isFresh: boolean) => string | undefined
+  /** A sentence for refused clients: where the token is, or why none is accepted. */
+  readonly tokenHint?: () => string
+  /** Proves the identity of this gateway, and is accepted like the token. Default: random. */
+  readonly key?: string
   readonly instance?: string
   readonly onEvent?: (event: GatewayEvent) => void
   /** A client with the token asks the gateway to stop. */
@@ -83,7 +88,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const {
     version,
     token,
-    tokenHint = '',
+    tokenHint = () => '',
+    key = newToken(),
     instance = randomUUID(),
     onStop,
     sessionIdle = 30 * 60_000,
@@ -192,8 +198,9 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
 
   /** Reads the token again before refusing: it may have just been replaced. */
-  const refusedBy = (request: IncomingMessage) =>
-    checkToken(request, token(false), tokenHint) && checkToken(request, token(true), tokenHint)
+  const refusedBy = (request: IncomingMessage) => check(request, false) && check(request, true)
+  const check = (request: IncomingMessage, isFresh: boolean) =>
+    checkToken(request, [key, token(isFresh) ?? key], tokenHint())
 
   const tellOf = ({ status, reason }: Refusal) => {
     if (reason) emit({ kind: 'turned-away', status, reason })
@@ -216,7 +223,11 @@ export function createGateway(options: GatewayOptions): Gateway {
         instance,
         version,
         protocol: PROTOCOL,
-        proof: createProof(token(true), (searchParams.get('challenge') ?? '').slice(0, 200)),
+        proof: createProof(key, {
+          port: request.socket.localPort ?? 0,
+          instance,
+          challenge: (searchParams.get('challenge') ?? '').slice(0, 200),
+        }),
       } satisfies Identity)
     if (!path && pathname !== '/status' && pathname !== '/stop')
       return refuse(response, {

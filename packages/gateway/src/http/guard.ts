@@ -35,9 +35,13 @@ export function checkOrigin({ headers, url = '' }: IncomingMessage): Refusal | u
   return origin.ok ? undefined : { status: 403, reason: 'elsewhere', message: origin.message }
 }
 
-export function checkToken({ headers }: IncomingMessage, token: string, where: string): Refusal | undefined {
+export function checkToken(
+  { headers }: IncomingMessage,
+  tokens: readonly string[],
+  where: string,
+): Refusal | undefined {
   const [, given = ''] = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? []
-  if (given !== '' && isSame(given, token)) return undefined
+  if (given !== '' && tokens.some((token) => isSame(given, token))) return undefined
   return {
     status: 401,
     reason: given === '' ? 'no-token' : 'wrong-token',

@@ -103,17 +103,19 @@ function reportServerSet({
     untrusted,
     problem,
     problems,
-    servers: servers.inspect().map(({ name, state, reason, endpoint, pids, starts, tools, quarantined }) => ({
-      name,
-      state,
-      reason,
-      endpoint,
-      pids,
-      starts,
-      tools: tools.length,
-      quarantined: Object.fromEntries(quarantined),
-      config: serverSet.configFile(name),
-    })),
+    servers: servers
+      .inspect()
+      .map(({ name, state, reason, movedTo, endpoint, pids, starts, tools, quarantined }) => ({
+        name,
+        state,
+        reason: movedTo === undefined ? reason : `${reason}. New address: ${movedTo}`,
+        endpoint,
+        pids,
+        starts,
+        tools: tools.length,
+        quarantined: Object.fromEntries(quarantined),
+        config: serverSet.configFile(name),
+      })),
     tokens: { all, list, saved: all - list },
   }
 }

@@ -88,7 +88,7 @@ export function createLoginFailures(server: ServerConfig, signal: AbortSignal | 
     unreachable(cause) {
       const [why, fix] =
         cause instanceof Unreachable
-          ? [cause.message, cause.fix]
+          ? [`${cause.message}${cause.movedTo === undefined ? '' : `, to ${cause.movedTo}`}`, cause.fix]
           : [describeLoginError(cause, hide), 'check "url" in its config, and that the server is running']
       return make(
         'unreachable',

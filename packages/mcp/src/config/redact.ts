@@ -22,8 +22,14 @@ export function createRedactor(server: Secretive): (text: string) => string {
     ...named,
     ...others.filter((part) => !isWord(part) || isOpaque(part)),
   ])
-  // Hide secrets first: a half-hidden address no longer contains the whole secret.
-  return (text) => redactUrls(hide(text))
+  const { name = '' } = server
+  return (text) => {
+    // Hide secrets first: a half-hidden address no longer contains the whole secret.
+    const hidden = redactUrls(hide(text))
+    // A password may be equal to the server's name, with which messages begin.
+    const isOwn = name !== '' && /^(?:\s|:|$)/.test(text.slice(name.length)) && text.startsWith(name)
+    return isOwn && hidden.startsWith(HIDDEN) ? `${name}${hidden.slice(HIDDEN.length)}` : hidden
+  }
 }
 
 /** Shows an endpoint without values of variables and headers. */
@@ -54,7 +60,12 @@ export function createDefinitionRedactor(server: Secretive): DefinitionRedactor 
   const sure = others.filter((value) => (isOpaque(value) || value.length >= 8) && !mayBeName(value))
   const longNames = others.filter((value) => value.length >= 8 && mayBeName(value))
   const hideAll = createTextHider([...named, ...sure, ...longNames])
-  const hideSure = createTextHider([...sure, ...named.filter((value) => !isWord(value))])
+  // The start of a secret, such as `get_user` of `get_user,9f8e7d`, may be an ordinary name.
+  const pieces = new Set(
+    [...whole, ...all].map((value) => value.split(/[,;|\n]/)).flatMap((items) => items.slice(0, -1)),
+  )
+  const namedWhole = named.filter((value) => whole.has(value) || !(pieces.has(value) && mayBeName(value)))
+  const hideSure = createTextHider([...sure, ...namedWhole.filter((value) => !isWord(value))])
   /** By tool names, which stay visible. */
   const hiders = new WeakMap<ReadonlySet<string>, (text: string) => string>()
   const hiderFor = (names: ReadonlySet<string>) => {
@@ -69,7 +80,7 @@ export function createDefinitionRedactor(server: Secretive): DefinitionRedactor 
   return {
     hide: (text, names) => (names ? hiderFor(names) : hideAll)(text),
     holdsSecret: (name) =>
-      named.includes(name) ||
+      namedWhole.includes(name) ||
       hideSure(name) !== name ||
       // An address, a header or a setting is not a usual tool name.
       (!ORDINARY_NAME.test(name) && hideAll(name) !== name),
@@ -90,12 +101,13 @@ interface Secrets {
   readonly others: readonly string[]
 }
 
-function secretsOf({ name: shown, secrets, endpoint }: Secretive): Secrets {
+function secretsOf({ name: shown = '', secrets, endpoint }: Secretive): Secrets {
   const cwd = endpoint.type === 'stdio' ? endpoint.cwd : ''
   const known = new Map<string, boolean>()
   const isKnown = (text: string) => {
-    // The server's name may be in its command line. Messages begin with it, so it is never secret.
-    const is = known.get(text) ?? (text === shown || isKnownText(text, cwd))
+    // The server's name may be in its command line. Messages begin with it, so neither it nor a part of it is secret.
+    const isShown = shown.toLowerCase().includes(text.toLowerCase())
+    const is = known.get(text) ?? (isShown || isKnownText(text, cwd))
     known.set(text, is)
     return is
   }

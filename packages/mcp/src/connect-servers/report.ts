@@ -14,6 +14,8 @@ export interface ServerReport {
   readonly name: string
   readonly state: ServerState
   readonly reason: string
+  /** Address to which the server redirects, if that is why it failed. Not for models: the server chose it. */
+  readonly movedTo?: string | undefined
   /** Command or address, without secrets. */
   readonly endpoint: string
   readonly description: string
@@ -62,6 +64,7 @@ export function createReport(upstream: Upstream, trusted: ServerReport['trusted'
     name: server.name,
     state: upstream.state,
     reason: upstream.reason,
+    movedTo: upstream.movedTo,
     endpoint: showEndpoint(server.endpoint, server.secrets),
     description: definition ? describeServer(server, definition) : server.description,
     era: definition?.era,

@@ -67,15 +67,18 @@ const placeOf = ({ origin, pathname }: URL) => `${origin}${pathname}`
 export class Unreachable extends Error {
   /** What to do about it, without a full stop. */
   readonly fix: string
+  /** Redirect target. The server chose it, so it is not part of the message, which a model may read. */
+  readonly movedTo: string | undefined
 
-  constructor(why: string, fix: string, cause: unknown) {
+  constructor(why: string, fix: string, cause: unknown, movedTo?: string) {
     super(why, { cause })
     this.name = 'Unreachable'
     this.fix = fix
+    this.movedTo = movedTo
   }
 }
 
-type Explained = readonly [why: string, fix: string]
+type Explained = readonly [why: string, fix: string, movedTo?: string]
 
 /** Returns the error itself if nothing better is known. */
 export function explainError(
@@ -97,12 +100,12 @@ export function explainError(
   if (!URL.canParse(url))
     return new Unreachable('the url is not an address', 'write it in full: "https://example.com/mcp"', error)
   const address = new URL(url)
-  const [why, fix] =
+  const [why, fix, movedTo] =
     ofNetwork(error, address) ??
     ofNetwork(failure, address) ??
     (seen && ofAnswer(seen, hide(readAnswerText(error)), endpoint)) ??
     []
-  return why === undefined || fix === undefined ? error : new Unreachable(why, fix, error)
+  return why === undefined || fix === undefined ? error : new Unreachable(why, fix, error, movedTo)
 }
 
 function ofNetwork(error: unknown, { host, hostname, port, protocol }: URL): Explained | undefined {
@@ -181,8 +184,9 @@ function ofAnswer(seen: Seen, answer: string, { headers, type: kind }: HttpEndpo
     return location === undefined
       ? [`its address redirects without saying where to (${status})`, path]
       : [
-          `its address has moved to ${location} (${status})`,
-          'if you trust that address, write it into "url": Toolwell does not follow redirects',
+          `its address has moved (${status})`,
+          'Toolwell does not follow redirects: if you trust the new address, which toolwell status shows, write it into "url"',
+          location,
         ]
   }
   if (status === 403)

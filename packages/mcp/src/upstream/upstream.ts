@@ -23,6 +23,7 @@ import { Pool, type Running } from './pool.js'
 import { abortable, LoginNeed, Relisting, SingleTimer } from './retries.js'
 import type { LostState, ServerEvent, ServerState } from './server-state.js'
 import { ServerStarter, type StarterOptions } from './start-server.js'
+import { Unreachable } from './unreachable.js'
 
 /** A call waits this long for the pause after a failure. If the pause is longer, the call fails at once. */
 const PATIENCE = 2000
@@ -55,6 +56,8 @@ export class Upstream {
   readonly known: KnownDefinition
   /** Why it is in this state; may be empty. */
   reason = ''
+  /** Address to which it redirects, if that is why it failed. For people: the server chose the text. */
+  movedTo: string | undefined
   /** A failed listing of an earlier program, if the definition is unknown. Then nobody waits long for the server. */
   failedBefore: RecalledFailure | undefined
   /** Number of successful starts. */
@@ -352,6 +355,7 @@ export class Upstream {
       this.starts++
       this.#login.set(false)
       this.#setReason(place, this.review.server ?? '')
+      this.movedTo = undefined
       return opened
     } catch (error) {
       await connection?.close()
@@ -359,6 +363,8 @@ export class Upstream {
       const failure = this.#failures.ofOpening(error, deadline.aborted ? connectTimeout : undefined)
       this.#login.set(failure.kind === 'needs-login')
       this.#setReason(place, failure.message)
+      const { movedTo } = failure.cause instanceof Unreachable ? failure.cause : {}
+      this.movedTo = movedTo === undefined ? undefined : this.#starts.hide(movedTo)
       if (!this.#login.isNeeded) this.#pool.breaker(place).fail()
       if (!this.#login.isNeeded && !this.definition && place.key === this.#home.key)
         this.known.noteFailure(failure.message)

@@ -10,22 +10,22 @@ import { createFinding, type Finding } from './rules.js'
 /** Texts about attacks mention such phrases for good reason. */
 const ABOUT_ATTACKS =
   /\b(?:injections?|jailbreaks?|phishing|red[- ]?team\w*|adversarial|malware|malicious|vulnerabilit\w+|exfiltrat\w+|social engineering|honeypots?|guardrail (?:service|check))\b|注入|インジェクション|инъекци/i
+const set = (list: string) => new Set(list.split(' '))
 /** Words of sentences that report an order instead of giving it. */
-const REPORTS = new Set(
-  'detect detects detecting flag flags flagged block blocks blocked prevent prevents reject rejects rejected refuse refuses scan scans scanning test tests whether attempt attempts attempting attack attacks tells ask asks asking asked look looks try typical sample samples talked instructs orders tries trying claims example examples such like contain contains containing phrase phrases words pattern patterns quote quotes quoted warns warn classify classifies sanitise sanitize sanitises sanitizes filter filters guards protects moderate moderates simulates simulate suspicious pretends says'.split(
-    ' ',
-  ),
+const REPORTS = set(
+  'detect detects detecting flag flags flagged block blocks blocked prevent prevents reject rejects rejected refuse refuses scan scans scanning test tests whether attempt attempts attempting attack attacks tells ask asks asking asked look looks try typical sample samples talked instructs orders tries trying claims example examples such like contain contains containing phrase phrases words pattern patterns quote quotes quoted warns warn classify classifies sanitise sanitize sanitises sanitizes filter filters guards protects moderate moderates simulates simulate suspicious pretends says',
 )
-/** A condition turns an order into advice: "do not tell the user that it is booked before …". */
-const CONDITIONS = new Set(
-  'unless until before if except yet first twice again every each only but instead bis bevor sondern tant avant hasta finche ate tot voordat пока до'.split(
-    ' ',
-  ),
-)
-const NEGATIONS = new Set(
-  "not never don't dont cannot can't won't doesn't without no nicht nie niemals kein keine ne jamais nunca non mai nao niet nooit не никогда".split(
-    ' ',
-  ),
+/**
+ * Makes advice of an order. Tested on `^` if the phrase opens its sentence, the phrase, `|`, the rest. Silence may end (a clause
+ * with subject and verb: "until the payment is confirmed") or concern a detail; instructions may be those of a recipe.
+ */
+const ADVICE: Readonly<Record<string, RegExp>> = {
+  secrecy:
+    /\| (?:(?!(?:and|or|then|so|but|even) )\S+ )*?(?:unless (?:asked|requested) |(?:until|before|(?:unless|if(?! (?:\S+ ){0,3}ask))(?! it is)) (?!any|other|another|every|each|all|further|you (?!have))(?:\S+ ){1,6}?(?:is|are|was|were|has|have|had|did|does|went|asks?|agrees?|(?:confirm|return|finish|complet|succeed|approv)e?s|\S{3,}ed) |(?:hasta|avant|tant|ate|antes) que |finche |(?:bis|bevor|tot|voordat) (?:der|die|das|er|sie|es|de|het|hij|zij|ze) |пока (?:\S+ ){0,3}не )|\| (?:which|what|how|who) .* (?:only|but|just) (?:which|what|how|who) |^\^ without .*\| (?:first |beforehand )?(?:never|do not|don't) /,
+  'override-instructions': /\| (?:in|of|from) (?:the|this|that|a) (?:recipe|manual|readme|leaflet) /,
+}
+const NEGATIONS = set(
+  "not never don't dont cannot can't won't doesn't without no nicht nie niemals kein keine ne jamais nunca non mai nao niet nooit не никогда",
 )
 /** Number of words before a phrase in which a negation cancels it. */
 const REACH = 6
@@ -47,7 +47,7 @@ export function findPhrases(where: string, raw: string): Finding[] {
     // Cancelled phrases of hard families become soft findings, others none.
     if (isCancelled && (match.family.severity === 'soft' || match.isWeak)) continue
     const isHard =
-      match.family.severity === 'hard' && !match.isWeak && !isCancelled && !hasCondition(tokens, match)
+      match.family.severity === 'hard' && !match.isWeak && !isCancelled && !isAdvice(tokens, match)
     if (isHard || !best.has(id)) best.set(id, { severity: isHard ? 'hard' : 'soft', match })
   }
   return families.flatMap(({ id, why }) => {
@@ -77,7 +77,7 @@ function isNegated(tokens: readonly Token[], { start, opensWithNot }: PhraseMatc
 }
 
 /** "Requests that override …" describes requests. */
-const RELATIVE = new Set('that which who'.split(' '))
+const RELATIVE = set('that which who')
 
 /** Does a word before the phrase, in the same sentence, report it? */
 function isReported(tokens: readonly Token[], { start }: PhraseMatch): boolean {
@@ -89,13 +89,11 @@ function isReported(tokens: readonly Token[], { start }: PhraseMatch): boolean {
   return false
 }
 
-function hasCondition(tokens: readonly Token[], { end }: PhraseMatch): boolean {
-  for (let at = end + 1; at <= end + LONGEST_SENTENCE; at++) {
-    const token = tokens[at]
-    if (!token || token.opens) return false
-    if (CONDITIONS.has(token.word)) return true
-  }
-  return false
+function isAdvice(tokens: readonly Token[], { family, start, end }: PhraseMatch): boolean {
+  let sentence = tokens[start]?.opens ? '^ ' : ''
+  for (let at = start; at <= end || (at <= end + LONGEST_SENTENCE && tokens[at]?.opens === false); at++)
+    sentence += `${tokens[at]?.word} ${at === end ? '| ' : ''}`
+  return ADVICE[family.id]?.test(sentence) ?? false
 }
 
 const LONGEST_SENTENCE = 40
