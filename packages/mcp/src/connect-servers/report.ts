@@ -13,7 +13,10 @@ import { chooseAlwaysLoaded, describeServer } from './source-tools.js'
 export interface ServerReport {
   readonly name: string
   readonly state: ServerState
+  /** For people: it may contain a command that approves, which a model must not read. */
   readonly reason: string
+  /** Its entry runs commands that the user has not approved. */
+  readonly isWaiting: boolean
   /** Command or address, without secrets. */
   readonly endpoint: string
   readonly description: string
@@ -61,7 +64,8 @@ export function createReport(upstream: Upstream, trusted: ServerReport['trusted'
   return {
     name: server.name,
     state: upstream.state,
-    reason: upstream.reason,
+    reason: upstream.userReason,
+    isWaiting: upstream.isWaiting,
     endpoint: showEndpoint(server.endpoint, server.secrets),
     description: definition ? describeServer(server, definition) : server.description,
     era: definition?.era,

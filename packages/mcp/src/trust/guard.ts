@@ -6,7 +6,6 @@ import type { ServerConfig } from '../config/server-config.js'
 import { isOffered } from '../config/server-config.js'
 import { markFolderUse, matchPrevious } from '../definition/clean-definition.js'
 import { definitionHash, type ServerDefinition } from '../definition/server-definition.js'
-import { approveCommand } from './lock/compare-first-use.js'
 import { createReview, type Decision, type ServerDecision } from './lock/create-review.js'
 import { type Compared, createExaminations, type ExaminationOptions } from './lock/examinations.js'
 import {
@@ -233,7 +232,7 @@ export function createGuard(options: GuardOptions): Guard {
     waitingCommand(server) {
       if (server.commands.length === 0) return undefined
       if (waitingCommands(server, firstUse.read(server)).length === 0) return undefined
-      return `the entry of ${server.name} runs a command, reads a file or sends an environment variable, and is not in your own config file. Look at it and approve it with: ${approveCommand(server.name)}`
+      return `the entry of ${server.name} runs a command, reads a file or sends an environment variable, and is not in the user's own config file. Only the user decides whether the server may start`
     },
     forget(server) {
       met.delete(server)
