@@ -4,7 +4,6 @@ import type { ServerConfig } from '../config/server-config.js'
 import type { DefinitionCache } from '../definition/cache.js'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
 import type { Guard } from '../trust/guard.js'
-import { approveCommand } from '../trust/lock/compare-first-use.js'
 import type { Review } from '../trust/review.js'
 import type { Caller } from './caller.js'
 import { chooseIdleTimeout, choosePlace, type Place } from './choose-place.js'
@@ -133,19 +132,6 @@ export class Upstream {
 
   get review(): Review {
     return this.known.review
-  }
-
-  /** Its entry runs commands that the user has not approved. */
-  get isWaiting(): boolean {
-    return this.state === 'failed' && this.#options.guard.waitingCommand(this.server) !== undefined
-  }
-
-  /** The reason with the command that approves. For people: a model must not read it. */
-  get userReason(): string {
-    const { name } = this.server
-    return this.isWaiting
-      ? `${this.reason}. Look at it and approve it with: ${approveCommand(name)}`
-      : this.reason
   }
 
   /** Reviews the cached definition in short slices, and uses it. */
@@ -466,7 +452,7 @@ export class Upstream {
     this.#lastState = state
     if (state === 'failed' && !this.#refreshing && !this.#pool.isOpening) this.lookLater()
     // While it is connecting, the reason of the last failure is outdated.
-    const reason = state === 'connecting' ? '' : this.userReason
+    const reason = state === 'connecting' ? '' : this.#options.guard.reasonForUser(this.server, this.reason)
     if (moved) this.#options.emit({ kind: 'server-state', server: this.server.name, state, reason })
     if (moved || isChanged) this.#options.onChange(this)
   }
