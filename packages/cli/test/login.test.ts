@@ -179,7 +179,7 @@ describe('a login', () => {
       { oauth: { clientId: 'known', clientSecret: `\${CLIENT_SECRET}` } },
     )
     const env = { ...place.env, CLIENT_SECRET: client.secret }
-    await toolwell(['approve', 'notes'], { ...place, env })
+    await toolwell(['approve', '--yes', 'notes'], { ...place, env, screen: { output: 100 } })
     const { code, output, errors } = await here(['login', 'notes'], { ...place, env })
     expect({ code, output }).toEqual({ code: 0, output: 'Logged in to notes.\n' })
     for (const secret of remote.secrets) expect(errors).not.toContain(secret)

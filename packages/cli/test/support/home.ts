@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { folderWith, toolwell } from './run.js'
+import { folderWith, type Setting, toolwell } from './run.js'
 
 const program = fileURLToPath(new URL('../../bin/toolwell.mjs', import.meta.url))
 const odd = fileURLToPath(new URL('../../../mcp/test/support/odd-server.mjs', import.meta.url))
@@ -28,6 +28,8 @@ export interface Home {
   readonly home: string
   /** In this process: a second sooner, and the same from the words to the exit code. */
   readonly run: Call
+  /** The same at a terminal without colours, as a person approves. */
+  readonly atTerminal: Call
   /** The built command as a process of its own: for what its streams, its end and its exit are part of. */
   readonly start: Call
 }
@@ -55,11 +57,16 @@ export function homeWith(files: Readonly<Record<string, unknown>>): Home {
     XDG_DATA_HOME: join(home, '.local', 'share'),
     XDG_STATE_HOME: join(home, '.local', 'state'),
   }
+  const call =
+    (screen: NonNullable<Setting['screen']>): Call =>
+    (words, { input = '', env: more = {} } = {}) =>
+      toolwell(words, { folder, input, screen, env: { ...env, ...more }, now: () => performance.now() })
   return {
     folder,
     home,
-    run: (words, { input = '', env: more = {} } = {}) =>
-      toolwell(words, { folder, input, env: { ...env, ...more }, now: () => performance.now() }),
+    run: call({}),
+    atTerminal: (words, { input = '', env: more = {} } = {}) =>
+      call({ output: 1000 })(words, { input, env: { NO_COLOR: '1', ...more } }),
     async start(words, { input = '', env: more = {} } = {}) {
       const child = spawn(process.execPath, [program, ...words], { cwd: folder, env: { ...env, ...more } })
       let output = ''

@@ -21,8 +21,8 @@ export interface Setting {
   readonly folder?: string
   readonly input?: AsyncIterable<Uint8Array> | string
   readonly env?: Terminal['env']
-  /** Which streams are screens, and how wide. */
-  readonly screen?: { readonly output?: number; readonly errors?: number }
+  /** Which streams are screens, and how wide. Standard input follows standard output. */
+  readonly screen?: { readonly input?: boolean; readonly output?: number; readonly errors?: number }
   readonly now?: () => number
   /** Node and the script, where they are elsewhere. */
   readonly program?: Terminal['program']
@@ -56,6 +56,7 @@ export async function toolwell(words: readonly string[], setting: Setting = {}):
   })
   const terminal: Terminal = {
     input: typeof input === 'string' ? bytesOf([input]) : input,
+    isInputTerminal: screen.input ?? screen.output !== undefined,
     output: outputOf('output'),
     errors: outputOf('errors'),
     env,
