@@ -1,6 +1,6 @@
 /** Approving needs a person at a terminal. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { homeWith, misbehaving } from './support/home.js'
@@ -109,3 +109,61 @@ it.runIf(process.platform === 'linux' && existsSync('/usr/bin/script'))(
   },
   60_000,
 )
+
+describe('the config of an untrusted folder', () => {
+  const VERBS = [
+    ['search', 'echo'],
+    ['inspect'],
+    ['doctor'],
+    ['lock'],
+    ['lock', '--check'],
+    ['approve', '--json'],
+    ['approve', '--read-only', '--json'],
+    ['login', 'odd'],
+  ]
+  /** A home with a server that leaves a file when it starts. */
+  function cloned() {
+    const start = `require('fs').writeFileSync('started', '')`
+    const home = homeWith({
+      'toolwell.json': { mcpServers: { odd: { command: process.execPath, args: ['-e', start] } } },
+    })
+    return { ...home, hasStarted: () => existsSync(join(home.folder, 'started')) }
+  }
+
+  it('starts nothing without a terminal, in any verb, and says so', async () => {
+    const { run, start, hasStarted } = cloned()
+    for (const words of VERBS) {
+      const { code, errors } = await run(words, { isUntrusted: true, input: 'y\n' })
+      expect({ words, code }).toEqual({ words, code: 2 })
+      expect(errors).toMatch(/toolwell\.json is not used: you have not trusted it\. .*serve --trust/)
+    }
+    expect((await start(['inspect'], { isUntrusted: true, input: 'y\n' })).code).toBe(2)
+    expect(hasStarted()).toBe(false)
+    await run(['inspect'])
+    expect(hasStarted()).toBe(true)
+  }, 60_000)
+
+  it("does not stop the user's own servers", async () => {
+    const { run, home, hasStarted } = cloned()
+    mkdirSync(join(home, '.config/toolwell'), { recursive: true })
+    writeFileSync(join(home, '.config/toolwell/toolwell.json'), JSON.stringify(serving('Echoes.')))
+    const { code, output, errors } = await run(['search', 'echo'], { isUntrusted: true })
+    expect({ code, errors }).toEqual({ code: 0, errors: expect.stringContaining('is not used') })
+    expect(output).toContain('echo')
+    expect(hasStarted()).toBe(false)
+  }, 60_000)
+
+  it('is asked about at a terminal, until the answer or the file changes', async () => {
+    const { atTerminal, folder, hasStarted } = cloned()
+    const ask = (input: string) => atTerminal(['inspect'], { isUntrusted: true, input })
+    const refused = await ask('n\n')
+    expect(refused.output).toMatch(/odd: .*-e[\s\S]*Start them\? \[y\/N\]/)
+    expect((await ask('y\n')).output).not.toContain('Start them?')
+    expect(hasStarted()).toBe(false)
+    const file = join(folder, 'toolwell.json')
+    writeFileSync(file, `${readFileSync(file, 'utf8')}\n`)
+    expect((await ask('y\n')).output).toContain('Start them?')
+    expect(hasStarted()).toBe(true)
+    expect((await ask('')).output).not.toContain('Start them?')
+  }, 60_000)
+})

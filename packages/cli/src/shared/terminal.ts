@@ -45,9 +45,11 @@ export function isInteractive({ output, errors }: Terminal): boolean {
   return output.isTerminal && errors.isTerminal
 }
 
+export const hasPerson = ({ isInputTerminal, output }: Terminal) => isInputTerminal && output.isTerminal
+
 /** Throws unless a person can answer. An agent with a shell must not approve; no flag or variable changes that. */
-export function requireTerminal({ isInputTerminal, output }: Terminal): void {
-  if (isInputTerminal && output.isTerminal) return
+export function requireTerminal(terminal: Terminal): void {
+  if (hasPerson(terminal)) return
   throw new Problem(
     'Approving needs a terminal, so that a person decides. Nothing was changed.',
     'Run this command in a terminal. Automation commits toolwell.lock instead.',

@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { folderWith, type Setting, toolwell } from './run.js'
+import { folderWith, type Setting, toolwell, trustFolder } from './run.js'
 
 const program = fileURLToPath(new URL('../../bin/toolwell.mjs', import.meta.url))
 const odd = fileURLToPath(new URL('../../../mcp/test/support/odd-server.mjs', import.meta.url))
@@ -19,7 +19,7 @@ export interface Outcome {
 
 type Call = (
   words: readonly string[],
-  options?: { input?: string; env?: Record<string, string> },
+  options?: { input?: string; env?: Record<string, string>; isUntrusted?: true },
 ) => Promise<Outcome>
 
 export interface Home {
@@ -59,15 +59,16 @@ export function homeWith(files: Readonly<Record<string, unknown>>): Home {
   }
   const call =
     (screen: NonNullable<Setting['screen']>): Call =>
-    (words, { input = '', env: more = {} } = {}) =>
-      toolwell(words, { folder, input, screen, env: { ...env, ...more }, now: () => performance.now() })
+    (words, { env: more = {}, ...rest } = {}) =>
+      toolwell(words, { folder, screen, env: { ...env, ...more }, now: () => performance.now(), ...rest })
   return {
     folder,
     home,
     run: call({}),
-    atTerminal: (words, { input = '', env: more = {} } = {}) =>
-      call({ output: 1000 })(words, { input, env: { NO_COLOR: '1', ...more } }),
-    async start(words, { input = '', env: more = {} } = {}) {
+    atTerminal: (words, { env: more = {}, ...rest } = {}) =>
+      call({ output: 1000, errors: 1000 })(words, { env: { NO_COLOR: '1', ...more }, ...rest }),
+    async start(words, { input = '', env: more = {}, isUntrusted } = {}) {
+      if (!isUntrusted) trustFolder(words, folder, env)
       const child = spawn(process.execPath, [program, ...words], { cwd: folder, env: { ...env, ...more } })
       let output = ''
       let errors = ''
