@@ -1,4 +1,5 @@
 /** Connects the command to the process: streams, signals, exit code. */
+import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
 import { runToolwell } from './command.js'
 import { currentFolder } from './serve/run-stdio.js'
@@ -60,6 +61,7 @@ process.exitCode = await runToolwell(
     get input() {
       return process.stdin
     },
+    isInputTerminal: isatty(0),
     output: createOutput(process.stdout),
     errors: createOutput(process.stderr),
     env: process.env,

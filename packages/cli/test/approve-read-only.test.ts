@@ -38,7 +38,8 @@ function withServer(more: object = {}) {
   const entry = { ...misbehaving({ toolsFrom: list }), trust: 'follow', ...more }
   const config = join(home.folder, 'toolwell.json')
   writeFileSync(config, JSON.stringify({ mcpServers: { files: entry } }))
-  const approve = (...words: string[]) => home.run(['approve', '--read-only', ...words, '--config', config])
+  const approve = (...words: string[]) =>
+    home.atTerminal(['approve', '--read-only', ...words, '--config', config])
   const open = async () => {
     // The gateway is told of the same file.
     const serving = home.start(['serve', '--config', config, '--port', '0'])

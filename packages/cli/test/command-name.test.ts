@@ -63,9 +63,15 @@ it('stands in the answers of every verb that names another one', async () => {
     ...{ PATH: process.env.PATH, HOME: home, XDG_DATA_HOME: join(home, 'data') },
     ...{ XDG_CONFIG_HOME: join(home, 'config'), XDG_CACHE_HOME: join(home, 'cache') },
     XDG_STATE_HOME: join(home, 'state'),
+    NO_COLOR: '1',
   }
   const run = async (...words: string[]) => {
-    const { output, errors } = await toolwell(words, { folder, env, name: 'npx tw' })
+    const { output, errors } = await toolwell(words, {
+      folder,
+      env,
+      name: 'npx tw',
+      screen: { output: 1000 },
+    })
     return output + errors
   }
   expect(await run('approve', '--read-only')).toContain('with: npx tw approve --read-only SERVER/TOOL\n')

@@ -265,7 +265,8 @@ describe('what goes wrong where JSON was asked for', () => {
       XDG_DATA_HOME: join(folder, 'data'),
       XDG_STATE_HOME: join(folder, 'state'),
     }
-    const { code, output, errors } = await toolwell(words, { folder, env })
+    const screen = words.includes('--approve') ? { output: 100 } : {}
+    const { code, output, errors } = await toolwell(words, { folder, env, screen })
     expect(code).toBe(2)
     const answer = JSON.parse(output)
     expect(answer).toMatchObject({

@@ -7,7 +7,7 @@ import { homeWith, misbehaving } from './support/home.js'
 const tools = [{ name: 'look', description: 'Looks.', inputSchema: { type: 'object' } }]
 
 it('a lock keeps what another config has pinned, and drops it when told to', async () => {
-  const { run, folder } = homeWith({
+  const { run, atTerminal, folder } = homeWith({
     'toolwell.json': { mcpServers: { one: misbehaving({ tools }) } },
     'other.json': { mcpServers: { two: misbehaving({ tools }) } },
     'dead.json': { mcpServers: { dead: { command: 'no-such-program-anywhere' } } },
@@ -26,6 +26,6 @@ it('a lock keeps what another config has pinned, and drops it when told to', asy
     })
   expect(await run(['lock', '--config', 'dead.json'])).toMatchObject({ code: 1 })
   expect(pinned()).toEqual(['one', 'two'])
-  expect(await run(['lock', '--approve', 'two'])).toMatchObject({ code: 0 })
+  expect(await atTerminal(['lock', '--approve', 'two'])).toMatchObject({ code: 0 })
   expect(pinned()).toEqual(['one'])
 })

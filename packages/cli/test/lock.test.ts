@@ -16,7 +16,7 @@ describe('lock', () => {
   it(
     'pins real servers, fits them, and shows what has changed until it is approved',
     async () => {
-      const { run, start, folder } = homeWith({
+      const { run, atTerminal, start, folder } = homeWith({
         'toolwell.json': {
           mcpServers: {
             everything: real('everything'),
@@ -64,11 +64,11 @@ describe('lock', () => {
         quarantined: { echo: expect.stringContaining('differs from toolwell.lock') },
       })
 
-      const approved = await run(['lock', '--approve', 'odd/echo'])
+      const approved = await atTerminal(['lock', '--approve', 'odd/echo'])
       expect(approved).toMatchObject({ code: 0, errors: '' })
       expect(approved.output).toMatch(/\+ Changed\.[\s\S]*Approved as shown/)
       expect(await run(['lock', '--check'])).toMatchObject({ code: 0 })
-      expect((await run(['approve', 'odd/echo'])).output).toContain('was already approved')
+      expect((await atTerminal(['approve', '--yes', 'odd/echo'])).output).toContain('was already approved')
       // It changes back: that is a change too, and its pin stays until somebody takes it.
       rmSync(join(folder, 'CHANGED'))
       const pinned = read(folder)
@@ -77,7 +77,7 @@ describe('lock', () => {
       expect(again.output).toContain('      - Changed.\n      + Does echo.\n')
       expect(again.output).toContain('for approval. Review it, then run: toolwell lock --approve odd/echo')
       expect(read(folder)).toBe(pinned)
-      expect((await run(['lock', '--approve', 'o*/ec*'])).code).toBe(0)
+      expect((await atTerminal(['lock', '--approve', 'o*/ec*'])).code).toBe(0)
       expect(read(folder)).toBe(before)
     },
     WAIT,
@@ -87,7 +87,7 @@ describe('lock', () => {
     'shows every line of what is new, also in the middle of a long text',
     async () => {
       // By a file: what a config holds may be hidden.
-      const { run, folder } = homeWith({
+      const { run, atTerminal, folder } = homeWith({
         'manners.json': { tools: [tool('plain')] },
         'toolwell.json': { mcpServers: { odd: misbehaving({ from: 'manners.json' }) } },
       })
@@ -96,7 +96,9 @@ describe('lock', () => {
       const long = tool('long', lines.with(29, 'A marker in line 30.').join('\n'))
       writeFileSync(join(folder, 'manners.json'), JSON.stringify({ tools: [tool('plain'), long] }))
       expect((await run(['lock', '--check'])).output).toContain('      + A marker in line 30.\n')
-      expect((await run(['approve', 'odd/long'])).output).toContain('      + A marker in line 30.\n')
+      expect((await atTerminal(['approve', '--yes', 'odd/long'])).output).toContain(
+        '      + A marker in line 30.\n',
+      )
     },
     WAIT,
   )
@@ -105,7 +107,7 @@ describe('lock', () => {
     'leaves out what looks poisoned until it is approved, and then keeps it',
     async () => {
       const other = { name: 'sub', description: 'Subtracts.', inputSchema: { type: 'object' } }
-      const { run, folder } = homeWith({
+      const { run, atTerminal, folder } = homeWith({
         'toolwell.json': { mcpServers: { bad: misbehaving({ tools: [poisoned, other] }) } },
       })
       const first = await run(['lock'])
@@ -122,13 +124,13 @@ describe('lock', () => {
       }
       const checked = JSON.parse((await run(['lock', '--check', '--json'])).output)
       expect(checked.locks[0].changes).toMatchObject([change])
-      const refused = await run(['lock', '--approve', 'bad/*'])
+      const refused = await atTerminal(['lock', '--approve', 'bad/*'])
       expect(refused.code).toBe(1)
       expect(refused.output).toContain(
         'bad/add is not approved, because the scan has hard findings. To approve anyway, add --despite-findings.',
       )
       expect(JSON.parse(read(folder)).servers.bad.tools).not.toHaveProperty('add')
-      const approved = await run(['lock', '--approve', 'bad/add', '--despite-findings', '--json'])
+      const approved = await atTerminal(['lock', '--approve', 'bad/add', '--despite-findings', '--json'])
       expect(approved.code).toBe(0)
       expect(JSON.parse(approved.output).locks[0].approved).toMatchObject([change])
       expect(await run(['lock'])).toMatchObject({ code: 0 })
@@ -158,10 +160,10 @@ describe('lock', () => {
   it(
     'begins with everything where one tool is approved and there is no lock',
     async () => {
-      const { run, folder } = homeWith({
+      const { atTerminal, folder } = homeWith({
         'toolwell.json': { mcpServers: { odd: misbehaving({}), bad: misbehaving({ tools: [poisoned] }) } },
       })
-      const { code, output } = await run(['lock', '--approve', 'bad/add', '--despite-findings'])
+      const { code, output } = await atTerminal(['lock', '--approve', 'bad/add', '--despite-findings'])
       expect(code).toBe(0)
       expect(output).toContain('Approved as shown')
       const { servers } = JSON.parse(read(folder))
@@ -173,7 +175,7 @@ describe('lock', () => {
   it(
     'keeps what it holds of a server that cannot be listed, and approves nothing of it',
     async () => {
-      const { run, folder } = homeWith({
+      const { run, atTerminal, folder } = homeWith({
         'toolwell.json': {
           mcpServers: { odd: misbehaving({}), frail: misbehaving({ diesWhile: 'DEAD' }) },
         },
@@ -187,7 +189,7 @@ describe('lock', () => {
       const written = await run(['lock', '--timeout', '120'])
       expect(written.code).toBe(1)
       expect(written.output).toContain('not listed, so its pins stay: frail')
-      const refused = await run(['lock', '--approve', 'frail', '--timeout', '120'])
+      const refused = await atTerminal(['lock', '--approve', 'frail', '--timeout', '120'])
       expect(refused).toMatchObject({ code: 2, output: '' })
       expect(refused.errors).toMatch(/frail could not be listed.*Nothing was changed/)
       expect(read(folder)).toBe(before)
@@ -251,12 +253,12 @@ describe('lock', () => {
   ])(
     'refuses one that is %s, and leaves it as it is',
     async (_, text, message) => {
-      const { run, folder } = homeWith({
+      const { atTerminal, folder } = homeWith({
         'toolwell.json': { mcpServers: { odd: misbehaving({}) } },
         'toolwell.lock': text,
       })
       for (const words of [['lock'], ['lock', '--check'], ['lock', '--approve', 'odd']]) {
-        const { code, output, errors } = await run(words)
+        const { code, output, errors } = await atTerminal(words)
         expect({ code, output }).toEqual({ code: 2, output: '' })
         expect(errors).toMatch(message)
       }
@@ -285,8 +287,8 @@ describe('lock', () => {
   ])(
     'approves nothing that is not there: %s',
     async (target, message) => {
-      const { run, folder } = homeWith({ 'toolwell.json': { mcpServers: { odd: misbehaving({}) } } })
-      const { code, errors } = await run(['lock', '--approve', target])
+      const { atTerminal, folder } = homeWith({ 'toolwell.json': { mcpServers: { odd: misbehaving({}) } } })
+      const { code, errors } = await atTerminal(['lock', '--approve', target])
       expect(code).toBe(2)
       expect(errors).toMatch(message)
       expect(existsSync(join(folder, 'toolwell.lock'))).toBe(false)

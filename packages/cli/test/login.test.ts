@@ -10,7 +10,7 @@ import { browse, type ProtectedOptions, startProtected } from '../../mcp/test/su
 import { startModern } from '../../mcp/test/support/http-servers.js'
 import { eventually } from '../../mcp/test/support/processes.js'
 import { setup } from '../../mcp/test/support/setup.js'
-import { folderWith, toolwell } from './support/run.js'
+import { folderWith, toolwell, trustFolder } from './support/run.js'
 
 const program = fileURLToPath(new URL('../bin/toolwell.mjs', import.meta.url))
 
@@ -34,6 +34,7 @@ function placeOf(url: string, more: object = {}): Place {
 
 /** The program as a process of its own; whatever address it prints is opened by somebody who agrees. */
 async function run(words: readonly string[], { folder, env }: Place) {
+  trustFolder(words, folder, env)
   const child = spawn(process.execPath, [program, ...words], {
     cwd: folder,
     env: { ...process.env, ...env },
@@ -179,7 +180,7 @@ describe('a login', () => {
       { oauth: { clientId: 'known', clientSecret: `\${CLIENT_SECRET}` } },
     )
     const env = { ...place.env, CLIENT_SECRET: client.secret }
-    await toolwell(['approve', 'notes'], { ...place, env })
+    await toolwell(['approve', '--yes', 'notes'], { ...place, env, screen: { output: 100 } })
     const { code, output, errors } = await here(['login', 'notes'], { ...place, env })
     expect({ code, output }).toEqual({ code: 0, output: 'Logged in to notes.\n' })
     for (const secret of remote.secrets) expect(errors).not.toContain(secret)
@@ -232,7 +233,11 @@ describe('words and configs that are wrong', () => {
     [['logout', 'fiels'], 'Unknown server "fiels". Did you mean files?'],
   ])('%j end with 2 and %j', async (words, message) => {
     const folder = folderWith({ 'toolwell.json': local, 'broken.json': { mcpServers: { broken: {} } } })
-    const env = { XDG_DATA_HOME: join(folder, 'data'), XDG_CONFIG_HOME: join(folder, 'config') }
+    const env = {
+      XDG_DATA_HOME: join(folder, 'data'),
+      XDG_CONFIG_HOME: join(folder, 'config'),
+      XDG_STATE_HOME: join(folder, 'state'),
+    }
     const { code, output, errors } = await toolwell(words, { folder, env })
     expect({ code, output }).toEqual({ code: 2, output: '' })
     expect(errors).toContain(message)

@@ -36,7 +36,7 @@ function filesIn(folder: string): string[] {
 
 /** Runs the verbs; gives what leaked into their output and into the files they left. */
 async function leaksOf(
-  { run, folder }: Home,
+  { run, atTerminal, folder }: Home,
   calls: readonly string[][],
   planted: readonly Planted[],
   configs: readonly string[],
@@ -44,7 +44,8 @@ async function leaksOf(
   const found: string[] = []
   const windows = windowsOf(planted)
   for (const words of calls) {
-    const { output, errors } = await run(words)
+    const isApproving = words[0] === 'approve' || words.includes('--approve')
+    const { output, errors } = await (isApproving ? atTerminal : run)(words)
     expect(output + errors).not.toBe('')
     found.push(...leaksIn(output + errors, windows).map((leak) => `${words.join(' ')}: ${leak}`))
   }
@@ -74,7 +75,7 @@ const VERBS = [
   ['search', 'tell', '--json'],
   ['search', 'started with', '--why', 'tell'],
   ['learn', 'status'],
-  ['approve', '*'],
+  ['approve', '--yes', '*'],
   ['lock', '--approve', '*'],
   ['doctor', '--json'],
 ]
@@ -87,7 +88,7 @@ const TALKATIVE = [
   ['lock'],
   ['lock', '--check', '--json'],
   ['search', 'tell', '--json'],
-  ['approve', '*'],
+  ['approve', '--yes', '*'],
   ['doctor', '--json'],
 ]
 

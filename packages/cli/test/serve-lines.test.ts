@@ -67,7 +67,7 @@ async function serving(files: Readonly<Record<string, unknown>>, name = 'toolwel
     return response.text()
   }
   const status = async () => (await toolwell(['status'], { folder, env })).output
-  const trust = () => toolwell(['serve', '--trust', 'project'], { folder, env })
+  const trust = () => toolwell(['serve', '--trust', 'project'], { folder, env, screen: { output: 100 } })
   return { folder, said, url, call, status, trust }
 }
 

@@ -17,7 +17,9 @@ function place(files: Readonly<Record<string, unknown>> = { 'toolwell.json': CON
     XDG_CACHE_HOME: join(folder, 'cache'),
     XDG_DATA_HOME: join(folder, 'data'),
   }
-  return { folder, run: (...words: string[]) => toolwell(words, { folder, env }), env }
+  const run = (...words: string[]) =>
+    toolwell(words, { folder, env, ...(words.includes('--trust') ? { screen: { output: 100 } } : {}) })
+  return { folder, run, env }
 }
 
 describe('serve', () => {

@@ -2,12 +2,6 @@
 
 export const READ_NAME = 'tool_read'
 
-/** Commands for the user. */
-interface Approval {
-  readonly look: string
-  readonly approve: string
-}
-
 export const prompts = {
   /** Describes the server to the model. */
   instructions: ({ loader, bridge }: { readonly loader: string; readonly bridge: string }): string =>
@@ -22,19 +16,17 @@ export const prompts = {
   /** Follows a search answer. */
   readable: ({ names }: { readonly names: readonly string[] }): string =>
     `Approved as read-only, so ${READ_NAME} may call ${names.length === 1 ? 'it' : 'them'}: ${names.join(', ')}.`,
-  /** State of a quarantined tool. `look` reviews everything quarantined, `approve` approves this tool. */
-  quarantined: ({ state, look, approve }: { readonly state: string } & Approval): string =>
-    `${state} (its definition has changed or looks harmful; the user can look at it with \`${look}\` and approve it with \`${approve}\`)`,
+  /** State of a quarantined tool. Contains no command that approves: an agent with a shell would run it. */
+  quarantined: ({ state }: { readonly state: string }): string =>
+    `${state} (its definition is new, has changed or looks harmful; only the user decides whether it may be used)`,
+  /** State of a server whose entry runs commands that the user has not approved. */
+  entryWaits: ({ state }: { readonly state: string }): string =>
+    `${state} (its entry in the config runs a command, reads a file or sends an environment variable; only the user decides whether it may start)`,
   /** Part of a search answer if quarantined tools may match. */
-  toolsQuarantined: ({
-    count,
-    source,
-    look,
-    approve,
-  }: { readonly count: number; readonly source: string } & Approval): string =>
+  toolsQuarantined: ({ count, source }: { readonly count: number; readonly source: string }): string =>
     count === 1
-      ? `A tool of ${source} that may fit is held back, because its definition has changed or looks harmful. The user can look at it with \`${look}\` and approve it with \`${approve}\`.`
-      : `${count} tools of ${source} that may fit are held back, because their definitions have changed or look harmful. The user can look at them with \`${look}\` and approve them with \`${approve}\`.`,
+      ? `A tool of ${source} that may fit is quarantined, because its definition is new, has changed or looks harmful. Only the user decides whether it may be used.`
+      : `${count} tools of ${source} that may fit are quarantined, because their definitions are new, have changed or look harmful. Only the user decides whether they may be used.`,
   /** Why a result is not shown. */
   tooDeep: 'the result cannot be passed on: it is nested too deeply',
   /** State of a server whose config entry is wrong. */

@@ -155,7 +155,7 @@ describe('a folder that no gateway has seen, met by one that has just been start
     await elsewhere.list()
     expect(await elsewhere.text('tool_search', { query: 'read' })).not.toContain('EVILWORDS')
     expect(await elsewhere.text('tool_call', { name: 'odd__read', arguments: {} })).toContain(
-      'toolwell approve',
+      'only the user decides',
     )
     const [serverSet] = (await second.gateway.inspect()).serverSets
     expect(serverSet?.servers).toMatchObject([{ starts: 0, quarantined: { read: expect.any(String) } }])
@@ -227,7 +227,7 @@ describe('a server that names its folder', () => {
     for (const folder of [one, two]) {
       const client = await openClient(kind, `${url}/mcp`, inFolder(folder))
       expect(await client.text('tool_call', { name: 'odd__read', arguments: {} })).toContain(
-        'toolwell approve',
+        'only the user decides',
       )
       expect(await client.text('tool_search', { query: 'read files' })).not.toContain('EVILWORDS')
     }

@@ -209,11 +209,14 @@ describe('a lock beside the config', () => {
     expect(await model.search('does echo')).not.toContain('odd__echo')
     await expect(run.text('odd', 'echo')).rejects.toMatchObject({
       kind: 'quarantined',
-      message: expect.stringContaining('toolwell approve odd/echo'),
+      message: expect.stringMatching(/^echo of odd is quarantined: .* Only the user decides/),
     })
     rmSync(changesWhile)
     await run.servers.refresh('odd')
-    await expect(run.text('odd', 'echo')).rejects.toThrow(/changed and changed back/)
+    await expect(run.text('odd', 'echo')).rejects.toMatchObject({ kind: 'quarantined' })
+    expect(run.report('odd').quarantined.get('echo')).toMatch(
+      /changed and changed back.* toolwell approve odd\/echo/,
+    )
     expect(readFileSync(log, 'utf8')).not.toContain('call echo')
     // The lock is looked at again: someone has decided.
     run.servers.reviewAgain()
@@ -289,7 +292,10 @@ describe('a lock beside the config', () => {
     await run.servers.refresh('odd')
     rmSync(changesWhile)
     await run.servers.refresh('odd')
-    await expect(run.text('odd', 'echo')).rejects.toThrow(/changed and changed back/)
+    await expect(run.text('odd', 'echo')).rejects.toMatchObject({ kind: 'quarantined' })
+    expect(run.report('odd').quarantined.get('echo')).toMatch(
+      /changed and changed back.* toolwell approve odd\/echo/,
+    )
     await writeLock(lock, approve(readLock(lock) as never, [listed(run)], 'odd/echo'))
     expect(await run.text('odd', 'echo', { a: 2 })).toBe('{"a":2}')
   })
@@ -428,7 +434,7 @@ describe('without a lock', () => {
     expect(third.report('odd').quarantined.size).toBe(0)
     await expect(third.text('odd', 'echo', { a: 1 })).rejects.toMatchObject({
       kind: 'quarantined',
-      message: expect.stringContaining('toolwell approve odd/echo'),
+      message: expect.stringMatching(/^echo of odd is quarantined: .* Only the user decides/),
     })
     expect(await third.text('odd', 'write', { a: 1 })).toBe('{"a":1}')
     // The next program starts from the changed list.

@@ -1,4 +1,4 @@
-/** Shows changes that wait for approval, asks about each, and approves. Without a terminal, it approves the named ones. */
+/** Shows changes that wait for approval, asks about each, and approves. */
 import { matchesGlob } from '@toolwell/core/internal'
 import { approveCommands, showEndpoint } from '@toolwell/mcp/internal'
 import { type LockChange, visible } from '@toolwell/mcp/lock'
@@ -16,7 +16,7 @@ import { plural } from '../shared/layout.js'
 import { readLines } from '../shared/read-lines.js'
 import { findWaitingCommands, type WaitingCommand } from '../shared/servers/server-facts.js'
 import type { OpenServers } from '../shared/servers/with-servers.js'
-import { isInteractive, painter, type Terminal } from '../shared/terminal.js'
+import { painter, type Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
 
 export interface ApproveOptions {
@@ -43,8 +43,7 @@ export async function runApprove(
     const named = commands.filter(({ server }) => targets.some((target) => matchesGlob(target, server.name)))
     const others = targets.filter((target) => !named.some(({ server }) => matchesGlob(target, server.name)))
     const meant = selectPending(pending, others, groups.groups)
-    const isAsked = isInteractive(terminal) && !isSure && !isJson
-    if (isAsked && meant.length + named.length > 0)
+    if (!isSure && !isJson && meant.length + named.length > 0)
       return ask({ open, groups, pending: meant, commands: named, mayBe, targets }, terminal)
     const taken = meant.filter(mayBe)
     const left = meant.filter((each) => !mayBe(each))
@@ -94,7 +93,7 @@ interface Question {
   readonly targets: readonly string[]
 }
 
-/** Shows one diff after the other and asks. In a pipe it only shows them. */
+/** Shows one diff after the other and asks. */
 async function ask(
   { open, groups, pending, commands, mayBe, targets }: Question,
   terminal: Terminal,
@@ -114,7 +113,7 @@ async function ask(
     await output.write('No changes wait for approval.\n')
     return 0
   }
-  const taken = await askAbout(items, isInteractive(terminal), terminal)
+  const taken = await askAbout(items, terminal)
   for (const { command } of taken) if (command) allowCommands(open, command)
   const left = items.length - taken.length
   await approvePending(
@@ -140,18 +139,14 @@ interface Item {
 }
 
 /** Shows each item and returns those that the user approved. */
-async function askAbout(
-  items: readonly Item[],
-  isAsked: boolean,
-  { input, output }: Terminal,
-): Promise<Item[]> {
+async function askAbout(items: readonly Item[], { input, output }: Terminal): Promise<Item[]> {
   const answers = readLines(input, 'standard input')
   const taken: Item[] = []
   let isAll = false
   for (const item of items) {
     await output.write(`${item.text}\n\n`)
     if (item.refusal !== undefined) await output.write(`${item.refusal}\n`)
-    if (!isAsked || item.refusal !== undefined) continue
+    if (item.refusal !== undefined) continue
     let word: string = isAll ? 'y' : ''
     while (!/^(?:y|yes|n|no|a|all|q|quit)$/.test(word)) {
       await output.write(`Approve ${visible(item.name)}? [y/n/all/quit] `)

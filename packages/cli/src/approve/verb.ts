@@ -1,6 +1,7 @@
 /** `toolwell approve`: shows changes of servers, one diff after the other, and asks. */
 import { usageProblem } from '../shared/problem.js'
 import { despiteFindings, readTimeout, serverFlags } from '../shared/servers/flags.js'
+import { requireTerminal } from '../shared/terminal.js'
 import { defineVerb } from '../shared/verb.js'
 
 export const approve = defineVerb({
@@ -24,7 +25,8 @@ export const approve = defineVerb({
     timeout: serverFlags.timeout,
   },
   notes: [
-    'Starts and lists every server, and compares it with toolwell.lock. Without a lock, it compares with the first definitions\nit saw. On a terminal it shows each change and asks: y approves it, n skips it, all approves it and the rest, quit stops.\nGive names to see only those changes; * matches any characters. Without a terminal, the named changes are approved.\nDefinitions with hard findings need --despite-findings. Running programs notice an approval within a second.',
+    'Starts and lists every server, and compares it with toolwell.lock. Without a lock, it compares with the first definitions\nit saw. On a terminal it shows each change and asks: y approves it, n skips it, all approves it and the rest, quit stops.\nGive names to see only those changes; * matches any characters. Definitions with hard findings need --despite-findings.\nRunning programs notice an approval within a second.',
+    'Approving needs a terminal, so that a person decides; automation commits toolwell.lock instead. Without a terminal, only\n--json without names (a list) and --revoke work.',
     'With --read-only and no names, it lists every tool and whether its server calls it read-only. A full name approves that\ntool. A server or a pattern approves only tools that their server calls read-only. If a tool changes, approve it again.',
   ],
   examples: [
@@ -39,7 +41,7 @@ export const approve = defineVerb({
   exits: {
     0: 'No change waits for approval, or the named ones were approved.',
     1: 'A change still waits, or was not approved because of findings.',
-    2: 'Wrong flags or names, no config, or an unreadable or unwritable file.',
+    2: 'Wrong flags or names, no terminal, no config, or an unreadable or unwritable file.',
   },
   async run(flags, terminal) {
     const timeout = readTimeout(flags.timeout)
@@ -60,6 +62,8 @@ export const approve = defineVerb({
         `${isSure ? '--yes' : '--despite-findings'} and --read-only cannot be combined.`,
         'Remove one of them.',
       )
+    // A list approves nothing, and revoking is always safe.
+    if (!(isJson && flags._.length === 0) && !isRevoking) requireTerminal(terminal)
     const { withServers } = await import('../shared/servers/with-servers.js')
     if (isReadOnly) {
       const { runReadOnly } = await import('./run-read-only.js')

@@ -2,6 +2,7 @@
 import { everyValue } from '../shared/flags.js'
 import { usageProblem } from '../shared/problem.js'
 import { despiteFindings, readTimeout, serverFlags } from '../shared/servers/flags.js'
+import { requireTerminal } from '../shared/terminal.js'
 import { defineVerb } from '../shared/verb.js'
 
 export const lock = defineVerb({
@@ -27,7 +28,7 @@ export const lock = defineVerb({
     timeout: serverFlags.timeout,
   },
   notes: [
-    'toolwell.lock is in the folder of the config file. Starts and lists every server. Adds new definitions to the lock, but\nkeeps pins of changed or removed ones until you approve the change. With a lock, tools that it does not contain can be\nneither found nor called.',
+    'toolwell.lock is in the folder of the config file. Starts and lists every server. Adds new definitions to the lock, but\nkeeps pins of changed or removed ones until you approve the change. With a lock, tools that it does not contain can be\nneither found nor called. Approving needs a terminal, so that a person decides.',
   ],
   examples: [
     { line: 'toolwell lock', about: 'create or extend toolwell.lock, and show changes' },
@@ -38,7 +39,7 @@ export const lock = defineVerb({
   exits: {
     0: 'The lock was written and no change waits. With --check: every existing lock matches.',
     1: 'A definition differs or was excluded, or a server could not be listed.',
-    2: 'Wrong flags, no config, or an unreadable or unwritable lock. Nothing was changed.',
+    2: 'Wrong flags, no terminal for --approve, no config, or an unreadable or unwritable lock. Nothing was changed.',
   },
   async run(flags, terminal) {
     const { check, config } = flags
@@ -47,6 +48,7 @@ export const lock = defineVerb({
     if ((approve.length > 0 || approveAll) && check)
       throw usageProblem('--check and --approve cannot be combined.', 'Remove one of them.')
     const timeout = readTimeout(flags.timeout)
+    if (approve.length > 0 || approveAll) requireTerminal(terminal)
     const isJson = flags.json === true
     const isDespiteFindings = flags['despite-findings'] === true
     const { withServers } = await import('../shared/servers/with-servers.js')

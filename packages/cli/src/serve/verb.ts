@@ -2,6 +2,7 @@
 import { folderFlag, gatewayFolder } from '../shared/gateway.js'
 import { usageProblem } from '../shared/problem.js'
 import { serverFlags } from '../shared/servers/flags.js'
+import { requireTerminal } from '../shared/terminal.js'
 import { defineVerb } from '../shared/verb.js'
 
 export const serve = defineVerb({
@@ -45,7 +46,7 @@ export const serve = defineVerb({
   },
   notes: [
     'HTTP clients use http://127.0.0.1:PORT/mcp (three tools: search, read, call), /mcp/all (every tool) or /mcp/PROFILE,\nwith the header "Authorization: Bearer TOKEN". Print the token with `toolwell token`. Stdio clients start\n`toolwell serve --stdio` and need no token.',
-    'Your own config applies to every client. The toolwell.json of a project applies to clients in that folder after you\ntrust it with --trust, so a cloned repository cannot start servers by itself.',
+    'Your own config applies to every client. The toolwell.json of a project applies to clients in that folder after you\ntrust it with --trust, so a cloned repository cannot start servers by itself. That needs a terminal.',
     'Without a config the gateway has no servers. Create a config with `toolwell connect`. A server starts when one of its\ntools is called for the first time. The gateway reloads a changed config. Each user has one gateway. If a stdio client\nstarted it, it stops ten minutes after the last client.',
   ],
   examples: [
@@ -65,6 +66,7 @@ export const serve = defineVerb({
     const { stdio, all, profile, port, config } = flags
     const folder = gatewayFolder(flags.folder, terminal)
     if (flags.trust !== undefined) {
+      requireTerminal(terminal)
       const { runTrust } = await import('./run-serve.js')
       return runTrust(flags.trust, folder, terminal)
     }

@@ -1,4 +1,5 @@
 /** The process as verbs see it: streams, environment and clock. Tests pass their own. */
+import { Problem } from './problem.js'
 import { readLines } from './read-lines.js'
 
 export interface Output {
@@ -11,6 +12,7 @@ export interface Output {
 
 export interface Terminal {
   readonly input: AsyncIterable<Uint8Array>
+  readonly isInputTerminal: boolean
   readonly output: Output
   readonly errors: Output
   readonly env: Readonly<Record<string, string | undefined>>
@@ -41,6 +43,18 @@ export function painter(output: Output, env: Terminal['env']): Paint {
 
 export function isInteractive({ output, errors }: Terminal): boolean {
   return output.isTerminal && errors.isTerminal
+}
+
+export const hasPerson = ({ isInputTerminal, output }: Terminal) => isInputTerminal && output.isTerminal
+
+/** Throws unless a person can answer. An agent with a shell must not approve; no flag or variable changes that. */
+export function requireTerminal(terminal: Terminal): void {
+  if (hasPerson(terminal)) return
+  throw new Problem(
+    'Approving needs a terminal, so that a person decides. Nothing was changed.',
+    'Run this command in a terminal. Automation commits toolwell.lock instead.',
+    { reason: 'no-terminal' },
+  )
 }
 
 /** Asks a yes/no question on a terminal. In a pipe it asks nothing and returns false. */

@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { folderWith, toolwell } from './run.js'
+import { folderWith, type Setting, toolwell, trustFolder } from './run.js'
 
 const program = fileURLToPath(new URL('../../bin/toolwell.mjs', import.meta.url))
 const odd = fileURLToPath(new URL('../../../mcp/test/support/odd-server.mjs', import.meta.url))
@@ -19,7 +19,7 @@ export interface Outcome {
 
 type Call = (
   words: readonly string[],
-  options?: { input?: string; env?: Record<string, string> },
+  options?: { input?: string; env?: Record<string, string>; isUntrusted?: true },
 ) => Promise<Outcome>
 
 export interface Home {
@@ -28,6 +28,8 @@ export interface Home {
   readonly home: string
   /** In this process: a second sooner, and the same from the words to the exit code. */
   readonly run: Call
+  /** The same at a terminal without colours, as a person approves. */
+  readonly atTerminal: Call
   /** The built command as a process of its own: for what its streams, its end and its exit are part of. */
   readonly start: Call
 }
@@ -55,12 +57,18 @@ export function homeWith(files: Readonly<Record<string, unknown>>): Home {
     XDG_DATA_HOME: join(home, '.local', 'share'),
     XDG_STATE_HOME: join(home, '.local', 'state'),
   }
+  const call =
+    (screen: NonNullable<Setting['screen']>): Call =>
+    (words, { env: more = {}, ...rest } = {}) =>
+      toolwell(words, { folder, screen, env: { ...env, ...more }, now: () => performance.now(), ...rest })
   return {
     folder,
     home,
-    run: (words, { input = '', env: more = {} } = {}) =>
-      toolwell(words, { folder, input, env: { ...env, ...more }, now: () => performance.now() }),
-    async start(words, { input = '', env: more = {} } = {}) {
+    run: call({}),
+    atTerminal: (words, { env: more = {}, ...rest } = {}) =>
+      call({ output: 1000, errors: 1000 })(words, { env: { NO_COLOR: '1', ...more }, ...rest }),
+    async start(words, { input = '', env: more = {}, isUntrusted } = {}) {
+      if (!isUntrusted) trustFolder(words, folder, env)
       const child = spawn(process.execPath, [program, ...words], { cwd: folder, env: { ...env, ...more } })
       let output = ''
       let errors = ''

@@ -1,8 +1,9 @@
 /** Runs the command in this process, with streams that keep what was written and files that are gone after the test. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { defaultTrustFolder, trustedProjects } from '@toolwell/mcp/internal'
 import { onTestFinished } from 'vitest'
 import { runToolwell } from '../../src/command.js'
 import { type Output, OutputClosed, type Terminal } from '../../src/shared/terminal.js'
@@ -21,8 +22,8 @@ export interface Setting {
   readonly folder?: string
   readonly input?: AsyncIterable<Uint8Array> | string
   readonly env?: Terminal['env']
-  /** Which streams are screens, and how wide. */
-  readonly screen?: { readonly output?: number; readonly errors?: number }
+  /** Which streams are screens, and how wide. Standard input follows standard output. */
+  readonly screen?: { readonly input?: boolean; readonly output?: number; readonly errors?: number }
   readonly now?: () => number
   /** Node and the script, where they are elsewhere. */
   readonly program?: Terminal['program']
@@ -30,6 +31,8 @@ export interface Setting {
   readonly name?: string
   /** The reader of standard output goes away after this many pieces. */
   readonly closesAfter?: number
+  /** The user has not trusted the toolwell.json of the folder. */
+  readonly isUntrusted?: true
   readonly verbs?: readonly Verb[]
   readonly version?: string
   /** Sees each piece of standard output as it is written. */
@@ -56,6 +59,7 @@ export async function toolwell(words: readonly string[], setting: Setting = {}):
   })
   const terminal: Terminal = {
     input: typeof input === 'string' ? bytesOf([input]) : input,
+    isInputTerminal: screen.input ?? screen.output !== undefined,
     output: outputOf('output'),
     errors: outputOf('errors'),
     env,
@@ -64,12 +68,20 @@ export async function toolwell(words: readonly string[], setting: Setting = {}):
     name: setting.name ?? 'toolwell',
     now,
   }
+  if (!setting.isUntrusted) trustFolder(words, folder, env)
   const { verbs, version } = setting
   const code = await runToolwell(words, terminal, {
     ...(verbs ? { verbs } : {}),
     ...(version ? { version } : {}),
   })
   return { code, ...texts }
+}
+
+/** Trusts the current toolwell.json of a folder for verbs that use it, but never in the folders of the real user. */
+export function trustFolder([verb = '']: readonly string[], folder: string, env: Terminal['env']): void {
+  const path = join(folder, 'toolwell.json')
+  const isUsing = ['search', 'inspect', 'doctor', 'lock', 'approve', 'login', 'logout'].includes(verb)
+  if (isUsing && env.XDG_STATE_HOME && existsSync(path)) trustedProjects(defaultTrustFolder(env)).add(path)
 }
 
 export async function* bytesOf(texts: Iterable<string>): AsyncGenerator<Uint8Array> {

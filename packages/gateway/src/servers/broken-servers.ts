@@ -2,7 +2,7 @@
 import type { Toolwell } from '@toolwell/core'
 import { firstLine, quote } from '@toolwell/core/internal'
 import { type Config, type ConfigProblem, describeProblem, type ServerReport } from '@toolwell/mcp'
-import { approval, configFlag } from '../bridge/commands.js'
+import { configFlag } from '../bridge/commands.js'
 import { prompts } from '../prompts.js'
 
 /** A problem in the current config. */
@@ -73,43 +73,24 @@ function createAdvice(
 export interface ExplainOptions {
   readonly catalogue: Toolwell['catalogue']
   readonly report: (server: string) => ServerReport | undefined
-  /** The file that a command about a server needs as `--config`. */
-  readonly configFile: (server: string) => string | undefined
-  /** The command in lines for the user to paste. */
-  readonly command: string
 }
 
-/** Adds the reason and the user's next step to a state. `name` is a tool, or a server in quotes. */
+/** Adds the reason to a state. `name` is a tool, or a server in quotes. */
 export function explainUnavailable(
   name: string,
   state: string,
-  { catalogue, report, configFile, command }: ExplainOptions,
+  { catalogue, report }: ExplainOptions,
 ): string {
-  if (state !== 'quarantined' && state !== 'failed') return state
+  if (state === 'quarantined') return prompts.quarantined({ state })
+  if (state !== 'failed') return state
   const found = catalogue.resolve(name, () => true)
   const entry = found.kind === 'found' ? found.entry : undefined
   const source = entry?.source ?? findSource(name, catalogue)
   const about = source === undefined ? undefined : report(source)
   if (source === undefined || !about) return state
+  if (about.isWaiting) return prompts.entryWaits({ state })
   // The reason may contain output of the server, so it is quoted. Secrets are already removed.
-  if (state === 'failed') return about.reason === '' ? state : `${state} (${quote(about.reason, 300)})`
-  const { name: tool = '' } = entry?.tool ?? {}
-  // Any other name may contain a sentence meant for the model.
-  const isNamed = about.quarantined.has(tool) && /^[\w.@-]+$/.test(tool)
-  return prompts.quarantined({
-    state,
-    ...approval(isNamed ? `${source}/${tool}` : source, configFile(source), command),
-  })
-}
-
-/** `quoted` is the server name as core quotes it. */
-export function announceQuarantined(
-  quoted: string,
-  count: number,
-  { catalogue, configFile, command }: Omit<ExplainOptions, 'report'>,
-): string {
-  const source = findSource(quoted, catalogue) ?? ''
-  return prompts.toolsQuarantined({ source: quoted, count, ...approval(source, configFile(source), command) })
+  return about.reason === '' ? state : `${state} (${quote(about.reason, 300)})`
 }
 
 function findSource(name: string, { sources }: Toolwell['catalogue']): string | undefined {

@@ -24,8 +24,8 @@ import {
   selectByProfile,
 } from '@toolwell/mcp/internal'
 import { COMMAND } from '../bridge/commands.js'
+import { prompts } from '../prompts.js'
 import {
-  announceQuarantined,
   createBrokenServers,
   explainUnavailable,
   OWN_SOURCE,
@@ -108,13 +108,11 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
         unavailable: ({ name, state }) => defaultPrompts.unavailable({ name, state: explain(name, state) }),
         searchUnavailable: ({ asked, state }) =>
           defaultPrompts.searchUnavailable({ asked, state: explain(asked, state) }),
-        searchQuarantined: ({ source, count }) =>
-          announceQuarantined(source, count, { catalogue, configFile, command }),
+        searchQuarantined: prompts.toolsQuarantined,
       },
     },
   })
-  const explain = (name: string, state: string) =>
-    explainUnavailable(name, state, { catalogue, report, configFile, command })
+  const explain = (name: string, state: string) => explainUnavailable(name, state, { catalogue, report })
   const { catalogue } = well
   let config = load()
   let known = byName(config.servers)

@@ -193,7 +193,7 @@ export function connectWithSharedProcesses(
   return {
     inspect() {
       fleet.lookAgain()
-      return fleet.upstreams.map((upstream) => createReport(upstream, guard.trustedBy(upstream.server.name)))
+      return fleet.upstreams.map((upstream) => createReport(upstream, guard))
     },
     definition: (server) => fleet.find(server).definition,
     async call(server, tool, input, callOptions = {}) {

@@ -5,6 +5,7 @@ import type { ServerConfig } from '../config/server-config.js'
 import { isOffered } from '../config/server-config.js'
 import type { ServerDefinition, UnusableEntry } from '../definition/server-definition.js'
 import type { ServerWarning } from '../definition/warning.js'
+import type { Guard } from '../trust/guard.js'
 import type { ReviewFinding } from '../trust/review.js'
 import type { ServerState } from '../upstream/server-state.js'
 import type { Upstream } from '../upstream/upstream.js'
@@ -13,9 +14,12 @@ import { chooseAlwaysLoaded, describeServer } from './source-tools.js'
 export interface ServerReport {
   readonly name: string
   readonly state: ServerState
+  /** For people: it may contain a command that approves, which a model must not read. */
   readonly reason: string
   /** Address to which the server redirects, if that is why it failed. Not for models: the server chose it. */
   readonly movedTo?: string | undefined
+  /** Its entry runs commands that the user has not approved. */
+  readonly isWaiting: boolean
   /** Command or address, without secrets. */
   readonly endpoint: string
   readonly description: string
@@ -55,15 +59,20 @@ export interface RunningServer {
   readonly busy: number
 }
 
-export function createReport(upstream: Upstream, trusted: ServerReport['trusted']): ServerReport {
+export function createReport(
+  upstream: Upstream,
+  { trustedBy, reasonForUser }: Pick<Guard, 'trustedBy' | 'reasonForUser'>,
+): ServerReport {
   const { server, definition, review } = upstream
+  const reason = reasonForUser(server, upstream.reason)
   const denied = deniedIn(server, definition)
   const tools = new Set(definition?.tools.map(({ name }) => name).filter((name) => !denied.has(name)))
   const { info } = definition ?? {}
   return {
     name: server.name,
     state: upstream.state,
-    reason: upstream.reason,
+    reason,
+    isWaiting: reason !== upstream.reason,
     movedTo: upstream.movedTo,
     endpoint: showEndpoint(server.endpoint, server.secrets),
     description: definition ? describeServer(server, definition) : server.description,
@@ -76,7 +85,7 @@ export function createReport(upstream: Upstream, trusted: ServerReport['trusted'
     quarantined: review.quarantined,
     findings: review.findings,
     warnings: review.warnings ?? [],
-    trusted,
+    trusted: trustedBy(server.name),
     starts: upstream.starts,
     pids: upstream.running.flatMap(({ connection }) => connection.pid ?? []),
     workspace: server.workspace.need,

@@ -61,6 +61,8 @@ export interface Guard {
   recognise(server: ServerConfig, definition: ServerDefinition, folder: string): ServerDefinition
   /** Why references of the entry may not be run, read or sent yet. Undefined if they may. */
   waitingCommand(server: ServerConfig): string | undefined
+  /** Adds the command that approves to the reason of `waitingCommand`. For people: a model must not read it. */
+  reasonForUser(server: ServerConfig, reason: string): string
   /** Did its lock or record change since the review? Checks the file. */
   isStale(server: ServerConfig): boolean
   /** Removes a server and its names. */
@@ -178,6 +180,12 @@ export function createGuard(options: GuardOptions): Guard {
     return toReview(decision)
   }
 
+  const waitingCommand = (server: ServerConfig): string | undefined => {
+    if (server.commands.length === 0) return undefined
+    if (waitingCommands(server, firstUse.read(server)).length === 0) return undefined
+    return `the entry of ${server.name} runs a command, reads a file or sends an environment variable, and is not in the user's own config file. Only the user decides whether the server may start`
+  }
+
   return {
     register(server, definition, notes) {
       const listed = listedOf(server, definition)
@@ -230,11 +238,11 @@ export function createGuard(options: GuardOptions): Guard {
         }),
       })
     },
-    waitingCommand(server) {
-      if (server.commands.length === 0) return undefined
-      if (waitingCommands(server, firstUse.read(server)).length === 0) return undefined
-      return `the entry of ${server.name} runs a command, reads a file or sends an environment variable, and is not in your own config file. Look at it and approve it with: ${approveCommand(server.name)}`
-    },
+    waitingCommand,
+    reasonForUser: (server, reason) =>
+      reason !== '' && reason === waitingCommand(server)
+        ? `${reason}. Look at it and approve it with: ${approveCommand(server.name)}`
+        : reason,
     forget(server) {
       met.delete(server)
       by.delete(server)

@@ -222,11 +222,13 @@ export function findUsableTool(
 ): McpTool {
   const { review } = known
   if (!server.enabled) throw failures.make('disabled', `${server.name} is disabled in the config`)
-  if (review.server !== undefined)
-    throw failures.make('quarantined', `${server.name} is quarantined: ${review.server}`)
-  const why = review.quarantined.get(name)
-  if (why !== undefined)
-    throw failures.make('quarantined', `${name} of ${server.name} is quarantined: ${why}`)
+  // A model may read this message, so it lacks the reason of the review, which has a command that approves.
+  const what = review.server !== undefined ? server.name : `${name} of ${server.name}`
+  if (review.server !== undefined || review.quarantined.has(name))
+    throw failures.make(
+      'quarantined',
+      `${what} is quarantined: its definition is new, has changed or looks harmful. Only the user decides whether it may be used`,
+    )
   const tool = known.tool(name)
   if (tool) return tool
   // Not listed yet: the listing will show if there is such a tool.

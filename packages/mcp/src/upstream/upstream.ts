@@ -458,7 +458,7 @@ export class Upstream {
     this.#lastState = state
     if (state === 'failed' && !this.#refreshing && !this.#pool.isOpening) this.lookLater()
     // While it is connecting, the reason of the last failure is outdated.
-    const reason = state === 'connecting' ? '' : this.reason
+    const reason = state === 'connecting' ? '' : this.#options.guard.reasonForUser(this.server, this.reason)
     if (moved) this.#options.emit({ kind: 'server-state', server: this.server.name, state, reason })
     if (moved || isChanged) this.#options.onChange(this)
   }

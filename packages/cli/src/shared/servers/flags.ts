@@ -6,7 +6,7 @@ export const serverFlags = {
     type: 'string',
     valueHint: 'FILE',
     description:
-      'The config: toolwell.json, or the config of another client. Default: your toolwell.json and the one of this folder.',
+      'The config: toolwell.json, or the config of another client. Default: your toolwell.json and the one of this folder, if you trust it.',
   },
   profile: {
     type: 'string',

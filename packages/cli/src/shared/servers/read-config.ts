@@ -1,17 +1,21 @@
-/** Loads the config for a verb: the file of `--config`, or the user's toolwell.json and the one of the folder. */
+/** Loads the config for a verb: the file of `--config`, or the user's toolwell.json and the trusted one of the folder. */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { dropUndefined, matchesGlob, nearest } from '@toolwell/core/internal'
 import {
   type Config,
+  type ConfigFile,
   type ConfigProblem,
   defaultConfigFiles,
   describeProblem,
   loadConfig,
   type ServerConfig,
 } from '@toolwell/mcp'
+import { defaultTrustFolder, showEndpoint, trustedProjects } from '@toolwell/mcp/internal'
+import { visible } from '@toolwell/mcp/lock'
+import { untrustedLine } from '../gateway.js'
 import { Problem } from '../problem.js'
-import type { Terminal } from '../terminal.js'
+import { askYes, hasPerson, isInteractive, type Terminal } from '../terminal.js'
 import { withCommandName } from '../this-command.js'
 
 /** Common configs of other clients. They are only suggested: using them would start their servers. */
@@ -32,15 +36,18 @@ export async function readConfig(
   { isQuiet = false, showsRefused = false, profile }: ReadOptions = {},
 ): Promise<Config> {
   const { folder, env, errors, name } = terminal
-  const files = file === undefined ? defaultConfigFiles(folder, env) : [{ path: resolve(folder, file) }]
+  const files = file === undefined ? await findConfigFiles(terminal) : [{ path: resolve(folder, file) }]
+  const isSkipped = file === undefined && files.length < defaultConfigFiles(folder, env).length
   const config = loadConfig({ files, env, workspaceFolder: folder, ...dropUndefined({ profile }) })
   const near = NEAR.find((each) => existsSync(join(folder, each)))
   if (config.files.length === 0 && file === undefined)
     throw new Problem(
-      `No config found. Looked for ${files.map(({ path }) => path).join(' and ')}.`,
-      near === undefined
-        ? `Name one with --config FILE, or create one with: ${name} import`
-        : `Use ${near} with --config ${near}, or import its servers with: ${name} import`,
+      `No ${isSkipped ? 'trusted ' : ''}config found. Looked for ${files.map(({ path }) => path).join(' and ')}.`,
+      isSkipped
+        ? `Create your own with: ${name} import`
+        : near === undefined
+          ? `Name one with --config FILE, or create one with: ${name} import`
+          : `Use ${near} with --config ${near}, or import its servers with: ${name} import`,
       { reason: 'no-config' },
     )
   const lines = config.problems.map(describeProblem)
@@ -58,6 +65,34 @@ export async function readConfig(
   for (const problem of isQuiet ? [] : config.problems)
     await errors.write(`${withCommandName(problemLine(problem), name)}\n`)
   return config
+}
+
+/**
+ * Returns the user's config and the one of the folder, if the user trusts its content. Asks on a terminal; otherwise it skips the
+ * file and says so, because a cloned folder must not start programs.
+ */
+async function findConfigFiles(terminal: Terminal): Promise<ConfigFile[]> {
+  const { folder, env, errors, output, name } = terminal
+  const all = defaultConfigFiles(folder, env)
+  const [own, project] = all
+  const trusted = trustedProjects(defaultTrustFolder(env))
+  const found = project && project.path !== own?.path ? trusted.read(project.path) : undefined
+  if (!own || !project || !found) return all
+  const used = [own, { ...project, text: found.text }]
+  if (found.isTrusted) return used
+  if (found.isTrusted === undefined && hasPerson(terminal) && isInteractive(terminal)) {
+    const { servers } = loadConfig({ files: [used[1] as ConfigFile], env, workspaceFolder: folder })
+    const lines = servers.map(
+      (each) => `  ${visible(`${each.name}: ${showEndpoint(each.endpoint, each.secrets)}`)}\n`,
+    )
+    await output.write(`${visible(project.path)} has these servers:\n${lines.join('')}`)
+    const isTrusted = await askYes('Its author decides what they do. Start them?', terminal)
+    trusted.remember(found, isTrusted)
+    if (isTrusted) return used
+  }
+  const hints = { name, at: '', hasChanged: () => found.hasChanged }
+  await errors.write(`${untrustedLine({ folder, file: project.path }, hints)}\n`)
+  return [own]
 }
 
 /** Returns the first problem of each server whose entry is unusable, ordered by name. */
