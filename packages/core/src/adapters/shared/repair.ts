@@ -35,14 +35,14 @@ export function repairHistory(
   callable: ReadonlySet<string>,
   prompts: Prompts,
   warn: Warn,
-  traits: Pick<WireTraits, 'answersAnywhere' | 'wordlessSearches'> = {},
+  traits: Pick<WireTraits, 'answersAnywhere' | 'wordlessSearches' | 'thinking'> = {},
   endOf?: EndOf,
 ): readonly Placed[] {
-  const { answersAnywhere, wordlessSearches = false } = traits
+  const { answersAnywhere } = traits
   const ordered = repairOrder(placed, prompts, warn, answersAnywhere, endOf)
   const isNative = view.delivery === 'native'
   const referred = isNative ? ordered.map((item) => repairReferences(item, view)) : ordered
-  return repairNames(referred, view, callable, prompts, warn, wordlessSearches)
+  return repairNames(referred, view, callable, prompts, warn, traits)
 }
 
 /**
@@ -158,11 +158,11 @@ function repairNames(
   declared: ReadonlySet<string>,
   prompts: Prompts,
   warn: Warn,
-  wordlessSearches: boolean,
+  { wordlessSearches = false, thinking }: Pick<WireTraits, 'wordlessSearches' | 'thinking'>,
 ): Placed[] {
   const told = new Map<string, UnitCall>()
   const guessed = new Map<string, string>()
-  const searched = new Set<string>()
+  const carried = new Set<string>()
   let pending: { readonly text: string; readonly anchor: string }[] = []
   const output: Placed[] = []
   const tell = () => {
@@ -183,13 +183,14 @@ function repairNames(
     if (unit.kind === 'answer' && call) {
       told.delete(unit.callId)
       guessed.delete(unit.callId)
-      const sentence = prompts.toldCall({
+      const isCarried = carried.delete(unit.callId)
+      const sentence = prompts[isCarried ? 'carriedCall' : 'toldCall']({
         name: safeJson(call.name),
         input: safeJson(argumentsText(call)),
         answer: safeJson(unit.text),
       })
       const text = prompts.frame({ body: sentence })
-      if (searched.delete(unit.callId)) {
+      if (isCarried) {
         output.push({ ...item, unit: { kind: 'answer', callId: unit.callId, text } })
         continue
       }
@@ -206,6 +207,7 @@ function repairNames(
       continue
     }
     const kept: UnitCall[] = []
+    const undeclared: UnitCall[] = []
     for (const [position, each] of unit.calls.entries()) {
       const resolved = view.resolvedCalls.get(item.calls[position] ?? '')
       const isMeant = (name: string) => callable.has(name) || (wordlessSearches && hidden.has(name))
@@ -227,21 +229,27 @@ function repairNames(
         kept.push(createSearch(each.id, resolved.wireName, view))
       } else {
         told.set(each.id, each)
+        undeclared.push(each)
         warn(
           'call-undeclared',
           `rewrote a call of ${safeJson(each.name)} as text, because the name is not declared on this request`,
         )
-        // A model repeats what it reads that it did. So it reads a search for the name, not a sentence about a call.
-        if (view.loader === undefined || !callable.has(view.loader) || wordlessSearches) continue
-        searched.add(each.id)
-        kept.push(createSearch(each.id, each.name, view))
       }
     }
-    // The result follows as text. The model's own message must not describe it, or the model would repeat that. If
-    // tools are added after the previous unit, the text must not join that unit, so a message of the model comes
-    // between.
+    // Inside a tool loop, a message of the user would end the loop: templates drop reasoning, and thinking is lost. There,
+    // the search tool carries the call as text.
+    const isInLoop = output.at(-1)?.unit.kind !== 'user' || unit.more || thinking?.holds(unit)
+    const carries = view.loader !== undefined && callable.has(view.loader) && !wordlessSearches
+    if (kept.length === 0 && isInLoop && carries)
+      for (const each of undeclared) {
+        carried.add(each.id)
+        kept.push(carryCall(each, view))
+      }
+    // The call and its result follow as text of the user. The model's own message must not describe them, or the model
+    // would repeat that. If the previous unit is a result, which was sent, or tools are added after it, the text must
+    // not join it, so a message of the model comes between.
     const isAddedTo = isResult(output.at(-1)) || changes.has(placed[index - 1]?.anchor ?? '')
-    const said = unit.text === '' && wordlessSearches && isAddedTo ? prompts.noReply() : unit.text
+    const said = unit.text === '' && kept.length === 0 && isAddedTo ? prompts.noReply() : unit.text
     if (said !== '' || kept.length > 0 || unit.more)
       output.push({ ...item, unit: { ...unit, text: said, calls: kept, repaired: true } })
   }
@@ -297,10 +305,21 @@ function keepSpelling({ native, ...call }: UnitCall, was: UnitCall): UnitCall {
 
 /** Writes a correct guess of a tool name as the search that finds the tool. */
 function createSearch(id: string, name: string, view: SurfaceView): UnitCall {
-  const schema = view.tools.find((tool) => tool.name === view.loader)?.inputSchema ?? {}
-  const [parameter = 'query'] = (Array.isArray(schema.required) ? schema.required : []) as string[]
+  const parameter = findLoaderParameter(view)
   const query = parameter === 'name' ? name : `select:${quoteName(name)}`
   return { id, name: view.loader ?? '', input: { value: { [parameter]: query } } }
+}
+
+/** Writes a call that cannot be declared as text in a call of the search tool. Its answer says so. */
+function carryCall(call: UnitCall, view: SurfaceView): UnitCall {
+  const text = `call of ${quoteName(call.name)}`
+  return { id: call.id, name: view.loader ?? '', input: { value: { [findLoaderParameter(view)]: text } } }
+}
+
+function findLoaderParameter(view: SurfaceView): string {
+  const schema = view.tools.find((tool) => tool.name === view.loader)?.inputSchema ?? {}
+  const [parameter = 'query'] = (Array.isArray(schema.required) ? schema.required : []) as string[]
+  return parameter
 }
 
 /** Whether the reply at this index found the tool: by a guess, or by a search in the same reply. */
