@@ -586,7 +586,7 @@ describe('what only this wire has', () => {
       },
       {
         role: 'user',
-        parts: [{ text: expect.stringContaining('was answered: "{\\"b\\":[2]}"') }],
+        parts: [{ text: expect.stringContaining('was answered:\n> {"b":[2]}') }],
       },
     ])
   })

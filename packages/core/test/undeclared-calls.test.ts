@@ -46,7 +46,7 @@ describe('a refused call of a hidden tool', () => {
     await host.ask('Go.')
     const third = host.requests[2]?.raw
     expect(third).toMatch(
-      /This was a call of .*git__log.* not a search\. It was answered: |An earlier call of .*git__log/,
+      /This was a call of .*git__log.* not a search\. It was answered:|An earlier call of .*git__log/,
     )
     expect(third).not.toMatch(/query\\*": ?\\*"select:/)
     expect(host.requests.some(({ violation }) => violation)).toBe(false)
@@ -74,4 +74,31 @@ describe('a call of an unknown tool', () => {
       )
     },
   )
+})
+
+describe('a wrong guess of the arguments of a hidden tool', () => {
+  const strict = tool('wipe', {
+    source: 'git',
+    inputSchema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+  })
+  const guesses = harnesses.flatMap((harness) =>
+    harness.deliveries.map((delivery) => ({ harness, wire: harness.name, delivery })),
+  )
+
+  it.each(guesses)('shows the schema readably: $wire, $delivery', async ({ harness, delivery }) => {
+    const host = await harness.open({ tools: [tool('own'), strict], mode: 'on', delivery }, [
+      { calls: [{ name: 'own', arguments: { value: 'x' } }] },
+      { calls: [{ name: 'git__wipe', arguments: { file: 'y' } }] },
+      { text: 'Done.' },
+    ])
+    await host.ask('Go.')
+    const texts: string[] = []
+    JSON.parse(host.requests[2]?.raw ?? '', (_, value) => {
+      if (typeof value === 'string') texts.push(value)
+      return value
+    })
+    const shown = texts.find((text) => text.includes('"required":["path"]'))
+    expect(shown).toContain('{"name":"git__wipe"')
+    expect(shown?.includes('"load"')).toBe(delivery === 'bridge')
+  })
 })

@@ -380,7 +380,7 @@ export function isFramed(text: string, prompts: Prompts): boolean {
 const PLACE = '\u0000'
 
 /** A whole definition on one line, exactly as the wire carries it. */
-function definitionLine(entry: Entry, context: Context): string {
+export function definitionLine(entry: Entry, context: Context): string {
   return `- ${safeJson(context.definition(entry))}`
 }
 

@@ -5,7 +5,7 @@
 
 import { isRecord } from '../../base/data.js'
 import { shortHash } from '../../base/hash.js'
-import { quote, safeJson } from '../../base/text.js'
+import { quote, quoteLines, safeJson } from '../../base/text.js'
 import type { Insert } from '../../ledger/fold.js'
 import { quoteName } from '../../search/quote-name.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
@@ -187,7 +187,7 @@ function repairNames(
       const sentence = prompts[isCarried ? 'carriedCall' : 'toldCall']({
         name: safeJson(call.name),
         input: safeJson(argumentsText(call)),
-        answer: safeJson(unit.text),
+        answer: quoteLines(unit.text),
       })
       const text = prompts.frame({ body: sentence })
       if (isCarried) {
