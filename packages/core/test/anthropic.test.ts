@@ -575,12 +575,13 @@ describe('messages of the host', () => {
     expect(types(parts.messages[3])).toEqual(['text'])
     await accept(parts)
 
-    // The same where there is a search tool: the model made no search.
-    const kept = await begin(messages, { delivery: 'append' }, {}, { thinking: 'keep' })
-    expect(types(kept.parts.messages[1])).toEqual(['thinking', 'tool_use'])
-    expect(kept.parts.messages).toHaveLength(4)
-    expect(JSON.stringify(kept.parts.messages[3])).toContain('An earlier call of \\"gone\\"')
-    await accept(kept.parts)
+    // Where there is a search tool, it carries the call as text, so that the tool loop goes on.
+    const searched = await begin(messages, { delivery: 'append' }, {}, { thinking: 'keep' })
+    expect(types(searched.parts.messages[1])).toEqual(['thinking', 'tool_use', 'tool_use'])
+    const search = { type: 'tool_use', id: 'c', name: 'tool_search', input: { query: 'call of gone' } }
+    expect(searched.parts.messages[3]?.content).toEqual([thinking, search])
+    expect(JSON.stringify(searched.parts.messages[4])).toContain('An earlier call of \\"gone\\"')
+    await accept(searched.parts)
   })
 
   it('get an answer to a call that was interrupted, within the turn of the others', async () => {

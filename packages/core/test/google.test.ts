@@ -582,11 +582,23 @@ describe('what only this wire has', () => {
     expect(host.body().contents.slice(1, 3)).toEqual([
       {
         role: 'model',
-        parts: [thought, { text: 'Wait.' }],
+        parts: [
+          thought,
+          { text: 'Wait.' },
+          { ...gone, functionCall: { id: 'a', name: 'tool_search', args: { query: 'call of gone' } } },
+        ],
       },
       {
         role: 'user',
-        parts: [{ text: expect.stringContaining('was answered:\n> {"b":[2]}') }],
+        parts: [
+          {
+            functionResponse: {
+              id: 'a',
+              name: 'tool_search',
+              response: { result: expect.stringContaining('answered:\n> {"b":[2]}') },
+            },
+          },
+        ],
       },
     ])
   })

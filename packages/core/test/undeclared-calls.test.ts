@@ -45,9 +45,7 @@ describe('a refused call of a hidden tool', () => {
     ])
     await host.ask('Go.')
     const third = host.requests[2]?.raw
-    expect(third).toMatch(
-      /This was a call of .*git__log.* not a search\. It was answered:|An earlier call of .*git__log/,
-    )
+    expect(third).toMatch(/An earlier call of .*git__log/)
     expect(third).not.toMatch(/query\\*": ?\\*"select:/)
     expect(host.requests.some(({ violation }) => violation)).toBe(false)
     // The text must not change the result before it.

@@ -207,8 +207,6 @@ export interface Prompts {
   noReply(): string
   /** Text in place of a call whose tool this request does not declare. All three values are quoted. */
   toldCall(facts: { readonly name: string; readonly input: string; readonly answer: string }): string
-  /** The same, if the search tool carries the call. */
-  carriedCall(facts: { readonly name: string; readonly input: string; readonly answer: string }): string
   /** Text in place of a result whose call is missing. Both values are quoted. */
   toldAnswer(facts: { readonly callId: string; readonly answer: string }): string
   /** Replaces images, files and other content that cannot move to this provider. */
@@ -379,8 +377,6 @@ export const defaultPrompts: Prompts = {
       : 'This call was interrupted; it is unknown whether it ran.',
   noReply: () => '(no reply)',
   toldCall: ({ name, input, answer }) => `An earlier call of ${name} with ${input} was answered:\n${answer}`,
-  carriedCall: ({ name, input, answer }) =>
-    `This was a call of ${name} with ${input}, not a search. It was answered:\n${answer}`,
   toldAnswer: ({ callId, answer }) =>
     `An earlier call that is no longer in this conversation (id ${callId}) was answered: ${answer}`,
   leftBehind: ({ kinds }) => `[Sent to another provider and not available here: ${kinds.join(', ')}]`,

@@ -35,14 +35,14 @@ export function repairHistory(
   callable: ReadonlySet<string>,
   prompts: Prompts,
   warn: Warn,
-  traits: Pick<WireTraits, 'answersAnywhere' | 'wordlessSearches' | 'thinking'> = {},
+  traits: Pick<WireTraits, 'answersAnywhere' | 'wordlessSearches'> = {},
   endOf?: EndOf,
 ): readonly Placed[] {
-  const { answersAnywhere } = traits
+  const { answersAnywhere, wordlessSearches = false } = traits
   const ordered = repairOrder(placed, prompts, warn, answersAnywhere, endOf)
   const isNative = view.delivery === 'native'
   const referred = isNative ? ordered.map((item) => repairReferences(item, view)) : ordered
-  return repairNames(referred, view, callable, prompts, warn, traits)
+  return repairNames(referred, view, callable, prompts, warn, wordlessSearches)
 }
 
 /**
@@ -158,7 +158,7 @@ function repairNames(
   declared: ReadonlySet<string>,
   prompts: Prompts,
   warn: Warn,
-  { wordlessSearches = false, thinking }: Pick<WireTraits, 'wordlessSearches' | 'thinking'>,
+  wordlessSearches: boolean,
 ): Placed[] {
   const told = new Map<string, UnitCall>()
   const guessed = new Map<string, string>()
@@ -183,14 +183,13 @@ function repairNames(
     if (unit.kind === 'answer' && call) {
       told.delete(unit.callId)
       guessed.delete(unit.callId)
-      const isCarried = carried.delete(unit.callId)
-      const sentence = prompts[isCarried ? 'carriedCall' : 'toldCall']({
+      const sentence = prompts.toldCall({
         name: safeJson(call.name),
         input: safeJson(argumentsText(call)),
         answer: quoteLines(unit.text),
       })
       const text = prompts.frame({ body: sentence })
-      if (isCarried) {
+      if (carried.delete(unit.callId)) {
         output.push({ ...item, unit: { kind: 'answer', callId: unit.callId, text } })
         continue
       }
@@ -207,7 +206,6 @@ function repairNames(
       continue
     }
     const kept: UnitCall[] = []
-    const undeclared: UnitCall[] = []
     for (const [position, each] of unit.calls.entries()) {
       const resolved = view.resolvedCalls.get(item.calls[position] ?? '')
       const isMeant = (name: string) => callable.has(name) || (wordlessSearches && hidden.has(name))
@@ -229,22 +227,16 @@ function repairNames(
         kept.push(createSearch(each.id, resolved.wireName, view))
       } else {
         told.set(each.id, each)
-        undeclared.push(each)
         warn(
           'call-undeclared',
           `rewrote a call of ${safeJson(each.name)} as text, because the name is not declared on this request`,
         )
-      }
-    }
-    // Inside a tool loop, a message of the user would end the loop: templates drop reasoning, and thinking is lost. There,
-    // the search tool carries the call as text.
-    const isInLoop = output.at(-1)?.unit.kind !== 'user' || unit.more || thinking?.holds(unit)
-    const carries = view.loader !== undefined && callable.has(view.loader) && !wordlessSearches
-    if (kept.length === 0 && isInLoop && carries)
-      for (const each of undeclared) {
+        // A message of the user would end the tool loop, so the search tool carries the call as text.
+        if (view.loader === undefined || !callable.has(view.loader) || wordlessSearches) continue
         carried.add(each.id)
         kept.push(carryCall(each, view))
       }
+    }
     // The call and its result follow as text of the user. The model's own message must not describe them, or the model
     // would repeat that. If the previous unit is a result, which was sent, or tools are added after it, the text must
     // not join it, so a message of the model comes between.
