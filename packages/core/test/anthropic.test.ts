@@ -575,10 +575,10 @@ describe('messages of the host', () => {
     expect(types(parts.messages[3])).toEqual(['text'])
     await accept(parts)
 
-    // Where there is a search, the call becomes one for its name: that is what the model should do again.
+    // Where there is a search tool, it carries the call as text, so that the tool loop goes on.
     const searched = await begin(messages, { delivery: 'append' }, {}, { thinking: 'keep' })
     expect(types(searched.parts.messages[1])).toEqual(['thinking', 'tool_use', 'tool_use'])
-    const search = { type: 'tool_use', id: 'c', name: 'tool_search', input: { query: 'select:gone' } }
+    const search = { type: 'tool_use', id: 'c', name: 'tool_search', input: { query: 'call of gone' } }
     expect(searched.parts.messages[3]?.content).toEqual([thinking, search])
     expect(JSON.stringify(searched.parts.messages[4])).toContain('An earlier call of \\"gone\\"')
     await accept(searched.parts)

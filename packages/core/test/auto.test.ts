@@ -108,7 +108,7 @@ describe('auto', () => {
       const conversation = await open({ tools: own, mode })
       expect((await openaiChat(conversation).begin(user)).view.tools.length).toBeGreaterThanOrEqual(93)
       expect(conversation.inspect().because).toMatch(
-        /^nothing is deferred: own tools are eager, unless they are given with defer: true or by setSource/,
+        /^nothing is deferred: own tools are eager, unless the option is defer: 'all', or they are given with defer: true or by setSource/,
       )
     },
   )

@@ -197,7 +197,7 @@ describe('how tools are sent', () => {
   it('says that nothing is deferred where only own tools are there', async () => {
     const { lines, well } = await printed({ tools: [tool('a')], mode: 'on' })
     expect(refrozen(lines)).toMatch(
-      /openai-chat: bridge \(nothing is deferred: own tools are eager, unless they are given with defer: true or by setSource; bridge: /,
+      /openai-chat: bridge \(nothing is deferred: own tools are eager, unless the option is defer: 'all', or they are given with defer: true or by setSource; bridge: /,
     )
     expect(well.report()).toContain('nothing deferred (bridge)')
   })

@@ -585,7 +585,7 @@ describe('what only this wire has', () => {
         parts: [
           thought,
           { text: 'Wait.' },
-          { ...gone, functionCall: { id: 'a', name: 'tool_search', args: { query: 'select:gone' } } },
+          { ...gone, functionCall: { id: 'a', name: 'tool_search', args: { query: 'call of gone' } } },
         ],
       },
       {
@@ -595,7 +595,7 @@ describe('what only this wire has', () => {
             functionResponse: {
               id: 'a',
               name: 'tool_search',
-              response: { result: expect.stringContaining('was answered: "{\\"b\\":[2]}"') },
+              response: { result: expect.stringContaining('answered:\n> {"b":[2]}') },
             },
           },
         ],

@@ -158,7 +158,7 @@ it('says that own tools are more than a request takes, and what to do', async ()
   const { parts, warnings } = await begin(names.map((name) => tool(name)))
   expect(parts.tools).toHaveLength(129)
   const text =
-    'this request declares 129 tools, but a request on this wire may have at most 128: defer some with defer: true or setSource, so that search finds them'
+    "this request declares 129 tools, but a request on this wire may have at most 128: defer some with defer: true, setSource or the option defer: 'all', so that search finds them"
   expect(warnings).toEqual([{ code: 'too-many-tools', text }])
   expect(lines).toContain(`"a" · warning (too-many-tools): ${text}`)
   const deferred = names.map((name) => tool(name, { defer: true }))

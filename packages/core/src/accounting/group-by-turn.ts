@@ -134,6 +134,7 @@ function summariseState(state: LedgerState) {
   return {
     mode: state.frozen?.mode ?? ('undecided' as const),
     because: explainMode(state),
+    ownTokens: state.frozen?.ownTokens,
     delivery: state.frozen?.delivery,
     wire: state.frozen?.wire,
     searchHistory: state.calls.searchHistory,

@@ -37,6 +37,8 @@ export interface Inspection {
   readonly suspended: Readonly<Record<string, string>>
   /** Why Toolwell chose this mode and delivery. Also set if nothing was decided although tools were called or requests were sent. */
   readonly because: string | undefined
+  /** Tokens of own tools that are eager only by default, if deferring them would pay: see the option `defer`. */
+  readonly ownTokens: number | undefined
   /** Deliveries that did not work here, and why. They are not used when the prefix is frozen again. */
   readonly withheld: Readonly<Record<string, string>>
   /** Number of calls by each alias, deprecated or not. */
@@ -87,6 +89,7 @@ export function inspect(
     protectedToolNames: on && state.frozen?.delivery !== 'eager' ? [context.settings.searchTool.name] : [],
     suspended: Object.fromEntries(state.tools.suspended),
     because: explainMode(state) ?? (state.frozen ? undefined : unseen),
+    ownTokens: state.frozen?.ownTokens,
     withheld: Object.fromEntries(state.freezing.withheld),
     aliasUses: Object.fromEntries(state.calls.aliasUses),
     pendingCalls: [...state.calls.pending.values()],

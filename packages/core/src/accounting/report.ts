@@ -9,12 +9,12 @@ import { formatCount, formatTokens } from './measurement.js'
 /** The parts of an inspection that the report reads. */
 type Reported = Pick<
   Inspection,
-  'accounting' | 'mode' | 'because' | 'delivery' | 'wire' | 'searchHistory' | 'loadedLazyTools'
+  'accounting' | 'mode' | 'because' | 'ownTokens' | 'delivery' | 'wire' | 'searchHistory' | 'loadedLazyTools'
 >
 
 export function formatReport(
   id: string,
-  { accounting, mode, because, delivery, wire, searchHistory, loadedLazyTools }: Reported,
+  { accounting, mode, because, ownTokens, delivery, wire, searchHistory, loadedLazyTools }: Reported,
   /** The number of deferred tools, and whether no tool is sent at all. */
   { deferred, isEmpty }: { readonly deferred: number; readonly isEmpty: boolean },
 ): string {
@@ -35,6 +35,10 @@ export function formatReport(
   } else if (measured > 0)
     lines.push(
       `  input tokens: ${formatTokens(actual)}, all to search or guess; the saving shows once the model calls a tool or answers`,
+    )
+  if (ownTokens !== undefined)
+    lines.push(
+      `  own tools: ${formatTokens(ownTokens)} tokens of every request, eager by default; createToolwell({ defer: 'all' }) defers them`,
     )
   if (measured < requests)
     lines.push(

@@ -51,3 +51,12 @@ export class ToolwellError extends Error {
     return typeof value === 'object' && value !== null && brand in value
   }
 }
+
+/** `instanceof` for any thrown value. A Proxy can throw when it is asked. */
+export function isInstance<T>(value: unknown, type: abstract new (...given: never[]) => T): value is T {
+  try {
+    return value instanceof type
+  } catch {
+    return false
+  }
+}

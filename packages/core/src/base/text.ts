@@ -86,6 +86,15 @@ export function safeJson(value: unknown): string {
   return (JSON.stringify(value) ?? 'null').replace(/[<>]/g, escaped).replace(INVISIBLE, escaped)
 }
 
+/** Quotes untrusted text so that it stays readable: each line begins with `> `, and `<`, `>` and invisible characters are escaped. */
+export function quoteLines(text: string): string {
+  const safe = text.toWellFormed().replace(/[<>]/g, escaped).replace(INVISIBLE, escaped)
+  return safe
+    .split(/\r\n|[\r\n]/)
+    .map((line) => `> ${line}`)
+    .join('\n')
+}
+
 /** Escapes invisible characters, for people who read a log. */
 export function showInvisible(text: string): string {
   return text.replace(INVISIBLE, escaped)

@@ -265,7 +265,10 @@ class MapCatalogue implements Catalogue {
     const entry = this.get(id)
     if (!entry?.quarantined) return
     this.#revision++
-    this.#entries.set(id, createEntry(entry.id, entry.wireName, entry.source, entry.tool, false))
+    this.#entries.set(
+      id,
+      createEntry(entry.id, entry.wireName, entry.source, entry.tool, false, entry.replaced),
+    )
     this.#approved.get(entry.source)?.set(id, entry.fingerprint)
     this.#touch(id)
     this.#report(entry.source, this.#revision - 1, [])
@@ -356,6 +359,7 @@ class MapCatalogue implements Catalogue {
       source,
       tool,
       false,
+      old && old.tool !== tool ? old.fingerprint : undefined,
     )
     const quarantined = isMarked || this.#isQuarantined(next, locked)
     if (
@@ -364,13 +368,14 @@ class MapCatalogue implements Catalogue {
       (old.tool === tool || old.fingerprint === next.fingerprint)
     ) {
       // Same definition, perhaps a new `execute`: nothing a model can see has changed.
-      this.#entries.set(id, createEntry(id, old.wireName, source, tool, quarantined))
+      this.#entries.set(id, createEntry(id, old.wireName, source, tool, quarantined, old.replaced))
       // Fields that only the search index reads may still differ.
       if (old.tool !== tool) this.#touch(id)
       return
     }
     if (old) this.#forget(old)
-    this.#entries.set(id, quarantined ? createEntry(id, next.wireName, source, tool, true) : next)
+    const { wireName, replaced } = next
+    this.#entries.set(id, quarantined ? createEntry(id, wireName, source, tool, true, replaced) : next)
     this.#names.put(next)
     this.#looks.put(next)
     if (tool.group !== undefined) {

@@ -53,6 +53,8 @@ export interface Entry {
   readonly quarantined: boolean
   /** Computed on first use: most tools of a large catalogue are never pinned. */
   readonly fingerprint: string
+  /** Fingerprint of the definition that this one replaced while this process watched. */
+  readonly replaced?: string | undefined
 }
 
 /** A class, so that thousands of entries share one hidden class in the engine. */
@@ -65,6 +67,7 @@ class CatalogueEntry implements Entry {
     readonly source: string,
     readonly tool: Tool,
     readonly quarantined: boolean,
+    readonly replaced: string | undefined,
   ) {}
 
   get fingerprint(): string {
@@ -79,8 +82,9 @@ export function createEntry(
   source: string,
   tool: Tool,
   quarantined: boolean,
+  replaced?: string,
 ): Entry {
-  return new CatalogueEntry(id, wireName, source, tool, quarantined)
+  return new CatalogueEntry(id, wireName, source, tool, quarantined, replaced)
 }
 
 /** A source in the catalogue. */

@@ -28,7 +28,17 @@ interface ExposureOptions {
   /** Names that are always sent. */
   readonly eager: readonly string[]
   readonly rules: readonly ExposureRule[]
+  /** Tools that are deferred by default. */
+  readonly defer: 'sources' | 'all'
   readonly agent?: string
+}
+
+const OWN_EAGER: Exposure = { deferred: false, because: "default: the host's tools are eager" }
+const OWN_DEFERRED: Exposure = { deferred: true, because: "the option defer is 'all'" }
+
+/** True if the option `defer: 'all'` would defer this tool. */
+export function isEagerByDefault(exposure: Exposure): boolean {
+  return exposure === OWN_EAGER
 }
 
 /** From weakest to strongest: default, the tool's `defer`, rules in order, `alwaysLoad`, the option `eager`, always-loaded tools. */
@@ -36,7 +46,9 @@ export function decideExposure(entry: Entry, options: ExposureOptions): Exposure
   const { tool } = entry
   let exposure: Exposure =
     entry.source === ''
-      ? { deferred: false, because: "default: the host's tools are eager" }
+      ? options.defer === 'all'
+        ? OWN_DEFERRED
+        : OWN_EAGER
       : { deferred: true, because: `default: tools of a source (${entry.source}) are deferred` }
   if (tool.defer !== undefined)
     exposure = { deferred: tool.defer, because: `the tool is marked defer: ${tool.defer}` }
@@ -138,7 +150,10 @@ export interface Unmatched {
   readonly detail: string
 }
 
-export function findUnmatchedNames(catalogue: Catalogue, { eager, rules }: ExposureOptions): Unmatched[] {
+export function findUnmatchedNames(
+  catalogue: Catalogue,
+  { eager, rules }: Pick<ExposureOptions, 'eager' | 'rules'>,
+): Unmatched[] {
   const entries = [...catalogue.entries()]
   const names = entries.flatMap(({ wireName, tool }) => [wireName, tool.name])
   const known = new Set([...names, ...entries.map(({ id }) => id)])

@@ -54,6 +54,8 @@ export type LedgerFact =
       readonly removals?: true
       /** Reason for mode and delivery, if Toolwell chose them. */
       readonly because?: string
+      /** Tokens of own tools that are eager only by default, if deferring them would pay. */
+      readonly ownTokens?: number
       /** The prompt section, or empty. */
       readonly section: string
       /** Replaces the description of an unloaded tool until the prefix is frozen again. */

@@ -144,6 +144,7 @@ function frozen(state: LedgerState, event: FrozenPrefix) {
   state.frozen = event
   state.freezing.due = undefined
   state.freezing.count = ++state.freezing.made
+  state.history.editions.clear()
   // For every other reason, the messages are new too.
   if (event.reason === 'loader' || event.reason === 'cards' || event.reason === 'delivery')
     state.array.version++
@@ -251,6 +252,9 @@ function redefine(state: LedgerState, tool: Pin, anchor: string) {
   const eager = state.tools.eager.get(tool.id)
   if (eager) state.tools.eager.set(tool.id, { ...eager, ...tool })
   const known = state.tools.loaded.get(tool.id)
+  const editions = state.history.editions.get(tool.id) ?? new Set()
+  for (const pin of [eager, known?.pin, tool]) if (pin) editions.add(pin.fingerprint)
+  state.history.editions.set(tool.id, editions)
   if (!known) return
   const pin = { ...known.pin, ...tool }
   // If schemas are in the history, the announcement of this event has the new one. A reference keeps its position.

@@ -54,6 +54,7 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
     changes: optional(flag),
     removals: optional(flag),
     because: optional(text),
+    ownTokens: optional(number),
     section: text,
     tombstone: optional(text),
     shown: list(text),

@@ -124,6 +124,8 @@ export interface HistoryState {
   /** Ids of the tools named in the cards or in an announcement since the prefix was frozen. */
   readonly told: Set<string>
   inserts: Insert[]
+  /** Fingerprints of changed tools that the model was shown since the prefix was frozen, by id. */
+  readonly editions: Map<string, Set<string>>
   /** Last messages of the requests since the prefix was frozen. The model has read them, so no notice is added there. */
   readonly carried: Set<string>
   /** Loaded tools that no answer has announced. A reminder is due. */
@@ -225,6 +227,7 @@ export function createState(): LedgerState {
       sources: new Map(),
       told: new Set(),
       inserts: [],
+      editions: new Map(),
       carried: new Set(),
       pendingReminders: new Set(),
       reminded: new Map(),

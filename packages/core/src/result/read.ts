@@ -1,5 +1,6 @@
 /** Reads a tool's return value as parts, without throwing, and takes pieces of long texts. */
 
+import { isInstance } from '../base/errors.js'
 import { truncateText } from '../base/text.js'
 import {
   decodeText,
@@ -109,7 +110,7 @@ function printValue(value: unknown): string | Unprintable {
     // JSON writes `{}` or `null` for values that it cannot show.
     return /\{\}|null/.test(text) ? printCompletely(value) : text
   } catch (error) {
-    return { problem: error instanceof NotShown ? error.message : describeError(error) }
+    return { problem: isInstance(error, NotShown) ? error.message : describeError(error) }
   }
 }
 

@@ -90,7 +90,7 @@ function stillConnecting(sources: readonly string[]): string {
 }
 
 const NOTHING_DEFERRED =
-  'nothing is deferred: own tools are eager, unless they are given with defer: true or by setSource'
+  "nothing is deferred: own tools are eager, unless the option is defer: 'all', or they are given with defer: true or by setSource"
 
 const REASONS: Readonly<Record<DeliveryName, string>> = {
   native: 'the provider itself shows what is found, and the prefix stays',
@@ -113,7 +113,11 @@ const USUAL_PROMPT = 3000
 const ESTIMATED = 1.1
 
 /** The host's threshold, or the break-even point of this wire. */
-function leastTokens({ settings, prices }: Context, sizes: Sizes, { text, native }: WireSupport): number {
+export function leastTokens(
+  { settings, prices }: Context,
+  sizes: Sizes,
+  { text, native }: WireSupport,
+): number {
   if (settings.threshold !== undefined) return settings.threshold
   const surface = META_TOKENS + Math.min(settings.cardBudget, CARD_TOKENS * sizes.hidden)
   const messages = text ? settings.tokenizer.count(text()) : USUAL_PROMPT

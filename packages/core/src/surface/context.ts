@@ -121,6 +121,7 @@ export function createContext(given: ContextOptions): Context {
   const options = {
     eager: alsoEager.length > 0 ? [...settings.eager, ...alsoEager] : settings.eager,
     rules: settings.rules,
+    defer: settings.defer,
     ...dropUndefined({ agent }),
   }
 

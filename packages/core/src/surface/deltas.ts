@@ -45,7 +45,10 @@ export function reconcile(
     const pin = eager.get(entry.id) ?? loaded.get(entry.id)?.pin ?? suspendedLoads.get(entry.id)?.pin
     // An unloaded tool is defined again when it is loaded again.
     const isHeld = eager.has(entry.id) || loaded.get(entry.id)?.live !== false
-    return isHeld && pin !== undefined && pin.fingerprint !== entry.fingerprint
+    if (!isHeld || pin === undefined || pin.fingerprint === entry.fingerprint) return false
+    // Replicas may see two editions of a tool. A known edition is news only if this process saw the change.
+    const isKnown = state.history.editions.get(entry.id)?.has(entry.fingerprint)
+    return !isKnown || entry.replaced === pin.fingerprint
   }
   for (const id of ids) {
     const entry = context.catalogue.get(id)
@@ -380,7 +383,7 @@ export function isFramed(text: string, prompts: Prompts): boolean {
 const PLACE = '\u0000'
 
 /** A whole definition on one line, exactly as the wire carries it. */
-function definitionLine(entry: Entry, context: Context): string {
+export function definitionLine(entry: Entry, context: Context): string {
   return `- ${safeJson(context.definition(entry))}`
 }
 

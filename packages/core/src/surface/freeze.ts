@@ -2,12 +2,13 @@
 
 import { dropUndefined } from '../base/data.js'
 import { type Entry, META } from '../catalogue/catalogue.js'
+import { isEagerByDefault } from '../catalogue/exposure.js'
 import type { LedgerEvent, LedgerFact } from '../ledger/event.js'
 import { fold, type LedgerState } from '../ledger/fold.js'
 import type { LeftPrefix } from '../ledger/state.js'
 import { searchToolLimit } from '../schema/dialect.js'
 import type { Pin, WireTool } from '../tool/wire-tool.js'
-import { decideMode, type WireSupport } from './auto.js'
+import { decideMode, leastTokens, type Sizes, type WireSupport } from './auto.js'
 import { listCards } from './cards.js'
 import type { Context } from './context.js'
 import { deliveries, isInArray, type Place, placeWhenFreezing } from './deliveries.js'
@@ -39,21 +40,17 @@ export function freezePrefix(
 
   const held = new Set([...state.tools.loaded.keys(), ...state.tools.suspendedLoads.keys()])
   const hiddenCount = deferred.filter((entry) => !held.has(entry.id)).length
-  const decision = decideMode(
-    state,
-    context,
-    reason,
-    {
-      deferred: deferred.length,
-      hidden: hiddenCount,
-      // Counted only if it decides, because it reads every schema.
-      deferredTokens: () => tokensOf(deferred, context),
-      eagerTokens: () => tokensOf(eager, context),
-      tools: eager.length + deferred.length,
-      awaited: awaitedSources(context),
-    },
-    support,
-  )
+  const sizes: Sizes = {
+    deferred: deferred.length,
+    hidden: hiddenCount,
+    // Counted only if it decides, because it reads every schema.
+    deferredTokens: () => tokensOf(deferred, context),
+    eagerTokens: () => tokensOf(eager, context),
+    tools: eager.length + deferred.length,
+    awaited: awaitedSources(context),
+  }
+  const decision = decideMode(state, context, reason, sizes, support)
+  const own = dropUndefined({ ownTokens: countOwnTokens(eager, context, sizes, support) })
   const isDenied = eager.length + deferred.length === 0 && deniesAll(context)
   const because = dropUndefined({ because: isDenied ? denial(gate.fault) : decision.because })
   if (decision.mode === 'off')
@@ -72,6 +69,7 @@ export function freezePrefix(
       deferred: 0,
       cardTokens: 0,
       ...because,
+      ...own,
     }
 
   const delivery = deliveries[decision.delivery]
@@ -143,6 +141,7 @@ export function freezePrefix(
     metaTools,
     ...(delivery.name === 'native' ? abilities(support) : {}),
     ...because,
+    ...own,
     section: delivery.name === 'eager' ? '' : section,
     tombstone: prompts.tombstone({ loader: searchTool.name }),
     shown: cards.shown,
@@ -151,6 +150,23 @@ export function freezePrefix(
     // Cards in the prompt section are part of the messages and counted there.
     cardTokens: inSection ? 0 : cards.tokens,
   }
+}
+
+/** Counts the own tools that are eager only by default. Undefined if the host wants them eager, or deferring them would not pay. */
+function countOwnTokens(
+  eager: readonly Entry[],
+  context: Context,
+  sizes: Sizes,
+  support: WireSupport,
+): number | undefined {
+  const { mode, delivery } = context.settings
+  if (mode === 'off' || delivery === 'eager' || context.child) return undefined
+  const own = eager.filter((entry) => isEagerByDefault(context.exposure(entry)))
+  if (own.length === 0) return undefined
+  const tokens = tokensOf(own, context)
+  const eagerTokens = () => sizes.eagerTokens() - tokens
+  const least = leastTokens(context, { ...sizes, hidden: sizes.hidden + own.length, eagerTokens }, support)
+  return tokens >= least ? tokens : undefined
 }
 
 /** True if there are tools and policy hides all of them. */

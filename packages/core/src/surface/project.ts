@@ -39,11 +39,15 @@ export interface SurfaceView {
   readonly stripped: ReadonlySet<string>
   /** Text to place after the message or call with this anchor, in this order. */
   readonly inserts: readonly Insert[]
+  /** First request only: tokens of own tools that are eager only by default, if deferring them would pay. */
+  readonly ownTokens?: number
 }
 
 /** O(eager + loaded + inserts), independent of the size of the catalogue. */
 export function project(state: LedgerState, requestId: string): SurfaceView {
   const { frozen } = state
+  const isFirst = state.requests.byId.size === 1
+  const own = isFirst && frozen?.ownTokens !== undefined ? { ownTokens: frozen.ownTokens } : {}
   if (!frozen || frozen.mode === 'off')
     return {
       requestId,
@@ -60,6 +64,7 @@ export function project(state: LedgerState, requestId: string): SurfaceView {
       section: '',
       stripped: new Set(state.history.thinking.stripped),
       inserts: [],
+      ...own,
     }
   // Keyed by name: a name that passed from a removed tool to another one is declared once, with its current meaning.
   const tools = new Map<string, WireTool>()
@@ -115,6 +120,7 @@ export function project(state: LedgerState, requestId: string): SurfaceView {
     section: frozen.section,
     stripped: new Set(state.history.thinking.stripped),
     inserts: [...state.history.inserts],
+    ...own,
   }
 }
 

@@ -376,7 +376,7 @@ export const defaultPrompts: Prompts = {
       ? `This call was run and ${outcome}; its result is no longer available.`
       : 'This call was interrupted; it is unknown whether it ran.',
   noReply: () => '(no reply)',
-  toldCall: ({ name, input, answer }) => `An earlier call of ${name} with ${input} was answered: ${answer}`,
+  toldCall: ({ name, input, answer }) => `An earlier call of ${name} with ${input} was answered:\n${answer}`,
   toldAnswer: ({ callId, answer }) =>
     `An earlier call that is no longer in this conversation (id ${callId}) was answered: ${answer}`,
   leftBehind: ({ kinds }) => `[Sent to another provider and not available here: ${kinds.join(', ')}]`,

@@ -39,6 +39,8 @@ export interface ToolwellOptions {
   readonly mode?: 'off' | 'auto' | 'on'
   /** How loaded tools reach the model. `auto` (default) keeps the cached prefix: `native` if the wire supports it, otherwise `bridge`. */
   readonly delivery?: DeliveryName | 'auto'
+  /** Tools that are deferred by default: those of sources (default), or your own tools as well. Always-loaded roles stay eager. */
+  readonly defer?: 'sources' | 'all'
   /** Names of tools that every request sends. */
   readonly eager?: readonly string[]
   /** Rules that decide which tools are deferred. Later rules win; `explain` names the rule that decided. */
@@ -220,6 +222,7 @@ const TOP = {
   },
   mode: oneOf(['off', 'auto', 'on'], 'auto'),
   delivery: oneOf(['auto', 'eager', 'append', 'bridge', 'native'], 'auto'),
+  defer: oneOf(['sources', 'all'], 'sources'),
   eager: (path, names = []) => {
     assertNames(path, names)
     return names

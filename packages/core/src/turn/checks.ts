@@ -7,7 +7,7 @@ import type { Entry } from '../catalogue/catalogue.js'
 import type { LedgerState } from '../ledger/fold.js'
 import { quoteName } from '../search/quote-name.js'
 import type { Context } from '../surface/context.js'
-import { schemaLine } from '../surface/deltas.js'
+import { definitionLine, schemaLine } from '../surface/deltas.js'
 import type { FailureReason } from '../tool/notice.js'
 import type { ValidationIssue } from '../tool/tool.js'
 import type { Batch } from './load.js'
@@ -161,7 +161,10 @@ function refuseArguments(
   const text = context.settings.prompts.schemaNeeded({ name: entry.wireName, problems })
   const reason = hidden || !state.frozen ? 'schema-needed' : 'invalid'
   const detail = firstLine(rules.join('; '), 200)
-  return { ...refuse(step, reason, `${text}\n${schemaLine(entry, context)}`), detail }
+  // Only the bridge takes a load token, and a call without a conversation.
+  const takesToken = !state.frozen || state.frozen.delivery === 'bridge'
+  const schema = takesToken ? schemaLine(entry, context) : definitionLine(entry, context)
+  return { ...refuse(step, reason, `${text}\n${schema}`), detail }
 }
 
 const MAX_PROBLEMS = 8

@@ -4,6 +4,7 @@
 
 import { abortable, lazily } from '../base/async.js'
 import { dropUndefined } from '../base/data.js'
+import { isInstance } from '../base/errors.js'
 import { firstLine, quote } from '../base/text.js'
 import type { LedgerLog } from '../ledger/log.js'
 import { isMedia, type ResultPart, type ToolResult, toolResult } from '../result/part.js'
@@ -74,7 +75,7 @@ export async function execute(
     )
     return await createOutcome(verdict, value instanceof Error ? createFailure(value) : value, runner)
   } catch (error) {
-    if (error instanceof TimeLimitError)
+    if (isInstance(error, TimeLimitError))
       return { outcome: createTimeout(verdict, (timeout ?? 0) / 1000, context) }
     return createOutcome(verdict, createFailure(error), runner)
   }

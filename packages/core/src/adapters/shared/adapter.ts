@@ -3,7 +3,7 @@
  * reply.
  */
 
-import type { Usage } from '../../accounting/measurement.js'
+import { formatTokens, type Usage } from '../../accounting/measurement.js'
 import { dropUndefined, isRecord, toPlainJson } from '../../base/data.js'
 import { describeKind, invalid } from '../../base/options.js'
 import { adapterPort, type Conversation } from '../../conversation.js'
@@ -163,7 +163,12 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       if (declared > most)
         warn(
           'too-many-tools',
-          `this request declares ${declared} tools, but a request on this wire may have at most ${most}: defer some with defer: true or setSource, so that search finds them`,
+          `this request declares ${declared} tools, but a request on this wire may have at most ${most}: defer some with defer: true, setSource or the option defer: 'all', so that search finds them`,
+        )
+      if (view.ownTokens !== undefined)
+        warn(
+          'own-tools-eager',
+          `your own tools take ${formatTokens(view.ownTokens)} tokens of every request, because own tools are eager by default: createToolwell({ defer: 'all' }) defers them, so that search finds them`,
         )
       const ran = new WeakSet<object>()
       return {

@@ -5,7 +5,7 @@
 
 import { isRecord } from '../../base/data.js'
 import { shortHash } from '../../base/hash.js'
-import { quote, safeJson } from '../../base/text.js'
+import { quote, quoteLines, safeJson } from '../../base/text.js'
 import type { Insert } from '../../ledger/fold.js'
 import { quoteName } from '../../search/quote-name.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
@@ -166,7 +166,7 @@ function repairNames(
 ): Placed[] {
   const told = new Map<string, UnitCall>()
   const guessed = new Map<string, string>()
-  const searched = new Set<string>()
+  const carried = new Set<string>()
   // Anchors of replies of which nothing is left, by the id of their last call.
   const removed = new Map<string, readonly string[]>()
   let pending: { readonly text: string; readonly anchor: string; readonly also: readonly string[] }[] = []
@@ -193,10 +193,10 @@ function repairNames(
       const sentence = prompts.toldCall({
         name: safeJson(call.name),
         input: safeJson(argumentsText(call)),
-        answer: safeJson(unit.text),
+        answer: quoteLines(unit.text),
       })
       const text = prompts.frame({ body: sentence })
-      if (searched.delete(unit.callId)) {
+      if (carried.delete(unit.callId)) {
         output.push({ ...item, unit: { kind: 'answer', callId: unit.callId, text } })
         continue
       }
@@ -243,17 +243,17 @@ function repairNames(
           'call-undeclared',
           `rewrote a call of ${safeJson(each.name)} as text, because the name is not declared on this request`,
         )
-        // A model repeats what it reads that it did. So it reads a search for the name, not a sentence about a call.
+        // A message of the user would end the tool loop, so the search tool carries the call as text.
         if (view.loader === undefined || !callable.has(view.loader) || wordlessSearches) continue
-        searched.add(each.id)
-        kept.push(createSearch(each.id, each.name, view))
+        carried.add(each.id)
+        kept.push(carryCall(each, view))
       }
     }
-    // The result follows as text. The model's own message must not describe it, or the model would repeat that. If
-    // tools are added after the previous unit, the text must not join that unit, so a message of the model comes
-    // between.
+    // The call and its result follow as text of the user. The model's own message must not describe them, or the model
+    // would repeat that. If the previous unit is a result, which was sent, or tools are added after it, the text must
+    // not join it, so a message of the model comes between.
     const isAddedTo = isResult(output.at(-1)) || changes.has(placed[index - 1]?.anchor ?? '')
-    const said = unit.text === '' && wordlessSearches && isAddedTo ? prompts.noReply() : unit.text
+    const said = unit.text === '' && kept.length === 0 && isAddedTo ? prompts.noReply() : unit.text
     if (said !== '' || kept.length > 0 || unit.more)
       output.push({ ...item, unit: { ...unit, text: said, calls: kept, repaired: true } })
     else removed.set(unit.calls.at(-1)?.id ?? '', [item.anchor, ...(item.also ?? [])])
@@ -310,10 +310,21 @@ function keepSpelling({ native, ...call }: UnitCall, was: UnitCall): UnitCall {
 
 /** Writes a correct guess of a tool name as the search that finds the tool. */
 function createSearch(id: string, name: string, view: SurfaceView): UnitCall {
-  const schema = view.tools.find((tool) => tool.name === view.loader)?.inputSchema ?? {}
-  const [parameter = 'query'] = (Array.isArray(schema.required) ? schema.required : []) as string[]
+  const parameter = findLoaderParameter(view)
   const query = parameter === 'name' ? name : `select:${quoteName(name)}`
   return { id, name: view.loader ?? '', input: { value: { [parameter]: query } } }
+}
+
+/** Writes a call that cannot be declared as text in a call of the search tool. Its answer says so. */
+function carryCall(call: UnitCall, view: SurfaceView): UnitCall {
+  const text = `call of ${quoteName(call.name)}`
+  return { id: call.id, name: view.loader ?? '', input: { value: { [findLoaderParameter(view)]: text } } }
+}
+
+function findLoaderParameter(view: SurfaceView): string {
+  const schema = view.tools.find((tool) => tool.name === view.loader)?.inputSchema ?? {}
+  const [parameter = 'query'] = (Array.isArray(schema.required) ? schema.required : []) as string[]
+  return parameter
 }
 
 /** Whether the reply at this index found the tool: by a guess, or by a search in the same reply. */

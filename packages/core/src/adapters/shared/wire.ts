@@ -139,6 +139,7 @@ export type WarningCode =
   | 'history-fed-back'
   /** The request declares more tools than the wire allows. */
   | 'too-many-tools'
+  | 'own-tools-eager'
   /** A policy failed, which denies the tool. */
   | 'policy-failed'
   /** An unknown namespace was removed from a call. */
