@@ -98,7 +98,10 @@ describe('a file of another client works unchanged', () => {
     expect(config.servers[0]?.secrets).toContain('two # words')
     writeFileSync(path, JSON.stringify({ servers: { files: { ...entry, envFile: 'no.env' } } }))
     expect(loadConfig({ files: [path], env: {} }).problems).toMatchObject([
-      { path: 'servers.files.envFile', message: expect.stringContaining('/*** cannot be read (ENOENT)') },
+      {
+        path: 'servers.files.envFile',
+        message: expect.stringContaining('/*** cannot be used: there is no such file'),
+      },
     ])
   })
 

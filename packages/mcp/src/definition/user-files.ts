@@ -1,10 +1,11 @@
 /** Reads and writes small files in the user's folders. Never throws: a file that cannot be used is a warning. */
 
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { dropUndefined } from '@toolwell/core/internal'
 import { makeFolder } from '@toolwell/core/internal/node'
+import { MOST_BYTES_OF_DATA, readSmallFile } from '../config/read-small-file.js'
 import type { ServerWarning, WarningListener } from './warning.js'
 
 export interface UserFiles {
@@ -43,7 +44,7 @@ export function createUserFiles(folder: string, warn: WarningListener): UserFile
   return {
     get(file) {
       try {
-        return readFileSync(file)
+        return readSmallFile(file, MOST_BYTES_OF_DATA)
       } catch (error) {
         const { code = '' } = error as { code?: string }
         if (code === 'EISDIR') setAside(file, 'is a folder')
