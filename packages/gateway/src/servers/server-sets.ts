@@ -119,6 +119,8 @@ export class ServerSets {
       place.enter(this.#findSet(place.workspace))
       this.#checkTrust(place)
     }
+    // A pattern without effect is known only after its servers are listed.
+    for (const known of this.#sets.values()) this.#reportProblems(known)
     const used = new Set([...this.#places.values()].map(({ serverSet }) => serverSet))
     for (const [key, { serverSet }] of this.#sets) {
       if (used.has(serverSet) || serverSet.busy > 0) continue
