@@ -122,7 +122,7 @@ const TREATED: Readonly<Record<string, Key>> = {
   timeout: {
     kind: 'duration',
     about:
-      'Timeout of a call in milliseconds, or as "30s", "5m". If the host watches progress, each sign of progress restarts it. Default: 60s.',
+      'Timeout of a call in milliseconds, or as "30s", "5m". If the host watches progress, progress restarts it, up to three times this limit in total. Default: 60s.',
   },
   startTimeout: {
     kind: 'duration',
