@@ -1,8 +1,8 @@
 /** Files of a cloned folder that are devices, pipes or too large. */
 import { execFileSync } from 'node:child_process'
-import { symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { defineServer, describeProblem, loadConfig } from '@toolwell/mcp'
+import { defineServer, describeProblem, diskCache, loadConfig } from '@toolwell/mcp'
 import { trustedProjects } from '@toolwell/mcp/internal'
 import { describe, expect, it } from 'vitest'
 import { resolveReferences } from '../src/config/references.js'
@@ -80,4 +80,18 @@ it('notices a project file that changed although its time and size did not', () 
   write('{"a":2}')
   expect(projects.readTrusted(path)).toBeUndefined()
   expect(projects.read(path)?.hasChanged).toBe(true)
+})
+
+it.skipIf(process.platform === 'win32')('does not use a cache folder that everybody may write to', () => {
+  const folder = temporary()
+  const server = defineServer('one', { command: 'node' })
+  const failed = { at: 1, reason: 'planted' }
+  diskCache({ folder }).writeFailure?.(server, failed)
+  expect(diskCache({ folder }).readFailure?.(server)).toEqual(failed)
+  chmodSync(folder, 0o777)
+  const warnings: string[] = []
+  const cache = diskCache({ folder, onWarning: ({ text }) => warnings.push(text) })
+  expect(cache.readFailure?.(server)).toBeUndefined()
+  cache.writeFailure?.(server, failed)
+  expect(warnings).toEqual([expect.stringContaining(`everybody may write to ${folder}`)])
 })

@@ -1,6 +1,6 @@
 /** Reads and writes small files in the user's folders. Never throws: a file that cannot be used is a warning. */
 
-import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { dropUndefined } from '@toolwell/core/internal'
@@ -19,6 +19,20 @@ export interface UserFiles {
 
 export function createUserFiles(folder: string, warn: WarningListener): UserFiles {
   let isUnwritable = false
+  let isReported = false
+  /** In a folder that everybody may write to, others could plant files. Windows has no such mode. */
+  const isOpenToAll = (): boolean => {
+    const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0
+    if (process.platform === 'win32' || (mode & 0o002) === 0) return false
+    if (!isReported)
+      warn({
+        code: 'cache-unreadable',
+        text: `everybody may write to ${folder}, so its files are not used`,
+        fix: `Run: chmod o-w ${folder}`,
+      })
+    isReported = true
+    return true
+  }
   const remove = (file: string) => {
     try {
       rmSync(file, { force: true, recursive: true })
@@ -44,7 +58,7 @@ export function createUserFiles(folder: string, warn: WarningListener): UserFile
   return {
     get(file) {
       try {
-        return readSmallFile(file, MOST_BYTES_OF_DATA)
+        return isOpenToAll() ? undefined : readSmallFile(file, MOST_BYTES_OF_DATA)
       } catch (error) {
         const { code = '' } = error as { code?: string }
         if (code === 'EISDIR') setAside(file, 'is a folder')
@@ -56,6 +70,7 @@ export function createUserFiles(folder: string, warn: WarningListener): UserFile
     put(file, content) {
       const temporary = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`
       try {
+        if (isOpenToAll()) return
         // Definitions are not secret, but a private list is only for its owner.
         makeFolder(dirname(file), 0o700)
         writeFileSync(temporary, content, { mode: 0o600 })
