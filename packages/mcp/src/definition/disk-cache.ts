@@ -20,7 +20,7 @@ export function defaultCacheFolder(env?: Readonly<Record<string, string | undefi
 
 /** Creates a cache on disk. Never throws: a cache that cannot be used is a warning and a slower start. */
 export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOptions = {}): DefinitionCache {
-  const files = createUserFiles(folder, (warning) => onWarning?.(warning))
+  const files = createUserFiles(folder, (warning) => onWarning?.(warning), true)
   /** Computed once per server: a start needs it several times. */
   const fingerprints = new WeakMap<ServerConfig, Map<string, string>>()
   const fingerprintOf = (server: ServerConfig, asked = '') => {

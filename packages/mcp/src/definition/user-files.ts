@@ -17,13 +17,14 @@ export interface UserFiles {
   renameDamaged(file: string, why: string, then?: string, warning?: Pick<ServerWarning, 'code' | 'fix'>): void
 }
 
-export function createUserFiles(folder: string, warn: WarningListener): UserFiles {
+/** `needsOwnFolder`: files are ignored if everybody may write to the folder. Not for records that protect the user. */
+export function createUserFiles(folder: string, warn: WarningListener, needsOwnFolder = false): UserFiles {
   let isUnwritable = false
   let isReported = false
   /** In a folder that everybody may write to, others could plant files. Windows has no such mode. */
   const isOpenToAll = (): boolean => {
     const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0
-    if (process.platform === 'win32' || (mode & 0o002) === 0) return false
+    if (!needsOwnFolder || process.platform === 'win32' || (mode & 0o002) === 0) return false
     if (!isReported)
       warn({
         code: 'cache-unreadable',
