@@ -305,3 +305,18 @@ it.each([
   expect({ code, output }).toEqual({ code: 2, output: '' })
   expect(errors).toContain(message)
 })
+
+it('names patterns in deny and allow that match no tool', async () => {
+  const { run } = homeWith({
+    'toolwell.json': {
+      mcpServers: { odd: { ...misbehaving({ tools: [named('danger')] }), deny: ['dangr', 'ODD__danger'] } },
+      profiles: { p: { allow: ['odd/nothing'] } },
+    },
+  })
+  const { output } = await run(['doctor', '--json', '--slow', '600'])
+  const found = output.match(/\S+ of the \w+ \S+ contains \S+ which matches no tool/g)
+  expect(found?.map((each) => each.replaceAll('\\', '').replaceAll('"', ''))).toEqual([
+    expect.stringContaining('deny of the server odd contains dangr,'),
+    expect.stringContaining('allow of the profile p contains odd/nothing,'),
+  ])
+}, 240_000)

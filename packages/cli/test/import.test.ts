@@ -408,7 +408,7 @@ describe('import', () => {
       { 'to/x': '', '.mcp.json': { mcpServers: { a: { command: 'x' } } } },
       ['--yes', '--to', 'to'],
       2,
-      /cannot be read \(EISDIR\)/,
+      /cannot be used: this is a folder/,
     ],
     [
       'a target below a file',

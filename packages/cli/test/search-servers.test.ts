@@ -129,7 +129,9 @@ it('says of a tool that is known and not searched what keeps it out', async () =
   expect(await why('sky/rename_moon')).toContain('with "allow" in the entry of sky, which does not name it.')
   expect(await why('sky__add')).toMatch(/^sky\/add is not searched: it is quarantined: .*secrecy/)
   expect(await why('bare')).toMatch(/^sky\/bare is not searched: it is unusable: it /)
-  expect(await why('paint_star', '--profile', 'calm')).toContain('with "deny": ["paint_*"] in the profile.')
+  expect(await why('paint_star', '--profile', 'calm')).toContain(
+    'with "deny": ["sky/paint_*"] in the profile.',
+  )
   expect(await why('add', '--profile', 'calm')).toContain(
     'with "allow" in the profile, which does not name it.',
   )

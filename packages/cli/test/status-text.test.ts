@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import type { GatewayReport } from '@toolwell/gateway'
 import { type DaemonFile, shellWord } from '@toolwell/gateway/bridge'
 import { expect, it } from 'vitest'
+import { describeEvent } from '../src/serve/events.js'
 import { untrustedLine } from '../src/shared/gateway.js'
 import { statusText } from '../src/status/verb.js'
 
@@ -120,4 +121,22 @@ it('names once what is wrong in the config of the user, whatever projects are op
   expect(shown.split('! a is not usable: /a/toolwell.json:3: no\n')).toHaveLength(2)
   expect(shown.split('! b is not usable')).toHaveLength(2)
   expect(shown.split('No servers: no entry of the config is usable.')).toHaveLength(3)
+})
+
+it('removes control characters from names and folders that clients send', () => {
+  const evil = 'x\u001b[2J\u001b]0;t\u0007\ny'
+  const client = {
+    name: evil,
+    kind: 'http',
+    endpoint: '/mcp',
+    calls: 0,
+    searches: 0,
+    refused: 0,
+    workspace: evil,
+  }
+  const [set] = report.serverSets
+  const clients = [client] as unknown as GatewayReport['clients']
+  const shown = statusText({ ...report, clients, serverSets: [{ ...set, workspaces: [evil] }] }, file, hints)
+  const line = describeEvent({ kind: 'listed', client: evil, endpoint: '/mcp' }, hints) ?? ''
+  for (const text of [shown, line]) expect(text).not.toMatch(/[\u001b\u0007]|^y/m)
 })

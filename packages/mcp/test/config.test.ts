@@ -11,7 +11,7 @@ import {
   type LoadOptions,
   loadConfig,
 } from '@toolwell/mcp'
-import { readDocument, showEndpoint } from '@toolwell/mcp/internal'
+import { isOffered, readDocument, showEndpoint } from '@toolwell/mcp/internal'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runs } from '../../../test/setup/tier.ts'
@@ -98,7 +98,10 @@ describe('a file of another client works unchanged', () => {
     expect(config.servers[0]?.secrets).toContain('two # words')
     writeFileSync(path, JSON.stringify({ servers: { files: { ...entry, envFile: 'no.env' } } }))
     expect(loadConfig({ files: [path], env: {} }).problems).toMatchObject([
-      { path: 'servers.files.envFile', message: expect.stringContaining('/*** cannot be read (ENOENT)') },
+      {
+        path: 'servers.files.envFile',
+        message: expect.stringContaining('/*** cannot be used: there is no such file'),
+      },
     ])
   })
 
@@ -515,9 +518,14 @@ describe('a profile', () => {
 
   it('selects servers and tools', () => {
     expect(load(text, { profile: 'work' }).servers).toMatchObject([
-      { name: 'git', allow: ['read_*', 'write_x'], allowedByProfile: ['read_*'], deny: ['read_secret'] },
-      { name: 'mail', allow: undefined, allowedByProfile: ['read_*', 'send'], deny: [] },
+      { name: 'git', allow: ['read_*', 'write_x'] },
+      { name: 'mail', allow: undefined },
     ])
+    const [git, mail] = load(text, { profile: 'work' }).servers
+    const offered = (server: typeof git, ...tools: string[]) =>
+      tools.filter((tool) => server && isOffered(tool, server))
+    expect(offered(git, 'read_a', 'read_secret', 'write_x', 'send')).toEqual(['read_a'])
+    expect(offered(mail, 'read_secret', 'send', 'delete')).toEqual(['read_secret', 'send'])
   })
 
   it('that is not there gives no server, and the nearest name', () => {

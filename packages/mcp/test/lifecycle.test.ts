@@ -253,7 +253,27 @@ describe('a call', () => {
     const { text } = await setup([odd()])
     const seen: unknown[] = []
     expect(await text('odd', 'progress', {}, { onProgress: (each) => seen.push(each) })).toBe('done')
-    expect(seen).toEqual([1, 2, 3].map((step) => ({ progress: step, total: 3, message: `step ${step}` })))
+    const [first, ...last] = [1, 3].map((step) => ({ progress: step, total: 3, message: `step ${step}` }))
+    expect([seen[0], seen.at(-1)]).toEqual([first, ...last])
+  })
+
+  it('passes on at most ten updates a second, and the last one', async () => {
+    const { text } = await setup([odd()])
+    const seen: number[] = []
+    const began = performance.now()
+    const onProgress = ({ progress }: { progress: number }) => void seen.push(progress)
+    expect(await text('odd', 'progress', { steps: 500, every: 2 }, { onProgress })).toBe('done')
+    expect(seen.length).toBeLessThanOrEqual(2 + ((performance.now() - began) / 1000) * 8)
+    expect(seen[0]).toBe(1)
+    expect(seen.at(-1)).toBe(500)
+  })
+
+  it('extends its time limit with progress, but not for ever', async () => {
+    const { text } = await setup([odd({}, { timeout: 500 })])
+    const call = (steps: number) =>
+      text('odd', 'progress', { steps, every: 50 }, { onProgress: () => undefined })
+    expect(await call(15)).toBe('done')
+    await expect(call(100)).rejects.toMatchObject({ kind: 'timeout' })
   })
 
   it('of a tool the config keeps out is refused', async () => {
@@ -452,10 +472,13 @@ describe('a server that talks nonsense', () => {
     const { text, servers } = await setup([odd()])
     const other = new AbortController()
     const waiting = text('odd', 'wait', {}, { signal: other.signal })
-    let seen = 0
+    let last = 0
     const steps = 25_000
-    expect(await text('odd', 'progress', { steps }, { onProgress: () => seen++ })).toBe('done')
-    expect(seen).toBe(steps)
+    const onProgress = ({ progress }: { progress: number }) => {
+      last = progress
+    }
+    expect(await text('odd', 'progress', { steps }, { onProgress })).toBe('done')
+    expect(last).toBe(steps)
     expect(stateOf(servers)).toMatchObject({ state: 'ready', starts: 2 })
     other.abort()
     await expect(waiting).rejects.toMatchObject({ kind: 'cancelled' })

@@ -56,7 +56,10 @@ describe('a reference in a config', () => {
   })
 
   it.each([
-    ['${file:/no/such/file}', /file of a \$\{file:…\} in its config cannot be read \(ENOENT\)/],
+    [
+      '${file:/no/such/file}',
+      /file of a \$\{file:…\} in its config cannot be used \(there is no such file\)/,
+    ],
     ['${cmd:echo t00-much-said >&2; exit 4}', /command of a \$\{cmd:…\} in its config failed \(4\)/],
     ['${cmd:true}', /printed nothing/],
   ])('that gives nothing is said without its words: %s', async (reference, reason) => {

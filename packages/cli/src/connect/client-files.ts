@@ -1,4 +1,5 @@
 /** Finds the clients on this machine, reads their files with metadata, and replaces a file atomically. */
+
 import { createHash, randomUUID } from 'node:crypto'
 import {
   accessSync,
@@ -6,7 +7,6 @@ import {
   existsSync,
   lstatSync,
   readdirSync,
-  readFileSync,
   realpathSync,
   rmdirSync,
   rmSync,
@@ -16,8 +16,9 @@ import { chmod, chown, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 import { nearest } from '@toolwell/core/internal'
 import { makeFolder } from '@toolwell/core/internal/node'
+import { describeReadError, MOST_BYTES_OF_DATA, readSmallFile } from '@toolwell/mcp/internal'
 import { CLIENTS, type Places, type UserFile, userFiles } from '../shared/clients/clients.js'
-import { parseClient, valueAt } from '../shared/clients/read-client.js'
+import { parseClient, readClientFile, valueAt } from '../shared/clients/read-client.js'
 import { findShape } from '../shared/clients/shapes.js'
 import { Problem, usageProblem } from '../shared/problem.js'
 import { Refusal } from './edit/change.js'
@@ -32,8 +33,6 @@ export interface ClientState {
   /** The topmost missing folder, which is created with the file. */
   readonly missing?: string | undefined
 }
-
-const MOST_BYTES = 32 * 1024 * 1024
 
 /** Throws `Refusal` if the file is not readable and writable. */
 export function readState(file: string): ClientState {
@@ -53,8 +52,6 @@ export function readState(file: string): ClientState {
   }
   const found = statSync(real)
   if (!found.isFile()) throw new Refusal('it is not a regular file', 'Move it to another place')
-  if (found.size > MOST_BYTES)
-    throw new Refusal('it is larger than 32 MB, which is too large for a config', 'Check its content')
   try {
     accessSync(real, constants.R_OK | constants.W_OK)
   } catch (error) {
@@ -66,7 +63,7 @@ export function readState(file: string): ClientState {
   }
   assertWritable(dirname(real))
   const { uid, gid, mode } = found
-  return { real, bytes: readFileSync(real), mode: mode & 0o777, owner: { uid, gid } }
+  return { real, bytes: readBytes(real), mode: mode & 0o777, owner: { uid, gid } }
 }
 
 function findMissingFolder(file: string): string | undefined {
@@ -161,10 +158,19 @@ const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 function readIfThere(file: string): Buffer | undefined {
   try {
-    return readFileSync(file)
+    return readSmallFile(file, MOST_BYTES_OF_DATA)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw new Refusal('it is no longer readable', 'Try again')
+  }
+}
+
+function readBytes(file: string): Buffer {
+  try {
+    return readSmallFile(file, MOST_BYTES_OF_DATA)
+  } catch (error) {
+    const { reason, fix } = describeReadError(error)
+    throw new Refusal(reason, fix)
   }
 }
 
@@ -216,10 +222,10 @@ export function checkNames(named: readonly string[]): void {
   }
 }
 
-function hasServers({ file, shape: name }: UserFile): boolean {
-  const shape = findShape(name)
+function hasServers(from: UserFile): boolean {
+  const shape = findShape(from.shape)
   try {
-    const found = parseClient(readFileSync(file, 'utf8'), shape.format, file)
+    const found = parseClient(readClientFile(from), shape.format, from.file)
     return 'value' in found && shape.tables.some((path) => valueAt(found.value, path) !== undefined)
   } catch {
     return false

@@ -2,6 +2,7 @@
 import { type Entry, loadTokenizer, type Toolwell } from '@toolwell/core'
 import { dropUndefined, findSchemaProblems, firstLine } from '@toolwell/core/internal'
 import { lintPrompt } from '@toolwell/core/lint'
+import { findUnmatchedPatterns } from '@toolwell/mcp/internal'
 import { createGatewayCheck } from '../shared/clients/toolwell-entry.js'
 import { count, sentence } from '../shared/layout.js'
 import { measureTool } from '../shared/servers/cost.js'
@@ -19,6 +20,8 @@ export interface DoctorOptions {
   readonly system: string
   /** Limit in milliseconds. */
   readonly slow: number
+  /** The profile that selected the servers. */
+  readonly profile?: string | undefined
 }
 
 /** Tokens from which a definition is reported as large. */
@@ -47,6 +50,15 @@ export async function diagnose(
         file,
       }),
     ),
+    ...findUnmatchedPatterns(config.servers, selectProfiles(config, options.profile), reports).map(
+      ({ server, message, fix }): Diagnosis => ({
+        rule: 'config',
+        level: 'warning',
+        ...dropUndefined({ server }),
+        message: firstLine(sentence(message), 600),
+        fix: sentence(fix),
+      }),
+    ),
     ...checkGatewayEntries(config, await createGatewayCheck(terminal)),
     ...checkClients(terminal),
     ...reports.flatMap((report) => checkServer(report, open, { ...options, times })),
@@ -71,6 +83,12 @@ export async function diagnose(
       (a, b) =>
         rules.indexOf(a.rule) - rules.indexOf(b.rule) || levels.indexOf(a.level) - levels.indexOf(b.level),
     )
+}
+
+/** The servers of other profiles are not open. */
+function selectProfiles({ profiles }: OpenServers['config'], name: string | undefined) {
+  const selected = name === undefined ? undefined : profiles[name]
+  return name === undefined || !selected ? profiles : { [name]: selected }
 }
 
 /** Lists slow servers again one by one, because servers that start together slow each other down. */

@@ -76,7 +76,7 @@ export const doctor = defineVerb({
         { config, profile, timeout, refresh: true, isQuiet: true },
         terminal,
         async (open) => {
-          const diagnoses = await diagnose(open, { system, slow }, terminal)
+          const diagnoses = await diagnose(open, { system, slow, profile }, terminal)
           if (sarif !== undefined) {
             const { createSarif } = await import('./report.js')
             // The config of the folder is the last one.

@@ -1,12 +1,17 @@
 /** Plans an import: which servers are new, which exist, and which need another name. Also reads and writes toolwell.json. */
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { chmod, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { canonicalJson, isRecord } from '@toolwell/core/internal'
 import { makeFolder } from '@toolwell/core/internal/node'
 import { describeProblem } from '@toolwell/mcp'
-import { DEFAULTS, readDocument, readDuration } from '@toolwell/mcp/internal'
+import {
+  DEFAULTS,
+  describeReadError,
+  readDocument,
+  readDuration,
+  readSmallFile,
+} from '@toolwell/mcp/internal'
 import { applyEdits, modify } from 'jsonc-parser'
 import type { ClientFile } from '../shared/clients/clients.js'
 import type { ClientServers, Inputs } from '../shared/clients/read-client.js'
@@ -141,11 +146,14 @@ export interface Target {
 export function readTarget(file: string): Target {
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    text = readSmallFile(file).toString('utf8')
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return { file, text: undefined, servers: {} }
-    throw new Problem(`${file} cannot be read (${code}).`, 'Check the path after --to, and its permissions.')
+    throw new Problem(
+      `${file} cannot be used: ${describeReadError(error).reason}.`,
+      'Check the path after --to, and its permissions.',
+    )
   }
   const { value, problems } = readDocument(text.trim() === '' ? '{}' : text, file)
   if (!value)

@@ -1,6 +1,7 @@
 /** Loads the tools of servers as a catalogue: the tools that a model can find now. Cached servers are not started. */
-import { firstLine, matchesGlob } from '@toolwell/core/internal'
+import { firstLine } from '@toolwell/core/internal'
 import type { ServerConfig } from '@toolwell/mcp'
+import { matchesTool } from '@toolwell/mcp/internal'
 import { plural } from '../shared/layout.js'
 import type { Found } from '../shared/read-catalogue.js'
 import { type OpenOptions, type OpenServers, withServers } from '../shared/servers/with-servers.js'
@@ -21,7 +22,7 @@ export function loadServers(
     const path = config ?? open.config.files.join(' and ')
     const options = { path, found: listTools(open, terminal.name), skipBroken: true, keep, learnable }
     const catalogue = await loadCatalogue(options, terminal)
-    return { ...catalogue, excluded: excludedFrom(open, profile) }
+    return { ...catalogue, excluded: excludedFrom(open) }
   })
 }
 
@@ -65,12 +66,8 @@ export interface ExcludedTool {
   readonly reason: string
 }
 
-export function excludedFrom(
-  { config, servers, well }: OpenServers,
-  profile: string | undefined,
-): ExcludedTool[] {
+export function excludedFrom({ config, servers, well }: OpenServers): ExcludedTool[] {
   const named = new Map(config.servers.map((server) => [server.name, server]))
-  const selected = profile === undefined ? undefined : config.profiles[profile]
   return servers.inspect().flatMap((report): ExcludedTool[] => {
     const { name: server, state, reason, tools, denied, unusable, quarantined } = report
     const own = named.get(server)
@@ -83,11 +80,7 @@ export function excludedFrom(
     })
     return [
       ...denied.map((name) =>
-        exclude(
-          'config',
-          name,
-          `the config excludes it with ${own ? findRule(name, own, selected?.deny) : 'a rule'}`,
-        ),
+        exclude('config', name, `the config excludes it with ${own ? findRule(name, own) : 'a rule'}`),
       ),
       ...unusable.flatMap(({ name, reason: why }) =>
         name === undefined || tools.includes(name)
@@ -105,21 +98,14 @@ export function excludedFrom(
   })
 }
 
-/** Finds the rule that excludes a tool. In `deny`, the patterns of the profile follow those of the entry. */
-function findRule(
-  name: string,
-  { name: server, deny, allow }: ServerConfig,
-  profileDeny: readonly string[] = [],
-): string {
+/** Finds the rule that excludes a tool. */
+function findRule(name: string, { name: server, deny, deniedByProfile, allow }: ServerConfig): string {
   const entry = `the entry of ${firstLine(server, 60)}`
-  const at = deny.findIndex((pattern) => matchesGlob(pattern, name))
-  if (at >= 0) {
-    const ofProfile = profileDeny.filter((pattern) => {
-      const slash = pattern.indexOf('/')
-      return slash < 0 || matchesGlob(pattern.slice(0, slash), server)
-    }).length
-    return `"deny": [${JSON.stringify(deny[at])}] in ${at < deny.length - ofProfile ? entry : 'the profile'}`
-  }
-  const isAllowed = allow === undefined || allow.some((pattern) => matchesGlob(pattern, name))
+  const matches = (pattern: string) => matchesTool(pattern, server, name)
+  const own = deny.find(matches)
+  const denied = own ?? deniedByProfile.find(matches)
+  if (denied !== undefined)
+    return `"deny": [${JSON.stringify(denied)}] in ${own === undefined ? 'the profile' : entry}`
+  const isAllowed = allow === undefined || allow.some(matches)
   return `"allow" in ${isAllowed ? 'the profile' : entry}, which does not name it`
 }

@@ -44,7 +44,7 @@ export function describeEvent(event: GatewayEvent, hints: Hints): string | undef
         return `  ${named(event.client)} searched ${JSON.stringify(firstLine(event.query ?? '', 60))} → ${event.found ?? 0} found`
       if (event.what === 'refused')
         return `  ${named(event.client)}: ${firstLine(event.tool, 80)} was not run: ${NOT_RUN[event.reason ?? 'not-recorded']}`
-      return `  ${named(event.client)} called ${event.tool}${event.isError ? ', which failed' : ''}`
+      return `  ${named(event.client)} called ${firstLine(event.tool, 80)}${event.isError ? ', which failed' : ''}`
     case 'config-read':
       return `  the config has changed: ${event.servers} servers`
     case 'config-refused':
@@ -73,5 +73,5 @@ function over(kind: string): string {
 }
 
 function named(client: string): string {
-  return client === '' ? 'a client' : client
+  return firstLine(client, 100) || 'a client'
 }

@@ -1,4 +1,5 @@
 /** `toolwell status`: shows the running gateway. */
+import { firstLine } from '@toolwell/core/internal'
 import type { GatewayReport, ServerSetReport } from '@toolwell/gateway'
 import type { DaemonFile } from '@toolwell/gateway/bridge'
 import {
@@ -101,13 +102,13 @@ export function statusText(given: unknown, file: DaemonFile, hints: Hints): stri
             { title: 'folder' },
           ],
           clients.map(({ name, kind, endpoint, calls, searches, refused, workspace }) => [
-            name || '(unnamed)',
+            firstLine(name, 100) || '(unnamed)',
             kind === 'stdio' ? kind : 'HTTP',
             endpoint,
             count(calls),
             count(searches),
             count(refused),
-            workspace ?? '',
+            firstLine(workspace ?? '', 400),
           ]),
         )),
     ...withoutRepeats(serverSets).flatMap((set) => ['', ...describeServerSet(set, hints)]),
@@ -168,7 +169,7 @@ function describeServerSet(
 ): string[] {
   const affected = servers.filter(({ quarantined }) => Object.keys(quarantined).length > 0)
   return [
-    `${files.join(', ') || 'No config file'}${workspaces.length === 0 ? '' : `, for ${workspaces.join(', ')}`}`,
+    `${files.join(', ') || 'No config file'}${workspaces.length === 0 ? '' : `, for ${workspaces.map((each) => firstLine(each, 400)).join(', ')}`}`,
     ...(problem === undefined ? [] : [`! The config has errors: ${problem}`]),
     ...problems.map(problemLine),
     ...untrusted.map((each) => untrustedLine(each, hints)),

@@ -19,6 +19,8 @@ export type Read =
  * match the SDK's `JSONRPCRequestSchema` and `JSONRPCNotificationSchema`; a test compares them.
  */
 export function readMessage(line: string): Read {
+  const excess = describeExcess(line)
+  if (excess !== undefined) return refusal(null, -32600, `Invalid request: ${excess}`)
   let value: unknown
   try {
     value = JSON.parse(line)
@@ -30,6 +32,32 @@ export function readMessage(line: string): Read {
   const problem = findProblem(value)
   if (problem === undefined) return { message: value as Message }
   return refusal(isId(value.id) ? value.id : null, -32600, `Invalid request: ${problem}`)
+}
+
+const MOST_LEVELS = 1100
+const MOST_KEYS = 100_000
+const MOST_IN_BATCH = 100
+
+/** Says which limit a JSON text exceeds. Reads the text once, before it is parsed. */
+export function describeExcess(text: string): string | undefined {
+  const isBatch = /^\s*\[/.test(text)
+  let depth = 0
+  let keys = 0
+  let messages = 1
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]
+    if (character === '"') {
+      // Skip the string. `at` ends on its closing quote.
+      for (at++; at < text.length && text[at] !== '"'; at++) if (text[at] === '\\') at++
+    } else if (character === '[' || character === '{') {
+      if (++depth > MOST_LEVELS) return `it is nested deeper than ${MOST_LEVELS} levels.`
+    } else if (character === ']' || character === '}') depth--
+    else if (character === ':') {
+      if (++keys > MOST_KEYS) return `it has more than ${MOST_KEYS} keys.`
+    } else if (character === ',' && depth === 1 && isBatch && ++messages > MOST_IN_BATCH)
+      return `a batch has at most ${MOST_IN_BATCH} messages.`
+  }
+  return undefined
 }
 
 const META_TASK = 'io.modelcontextprotocol/related-task'

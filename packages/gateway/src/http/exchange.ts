@@ -152,8 +152,8 @@ export function header(request: IncomingMessage, name: string): string | undefin
   return Array.isArray(value) ? value[0] : value
 }
 
-export function rpcError(message: string): object {
-  return { jsonrpc: '2.0', error: { code: -32000, message }, id: null }
+export function rpcError(message: string, code = -32000): object {
+  return { jsonrpc: '2.0', error: { code, message }, id: null }
 }
 
 export function reply(

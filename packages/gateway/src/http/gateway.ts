@@ -6,6 +6,7 @@ import { isLegacyRequest, PROTOCOL_VERSION_META_KEY, type Server } from '@modelc
 import { isRecord } from '@toolwell/core/internal'
 import type { Called } from '../answer/call-tool.js'
 import { createProof, newToken } from '../bridge/folder.js'
+import { describeExcess } from '../bridge/messages.js'
 import { type Identity, LARGEST_REQUEST, PROTOCOL, UPGRADE, WORKSPACE_HEADER } from '../bridge/protocol.js'
 import {
   keepRemovedFiles,
@@ -165,6 +166,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   ): Promise<Response> => {
     const { method = '' } = request
     const text = method === 'GET' ? '' : await readBody(request, maxRequestBodySize)
+    const excess = describeExcess(text)
+    if (excess !== undefined) return json(400, rpcError(`Invalid request: ${excess}`, -32600))
     let endpoint: Endpoint
     try {
       endpoint = endpoints.find(path, readWorkspace(header(request, WORKSPACE_HEADER)))

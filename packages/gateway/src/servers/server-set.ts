@@ -18,6 +18,7 @@ import {
 import {
   connectWithSharedProcesses,
   diskReadOnly,
+  findUnmatchedPatterns,
   isOffered,
   type ReadOnlyStore,
   type SharedProcesses,
@@ -93,6 +94,7 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
   const { folder = homedir(), env, connect, processes, onServer, onChange } = options
   const { readOnly = diskReadOnly(), command = COMMAND } = options
   const isReadOnly = createReadOnlyCheck(readOnly)
+  let unmatched: readonly ServerSetProblem[] | undefined
   let { files } = options
   const load = (): Config => loadConfig({ files, env, workspaceFolder: folder })
   const well = createToolwell({
@@ -101,7 +103,9 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
     // Many callers share one catalogue, so usage is not learned.
     search: { usage: false },
     onEvent: (event) => {
-      if (event.kind === 'source-changed') onChange()
+      if (event.kind !== 'source-changed') return
+      unmatched = undefined
+      onChange()
     },
     surface: {
       prompts: {
@@ -132,6 +136,10 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
   let problem: string | undefined
   const showBroken = createBrokenServers(catalogue, own, command)
   let problems = showBroken(config, known)
+  const findUnmatched = (): ServerSetProblem[] =>
+    findUnmatchedPatterns([...known.values()], config.profiles, servers.inspect()).map(
+      ({ message, fix }) => ({ problem: `${message}. ${fix}.`, stillUsed: false }),
+    )
   const isUnlisted = (server: string) => servers.definition(server) === undefined
   const isUnreviewed = ({ name, listedAt }: ServerReport) => listedAt !== undefined && isUnlisted(name)
   const isNothingListed = () => [...known.keys()].every(isUnlisted)
@@ -154,7 +162,8 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
       return problem
     },
     get problems() {
-      return problems
+      unmatched ??= findUnmatched()
+      return [...problems, ...unmatched]
     },
     configFile,
     view(profile) {
@@ -201,6 +210,7 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
       known = byName([...next.servers, ...kept])
       config = next
       problems = showBroken(config, known)
+      unmatched = undefined
       if (added.length + changed.length > 0) {
         since = Date.now()
         isFirst = isNothingListed()

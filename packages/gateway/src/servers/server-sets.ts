@@ -3,10 +3,10 @@
  * changes. Workspaces with the same files share a set. Each set has its own catalogue and trust; all share the processes of
  * servers that do not depend on a folder.
  */
-import { readFileSync, type Stats, statSync } from 'node:fs'
+import { type Stats, statSync } from 'node:fs'
 import { dropUndefined } from '@toolwell/core/internal'
 import type { ConfigFile, ConnectOptions, ServerEvent } from '@toolwell/mcp'
-import { type ReadOnlyStore, SharedProcesses } from '@toolwell/mcp/internal'
+import { type ReadOnlyStore, readSmallFile, SharedProcesses } from '@toolwell/mcp/internal'
 import type { ServerSetProblem } from './broken-servers.js'
 import { openServerSet, type ServerSet } from './server-set.js'
 
@@ -119,6 +119,8 @@ export class ServerSets {
       place.enter(this.#findSet(place.workspace))
       this.#checkTrust(place)
     }
+    // A pattern without effect is known only after its servers are listed.
+    for (const known of this.#sets.values()) this.#reportProblems(known)
     const used = new Set([...this.#places.values()].map(({ serverSet }) => serverSet))
     for (const [key, { serverSet }] of this.#sets) {
       if (used.has(serverSet) || serverSet.busy > 0) continue
@@ -259,7 +261,8 @@ const REMOVAL_GRACE = 5000
 
 interface Kept {
   readonly stamp: string
-  readonly text: string
+  /** Undefined if the file could not be read. */
+  readonly text: string | undefined
   /** When the file was first found missing. */
   readonly since?: number
 }
@@ -277,12 +280,10 @@ export function keepRemovedFiles(
     const found = statPath(path)
     if (found) {
       const stamp = `${found.mtimeMs} ${found.size} ${found.ino}`
-      const text = kept?.stamp === stamp ? kept.text : read(path)
-      if (text === undefined) known.delete(path)
-      else known.set(path, { stamp, text })
+      known.set(path, { stamp, text: kept?.stamp === stamp ? kept.text : read(path) })
       return file
     }
-    if (!kept) return file
+    if (kept?.text === undefined) return file
     const { since = now() } = kept
     if (now() - since < REMOVAL_GRACE) {
       known.set(path, { ...kept, since })
@@ -296,7 +297,7 @@ export function keepRemovedFiles(
 
 function read(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8')
+    return readSmallFile(path).toString('utf8')
   } catch {
     return undefined
   }

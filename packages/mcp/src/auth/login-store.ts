@@ -1,5 +1,6 @@
 /** Stores logins on disk, one file per server, readable only by the owner. Several processes may use them at once. */
-import { chmodSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+
+import { chmodSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type {
   OAuthDiscoveryState,
@@ -8,6 +9,7 @@ import type {
 } from '@modelcontextprotocol/client'
 import { canonicalJson, isRecord, shortHash } from '@toolwell/core/internal'
 import { makeFolder, withFileLock } from '@toolwell/core/internal/node'
+import { readSmallFile } from '../config/read-small-file.js'
 import type { ServerConfig } from '../config/server-config.js'
 import { userFolder } from '../definition/user-files.js'
 import type { ServerWarning, WarningListener } from '../definition/warning.js'
@@ -92,7 +94,7 @@ export function diskLogins({ folder = defaultLoginFolder(), onWarning }: LoginSt
       const file = fileOf(server)
       let text: string
       try {
-        text = readFileSync(file, 'utf8')
+        text = readSmallFile(file).toString('utf8')
       } catch (error) {
         const { code = '' } = error as { code?: string }
         if (code === 'EISDIR') renameDamaged(file, server, 'is a folder')

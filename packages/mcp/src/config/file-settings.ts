@@ -1,10 +1,10 @@
 /** Reads the settings of a config file besides its servers: profiles, `hostTools` and `scan`. */
 
-import { isRecord, matchesGlob, nearest } from '@toolwell/core/internal'
+import { dropUndefined, isRecord, matchesGlob, nearest } from '@toolwell/core/internal'
 import { checkRuleSetting, type RuleSettings } from '../trust/scan/rules.js'
 import { type ConfigDocument, type ConfigProblem, createProblem, type Path, pathText } from './document.js'
 import { describeMisfit, HOST_TOOLS_KEYS, PROFILE_KEYS, showExample } from './keys.js'
-import type { ServerConfig } from './server-config.js'
+import { matchesTool, type ServerConfig } from './server-config.js'
 
 export interface Profile {
   readonly servers?: readonly string[]
@@ -116,18 +116,57 @@ export function selectByProfile(servers: readonly ServerConfig[], profile: Profi
     .filter((server) => (profile.servers ?? ['*']).some((pattern) => matchesGlob(pattern, server.name)))
     .map((server) => ({
       ...server,
-      allowedByProfile: profile.allow && ofServer(server.name, profile.allow),
-      deny: [...server.deny, ...ofServer(server.name, profile.deny ?? [])],
+      allowedByProfile: profile.allow,
+      deniedByProfile: profile.deny ?? [],
     }))
 }
 
-/** Patterns for one server: `server/tool` applies to that server, a pattern without a slash to all. */
-function ofServer(server: string, patterns: readonly string[]): string[] {
-  return patterns.flatMap((pattern) => {
-    const slash = pattern.indexOf('/')
-    if (slash < 0) return [pattern]
-    return matchesGlob(pattern.slice(0, slash), server) ? [pattern.slice(slash + 1)] : []
-  })
+/** Every tool that a server lists. */
+interface ListedTools {
+  readonly name: string
+  readonly tools: readonly string[]
+  readonly denied: readonly string[]
+  readonly unusable: readonly { readonly name?: string | undefined }[]
+}
+
+/** Finds patterns in `deny` and `allow` that match no tool, unless a server that may have the tool is not listed yet. */
+export function findUnmatchedPatterns(
+  servers: readonly ServerConfig[],
+  profiles: Readonly<Record<string, Profile>>,
+  listed: readonly ListedTools[],
+): { readonly server?: string; readonly message: string; readonly fix: string }[] {
+  const toolsOf = new Map(
+    listed.map(({ name, tools, denied, unusable }) => [
+      name,
+      [...tools, ...denied, ...unusable.flatMap((entry) => entry.name ?? [])],
+    ]),
+  )
+  const isUnmatched = (pattern: string, server: string) => {
+    const tools = toolsOf.get(server) ?? []
+    return tools.length > 0 && !tools.some((tool) => matchesTool(pattern, server, tool))
+  }
+  const find = (owner: string, lists: Pick<Profile, 'allow' | 'deny'>, among: readonly ServerConfig[]) =>
+    (['allow', 'deny'] as const).flatMap((key) =>
+      (lists[key] ?? [])
+        .filter((pattern) => among.every(({ name }) => isUnmatched(pattern, name)))
+        .map((pattern) => ({
+          message: `${JSON.stringify(key)} of ${owner} contains ${JSON.stringify(pattern)}, which matches no tool`,
+          fix: 'Correct or remove it. Write the name of a tool, or server/tool',
+        })),
+    )
+  const used = servers.filter(({ enabled }) => enabled)
+  return [
+    ...used.flatMap((server) => {
+      const lists = { deny: server.deny, ...dropUndefined({ allow: server.allow }) }
+      return find(`the server ${JSON.stringify(server.name)}`, lists, [server]).map((found) => ({
+        ...found,
+        server: server.name,
+      }))
+    }),
+    ...Object.entries(profiles).flatMap(([name, profile]) =>
+      find(`the profile ${JSON.stringify(name)}`, profile, selectByProfile(used, profile)),
+    ),
+  ]
 }
 
 export interface HostTools {

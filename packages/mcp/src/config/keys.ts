@@ -107,11 +107,12 @@ const TREATED: Readonly<Record<string, Key>> = {
   },
   allow: {
     kind: 'strings',
-    about: 'Offer only tools whose name matches one of these patterns. * matches any characters.',
+    about:
+      'Offer only tools that match one of these patterns: "read_*", "server/tool" or "server__tool", in any case. * matches any characters.',
   },
   deny: {
     kind: 'strings',
-    about: 'Do not offer tools whose name matches one of these patterns. Wins over allow.',
+    about: 'Do not offer tools that match one of these patterns, written as in allow. Wins over allow.',
   },
   readOnly: {
     kind: 'strings',
@@ -121,7 +122,7 @@ const TREATED: Readonly<Record<string, Key>> = {
   timeout: {
     kind: 'duration',
     about:
-      'Timeout of a call in milliseconds, or as "30s", "5m". If the host watches progress, each sign of progress restarts it. Default: 60s.',
+      'Timeout of a call in milliseconds, or as "30s", "5m". If the host watches progress, progress restarts it, up to three times this limit in total. Default: 60s.',
   },
   startTimeout: {
     kind: 'duration',

@@ -1,5 +1,4 @@
 /** Reads config files, the weakest first, and returns the servers of a profile and all problems as data. */
-import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { assertKnownKeys, invalid, isRecord, nearest } from '@toolwell/core/internal'
@@ -25,6 +24,7 @@ import {
 } from './find-servers.js'
 import { FILE_KEYS, REACHED_KEYS } from './keys.js'
 import { readEntry } from './read-entry.js'
+import { describeReadError, readSmallFile } from './read-small-file.js'
 import type { ServerConfig } from './server-config.js'
 import { detectDialect, withCommonVariables } from './variables.js'
 
@@ -190,16 +190,10 @@ function open(path: string, file: ConfigFile, problems: ConfigProblem[]): Config
     return undefined
   }
   try {
-    return readDocument(readFileSync(path, 'utf8'), path)
+    return readDocument(readSmallFile(path).toString('utf8'), path)
   } catch (error) {
-    const { code = 'unknown' } = error as { code?: string }
-    if (code === 'ENOENT' && file.optional) return undefined
-    const [message, fix] =
-      code === 'ENOENT'
-        ? ['there is no such file', 'Check the path']
-        : code === 'EISDIR'
-          ? ['this is a folder', 'Give the path of a file']
-          : [`the file cannot be read (${code})`, 'Check its permissions']
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && file.optional) return undefined
+    const { reason: message, fix } = describeReadError(error)
     problems.push({ file: path, path: '', line: undefined, message, fix, severity: 'error' })
     return undefined
   }

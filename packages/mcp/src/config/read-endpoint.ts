@@ -1,8 +1,9 @@
 /** Reads how a server is started or reached. */
-import { readFileSync } from 'node:fs'
+
 import { resolve } from 'node:path'
 import type { EntryReader } from './entry-reader.js'
 import { readEnvFile } from './entry-reader.js'
+import { describeReadError, readSmallFile } from './read-small-file.js'
 import { hasReference } from './references.js'
 import type { HttpEndpoint, ServerConfig, StdioEndpoint } from './server-config.js'
 import { showLine, showPath } from './show-word.js'
@@ -70,17 +71,16 @@ function envFileOf({ raw, fields, scope, report, path }: EntryReader): Record<st
   if (fields.envFile === undefined) return {}
   const file = resolve(raw.folder, path('envFile'))
   try {
-    const values = readEnvFile(readFileSync(file, 'utf8'))
+    const values = readEnvFile(readSmallFile(file).toString('utf8'))
     // The author of that file must not decide what is run or read.
     const [name] = Object.entries(values).find(([, value]) => hasReference(value)) ?? []
     if (name === undefined) return values
     report(['envFile'], `the value of ${name} in it contains a reference`, 'Write the reference into "env"')
     return {}
   } catch (error) {
-    const { code = 'unknown' } = error as { code?: string }
     report(
       ['envFile'],
-      `${showPath(file, scope.workspaceFolder).text} cannot be read (${code})`,
+      `${showPath(file, scope.workspaceFolder).text} cannot be used: ${describeReadError(error).reason}`,
       'Check the path, or remove "envFile"',
     )
     return {}

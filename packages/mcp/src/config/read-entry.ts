@@ -54,6 +54,7 @@ export function readEntry(
     surfaceTokens: (fields.surfaceTokens as number | undefined) ?? DEFAULTS.surfaceTokens,
     allow: fields.allow as string[] | undefined,
     allowedByProfile: undefined,
+    deniedByProfile: [],
     deny: (fields.deny as string[] | undefined) ?? [],
     readOnly: (fields.readOnly as string[] | undefined) ?? [],
     timeout,

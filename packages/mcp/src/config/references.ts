@@ -1,11 +1,12 @@
 /** Resolves `${file:PATH}` and `${cmd:…}` at every start of a server, so that renewed secrets are used and none is stored. */
+
 import { execFile } from 'node:child_process'
 import { realpathSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { dropUndefined } from '@toolwell/core/internal'
 import type { RawEntry } from './check-entry.js'
+import { describeReadError, readSmallFile } from './read-small-file.js'
 import type { ServerConfig } from './server-config.js'
 
 /** `${env:X}` is expanded when the config is read, because it cannot change while the program runs. */
@@ -78,7 +79,7 @@ export async function resolveReferences(
   for (const text of textsOf(endpoint))
     for (const [whole, kind, argument = ''] of text.matchAll(REFERENCE))
       if (!values.has(whole))
-        values.set(whole, kind === 'file' ? await readSecret(argument) : await runSecret(argument, options))
+        values.set(whole, kind === 'file' ? readSecret(argument) : await runSecret(argument, options))
   // Values are not expanded again.
   const put = (text: string) => text.replace(REFERENCE, (whole) => values.get(whole) ?? '')
   const putAll = (texts: Readonly<Record<string, string>>) =>
@@ -100,13 +101,13 @@ export async function resolveReferences(
   }
 }
 
-async function readSecret(file: string): Promise<string> {
+function readSecret(file: string): string {
   try {
-    return withoutEnd(await readFile(file, 'utf8'))
+    return withoutEnd(readSmallFile(file).toString('utf8'))
   } catch (error) {
-    const { code = 'unknown' } = error as NodeJS.ErrnoException
+    const { reason } = describeReadError(error)
     throw new ReferenceFailure(
-      `the file of a \${file:…} in its config cannot be read (${code}); check its path`,
+      `the file of a \${file:…} in its config cannot be used (${reason}); check its path`,
     )
   }
 }

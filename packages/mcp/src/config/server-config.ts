@@ -1,4 +1,4 @@
-import { matchesGlob } from '@toolwell/core/internal'
+import { createWireName, matchesGlob } from '@toolwell/core/internal'
 
 /** One server as it will be used: all variables expanded, all defaults filled in. */
 
@@ -75,6 +75,8 @@ export interface ServerConfig {
   /** Allowed by the profile: a tool must match this and `allow`. Undefined: every tool. */
   readonly allowedByProfile: readonly string[] | undefined
   readonly deny: readonly string[]
+  /** Denied by the profile, in addition to `deny`. */
+  readonly deniedByProfile: readonly string[]
   /** Patterns of tools that change nothing, in the user's judgement. The gateway runs them through `tool_read`. */
   readonly readOnly: readonly string[]
   /** Milliseconds. */
@@ -140,6 +142,7 @@ export function defineServer(
     allow: undefined,
     allowedByProfile: undefined,
     deny: [],
+    deniedByProfile: [],
     readOnly: [],
     timeout: DEFAULTS.timeout,
     startTimeout: undefined,
@@ -178,11 +181,38 @@ export function hasOwnCredentials({ endpoint }: Pick<ServerConfig, 'endpoint'>):
 
 /** Does the config offer this tool? `deny` wins. */
 export function isOffered(
-  name: string,
-  { allow, allowedByProfile, deny }: Pick<ServerConfig, 'allow' | 'allowedByProfile' | 'deny'>,
+  tool: string,
+  { name, allow, allowedByProfile, deny, deniedByProfile }: ServerConfig,
 ): boolean {
-  const isIn = (patterns: readonly string[]) => patterns.some((pattern) => matchesGlob(pattern, name))
+  const isIn = (patterns: readonly string[]) => patterns.some((pattern) => matchesTool(pattern, name, tool))
+  // In a profile, a slash always follows a server: another server could name its tool "good/read".
+  const isInProfile = (pattern: string) =>
+    pattern.includes('/') ? matchesFullName(pattern, name, tool) : matchesTool(pattern, name, tool)
   return (
-    !isIn(deny) && [allow, allowedByProfile].every((patterns) => patterns === undefined || isIn(patterns))
+    !isIn(deny) &&
+    !isIn(deniedByProfile) &&
+    (allow === undefined || isIn(allow)) &&
+    (allowedByProfile === undefined || allowedByProfile.some(isInProfile))
   )
 }
+
+/** Compares a pattern with the name of a tool, `server/tool` and `server__tool`, ignoring case. */
+export function matchesTool(pattern: string, server: string, tool: string): boolean {
+  return matchesIgnoringCase(pattern, tool) || matchesFullName(pattern, server, tool)
+}
+
+/** Server and tool are compared one by one: `g*` must not allow every tool of the server `github`. */
+function matchesFullName(pattern: string, server: string, tool: string): boolean {
+  for (const separator of ['/', '__'])
+    for (let at = pattern.indexOf(separator); at > 0; at = pattern.indexOf(separator, at + 1))
+      if (
+        matchesIgnoringCase(pattern.slice(0, at), server) &&
+        matchesIgnoringCase(pattern.slice(at + separator.length), tool)
+      )
+        return true
+  // Names with other characters get a hash.
+  return pattern.includes('__') && pattern.toLowerCase() === createWireName(server, tool).toLowerCase()
+}
+
+const matchesIgnoringCase = (pattern: string, name: string) =>
+  matchesGlob(pattern.toLowerCase(), name.toLowerCase())

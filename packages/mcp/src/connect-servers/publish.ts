@@ -43,6 +43,7 @@ export function createSourceUpdate(upstream: Upstream, run: RunTool, folder?: st
     server.allow,
     server.allowedByProfile,
     server.deny,
+    server.deniedByProfile,
     server.trust,
     server.marks,
     ...(definition === known ? [] : [folder]),

@@ -1,5 +1,4 @@
 /** Stores definitions on disk, one file per server, config and folder. Several programs may use the files at once. */
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ServerConfig } from '../config/server-config.js'
 import { type DefinitionCache, entryFingerprint, type FailedListing, serverFingerprint } from './cache.js'
@@ -21,7 +20,7 @@ export function defaultCacheFolder(env?: Readonly<Record<string, string | undefi
 
 /** Creates a cache on disk. Never throws: a cache that cannot be used is a warning and a slower start. */
 export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOptions = {}): DefinitionCache {
-  const files = createUserFiles(folder, (warning) => onWarning?.(warning))
+  const files = createUserFiles(folder, (warning) => onWarning?.(warning), true)
   /** Computed once per server: a start needs it several times. */
   const fingerprints = new WeakMap<ServerConfig, Map<string, string>>()
   const fingerprintOf = (server: ServerConfig, asked = '') => {
@@ -69,9 +68,9 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
       return cached
     },
     readFailure(server, asked) {
-      const file = failureOf(fileOf(server, asked))
+      const content = files.get(failureOf(fileOf(server, asked)))?.toString('utf8') ?? '{}'
       try {
-        const { at, reason } = JSON.parse(readFileSync(file, 'utf8')) as Partial<FailedListing>
+        const { at, reason } = JSON.parse(content) as Partial<FailedListing>
         return typeof at === 'number' && typeof reason === 'string' ? { at, reason } : undefined
       } catch {
         return undefined
@@ -114,7 +113,8 @@ export function diskCache({ folder = defaultCacheFolder(), onWarning }: CacheOpt
       const stored = (part: Part) => ({
         read() {
           const { file, key } = place(part)
-          return decodePart(readFileSync(file), key)
+          const content = files.get(file)
+          return content && decodePart(content, key)
         },
         write(bytes: Uint8Array) {
           const { file, key } = place(part)

@@ -1,10 +1,11 @@
 /** Reads and writes small files in the user's folders. Never throws: a file that cannot be used is a warning. */
 
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { dropUndefined } from '@toolwell/core/internal'
 import { makeFolder } from '@toolwell/core/internal/node'
+import { MOST_BYTES_OF_DATA, readSmallFile } from '../config/read-small-file.js'
 import type { ServerWarning, WarningListener } from './warning.js'
 
 export interface UserFiles {
@@ -16,8 +17,23 @@ export interface UserFiles {
   renameDamaged(file: string, why: string, then?: string, warning?: Pick<ServerWarning, 'code' | 'fix'>): void
 }
 
-export function createUserFiles(folder: string, warn: WarningListener): UserFiles {
+/** `needsOwnFolder`: files are ignored if everybody may write to the folder. Not for records that protect the user. */
+export function createUserFiles(folder: string, warn: WarningListener, needsOwnFolder = false): UserFiles {
   let isUnwritable = false
+  let isReported = false
+  /** In a folder that everybody may write to, others could plant files. Windows has no such mode. */
+  const isOpenToAll = (): boolean => {
+    const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0
+    if (!needsOwnFolder || process.platform === 'win32' || (mode & 0o002) === 0) return false
+    if (!isReported)
+      warn({
+        code: 'cache-unreadable',
+        text: `everybody may write to ${folder}, so its files are not used`,
+        fix: `Run: chmod o-w ${folder}`,
+      })
+    isReported = true
+    return true
+  }
   const remove = (file: string) => {
     try {
       rmSync(file, { force: true, recursive: true })
@@ -43,7 +59,7 @@ export function createUserFiles(folder: string, warn: WarningListener): UserFile
   return {
     get(file) {
       try {
-        return readFileSync(file)
+        return isOpenToAll() ? undefined : readSmallFile(file, MOST_BYTES_OF_DATA)
       } catch (error) {
         const { code = '' } = error as { code?: string }
         if (code === 'EISDIR') setAside(file, 'is a folder')
@@ -55,6 +71,7 @@ export function createUserFiles(folder: string, warn: WarningListener): UserFile
     put(file, content) {
       const temporary = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`
       try {
+        if (isOpenToAll()) return
         // Definitions are not secret, but a private list is only for its owner.
         makeFolder(dirname(file), 0o700)
         writeFileSync(temporary, content, { mode: 0o600 })

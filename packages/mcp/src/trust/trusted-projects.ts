@@ -2,10 +2,12 @@
  * Stores which project config files the user trusts, by their content. A downloaded project must not start programs just because a
  * client was opened in it.
  */
+
 import { createHash } from 'node:crypto'
-import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder } from '@toolwell/core/internal/node'
+import { readSmallFile } from '../config/read-small-file.js'
 import { userFolder } from '../definition/user-files.js'
 
 export interface TrustedProjects {
@@ -44,15 +46,19 @@ export function trustedProjects(
   folder: string,
   prepare: (folder: string) => void = (path) => makeFolder(path, 0o700),
 ): TrustedProjects {
+  const contents = new Map<string, Content>()
   const look = (path: string): ProjectFile | undefined => {
-    const content = contentOf(path)
-    if (!content) return undefined
-    const hash = hashOf(content)
+    const stamp = stampOf(path)
+    const known = contents.get(path)
+    const content = known?.stamp === stamp ? known : { stamp, ...readContent(path) }
+    contents.set(path, content)
+    const { text, hash } = content
+    if (text === undefined || hash === undefined) return undefined
     const said = read(folder)[path]
     const isTrusted = said === hash ? true : said === REFUSED + hash ? false : undefined
     const hasChanged = said !== undefined && isTrusted === undefined && !said.startsWith(REFUSED)
     // Return the compared content: the file may change before it is read again.
-    return { path, text: content.toString('utf8'), hash, isTrusted, hasChanged }
+    return { path, text, hash, isTrusted, hasChanged }
   }
   const remember = ({ path, hash }: ProjectFile, isTrusted: boolean) => {
     prepare(folder)
@@ -79,7 +85,7 @@ export function trustedProjects(
 function read(folder: string): Record<string, string> {
   try {
     if (!isPrivate(folder)) return {}
-    const value: unknown = JSON.parse(readFileSync(fileIn(folder), 'utf8'))
+    const value: unknown = JSON.parse(readSmallFile(fileIn(folder)).toString('utf8'))
     return typeof value === 'object' && value !== null ? (value as Record<string, string>) : {}
   } catch {
     return {}
@@ -94,14 +100,28 @@ function isPrivate(folder: string): boolean {
   return (own === undefined || uid === own) && (mode & 0o022) === 0
 }
 
-function contentOf(path: string): Buffer | undefined {
+/** Without text and hash if the file cannot be read. */
+interface Content {
+  readonly stamp: string
+  readonly text?: string
+  readonly hash?: string
+}
+
+function readContent(path: string): Omit<Content, 'stamp'> {
   try {
-    return readFileSync(path)
+    const content = readSmallFile(path)
+    return { text: content.toString('utf8'), hash: createHash('sha256').update(content).digest('hex') }
   } catch {
-    return undefined
+    return {}
   }
 }
 
-function hashOf(content: Buffer): string {
-  return createHash('sha256').update(content).digest('hex')
+/** Includes ctime, because the author of a file can set its mtime. */
+function stampOf(path: string): string {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
+    return [dev, ino, size, mtimeNs, ctimeNs].join(' ')
+  } catch {
+    return ''
+  }
 }

@@ -31,8 +31,11 @@ import { type OpenOptions, openClient } from './open-client.js'
 import { ProgramFailure } from './process-failure.js'
 import { ProcessTransport } from './process-transport.js'
 
-/** A call with progress may take this many times its timeout in total. */
-const MOST_EXTENSIONS = 20
+/** Progress adds at most this many times the timeout to a call. */
+const MOST_EXTENSIONS = 2
+
+/** Milliseconds between two updates of progress. With the last one, a caller gets at most ten a second. */
+const PROGRESS_INTERVAL = 125
 
 export interface Progress {
   readonly progress: number
@@ -153,6 +156,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     async call(tool, input, { caller = {}, signal, onProgress, meta }) {
       if (isClosed) throw new ConnectionLost('the connection was closed', false)
       busy++
+      const updates = onProgress && limitProgress(onProgress)
       try {
         const { handlers, logLevel } = caller
         if (handlers?.log && logLevel !== undefined) await listen(logLevel)
@@ -171,11 +175,11 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
           send(client, era, tool, params, {
             timeout: server.timeout,
             // With progress, a call may take longer.
-            ...(onProgress
+            ...(updates
               ? {
-                  maxTotalTimeout: server.timeout * MOST_EXTENSIONS,
+                  maxTotalTimeout: server.timeout * (1 + MOST_EXTENSIONS),
                   resetTimeoutOnProgress: true,
-                  onprogress: (progress) => onProgress(progress as Progress),
+                  onprogress: (progress) => updates.add(progress as Progress),
                 }
               : {}),
             ...dropUndefined({ signal }),
@@ -185,6 +189,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
         // A cancelled call says nothing about the server.
         throw signal?.aborted ? error : classifyError(error, isClosed, end ?? epitaph())
       } finally {
+        updates?.end()
         busy--
       }
     },
@@ -199,6 +204,35 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
       await client.close().catch(() => undefined)
       await transport.close().catch(() => undefined)
       finish('the connection was closed')
+    },
+  }
+}
+
+/** Passes on the latest progress at most once per interval, and the last one at the end of the call. */
+function limitProgress(onProgress: (progress: Progress) => void) {
+  let latest: Progress | undefined
+  let waiting: NodeJS.Timeout | undefined
+  const pass = () => {
+    const progress = latest
+    latest = undefined
+    waiting = undefined
+    if (!progress) return
+    waiting = setTimeout(pass, PROGRESS_INTERVAL)
+    try {
+      onProgress(progress)
+    } catch {
+      // An error in a timer would end the process.
+    }
+  }
+  return {
+    add(progress: Progress) {
+      latest = progress
+      if (!waiting) pass()
+    },
+    end() {
+      clearTimeout(waiting)
+      pass()
+      clearTimeout(waiting)
     },
   }
 }

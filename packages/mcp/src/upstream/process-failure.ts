@@ -1,6 +1,8 @@
 /** Describes why a program could not be started, and its last output, for the author of the config. */
-import { readFileSync, statSync } from 'node:fs'
+
+import { statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { readSmallFile } from '../config/read-small-file.js'
 import type { StdioEndpoint } from '../config/server-config.js'
 
 /** A complete description of a failed program. Its cause is the protocol error. */
@@ -60,7 +62,7 @@ function kindOf(path: string): 'file' | 'folder' | undefined {
 /** The interpreter in the first line of a script. */
 function interpreterOf(file: string): string | undefined {
   try {
-    const [, program] = /^#!\s*(\S+)/.exec(readFileSync(file, 'latin1').slice(0, 256)) ?? []
+    const [, program] = /^#!\s*(\S+)/.exec(readSmallFile(file).toString('latin1', 0, 256)) ?? []
     return program
   } catch {
     return undefined

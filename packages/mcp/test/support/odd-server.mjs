@@ -154,12 +154,14 @@ async function call({ name, arguments: input = {}, _meta: meta }) {
     )
   if (name === 'roots') return text(JSON.stringify(await ask('roots/list', {})))
   if (name === 'progress') {
-    const { steps = 3 } = input
-    for (let step = 1; step <= steps; step++)
+    const { steps = 3, every = 0 } = input
+    for (let step = 1; step <= steps; step++) {
       write({
         method: 'notifications/progress',
         params: { progressToken: meta?.progressToken, progress: step, total: steps, message: `step ${step}` },
       })
+      if (every > 0) await new Promise((resolve) => setTimeout(resolve, every))
+    }
     return text('done')
   }
   if (name === 'announce') {

@@ -1,8 +1,7 @@
 /** Finds servers that a client disables in a separate list instead of in their entries. */
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
-import { readDocument } from '@toolwell/mcp/internal'
+import { MOST_BYTES_OF_DATA, readDocument, readSmallFile } from '@toolwell/mcp/internal'
 import { type ClaudeFolder, type ClientFile, claudeFolder, type Places } from './clients.js'
 import type { Fields } from './shapes.js'
 
@@ -66,7 +65,7 @@ function namesIn(value: unknown): string[] | undefined {
 /** Treats an unreadable file as empty. */
 function readSettings(file: string): Fields {
   try {
-    return readDocument(readFileSync(file, 'utf8'), file).value ?? {}
+    return readDocument(readSmallFile(file, MOST_BYTES_OF_DATA).toString('utf8'), file).value ?? {}
   } catch {
     return {}
   }

@@ -1,9 +1,11 @@
 /** Reads the servers in the config file of another client. */
-import { readFileSync } from 'node:fs'
 import { isRecord } from '@toolwell/core/internal'
 import {
+  describeReadError,
   findEntryFolder,
+  MOST_BYTES_OF_DATA,
   readDocument,
+  readSmallFile,
   type Translated,
   translateEntry,
   withCommonVariables,
@@ -30,17 +32,22 @@ export interface EntryChecks {
   readonly isGateway: IsGateway
 }
 
+/** Clients store more than settings in the user's files. A file of the folder may come from a stranger, so it must be small. */
+export function readClientFile(from: ClientFile): string {
+  return readSmallFile(from.file, 'marker' in from ? MOST_BYTES_OF_DATA : undefined).toString('utf8')
+}
+
 /** Returns undefined if the file does not exist or has no servers. */
 export function readClient(from: ClientFile, folder: string, known: EntryChecks): ClientServers | undefined {
   const nothing = { from, servers: new Map(), refused: new Map() }
   let text: string
   try {
-    text = readFileSync(from.file, 'utf8')
+    text = readClientFile(from)
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     return code === 'ENOENT' || code === 'ENOTDIR'
       ? undefined
-      : { ...nothing, problem: `it cannot be read (${code})` }
+      : { ...nothing, problem: describeReadError(error).reason }
   }
   const shape = findShape(from.shape)
   const parsed = parseClient(text, shape.format, from.file)

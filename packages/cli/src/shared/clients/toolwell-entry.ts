@@ -1,11 +1,10 @@
 /** The entry that starts Toolwell in the config of a client: creates, reads and recognises it. */
-import { readFileSync } from 'node:fs'
 import { isRecord } from '@toolwell/core/internal'
 import { defaultGatewayFolder, findDaemon } from '@toolwell/gateway/bridge'
 import type { Terminal } from '../terminal.js'
 import { npmStartFolder } from '../this-command.js'
 import type { ClientFile } from './clients.js'
-import { listEntries, parseClient, valueAt } from './read-client.js'
+import { listEntries, parseClient, readClientFile, valueAt } from './read-client.js'
 import { type Fields, findShape, type ShapeName } from './shapes.js'
 
 export const ENTRY_NAME = 'toolwell'
@@ -65,11 +64,12 @@ const PROGRAM =
   /(?:^|[\\/])toolwell(?:\.mjs|\.cmd|\.ps1|@[^\\/]*)?$|[\\/](?:packages[\\/]cli|toolwell)[\\/]dist[\\/]main\.js$/
 
 /** Reads the Toolwell entry in a client's file. Unreadable files are ignored: their client reports the error. */
-export function readToolwellEntry({ file, shape: name }: ClientFile): unknown {
-  const { format, tables } = findShape(name)
+export function readToolwellEntry(from: ClientFile): unknown {
+  const { file, shape } = from
+  const { format, tables } = findShape(shape)
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    text = readClientFile(from)
   } catch {
     return undefined
   }

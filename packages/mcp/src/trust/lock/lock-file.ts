@@ -1,11 +1,12 @@
 /** Reads and writes `toolwell.lock`: JSON in a fixed order, for readable diffs in version control. */
 
 import { randomUUID } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { open, realpath, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
 import { makeFolder } from '@toolwell/core/internal/node'
+import { describeReadError, MOST_BYTES_OF_DATA, readSmallFile } from '../../config/read-small-file.js'
 import type { ServerConfig } from '../../config/server-config.js'
 import { fingerprint } from '../../definition/fingerprint.js'
 import { LOCK_VERSION, type Lock, LockError, type LockedServer, type LockedTool } from './lock.js'
@@ -16,15 +17,11 @@ export const LOCK_FILE = 'toolwell.lock'
 export function readLock(file: string): Lock | undefined {
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    text = readSmallFile(file, MOST_BYTES_OF_DATA).toString('utf8')
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new LockError(
-      'failed',
-      `${file} cannot be read: ${(cause as Error).message}.`,
-      'Check the path and its permissions.',
-      { cause },
-    )
+    const { reason, fix } = describeReadError(cause)
+    throw new LockError('failed', `${file} cannot be read: ${reason}.`, `${fix}.`, { cause })
   }
   return parseLock(text, file)
 }

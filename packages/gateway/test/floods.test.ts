@@ -1,0 +1,85 @@
+/** Requests that are made to be expensive: they are refused before the gateway spends time on them. */
+import { describe, expect, it } from 'vitest'
+import { oddServer } from '../../mcp/test/support/odd-server.js'
+import { describeExcess, readMessage } from '../src/bridge/messages.js'
+import { openClient } from './support/clients.js'
+import { authorized, entry, startGateway } from './support/gateway.js'
+
+const MODERN = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+}
+
+async function begin() {
+  const started = await startGateway({ mcpServers: { odd: entry(oddServer('odd')) } })
+  const post = (body: string, headers: Record<string, string> = {}) =>
+    fetch(`${started.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        ...authorized,
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+        ...headers,
+      },
+      body,
+    })
+  const begun = await post(JSON.stringify(initialize))
+  const legacy = { 'Mcp-Session-Id': begun.headers.get('mcp-session-id') ?? '' }
+  const modern = {
+    'MCP-Protocol-Version': '2026-07-28',
+    'Mcp-Method': 'tools/call',
+    'Mcp-Name': 'tool_call',
+  }
+  return { started, post, eras: { legacy, modern } }
+}
+
+const BATCH = JSON.stringify(
+  Array.from({ length: 300_000 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'x' })),
+)
+const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 0]))
+const call = (input: unknown, name = 'odd__echo') => ({
+  jsonrpc: '2.0',
+  id: 7,
+  method: 'tools/call',
+  params: { name: 'tool_call', arguments: { name, arguments: input }, _meta: MODERN },
+})
+const DEEP = `${'['.repeat(4_000_000)}${']'.repeat(4_000_000)}`
+
+describe.each(['legacy', 'modern'] as const)('%s', (era) => {
+  it.each([
+    ['a batch of 300,000 entries', BATCH],
+    ['900,000 argument keys', JSON.stringify(call(keys(900_000)))],
+    [
+      '900,000 argument keys beside the tool',
+      JSON.stringify({ ...call({}), params: { ...call({}).params, arguments: keys(900_000) } }),
+    ],
+    ['8 MB of [', '['.repeat(8_000_000)],
+    ['8 MB of [ and ]', DEEP],
+    ['8 MB of [ and ] as arguments', JSON.stringify(call('@')).replace('"@"', DEEP)],
+    ['8 MB of [ and ] as an unknown key', JSON.stringify({ ...call({}), x: '@' }).replace('"@"', DEEP)],
+  ])('refuses %s and goes on', async (_, body) => {
+    const { started, post, eras } = await begin()
+    const response = await post(body, eras[era])
+    const { error } = (await response.json()) as { error: { code: number; message: string } }
+    expect([response.status, error.code]).toEqual([400, -32600])
+    expect(error.message).toMatch(/at most 100 messages|more than 100000 keys|deeper than 1100 levels/)
+    const client = await openClient('v2 modern', `${started.url}/mcp`)
+    expect(await client.text('tool_call', { name: 'odd__echo', arguments: {} })).toBe('{}')
+  })
+})
+
+it('counts neither brackets, colons nor commas inside strings', () => {
+  const text = JSON.stringify([{ text: `${'[{:,'.repeat(200_000)}\\"` }, '"[[', '\\'])
+  expect(describeExcess(text)).toBeUndefined()
+})
+
+it('limits messages of stdio clients too', () => {
+  expect(readMessage(DEEP)).toMatchObject({ refusal: { error: { code: -32600 } } })
+})
