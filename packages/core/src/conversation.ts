@@ -279,7 +279,7 @@ export async function openConversation(
     },
 
     refuseDelivery: ({ requestId, detail }) =>
-      log.retried(async () => {
+      log.runWithRetry(async () => {
         const { frozen, requests } = log.state
         if (frozen?.delivery !== 'native' || requests.last?.requestId !== requestId) return false
         const reason = `the provider refused it: ${quote(detail, 300)}`
@@ -303,13 +303,13 @@ export async function openConversation(
       return log.state.length
     },
 
-    begin: (request) => log.retried(() => begin(request)),
+    begin: (request) => log.runWithRetry(() => begin(request)),
 
     run: (calls, options = {}) =>
       runCalls({ log, historyStart, context, notify, offerReader }, calls, options),
 
     load: (names, source = 'operator') =>
-      log.retried(async () => {
+      log.runWithRetry(async () => {
         assertNames('load', names)
         assertOneOf('the source of load', source, ['operator', 'pin'])
         const { loadByName } = await importHostSteps()
@@ -319,7 +319,7 @@ export async function openConversation(
       }),
 
     unload: (names) =>
-      log.retried(async () => {
+      log.runWithRetry(async () => {
         assertNames('unload', names)
         const { unloadByName } = await importHostSteps()
         const { facts, report } = unloadByName(log.state, context(), names, log.lastAnchor)
@@ -328,15 +328,15 @@ export async function openConversation(
       }),
 
     compact: (change) =>
-      log.retried(async () => {
+      log.runWithRetry(async () => {
         const { createCompactionFacts } = await importHostSteps()
         await log.append(createCompactionFacts(log.state, context(), change, log.lastAnchor, log.events))
       }),
 
-    clear: () => log.retried(() => log.append([[log.lastAnchor, { kind: 'cleared' }]])),
+    clear: () => log.runWithRetry(() => log.append([[log.lastAnchor, { kind: 'cleared' }]])),
 
     fork: ({ id: forkId, anchor }) =>
-      log.exclusive(async () => {
+      log.runExclusive(async () => {
         const { countSeenEvents } = await importHostSteps()
         // Another process may have appended to this ledger.
         await log.reload()
@@ -362,7 +362,7 @@ export async function openConversation(
       }),
 
     child: (options) =>
-      log.exclusive(async () => {
+      log.runExclusive(async () => {
         const { createInheritedEvents } = await importHostSteps()
         await log.reload()
         const isSnapshot = (options.inherit ?? 'snapshot') === 'snapshot'
@@ -381,7 +381,7 @@ export async function openConversation(
       }),
 
     recordRequest: (measurement) =>
-      log.retried(async () => {
+      log.runWithRetry(async () => {
         const fact = readMeasurement(measurement, (id) => log.state.requests.byId.get(id), notify)
         if (!fact) return
         await log.append([[log.lastAnchor, fact]]).catch((error) => {
@@ -391,7 +391,7 @@ export async function openConversation(
       }),
 
     importSteps: (steps, called = [], unreadable = []) =>
-      log.retried(async () => {
+      log.runWithRetry(async () => {
         const { importSteps } = await importHostSteps()
         const { facts, report } = importSteps(log.state, context(), steps, called, unreadable)
         await log.append(facts)

@@ -37,7 +37,7 @@ export type { WireSupport } from './surface/auto.js'
 export { type SearchRemarks, type SearchRequest, type SearchTool, searchTools } from './surface/meta-tools.js'
 export type { NoticePlace } from './surface/plan.js'
 export type { SurfaceView } from './surface/project.js'
-export { defaultPrompts, type Prompts, type Spoken } from './surface/prompts.js'
+export { defaultPrompts, type ListedTool, type Prompts } from './surface/prompts.js'
 export type { ChildOptions } from './surface/scope.js'
 export type {
   AutoLoad,

@@ -80,7 +80,7 @@ export async function toolwell(words: readonly string[], setting: Setting = {}):
 /** Trusts the current toolwell.json of a folder for verbs that use it, but never in the folders of the real user. */
 export function trustFolder([verb = '']: readonly string[], folder: string, env: Terminal['env']): void {
   const path = join(folder, 'toolwell.json')
-  const isUsing = ['search', 'inspect', 'doctor', 'lock', 'approve', 'login', 'logout'].includes(verb)
+  const isUsing = ['search', 'inspect', 'doctor', 'lock', 'approve', 'login', 'logout', 'logs'].includes(verb)
   if (isUsing && env.XDG_STATE_HOME && existsSync(path)) trustedProjects(defaultTrustFolder(env)).add(path)
 }
 

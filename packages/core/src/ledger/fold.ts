@@ -173,8 +173,8 @@ function frozen(state: LedgerState, event: FrozenPrefix) {
     }
   // The provider has read none of these bytes.
   state.history.carried.clear()
-  state.history.told.clear()
-  for (const id of event.shown) state.history.told.add(id)
+  state.history.announcedIds.clear()
+  for (const id of event.shown) state.history.announcedIds.add(id)
   state.history.sources.clear()
   for (const [name, membership] of Object.entries(event.sources)) state.history.sources.set(name, membership)
 }
@@ -318,7 +318,7 @@ function announce(state: LedgerState, event: Extract<LedgerEvent, { kind: 'annou
     if (name !== undefined && removes.includes(name)) state.native.revealed.delete(id)
     state.native.toRemove.delete(id)
   }
-  for (const id of about) state.history.told.add(id)
+  for (const id of about) state.history.announcedIds.add(id)
   tellLeft(state, about, event.sources ?? {})
   if (event.topic === 'loaded')
     for (const id of about) {

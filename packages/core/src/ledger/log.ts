@@ -25,13 +25,13 @@ export interface LedgerLog {
   /** Anchor of the newest event. A step of the host belongs there. */
   readonly lastAnchor: string
   /** Runs steps one after the other. A failed step does not stop the next one. */
-  exclusive<T>(step: () => Promise<T>): Promise<T>
+  runExclusive<T>(step: () => Promise<T>): Promise<T>
   /** Calls that any process has started. */
   readonly started: Pick<StartedCalls, 'has' | 'since'>
   /** Runs a step that only writes. On a conflict, reads the new events and runs the step again. */
-  retried<T>(step: () => Promise<T>): Promise<T>
+  runWithRetry<T>(step: () => Promise<T>): Promise<T>
   /** Does the same inside a step. */
-  untilDone<T>(step: () => Promise<T>): Promise<T>
+  retryOnConflict<T>(step: () => Promise<T>): Promise<T>
   /** Appends all facts or none. Call it only inside a step. Without facts, it checks that nobody else has written. */
   append(facts: readonly Anchored[]): Promise<void>
   /** Reads the events that others have written. */
@@ -81,7 +81,7 @@ export function createLog(
     get lastAnchor() {
       return lastAnchor
     },
-    exclusive(step) {
+    runExclusive(step) {
       const next = queue.then(step, step)
       queue = next.catch(() => undefined)
       return next
@@ -89,8 +89,8 @@ export function createLog(
     get started() {
       return started
     },
-    retried: (step) => log.exclusive(() => log.untilDone(step)),
-    async untilDone(step) {
+    runWithRetry: (step) => log.runExclusive(() => log.retryOnConflict(step)),
+    async retryOnConflict(step) {
       for (let attempt = 0, inVain = 0; ; attempt++) {
         try {
           return await step()

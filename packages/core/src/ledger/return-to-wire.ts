@@ -20,7 +20,7 @@ export function leave(state: LedgerState, wire: string): void {
     revealed: new Set(native.revealed),
     inserts: [...history.inserts],
     carried: new Set(history.carried),
-    told: new Set(history.told),
+    announcedIds: new Set(history.announcedIds),
     sources: new Map(history.sources),
   })
 }
@@ -32,7 +32,7 @@ export function tellLeft(
   sources: Readonly<Record<string, string>>,
 ): void {
   for (const left of freezing.left.values()) {
-    for (const id of about) left.told.add(id)
+    for (const id of about) left.announcedIds.add(id)
     for (const [name, membership] of Object.entries(sources)) left.sources.set(name, membership)
   }
 }
@@ -73,8 +73,8 @@ export function returnTo(state: LedgerState, wire: string, joined: readonly Pin[
   history.inserts = [...left.inserts, ...history.inserts.slice(left.inserts.length).map(inWords)]
   history.carried.clear()
   for (const anchor of left.carried) history.carried.add(anchor)
-  history.told.clear()
-  for (const id of left.told) history.told.add(id)
+  history.announcedIds.clear()
+  for (const id of left.announcedIds) history.announcedIds.add(id)
   replace(history.sources, left.sources)
 }
 

@@ -79,7 +79,7 @@ export interface LeftPrefix {
   readonly inserts: readonly Insert[]
   readonly carried: ReadonlySet<string>
   /** Keeps growing: announcements at other wires are in the history of every wire. */
-  readonly told: Set<string>
+  readonly announcedIds: Set<string>
   readonly sources: Map<string, string>
 }
 
@@ -122,7 +122,7 @@ export interface HistoryState {
   /** Membership of each source, as announced to the model. */
   readonly sources: Map<string, string>
   /** Ids of the tools named in the cards or in an announcement since the prefix was frozen. */
-  readonly told: Set<string>
+  readonly announcedIds: Set<string>
   inserts: Insert[]
   /** Fingerprints of changed tools that the model was shown since the prefix was frozen, by id. */
   readonly editions: Map<string, Set<string>>
@@ -225,7 +225,7 @@ export function createState(): LedgerState {
     array: { version: 0, rewritten: new Set() },
     history: {
       sources: new Map(),
-      told: new Set(),
+      announcedIds: new Set(),
       inserts: [],
       editions: new Map(),
       carried: new Set(),

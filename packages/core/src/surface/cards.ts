@@ -227,7 +227,7 @@ function digest(
   const heading = prompts.cardsHeading({ deferred: count, form: 'digest' })
   const lines = [heading]
   let spent = tokenizer.count(heading)
-  let told = 0
+  let listed = 0
   // Largest servers first if not all fit: the model most likely needs to know about those.
   const order = [...sources].sort((a, b) => b[1] - a[1] || compare(a[0], b[0]))
   for (const [name, size] of order) {
@@ -236,9 +236,9 @@ function digest(
     if (spent + cost > budget - RESERVE) continue
     lines.push(line)
     spent += cost
-    told += size
+    listed += size
   }
-  if (told < count) lines.push(prompts.cardsMore({ more: count - told }))
+  if (listed < count) lines.push(prompts.cardsMore({ more: count - listed }))
   const text = lines.join('\n')
   return [tokenizer.count(text) <= budget ? text : '', []]
 }

@@ -14,7 +14,7 @@ import { BRIDGE_NAME } from './meta-tools.js'
 import type { Prompts } from './prompts.js'
 
 /** Tools named when a server joins late; the rest are counted. */
-const TOLD_PER_ARRIVAL = 20
+const NAMED_PER_ARRIVAL = 20
 
 /** The part of the frozen prefix that announcements depend on. */
 export type FrozenPrefix = Pick<
@@ -90,7 +90,7 @@ export function loadedIds(state: LedgerState): Set<string> {
 
 /** Ids of tools that are loaded or whose names the model has read since the prefix was frozen. */
 export function listMentioned(state: LedgerState): Set<string> {
-  return new Set([...state.history.told, ...state.tools.eager.keys(), ...loadedIds(state)])
+  return new Set([...state.history.announcedIds, ...state.tools.eager.keys(), ...loadedIds(state)])
 }
 
 function removals(
@@ -105,7 +105,7 @@ function removals(
   const known = lost.filter(({ id }) => {
     const loaded = state.tools.loaded.get(id) ?? state.tools.suspendedLoads.get(id)
     return (
-      state.history.told.has(id) ||
+      state.history.announcedIds.has(id) ||
       state.tools.eager.has(id) ||
       (loaded !== undefined && loaded.turn < state.requests.byId.size)
     )
@@ -166,7 +166,7 @@ function cameBack(state: LedgerState, context: Context): LedgerFact[] {
 
 /** Declared since the prefix was frozen, or announced. */
 function isKnown(id: string, { tools, history }: LedgerState): boolean {
-  return tools.eager.has(id) || tools.loaded.has(id) || history.told.has(id)
+  return tools.eager.has(id) || tools.loaded.has(id) || history.announcedIds.has(id)
 }
 
 function returns(
@@ -339,7 +339,7 @@ export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
     const isNew = known === undefined || known === ''
     const certain = isNew || state.frozen?.shown.length !== 0 ? fresh : []
     const rows = toRows(certain, context.catalogue, context.describe)
-    const told = rows.slice(0, TOLD_PER_ARRIVAL)
+    const named = rows.slice(0, NAMED_PER_ARRIVAL)
     if (rows.length === 0 && fresh.length > 0)
       lines.push(
         prompts.grown({ source: safeJson(source.name), count: source.ids.size, loader: searchTool.name }),
@@ -349,13 +349,13 @@ export function arrivals(state: LedgerState, context: Context): LedgerFact[] {
         prompts.arrived({
           source: source.name === '' ? '' : safeJson(source.name),
           count: certain.length,
-          tools: told.map((row) => ({ name: row.label, line: row.line() })),
-          more: rows.slice(TOLD_PER_ARRIVAL).reduce((sum, row) => sum + row.ids.length, 0),
+          tools: named.map((row) => ({ name: row.label, line: row.line() })),
+          more: rows.slice(NAMED_PER_ARRIVAL).reduce((sum, row) => sum + row.ids.length, 0),
           loader: searchTool.name,
           about: isNew ? ownWords(source) : '',
         }),
       )
-    const about = [...eager.map(({ id }) => id), ...told.flatMap((row) => row.ids)]
+    const about = [...eager.map(({ id }) => id), ...named.flatMap((row) => row.ids)]
     const { adds = [] } = joined ?? {}
     if (lines.length > 0) facts.push(announce(context, 'arrival', lines.join('\n'), about, { sources, adds }))
   }

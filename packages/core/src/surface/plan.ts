@@ -152,14 +152,14 @@ function deliver(
   facts: readonly LedgerFact[],
 ): LedgerFact[] {
   // A changed definition is shown together with its announcement.
-  const told = new Set(facts.flatMap((fact) => (fact.kind === 'redefined' ? [fact.tool.id] : [])))
+  const redefined = new Set(facts.flatMap((fact) => (fact.kind === 'redefined' ? [fact.tool.id] : [])))
   const loadedIds = new Set(loadedPins.map((pin) => pin.id))
   const loaded = new Set([...loadedIds, ...eager.map((pin) => pin.id)])
   return [
     ...tellUnloaded(state, context, loaded),
     ...(frozen === state.frozen ? takeAway(state, context, loaded) : []),
     ...remind(state, context, frozen.delivery, loadedIds, history),
-    ...showAgain(state, context, frozen, loadedPins, history, told),
+    ...showAgain(state, context, frozen, loadedPins, history, redefined),
   ]
 }
 
@@ -243,7 +243,7 @@ function remind(
 ): LedgerFact[] {
   // A late eager tool was announced with its guidelines; a deferred tool only with its card.
   const cameEager = (id: string) => state.tools.loaded.get(id)?.source === 'arrival'
-  const told = new Set(
+  const announced = new Set(
     state.history.inserts.flatMap(({ topic, about }) =>
       topic === 'loaded' ? about : topic === 'arrival' ? about.filter(cameEager) : [],
     ),
@@ -256,7 +256,7 @@ function remind(
     const said = state.history.reminded.get(id)
     if (always && (state.history.pendingReminders.has(id) || (said && isLost(said)))) return true
     const { insteadOf, guidelines = [] } = context.catalogue.get(id)?.tool ?? {}
-    return !told.has(id) && (insteadOf !== undefined || guidelines.length > 0)
+    return !announced.has(id) && (insteadOf !== undefined || guidelines.length > 0)
   })
   const entries = listVisibleEntries(due, context)
   if (entries.length === 0) return []
@@ -288,7 +288,7 @@ function showAgain(
   frozen: FrozenPrefix,
   loadedPins: readonly Pin[],
   { present, references }: SentHistory,
-  told: ReadonlySet<string>,
+  redefined: ReadonlySet<string>,
 ): LedgerFact[] {
   // A thread that returns from another wire has text in place of references. A guessed call becomes a reference again.
   const isReferred = (anchor: string) =>
@@ -307,7 +307,7 @@ function showAgain(
   const unseen = loadedPins.filter((pin) => {
     if (isInArray(pin)) return false
     const shownAt = (!byReference && state.tools.loaded.get(pin.id)?.shownAt) || ''
-    return shownAt === '' || (!written(pin.id, shownAt) && !told.has(pin.id))
+    return shownAt === '' || (!written(pin.id, shownAt) && !redefined.has(pin.id))
   })
   const entries = listVisibleEntries(new Set(unseen.map(({ id }) => id)), context)
   if (entries.length === 0) return []

@@ -3,7 +3,7 @@
 import type { DropReason } from '../tool/notice.js'
 
 /** A tool in a list: its wire name and its one-line description, already quoted. */
-export interface Spoken {
+export interface ListedTool {
   readonly name: string
   readonly line: string
 }
@@ -59,7 +59,7 @@ export interface Prompts {
   arrived(facts: {
     readonly source: string
     readonly count: number
-    readonly tools: readonly Spoken[]
+    readonly tools: readonly ListedTool[]
     readonly more: number
     readonly loader: string | undefined
     /** A new server's own description, quoted; otherwise empty. */
@@ -206,11 +206,11 @@ export interface Prompts {
   /** Assistant text between a result and the user's next message, for servers that require one. */
   noReply(): string
   /** Text in place of a call whose tool this request does not declare. All three values are quoted. */
-  toldCall(facts: { readonly name: string; readonly input: string; readonly answer: string }): string
+  callAsText(facts: { readonly name: string; readonly input: string; readonly answer: string }): string
   /** Text in place of a result whose call is missing. Both values are quoted. */
-  toldAnswer(facts: { readonly callId: string; readonly answer: string }): string
+  answerAsText(facts: { readonly callId: string; readonly answer: string }): string
   /** Replaces images, files and other content that cannot move to this provider. */
-  leftBehind(facts: { readonly kinds: readonly string[] }): string
+  movedContent(facts: { readonly kinds: readonly string[] }): string
   /** Precedes a history that was cut so that it begins with the model. */
   beginningLost(): string
   notRecorded(): string
@@ -376,10 +376,11 @@ export const defaultPrompts: Prompts = {
       ? `This call was run and ${outcome}; its result is no longer available.`
       : 'This call was interrupted; it is unknown whether it ran.',
   noReply: () => '(no reply)',
-  toldCall: ({ name, input, answer }) => `An earlier call of ${name} with ${input} was answered:\n${answer}`,
-  toldAnswer: ({ callId, answer }) =>
+  callAsText: ({ name, input, answer }) =>
+    `An earlier call of ${name} with ${input} was answered:\n${answer}`,
+  answerAsText: ({ callId, answer }) =>
     `An earlier call that is no longer in this conversation (id ${callId}) was answered: ${answer}`,
-  leftBehind: ({ kinds }) => `[Sent to another provider and not available here: ${kinds.join(', ')}]`,
+  movedContent: ({ kinds }) => `[Sent to another provider and not available here: ${kinds.join(', ')}]`,
   beginningLost: () => 'The beginning of this conversation is missing.',
   noOutput: () => '(no output)',
   unprintable: ({ name, problem }) =>

@@ -248,6 +248,8 @@ function resolveName(asked: string, pinned: Pin | undefined, at: JudgeContext, w
 function mayBeKnown(entry: Entry, { state, context }: JudgeContext): boolean {
   if (context.gate.availability(entry, 'see') !== 'denied') return true
   return (
-    state.tools.eager.has(entry.id) || state.tools.loaded.has(entry.id) || state.history.told.has(entry.id)
+    state.tools.eager.has(entry.id) ||
+    state.tools.loaded.has(entry.id) ||
+    state.history.announcedIds.has(entry.id)
   )
 }

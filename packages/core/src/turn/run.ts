@@ -60,7 +60,7 @@ export async function runCalls(
         if (judgement) await settleCalls(runner, judgement, executions, outcomes)
       },
     )
-  await log.exclusive(async () => {
+  await log.runExclusive(async () => {
     recorded = await appendWithRetry(
       runner,
       () => (hasRuns(judgement) ? 'start' : 'settle'),
@@ -90,7 +90,7 @@ export async function runCalls(
         if (verdict.kind === 'run') executions.set(verdict, await execute(verdict, options, runner))
       }),
     )
-    recorded = await log.exclusive(settle)
+    recorded = await log.runExclusive(settle)
   }
   const { addNote } = await importSettle()
   return judgement.verdicts.map((verdict): CallAnswer => {
@@ -142,7 +142,7 @@ async function appendWithRetry(
   attempt: () => Promise<void>,
 ): Promise<boolean> {
   try {
-    await log.untilDone(attempt)
+    await log.retryOnConflict(attempt)
     return true
   } catch (error) {
     notify({ kind: 'append-failed', step: step(), detail: String(error) })

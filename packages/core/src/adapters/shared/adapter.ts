@@ -221,11 +221,11 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       const own = spoken.filter(
         (unit): unit is OwnUnit => 'native' in unit && unit.native?.wire === wire.name,
       )
-      const told =
+      const converted =
         wire.restore && own.length === spoken.length
           ? wire.read(wire.restore(own).flatMap((message) => normalise(wire, message)))
           : spoken.flatMap((unit) => convertUnit(unit, wire, port.prompts))
-      return wire.write(told, project(createState(), ''))
+      return wire.write(converted, project(createState(), ''))
     },
 
     fork: (messages, { id }) => conversation.fork({ id, anchor: anchored(messages).names }),

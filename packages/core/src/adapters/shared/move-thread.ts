@@ -29,7 +29,7 @@ export function convertUnit(unit: Unit, wire: Target, prompts: Prompts): readonl
   const kindsOf = unit.kind === 'assistant' ? outputKind : describeKind
   const kinds = opaque === undefined ? partsOf(value).flatMap(kindsOf) : [opaque]
   if (kinds.length === 0) return [unit]
-  const text = prompts.leftBehind({ kinds })
+  const text = prompts.movedContent({ kinds })
   if (unit.kind === 'answer') return [{ ...unit, text: unit.text === '' ? text : `${unit.text}\n${text}` }]
   const word: Unit = { kind: 'user', text }
   return opaque !== undefined || unit.text === '' ? [word] : [unit, word]
@@ -41,7 +41,7 @@ function convertPart(piece: unknown, { name, traits }: Target, prompts: Prompts)
   const isWelcome = media && !traits?.textResults && (traits?.keepsMedia || acceptsMedia(name, media))
   if (media) return [isWelcome ? media : { type: 'text', text: describePart(media, prompts) }]
   if (isRecord(piece) && typeof piece.text === 'string') return [{ type: 'text', text: piece.text }]
-  return describeKind(piece).map((kind) => ({ type: 'text', text: prompts.leftBehind({ kinds: [kind] }) }))
+  return describeKind(piece).map((kind) => ({ type: 'text', text: prompts.movedContent({ kinds: [kind] }) }))
 }
 
 /** Gemini keeps the text apart from the media: it comes first. */

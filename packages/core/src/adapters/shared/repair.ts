@@ -86,8 +86,8 @@ function repairOrder(
       if (pairing === 'answers' && answersAnywhere) output.push(item)
       if (pairing !== undefined) return
       warn('answer-orphaned', `rewrote an answer without a call as text (${id})`)
-      const told = prompts.toldAnswer({ callId: id, answer: safeJson(unit.text) })
-      output.push(createTextUnit(item.anchor, prompts.frame({ body: told }), output.at(-1)))
+      const text = prompts.answerAsText({ callId: id, answer: safeJson(unit.text) })
+      output.push(createTextUnit(item.anchor, prompts.frame({ body: text }), output.at(-1)))
       return
     }
     output.push(item)
@@ -164,14 +164,14 @@ function repairNames(
   warn: Warn,
   wordlessSearches: boolean,
 ): Placed[] {
-  const told = new Map<string, UnitCall>()
+  const callsAsText = new Map<string, UnitCall>()
   const guessed = new Map<string, string>()
   const carried = new Set<string>()
   // Anchors of replies of which nothing is left, by the id of their last call.
   const removed = new Map<string, readonly string[]>()
   let pending: { readonly text: string; readonly anchor: string; readonly also: readonly string[] }[] = []
   const output: Placed[] = []
-  const tell = () => {
+  const addPending = () => {
     for (const { text, anchor, also } of pending)
       output.push({ ...createTextUnit(anchor, text, output.at(-1)), also })
     pending = []
@@ -182,15 +182,15 @@ function repairNames(
   const hidden = new Set(view.declaredHidden.map(({ name }) => name))
   for (const [index, item] of placed.entries()) {
     const { unit } = item
-    const call = unit.kind === 'answer' ? told.get(unit.callId) : undefined
+    const call = unit.kind === 'answer' ? callsAsText.get(unit.callId) : undefined
     const found = unit.kind === 'answer' ? guessed.get(unit.callId) : undefined
     // From here on the tool is known, as after a search, unless it is removed right after.
     if (found !== undefined) callable.add(found)
     if (isNative) updateCallable(item, changes.get(placed[index - 1]?.anchor ?? ''), hidden, callable)
     if (unit.kind === 'answer' && call) {
-      told.delete(unit.callId)
+      callsAsText.delete(unit.callId)
       guessed.delete(unit.callId)
-      const sentence = prompts.toldCall({
+      const sentence = prompts.callAsText({
         name: safeJson(call.name),
         input: safeJson(argumentsText(call)),
         answer: quoteLines(unit.text),
@@ -212,7 +212,7 @@ function repairNames(
       removed.delete(unit.callId)
       continue
     }
-    if (unit.kind !== 'answer') tell()
+    if (unit.kind !== 'answer') addPending()
     if (unit.kind !== 'assistant' || unit.calls.every(({ name }) => callable.has(name))) {
       output.push(item)
       continue
@@ -234,11 +234,11 @@ function repairNames(
         callable.add(named.name)
         kept.push(keepSpelling(named, each))
       } else if (resolved?.guessed && hidden.has(resolved.wireName) && view.loader !== undefined) {
-        told.set(each.id, each)
+        callsAsText.set(each.id, each)
         guessed.set(each.id, resolved.wireName)
         kept.push(createSearch(each.id, resolved.wireName, view))
       } else {
-        told.set(each.id, each)
+        callsAsText.set(each.id, each)
         warn(
           'call-undeclared',
           `rewrote a call of ${safeJson(each.name)} as text, because the name is not declared on this request`,
@@ -258,7 +258,7 @@ function repairNames(
       output.push({ ...item, unit: { ...unit, text: said, calls: kept, repaired: true } })
     else removed.set(unit.calls.at(-1)?.id ?? '', [item.anchor, ...(item.also ?? [])])
   }
-  tell()
+  addPending()
   return output
 }
 
