@@ -145,7 +145,6 @@ export interface Prompts {
   failed(facts: { readonly name: string; readonly error: string }): string
   /** The ledger shows that this process or another one has already started the call. */
   alreadyStarted(about: { readonly outcome?: 'succeeded' | 'failed' | undefined }): string
-  /** A tool was asked to stop because its time limit expired. */
   timedOut(facts: { readonly name: string; readonly seconds: number }): string
   noOutput(): string
   /** The tool ran, and its result is neither text nor JSON. */

@@ -8,8 +8,7 @@ import type { Review } from '../trust/review.js'
 import type { Caller } from './caller.js'
 import { chooseIdleTimeout, choosePlace, type Place } from './choose-place.js'
 import type { CallOptions, Connection } from './connection.js'
-import type { McpFailure } from './failures.js'
-import { AnswerLost, ConnectionLost, createFailures, type Failures } from './failures.js'
+import { AnswerLost, ConnectionLost, createFailures, type Failures, type McpFailure } from './failures.js'
 import {
   type Extent,
   findUsableTool,
@@ -18,8 +17,7 @@ import {
   type RecalledFailure,
 } from './known-definition.js'
 import { asksForMore, needsLogin } from './open-client.js'
-import type { Breaker } from './pool.js'
-import { Pool, type Running } from './pool.js'
+import { type Breaker, Pool, type Running } from './pool.js'
 import { abortable, LoginNeed, Relisting, SingleTimer } from './retries.js'
 import type { LostState, ServerEvent, ServerState } from './server-state.js'
 import { ServerStarter, type StarterOptions } from './start-server.js'
@@ -81,7 +79,6 @@ export class Upstream {
   #refreshing: Promise<void> | undefined
   /** The server does not support the older protocol. */
   #isOnlyModern = false
-  /** Number of unanswered calls. */
   #underWay = 0
   #isRetired = false
   /** Timer for the next start or listing. */
@@ -160,7 +157,6 @@ export class Upstream {
     return this.#pool.running()
   }
 
-  /** The last use failed. */
   get isTentative(): boolean {
     return this.#breaker.failures > 0 || (!this.definition && this.failedBefore !== undefined)
   }
@@ -322,7 +318,6 @@ export class Upstream {
     }
   }
 
-  /** Waits until the caller cancels. */
   #giveUp<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     return abortable(work, signal, () => this.#failures.make('cancelled', 'the call was cancelled'))
   }

@@ -60,10 +60,7 @@ function repairReferences(item: Placed, { delivery, references }: SurfaceView): 
   return { ...item, unit: { kind, callId, text, ...(loaded.length > 0 ? { loaded } : {}) } }
 }
 
-/**
- * Gives each call one answer, directly after it unless answers may be anywhere. An answer without a call becomes
- * text.
- */
+/** Gives each call one answer, right after it unless answers may be anywhere. Other answers become text. */
 function repairOrder(
   placed: readonly Placed[],
   prompts: Prompts,
@@ -130,10 +127,7 @@ function writeMissingAnswer(call: UnitCall, outcome: CallOutcome, prompts: Promp
   return prompts.badArguments({ name: quote(call.name), problem: 'the text ends too early, or is malformed' })
 }
 
-/**
- * Pairs each answer with its call, anywhere in the history. `answers` is keyed by the position of the call in its
- * reply.
- */
+/** Pairs each answer with its call, anywhere. `answers` is keyed by the position of the call in its reply. */
 function pairAnswers(placed: readonly Placed[]) {
   const open = createOpenCalls<{ readonly item: Placed; readonly position: number }>()
   const answers = new Map<Placed, Map<number, Placed>>()
@@ -274,10 +268,7 @@ function isResult(item: Placed | undefined): boolean {
   return item?.unit.kind === 'answer' || item?.unit.kind === 'note'
 }
 
-/**
- * Updates the callable names: tools that an answer loaded, and tools that were added or removed after the previous
- * unit.
- */
+/** Updates the callable names after an answer that loaded tools, and after added or removed tools. */
 function updateCallable(
   { unit }: Placed,
   changes: readonly Insert[] | undefined,
