@@ -2,7 +2,7 @@
 import { homedir } from 'node:os'
 import { ProtocolError, ProtocolErrorCode, SERVER_INFO_META_KEY } from '@modelcontextprotocol/server'
 import type { Direct, DirectCall, DirectVerdict, Outcome } from '@toolwell/core'
-import { quote, safeJson } from '@toolwell/core/internal'
+import { quote, quoteLines, safeJson, truncateText } from '@toolwell/core/internal'
 import { type Caller, McpFailure, type Progress } from '@toolwell/mcp'
 import { insertFolder, replaceFolder } from '@toolwell/mcp/internal'
 import { WORKSPACE_HEADER } from '../bridge/protocol.js'
@@ -84,7 +84,7 @@ export async function callTool(
     const text = insertFolderInText(
       folder,
       view,
-      isSearch ? appendReadable(verdict, view, own) : verdict.text,
+      isSearch ? completeSearch(verdict, view, own) : verdict.text,
     )
     onCalled({
       ...describeOutcome(verdict.outcome, ownName ?? name, view),
@@ -206,20 +206,45 @@ function describeOutcome(
   return { kind: 'refused', tool, reason: outcome.kind === 'schema-needed' ? 'invalid' : outcome.kind }
 }
 
-/** Adds the names of the found tools that are approved as read-only. */
-function appendReadable(
+/** Adds the names of the found tools that are approved as read-only, and the instructions of their servers. */
+function completeSearch(
   { outcome, text }: Extract<DirectVerdict, { kind: 'answer' }>,
   view: View,
   { read }: OwnTools,
 ): string {
   if (outcome.kind !== 'search') return text
-  const names = outcome.result.matches.flatMap(({ canonicalName }) => {
-    const found = view.catalogue.resolve(canonicalName, () => true)
-    return found.kind === 'found' && view.isReadOnly(found.entry.source, found.entry.tool.name)
-      ? [canonicalName]
-      : []
+  const found = outcome.result.matches.flatMap(({ canonicalName }) => {
+    const resolution = view.catalogue.resolve(canonicalName, () => true)
+    return resolution.kind === 'found' ? [resolution.entry] : []
   })
-  return names.length === 0 ? text : `${text}\n${prompts.readable({ names, read })}`
+  const names = found.filter(({ source, tool }) => view.isReadOnly(source, tool.name))
+  return [
+    text,
+    ...(names.length > 0 ? [prompts.readable({ names: names.map(({ wireName }) => wireName), read })] : []),
+    ...quoteInstructions(view, new Set(found.map(({ source }) => source))),
+  ].join('\n')
+}
+
+/** Characters of instructions in one answer, about 2,000 tokens. */
+const MAX_INSTRUCTIONS = 8000
+
+function quoteInstructions(view: View, sources: ReadonlySet<string>): string[] {
+  const omitted: string[] = []
+  let room = MAX_INSTRUCTIONS
+  const shown = [...sources].flatMap((name) => {
+    const whole = view.instructions(name).trim()
+    const source = quote(name, 60)
+    if (whole === '') return []
+    if (room <= 0) {
+      omitted.push(source)
+      return []
+    }
+    const text = truncateText(whole, room)
+    room -= text.length
+    const missing = whole.length - text.length
+    return [prompts.serverInstructions({ source, text: quoteLines(text), missing })]
+  })
+  return omitted.length > 0 ? [...shown, prompts.instructionsOmitted({ sources: omitted })] : shown
 }
 
 /** Undefined if `isAllowed` refused the call before it was sent. */

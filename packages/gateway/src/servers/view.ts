@@ -20,6 +20,8 @@ export interface View extends Pick<ServerSet, 'catalogue' | 'call' | 'settled'> 
   readonly hasFolderNames: boolean
   /** The tool as its server lists it. */
   listedTool(entry: Entry): McpTool | undefined
+  /** The instructions of a server, reviewed like its tools. May be empty. */
+  instructions(source: string): string
 }
 
 export function openView(serverSet: ServerSet, direct: Direct, isReadOnly: IsReadOnly): View {
@@ -64,6 +66,7 @@ export function openView(serverSet: ServerSet, direct: Direct, isReadOnly: IsRea
       return folders.areNamed
     },
     listedTool: ({ source, tool }) => listedAs(source, tool.name),
+    instructions: (source) => servers.definition(source)?.instructions ?? '',
   }
 }
 
