@@ -2,7 +2,7 @@
 
 import { postgresStore } from '@toolwell/postgres'
 import { storeContract } from '@toolwell/testing'
-import pg from 'pg'
+import type pg from 'pg'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 
@@ -11,10 +11,9 @@ let pool: pg.Pool
 let count = 0
 beforeAll(async () => {
   server = await startPostgres()
-  pool = new pg.Pool({ connectionString: server.url })
+  pool = server.pool
 })
 afterAll(async () => {
-  await pool?.end()
   await server?.stop()
 })
 

@@ -11,10 +11,9 @@ let server: PostgresServer
 let pool: pg.Pool
 beforeAll(async () => {
   server = await startPostgres()
-  pool = new pg.Pool({ connectionString: server.url })
+  pool = server.pool
 })
 afterAll(async () => {
-  await pool?.end()
   await server?.stop()
 })
 

@@ -5,11 +5,13 @@ import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import pg from 'pg'
 
 export interface PostgresServer {
   /** Begins with `postgres://`. The user is `toolwell`, a superuser without a password. */
   readonly url: string
   readonly port: number
+  readonly pool: pg.Pool
   stop(): Promise<void>
 }
 
@@ -84,10 +86,15 @@ export async function startPostgres(
     })
     ended.then(() => reject(new Error(`PostgreSQL did not start: ${log}`)))
   })
+  const url = `postgres://toolwell@127.0.0.1:${port}/postgres`
+  const pool = new pg.Pool({ connectionString: url })
+  pool.on('error', () => {})
   return {
-    url: `postgres://toolwell@127.0.0.1:${port}/postgres`,
+    url,
     port,
+    pool,
     async stop() {
+      await pool.end()
       server.kill('SIGINT')
       await ended
       rmSync(folder, { recursive: true, force: true })

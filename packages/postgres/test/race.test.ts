@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { postgresStore } from '@toolwell/postgres'
-import pg from 'pg'
+import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { isLong } from '../../../test/setup/tier.ts'
 import { type NetworkProxy, startProxy } from './network-proxy.ts'
@@ -18,11 +18,9 @@ let pool: pg.Pool
 beforeAll(async () => {
   server = await startPostgres()
   proxy = await startProxy(server.port)
-  pool = new pg.Pool({ connectionString: server.url })
-  pool.on('error', () => {})
+  pool = server.pool
 })
 afterAll(async () => {
-  await pool?.end()
   await proxy?.close()
   await server?.stop()
 })
