@@ -4,12 +4,13 @@ import { postgresStore } from '@toolwell/postgres'
 import { storeContract } from '@toolwell/testing'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { type PostgresServer, startPostgres, withoutPostgres } from './postgres-server.ts'
 
 let server: PostgresServer
 let pool: pg.Pool
 let count = 0
 beforeAll(async () => {
+  if (withoutPostgres) return
   server = await startPostgres()
   pool = server.pool
 })
@@ -17,7 +18,7 @@ afterAll(async () => {
   await server?.stop()
 })
 
-describe('postgresStore', () => {
+describe.skipIf(withoutPostgres)('postgresStore', () => {
   const cases = storeContract({
     async create() {
       count += 1

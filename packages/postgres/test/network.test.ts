@@ -5,11 +5,12 @@ import { type PostgresClient, postgresStore, schemaSql } from '@toolwell/postgre
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startProxy } from './network-proxy.ts'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { type PostgresServer, startPostgres, withoutPostgres } from './postgres-server.ts'
 
 let server: PostgresServer
 let pool: pg.Pool
 beforeAll(async () => {
+  if (withoutPostgres) return
   server = await startPostgres()
   pool = server.pool
 })
@@ -31,7 +32,7 @@ async function refusal(attempt: Promise<unknown>): Promise<ToolwellError> {
   )
 }
 
-describe('lost connections', () => {
+describe.skipIf(withoutPostgres)('lost connections', () => {
   it('recognises an append whose answer was lost, and appends it once', async () => {
     const proxy = await startProxy(server.port)
     const store = postgresStore({
@@ -118,7 +119,7 @@ describe('lost connections', () => {
   })
 })
 
-describe('connections that a pooler shares', () => {
+describe.skipIf(withoutPostgres)('connections that a pooler shares', () => {
   /** Like PgBouncer in transaction mode: each statement gets any connection, and the state of a session is lost. */
   function createPooler(): PostgresClient & { close(): Promise<void> } {
     const clients = [0, 1, 2].map(() => new pg.Client({ connectionString: server.url }))
@@ -147,7 +148,7 @@ describe('connections that a pooler shares', () => {
   })
 })
 
-describe('texts', () => {
+describe.skipIf(withoutPostgres)('texts', () => {
   it('keeps U+0000, lone surrogates and an event of 10 MB, in ids too', async () => {
     const store = postgresStore({ client: pool, schema: 'texts' })
     const ids = ['a\u0000b', 'a\ud800', 'a\udc00', 'a\\u0000b', '"', '\\']
@@ -161,7 +162,7 @@ describe('texts', () => {
   })
 })
 
-describe('forks and retention', () => {
+describe.skipIf(withoutPostgres)('forks and retention', () => {
   const fork = (ledger: string): LedgerEvent =>
     ({ id: 0, anchor: '', kind: 'forked', origin: { ledger, count: 1 } }) as unknown as LedgerEvent
 
@@ -191,7 +192,7 @@ describe('forks and retention', () => {
   })
 })
 
-describe('results and usage', () => {
+describe.skipIf(withoutPostgres)('results and usage', () => {
   it('keeps results and examples', async () => {
     const { results, usage } = postgresStore({ client: pool, schema: 'kept' })
     await results.write('l\u0000', 'h', { text: 'a\u0000\ud800' })
@@ -214,7 +215,7 @@ describe('results and usage', () => {
   })
 })
 
-describe('the schema', () => {
+describe.skipIf(withoutPostgres)('the schema', () => {
   it('is created once by many stores that start together', async () => {
     const stores = Array.from({ length: 8 }, () =>
       postgresStore({ connectionString: server.url, schema: 'together' }),
@@ -260,7 +261,7 @@ describe('the schema', () => {
   })
 })
 
-describe('wrong settings', () => {
+describe.skipIf(withoutPostgres)('wrong settings', () => {
   /** The address with another user, port or database. */
   const address = ({ user = 'toolwell', password = '', port = server.port, database = 'postgres' } = {}) =>
     `postgres://${user}:${password}@127.0.0.1:${port}/${database}`

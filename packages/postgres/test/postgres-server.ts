@@ -37,7 +37,14 @@ function findBinaries(): string | undefined {
   }
 }
 
-export const binaries = findBinaries()
+const binaries = findBinaries()
+
+/** True if tests must be skipped. In CI they fail instead. */
+export const withoutPostgres = binaries === undefined && process.env.CI === undefined
+if (withoutPostgres)
+  console.warn(
+    'SKIPPED: there is no PostgreSQL on this machine. Install it (initdb must be on the PATH) to run these tests.',
+  )
 
 /** PostgreSQL refuses to run as root. `nobody` exists everywhere. */
 const NOBODY = 65_534

@@ -7,7 +7,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { isLong } from '../../../test/setup/tier.ts'
 import { type NetworkProxy, startProxy } from './network-proxy.ts'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { type PostgresServer, startPostgres, withoutPostgres } from './postgres-server.ts'
 
 const WRITERS = isLong ? 8 : 3
 const APPENDS = isLong ? 1250 : 40
@@ -16,6 +16,7 @@ let server: PostgresServer
 let proxy: NetworkProxy
 let pool: pg.Pool
 beforeAll(async () => {
+  if (withoutPostgres) return
   server = await startPostgres()
   proxy = await startProxy(server.port)
   pool = server.pool
@@ -57,7 +58,7 @@ function startWriter(name: string, onLine: (child: ChildProcess) => void): Promi
   return new Promise((resolve) => child.once('close', () => resolve(errors)))
 }
 
-it('loses and doubles no append', async () => {
+it.skipIf(withoutPostgres)('loses and doubles no append', async () => {
   let running = true
   let killed = 0
   const chaos = (async () => {

@@ -5,13 +5,14 @@ import { schemaSql } from '@toolwell/postgres'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { isLong } from '../../../test/setup/tier.ts'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { type PostgresServer, startPostgres, withoutPostgres } from './postgres-server.ts'
 
 const ROUNDS = isLong ? 60 : 8
 
 let server: PostgresServer
 let pool: pg.Pool
 beforeAll(async () => {
+  if (withoutPostgres) return
   server = await startPostgres()
   pool = server.pool
 })
@@ -19,7 +20,7 @@ afterAll(async () => {
   await server?.stop()
 })
 
-it.each(isLong ? [2, 4, 8] : [2, 4])('works with %i processes', async (count) => {
+it.skipIf(withoutPostgres).each(isLong ? [2, 4, 8] : [2, 4])('works with %i processes', async (count) => {
   await pool.query('drop schema if exists replicas cascade')
   await pool.query(schemaSql('replicas'))
   await pool.query('create table replicas.paid (number int, by text)')
