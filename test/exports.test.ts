@@ -25,6 +25,7 @@ import * as mcp from '@toolwell/mcp'
 import * as mcpInternal from '@toolwell/mcp/internal'
 import * as lock from '@toolwell/mcp/lock'
 import * as scan from '@toolwell/mcp/scan'
+import * as postgres from '@toolwell/postgres'
 import * as presets from '@toolwell/presets'
 import * as testing from '@toolwell/testing'
 import ts from 'typescript'
@@ -162,6 +163,7 @@ it('@toolwell/mcp exports these names and no other', () => {
 })
 
 it.each([
+  ['@toolwell/postgres', postgres, ['postgresStore', 'schemaSql']],
   [
     '@toolwell/presets',
     presets,
