@@ -6,6 +6,7 @@
 import { request } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
+import { RULES_HEADER } from './client-rules.js'
 import { readDaemonFile } from './folder.js'
 import { createLineSplitter, describeTakenId, isId, type Message, readMessage } from './messages.js'
 import { LARGEST_REQUEST, LONGEST_LINE_MEGABYTES, PID_HEADER, UPGRADE, WORKSPACE_HEADER } from './protocol.js'
@@ -16,6 +17,8 @@ export interface BridgeOptions extends StartOptions {
   readonly path: string
   /** Folder of the client. */
   readonly workspace: string
+  /** Permission rules of the client, from `writeRules`. */
+  readonly rules?: string | undefined
   /** Answers every request with this reason, without contacting a daemon. */
   readonly refusal?: string | undefined
   readonly input: Readable
@@ -234,6 +237,7 @@ async function open(options: BridgeOptions): Promise<Socket> {
         Authorization: `Bearer ${file.key}`,
         [WORKSPACE_HEADER]: encodeURI(options.workspace),
         [PID_HEADER]: String(process.pid),
+        ...(options.rules === undefined ? {} : { [RULES_HEADER]: options.rules }),
       },
     })
     asked.on('upgrade', (_, socket, head) => {
