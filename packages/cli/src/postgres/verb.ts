@@ -7,12 +7,12 @@ export const postgres = defineVerb({
   summary: 'Print the SQL that creates the tables of @toolwell/postgres.',
   usage: ['schema [--schema NAME]'],
   takesWords: true,
-  flags: { schema: { type: 'string', description: 'The schema of the tables. Default: toolwell.' } },
+  flags: { schema: { type: 'string', description: 'The schema of the tables. Default: toolwell_data.' } },
   notes: [
     'The store creates its tables at the first query. Use this command if its user may not create tables: the owner of the\ndatabase runs the SQL once.',
   ],
   examples: [
-    { line: 'toolwell postgres schema', about: 'the SQL for the schema toolwell' },
+    { line: 'toolwell postgres schema', about: 'the SQL for the schema toolwell_data' },
     { line: 'toolwell postgres schema | psql agents', about: 'creates the tables in the database agents' },
   ],
   exits: { 0: 'The SQL was printed.', 2: 'Wrong arguments.' },
