@@ -99,6 +99,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'login',
     'logout',
     'logs',
+    'postgres',
     'search',
     'serve',
     'status',

@@ -13,7 +13,7 @@ export interface PostgresOptions {
   readonly client?: PostgresClient
   /** Creates a Pool of `pg` with this address. `close` ends it. */
   readonly connectionString?: string
-  /** The schema of the tables; created if it is missing. Default `toolwell`. */
+  /** The schema of the tables; created if it is missing. Default `toolwell_data`: a user called toolwell would find a schema `toolwell` before `public`. */
   readonly schema?: string
 }
 
@@ -32,7 +32,7 @@ const PAGE = 1000
 
 export function postgresStore(options: PostgresOptions): PostgresStore {
   const { client, close } = openClient(options)
-  const database = openDatabase(client, options.schema ?? 'toolwell')
+  const database = openDatabase(client, options.schema ?? 'toolwell_data')
   const { schema } = database
   const results = postgresResults(database)
 

@@ -20,11 +20,11 @@ export function quoteSchema(schema: string): string {
  * append in `appends`. Each append updates the row of its ledger, so appends to one ledger wait for each other, and a ledger that is
  * deleted at the same moment keeps no rows.
  */
-export function schemaSql(schema = 'toolwell'): string {
+export function schemaSql(schema = 'toolwell_data'): string {
   const name = quoteSchema(schema)
   return `do $toolwell$
 begin
-  perform pg_advisory_xact_lock(hashtextextended('toolwell ${schema}', 0));
+  perform pg_advisory_xact_lock(hashtextextended('${schema}', 0));
   if to_regclass('${name}.version') is not null then
     return;
   end if;

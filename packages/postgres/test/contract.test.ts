@@ -4,6 +4,7 @@ import { postgresStore } from '@toolwell/postgres'
 import { storeContract } from '@toolwell/testing'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, it } from 'vitest'
+import { startProxy } from './network-proxy.ts'
 import { type PostgresServer, startPostgres, withoutPostgres } from './postgres-server.ts'
 
 let server: PostgresServer
@@ -23,14 +24,29 @@ describe.skipIf(withoutPostgres)('postgresStore', () => {
     async create() {
       count += 1
       const schema = `contract_${count}`
+      const proxy = await startProxy(server.port)
+      const store = postgresStore({
+        connectionString: server.url.replace(String(server.port), String(proxy.port)),
+        schema,
+      })
       return {
-        store: postgresStore({ client: pool, schema }),
+        store,
         reopen: async () => postgresStore({ client: pool, schema }),
+        network: {
+          loseNextAnswer: () => proxy.loseAnswerTo('insert into'),
+          cut: async () => proxy.cutAll(),
+        },
         dispose: async () => {
+          await store.close()
+          await proxy.close()
           await pool.query(`drop schema if exists ${schema} cascade`)
         },
       }
     },
   })
-  for (const { title, run } of cases) it(title, run)
+  for (const { title, run } of cases)
+    it(title, async ({ skip }) => {
+      const reason = await run()
+      if (reason !== undefined) skip(reason)
+    })
 })
