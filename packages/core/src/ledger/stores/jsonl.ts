@@ -31,13 +31,13 @@ export function jsonlStore(folder: string): LedgerStore {
   if (typeof folder !== 'string' || folder === '')
     throw new ToolwellError('invalid-option', 'jsonlStore needs the path of a folder.', { path: 'folder' })
   const root = resolve(folder)
-  /** The last line that the caller has read or written. After a conflict, the caller asks for the events after it. */
-  const places = new Map<string, Place>()
+  /** The last known line, and the last one that the caller knows: after a conflict, the caller asks for the events after it. */
+  const places = new Map<string, readonly Place[]>()
   let isLocal = false
 
-  function remember(file: string, place: Place): void {
+  function remember(file: string, ...known: Place[]): void {
     places.delete(file)
-    places.set(file, place)
+    places.set(file, known)
     const [oldest = ''] = places.keys()
     if (places.size > REMEMBERED_LEDGERS) places.delete(oldest)
   }
@@ -67,9 +67,9 @@ export function jsonlStore(folder: string): LedgerStore {
   async function append(ledger: string, file: string, expected: number, events: string): Promise<void> {
     let handle = await openLedgerFile(file, APPEND)
     try {
-      const before = handle
-        ? (await readIntact(handle, ledger, file, places.get(file))).place
-        : BEFORE_FIRST_LINE
+      const [latest, seen] = places.get(file) ?? []
+      const before = handle ? (await readIntact(handle, ledger, file, latest)).place : BEFORE_FIRST_LINE
+      remember(file, before, seen ?? latest ?? before)
       if (before.count !== expected) throw conflict(ledger, expected, before.count)
       if (events === '[]') return
       if (!isLocal) await assertLocalDisk(root)
@@ -100,7 +100,7 @@ export function jsonlStore(folder: string): LedgerStore {
   return {
     read: (ledger, from = 0) =>
       explained(ledger, 'read from', async (file) => {
-        const known = [places.get(file)].find((each) => each && each.count <= from)
+        const known = places.get(file)?.find(({ count }) => count <= from)
         const { events, place } = await readFile(ledger, file, known)
         if (from > place.count) throw conflict(ledger, from, place.count)
         remember(file, place)
@@ -141,7 +141,7 @@ function inTurn<T>(file: string, task: () => Promise<T>): Promise<T> {
 
 /** Never continues a short write: another process may have written after it. */
 async function writeOnce(handle: FileHandle, bytes: Buffer): Promise<void> {
-  const { bytesWritten } = await handle.write(bytes)
+  const { bytesWritten } = await handle.write(bytes, 0, bytes.length, null)
   if (bytesWritten < bytes.length)
     throw new Error(`the disk took ${bytesWritten} of ${bytes.length} bytes; it may be full`)
 }
