@@ -49,6 +49,7 @@ export async function callTool(
   const isRead = name === READ_NAME
   const folder = callerFolder(asked.caller)
   const heard = removeFolder(folder, view, input)
+  if (name === direct.loader) await view.waitBeforeListing()
   const call = { name: isRead ? direct.bridge : name, input: heard.value }
   let verdict = await direct.judge(call)
   if (verdict.kind === 'answer' && isNotKnown(verdict.outcome)) {

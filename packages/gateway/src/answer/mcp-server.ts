@@ -53,10 +53,14 @@ export function createMcpServer(options: McpServerOptions): Server {
     },
   )
   server.setRequestHandler('tools/list', async ({ params }, { mcpReq }) => {
-    await view().waitBeforeListing()
+    // The gateway's own tools need no server.
+    await (mode === 'dispatch' ? view().reviewed() : view().waitBeforeListing())
     onListed(server, readClientName(server, mcpReq.envelope))
     if (mode === 'dispatch')
-      return { tools: insertCallerFolder(callerFolder(caller), view(), listDispatchTools(view())) }
+      return {
+        tools: insertCallerFolder(callerFolder(caller), view(), listDispatchTools(view())),
+        ...(caller.era === 'modern' && view().isSettling ? { ttlMs: 0 } : {}),
+      }
     const page = listEveryTool(view(), params?.cursor)
     if (page) return { ...page, tools: insertCallerFolder(callerFolder(caller), view(), [...page.tools]) }
     throw new ProtocolError(

@@ -6,7 +6,9 @@ import type { McpTool, ServerConfig, ServerDefinition } from '@toolwell/mcp'
 import { fingerprint, type ReadOnlyStore, type ReadOnlyTools } from '@toolwell/mcp/internal'
 import type { ServerSet } from './server-set.js'
 
-export interface View extends Pick<ServerSet, 'catalogue' | 'call' | 'settled'> {
+export interface View extends Pick<ServerSet, 'catalogue' | 'call' | 'settled' | 'reviewed'> {
+  /** First-time listings are under way, so the list may grow at any moment. */
+  readonly isSettling: boolean
   /** Waits for first-time listings if there is nothing useful to list yet. */
   waitBeforeListing(): Promise<void>
   readonly direct: Direct
@@ -23,7 +25,7 @@ export interface View extends Pick<ServerSet, 'catalogue' | 'call' | 'settled'> 
 }
 
 export function openView(serverSet: ServerSet, direct: Direct, isReadOnly: IsReadOnly): View {
-  const { catalogue, call, settled, servers } = serverSet
+  const { catalogue, call, settled, reviewed, servers } = serverSet
   const indexes = new WeakMap<ServerDefinition, ReadonlyMap<string, McpTool>>()
   let known: { readonly revision: number; readonly digest: DirectDigest } | undefined
   let folders: { readonly revision: number; readonly areNamed: boolean } | undefined
@@ -39,6 +41,10 @@ export function openView(serverSet: ServerSet, direct: Direct, isReadOnly: IsRea
     catalogue,
     call,
     settled,
+    reviewed,
+    get isSettling() {
+      return serverSet.isSettling
+    },
     waitBeforeListing: () => serverSet.waitBeforeListing(direct.tools().length === 0),
     direct,
     digest() {

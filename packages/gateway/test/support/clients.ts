@@ -63,6 +63,18 @@ export async function openClient(
   return client
 }
 
+/** The names of the gateway's own tools, as it lists them. */
+export async function ownNames(client: TestClient) {
+  const [search = '', read = '', run = ''] = (await client.list()).map(({ name }) => name)
+  return { search, read, run }
+}
+
+/** The list after the servers are known. The first list does not wait for them, a search does. */
+export async function listSettled(client: TestClient): Promise<Listed[]> {
+  await client.text((await ownNames(client)).search, { query: 'anything' })
+  return client.list()
+}
+
 const textOf = ({ content }: Answer) => content.map(({ text = '' }) => text).join('\n')
 
 async function openOld(way: string | StdioWay, headers: Record<string, string>): Promise<TestClient> {

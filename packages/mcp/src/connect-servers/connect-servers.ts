@@ -43,6 +43,8 @@ export interface Servers {
   ): Promise<CallToolResult>
   /** Waits for all first listings, but no longer than this. Returns the servers that are not listed yet. */
   settled(milliseconds?: number): Promise<string[]>
+  /** Waits for the review of cached definitions, which needs no server. */
+  reviewed(): Promise<void>
   /** Lists a server again and starts it if needed. With `caller`, lists it for this caller. */
   refresh(server: string, caller?: Caller): Promise<void>
   /**
@@ -202,6 +204,7 @@ export function connectWithSharedProcesses(
       return call(server, tool, input, { ...callOptions, caller: callOptions.caller ?? callerOf() })
     },
     settled: (milliseconds = 2000) => fleet.settled(milliseconds),
+    reviewed: () => fleet.reviewed,
     async refresh(server, caller) {
       if (caller) assertCaller(caller)
       await fleet.find(server).refresh(caller)
