@@ -103,5 +103,10 @@ function readClientName(server: Server, envelope: Readonly<Record<string, unknow
 
 /** Tells requests outside a session apart by their client name, the only hint there is. */
 function nameCaller(caller: Caller, client: string): Caller {
-  return caller.client === SINGLE_REQUESTS ? { ...caller, client: `${SINGLE_REQUESTS} ${client}` } : caller
+  return caller.client === SINGLE_REQUESTS ? { ...caller, client: nameSingle(client) } : caller
+}
+
+/** The id of a client that sends requests outside a session. */
+export function nameSingle(client: string): string {
+  return `${SINGLE_REQUESTS} ${client}`
 }

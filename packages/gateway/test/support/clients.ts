@@ -42,6 +42,8 @@ export interface TestClient {
   text(name: string, input?: object): Promise<string>
   onListChanged(listener: () => void): Promise<void>
   close(): Promise<void>
+  /** Ends its session, if it has one, and closes. */
+  leave(): Promise<void>
 }
 
 export interface StdioWay {
@@ -73,6 +75,11 @@ export async function ownNames(client: TestClient) {
 export async function listSettled(client: TestClient): Promise<Listed[]> {
   await client.text((await ownNames(client)).search, { query: 'anything' })
   return client.list()
+}
+
+async function leave(client: { close(): Promise<void> }, transport: object): Promise<void> {
+  if ('terminateSession' in transport) await (transport as Http1).terminateSession()
+  await client.close()
 }
 
 const textOf = ({ content }: Answer) => content.map(({ text = '' }) => text).join('\n')
@@ -116,6 +123,7 @@ async function openOld(way: string | StdioWay, headers: Record<string, string>):
       client.setNotificationHandler(ToolListChangedNotificationSchema, () => listener())
     },
     close: () => client.close(),
+    leave: () => leave(client, transport),
   }
 }
 
@@ -152,5 +160,6 @@ async function openNew(
       if (isModern) await client.listen({ toolsListChanged: true })
     },
     close: () => client.close(),
+    leave: () => leave(client, transport),
   }
 }

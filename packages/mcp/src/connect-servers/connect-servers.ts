@@ -54,6 +54,8 @@ export interface Servers {
   update(config: UpdatedConfig): UpdateReport
   /** Notifies the running servers of this caller's changed roots. */
   rootsChanged(caller: Caller): Promise<void>
+  /** Stops the processes that only this client used, by `share`. */
+  leave(client: string): void
   /** Reads the locks again and reviews all definitions at once. Without this call, a changed lock is noticed within a second. */
   reviewAgain(server?: string): void
   /** Stops every server. Idempotent. */
@@ -218,6 +220,9 @@ export function connectWithSharedProcesses(
     async rootsChanged(caller) {
       assertCaller(caller)
       await Promise.all(fleet.upstreams.map((upstream) => upstream.rootsChanged(caller)))
+    },
+    leave(client) {
+      for (const upstream of fleet.upstreams) upstream.leave(client)
     },
     reviewAgain(server) {
       guard.reset()
