@@ -20,10 +20,11 @@ export async function listServers(file: string, terminal: Terminal): Promise<str
         : [`Listed ${plural(tools, 'tool')} of ${plural(listed.length, 'server')}.`]),
       ...reports
         .filter((each) => !listed.includes(each))
-        .map(
-          ({ name, reason }) =>
-            `! ${name} could not be listed: ${sentence(withCommandName(reason, terminal.name))}`,
-        ),
+        .map(({ name, state, reason }) => {
+          // Only this reason is a text of Toolwell. Others may quote the server.
+          const why = state === 'needs-login' ? withCommandName(reason, terminal.name) : reason
+          return `! ${name} could not be listed: ${sentence(why)}`
+        }),
     ]
   })
 }

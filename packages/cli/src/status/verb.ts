@@ -209,7 +209,7 @@ const SHARED_BY: Readonly<Record<ServerStatus['sharedBy'], string>> = {
   conversation: 'each conversation',
 }
 
-/** Process ids, with the client if only one uses the process. */
+/** Process ids. A process with only one client names it. */
 function describeProcesses(processes: ServerStatus['processes'], clients: GatewayReport['clients']): string {
   return processes
     .map(({ pid, client }) => {
