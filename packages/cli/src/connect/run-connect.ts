@@ -13,6 +13,7 @@ import type { ExitCode } from '../shared/verb.js'
 import { digestBytes, findTargets, replaceFile, sweepDrafts } from './client-files.js'
 import { type ClientPlan, type ConnectPlan, planConnect, type RefusedClient } from './connect-plan.js'
 import { asRefusal, Refusal } from './edit/change.js'
+import { listServers } from './list-servers.js'
 import { type ClientRecord, openRecords, type Records, recordsFolder, withLock } from './records.js'
 import { addServers, planPrune, prune } from './servers-file.js'
 import { connectJson, connectText, question, refusalText } from './text.js'
@@ -20,6 +21,9 @@ import { connectJson, connectText, question, refusalText } from './text.js'
 export interface ConnectOptions {
   readonly clients: readonly string[]
   readonly profile: string | undefined
+  /** Let clients share the processes of local servers. */
+  readonly isShared: boolean
+  readonly startsServers: boolean
   readonly isDryRun: boolean
   readonly isYes: boolean
   readonly isJson: boolean
@@ -27,14 +31,14 @@ export interface ConnectOptions {
 
 export async function runConnect(options: ConnectOptions, terminal: Terminal): Promise<ExitCode> {
   const { output, errors, env, folder, program, name } = terminal
-  const { profile, isDryRun, isYes, isJson } = options
+  const { profile, isShared, startsServers, isDryRun, isYes, isJson } = options
   const home = findHome(env)
   const targets = findTargets({ home, folder, platform: platform(), env }, options.clients)
   const records = openRecords(recordsFolder(env))
   const known = { isOff: readSwitches({ home, folder, env }), isGateway: await createGatewayCheck(terminal) }
   const plan = () => {
     try {
-      return planConnect({ targets, records, known, profile }, terminal)
+      return planConnect({ targets, records, known, profile, isShared }, terminal)
     } catch (error) {
       return throwAsProblem(defaultConfigFiles(folder, env)[0]?.path ?? '')(error)
     }
@@ -73,6 +77,12 @@ export async function runConnect(options: ConnectOptions, terminal: Terminal): P
     await output.write(
       doneText(done, shortenPath(records.folder, { home, folder }), name) + exceptText(refused),
     )
+  if (startsServers && done.written.length > 0 && shown.servers.read.size > 0) {
+    const lines = await listServers(shown.servers.file, terminal)
+    if (!isJson) await output.write(`${lines.join('\n')}\n`)
+    else
+      for (const line of lines) if (line.startsWith('!')) await errors.write(`toolwell: ${line.slice(2)}\n`)
+  }
   for (const { from, refusal } of isJson ? refused : done.refused)
     await errors.write(`toolwell: ${from.file}: ${refusalText(refusal)}\n`)
   if (!isWanted && isOpen && !isDryRun)
