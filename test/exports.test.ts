@@ -298,6 +298,7 @@ it.each([
       'shellWord',
       'tokenFileIn',
       'tokenIn',
+      'writeRules',
     ],
   ],
 ])('%s exports these names and no other', (_path, entry, names) => {
@@ -306,7 +307,13 @@ it.each([
 
 it('@toolwell/mcp has these entry points and no other', () => {
   const manifest = readFileSync(new URL('../packages/mcp/package.json', import.meta.url), 'utf8')
-  expect(Object.keys(JSON.parse(manifest).exports)).toEqual(['.', './internal', './lock', './scan'])
+  expect(Object.keys(JSON.parse(manifest).exports)).toEqual([
+    '.',
+    './internal',
+    './internal/files',
+    './lock',
+    './scan',
+  ])
 })
 
 it('every type in the signatures of @toolwell/core can be imported from one of its entry points', () => {

@@ -1,17 +1,28 @@
 /** `toolwell connect`: moves the servers of clients behind Toolwell, after a preview. */
 import { CLIENTS } from '../shared/clients/clients.js'
+import { usageProblem } from '../shared/problem.js'
 import { defineVerb } from '../shared/verb.js'
 
 export const connect = defineVerb({
   name: 'connect',
   summary: 'Move the servers of your clients behind Toolwell.',
-  usage: ['[CLIENT …] [--dry-run] [--yes]'],
+  usage: ['[CLIENT …] [--mode search|all] [--dry-run] [--yes]'],
   takesWords: true,
   flags: {
     profile: {
       type: 'string',
       valueHint: 'NAME',
       description: 'Give the clients only the servers and tools of this profile.',
+    },
+    mode: {
+      type: 'string',
+      valueHint: 'search|all',
+      description:
+        'What the clients list: the three tools of Toolwell, or every tool. Default: every tool for clients that defer tools themselves.',
+    },
+    'accept-lost-rules': {
+      type: 'boolean',
+      description: 'Connect clients with deny rules that Toolwell does not read.',
     },
     'dry-run': { type: 'boolean', description: 'Show the changes, and write nothing.' },
     yes: { type: 'boolean', alias: 'y', description: 'Write without asking.' },
@@ -33,11 +44,16 @@ export const connect = defineVerb({
     2: 'Wrong flags, no client found, or an unreadable or unwritable file of Toolwell. No client was changed.',
   },
   async run(flags, terminal) {
+    const { mode } = flags
+    if (mode !== undefined && mode !== 'search' && mode !== 'all')
+      throw usageProblem(`Unknown mode ${JSON.stringify(mode)}.`, 'Give --mode search or --mode all.')
     const { runConnect } = await import('./run-connect.js')
     return runConnect(
       {
         clients: flags._,
         profile: flags.profile,
+        mode,
+        acceptsLostRules: flags['accept-lost-rules'] === true,
         isDryRun: flags['dry-run'] === true,
         isYes: flags.yes === true,
         isJson: flags.json === true,
