@@ -1,5 +1,5 @@
 /** Deny rules of a client count behind the gateway: over the wire, in every scope, and when they are edited after `connect`. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openClient } from '../../gateway/test/support/clients.js'
@@ -181,4 +181,215 @@ it.each(Object.keys(CASES))('%s: deny rules count in every scope, also if edited
     else writeText(home, file, before)
   }
   expect((await reach(home, from)).run).toEqual(ALL)
+})
+
+it('a client whose rules cannot be read gets no tools, and is not connected', async () => {
+  const from = CASES['claude-code'] as Case
+  const home = homeWith({ [from.file]: from.text })
+  expect((await home.run(['connect', '--yes'])).code).toBe(0)
+  onTestFinished(async () => void (await home.run(['stop'])))
+  writeText(home, '.claude/settings.json', '{ "permissions": { "deny": ["mcp__files__write_file" ')
+  await expect(startEntry(home, from)).rejects.toThrow(
+    /The gateway refuses this client.*\.claude\/settings\.json: this is not a valid JSON object\. Claude Code keeps permission rules there.*Fix the file, then restart Claude Code\./,
+  )
+  const again = await home.run(['connect', '--mode', 'all', '--yes'])
+  expect([again.code, again.output]).toEqual([1, expect.stringContaining('this is not a valid JSON object')])
+})
+
+it('a rule counts for a server that connect renamed', async () => {
+  const from = CASES.opencode as Case
+  const other = misbehaving({ tools: [describedTool('write_file')], title: 'another' })
+  const home = homeWith({
+    'home/.cursor/mcp.json': { mcpServers: { files: other } },
+    [from.file]: add({ permission: { files_write_file: 'deny' } })(from.text),
+  })
+  const { output } = await home.run(['connect', '--yes'])
+  expect(output).toMatch(/- files {2}moves to toolwell\.json as files-opencode/)
+  onTestFinished(async () => void (await home.run(['stop'])))
+  const client = await startEntry(home, from, '--all')
+  expect((await client.list()).map(({ name }) => name)).toEqual([
+    'files-opencode__move_file',
+    'files-opencode__read_file',
+  ])
+})
+
+it('the preview shows deny rules, and names ask and allow rules that no longer match', async () => {
+  const from = CASES['claude-code'] as Case
+  const rules = {
+    deny: ['mcp__files__write_file', 'Bash(rm *)'],
+    ask: ['mcp__files__move_file', 'mcp__toolwell__run_tool'],
+    allow: ['mcp__files__read_file', 'Read'],
+  }
+  const home = homeWith({
+    [from.file]: from.text,
+    'home/.claude/settings.json': { permissions: rules },
+    '.claude/settings.local.json': { permissions: { deny: ['mcp__files'] } },
+  })
+  const { output } = await home.run(['connect', '--dry-run'])
+  expect(output).toContain('    denied  mcp__files__write_file  (')
+  expect(output).toMatch(/ {4}denied {2}mcp__files {2}\(.*settings\.local\.json\)/)
+  expect(output).toMatch(/! Claude Code no longer recognises these ask rules: mcp__files__move_file\. /)
+  expect(output).toContain(
+    '! Claude Code no longer recognises these allow rules, so it asks again: mcp__files__read_file.',
+  )
+  expect(output).not.toContain('Bash')
+  const { clients } = JSON.parse((await home.run(['connect', '--dry-run', '--json'])).output)
+  expect(clients[0].denied).toMatchObject([
+    { rule: 'mcp__files__write_file', file: join(home.home, '.claude/settings.json') },
+    { rule: 'mcp__files' },
+  ])
+})
+
+it.each<[string, string, unknown, string, string]>([
+  [
+    'cursor',
+    'home/.cursor/mcp.json',
+    { mcpServers: { files: server } },
+    'home/.cursor/cli-config.json',
+    '{ "permissions": { "deny": ["Mcp(files:write_file)"] } }',
+  ],
+  [
+    'goose',
+    'home/.config/goose/config.yaml',
+    'extensions: {}\n',
+    'home/.config/goose/permission.yaml',
+    'user:\n  never_allow:\n    - files__write_file\n',
+  ],
+  [
+    'continue',
+    'home/.continue/config.yaml',
+    'name: a\nversion: 1.0.0\n',
+    'home/.continue/permissions.yaml',
+    'exclude:\n  - files__write_file\n',
+  ],
+  [
+    'kimi',
+    'home/.kimi-code/mcp.json',
+    { mcpServers: {} },
+    'home/.kimi-code/config.toml',
+    '[[permission.rules]]\ndecision = "deny"\npattern = "mcp__files__write_file"\n',
+  ],
+  [
+    'zed',
+    'home/.config/zed/settings.json',
+    { agent: { tool_permissions: { tools: { 'mcp:files:write_file': { default: 'deny' } } } } },
+    'home/other',
+    '',
+  ],
+])('%s: is refused if it would lose deny rules', async (client, file, value, rules, text) => {
+  const home = homeWith({ [file]: value, [rules]: text })
+  const before = readText(home, file)
+  const refused = await home.run(['connect', client, '--yes'])
+  expect(refused).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(
+      /denies tools in .*Toolwell does not read these rules: .*write_file.*--accept-lost-rules/,
+    ),
+  })
+  expect(readText(home, file)).toBe(before)
+  expect(await home.run(['connect', client, '--yes', '--accept-lost-rules'])).toMatchObject({ code: 0 })
+  expect(readText(home, file)).not.toBe(before)
+})
+
+/** A folder for the PATH with a client that prints its version, or with its package as npm links it. */
+function install(home: Home, command: string, version: string, isPackage: boolean): string {
+  const folder = join(home.folder, `bin-${command}`)
+  const body = isPackage ? 'exit 1' : `echo "${command} ${version} (a client)"`
+  writeText(home, `bin-${command}/${command}`, `#!/bin/sh\n${body}\n`)
+  chmodSync(join(folder, command), 0o755)
+  if (isPackage)
+    writeText(home, `bin-${command}/package.json`, JSON.stringify({ version, bin: { [command]: command } }))
+  return folder
+}
+
+const NEW = {
+  'claude-code': ['claude', '2.1.325'],
+  codex: ['codex', '0.166.0'],
+  qwen: ['qwen', '0.24.4'],
+} as const
+
+it.each<[string, keyof typeof NEW, Readonly<Record<string, unknown>>, string, string?]>([
+  ['every tool', 'claude-code', {}, 'lists every tool, because claude 2.1.325 defers tools itself'],
+  [
+    'every tool',
+    'codex',
+    { 'home/.codex/config.toml': 'model = "gpt-5.5"\n' },
+    'lists every tool, because codex 0.166.0',
+  ],
+  ['every tool', 'qwen', {}, 'lists every tool, because qwen 0.24.4'],
+  [
+    'every tool',
+    'claude-code',
+    { 'home/.claude/settings.json': { env: { ENABLE_TOOL_SEARCH: 'true' } } },
+    'lists every tool',
+  ],
+  [
+    'three tools',
+    'claude-code',
+    {},
+    'lists three tools, because claude 2.1.197 is older than 2.1.325',
+    '2.1.197',
+  ],
+  ['three tools', 'codex', {}, 'lists three tools, because codex 0.99.0 is older', '0.99.0'],
+  [
+    'three tools',
+    'claude-code',
+    { 'home/.claude/settings.json': { env: { ENABLE_TOOL_SEARCH: 'auto:5' } } },
+    'because ENABLE_TOOL_SEARCH is "auto:5"',
+  ],
+  [
+    'three tools',
+    'claude-code',
+    { 'home/.claude/settings.json': { model: 'claude-3-5-haiku' } },
+    'because the model claude-3-5-haiku cannot search tools',
+  ],
+  [
+    'three tools',
+    'claude-code',
+    { 'home/.claude/settings.json': { permissions: { deny: ['ToolSearch'] } } },
+    'because a rule denies ToolSearch',
+  ],
+  [
+    'three tools',
+    'codex',
+    { 'home/.codex/config.toml': 'model = "gpt-5"\n' },
+    'because the model gpt-5 is not known to search tools',
+  ],
+  [
+    'three tools',
+    'codex',
+    { 'home/.codex/config.toml': 'model_provider = "ollama"\n' },
+    'because the models of ollama are unknown',
+  ],
+  [
+    'three tools',
+    'qwen',
+    { 'home/.qwen/settings.json': { tools: { toolSearch: { enabled: false } } } },
+    'because tools.toolSearch.enabled is false',
+  ],
+])('writes an entry with %s for %s', async (what, client, files, shown, version) => {
+  const { file, text } = CASES[client] as Case
+  const home = homeWith({ [file]: files[file] === undefined ? text : '', ...files })
+  const [command, measured] = NEW[client]
+  for (const isPackage of [true, false]) {
+    const env = { PATH: install(home, command, version ?? measured, isPackage), ENABLE_TOOL_SEARCH: '' }
+    const { output } = await home.run(['connect', client, '--dry-run'], { env })
+    expect(output).toContain(shown)
+    expect(/\+ toolwell .* --all$/m.test(output)).toBe(what === 'every tool')
+    rmSync(join(home.folder, `bin-${command}`), { recursive: true })
+  }
+})
+
+it('a client of unknown version lists three tools, and --mode overrides every choice', async () => {
+  const { file, text } = CASES.codex as Case
+  const home = homeWith({ [file]: text, 'home/.cursor/mcp.json': { mcpServers: { files: server } } })
+  const unknown = await home.run(['connect', '--dry-run'])
+  expect(unknown.output).toContain('lists three tools, because the version of codex is unknown')
+  expect(unknown.output).not.toContain('--all')
+  const env = { PATH: install(home, 'codex', '0.166.0', true) }
+  const all = await home.run(['connect', 'cursor', '--mode', 'all', '--dry-run'])
+  expect(all.output).toMatch(/\+ toolwell .* --client cursor --all$/m)
+  const search = await home.run(['connect', 'codex', '--mode', 'search', '--dry-run'], { env })
+  expect(search.output).toContain('lists three tools, because of --mode search')
+  expect(await home.run(['connect', '--mode', 'some'])).toMatchObject({ code: 2 })
 })
