@@ -273,7 +273,7 @@ it.each([
   [
     '@toolwell/gateway',
     gateway,
-    ['DEFAULT_PORT', 'PortInUse', 'createGateway', 'runDaemon', 'trustedProjects'],
+    ['DEFAULT_PORT', 'PortInUse', 'createGateway', 'judgeByRules', 'runDaemon', 'trustedProjects'],
   ],
   [
     '@toolwell/gateway/bridge',

@@ -256,7 +256,7 @@ function planClient(
   if (entries.has(ENTRY_NAME) && !startsToolwell(entries.get(ENTRY_NAME)))
     throw new Refusal(
       `it has an entry called ${ENTRY_NAME} that does not start this command`,
-      'Rename or remove that entry',
+      'Rename or remove that entry. If it reaches the gateway over HTTP and you keep it, toolwell doctor compares it with the rules of the client',
     )
   const stays = new Map([...found.refused].filter(([name]) => name !== ENTRY_NAME))
   const taken: TakenEntry[] = []

@@ -179,6 +179,11 @@ const gemini: RuleReader = {
   read: (sources) => [
     ...geminiLayers(sources),
     sources.flatMap((source) =>
+      (listOf(source, ['tools', 'allowed'], 'allowedTools') ?? []).flatMap((text) =>
+        ruleFor('allow', text, source.file, 'mcp_', '_'),
+      ),
+    ),
+    sources.flatMap((source) =>
       (listOf(source, ['tools', 'exclude'], 'excludeTools') ?? []).flatMap((text) => [
         ...ruleFor('deny', text, source.file, 'mcp_', '_'),
         // Earlier versions wrote `server__tool`.
