@@ -25,6 +25,7 @@ import * as mcp from '@toolwell/mcp'
 import * as mcpInternal from '@toolwell/mcp/internal'
 import * as lock from '@toolwell/mcp/lock'
 import * as scan from '@toolwell/mcp/scan'
+import * as postgres from '@toolwell/postgres'
 import * as presets from '@toolwell/presets'
 import * as testing from '@toolwell/testing'
 import ts from 'typescript'
@@ -92,11 +93,13 @@ const ENTRY_POINTS: Readonly<Record<string, { readonly entry: object; readonly n
         'normaliseSchema',
         'parseQuery',
         'quote',
+        'quoteLines',
         'safeJson',
         'selectAnswers',
         'shortHash',
         'sourceOfId',
         'toolId',
+        'truncateText',
         'wireRefusal',
       ],
     },
@@ -160,6 +163,7 @@ it('@toolwell/mcp exports these names and no other', () => {
 })
 
 it.each([
+  ['@toolwell/postgres', postgres, ['postgresStore', 'schemaSql']],
   [
     '@toolwell/presets',
     presets,

@@ -217,7 +217,7 @@ describe('doctor', () => {
 
       const shown = await run([...words, '--sarif', 'out.sarif'])
       expect(shown.code).toBe(1)
-      expect(shown.output).toMatch(/^✗ No definition looks poisoned$/m)
+      expect(shown.output).toMatch(/^✗ A definition looks poisoned$/m)
       expect(shown.output).toMatch(/^✓ Servers list their tools quickly$/m)
       expect(shown.output).toMatch(/^ {6}→ Do not approve/m)
       expect(shown.output).toMatch(/\d+ errors, \d+ warnings, \d+ notes\.\n$/)

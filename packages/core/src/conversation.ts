@@ -187,12 +187,13 @@ export async function openConversation(
   let unseenRequest: string | undefined
   const sumEager = createEagerTotal()
   const counted = new Map<string, number>()
-  const listTools = createToolLister()
+  const tools = createToolLister()
   const context = () => getContext(log.state.frozen?.wire ?? 'none')
 
   const createView = (requestId: string, from: LedgerState): SurfaceView => {
     const projected = project(from, requestId)
-    return projected.mode === 'off' ? { ...projected, tools: listTools(context()) } : projected
+    if (projected.mode === 'on') return projected
+    return { ...projected, tools: tools.find(from.frozen?.array) ?? tools.list(context()) }
   }
 
   const begin = async ({
@@ -227,7 +228,8 @@ export async function openConversation(
     const current = getContext(wire)
     await countDefinitions(current, counted)
     await shared.checkNames?.()
-    const facts = plan(log.state, current, { present, references, place, thinking }, support)
+    const array = { name: () => tools.name(current), has: (name: string) => tools.find(name) !== undefined }
+    const facts = plan(log.state, current, { present, references, place, thinking, array }, support)
     const flipped = facts.flatMap((fact) =>
       fact.kind === 'suspended' || fact.kind === 'restored' ? [fact.tool] : [],
     )
@@ -398,7 +400,7 @@ export async function openConversation(
         return report
       }),
 
-    inspect: () => inspect(log.state, context(), listTools, unseenRequest),
+    inspect: () => inspect(log.state, context(), tools, unseenRequest),
   }
   shared.opened.add(id, opened)
   return opened

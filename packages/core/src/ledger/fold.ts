@@ -146,8 +146,7 @@ function frozen(state: LedgerState, event: FrozenPrefix) {
   state.freezing.count = ++state.freezing.made
   state.history.editions.clear()
   // For every other reason, the messages are new too.
-  if (event.reason === 'loader' || event.reason === 'cards' || event.reason === 'delivery')
-    state.array.version++
+  if (['loader', 'cards', 'delivery', 'tools'].includes(event.reason)) state.array.version++
   state.tools.eager.clear()
   for (const pin of event.eager) state.tools.eager.set(pin.id, pin)
   state.native.revealed.clear()

@@ -55,6 +55,7 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
     removals: optional(flag),
     because: optional(text),
     ownTokens: optional(number),
+    array: optional(text),
     section: text,
     tombstone: optional(text),
     shown: list(text),

@@ -39,6 +39,15 @@ export interface SentHistory {
   readonly place?: NoticePlace | undefined
   /** Thinking that the provider binds to the bytes before it. Absent: none. */
   readonly thinking?: BoundThinking | undefined
+  /** The list of tools that is sent if deferral is off. Absent: the caller knows none. */
+  readonly array?: ToolArray | undefined
+}
+
+export interface ToolArray {
+  /** Names the list as it is now. */
+  name(): string
+  /** True if the list of this name can still be sent. */
+  has(name: string): boolean
 }
 
 /** The end of a history: a message, or the results of one batch. */
@@ -72,7 +81,8 @@ function surfaceFacts(
 ): LedgerFact[] {
   const doubts = doubt(state, context)
   const reason = freezeReason(state, context, history, support)
-  const refrozen = reason === undefined ? undefined : freezePrefix(state, context, reason, support)
+  const refrozen =
+    reason === undefined ? undefined : freezePrefix(state, context, reason, support, history.array?.name)
   const frozen = refrozen ?? state.frozen
   const settled = refrozen ? [...doubts, refrozen] : doubts
   if (!frozen || frozen.mode === 'off') return settled
@@ -163,11 +173,13 @@ function deliver(
   ]
 }
 
-function freezeReason(state: LedgerState, context: Context, { thinking }: SentHistory, support: WireSupport) {
+function freezeReason(state: LedgerState, context: Context, history: SentHistory, support: WireSupport) {
   if (state.freezing.due) return state.freezing.due
   if (!state.frozen) return 'start'
   if (state.frozen.wire !== context.wire) return 'wire'
-  if (state.frozen.mode === 'off') return undefined
+  // A new list would invalidate the thinking in this tool loop, and waiting for the end of the loop loses nothing.
+  const isBound = history.thinking?.inside.some((anchor) => !state.history.thinking.stripped.has(anchor))
+  if (state.frozen.mode === 'off') return hasOldArray(state.frozen, history, isBound) ? 'tools' : undefined
   if (state.frozen.delivery === 'native' && !support.native) return 'wire'
   if (state.frozen.changes && support.native === 'references') return 'wire'
   if (state.frozen.removals && support.native !== 'changes') return 'wire'
@@ -176,10 +188,18 @@ function freezeReason(state: LedgerState, context: Context, { thinking }: SentHi
     (meta) => context.gate.availability(createMetaEntry(names[meta]), 'see') === 'denied',
   )
   if (denied) return 'loader'
-  // A new list would invalidate the thinking in this tool loop, and waiting for the end of the loop loses nothing.
-  const isBound = thinking?.inside.some((anchor) => !state.history.thinking.stripped.has(anchor))
   const live = context.settings.cards === 'live' && state.frozen.delivery !== 'eager' && !isBound
   return live && hasStaleCards(state, context) ? 'cards' : undefined
+}
+
+/** True if the tools have changed since deferral was found to be off, and the list that was sent is not needed any more. */
+function hasOldArray(
+  { array: sent }: { readonly array?: string },
+  { array }: SentHistory,
+  isBound = false,
+): boolean {
+  if (!array || sent === array.name()) return false
+  return !isBound || sent === undefined || !array.has(sent)
 }
 
 /**

@@ -248,4 +248,16 @@ describe('use', () => {
     expect(first?.ownScore).toBeGreaterThan(0)
     expect(first?.ownScore).toBeLessThanOrEqual(before)
   })
+
+  it('ranks no tool first that the words do not find', () => {
+    const searcher = createLexicalSearcher()
+    searcher.update({
+      put: [documentFor('files/write_file', 'Writes a text file.'), documentFor('bland/helper', 'Helps.')],
+    })
+    const examples = createExamplesIndexes()()
+    const text = 'tidy the rusty gizmo in a file'
+    examples.put([['bland/helper', Array.from({ length: 8 }, () => examples.hashWords(text))]])
+    const ids = searcher.rank({ text, must: [], learned: [examples.index] }).map(({ id }) => id)
+    expect(ids).toEqual(['files/write_file', 'bland/helper'])
+  })
 })

@@ -23,6 +23,8 @@ export interface View extends Pick<ServerSet, 'catalogue' | 'call' | 'settled'> 
   readonly hasFolderNames: boolean
   /** The tool as its server lists it. */
   listedTool(entry: Entry): McpTool | undefined
+  /** The instructions of a server, reviewed like its tools. May be empty. */
+  instructions(source: string): string
 }
 
 export interface ViewOptions {
@@ -90,6 +92,7 @@ export function openView(
       return folders.areNamed
     },
     listedTool: ({ source, tool }) => listedAs(source, tool.name),
+    instructions: (source) => servers.definition(source)?.instructions ?? '',
   }
 }
 

@@ -21,6 +21,7 @@ import {
   assertFirstRun,
   assertOwnReply,
   assertRequest,
+  assertRoles,
   assertThread,
   assertWire,
   FED_BACK,
@@ -112,6 +113,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   const normaliseAll = (messages: readonly Message[]) => {
     if (!Array.isArray(messages))
       throw invalid('messages', `Expected your history, an array of messages, not ${describeKind(messages)}.`)
+    assertRoles(messages)
     const foreign = form && findForeignEntry(form, messages)
     return { given: [...messages], normal: messages.map((message) => normalise(wire, message)), foreign }
   }

@@ -2,6 +2,7 @@
 
 import { isRecord } from '../../base/data.js'
 import { ToolwellError } from '../../base/errors.js'
+import { nearest } from '../../base/nearest.js'
 import { assertKnownKeys, describeKind, invalid } from '../../base/options.js'
 import { quote } from '../../base/text.js'
 import type { SurfaceView } from '../../surface/project.js'
@@ -254,6 +255,31 @@ function detectPartForm({ type, source, signature }: Readonly<Record<string, unk
   if (type === 'image_url' || type === 'input_audio') return 'openai-chat'
   if (type === 'input_text' || type === 'output_text' || type === 'input_image') return 'openai-responses'
   return undefined
+}
+
+/** Roles of all wires. Servers have more, which are read as the user's. */
+const ROLES = ['user', 'assistant', 'system', 'developer', 'tool', 'function', 'model']
+
+/** Throws if a message has a misspelt role: the wire would read it as the user's. */
+export function assertRoles(messages: readonly unknown[]): void {
+  for (const [index, message] of messages.entries()) {
+    const role = readRole(message)
+    if (typeof role !== 'string' || ROLES.includes(role)) continue
+    const [meant] = nearest(role, ROLES, 1)
+    if (meant !== undefined)
+      throw invalid(
+        `messages[${index}].role`,
+        `Entry ${index} of this history has the role ${quote(role, 40)}. Did you mean ${JSON.stringify(meant)}?`,
+      )
+  }
+}
+
+function readRole(message: unknown): unknown {
+  try {
+    return isRecord(message) ? message.role : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** Whether a message has no parts, on a wire where a message consists of parts. */
