@@ -277,7 +277,7 @@ it.each([
   [
     '@toolwell/gateway',
     gateway,
-    ['DEFAULT_PORT', 'PortInUse', 'createGateway', 'runDaemon', 'trustedProjects'],
+    ['DEFAULT_PORT', 'PortInUse', 'createGateway', 'judgeByRules', 'runDaemon', 'trustedProjects'],
   ],
   [
     '@toolwell/gateway/bridge',
@@ -302,6 +302,7 @@ it.each([
       'shellWord',
       'tokenFileIn',
       'tokenIn',
+      'writeRules',
     ],
   ],
 ])('%s exports these names and no other', (_path, entry, names) => {
@@ -310,7 +311,13 @@ it.each([
 
 it('@toolwell/mcp has these entry points and no other', () => {
   const manifest = readFileSync(new URL('../packages/mcp/package.json', import.meta.url), 'utf8')
-  expect(Object.keys(JSON.parse(manifest).exports)).toEqual(['.', './internal', './lock', './scan'])
+  expect(Object.keys(JSON.parse(manifest).exports)).toEqual([
+    '.',
+    './internal',
+    './internal/files',
+    './lock',
+    './scan',
+  ])
 })
 
 it('every type in the signatures of @toolwell/core can be imported from one of its entry points', () => {

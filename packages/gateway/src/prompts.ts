@@ -45,6 +45,9 @@ export const prompts = {
     count === 1
       ? `A tool of ${source} that may fit is quarantined, because its definition is new, has changed or looks harmful. Only the user decides whether it may be used.`
       : `${count} tools of ${source} that may fit are quarantined, because their definitions are new, have changed or look harmful. Only the user decides whether they may be used.`,
+  /** Ends the description of a tool where every tool is listed. */
+  serverOf: ({ server, purpose }: { readonly server: string; readonly purpose: string }): string =>
+    `Server: ${server}${purpose === '' ? '' : `, ${purpose}`}`,
   /** Why a result is not shown. */
   tooDeep: 'the result cannot be passed on: it is nested too deeply',
   /** State of a server whose config entry is wrong. */

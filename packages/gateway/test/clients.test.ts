@@ -87,6 +87,10 @@ describe('a client over HTTP', () => {
     const tools = await client.list()
     expect(tools.length).toBeGreaterThan(20)
     expect(tools.map(({ name }) => name)).toEqual(tools.map(({ name }) => name).sort())
+    // Clients that defer tools search names and descriptions.
+    expect(tools.find(({ name }) => name === 'everything__echo')?.description).toMatch(
+      /\n\nServer: everything, "[^"]+"$/,
+    )
     expect(
       tools.find(({ name }) => name === 'everything__get-structured-content')?.outputSchema,
     ).toBeDefined()

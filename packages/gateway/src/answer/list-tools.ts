@@ -3,6 +3,7 @@ import type { Tool } from '@modelcontextprotocol/server'
 import type { Entry } from '@toolwell/core'
 import { prompts } from '../prompts.js'
 import type { View } from '../servers/view.js'
+import { nameServer } from './name-server.js'
 import { CALL_NAME, nameOwnTools, READ_NAME, SEARCH_NAME } from './own-tools.js'
 
 /** Makes clients that defer tools keep these visible. */
@@ -71,8 +72,9 @@ export function listEveryTool(view: View, cursor: string | undefined): Page | un
     if (entry.wireName <= after) continue
     if (tools.length >= PAGE.tools || characters >= PAGE.characters)
       return { tools, nextCursor: writeCursor(tools.at(-1)?.name ?? '') }
-    const tool = forwardTool(entry, view)
-    if (!tool) continue
+    const listed = forwardTool(entry, view)
+    if (!listed) continue
+    const tool = nameServer(listed, entry.source, view.catalogue.sources.get(entry.source)?.description ?? '')
     tools.push(tool)
     characters += JSON.stringify(tool).length
   }
