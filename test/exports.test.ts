@@ -63,6 +63,7 @@ const ENTRY_POINTS: Readonly<Record<string, { readonly entry: object; readonly n
       names: [
         'LEDGER_FORMAT',
         'RING_SIZE',
+        'USUAL_WIRE',
         'addToRing',
         'assertKnownKeys',
         'canonicalJson',
@@ -91,6 +92,7 @@ const ENTRY_POINTS: Readonly<Record<string, { readonly entry: object; readonly n
         'nearest',
         'normaliseSchema',
         'parseQuery',
+        'providers',
         'quote',
         'safeJson',
         'selectAnswers',

@@ -3,46 +3,13 @@
 import { isRecord, toPlainJson } from '../base/data.js'
 import { shortHash } from '../base/hash.js'
 import { truncateText } from '../base/text.js'
+import { type Dialect, getWireFacts } from '../base/wires.js'
 import type { WireTool } from '../tool/wire-tool.js'
 import type { Json } from './json-schema.js'
 import { completeSchema, findSchemaProblems, normaliseSchema } from './normalise.js'
 
-export interface Dialect {
-  /** The longest description of a tool. Descriptions inside a schema are not limited. */
-  readonly description?: number
-  /** The longest description of the search tool. The rest of its list of hidden tools goes into its schema. */
-  readonly searchTool?: number
-  /** The most tools in one request. */
-  readonly tools?: number
-  /** Keywords that are refused only at the top level of a schema. */
-  readonly notAtTop?: readonly string[]
-  /** Legal names of parameters. */
-  readonly keys?: RegExp
-  /** Objects must have `properties`, even if empty, and arrays must have `items`. */
-  readonly complete?: boolean
-}
-
-/** Servers of the Chat Completions family. */
-const CHAT: Dialect = {
-  description: 1024,
-  notAtTop: ['oneOf', 'anyOf', 'allOf', 'enum', 'const', 'not'],
-  complete: true,
-}
-
-const DIALECTS: Readonly<Record<string, Dialect>> = {
-  anthropic: { notAtTop: ['oneOf', 'allOf', 'anyOf'], keys: /^[a-zA-Z0-9_.-]{1,64}$/ },
-  'openai-chat': { ...CHAT, tools: 128 },
-  // An unknown provider of the AI SDK: most use a server of the Chat Completions family.
-  'ai-sdk': CHAT,
-  'openai-responses': { notAtTop: ['oneOf', 'anyOf', 'allOf', 'enum', 'not'], complete: true },
-  google: { tools: 512 },
-  // Claude Code cuts the description of an MCP tool at 2 kB, but not its schema.
-  mcp: { searchTool: 1900 },
-}
-
-/** Empty for an unknown wire. */
 function findDialect(wire: string): Dialect {
-  return DIALECTS[wire] ?? {}
+  return getWireFacts(wire).dialect ?? {}
 }
 
 /** The longest description of a tool on a wire. */
