@@ -32,21 +32,28 @@ export interface CacheRule {
   readonly minimum: number
 }
 
-/**
- * Media in tool results. Sources: the official types of each SDK (Anthropic `ToolResultBlockParam`, OpenAI
- * `ResponseFunctionCallOutputItem` and `ChatCompletionToolMessageParam`, Google `FunctionResponsePart`), and the pages
- * named in the table.
- */
-interface MediaRule {
-  readonly types: readonly string[]
-  /** The longest edge of an image, in pixels. */
-  readonly edge?: number
-  /** Tokens of an image, by the provider's published rule. */
-  tokens(size: { readonly width: number; readonly height: number }): number
+interface WireFacts {
+  readonly dialect?: Dialect
+  /** Absent: an automatic cache, as most servers have. */
+  readonly cache?: CacheRule
+  /**
+   * Media in tool results. Absent: only text. Sources: the official types of each SDK (Anthropic `ToolResultBlockParam`,
+   * OpenAI `ResponseFunctionCallOutputItem` and `ChatCompletionToolMessageParam`, Google `FunctionResponsePart`), and the
+   * pages named in the table.
+   */
+  readonly media?: {
+    readonly types: readonly string[]
+    /** The longest edge of an image, in pixels. */
+    readonly edge?: number
+    /** Tokens of an image, by the provider's published rule. */
+    tokens(size: { readonly width: number; readonly height: number }): number
+  }
+  /** How to get the usage of a streamed reply. */
+  readonly usageHint?: string
 }
 
-/** The form of messages and replies. Only shapes that exist on one wire count: messages with text alone look the same on most wires. */
-interface MessageForm {
+/** A wire whose messages an adapter in this package reads. Only shapes that exist on one wire count: text alone looks the same on most. */
+interface FormFacts extends WireFacts {
   readonly api: string
   /** The function of its adapter. */
   readonly adapter: string
@@ -57,20 +64,6 @@ interface MessageForm {
   isMessage?(message: Fields): boolean
   isPart?(part: Fields): boolean
   isReply?(reply: Fields): boolean
-}
-
-interface WireFacts {
-  readonly dialect?: Dialect
-  /** Absent: an automatic cache, as most servers have. */
-  readonly cache?: CacheRule
-  /** Absent: only text. */
-  readonly media?: MediaRule
-  /** How to get the usage of a streamed reply. */
-  readonly usageHint?: string
-}
-
-interface FormFacts extends WireFacts {
-  readonly form: MessageForm
 }
 
 /** A wire with its own form of tools and requests. Its entry point has `importTools`. */
@@ -86,7 +79,6 @@ export interface ProviderFacts extends FormFacts {
 
 export type ProviderWire = 'anthropic' | 'openai-chat' | 'openai-responses' | 'google'
 
-/** The wires whose messages an adapter in this package reads. */
 export type Form = ProviderWire | 'ai-sdk'
 
 const PDF = 'application/pdf'
@@ -114,18 +106,15 @@ export const providers: Readonly<Record<ProviderWire, ProviderFacts>> = {
         return Math.min(1600, Math.ceil((width * scale * (height * scale)) / 750))
       },
     },
-    form: {
-      api: 'Anthropic Messages',
-      adapter: 'anthropic',
-      // Some servers of the Chat family send thinking without a signature.
-      isPart: ({ type, source, signature }) =>
-        type === 'tool_use' ||
-        type === 'tool_result' ||
-        (type === 'image' && isRecord(source)) ||
-        (type === 'thinking' && typeof signature === 'string'),
-      isReply: (reply) =>
-        reply.role === 'assistant' && Array.isArray(reply.content) && 'stop_reason' in reply,
-    },
+    api: 'Anthropic Messages',
+    adapter: 'anthropic',
+    // Some servers of the Chat family send thinking without a signature.
+    isPart: ({ type, source, signature }) =>
+      type === 'tool_use' ||
+      type === 'tool_result' ||
+      (type === 'image' && isRecord(source)) ||
+      (type === 'thinking' && typeof signature === 'string'),
+    isReply: (reply) => reply.role === 'assistant' && Array.isArray(reply.content) && 'stop_reason' in reply,
     history: 'messages',
     prompt: 'system',
     isTool: (tool) => 'input_schema' in tool,
@@ -134,15 +123,13 @@ export const providers: Readonly<Record<ProviderWire, ProviderFacts>> = {
     label: 'Chat Completions',
     owner: 'OpenAI',
     dialect: { ...CHAT, tools: 128 },
-    form: {
-      api: 'Chat Completions',
-      adapter: 'openaiChat',
-      isMessage: ({ role, tool_calls: calls, tool_call_id: answered }) =>
-        (role === 'tool' && typeof answered === 'string') ||
-        (role === 'assistant' && Array.isArray(calls) && calls.length > 0),
-      isPart: ({ type }) => type === 'image_url' || type === 'input_audio',
-      isReply: ({ choices }) => Array.isArray(choices),
-    },
+    api: 'Chat Completions',
+    adapter: 'openaiChat',
+    isMessage: ({ role, tool_calls: calls, tool_call_id: answered }) =>
+      (role === 'tool' && typeof answered === 'string') ||
+      (role === 'assistant' && Array.isArray(calls) && calls.length > 0),
+    isPart: ({ type }) => type === 'image_url' || type === 'input_audio',
+    isReply: ({ choices }) => Array.isArray(choices),
     usageHint: 'a stream has usage with stream_options: { include_usage: true }',
     history: 'messages',
     isTool: (tool) => isRecord(tool.function),
@@ -162,17 +149,15 @@ export const providers: Readonly<Record<ProviderWire, ProviderFacts>> = {
         return 85 + 170 * Math.ceil((width * scale) / 512) * Math.ceil((height * scale) / 512)
       },
     },
-    form: {
-      api: 'the Responses API',
-      adapter: 'openaiResponses',
-      alsoReads: 'openai-chat',
-      isMessage: ({ role, type, call_id: id }) =>
-        (type === 'function_call' || type === 'function_call_output') &&
-        role === undefined &&
-        typeof id === 'string',
-      isPart: ({ type }) => type === 'input_text' || type === 'output_text' || type === 'input_image',
-      isReply: ({ output }) => Array.isArray(output),
-    },
+    api: 'the Responses API',
+    adapter: 'openaiResponses',
+    alsoReads: 'openai-chat',
+    isMessage: ({ role, type, call_id: id }) =>
+      (type === 'function_call' || type === 'function_call_output') &&
+      role === undefined &&
+      typeof id === 'string',
+    isPart: ({ type }) => type === 'input_text' || type === 'output_text' || type === 'input_image',
+    isReply: ({ output }) => Array.isArray(output),
     history: 'input',
     prompt: 'instructions',
     isTool: (tool) => 'parameters' in tool && 'type' in tool,
@@ -192,17 +177,15 @@ export const providers: Readonly<Record<ProviderWire, ProviderFacts>> = {
         return 258 * Math.ceil(width / tile) * Math.ceil(height / tile)
       },
     },
-    form: {
-      api: 'the Gemini API',
-      adapter: 'google',
-      needsParts: true,
-      // A part of Gemini has a field for its kind, and no `type`.
-      isMessage: ({ parts, content }) =>
-        Array.isArray(parts) &&
-        content === undefined &&
-        !parts.some((part: unknown) => isRecord(part) && typeof part.type === 'string'),
-      isReply: ({ candidates }) => Array.isArray(candidates),
-    },
+    api: 'the Gemini API',
+    adapter: 'google',
+    needsParts: true,
+    // A part of Gemini has a field for its kind, and no `type`.
+    isMessage: ({ parts, content }) =>
+      Array.isArray(parts) &&
+      content === undefined &&
+      !parts.some((part: unknown) => isRecord(part) && typeof part.type === 'string'),
+    isReply: ({ candidates }) => Array.isArray(candidates),
     history: 'contents',
     prompt: 'systemInstruction',
     isTool: (tool) => 'functionDeclarations' in tool || 'parametersJsonSchema' in tool,
@@ -217,11 +200,9 @@ export const wires: Readonly<Record<Form, FormFacts> & Record<'mcp', WireFacts>>
   'ai-sdk': {
     // For an unknown provider of the AI SDK: most use a server of the Chat Completions family.
     dialect: CHAT,
-    form: {
-      api: 'the AI SDK',
-      adapter: 'aiSdk',
-      isPart: ({ type }) => type === 'tool-call' || type === 'tool-result',
-    },
+    api: 'the AI SDK',
+    adapter: 'aiSdk',
+    isPart: ({ type }) => type === 'tool-call' || type === 'tool-result',
   },
   // The tool list of an MCP server. Claude Code cuts the description of an MCP tool at 2 kB, but not its schema.
   mcp: { dialect: { searchTool: 1900 } },
@@ -230,9 +211,4 @@ export const wires: Readonly<Record<Form, FormFacts> & Record<'mcp', WireFacts>>
 /** Empty for a host's own wire. */
 export function getWireFacts(wire: string): WireFacts {
   return (wires as Readonly<Record<string, WireFacts>>)[wire] ?? {}
-}
-
-/** Returns the first wire for which the test holds. */
-export function findProvider(test: (facts: ProviderFacts) => boolean): ProviderWire | undefined {
-  return (Object.keys(providers) as ProviderWire[]).find((wire) => test(providers[wire]))
 }

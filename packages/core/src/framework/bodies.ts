@@ -38,14 +38,8 @@ const bodyCode: Readonly<Record<ProviderWire, BodyCode>> = {
     wire: ({ prompts }, native) => anthropicWire(prompts, { native }) as unknown as AnyWire,
     assemble: assembleAnthropic,
   },
-  [GOOGLE]: {
-    wire: ({ prompts }) => googleWire(prompts) as unknown as AnyWire,
-    assemble: assembleGoogle,
-  },
-  [CHAT]: {
-    wire: ({ prompts }) => chatWire(prompts) as unknown as AnyWire,
-    assemble: assembleChat,
-  },
+  [GOOGLE]: { wire: ({ prompts }) => googleWire(prompts) as unknown as AnyWire, assemble: assembleGoogle },
+  [CHAT]: { wire: ({ prompts }) => chatWire(prompts) as unknown as AnyWire, assemble: assembleChat },
   [RESPONSES]: {
     // A framework cannot run the provider's search, because it is not a function call.
     wire: ({ loader, prompts }) => responsesWire(loader, prompts, { native: false }) as unknown as AnyWire,

@@ -12,14 +12,10 @@ function findDialect(wire: string): Dialect {
   return getWireFacts(wire).dialect ?? {}
 }
 
-/** The longest description of a tool on a wire. */
-export function descriptionLimit(wire: string): number {
-  return findDialect(wire).description ?? Number.POSITIVE_INFINITY
-}
-
 /** The longest description of the search tool on a wire. */
 export function searchToolLimit(wire: string): number {
-  return findDialect(wire).searchTool ?? descriptionLimit(wire)
+  const { description = Number.POSITIVE_INFINITY, searchTool = description } = findDialect(wire)
+  return searchTool
 }
 
 /** The most tools in one request on a wire. */
@@ -42,7 +38,9 @@ export interface Fitted {
 
 /** Returns the same description as `fitWire`, without reading the schema. */
 export function fitDescription(description: string, wire: string): string {
-  return cutDescription(toPlainJson(description), findDialect(wire))
+  const plain = toPlainJson(description)
+  const { description: limit = Number.POSITIVE_INFINITY } = findDialect(wire)
+  return plain.length <= limit ? plain : takeBeginning(plain, limit) + CONTINUED
 }
 
 /** Fits a definition to a wire. Returns the same object if nothing changes. */
@@ -110,14 +108,6 @@ function shortenDescription(
 }
 
 const CONTINUED = ' … (continued in the description of the parameters)'
-
-function cutDescription(
-  description: string,
-  { description: limit = Number.POSITIVE_INFINITY }: Dialect,
-): string {
-  if (description.length <= limit) return description
-  return takeBeginning(description, limit) + CONTINUED
-}
 
 /** Cuts at a space if possible, and leaves room for the note `CONTINUED`. */
 function takeBeginning(description: string, limit: number): string {

@@ -56,19 +56,9 @@ export interface Context {
   loadToken(entry: Entry): string
 }
 
-type ContextOptions = Omit<
+type ContextOptions = Pick<
   Context,
-  | 'exposure'
-  | 'describe'
-  | 'definition'
-  | 'prices'
-  | 'check'
-  | 'unusable'
-  | 'restore'
-  | 'tokens'
-  | 'cost'
-  | 'pin'
-  | 'loadToken'
+  'catalogue' | 'gate' | 'settings' | 'wire' | 'agent' | 'principal' | 'child' | 'notify' | 'rank'
 > & {
   /** Names that are eager for this conversation, in addition to the settings. */
   readonly alsoEager: readonly string[]

@@ -4,7 +4,7 @@ import { isRecord } from '../base/data.js'
 import { ToolwellError } from '../base/errors.js'
 import { describeKind } from '../base/options.js'
 import { safeJson } from '../base/text.js'
-import { findProvider, type ProviderWire, providers } from '../base/wires.js'
+import { type ProviderWire, providers } from '../base/wires.js'
 import type { ExecuteContext, JsonSchema, Tool, Validation } from './tool.js'
 
 /** A tool whose `execute` knows its arguments. */
@@ -78,7 +78,8 @@ type Flat<T> = { [K in keyof T]: T[K] }
 /** Returns the wire whose form a tool has. Undefined for tools of Toolwell or MCP, and for unknown forms. */
 export function detectToolForm(tool: object): ProviderWire | undefined {
   const fields = tool as Readonly<Record<string, unknown>>
-  return fields.inputSchema === undefined ? findProvider(({ isTool }) => isTool(fields)) : undefined
+  if (fields.inputSchema !== undefined) return undefined
+  return (Object.keys(providers) as ProviderWire[]).find((wire) => providers[wire].isTool(fields))
 }
 
 /** Completes a sentence that starts with the tool's name. */

@@ -191,10 +191,10 @@ function isEvent({ choices, type }: Readonly<Record<string, unknown>>): boolean 
 /** `ui`: messages of the AI SDK's user interfaces, which no adapter reads. */
 type AnyForm = Form | 'ui'
 
-const FORMS = (Object.keys(wires) as Form[]).filter((wire) => wires[wire].form)
+const FORMS = (Object.keys(wires) as Form[]).filter((wire) => wires[wire].api)
 
 function describeForm(form: AnyForm): string {
-  return form === 'ui' ? 'an interface (UIMessage)' : wires[form].form.api
+  return form === 'ui' ? 'an interface (UIMessage)' : wires[form].api
 }
 
 /**
@@ -216,8 +216,8 @@ function detectMessageForms(message: Readonly<Record<string, unknown>>): readonl
   const isUi = (part: unknown) => isRecord(part) && typeof part.type === 'string'
   return [
     ...(Array.isArray(parts) && content === undefined && parts.some(isUi) ? ['ui' as const] : []),
-    ...FORMS.filter((form) => wires[form].form.isMessage?.(message)),
-    ...new Set(pieces.flatMap((piece) => FORMS.filter((form) => wires[form].form.isPart?.(piece)))),
+    ...FORMS.filter((form) => wires[form].isMessage?.(message)),
+    ...new Set(pieces.flatMap((piece) => FORMS.filter((form) => wires[form].isPart?.(piece)))),
   ]
 }
 
@@ -237,7 +237,7 @@ function lacksParts(message: unknown): boolean {
  * wire.
  */
 export function findForeignEntry(form: Form, messages: readonly unknown[]): string | undefined {
-  const { adapter, alsoReads, api, needsParts } = wires[form].form
+  const { adapter, alsoReads, api, needsParts } = wires[form]
   const forms = messages.map(detectForms)
   const isOwn = (some: readonly AnyForm[]) => some.some((each) => each === form || each === alsoReads)
   const index = forms.findIndex((some, at) =>
@@ -255,21 +255,21 @@ const FIX_UI = 'Convert it with convertToModelMessages of the AI SDK, and use ai
 function describeFix(here: string, other: AnyForm | undefined): string {
   if (!other) return 'Messages of this API are { role, parts: [{ text }] }.'
   if (other === 'ui') return FIX_UI
-  const there = wires[other].form.adapter
+  const there = wires[other].adapter
   return `Use ${there} of @toolwell/core/${other}, or move the thread: ${here}(conversation).adopt(${there}(conversation).thread(messages)).`
 }
 
 /** Throws if a reply has the form of another wire: this wire would find no calls in it. */
 export function assertOwnReply(form: Form, reply: unknown): void {
-  const whole = isRecord(reply) ? FORMS.filter((each) => wires[each].form.isReply?.(reply)) : []
+  const whole = isRecord(reply) ? FORMS.filter((each) => wires[each].isReply?.(reply)) : []
   const forms: readonly AnyForm[] = [...whole, ...detectForms(reply)]
   const [other] = forms
   if (other === undefined || forms.includes(form)) return
-  const { adapter, api } = wires[form].form
+  const { adapter, api } = wires[form]
   const fix =
     other === 'ui'
       ? FIX_UI
-      : `Use ${wires[other].form.adapter} of @toolwell/core/${other} for the request and its reply.`
+      : `Use ${wires[other].adapter} of @toolwell/core/${other} for the request and its reply.`
   throw invalid(
     'reply',
     `This reply is in the form of ${describeForm(other)}, and ${adapter} reads that of ${api}. ${fix}`,
