@@ -11,13 +11,19 @@ import type { LedgerEvent } from './ledger/event.js'
 import { type LedgerState, loaderName, replay } from './ledger/fold.js'
 import { createLog, openLedger, startFork, sumUp } from './ledger/log.js'
 import type { WireSupport } from './surface/auto.js'
-import type { Context } from './surface/context.js'
+import {
+  type ChildOptions,
+  type Context,
+  childScope,
+  createContexts,
+  type Scope,
+  type Shared,
+} from './surface/context.js'
 import { applyReturn } from './surface/freeze.js'
 import { createReaderTool, READER_ID } from './surface/meta-tools.js'
 import { type NoticePlace, plan } from './surface/plan.js'
 import { createToolLister, project, type SurfaceView } from './surface/project.js'
 import type { Prompts } from './surface/prompts.js'
-import { type ChildOptions, childScope, createContexts, type Scope, type Shared } from './surface/scope.js'
 import type { BoundThinking } from './surface/thinking.js'
 import type { Notice } from './tool/notice.js'
 import type { CallOutcomes } from './turn/call-outcomes.js'

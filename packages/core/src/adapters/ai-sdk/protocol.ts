@@ -1,10 +1,11 @@
 /** The wire behind each provider of the SDK, and what it demands and can do. */
 
 import { isRecord } from '../../base/data.js'
+import type { Form } from '../../base/wires.js'
 import type { IdRules, ThinkingTrait } from '../shared/wire.js'
 import { type AiCallOptions, type AiMessage, type AiModel, type AiPart, listParts, WIRE } from './types.js'
 
-export type Protocol = 'anthropic' | 'google' | 'openai-chat' | 'openai-responses' | 'ai-sdk'
+export type Protocol = Form
 
 /**
  * Detects the wire by the provider name: `openai.chat`, `openai.responses`, `anthropic.messages`,

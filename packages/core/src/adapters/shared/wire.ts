@@ -1,10 +1,10 @@
 /** The interface of a wire: how a provider's messages are read and written. The rest of an adapter is in `adapter.ts`. */
 
 import type { Usage } from '../../accounting/measurement.js'
+import type { Form } from '../../base/wires.js'
 import type { WireSupport } from '../../surface/auto.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { CallAnswer } from '../../turn/run.js'
-import type { Form } from './check-input.js'
 import type { Native, Unit, UnitCall } from './thread.js'
 
 /** What a provider demands of a history, and how it can reveal tools. */
