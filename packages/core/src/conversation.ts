@@ -14,7 +14,7 @@ import type { WireSupport } from './surface/auto.js'
 import type { Context } from './surface/context.js'
 import { applyReturn } from './surface/freeze.js'
 import { createReaderTool, READER_ID } from './surface/meta-tools.js'
-import { type NoticePlace, plan } from './surface/plan.js'
+import { findLostNotices, type NoticePlace, type PresentAnchors, plan } from './surface/plan.js'
 import { createToolLister, project, type SurfaceView } from './surface/project.js'
 import type { Prompts } from './surface/prompts.js'
 import { type ChildOptions, childScope, createContexts, type Scope, type Shared } from './surface/scope.js'
@@ -42,7 +42,7 @@ export interface Conversation {
     readonly anchor: string
     readonly wire: string
     /** All anchors of the history, if the caller knows them. Schemas that are no longer in the history are shown again. */
-    readonly present?: { has(anchor: string): boolean }
+    readonly present?: PresentAnchors
     /** Anchors of answers that refer to tools by the provider's own means, if the caller knows them. */
     readonly references?: ReadonlySet<string>
     /** The place of a notice at the end of the history. Default: at the anchor, as text. */
@@ -229,7 +229,8 @@ export async function openConversation(
     await countDefinitions(current, counted)
     await shared.checkNames?.()
     const array = { name: () => tools.name(current), has: (name: string) => tools.find(name) !== undefined }
-    const facts = plan(log.state, current, { present, references, place, thinking, array }, support)
+    const history = { present, references, place, thinking, array }
+    const facts = plan(log.state, current, history, support)
     const flipped = facts.flatMap((fact) =>
       fact.kind === 'suspended' || fact.kind === 'restored' ? [fact.tool] : [],
     )
@@ -244,7 +245,9 @@ export async function openConversation(
         facts.some((fact) => fact.kind === 'frozen'),
       ),
     )
-    const written = [...facts, { kind: 'requested', requestId, tokens } as const]
+    const moved = findLostNotices(back.state, back.facts, history)
+    const lost = moved.length > 0 ? { moved } : {}
+    const written = [...facts, { kind: 'requested', requestId, tokens, ...lost } as const]
     try {
       await log.append(written.map((fact) => [anchor, fact]))
     } catch (error) {

@@ -328,7 +328,7 @@ function composeMessages<Message, Reply, Parts, Prompt extends object>(
   if (notesJoinAnswers) made = joinOwnText(made, prompts)
   if (modelSpeaksBetween) made = addRepliesBetween(made, prompts)
   if (opensWithUser) made = addOpeningNote(made, prompts, warn)
-  const written = wire.write(addInserts(made, view, warn), view, warn)
+  const written = wire.write(addInserts(made, view), view, warn)
   // If deferral is off and nothing had to change, return the host's own array.
   return view.mode === 'off' && hasSameItems(written, messages) ? messages : written
 }

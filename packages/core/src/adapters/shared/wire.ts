@@ -115,8 +115,6 @@ export type WarningCode =
   | 'answer-orphaned'
   /** A repeated answer was dropped. */
   | 'answer-repeated'
-  /** The message of an update is gone. The update was moved to the nearest earlier place. */
-  | 'update-moved'
   /** An empty entry was dropped. */
   | 'entry-dropped'
   /** An entry was rewritten in a form that servers accept. */
