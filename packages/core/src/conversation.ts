@@ -19,7 +19,7 @@ import { createToolLister, project, type SurfaceView } from './surface/project.j
 import type { Prompts } from './surface/prompts.js'
 import { type ChildOptions, childScope, createContexts, type Scope, type Shared } from './surface/scope.js'
 import type { BoundThinking } from './surface/thinking.js'
-import type { Notice } from './tool/notice.js'
+import type { DeliveryName, Notice } from './tool/notice.js'
 import type { CallOutcomes } from './turn/call-outcomes.js'
 import type { Compaction, ImportedStep, ImportReport, LoadReport, UnloadReport } from './turn/host-steps.js'
 import { type CallAnswer, type RunOptions, runCalls } from './turn/run.js'
@@ -90,6 +90,12 @@ export interface AdapterPort {
   readonly prompts: Prompts
   /** How often the history was compacted or cleared. */
   readonly epoch: number
+  /** The delivery of the last request. */
+  readonly delivery: DeliveryName | undefined
+  /** Whether a compaction was recorded at this anchor. */
+  hasCompaction(anchor: string): boolean
+  /** Whether a loaded tool has its schema at one of these anchors. */
+  isShownIn(anchors: ReadonlySet<string>): boolean
   /** Describes what a policy did instead of allowing or denying. Undefined if all policies work. */
   readonly policyFault: string | undefined
   /** Finds the outcomes of the calls in the last request's history, for calls whose answers are missing. */
@@ -263,6 +269,13 @@ export async function openConversation(
     get epoch() {
       return log.state.epoch
     },
+    get delivery() {
+      return log.state.frozen?.delivery
+    },
+    hasCompaction: (anchor) =>
+      log.events.some((event) => event.kind === 'compacted' && event.anchor === anchor),
+    isShownIn: (anchors) =>
+      [...log.state.tools.loaded.values()].some(({ live, shownAt }) => live && anchors.has(shownAt)),
     get policyFault() {
       return context().gate.fault
     },

@@ -1,5 +1,5 @@
 /** A user cancels a request and edits the message: notices of that request never move into messages that were sent. */
-import { createToolwell } from '@toolwell/core'
+import { type Conversation, createToolwell } from '@toolwell/core'
 import { anthropic } from '@toolwell/core/anthropic'
 import { google } from '@toolwell/core/google'
 import { openaiChat } from '@toolwell/core/openai-chat'
@@ -7,26 +7,38 @@ import { openaiResponses } from '@toolwell/core/openai-responses'
 import { describe, expect, it } from 'vitest'
 import { mixed, server } from './support/tools.js'
 
-const chat = (role: string, text: string) => ({ role, content: text })
-const wires = [
-  { name: 'openai-chat', adapter: openaiChat, say: chat },
-  { name: 'anthropic', adapter: anthropic, say: chat },
-  { name: 'openai-responses', adapter: openaiResponses, say: chat },
-  {
-    name: 'google',
-    adapter: google,
-    say: (role: string, text: string) => ({ role: role === 'user' ? 'user' : 'model', parts: [{ text }] }),
-  },
-]
-
 interface Line {
   begin(messages: readonly object[]): Promise<{ readonly parts: object }>
 }
 
+const chat = (role: string, text: string) => ({ role, content: text })
+const wires = [
+  {
+    name: 'openai-chat',
+    adapter: (conversation: Conversation): Line => openaiChat(conversation) as unknown as Line,
+    say: chat,
+  },
+  {
+    name: 'anthropic',
+    adapter: (conversation: Conversation): Line => anthropic(conversation) as unknown as Line,
+    say: chat,
+  },
+  {
+    name: 'openai-responses',
+    adapter: (conversation: Conversation): Line => openaiResponses(conversation) as unknown as Line,
+    say: chat,
+  },
+  {
+    name: 'google',
+    adapter: (conversation: Conversation): Line => google(conversation) as unknown as Line,
+    say: (role: string, text: string) => ({ role: role === 'user' ? 'user' : 'model', parts: [{ text }] }),
+  },
+]
+
 describe.each(wires)('$name', ({ adapter, say }) => {
   const open = async () => {
     const well = createToolwell({ tools: mixed(), mode: 'on' })
-    const line = adapter(await well.open({ id: 'a' })) as unknown as Line
+    const line = adapter(await well.open({ id: 'a' }))
     const written = async (messages: readonly object[]) => {
       const { parts } = await line.begin(messages)
       const { messages: chat, input, contents } = parts as Record<string, readonly object[]>

@@ -112,10 +112,19 @@ export function joinOwnText(placed: readonly Placed[], prompts: Prompts): readon
   return joined ?? placed
 }
 
-/** Adds a note before a history that begins with the model: some servers require the user first. */
-export function addOpeningNote(placed: readonly Placed[], prompts: Prompts, warn: Warn): readonly Placed[] {
+/**
+ * Adds a note before a history that begins with the model: some servers require the user first. A summary of the provider
+ * itself must come first.
+ */
+export function addOpeningNote(
+  placed: readonly Placed[],
+  prompts: Prompts,
+  warn: Warn,
+  findSummary?: (unit: Unit) => unknown,
+): readonly Placed[] {
   const first = placed.findIndex(({ unit }) => unit.kind !== 'system')
-  if (placed[first]?.unit.kind !== 'assistant') return placed
+  const opening = placed[first]?.unit
+  if (opening?.kind !== 'assistant' || findSummary?.(opening) !== undefined) return placed
   warn('beginning-missing', 'the history begins with the model; added a note that its beginning is missing')
   const note: Placed = {
     unit: { kind: 'note', text: prompts.frame({ body: prompts.beginningLost() }) },
