@@ -143,7 +143,7 @@ export const boundThinking: ThinkingTrait = {
 /** Finds a compaction part: text with an option of Anthropic's provider, or a part of OpenAI's. */
 export function findSummary(unit: Unit): 'plain' | undefined {
   if (unit.kind !== 'assistant' || unit.native?.wire !== WIRE) return undefined
-  const isSummary = ({ kind, providerOptions }: AiPart & { readonly kind?: unknown }) => {
+  const isSummary = ({ kind, providerOptions }: AiPart) => {
     const { anthropic } = isRecord(providerOptions) ? providerOptions : {}
     return kind === 'openai.compaction' || (isRecord(anthropic) && anthropic.type === 'compaction')
   }

@@ -208,8 +208,8 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
           const reply = readReply(given)
           if (form) assertOwnReply(form, reply)
           await record(requestId, isStreamed(given) ? given.usage : wire.usage?.(reply))
-          await recordCleared(anchors, wire.countCleared?.(reply) ?? 0)
           const calls = wire.calls(reply, normal.flat())
+          await recordCleared(anchors, wire.countCleared?.(reply) ?? 0)
           const made = calls.map(({ id, name, input }, index) => {
             const nth = calls.slice(0, index).filter((before) => before.id === id).length
             return { callId: id, anchor: anchors.next(id, nth), name, input }
