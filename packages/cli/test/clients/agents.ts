@@ -1,5 +1,4 @@
 /** The agents that install from npm: their packages, config, deny rules and how they start without a terminal. */
-import { join } from 'node:path'
 import type { ClientName } from '../../src/shared/clients/clients.js'
 import type { Wire } from './agent-run.js'
 
@@ -10,10 +9,8 @@ export interface Agent {
   readonly client: ClientName
   /** The first package is the agent itself. */
   readonly packages: readonly [string, ...string[]]
-  /** The program, in the folder with the packages. */
+  /** The program, below node_modules. */
   readonly program: string
-  /** The program is a script that needs Node 22. */
-  readonly isScript?: true
   readonly wire: Wire
   readonly args: (prompt: string) => readonly string[]
   readonly env: (url: string) => Readonly<Record<string, string>>
@@ -58,6 +55,11 @@ export const onEntry =
 const PAGE_TOOLS = ['open_page', 'read_page', 'erase_page', 'print_page']
 const allBut = (tools: readonly string[]) => PAGE_TOOLS.filter((tool) => !tools.includes(tool))
 
+const yamlLines = (entry: object) =>
+  Object.entries(entry)
+    .map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
+    .join('\n    ')
+
 const modelFor = (url: string) => ({
   provider: {
     scripted: {
@@ -68,6 +70,12 @@ const modelFor = (url: string) => ({
     },
   },
 })
+
+/** For agents that need a newer Node than this repository. */
+const NODE_22 = 'node@22.23.3'
+
+/** The package with the program for this machine. */
+const GOOSE = `@aaif/goose-binary-${process.platform}-${process.arch}`
 
 export const AGENTS: readonly Agent[] = [
   {
@@ -101,16 +109,12 @@ export const AGENTS: readonly Agent[] = [
     program: '.bin/codex',
     wire: 'responses',
     args: (prompt) => ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', prompt],
-    env: () => ({ SCRIPTED_KEY: 'none' }),
+    env: () => ({}),
     config: (servers, url) => ({
+      '.codex/auth.json': { OPENAI_API_KEY: 'none' },
       '.codex/config.toml': [
         'model = "gpt-5.5"',
-        'model_provider = "scripted"',
-        '[model_providers.scripted]',
-        'name = "Scripted"',
-        `base_url = "${url}"`,
-        'wire_api = "responses"',
-        'env_key = "SCRIPTED_KEY"',
+        `openai_base_url = "${url}"`,
         ...Object.entries(servers).flatMap(([name, [command, ...args]]) => [
           `[mcp_servers.${name}]`,
           `command = ${JSON.stringify(command)}`,
@@ -162,9 +166,8 @@ export const AGENTS: readonly Agent[] = [
   },
   {
     client: 'qwen',
-    packages: ['@qwen-code/qwen-code@0.24.4'],
+    packages: ['@qwen-code/qwen-code@0.24.4', NODE_22],
     program: '.bin/qwen',
-    isScript: true,
     wire: 'chat',
     args: (prompt) => ['-p', prompt, '--yolo', '--auth-type', 'openai', '-m', 'qwen3-coder-plus'],
     env: (url) => ({ OPENAI_API_KEY: 'none', OPENAI_BASE_URL: url, OPENAI_MODEL: 'qwen3-coder-plus' }),
@@ -245,26 +248,15 @@ export const AGENTS: readonly Agent[] = [
     args: (prompt) => ['-p', prompt],
     env: () => ({ CONTINUE_TELEMETRY_ENABLED: '0' }),
     config: (servers, url) => ({
-      '.continue/config.yaml': {
-        name: 'Local',
-        version: '1.0.0',
-        schema: 'v1',
-        models: [
-          {
-            name: 'scripted',
-            provider: 'openai',
-            model: 'gpt-4o',
-            apiKey: 'none',
-            apiBase: url,
-            roles: ['chat'],
-          },
-        ],
-        mcpServers: Object.entries(commands(servers)).map(([name, entry]) => ({
-          name,
-          ...entry,
-          ...limited('connectionTimeout', 900_000)(name),
-        })),
-      },
+      '.continue/config.yaml': [
+        'name: Local\nversion: 1.0.0\nschema: v1\nmodels:',
+        `  - ${yamlLines({ name: 'scripted', provider: 'openai', model: 'gpt-4o', apiKey: 'none', apiBase: url })}`,
+        'mcpServers:',
+        ...Object.entries(commands(servers, limited('connectionTimeout', 900_000))).map(
+          ([name, entry]) => `  - ${yamlLines({ name, ...entry })}`,
+        ),
+        '',
+      ].join('\n'),
     }),
     shows: (_server, tool) => tool,
     deny: {
@@ -275,8 +267,8 @@ export const AGENTS: readonly Agent[] = [
   },
   {
     client: 'goose',
-    packages: ['@aaif/goose-binary-linux-x64'],
-    program: '@aaif/goose-binary-linux-x64/bin/goose',
+    packages: [`${GOOSE}@1.52.0`],
+    program: `${GOOSE}/bin/goose`,
     wire: 'chat',
     args: (prompt) => ['run', '--no-session', '-t', prompt],
     env: (url) => ({
@@ -288,37 +280,33 @@ export const AGENTS: readonly Agent[] = [
       GOOSE_DISABLE_KEYRING: '1',
     }),
     config: (servers) => ({
-      '.config/goose/config.yaml': {
-        extensions: Object.fromEntries(
-          Object.entries(servers).map(([name, [cmd, ...args]]) => [
-            name,
-            {
-              enabled: true,
-              type: 'stdio',
-              name,
-              cmd,
-              args,
-              envs: {},
-              timeout: name === 'pages' ? 900 : 300,
-            },
-          ]),
-        ),
-      },
+      '.config/goose/config.yaml': [
+        'extensions:',
+        ...Object.entries(servers).map(([name, [cmd, ...args]]) => {
+          const timeout = name === 'pages' ? 900 : 300
+          const entry = { enabled: true, type: 'stdio', name, cmd, args, envs: {}, timeout }
+          return `  ${name}:\n    ${yamlLines(entry)}`
+        }),
+        '',
+      ].join('\n'),
     }),
     shows: (server, tool) => `${server}__${tool}`,
     deny: {
       // It ignores permission.yaml without a terminal.
       file: '.config/goose/config.yaml',
-      write: onEntry('extensions', (tools) => ({ available_tools: allBut(tools) })),
+      write: (text, tools) =>
+        text.replace(
+          /(?:available_tools.*\n {4})?timeout: 900/,
+          `available_tools: ${JSON.stringify(allBut(tools))}\n    timeout: 900`,
+        ),
       isOnEntry: true,
     },
     limit: ['timeout', 900],
   },
   {
     client: 'kimi',
-    packages: ['@moonshot-ai/kimi-code@2.1.0'],
+    packages: ['@moonshot-ai/kimi-code@2.1.0', NODE_22],
     program: '.bin/kimi',
-    isScript: true,
     wire: 'chat',
     args: (prompt) => ['-p', prompt],
     env: () => ({ KIMI_DISABLE_TELEMETRY: '1', KIMI_CODE_NO_AUTO_UPDATE: '1' }),
@@ -390,16 +378,4 @@ function openConfig(servers: Servers, url: string) {
 function openRules(text: string, tools: readonly string[]): string {
   const rules = tools.map((tool) => [`pages_${tool}`, 'deny'])
   return inJson('permission', () => Object.fromEntries(rules) as object)(text, tools)
-}
-
-/** The command line that starts an agent. `modules` is the folder with its packages, `node` is Node 22. */
-export function commandLine(
-  agent: Agent,
-  modules: string,
-  node: string,
-  prompt: string,
-): [string, ...string[]] {
-  const program = join(modules, agent.program)
-  const args = agent.args(prompt)
-  return agent.isScript ? [node, program, ...args] : [program, ...args]
 }

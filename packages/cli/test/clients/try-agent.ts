@@ -1,7 +1,7 @@
 /** Connects one agent in a new home, and runs it before and after: one row of the table. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isRecord } from '@toolwell/core/internal'
 import { clientFiles } from '../../src/shared/clients/clients.js'
@@ -16,7 +16,7 @@ import {
   startAgent,
   startModel,
 } from './agent-run.js'
-import { type Agent, commandLine, onEntry, type Servers } from './agents.js'
+import { type Agent, onEntry, type Servers } from './agents.js'
 
 /** `none`: the agent has no such setting. `refused`: `connect` leaves the agent as it is and gives the reason. */
 export type Cell = 'yes' | 'no' | 'none' | 'refused'
@@ -47,10 +47,10 @@ function realServer(name: string, ...args: string[]): [string, ...string[]] {
   return [process.execPath, join(dirname(manifest), 'dist', 'index.js'), ...args]
 }
 
-/** `modules` is the node_modules folder with the agent, `node` is Node 22. */
-export async function tryAgent(agent: Agent, modules: string, node: string): Promise<Tried> {
+/** `modules` is the node_modules folder with the packages of the agent. */
+export async function tryAgent(agent: Agent, modules: string): Promise<Tried> {
   const model = await startModel(agent.wire)
-  const setup = setUp(agent, model, modules, node)
+  const setup = setUp(agent, model, modules)
   try {
     return await measure(agent, model, setup)
   } finally {
@@ -61,11 +61,12 @@ export async function tryAgent(agent: Agent, modules: string, node: string): Pro
 
 type Setup = ReturnType<typeof setUp>
 
-function setUp(agent: Agent, model: Model, modules: string, node: string) {
+function setUp(agent: Agent, model: Model, modules: string) {
   const root = folderWith({ 'calls.log': '', 'work/note.txt': 'A note.\n' })
   const [home, folder, log] = [join(root, 'home'), join(root, 'work'), join(root, 'calls.log')]
   const env: NodeJS.ProcessEnv = {
-    PATH: process.env.PATH,
+    // `connect` finds the version of the agent here.
+    PATH: [join(modules, '.bin'), process.env.PATH].join(delimiter),
     HOME: home,
     XDG_CONFIG_HOME: join(home, '.config'),
     XDG_CACHE_HOME: join(home, '.cache'),
@@ -109,7 +110,8 @@ function setUp(agent: Agent, model: Model, modules: string, node: string) {
         .find((entry) => entry !== undefined),
     start(run: string, steps: readonly Step[]): AgentProcess {
       model.script(run, steps)
-      return startAgent(commandLine(agent, modules, node, `This is RUN-${run}. Do it.`), { folder, env })
+      const words = agent.args(`This is RUN-${run}. Do it.`)
+      return startAgent([join(modules, agent.program), ...words], { folder, env })
     },
     async toolwell(...words: string[]): Promise<string> {
       const text = await startAgent([process.execPath, script, ...words], { folder, env }).ended
@@ -168,7 +170,8 @@ async function measure(agent: Agent, model: Model, setup: Setup): Promise<Tried>
   ])
   tell('alone', await alone.ended)
   const { names, results } = model.last('alone')
-  const found = results[0]?.includes('open_page') || names.some((name) => name.endsWith('pages__open_page'))
+  const found =
+    results[0]?.includes('open_page') || names.includes(agent.shows('toolwell', 'pages__open_page'))
   const called = results[1]?.includes('Opened about:alone')
   const isLeftAlone = daemon > 0 && (await daemonPid(setup)) === daemon
 
