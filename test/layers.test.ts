@@ -294,9 +294,9 @@ describe('the names of wires', () => {
     const found: string[] = []
     const visit = (node: ts.Node): void => {
       const isKey = ts.isIdentifier(node) && ts.isPropertyAssignment(node.parent) && node.parent.name === node
-      // Config files of MCP clients have the key "mcp".
-      if ((isKey || ts.isStringLiteralLike(node)) && names.has(node.text))
-        if (node.text !== 'mcp' || file.startsWith('core/')) found.push(`${file} names ${node.text}`)
+      // Config files of MCP clients have the key "mcp", and it is a domain of tools.
+      if ((isKey || ts.isStringLiteralLike(node)) && names.has(node.text) && node.text !== 'mcp')
+        found.push(`${file} names ${node.text}`)
       ts.forEachChild(node, visit)
     }
     visit(ts.createSourceFile('source.tsx', text, ts.ScriptTarget.Latest, true))
