@@ -1,5 +1,5 @@
 /**
- * Checks the layers. Packages: `core ← {testing, presets, mcp} ← {gateway, pi} ← cli`; packages of one level do not import
+ * Checks the layers. Packages: `core ← {testing, presets, mcp, postgres} ← {gateway, pi} ← cli`; packages of one level do not import
  * each other. Inside a package a folder is a layer: a file imports its own folder and the folders before it. Imports of types
  * count too. Files outside the src folders (tests, examples, bench) may import anything.
  */
@@ -19,6 +19,7 @@ const PACKAGES: Readonly<Record<string, number>> = {
   testing: 1,
   presets: 1,
   mcp: 1,
+  postgres: 1,
   gateway: 2,
   pi: 2,
   cli: 3,
@@ -99,6 +100,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'login',
     'logout',
     'logs',
+    'postgres',
     'search',
     'serve',
     'status',

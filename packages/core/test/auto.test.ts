@@ -189,7 +189,7 @@ describe('auto', () => {
     const well = createToolwell({ tools: many(20) })
     const wire = openaiChat(await well.open({ id: 'a' }))
     await wire.begin(user)
-    well.catalogue.setSource('late', { tools: many(300) })
+    well.catalogue.setSource('late', { tools: many(100) })
     const next = [...user, { role: 'assistant', content: 'Hi' }, { role: 'user', content: 'Go on' }]
     expect((await wire.begin(next)).view.mode).toBe('off')
   })

@@ -23,6 +23,8 @@ export function freezePrefix(
   context: Context,
   reason: FreezeFact['reason'],
   support: WireSupport,
+  /** Names the list of tools to send if deferral is off. */
+  array?: () => string,
 ): FreezeFact {
   const { catalogue, gate, settings, wire } = context
   const eager: Entry[] = []
@@ -70,6 +72,7 @@ export function freezePrefix(
       cardTokens: 0,
       ...because,
       ...own,
+      ...dropUndefined({ array: array?.() }),
     }
 
   const delivery = deliveries[decision.delivery]

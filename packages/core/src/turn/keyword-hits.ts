@@ -345,5 +345,6 @@ export function meetsFilters(
   if (server !== undefined && !same(entry.source, server)) return false
   if (group !== undefined && !same(entry.tool.group, group)) return false
   const wanted = domain ?? request.domain
-  return wanted === undefined || same(entry.tool.domain ?? entry.source, wanted)
+  if (wanted === undefined || same(entry.tool.domain ?? entry.source, wanted)) return true
+  return same('mcp', wanted) && entry.source !== ''
 }

@@ -14,8 +14,12 @@ export interface Wire {
   say(message: object): void
 }
 
-export async function openWire({ port }: Started, path = '/mcp'): Promise<Wire> {
-  const headers = { ...authorized, Connection: 'Upgrade', Upgrade: 'toolwell-stdio' }
+export async function openWire(
+  { port }: Pick<Started, 'port'>,
+  path = '/mcp',
+  more: Readonly<Record<string, string>> = {},
+): Promise<Wire> {
+  const headers = { ...authorized, ...more, Connection: 'Upgrade', Upgrade: 'toolwell-stdio' }
   const socket = await new Promise<Duplex>((resolve, reject) => {
     const asked = request({ host: '127.0.0.1', port, path, agent: false, headers })
     asked.on('upgrade', (_, upgraded) => resolve(upgraded))

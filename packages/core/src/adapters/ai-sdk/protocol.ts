@@ -2,6 +2,7 @@
 
 import { isRecord } from '../../base/data.js'
 import type { Form } from '../../base/wires.js'
+import type { Unit } from '../shared/thread.js'
 import type { IdRules, ThinkingTrait } from '../shared/wire.js'
 import { type AiCallOptions, type AiMessage, type AiModel, type AiPart, listParts, WIRE } from './types.js'
 
@@ -138,6 +139,16 @@ export const boundThinking: ThinkingTrait = {
     const value = { ...message, content: listParts(message).filter((part) => !isSealed(part)) }
     return { ...unit, native: { ...unit.native, value } }
   },
+}
+
+/** Finds a compaction part: text with an option of Anthropic's provider, or a part of OpenAI's. */
+export function findSummary(unit: Unit): 'plain' | undefined {
+  if (unit.kind !== 'assistant' || unit.native?.wire !== WIRE) return undefined
+  const isSummary = ({ kind, providerOptions }: AiPart) => {
+    const { anthropic } = isRecord(providerOptions) ? providerOptions : {}
+    return kind === 'openai.compaction' || (isRecord(anthropic) && anthropic.type === 'compaction')
+  }
+  return listParts(unit.native.value as AiMessage).some(isSummary) ? 'plain' : undefined
 }
 
 function isSealed({ type, providerOptions }: AiPart): boolean {

@@ -2,6 +2,7 @@
 
 import { isRecord } from '../../base/data.js'
 import { ToolwellError } from '../../base/errors.js'
+import { nearest } from '../../base/nearest.js'
 import { assertKnownKeys, describeKind, invalid } from '../../base/options.js'
 import { quote } from '../../base/text.js'
 import { type Form, wires } from '../../base/wires.js'
@@ -219,6 +220,31 @@ function detectMessageForms(message: Readonly<Record<string, unknown>>): readonl
     ...FORMS.filter((form) => wires[form].isMessage?.(message)),
     ...new Set(pieces.flatMap((piece) => FORMS.filter((form) => wires[form].isPart?.(piece)))),
   ]
+}
+
+/** Roles of all wires. Servers have more, which are read as the user's. */
+const ROLES = ['user', 'assistant', 'system', 'developer', 'tool', 'function', 'model']
+
+/** Throws if a message has a misspelt role: the wire would read it as the user's. */
+export function assertRoles(messages: readonly unknown[]): void {
+  for (const [index, message] of messages.entries()) {
+    const role = readRole(message)
+    if (typeof role !== 'string' || ROLES.includes(role)) continue
+    const [meant] = nearest(role, ROLES, 1)
+    if (meant !== undefined)
+      throw invalid(
+        `messages[${index}].role`,
+        `Entry ${index} of this history has the role ${quote(role, 40)}. Did you mean ${JSON.stringify(meant)}?`,
+      )
+  }
+}
+
+function readRole(message: unknown): unknown {
+  try {
+    return isRecord(message) ? message.role : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** Whether a message has no parts, on a wire where a message consists of parts. */
