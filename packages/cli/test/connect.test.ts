@@ -1104,7 +1104,7 @@ describe('doctor', () => {
       file: join(home.home, '.codex', 'config.toml'),
     })
     expect((await home.run(['doctor'])).output).toMatch(
-      /✗ Every connected client can start Toolwell\n {4}\S+ {2}Claude Code cannot start/,
+      /✗ A connected client cannot start Toolwell\n {4}\S+ {2}Claude Code cannot start/,
     )
     await home.run(['connect', '--yes'])
     const { diagnoses: left } = JSON.parse((await home.run(['doctor', '--json'])).output)
