@@ -287,8 +287,7 @@ describe('the files of core', () => {
 
 describe('the names of wires', () => {
   /** These files may name a wire: the table, and the code that reads and writes one wire. */
-  const MAY_NAME =
-    /^(?:testing\/|core\/(?:base\/wires\.ts|adapters\/(?!shared\/)|direct\.ts)|pi\/(?:calls|payload)\.ts)/
+  const MAY_NAME = /^(?:testing\/|core\/(?:base\/wires\.ts|adapters\/(?!shared\/))|pi\/(?:calls|payload)\.ts)/
   const names = new Set(Object.keys(wires))
   const faultsOf = (file: string, text: string): string[] => {
     const found: string[] = []
