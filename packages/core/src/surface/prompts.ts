@@ -11,13 +11,11 @@ export interface ListedTool {
 export interface Prompts {
   /** Describes the loader. The list of deferred tools follows it. */
   loader(facts: {
-    /** The parameter that takes the query. */
     readonly parameter: string
     readonly loader: string
     readonly bridge: string | undefined
     /** Urges models that ignore search. */
     readonly strong: boolean
-    /** The model can unload tools. */
     readonly unloads: boolean
   }): string
   loaderQuery(): string
@@ -43,7 +41,6 @@ export interface Prompts {
     readonly strong: boolean
   }): string
   tombstone(facts: { readonly loader: string }): string
-  /** The heading of a server's tools in a namespace. */
   namespace(facts: { readonly source: string }): string
 
   /** Wraps everything written into a history. No text of a source or a model contains `<` or `>` there. */
@@ -206,6 +203,8 @@ export interface Prompts {
   noReply(): string
   /** Text in place of a call whose tool this request does not declare. All three values are quoted. */
   callAsText(facts: { readonly name: string; readonly input: string; readonly answer: string }): string
+  /** Query of the search call that carries such a call where the wire needs a call. Both values are quoted. */
+  callInSearch(facts: { readonly name: string; readonly input: string }): string
   /** Text in place of a result whose call is missing. Both values are quoted. */
   answerAsText(facts: { readonly callId: string; readonly answer: string }): string
   /** Replaces images, files and other content that cannot move to this provider. */
@@ -377,6 +376,7 @@ export const defaultPrompts: Prompts = {
   noReply: () => '(no reply)',
   callAsText: ({ name, input, answer }) =>
     `An earlier call of ${name} with ${input} was answered:\n${answer}`,
+  callInSearch: ({ name, input }) => `not a search: a call of ${name} with ${input}`,
   answerAsText: ({ callId, answer }) =>
     `An earlier call that is no longer in this conversation (id ${callId}) was answered: ${answer}`,
   movedContent: ({ kinds }) => `[Sent to another provider and not available here: ${kinds.join(', ')}]`,
