@@ -8,7 +8,7 @@ import { loadConfig } from '@toolwell/mcp'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { oddServer } from '../../mcp/test/support/odd-server.js'
 import { eventually } from '../../mcp/test/support/processes.js'
-import { openClient } from './support/clients.js'
+import { listSettled, openClient } from './support/clients.js'
 import { authorized, entry, type Started, startGateway, temporary } from './support/gateway.js'
 
 const odd = () => ({ odd: entry(oddServer('odd')) })
@@ -262,7 +262,7 @@ it('goes on when the folder of a caller becomes a file', async () => {
     },
   )
   const client = await openClient('v2 modern', `${started.url}/mcp`, inFolder(folder))
-  await client.list()
+  await listSettled(client)
   rmSync(folder, { recursive: true })
   writeFileSync(folder, '')
   writeFileSync(user, JSON.stringify({ mcpServers: { ...odd(), more: entry(oddServer('more')) } }))

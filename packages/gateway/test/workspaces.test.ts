@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { describedTool, oddServer } from '../../mcp/test/support/odd-server.js'
 import { eventually, isAlive } from '../../mcp/test/support/processes.js'
 import { programOf } from '../../mcp/test/support/real-servers.js'
-import { CLIENT_KINDS, openClient } from './support/clients.js'
+import { CLIENT_KINDS, listSettled, openClient } from './support/clients.js'
 import { authorized, entry, startGateway, temporary } from './support/gateway.js'
 
 function projects(): [string, string] {
@@ -142,7 +142,7 @@ describe('a folder that no gateway has seen, met by one that has just been start
     const connect = { cache: memoryCache(), firstUse: memoryFirstUse() }
     const start = () => startGateway({}, { files: () => [{ path: config }], connect })
     const first = await start()
-    await (await openClient('v2 modern', `${first.url}/mcp`, inFolder(one))).list()
+    await listSettled(await openClient('v2 modern', `${first.url}/mcp`, inFolder(one)))
     writeFileSync(
       list,
       JSON.stringify([describedTool('read', { description: 'EVILWORDS' }), describedTool('pid')]),
@@ -196,7 +196,7 @@ describe('a server that names its folder', () => {
       const read = (root: string) =>
         client.call('run_tool', { name: 'odd__read', arguments: { root, text: `${own}/kept as it is` } })
       const said = [
-        JSON.stringify(await client.list()),
+        JSON.stringify(await listSettled(client)),
         JSON.stringify(await whole.list()),
         await client.text('find_tools', { query: 'read files' }),
         JSON.stringify(await read(`${own}/elsewhere`)),

@@ -20,6 +20,7 @@ import {
   ENTRY_NAME,
   entryCommand,
   readCommandLine,
+  readLimits,
   readToolwellEntry,
   startsToolwell,
 } from '../shared/clients/toolwell-entry.js'
@@ -90,6 +91,8 @@ export interface PlanOptions {
   readonly records: Records
   readonly known: EntryChecks
   readonly profile: string | undefined
+  /** Let clients share the processes of local servers. */
+  readonly isShared: boolean
   readonly facts: ReadonlyMap<UserFile, ClientFacts>
 }
 
@@ -117,11 +120,12 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
   })
   const knownName = (from: unknown, name: string) =>
     opened.find((each) => each.from === from)?.record?.taken.find((each) => each.name === name)?.as
-  const plan = planImport(
+  const imported = planImport(
     opened.map(({ found }) => found),
     target.servers,
     knownName,
   )
+  const plan = options.isShared ? imported : { ...imported, add: imported.add.map(ownedByClient) }
   const read = (add: readonly Addition[]) => {
     const next = changeServers(target.text ?? '', 'json', SERVERS, {
       remove: [],
@@ -177,6 +181,15 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
       problems: last.config.problems,
     },
   }
+}
+
+/** Gives each client its own process of a local server, as before `connect`: it may keep state, such as a browser. */
+function ownedByClient(addition: Addition): Addition {
+  const { entry } = addition
+  const isLocal = typeof entry.command === 'string'
+  return isLocal && entry.share === undefined
+    ? { ...addition, entry: { ...entry, share: 'client' } }
+    : addition
 }
 
 interface OpenedClient {
@@ -284,9 +297,10 @@ function planClient(
   })
   const entry = readToolwellEntry(from)
   const there = startsToolwell(entry) ? readCommandLine(entry).join(' ') : ''
+  const moved = [ENTRY_NAME, ...taken.map(({ name }) => name)].map((name) => entries.get(name))
   const next = changeServers(text, format, table, {
     remove: [...taken.map(({ name }) => name), ...(entries.has(ENTRY_NAME) ? [ENTRY_NAME] : [])],
-    add: [{ name: ENTRY_NAME, value: createEntry(from.shape, line) }],
+    add: [{ name: ENTRY_NAME, value: createEntry(from.shape, line, readLimits(moved)) }],
   })
   const bytes = Buffer.from(next, 'utf8')
   return {

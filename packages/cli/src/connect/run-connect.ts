@@ -21,6 +21,7 @@ import {
   type RefusedClient,
 } from './connect-plan.js'
 import { asRefusal, Refusal } from './edit/change.js'
+import { listServers } from './list-servers.js'
 import { checkLostRules } from './lost-rules.js'
 import { type ClientRecord, openRecords, type Records, recordsFolder, withLock } from './records.js'
 import { addServers, planPrune, prune } from './servers-file.js'
@@ -32,6 +33,9 @@ export interface ConnectOptions {
   /** Undefined: every tool for clients that defer tools themselves. */
   readonly mode: 'search' | 'all' | undefined
   readonly acceptsLostRules: boolean
+  /** Let clients share the processes of local servers. */
+  readonly isShared: boolean
+  readonly startsServers: boolean
   readonly isDryRun: boolean
   readonly isYes: boolean
   readonly isJson: boolean
@@ -39,7 +43,7 @@ export interface ConnectOptions {
 
 export async function runConnect(options: ConnectOptions, terminal: Terminal): Promise<ExitCode> {
   const { output, errors, env, folder, name } = terminal
-  const { profile, isDryRun, isYes, isJson } = options
+  const { profile, isShared, startsServers, isDryRun, isYes, isJson } = options
   const home = findHome(env)
   const places = { home, folder, platform: platform(), env }
   const targets = findTargets(places, options.clients)
@@ -49,7 +53,7 @@ export async function runConnect(options: ConnectOptions, terminal: Terminal): P
   const known = { isOff: readSwitches({ home, folder, env }), isGateway: await createGatewayCheck(terminal) }
   const plan = () => {
     try {
-      return planConnect({ targets, records, known, profile, facts }, terminal)
+      return planConnect({ targets, records, known, profile, isShared, facts }, terminal)
     } catch (error) {
       return throwAsProblem(defaultConfigFiles(folder, env)[0]?.path ?? '')(error)
     }
@@ -85,6 +89,12 @@ export async function runConnect(options: ConnectOptions, terminal: Terminal): P
     await output.write(
       doneText(done, shortenPath(records.folder, { home, folder }), name) + exceptText(refused),
     )
+  if (startsServers && done.written.length > 0 && shown.servers.read.size > 0) {
+    const lines = await listServers(shown.servers.file, terminal)
+    if (!isJson) await output.write(`${lines.join('\n')}\n`)
+    else
+      for (const line of lines) if (line.startsWith('!')) await errors.write(`toolwell: ${line.slice(2)}\n`)
+  }
   for (const { from, refusal } of isJson ? refused : done.refused)
     await errors.write(`toolwell: ${from.file}: ${refusalText(refusal)}\n`)
   if (!isWanted && isOpen && !isDryRun)

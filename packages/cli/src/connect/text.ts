@@ -19,6 +19,8 @@ export function connectText({ servers, clients, refused }: ConnectPlan, near: Ne
     lines.push(paint(`For ${shortenPath(servers.file, near)}`, 'bold'))
     for (const addition of servers.add)
       lines.push(...additionLines(addition, servers.read.get(addition.name), servers.problems, paint))
+    if (servers.add.some(({ entry }) => entry.share === 'client'))
+      lines.push('  Each client keeps its own process of a local server. To share one, add --share.')
     lines.push('')
   }
   return `${lines.join('\n').trimEnd()}\n`

@@ -24,13 +24,23 @@ export const connect = defineVerb({
       type: 'boolean',
       description: 'Connect clients with deny rules that Toolwell does not read.',
     },
+    share: {
+      type: 'boolean',
+      description:
+        'Let all clients share the processes of local servers. Default: each client has its own, as before.',
+    },
+    start: {
+      type: 'boolean',
+      default: true,
+      description: 'Start no server. Default: list the tools of every server once.',
+    },
     'dry-run': { type: 'boolean', description: 'Show the changes, and write nothing.' },
     yes: { type: 'boolean', alias: 'y', description: 'Write without asking.' },
     json: { type: 'boolean', description: 'Print the result as JSON. Asks nothing.' },
   },
   notes: [
     `Clients: ${CLIENTS.slice(0, 8).join(', ')},\n${CLIENTS.slice(8).join(', ')}. Default: every client found on this machine.`,
-    'Replaces the servers in the user config of each client by one entry that starts Toolwell, and moves them to your own\ntoolwell.json. Toolwell starts a server when it is used. Servers that cannot be moved stay in the client. Project files,\ncomments and other settings do not change, and a copy of each file is saved. Starts no server, and never shows values of\nenvironment variables and headers.',
+    'Replaces the servers in the user config of each client by one entry that starts Toolwell, and moves them to your own\ntoolwell.json. Toolwell starts a server when it is used. Servers that cannot be moved stay in the client. Project files,\ncomments and other settings do not change, and a copy of each file is saved. Then lists the tools of every server once, so\nthat the first client does not wait for them. Never shows values of environment variables and headers.',
   ],
   examples: [
     { line: 'toolwell connect', about: 'show a preview, and ask' },
@@ -54,6 +64,8 @@ export const connect = defineVerb({
         profile: flags.profile,
         mode,
         acceptsLostRules: flags['accept-lost-rules'] === true,
+        isShared: flags.share === true,
+        startsServers: flags.start !== false,
         isDryRun: flags['dry-run'] === true,
         isYes: flags.yes === true,
         isJson: flags.json === true,

@@ -47,6 +47,11 @@ const PATH_WITHOUT_CLIENTS = (process.env.PATH ?? '')
   .split(delimiter)
   .filter((folder) => !['claude', 'codex', 'qwen'].some((name) => existsSync(join(folder, name))))
   .join(delimiter)
+/** Most tests of `connect` are about files, and their servers do not exist. `--start` is a word of these tests only. */
+function withoutStart(words: readonly string[]): string[] {
+  if (words[0] !== 'connect') return [...words]
+  return words.includes('--start') ? words.filter((word) => word !== '--start') : [...words, '--no-start']
+}
 
 /** A folder with these files and a home without any. */
 export function homeWith(files: Readonly<Record<string, unknown>>): Home {
@@ -67,7 +72,13 @@ export function homeWith(files: Readonly<Record<string, unknown>>): Home {
   const call =
     (screen: NonNullable<Setting['screen']>): Call =>
     (words, { env: more = {}, ...rest } = {}) =>
-      toolwell(words, { folder, screen, env: { ...env, ...more }, now: () => performance.now(), ...rest })
+      toolwell(withoutStart(words), {
+        folder,
+        screen,
+        env: { ...env, ...more },
+        now: () => performance.now(),
+        ...rest,
+      })
   return {
     folder,
     home,
@@ -76,7 +87,10 @@ export function homeWith(files: Readonly<Record<string, unknown>>): Home {
       call({ output: 1000, errors: 1000 })(words, { env: { NO_COLOR: '1', ...more }, ...rest }),
     async start(words, { input = '', env: more = {}, isUntrusted } = {}) {
       if (!isUntrusted) trustFolder(words, folder, env)
-      const child = spawn(process.execPath, [program, ...words], { cwd: folder, env: { ...env, ...more } })
+      const child = spawn(process.execPath, [program, ...withoutStart(words)], {
+        cwd: folder,
+        env: { ...env, ...more },
+      })
       let output = ''
       let errors = ''
       child.stdout.on('data', (chunk) => (output += chunk))

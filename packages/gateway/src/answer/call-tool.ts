@@ -69,6 +69,7 @@ export async function callTool(
       ProtocolErrorCode.InvalidParams,
       direct.prompts.unknown({ asked: quote(name), nearest: [], loader: direct.loader }),
     )
+  if (ownName === SEARCH_NAME) await view.waitBeforeListing()
   const calls = listMeant(name, ownName, heard.value, direct)
   let verdict = await judgeFirst(direct, calls)
   if (verdict.kind === 'answer' && isNotKnown(verdict.outcome)) {

@@ -55,11 +55,15 @@ export function createMcpServer(options: McpServerOptions): Server {
     ].join(' ')
   }
   server.setRequestHandler('tools/list', async ({ params }, { mcpReq }) => {
-    await view().waitBeforeListing()
+    // The gateway's own tools need no server.
+    await (mode === 'dispatch' ? view().reviewed() : view().waitBeforeListing())
     const client = readClientName(server, mcpReq.envelope)
     onListed(server, client)
     if (mode === 'dispatch')
-      return { tools: insertCallerFolder(callerFolder(caller), view(), listDispatchTools(view(), client)) }
+      return {
+        tools: insertCallerFolder(callerFolder(caller), view(), listDispatchTools(view(), client)),
+        ...(caller.era === 'modern' && view().isSettling ? { ttlMs: 0 } : {}),
+      }
     const page = listEveryTool(view(), params?.cursor)
     if (page) return { ...page, tools: insertCallerFolder(callerFolder(caller), view(), [...page.tools]) }
     throw new ProtocolError(
@@ -104,5 +108,10 @@ function readClientName(server: Server, envelope: Readonly<Record<string, unknow
 
 /** Tells requests outside a session apart by their client name, the only hint there is. */
 function nameCaller(caller: Caller, client: string): Caller {
-  return caller.client === SINGLE_REQUESTS ? { ...caller, client: `${SINGLE_REQUESTS} ${client}` } : caller
+  return caller.client === SINGLE_REQUESTS ? { ...caller, client: nameSingle(client) } : caller
+}
+
+/** The id of a client that sends requests outside a session. */
+export function nameSingle(client: string): string {
+  return `${SINGLE_REQUESTS} ${client}`
 }

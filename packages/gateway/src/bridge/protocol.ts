@@ -12,6 +12,8 @@ export const LARGEST_REQUEST = 16 * 1024 * 1024
 /** Limit of one line in megabytes. After a longer line, the input cannot be read any more. */
 export const LONGEST_LINE_MEGABYTES = 64
 export const LONGEST_LINE = LONGEST_LINE_MEGABYTES * 1024 * 1024
+/** Id of the bridge, which it keeps when it reconnects. Servers with `share: client` have one process for each id. */
+export const CLIENT_HEADER = 'X-Toolwell-Client'
 /** Process id of the bridge, for `status`. */
 export const PID_HEADER = 'X-Toolwell-Pid'
 

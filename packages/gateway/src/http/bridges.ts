@@ -13,7 +13,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import { type ClientRules, RULES_HEADER, readRules } from '../bridge/client-rules.js'
-import { LONGEST_LINE, PID_HEADER, UPGRADE, WORKSPACE_HEADER } from '../bridge/protocol.js'
+import { CLIENT_HEADER, LONGEST_LINE, PID_HEADER, UPGRADE, WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { type McpPath, readPath, readWorkspace, writePath } from './address.js'
 import type { Clients } from './clients.js'
 import type { Endpoint } from './endpoint.js'
@@ -27,7 +27,8 @@ export interface BridgesOptions {
   readonly refused: (request: IncomingMessage) => Refusal | undefined
   readonly onUsed: () => void
   readonly onJoined: (endpoint: string) => void
-  readonly onLeft: (endpoint: string) => void
+  /** `client` is its id as the owner of processes. */
+  readonly onLeft: (endpoint: string, client: string) => void
 }
 
 export class Bridges {
@@ -59,7 +60,11 @@ export class Bridges {
       endpoint.check()
       socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${UPGRADE}\r\n\r\n`)
       if (head.length > 0) socket.unshift(head)
-      this.#attach(socket, endpoint, Number(header(request, PID_HEADER)) || undefined)
+      const given = header(request, CLIENT_HEADER) ?? ''
+      this.#attach(socket, endpoint, {
+        id: /^[\w-]{1,64}$/.test(given) ? given : randomUUID(),
+        pid: Number(header(request, PID_HEADER)) || undefined,
+      })
     } catch (error) {
       refuseSocket(socket, { status: 400, message: (error as Error).message })
     }
@@ -69,34 +74,39 @@ export class Bridges {
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  #attach(socket: Duplex, endpoint: Endpoint, pid: number | undefined): void {
+  #attach(
+    socket: Duplex,
+    endpoint: Endpoint,
+    { id: conversation, pid }: { readonly id: string; readonly pid: number | undefined },
+  ): void {
     const { clients, onUsed, onJoined, onLeft } = this.#options
-    const id = randomUUID()
+    const id = `bridge ${conversation}`
+    const key = randomUUID()
     const name = writePath(endpoint.path)
-    const client = { kind: 'stdio', endpoint: name, workspace: endpoint.place.workspace, pid } as const
+    const client = { id, kind: 'stdio', endpoint: name, workspace: endpoint.place.workspace, pid } as const
     ;(socket as Socket).setNoDelay?.(true)
     const release = endpoint.hold()
     const transport = new StdioServerTransport(socket, socket, { maxBufferSize: LONGEST_LINE })
     const served = serveStdio(
       ({ era }) => {
-        const server = endpoint.serverFor({ client: `bridge ${id}`, conversation: id, era })
-        clients.join(id, { ...client, server })
+        const server = endpoint.serverFor({ client: id, conversation, era })
+        clients.join(key, { ...client, server })
         return server
       },
       { transport },
     )
     answerUnknownVersions(transport)
-    clients.join(id, { ...client, server: undefined })
+    clients.join(key, { ...client, server: undefined })
     onJoined(name)
     socket.on('data', onUsed)
     // An HTTP server keeps its side of the connection half-open.
     socket.on('end', () => socket.destroy())
     socket.on('close', () => {
-      clients.leave(id)
+      clients.leave(key)
       release()
       onUsed()
       void served.close().catch(() => undefined)
-      onLeft(name)
+      onLeft(name, id)
     })
   }
 }

@@ -32,7 +32,7 @@ import {
 } from './exchange.js'
 import { checkOrigin, checkToken, ignoreUpgrade, type Refusal, upgradeOption } from './guard.js'
 import { createReport, type GatewayReport } from './report.js'
-import { Sessions } from './sessions.js'
+import { nameSession, Sessions } from './sessions.js'
 
 export type GatewayEvent =
   | ServerSetEvent
@@ -83,6 +83,8 @@ export interface Gateway {
 }
 
 const MOST_SESSIONS = 1000
+/** Milliseconds for which the processes of a client that left go on. */
+const RECONNECT_GRACE = 5000
 const METHODS = ['GET', 'POST', 'DELETE']
 
 export function createGateway(options: GatewayOptions): Gateway {
@@ -110,6 +112,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     onEvent: emit,
   })
   const clients = new Clients(now)
+  /** Stops the client's processes, unless it reconnects. */
+  const leave = (client: string) =>
+    void setTimeout(() => {
+      if (!clients.has(client)) serverSets.leave(client)
+    }, RECONNECT_GRACE).unref()
   const startedAt = now()
   const counts = { calls: 0, searches: 0, refused: 0, failed: 0, answerCharacters: 0, lists: 0 }
   let lastUsed = now()
@@ -150,11 +157,19 @@ export function createGateway(options: GatewayOptions): Gateway {
     now,
     onOpen(id, server, { place, path }) {
       const endpoint = writePath(path)
-      clients.join(id, { kind: 'session', endpoint, workspace: place.workspace, pid: undefined, server })
+      clients.join(id, {
+        id: nameSession(id),
+        kind: 'session',
+        endpoint,
+        workspace: place.workspace,
+        pid: undefined,
+        server,
+      })
       emit({ kind: 'client-joined', client: 'session', endpoint })
     },
     onClose(id) {
       clients.leave(id)
+      leave(nameSession(id))
       emit({ kind: 'client-left', client: 'session', endpoint: '' })
     },
   })
@@ -267,7 +282,10 @@ export function createGateway(options: GatewayOptions): Gateway {
       lastUsed = now()
     },
     onJoined: (endpoint) => emit({ kind: 'client-joined', client: 'stdio', endpoint }),
-    onLeft: (endpoint) => emit({ kind: 'client-left', client: 'stdio', endpoint }),
+    onLeft: (endpoint, client) => {
+      leave(client)
+      emit({ kind: 'client-left', client: 'stdio', endpoint })
+    },
   })
 
   const http = createServer({ keepAliveTimeout: 65_000, ...upgradeOption }, (request, response) => {

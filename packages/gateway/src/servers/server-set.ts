@@ -53,6 +53,10 @@ export interface ServerSet {
   view(profile: string | undefined, rules?: ClientRules): View | undefined
   /** Waits for first-time listings, at most FIRST_LISTING ms after a server was added. */
   settled(): Promise<void>
+  /** Waits for the review of cached definitions, which needs no server. */
+  reviewed(): Promise<void>
+  /** First-time listings are under way, so the list may grow at any moment. */
+  readonly isSettling: boolean
   /** Like `settled`, but only if the list would be empty, nothing was cached at the start, or a cached definition is not reviewed yet. */
   waitBeforeListing(isEmpty: boolean): Promise<void>
   /** Runs a call that passed every check. */
@@ -191,8 +195,12 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
     async settled() {
       if (timeLeft() > 0) await servers.settled(timeLeft())
     },
+    reviewed: () => servers.reviewed(),
+    get isSettling() {
+      return timeLeft() > 0 && [...known.keys()].some(isUnlisted)
+    },
     async waitBeforeListing(isEmpty) {
-      if (timeLeft() <= 0 || ![...known.keys()].some(isUnlisted)) return
+      if (!set.isSettling) return
       if (isEmpty || isFirst || servers.inspect().some(isUnreviewed)) await set.settled()
     },
     async call(source, tool, input, callOptions) {

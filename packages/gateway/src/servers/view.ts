@@ -9,7 +9,9 @@ import { OWN_SOURCE } from './broken-servers.js'
 import { judgeByRules } from './client-rules.js'
 import type { ServerSet } from './server-set.js'
 
-export interface View extends Pick<ServerSet, 'catalogue' | 'call' | 'settled'> {
+export interface View extends Pick<ServerSet, 'catalogue' | 'call' | 'settled' | 'reviewed'> {
+  /** First-time listings are under way, so the list may grow at any moment. */
+  readonly isSettling: boolean
   /** Waits for first-time listings if there is nothing useful to list yet. */
   waitBeforeListing(): Promise<void>
   readonly direct: Direct
@@ -49,7 +51,7 @@ export function openView(
           (asked.source === OWN_SOURCE || judge(asked.source, asked.name) !== 'deny')
       : policy,
   )
-  const { catalogue, call, settled, servers } = serverSet
+  const { catalogue, call, settled, reviewed, servers } = serverSet
   const indexes = new WeakMap<ServerDefinition, ReadonlyMap<string, McpTool>>()
   let known: { readonly revision: number; readonly digest: DirectDigest } | undefined
   let folders: { readonly revision: number; readonly areNamed: boolean } | undefined
@@ -65,6 +67,10 @@ export function openView(
     catalogue,
     call,
     settled,
+    reviewed,
+    get isSettling() {
+      return serverSet.isSettling
+    },
     waitBeforeListing: () => serverSet.waitBeforeListing(direct.tools().length === 0),
     direct,
     digest() {

@@ -42,6 +42,8 @@ export interface TestClient {
   text(name: string, input?: object): Promise<string>
   onListChanged(listener: () => void): Promise<void>
   close(): Promise<void>
+  /** Ends its session, if it has one, and closes. */
+  leave(): Promise<void>
 }
 
 export interface StdioWay {
@@ -65,6 +67,23 @@ export async function openClient(
       : await openNew(kind === 'v2 modern', way, headers, name)
   onTestFinished(() => client.close())
   return client
+}
+
+/** The names of the gateway's own tools, as it lists them. */
+export async function ownNames(client: TestClient) {
+  const [search = '', read = '', run = ''] = (await client.list()).map(({ name }) => name)
+  return { search, read, run }
+}
+
+/** The list after the servers are known. The first list does not wait for them, a search does. */
+export async function listSettled(client: TestClient): Promise<Listed[]> {
+  await client.text((await ownNames(client)).search, { query: 'anything' })
+  return client.list()
+}
+
+async function leave(client: { close(): Promise<void> }, transport: object): Promise<void> {
+  if ('terminateSession' in transport) await (transport as Http1).terminateSession()
+  await client.close()
 }
 
 const textOf = ({ content }: Answer) => content.map(({ text = '' }) => text).join('\n')
@@ -112,6 +131,7 @@ async function openOld(
       client.setNotificationHandler(ToolListChangedNotificationSchema, () => listener())
     },
     close: () => client.close(),
+    leave: () => leave(client, transport),
   }
 }
 
@@ -149,5 +169,6 @@ async function openNew(
       if (isModern) await client.listen({ toolsListChanged: true })
     },
     close: () => client.close(),
+    leave: () => leave(client, transport),
   }
 }

@@ -131,7 +131,8 @@ const TREATED: Readonly<Record<string, Key>> = {
   },
   idle: {
     kind: 'duration-or-false',
-    about: 'The server is stopped after this time without use; false: never. Default: 5m.',
+    about:
+      'The server is stopped after this time without use; false: never. Default: 5m, or 30m if `share` is client or conversation.',
   },
   trust: {
     kind: 'choice',

@@ -98,6 +98,9 @@ export interface ServerConfig {
   readonly secrets: readonly string[]
 }
 
+/** Servers of one client keep its state, so they run longer without use. */
+export const OWNED_IDLE = 1_800_000
+
 export const DEFAULTS = { timeout: 60_000, startTimeout: 30_000, idle: 300_000, surfaceTokens: 1500 } as const
 
 export type ServerOptions = Partial<Omit<ServerConfig, 'name' | 'endpoint' | 'workspace'>> & {

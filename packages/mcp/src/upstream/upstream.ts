@@ -203,7 +203,7 @@ export class Upstream {
     }
     // A successful listing resets the breaker, because a failed server cannot be called. A server with `lazy: false` must last first.
     if (this.server.lazy) this.#pool.breaker(place).succeed()
-    this.#pool.release(place, this.server.lazy && this.calls === 0)
+    this.#pool.release(place, this.server.lazy)
   }
 
   async call(
@@ -270,6 +270,11 @@ export class Upstream {
   async rootsChanged(caller: Caller): Promise<void> {
     const places = [false, true].map((speaksBoth) => choosePlace(this.server, caller, speaksBoth).key)
     for (const key of new Set(places)) await this.#pool.find({ key })?.rootsChanged()
+  }
+
+  /** Stops the processes of a client that left. */
+  leave(client: string): void {
+    this.#pool.leave(client)
   }
 
   /** Stops the server after its current calls, because another replaces it. Its callers are notified of the lost state. */

@@ -37,7 +37,46 @@ export function entryCommand(
   ]
 }
 
-export function createEntry(shape: ShapeName, [node, ...args]: readonly [string, ...string[]]): Fields {
+/** Keys with time limits in the entries of all clients. */
+const LIMIT_KEYS = [
+  'timeout',
+  'tool_timeout_sec',
+  'startup_timeout_sec',
+  'startup_timeout_ms',
+  'toolTimeoutMs',
+  'startupTimeoutMs',
+  'connectionTimeout',
+] as const
+
+type Limits = Readonly<Partial<Record<(typeof LIMIT_KEYS)[number], number>>>
+
+/** Returns the longest time limits of entries of one client, in its own keys and units. */
+export function readLimits(entries: readonly unknown[]): Limits {
+  const longest = (key: string) =>
+    Math.max(0, ...entries.flatMap((entry) => (isRecord(entry) && isLimit(entry[key]) ? [entry[key]] : [])))
+  const found = LIMIT_KEYS.map((key) => [key, longest(key)] as const)
+  const { startup_timeout_ms: ms = 0, ...limits } = Object.fromEntries(
+    found.filter(([, limit]) => limit > 0),
+  ) as Limits
+  if (ms === 0) return limits
+  // Codex ignores the milliseconds if an entry has both.
+  const { startup_timeout_sec: seconds } = limits
+  return seconds === undefined
+    ? { ...limits, startup_timeout_ms: ms }
+    : { ...limits, startup_timeout_sec: Math.max(seconds, Math.ceil(ms / 1000)) }
+}
+
+function isLimit(value: unknown): value is number {
+  return typeof value === 'number' && value > 0 && value <= Number.MAX_SAFE_INTEGER
+}
+
+/** `limits`: those of the entries that it replaces. */
+export function createEntry(shape: ShapeName, line: readonly [string, ...string[]], limits: Limits): Fields {
+  const entry = createBareEntry(shape, line)
+  return { ...entry, ...readLimits([entry, limits]) }
+}
+
+function createBareEntry(shape: ShapeName, [node, ...args]: readonly [string, ...string[]]): Fields {
   switch (shape) {
     case 'claude-code':
     case 'vscode':
