@@ -64,6 +64,7 @@ const ENTRY_POINTS: Readonly<Record<string, { readonly entry: object; readonly n
       names: [
         'LEDGER_FORMAT',
         'RING_SIZE',
+        'USUAL_WIRE',
         'addToRing',
         'assertKnownKeys',
         'canonicalJson',
@@ -92,6 +93,7 @@ const ENTRY_POINTS: Readonly<Record<string, { readonly entry: object; readonly n
         'nearest',
         'normaliseSchema',
         'parseQuery',
+        'providers',
         'quote',
         'quoteLines',
         'safeJson',

@@ -9,6 +9,7 @@ import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
+import { wires } from '../packages/core/src/base/wires.js'
 
 const packagesFolder = fileURLToPath(new URL('../packages/', import.meta.url))
 
@@ -281,6 +282,43 @@ describe('the files of core', () => {
 
   it('load without circles', () => {
     expect(cyclesIn(graphOf(core, ({ typeOnly }) => !typeOnly))).toEqual([])
+  })
+})
+
+describe('the names of wires', () => {
+  /** These files may name a wire: the table, and the code that reads and writes one wire. */
+  const MAY_NAME =
+    /^(?:testing\/|core\/(?:base\/wires\.ts|adapters\/(?!shared\/)|direct\.ts)|pi\/(?:calls|payload)\.ts)/
+  const names = new Set(Object.keys(wires))
+  const faultsOf = (file: string, text: string): string[] => {
+    const found: string[] = []
+    const visit = (node: ts.Node): void => {
+      const isKey = ts.isIdentifier(node) && ts.isPropertyAssignment(node.parent) && node.parent.name === node
+      // Config files of MCP clients have the key "mcp".
+      if ((isKey || ts.isStringLiteralLike(node)) && names.has(node.text))
+        if (node.text !== 'mcp' || file.startsWith('core/')) found.push(`${file} names ${node.text}`)
+      ts.forEachChild(node, visit)
+    }
+    visit(ts.createSourceFile('source.tsx', text, ts.ScriptTarget.Latest, true))
+    return found
+  }
+
+  it('are in the table and in the adapters', () => {
+    const faults = packages.flatMap(({ folder, sources }) =>
+      [...sources.keys()]
+        .filter((file) => !MAY_NAME.test(`${folder}/${file}`))
+        .flatMap((file) =>
+          faultsOf(`${folder}/${file}`, readFileSync(join(packagesFolder, folder, 'src', file), 'utf8')),
+        ),
+    )
+    expect(faults).toEqual([])
+  })
+
+  it('are found in values, keys and types', () => {
+    const text =
+      "const a = { google: wire === 'anthropic' }, b = { 'openai-chat': google }; type C = 'ai-sdk'"
+    expect(faultsOf('core/a.ts', text)).toHaveLength(4)
+    expect(faultsOf('mcp/a.ts', "at('mcp', 'google-vertex')")).toEqual([])
   })
 })
 

@@ -34,11 +34,11 @@ export type { QueryTerm } from './search/query-terms.js'
 export type { Match, SearchResult } from './search/result.js'
 export type { LearnedTerms, Ranked, RankQuery, SearchDocument, Searcher } from './search/searcher.js'
 export type { WireSupport } from './surface/auto.js'
+export type { ChildOptions } from './surface/context.js'
 export { type SearchRemarks, type SearchRequest, type SearchTool, searchTools } from './surface/meta-tools.js'
 export type { NoticePlace } from './surface/plan.js'
 export type { SurfaceView } from './surface/project.js'
 export { defaultPrompts, type ListedTool, type Prompts } from './surface/prompts.js'
-export type { ChildOptions } from './surface/scope.js'
 export type {
   AutoLoad,
   CostOptions,

@@ -6,7 +6,8 @@ import { google } from '@toolwell/core/google'
 import { openaiChat } from '@toolwell/core/openai-chat'
 import { openaiResponses } from '@toolwell/core/openai-responses'
 import { describe, expect, it } from 'vitest'
-import { type CacheRule, computeBreakEven, getCacheRule } from '../src/costs/costs.js'
+import type { CacheRule } from '../src/base/wires.js'
+import { computeBreakEven, getCacheRule } from '../src/costs/costs.js'
 import { server } from './support/tools.js'
 
 /** Tools of a server, about 250 tokens each. */

@@ -30,12 +30,12 @@ import { connectJson, connectText, question, refusalText } from './text.js'
 export interface ConnectOptions {
   readonly clients: readonly string[]
   readonly profile: string | undefined
-  /** Undefined: every tool for clients that defer tools themselves. */
-  readonly mode: 'search' | 'all' | undefined
-  readonly acceptsLostRules: boolean
   /** Let clients share the processes of local servers. */
   readonly isShared: boolean
   readonly startsServers: boolean
+  /** Undefined: every tool for clients that defer tools themselves. */
+  readonly mode: 'search' | 'all' | undefined
+  readonly acceptsLostRules: boolean
   readonly isDryRun: boolean
   readonly isYes: boolean
   readonly isJson: boolean

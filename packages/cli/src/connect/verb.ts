@@ -14,16 +14,6 @@ export const connect = defineVerb({
       valueHint: 'NAME',
       description: 'Give the clients only the servers and tools of this profile.',
     },
-    mode: {
-      type: 'string',
-      valueHint: 'search|all',
-      description:
-        'What the clients list: the three tools of Toolwell, or every tool. Default: every tool for clients that defer tools themselves.',
-    },
-    'accept-lost-rules': {
-      type: 'boolean',
-      description: 'Connect clients with deny rules that Toolwell does not read.',
-    },
     share: {
       type: 'boolean',
       description:
@@ -33,6 +23,16 @@ export const connect = defineVerb({
       type: 'boolean',
       default: true,
       description: 'Start no server. Default: list the tools of every server once.',
+    },
+    mode: {
+      type: 'string',
+      valueHint: 'search|all',
+      description:
+        'What the clients list: the three tools of Toolwell, or every tool. Default: every tool for clients that defer tools themselves.',
+    },
+    'accept-lost-rules': {
+      type: 'boolean',
+      description: 'Connect clients with deny rules that Toolwell does not read.',
     },
     'dry-run': { type: 'boolean', description: 'Show the changes, and write nothing.' },
     yes: { type: 'boolean', alias: 'y', description: 'Write without asking.' },
@@ -62,10 +62,10 @@ export const connect = defineVerb({
       {
         clients: flags._,
         profile: flags.profile,
-        mode,
-        acceptsLostRules: flags['accept-lost-rules'] === true,
         isShared: flags.share === true,
         startsServers: flags.start !== false,
+        mode,
+        acceptsLostRules: flags['accept-lost-rules'] === true,
         isDryRun: flags['dry-run'] === true,
         isYes: flags.yes === true,
         isJson: flags.json === true,

@@ -42,16 +42,17 @@ const ELSEWHERE = Object.fromEntries(
     .map((name) => [name, '']),
 )
 
-/** `connect` asks installed clients for their version. */
-const PATH_WITHOUT_CLIENTS = (process.env.PATH ?? '')
-  .split(delimiter)
-  .filter((folder) => !['claude', 'codex', 'qwen'].some((name) => existsSync(join(folder, name))))
-  .join(delimiter)
 /** Most tests of `connect` are about files, and their servers do not exist. `--start` is a word of these tests only. */
 function withoutStart(words: readonly string[]): string[] {
   if (words[0] !== 'connect') return [...words]
   return words.includes('--start') ? words.filter((word) => word !== '--start') : [...words, '--no-start']
 }
+
+/** `connect` asks installed clients for their version. */
+const PATH_WITHOUT_CLIENTS = (process.env.PATH ?? '')
+  .split(delimiter)
+  .filter((folder) => !['claude', 'codex', 'qwen'].some((name) => existsSync(join(folder, name))))
+  .join(delimiter)
 
 /** A folder with these files and a home without any. */
 export function homeWith(files: Readonly<Record<string, unknown>>): Home {

@@ -201,7 +201,13 @@ export type LedgerFact =
       readonly messages: readonly string[]
     }
   /** A model request began. A second begin with the same id is a retry and writes nothing. */
-  | { readonly kind: 'requested'; readonly requestId: string; readonly tokens: SurfaceTokens }
+  | {
+      readonly kind: 'requested'
+      readonly requestId: string
+      readonly tokens: SurfaceTokens
+      /** Positions of announcements that this history lacks. They follow its last message, in this and later requests. */
+      readonly moved?: readonly string[]
+    }
   /** Usage of a request as the host measured it. */
   | {
       readonly kind: 'measured'

@@ -103,7 +103,7 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
     sources: optional(table(text)),
   },
   'thinking-stripped': { messages: list(text) },
-  requested: { requestId: text, tokens: table(number) },
+  requested: { requestId: text, tokens: table(number), moved: optional(list(text)) },
   measured: {
     requestId: text,
     messageTokens: number,

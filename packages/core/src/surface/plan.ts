@@ -29,10 +29,15 @@ import { type BoundThinking, stripThinking } from './thinking.js'
 
 type Announced = Extract<LedgerFact, { kind: 'announced' }>
 
+/** The anchors of a history. */
+export interface PresentAnchors {
+  /** `upTo`: a match after this anchor is a different message with the same content. */
+  has(anchor: string, upTo?: string): boolean
+}
+
 /** The history about to be sent, as far as it is known. */
 export interface SentHistory {
-  /** Every anchor in it. */
-  readonly present?: { has(anchor: string): boolean } | undefined
+  readonly present?: PresentAnchors | undefined
   /** Answers in which the provider itself finds references to tools. */
   readonly references?: ReadonlySet<string> | undefined
   /** Where a notice can go. Absent: anywhere. */
@@ -127,6 +132,25 @@ function takenAt(
   const isCarried =
     frozen === state.frozen && place.anchors.some((anchor) => state.history.carried.has(anchor))
   return isCarried ? 'nothing' : place.takes(frozen.delivery)
+}
+
+/**
+ * Finds announcements whose message this history lacks, by anchor: the user edited the message, or the host cut it. A
+ * message that was sent before keeps its bytes, so they follow the last message of this history.
+ */
+export function findLostNotices(
+  state: LedgerState,
+  facts: readonly LedgerFact[],
+  history: SentHistory,
+): string[] {
+  const { present } = history
+  const frozen = facts.find((fact) => fact.kind === 'frozen') ?? state.frozen
+  if (!present || !frozen || frozen.mode === 'off' || takenAt(state, frozen, history) !== 'words') return []
+  const lost = state.history.inserts.filter(
+    ({ anchor, request, moves = [] }) =>
+      !present.has(anchor, request) && !moves.some((each) => present.has(each)),
+  )
+  return [...new Set(lost.map(({ anchor }) => anchor))]
 }
 
 /** Recorded at once and applied at the next freeze: switching earlier would cost more. */

@@ -50,6 +50,25 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     expect([thoughts(host, 2), thoughts(host, 3)]).toEqual([0, 1])
   })
 
+  it.each(['off', 'eager'] as const)(
+    'goes on after a call of an unknown tool, streamed or not (%s)',
+    async (kind) => {
+      const given = kind === 'off' ? { mode: 'off' as const } : { mode: 'on' as const, delivery: kind }
+      for (const ask of ['ask', 'askStreaming'] as const) {
+        const unknown = { thinking: 'Perhaps this.', calls: [call('no_such_tool')] }
+        const host = await startHost({
+          major,
+          wire,
+          script: [unknown, said, said],
+          options: { tools: mixed(), ...given },
+        })
+        await host[ask]('One.')
+        await host[ask]('Two.')
+        expect(host.statuses()).toEqual([200, 200, 200])
+      }
+    },
+  )
+
   it('leaves out what was thought before a compaction, and keeps what is thought behind it', async () => {
     const host = await startHost({ major, wire, script: [finds, said, said, said, said], options })
     await host.ask('One.')
