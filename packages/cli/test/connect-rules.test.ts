@@ -250,6 +250,13 @@ it.each<[string, string, unknown, string, string]>([
     '{ "permissions": { "deny": ["Mcp(files:write_file)"] } }',
   ],
   [
+    'cline',
+    'home/.cline/data/settings/cline_mcp_settings.json',
+    { mcpServers: { files: server } },
+    'home/.cline/data/settings/global-settings.json',
+    '{ "disabledTools": ["files__write_file"] }',
+  ],
+  [
     'goose',
     'home/.config/goose/config.yaml',
     'extensions: {}\n',
