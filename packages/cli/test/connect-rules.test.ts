@@ -207,7 +207,8 @@ it('a rule counts for a server that connect renamed', async () => {
   expect(output).toMatch(/- files {2}moves to toolwell\.json as files-opencode/)
   onTestFinished(async () => void (await home.run(['stop'])))
   const client = await startEntry(home, from, '--all')
-  expect((await client.list()).map(({ name }) => name)).toEqual([
+  const names = (await client.list()).map(({ name }) => name)
+  expect(names.filter((name) => name.includes('__'))).toEqual([
     'files-opencode__move_file',
     'files-opencode__read_file',
   ])
@@ -247,6 +248,13 @@ it.each<[string, string, unknown, string, string]>([
     { mcpServers: { files: server } },
     'home/.cursor/cli-config.json',
     '{ "permissions": { "deny": ["Mcp(files:write_file)"] } }',
+  ],
+  [
+    'cline',
+    'home/.cline/data/settings/cline_mcp_settings.json',
+    { mcpServers: { files: server } },
+    'home/.cline/data/settings/global-settings.json',
+    '{ "disabledTools": ["files__write_file"] }',
   ],
   [
     'goose',

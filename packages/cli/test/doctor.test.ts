@@ -341,7 +341,7 @@ it('names tools that a client denies but reaches without its rules', async () =>
   }
   const { run } = homeWith(files)
   const { output } = await run(['doctor', '--json', '--slow', '600'])
-  const found = (JSON.parse(output).diagnoses as Diagnosis[]).filter(({ rule }) => rule === 'clients')
+  const found = (JSON.parse(output).diagnoses as Diagnosis[]).filter(({ rule }) => rule === 'client-rules')
   expect(found).toMatchObject([
     { level: 'error', message: expect.stringContaining('"mcp.excluded" must be a list of strings') },
     {

@@ -68,6 +68,7 @@ async function reach(started: Started, rules: Rules | undefined) {
     run: await filter((name) => isRun(few.call(run, { name, arguments: {} }))),
     read: await filter((name) => isRun(few.call(read, { name, arguments: {} }))),
     direct: await filter((name) => isRun(few.call(name, {}))),
+    prefixed: await filter((name) => isRun(few.call(run, { name: `mcp__toolwell__${name}`, arguments: {} }))),
     all: await filter((name) => isRun(every.call(name, {}))),
   }
 }
@@ -129,6 +130,7 @@ describe('a denied tool is not listed, found, selected, suggested or called', ()
       run: rest,
       read: rest,
       direct: rest,
+      prefixed: rest,
       all: rest,
     })
     // Other clients of the same gateway keep every tool.

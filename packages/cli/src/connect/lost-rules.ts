@@ -24,6 +24,14 @@ const RULE_FILES: Partial<Record<ClientName, (from: UserFile, places: Places) =>
       find: (value) =>
         strings(valueAt(value, ['permissions', 'deny'])).filter((rule) => /^mcp\(/i.test(rule)),
     })),
+  // @cline/core 0.0.86, global-settings.json: "server__tool".
+  cline: ({ file }) => [
+    {
+      file: join(dirname(file), 'global-settings.json'),
+      format: 'json',
+      find: ({ disabledTools }) => strings(disabledTools).filter((name) => name.includes('__')),
+    },
+  ],
   // github.com/block/goose, crates/goose/src/config/permission.rs.
   goose: ({ file }) => [
     {

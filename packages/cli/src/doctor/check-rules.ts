@@ -27,7 +27,7 @@ export async function checkRules(
     const { url, httpUrl } = isRecord(entry) ? entry : {}
     const address = String(httpUrl ?? url ?? '')
     if (!startsToolwell(entry) && !isGateway({ url: address })) continue
-    const about = { rule: 'clients', file: from.file } as const
+    const about = { rule: 'client-rules', file: from.file } as const
     const rules = await readPermissions(from.client, places).catch((error: unknown) => {
       if (!(error instanceof RulesProblem)) throw error
       found.push({

@@ -11,6 +11,10 @@ export type Level = 'error' | 'warning' | 'note'
 export const RULES = {
   config: ['The config is valid', 'The config has problems'],
   clients: ['Every connected client can start Toolwell', 'A connected client cannot start Toolwell'],
+  'client-rules': [
+    'No client reaches a tool that it denies',
+    'A client reaches tools that it denies, or its rules cannot be read',
+  ],
   'dead-server': ['Every server starts and lists its tools', 'A server does not list its tools'],
   'slow-server': ['Servers list their tools quickly', 'A server lists its tools slowly'],
   'same-server': ['No server is configured twice', 'A server is configured twice under different names'],
@@ -83,7 +87,8 @@ export function doctorText(
 }
 
 function placeOf({ server, tool, file, line, rule }: Diagnosis): string {
-  if (rule === 'config' || rule === 'clients') return `${file ?? ''}${line === undefined ? '' : `:${line}`}  `
+  if (rule === 'config' || rule === 'clients' || rule === 'client-rules')
+    return `${file ?? ''}${line === undefined ? '' : `:${line}`}  `
   if (server === undefined) return ''
   return `${firstLine(tool === undefined ? server : `${server}/${tool}`, 80)}  `
 }
