@@ -27,6 +27,9 @@ export const prompts = {
     count === 1
       ? `A tool of ${source} that may fit is quarantined, because its definition is new, has changed or looks harmful. Only the user decides whether it may be used.`
       : `${count} tools of ${source} that may fit are quarantined, because their definitions are new, have changed or look harmful. Only the user decides whether they may be used.`,
+  /** Answers a call to a gateway that a newer version has replaced. */
+  upgraded:
+    'Toolwell was upgraded, and this client is still connected to the old version. The call was not made. Ask the user to restart this client.',
   /** Why a result is not shown. */
   tooDeep: 'the result cannot be passed on: it is nested too deeply',
   /** State of a server whose config entry is wrong. */
