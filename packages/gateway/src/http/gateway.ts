@@ -98,7 +98,7 @@ export interface Gateway {
 const MOST_SESSIONS = 1000
 /** Milliseconds between looks at the running calls. */
 const DRAIN_INTERVAL = 50
-/** Milliseconds for which the processes of a client that left go on. */
+/** Milliseconds after which the processes of a client that left are stopped. */
 const RECONNECT_GRACE = 5000
 const METHODS = ['GET', 'POST', 'DELETE']
 
