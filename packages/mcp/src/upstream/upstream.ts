@@ -415,7 +415,7 @@ export class Upstream {
     this.#later.start(this.#breaker.remaining(), () => void this.refresh().catch(() => undefined))
   }
 
-  /** Announces the end of the pause, because calls may try again. Lists a server that was never listed again, a few times. */
+  /** Announces the end of the pause. Lists a server that was never listed again in the background, a few times; then on demand. */
   lookLater(): void {
     if (!this.server.lazy || this.#isRetired || this.#pool.closing.aborted) return
     const rest = this.#breaker.remaining()
