@@ -17,6 +17,7 @@ export type {
   AnthropicMessage,
   AnthropicParts,
   AnthropicPrompt,
+  AnthropicProviderTool,
   AnthropicReply,
   AnthropicTextBlock,
   AnthropicTool,
