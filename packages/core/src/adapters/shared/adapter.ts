@@ -22,6 +22,7 @@ import {
   assertOwnReply,
   assertRequest,
   assertThread,
+  assertWholeHistory,
   assertWire,
   FED_BACK,
   findForeignEntry,
@@ -166,6 +167,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       const units = wire.read(normal.flat())
       const anchors = placeAnchors(units)
       const { placed } = anchors
+      assertWholeHistory(units, port.hasCall)
       await recordSummary(placed)
       const { requestId = `history ${port.epoch}.${anchors.hash(wire.name)}` } = request as {
         readonly requestId?: string
