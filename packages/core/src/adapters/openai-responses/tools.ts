@@ -48,7 +48,7 @@ export function writeTools(view: SurfaceView): readonly ResponsesTool[] {
 /**
  * Reads your existing `tools` array. `describe` adds fields that the wire cannot hold: `execute`, `defer`, `aliases`
  * … While deferral is off, `begin` returns this array. Throws `invalid-tool` for tools of another wire, and for tools
- * that the provider runs (`web_search` …): put those before `parts.tools` yourself.
+ * that the provider runs (`web_search` …): pass those as `providerTools`.
  */
 export function importTools(
   wire: readonly ResponsesFunctionTool[],

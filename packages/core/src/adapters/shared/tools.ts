@@ -110,7 +110,7 @@ export function createImportError(tool: unknown, problem: string, index = 0): To
   })
 }
 
-const BESIDE = 'remove it here, and put it before parts.tools in the request'
+const BESIDE = 'remove it here, and pass it to the adapter as providerTools'
 
 function findProblem(tool: unknown, { form, shape, nested }: ImportForm): string {
   if (!isRecord(tool)) return 'is not an object'
