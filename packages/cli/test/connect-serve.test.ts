@@ -24,7 +24,7 @@ const ENTRIES: Readonly<Record<string, (text: string) => unknown>> = {
 
 it('every client reaches the server that was its own, through one gateway', async () => {
   const home = homeWith(FILES)
-  expect((await home.run(['connect', '--yes'])).code).toBe(0)
+  expect((await home.run(['connect', '--start', '--yes'])).code).toBe(0)
   onTestFinished(async () => {
     await home.run(['stop'])
   })
@@ -43,20 +43,24 @@ it('every client reaches the server that was its own, through one gateway', asyn
     const transport = new StdioClientTransport({ command: program, args: words, env, cwd: home.folder })
     await client.connect(transport)
     const { tools } = await client.listTools()
+    // `connect` has listed the server, so the first list names it.
+    expect(JSON.stringify(tools)).toContain('everything')
     expect([file, tools.map(({ name }) => name)]).toEqual([
       file,
-      expect.arrayContaining(['tool_search', 'tool_call']),
+      expect.arrayContaining(['find_tools', 'run_tool']),
     ])
     const answer = await client.callTool({
-      name: 'tool_call',
+      name: 'run_tool',
       arguments: { name: 'everything__echo', arguments: { message: `from ${file}` } },
     })
     expect(answer.content).toEqual([{ type: 'text', text: `Echo: from ${file}` }])
   }
-  // Three clients, one process of the server.
+  // Three clients, each with its own process of the server, which keeps their state apart.
   const { clients, serverSets } = JSON.parse((await home.run(['status', '--json'])).output)
   expect(clients).toHaveLength(3)
-  expect(serverSets).toMatchObject([{ servers: [{ name: 'everything', pids: [expect.any(Number)] }] }])
+  expect(serverSets).toMatchObject([{ servers: [{ name: 'everything', sharedBy: 'client' }] }])
+  const [{ servers }] = serverSets
+  expect(new Set(servers[0].processes.map(({ client }: { client: string }) => client)).size).toBe(3)
   expect((await home.run(['stop'])).code).toBe(0)
   await home.run(['undo', '--yes'])
   for (const [file, text] of Object.entries(FILES))

@@ -84,8 +84,8 @@ describe('connect', () => {
       /^Connected: .*Cursor.*Restart them\.\nCopies of the files are in .*\. To restore them: toolwell undo$/m,
     )
 
-    // Every client starts the same command, in its own words.
-    const line = [process.execPath, script, 'serve', '--stdio']
+    // Every client starts the same command, in its own words, and names itself.
+    const lineOf = (client: string) => [process.execPath, script, 'serve', '--stdio', '--client', client]
     const words = (entry: { command?: unknown; cmd?: unknown; args?: unknown }) =>
       [entry.command ?? entry.cmd, entry.args ?? []].flat()
     const tables: Record<string, Record<string, object>> = Object.fromEntries(
@@ -110,11 +110,11 @@ describe('connect', () => {
       }),
     )
     for (const { client, taken } of fixtures) {
-      expect([client, words(tables[client]?.toolwell ?? {})]).toEqual([client, line])
+      expect([client, words(tables[client]?.toolwell ?? {})]).toEqual([client, lineOf(client)])
       for (const name of taken) expect([client, Object.keys(tables[client] ?? {})]).not.toContain(name)
     }
     expect(tables.vscode?.toolwell).toMatchObject({ type: 'stdio' })
-    expect(tables.opencode?.toolwell).toEqual({ type: 'local', command: line, enabled: true })
+    expect(tables.opencode?.toolwell).toEqual({ type: 'local', command: lineOf('opencode'), enabled: true })
     expect(tables['copilot-cli']?.toolwell).toMatchObject({ type: 'local', tools: ['*'] })
     expect(tables.goose?.toolwell).toMatchObject({ enabled: true, type: 'stdio', name: 'toolwell' })
     // What is no server of ours stays.
@@ -173,7 +173,7 @@ describe('connect', () => {
     })
     // Another command line takes the place of this one.
     const profile = await home.run(['connect', 'qwen', '--profile', 'small', '--json', '--dry-run'])
-    expect(JSON.parse(profile.output).clients).toMatchObject([{ replaced: line }])
+    expect(JSON.parse(profile.output).clients).toMatchObject([{ replaced: `${line} --client qwen` }])
   })
 
   it('shows what it would do, and does nothing without a yes', async () => {
@@ -257,7 +257,9 @@ describe('connect', () => {
     expect((await connect()).code).toBe(0)
     for (const { client, file, text } of fixtures)
       expect([client, read(home, file) === text]).toEqual([client, client !== 'cursor' && client !== 'codex'])
-    expect(read(home, 'home/.codex/config.toml')).toContain('"serve", "--stdio", "--profile", "work"')
+    expect(read(home, 'home/.codex/config.toml')).toContain(
+      '"serve", "--stdio", "--client", "codex", "--profile", "work"',
+    )
     expect(serversOf(home)).toEqual(['shared', 'weather', 'tables'])
   })
 
@@ -305,7 +307,13 @@ describe('connect', () => {
     expect(await home.run(['connect', '--yes'])).toMatchObject({ code: 0, errors: '' })
     expect(parseYaml(read(home, file))).toEqual({
       ...{ name: 'Local Config', version: '1.0.0', schema: 'v1' },
-      mcpServers: [{ name: 'toolwell', command: process.execPath, args: [script, 'serve', '--stdio'] }],
+      mcpServers: [
+        {
+          name: 'toolwell',
+          command: process.execPath,
+          args: [script, 'serve', '--stdio', '--client', 'continue'],
+        },
+      ],
     })
     write(home, file, read(home, file).replace('mcpServers', '# written anew\nmcpServers'))
     expect((await home.run(['undo', '--yes'])).code).toBe(0)
@@ -372,7 +380,7 @@ describe('connect', () => {
     ])
     expect(json(read(home, OURS)).mcpServers).toEqual({
       taken: { command: 'mine' },
-      good: { command: 'good' },
+      good: { command: 'good', share: 'client' },
     })
     // Once the variable is set, it goes too.
     await home.run(['connect', '--yes'], { env: { NEVER_SET_ANYWHERE: 'x' } })
@@ -391,10 +399,115 @@ describe('connect', () => {
     })
     const before = [read(home, CURSOR), read(home, codex)]
     expect((await home.run(['connect', 'cursor', 'codex', '--yes'])).code).toBe(0)
-    expect(json(read(home, OURS)).mcpServers).toEqual({ files: { command: 'f-server', timeout: '90s' } })
+    expect(json(read(home, OURS)).mcpServers).toEqual({
+      files: { command: 'f-server', timeout: '90s', share: 'client' },
+    })
     expect((await home.run(['undo', '--yes'])).code).toBe(0)
     expect([read(home, CURSOR), read(home, codex)]).toEqual(before)
     expect(existsSync(join(home.folder, OURS))).toBe(false)
+  })
+
+  it('gives each client its own process of a local server, unless they are to share one', async () => {
+    const servers = { local: { command: 'a-server' }, far: { url: 'https://example.com/mcp' } }
+    const home = cursorWith(JSON.stringify({ mcpServers: servers }))
+    const { output } = await home.run(['connect', '--yes'])
+    expect(output).toContain(
+      'Each client keeps its own process of a local server. To share one, add --share.',
+    )
+    expect(json(read(home, OURS)).mcpServers).toEqual({
+      local: { command: 'a-server', share: 'client' },
+      far: servers.far,
+    })
+    // The same server of another client is not a second one.
+    write(home, 'home/.gemini/settings.json', JSON.stringify({ mcpServers: { local: servers.local } }))
+    await home.run(['connect', '--yes'])
+    expect(serversOf(home)).toEqual(['local', 'far'])
+    await home.run(['undo', '--yes'])
+    expect(existsSync(join(home.folder, OURS))).toBe(false)
+    const shared = await home.run(['connect', '--yes', '--share'])
+    expect(shared.output).not.toContain('--share')
+    expect(json(read(home, OURS)).mcpServers).toEqual(servers)
+  })
+
+  it.each([
+    [
+      'home/.cline/data/settings/cline_mcp_settings.json',
+      {
+        mcpServers: {
+          a: { command: 'a', timeout: 30 },
+          b: { command: 'b', timeout: 900 },
+          c: { command: 'c' },
+        },
+      },
+      { timeout: 900 },
+    ],
+    [
+      'home/.gemini/settings.json',
+      { mcpServers: { a: { command: 'a', timeout: 600_000 }, b: { command: 'b', timeout: 'x' } } },
+      { timeout: 600_000 },
+    ],
+    [
+      'home/.config/opencode/opencode.json',
+      { mcp: { a: { type: 'local', command: ['a'], timeout: 20_000 } } },
+      { timeout: 20_000 },
+    ],
+    [
+      'home/.kimi-code/mcp.json',
+      { mcpServers: { a: { command: 'a', toolTimeoutMs: 5, startupTimeoutMs: 6 } } },
+      { toolTimeoutMs: 5, startupTimeoutMs: 6 },
+    ],
+    [CURSOR, { mcpServers: { a: { command: 'a' } } }, {}],
+  ])('keeps the longest time limits of the entries in %s', async (file, text, limits) => {
+    const home = homeWith({ [file]: JSON.stringify(text) })
+    expect((await home.run(['connect', '--yes'])).code).toBe(0)
+    const value = json(read(home, file))
+    const { toolwell: entry } = value.mcpServers ?? value.mcp
+    const isLimit = ([key]: [string, unknown]) => /timeout/i.test(key)
+    expect(Object.fromEntries(Object.entries(entry).filter(isLimit))).toEqual(limits)
+    // Connecting again changes nothing.
+    expect((await home.run(['connect', '--yes'])).output).toContain('is already connected')
+    expect((await home.run(['undo', '--yes'])).code).toBe(0)
+    expect(read(home, file)).toBe(JSON.stringify(text))
+  })
+
+  it('keeps the time limits of Codex in the one unit that it reads, and those of Goose above ours', async () => {
+    const codex = 'home/.codex/config.toml'
+    const goose = 'home/.config/goose/config.yaml'
+    const home = homeWith({
+      [codex]:
+        '[mcp_servers.a]\ncommand = "a"\nstartup_timeout_sec = 20\ntool_timeout_sec = 300\n\n[mcp_servers.b]\ncommand = "b"\nstartup_timeout_ms = 90500\ntool_timeout_sec = 60\n',
+      [goose]:
+        'extensions:\n  a:\n    enabled: true\n    type: stdio\n    name: a\n    cmd: a\n    timeout: 900\n',
+    })
+    expect((await home.run(['connect', '--yes'])).code).toBe(0)
+    const { toolwell: entry } = parseToml(read(home, codex)).mcp_servers as Record<string, object>
+    expect(entry).toMatchObject({ startup_timeout_sec: 91, tool_timeout_sec: 300 })
+    expect(entry).not.toHaveProperty('startup_timeout_ms')
+    expect(parseYaml(read(home, goose)).extensions.toolwell.timeout).toBe(900)
+  })
+
+  it('lists every server once, and goes on where one fails', async () => {
+    const log = 'started.log'
+    const servers = {
+      good: misbehaving({ log }),
+      bad: misbehaving({ diesAtStart: 'It needs a key.' }),
+      off: { ...misbehaving({ log }), disabled: true },
+    }
+    const home = cursorWith(JSON.stringify({ mcpServers: servers }))
+    const starts = () => (existsSync(join(home.folder, log)) ? read(home, log).split('start').length - 1 : 0)
+    await home.run(['connect', '--start', '--dry-run'])
+    expect(starts()).toBe(0)
+    const { code, output, errors } = await home.run(['connect', '--start', '--yes'])
+    expect({ code, errors }).toEqual({ code: 0, errors: '' })
+    expect(output).toMatch(/\nListed 12 tools of 1 server\.\n! bad could not be listed: .*It needs a key/)
+    expect(starts()).toBe(1)
+    // The tools are in the cache.
+    expect((await home.run(['search', 'echo'])).output).toContain('good/echo')
+    expect(starts()).toBe(1)
+    await home.run(['undo', '--yes'])
+    const again = await home.run(['connect', '--start', '--yes', '--json'])
+    expect(JSON.parse(again.output)).toMatchObject({ written: true })
+    expect(again.errors).toMatch(/^toolwell: bad could not be listed: .*It needs a key/)
   })
 
   it('says where a variable has to be set, and a default only where the client reads one', async () => {
@@ -991,7 +1104,7 @@ describe('doctor', () => {
       file: join(home.home, '.codex', 'config.toml'),
     })
     expect((await home.run(['doctor'])).output).toMatch(
-      /✗ Every connected client can start Toolwell\n {4}\S+ {2}Claude Code cannot start/,
+      /✗ A connected client cannot start Toolwell\n {4}\S+ {2}Claude Code cannot start/,
     )
     await home.run(['connect', '--yes'])
     const { diagnoses: left } = JSON.parse((await home.run(['doctor', '--json'])).output)

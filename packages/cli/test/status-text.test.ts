@@ -97,6 +97,8 @@ it.each([
     reason: '',
     endpoint: '',
     pids: [],
+    sharedBy: 'everyone',
+    processes: [],
     starts: 0,
     tools: 2,
     quarantined: Object.fromEntries(tools.map((name) => [name, 'changed'])),
@@ -106,6 +108,43 @@ it.each([
   const quoted = process.platform === 'win32' ? words.replaceAll("'", '"') : words
   expect(shown).toContain(
     `! ${what}\n    Review ${them} first: toolwell approve${quoted}\n    Approve ${them}: toolwell approve a${quoted}\n`,
+  )
+})
+
+it('says which clients share a process, and whose the others are', () => {
+  const [set] = report.serverSets
+  const known = {
+    state: 'ready',
+    reason: '',
+    endpoint: '',
+    starts: 1,
+    tools: 2,
+    quarantined: {},
+    config: undefined,
+  }
+  const servers = [
+    { ...known, name: 'web', pids: [7], sharedBy: 'everyone', processes: [{ pid: 7, client: undefined }] },
+    {
+      ...known,
+      name: 'browser',
+      pids: [8, 9],
+      sharedBy: 'client',
+      processes: [
+        { pid: 8, client: 'bridge a' },
+        { pid: 9, client: 'bridge b' },
+      ],
+    },
+  ]
+  const clients = [{ id: 'bridge a', name: 'codex 0.166', pid: 5, kind: 'stdio', endpoint: '/mcp' }].map(
+    (each) => ({
+      ...{ workspace: '/a', since: 0, lastUsed: 0, calls: 0, searches: 0, refused: 0 },
+      ...each,
+    }),
+  )
+  const shown = statusText({ ...report, clients, serverSets: [{ ...set, servers }] }, file, hints)
+  expect(shown).toMatch(/^ *web +ready +2 +all clients +7 *$/m)
+  expect(shown).toMatch(
+    /^ *browser +ready +2 +each client +8 \(codex 0\.166, process 5\) 9 \(client has left\) *$/m,
   )
 })
 
@@ -136,7 +175,17 @@ it('removes control characters from names and folders that clients send', () => 
   }
   const [set] = report.serverSets
   const clients = [client] as unknown as GatewayReport['clients']
-  const shown = statusText({ ...report, clients, serverSets: [{ ...set, workspaces: [evil] }] }, file, hints)
+  const paths = {
+    workspaces: [evil],
+    files: [evil],
+    missing: [evil],
+    untrusted: [{ folder: evil, file: evil }],
+    problem: evil,
+    problems: [{ server: 'a', problem: evil, stillUsed: false }],
+  }
+  const shown = [paths, { ...paths, problems: [] }, { ...paths, problems: [], missing: [] }]
+    .map((some) => statusText({ ...report, clients, serverSets: [{ ...set, ...some }] }, file, hints))
+    .join('')
   const line = describeEvent({ kind: 'listed', client: evil, endpoint: '/mcp' }, hints) ?? ''
   for (const text of [shown, line]) expect(text).not.toMatch(/[\u001b\u0007]|^y/m)
 })

@@ -77,7 +77,7 @@ describe('off', () => {
       type: 'function',
       name: 'read',
       description: 'Reads',
-      parameters: { type: 'object', properties: {} },
+      parameters: { type: 'object', properties: {}, additionalProperties: false },
       strict: true,
     },
   ]

@@ -6,7 +6,7 @@ import { someOf } from '../../../test/setup/tier.ts'
 import { oddServer } from '../../mcp/test/support/odd-server.js'
 import { eventually } from '../../mcp/test/support/processes.js'
 import { realServer } from '../../mcp/test/support/real-servers.js'
-import { CLIENT_KINDS, openClient } from './support/clients.js'
+import { CLIENT_KINDS, listSettled, openClient } from './support/clients.js'
 import { authorized, entry, startGateway, temporary } from './support/gateway.js'
 
 const ASKED = {
@@ -56,19 +56,19 @@ describe('the list of tools', () => {
       },
     })
     const client = await openClient('v2 modern', `${url}/mcp`)
-    await client.list()
+    await listSettled(client)
     const [three, all] = [await listBytes(`${url}/mcp`), await listBytes(`${url}/mcp/all`)]
-    expect(three).toContain('tool_search')
+    expect(three).toContain('find_tools')
     for (let round = 0; round < 20; round++) {
       if (round % 4 === 1) writeFileSync(dead, '')
       if (round % 4 === 3) rmSync(dead, { force: true })
       await Promise.all(
         Array.from({ length: 50 }, (_, index) =>
           index % 3 === 0
-            ? client.call('tool_search', { query: `thing ${index}` })
+            ? client.call('find_tools', { query: `thing ${index}` })
             : index % 3 === 1
-              ? client.call('tool_call', { name: 'flapping__echo', arguments: {} })
-              : client.call('tool_call', { name: 'steady__echo', arguments: { message: 'x' } }),
+              ? client.call('run_tool', { name: 'flapping__echo', arguments: {} })
+              : client.call('run_tool', { name: 'steady__echo', arguments: { message: 'x' } }),
         ),
       )
       expect(await listBytes(`${url}/mcp`)).toBe(three)
@@ -99,7 +99,7 @@ describe('the list of tools', () => {
     const second = await startGateway({ mcpServers: { noted: entry(server) } }, { connect: known })
     const client = await openClient('v2 modern', `${second.url}/mcp/all`)
     expect(await client.list()).toEqual(before)
-    await (await openClient('v1', `${second.url}/mcp`)).text('tool_search', { query: 'echo' })
+    await (await openClient('v1', `${second.url}/mcp`)).text('find_tools', { query: 'echo' })
     const { serverSets } = await second.gateway.inspect()
     expect(serverSets[0]?.servers[0]).toMatchObject({ starts: 0, pids: [], state: 'cached' })
   })
@@ -110,7 +110,7 @@ describe('the list of tools', () => {
     const connect = { cache: memoryCache(), firstUse: memoryFirstUse() }
     const good = entry(oddServer('good'))
     const { url, gateway } = await startGateway({ mcpServers: { good } }, { connect })
-    await (await openClient('v2 modern', `${url}/mcp`)).list()
+    await listSettled(await openClient('v2 modern', `${url}/mcp`))
     await gateway.close()
     return { good, connect }
   }
@@ -147,18 +147,16 @@ describe('the list of tools', () => {
     }
   })
 
-  it('waits for the first listing where there is nothing to list', async () => {
-    for (const path of ['/mcp', '/mcp/all']) {
-      const listsOnce = join(temporary(), 'go')
-      const mcpServers = { late: entry(oddServer('late', { listsOnce })) }
-      const { url, gateway } = await startGateway({ mcpServers })
-      const client = await openClient('v2 modern', `${url}${path}`)
-      const { lastUsed } = gateway.activity
-      const listing = client.list()
-      await eventually(() => gateway.activity.lastUsed > lastUsed, 'the list is requested')
-      writeFileSync(listsOnce, '')
-      expect(JSON.stringify(await listing)).toContain('late__echo')
-    }
+  it('of every tool waits for the first listing where there is nothing to list', async () => {
+    const listsOnce = join(temporary(), 'go')
+    const mcpServers = { late: entry(oddServer('late', { listsOnce })) }
+    const { url, gateway } = await startGateway({ mcpServers })
+    const client = await openClient('v2 modern', `${url}/mcp/all`)
+    const { lastUsed } = gateway.activity
+    const listing = client.list()
+    await eventually(() => gateway.activity.lastUsed > lastUsed, 'the list is requested')
+    writeFileSync(listsOnce, '')
+    expect(JSON.stringify(await listing)).toContain('late__echo')
   })
 
   it('comes in pages that hold every tool once', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { estimate } from '@toolwell/core'
 import { expect, it } from 'vitest'
 import { oddServer } from '../../mcp/test/support/odd-server.js'
-import { openClient } from './support/clients.js'
+import { listSettled, openClient } from './support/clients.js'
 import { entry, startGateway, temporary } from './support/gateway.js'
 
 const MOST = 1500
@@ -25,11 +25,11 @@ it('a server that marks and describes everything at length takes what it may, an
   const greedy = entry(oddServer('greedy', { toolsFrom, instructions }), { marks: true })
   const { url } = await startGateway({ mcpServers: { greedy } })
   const client = await openClient('v2 modern', `${url}/mcp`)
-  const listed = await client.list()
+  const listed = await listSettled(client)
   const tokens = (members: readonly unknown[]) =>
     members.reduce<number>((sum, each) => sum + estimate.count(JSON.stringify(each)), 0)
   const [own, pins] = [listed.slice(0, 3), listed.slice(3)]
-  expect(own.map(({ name }) => name)).toEqual(['tool_search', 'tool_read', 'tool_call'])
+  expect(own.map(({ name }) => name)).toEqual(['find_tools', 'run_read_only_tool', 'run_tool'])
   expect(pins.length).toBeGreaterThan(5)
   expect(tokens(pins)).toBeLessThanOrEqual(MOST)
   const { url: bare } = await startGateway({ mcpServers: {} })

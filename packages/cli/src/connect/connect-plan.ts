@@ -13,21 +13,24 @@ import {
   readTable,
   valueAt,
 } from '../shared/clients/read-client.js'
+import type { FoundRule } from '../shared/clients/rule-readers.js'
 import { findShape } from '../shared/clients/shapes.js'
 import {
   createEntry,
   ENTRY_NAME,
   entryCommand,
   readCommandLine,
+  readLimits,
   readToolwellEntry,
   startsToolwell,
 } from '../shared/clients/toolwell-entry.js'
 import type { Terminal } from '../shared/terminal.js'
+import type { ChosenMode } from './choose-mode.js'
 import { type ClientState, decodeText, readState } from './client-files.js'
 import type { NewEntry, Table } from './edit/change.js'
 import { asRefusal, Refusal } from './edit/change.js'
 import { changeServers, entrySource } from './edit/change-servers.js'
-import { explainProblem, overrideNotes } from './notes.js'
+import { explainProblem, lostRuleNotes, overrideNotes } from './notes.js'
 import type { ClientRecord, Records, TakenEntry } from './records.js'
 import { restore } from './restore.js'
 
@@ -54,6 +57,11 @@ export interface ClientPlan {
   readonly stays: ReadonlyMap<string, string>
   /** Notes for the user. */
   readonly notes: readonly string[]
+  /** The command line of the entry. */
+  readonly line: readonly string[]
+  /** Rules of the client that Toolwell applies. */
+  readonly denied: readonly FoundRule[]
+  readonly mode: ChosenMode | undefined
   /** The file does not need to change. */
   readonly isDone: boolean
 }
@@ -83,6 +91,17 @@ export interface PlanOptions {
   readonly records: Records
   readonly known: EntryChecks
   readonly profile: string | undefined
+  /** Let clients share the processes of local servers. */
+  readonly isShared: boolean
+  readonly facts: ReadonlyMap<UserFile, ClientFacts>
+}
+
+/** Facts about a client besides the file with its servers. */
+export interface ClientFacts {
+  readonly found: readonly FoundRule[]
+  readonly mode: ChosenMode | undefined
+  /** Why the client must not be connected. */
+  readonly refusal?: Refusal
 }
 
 export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPlan {
@@ -101,11 +120,12 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
   })
   const knownName = (from: unknown, name: string) =>
     opened.find((each) => each.from === from)?.record?.taken.find((each) => each.name === name)?.as
-  const plan = planImport(
+  const imported = planImport(
     opened.map(({ found }) => found),
     target.servers,
     knownName,
   )
+  const plan = options.isShared ? imported : { ...imported, add: imported.add.map(ownedByClient) }
   const read = (add: readonly Addition[]) => {
     const next = changeServers(target.text ?? '', 'json', SERVERS, {
       remove: [],
@@ -163,6 +183,15 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
   }
 }
 
+/** Gives each client its own process of a local server, as before `connect`: it may keep state, such as a browser. */
+function ownedByClient(addition: Addition): Addition {
+  const { entry } = addition
+  const isLocal = typeof entry.command === 'string'
+  return isLocal && entry.share === undefined
+    ? { ...addition, entry: { ...entry, share: 'client' } }
+    : addition
+}
+
 interface OpenedClient {
   readonly from: UserFile
   readonly state: ClientState
@@ -178,10 +207,12 @@ interface OpenedClient {
 /** Reads a client's file. If it is connected, uses its content without our entry. */
 function openClient(
   from: UserFile,
-  { records, known }: PlanOptions,
+  { records, known, facts }: PlanOptions,
   all: readonly ClientRecord[],
   earlier: readonly UserFile[],
 ): OpenedClient {
+  const refusal = facts.get(from)?.refusal
+  if (refusal) throw refusal
   const state = readState(from.file)
   const same = earlier.find((each) => samePlace(each, state.real))
   if (same) throw new Refusal(`it is the same file as that of ${same.label}`, 'Nothing to do')
@@ -230,7 +261,7 @@ function planClient(
   { from, state, record, base, isRebased, text, table, value, found }: OpenedClient,
   placed: ReadonlyMap<string, string>,
   wrong: ReadonlyMap<string | undefined, string>,
-  { known, profile }: PlanOptions,
+  { known, profile, facts }: PlanOptions,
   { program, folder }: Terminal,
 ): ClientPlan {
   const { format } = findShape(from.shape)
@@ -238,7 +269,7 @@ function planClient(
   if (entries.has(ENTRY_NAME) && !startsToolwell(entries.get(ENTRY_NAME)))
     throw new Refusal(
       `it has an entry called ${ENTRY_NAME} that does not start this command`,
-      'Rename or remove that entry',
+      'Rename or remove that entry. If it reaches the gateway over HTTP and you keep it, toolwell doctor compares it with the rules of the client',
     )
   const stays = new Map([...found.refused].filter(([name]) => name !== ENTRY_NAME))
   const taken: TakenEntry[] = []
@@ -257,12 +288,19 @@ function planClient(
       })
   }
   const now = record ? namesIn(decodeText(state.bytes) ?? '', format, table) : new Set(entries.keys())
-  const line = entryCommand(program, profile)
+  const { found: rules, mode } = facts.get(from) ?? { found: [], mode: undefined }
+  const line = entryCommand(program, {
+    client: from.client,
+    profile,
+    isAll: mode?.isAll === true,
+    renamed: taken.filter(({ name, as }) => name !== as),
+  })
   const entry = readToolwellEntry(from)
   const there = startsToolwell(entry) ? readCommandLine(entry).join(' ') : ''
+  const moved = [ENTRY_NAME, ...taken.map(({ name }) => name)].map((name) => entries.get(name))
   const next = changeServers(text, format, table, {
     remove: [...taken.map(({ name }) => name), ...(entries.has(ENTRY_NAME) ? [ENTRY_NAME] : [])],
-    add: [{ name: ENTRY_NAME, value: createEntry(from.shape, line) }],
+    add: [{ name: ENTRY_NAME, value: createEntry(from.shape, line, readLimits(moved)) }],
   })
   const bytes = Buffer.from(next, 'utf8')
   return {
@@ -284,7 +322,11 @@ function planClient(
         ? [`${from.label} starts only the servers in its list of enabled servers: add "${ENTRY_NAME}" to it.`]
         : []),
       ...overrideNotes(from, value, folder, line),
+      ...lostRuleNotes(from, rules),
     ],
+    line,
+    denied: rules.filter(({ action }) => action === 'deny'),
+    mode,
     isDone: state.bytes !== undefined && bytes.equals(state.bytes),
   }
 }

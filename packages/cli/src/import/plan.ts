@@ -110,11 +110,12 @@ function withLongerLimits(entry: Addition['entry'], other: Addition['entry']): A
   return Object.fromEntries([...kept, ...taken])
 }
 
-/** An entry without default values and timeouts, so that two clients with the same server compare as equal. */
+/** An entry without default values, timeouts and `share`, so that two clients with the same server compare as equal. */
 function comparable(entry: unknown): string {
   if (!isRecord(entry)) return canonicalJson(entry)
   const isImplied = (key: string, value: unknown) =>
     LIMITS.some((limit) => limit === key) ||
+    key === 'share' ||
     (key === 'type'
       ? value === 'stdio' || /^(?:streamable-?)?http$/i.test(String(value))
       : (key === 'enabled' && value === true) ||

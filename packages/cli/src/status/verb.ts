@@ -1,6 +1,6 @@
 /** `toolwell status`: shows the running gateway. */
 import { firstLine } from '@toolwell/core/internal'
-import type { GatewayReport, ServerSetReport } from '@toolwell/gateway'
+import type { GatewayReport, ServerSetReport, ServerStatus } from '@toolwell/gateway'
 import type { DaemonFile } from '@toolwell/gateway/bridge'
 import {
   folderArgument,
@@ -8,6 +8,7 @@ import {
   gatewayFolder,
   type Hints,
   noServersLine,
+  printPaths,
   problemLine,
   quarantinedLines,
   untrustedLine,
@@ -108,10 +109,10 @@ export function statusText(given: unknown, file: DaemonFile, hints: Hints): stri
             count(calls),
             count(searches),
             count(refused),
-            firstLine(workspace ?? '', 400),
+            printPaths([workspace ?? '']),
           ]),
         )),
-    ...withoutRepeats(serverSets).flatMap((set) => ['', ...describeServerSet(set, hints)]),
+    ...withoutRepeats(serverSets).flatMap((set) => ['', ...describeServerSet(set, clients, hints)]),
     '',
     costText(report),
     '',
@@ -165,12 +166,13 @@ function describeServerSet(
     servers,
     tokens,
   }: ShownHall,
+  clients: GatewayReport['clients'],
   hints: Hints,
 ): string[] {
   const affected = servers.filter(({ quarantined }) => Object.keys(quarantined).length > 0)
   return [
-    `${files.join(', ') || 'No config file'}${workspaces.length === 0 ? '' : `, for ${workspaces.map((each) => firstLine(each, 400)).join(', ')}`}`,
-    ...(problem === undefined ? [] : [`! The config has errors: ${problem}`]),
+    `${printPaths(files) || 'No config file'}${workspaces.length === 0 ? '' : `, for ${printPaths(workspaces)}`}`,
+    ...(problem === undefined ? [] : [`! The config has errors: ${firstLine(problem, 1000)}`]),
     ...problems.map(problemLine),
     ...untrusted.map((each) => untrustedLine(each, hints)),
     ...(servers.length === 0
@@ -180,14 +182,16 @@ function describeServerSet(
             { title: 'server' },
             { title: 'state' },
             { title: 'tools', align: 'right' },
+            { title: 'one process for' },
             { title: 'processes' },
             { title: '' },
           ],
-          servers.map(({ name, state, tools, pids, reason }) => [
+          servers.map(({ name, state, tools, sharedBy, processes, reason }) => [
             name,
             state,
             count(tools),
-            pids.join(' '),
+            SHARED_BY[sharedBy],
+            describeProcesses(processes, clients),
             // Only this reason is a text of Toolwell. Others may quote the server.
             state === 'needs-login' ? withCommandName(reason, hints.name) : reason,
           ]),
@@ -197,6 +201,25 @@ function describeServerSet(
     ),
     savedText(tokens),
   ]
+}
+
+const SHARED_BY: Readonly<Record<ServerStatus['sharedBy'], string>> = {
+  everyone: 'all clients',
+  folder: 'each folder',
+  client: 'each client',
+  conversation: 'each conversation',
+}
+
+/** Process ids. A process with only one client names it. */
+function describeProcesses(processes: ServerStatus['processes'], clients: GatewayReport['clients']): string {
+  return processes
+    .map(({ pid, client }) => {
+      if (client === undefined) return String(pid)
+      const owner = clients.find(({ id }) => id === client)
+      const from = owner?.pid === undefined ? '' : `, process ${owner.pid}`
+      return `${pid} (${owner ? firstLine(owner.name, 100) || 'unnamed' : 'client has left'}${from})`
+    })
+    .join(' ')
 }
 
 function savedText({ all, list }: ServerSetReport['tokens']): string {

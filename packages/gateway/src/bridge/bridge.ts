@@ -6,9 +6,18 @@
 import { request } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
+import { RULES_HEADER } from './client-rules.js'
 import { readDaemonFile } from './folder.js'
 import { createLineSplitter, describeTakenId, isId, type Message, readMessage } from './messages.js'
-import { LARGEST_REQUEST, LONGEST_LINE_MEGABYTES, PID_HEADER, UPGRADE, WORKSPACE_HEADER } from './protocol.js'
+import {
+  CLIENT_HEADER,
+  LARGEST_REQUEST,
+  LONGEST_LINE_MEGABYTES,
+  PID_HEADER,
+  UPGRADE,
+  WORKSPACE_HEADER,
+} from './protocol.js'
+
 import { findOrStartDaemon, type StartOptions } from './start-daemon.js'
 
 export interface BridgeOptions extends StartOptions {
@@ -16,6 +25,8 @@ export interface BridgeOptions extends StartOptions {
   readonly path: string
   /** Folder of the client. */
   readonly workspace: string
+  /** Permission rules of the client, from `writeRules`. */
+  readonly rules?: string | undefined
   /** Answers every request with this reason, without contacting a daemon. */
   readonly refusal?: string | undefined
   readonly input: Readable
@@ -54,8 +65,9 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
   /** The client's `initialize`, repeated for a new daemon. */
   let initialize: Message | undefined
   let initialized: string | undefined
+  const client = globalThis.crypto.randomUUID()
   /** Id of requests that the bridge itself sends. */
-  const ownId = `toolwell-bridge-${globalThis.crypto.randomUUID()}`
+  const ownId = `toolwell-bridge-${client}`
 
   const write = (line: string) => {
     output.write(`${line}\n`)
@@ -108,7 +120,7 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
 
   /** Connects, repeats `initialize` and sends waiting requests. */
   const attach = (): Promise<void> => {
-    attaching ??= open(options)
+    attaching ??= open(options, client)
       .then((opened) => {
         if (isOver) {
           opened.destroy()
@@ -219,7 +231,7 @@ function parse(line: string): Message | undefined {
 /** The daemon refused this client. */
 class Refused extends Error {}
 
-async function open(options: BridgeOptions): Promise<Socket> {
+async function open(options: BridgeOptions, client: string): Promise<Socket> {
   if (options.refusal !== undefined) throw new Refused(options.refusal)
   const { file } = await findOrStartDaemon(options)
   return new Promise((resolve, reject) => {
@@ -233,7 +245,9 @@ async function open(options: BridgeOptions): Promise<Socket> {
         Upgrade: UPGRADE,
         Authorization: `Bearer ${file.key}`,
         [WORKSPACE_HEADER]: encodeURI(options.workspace),
+        [CLIENT_HEADER]: client,
         [PID_HEADER]: String(process.pid),
+        ...(options.rules === undefined ? {} : { [RULES_HEADER]: options.rules }),
       },
     })
     asked.on('upgrade', (_, socket, head) => {

@@ -26,6 +26,11 @@ export function readStartTime(pid: number): string {
   }
 }
 
+/** False also for a process that ended but was not yet reaped by its parent. */
+export function isRunning(pid: number): boolean {
+  return isAlive(pid) && readStartTime(pid) !== 'ended'
+}
+
 /** Checks that the process that wrote the file is still alive. */
 export async function isDaemon({ pid, start }: DaemonFile): Promise<boolean> {
   if (!isAlive(pid)) return false

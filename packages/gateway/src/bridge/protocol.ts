@@ -12,6 +12,8 @@ export const LARGEST_REQUEST = 16 * 1024 * 1024
 /** Limit of one line in megabytes. After a longer line, the input cannot be read any more. */
 export const LONGEST_LINE_MEGABYTES = 64
 export const LONGEST_LINE = LONGEST_LINE_MEGABYTES * 1024 * 1024
+/** Id of the bridge, which it keeps when it reconnects. Servers with `share: client` have one process for each id. */
+export const CLIENT_HEADER = 'X-Toolwell-Client'
 /** Process id of the bridge, for `status`. */
 export const PID_HEADER = 'X-Toolwell-Pid'
 
@@ -33,6 +35,10 @@ export function profileFault(profile: string): string | undefined {
   const instead = profile === 'all' ? ' For every tool, give --all instead.' : ''
   return `No profile can be called ${JSON.stringify(profile)}.${instead}`
 }
+
+/** Path that stops a daemon. For an upgrade, it frees its address at once and finishes its running calls. */
+export const STOP_PATH = '/stop'
+export const UPGRADE_PATH = `${STOP_PATH}?for=upgrade`
 
 /** The file that says where the daemon runs. */
 export interface DaemonFile {

@@ -3,8 +3,8 @@ import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, writeF
 import { join } from 'node:path'
 import { askDaemon, type Found, findDaemon } from './find-daemon.js'
 import { logFileIn, preparePrivateFolder, readDaemonFile, readOwner } from './folder.js'
-import { isAlive, isDaemon, readStartTime } from './processes.js'
-import { PROTOCOL } from './protocol.js'
+import { isAlive, isDaemon, isRunning, readStartTime } from './processes.js'
+import { PROTOCOL, UPGRADE_PATH } from './protocol.js'
 
 export interface StartOptions {
   readonly folder: string
@@ -41,7 +41,7 @@ export async function findOrStartDaemon(options: StartOptions): Promise<Running>
     const found = await findDaemon(folder)
     if (found.kind === 'running') {
       if (found.file.protocol === PROTOCOL) return found
-      await stopOlderDaemon(found)
+      await replaceOlderDaemon(folder, found)
       continue
     }
     const owner = found.kind === 'none' ? readOwner(folder) : undefined
@@ -58,8 +58,11 @@ export async function findOrStartDaemon(options: StartOptions): Promise<Running>
   }
 }
 
-/** Stops an older daemon that a bridge started. Other daemons with another protocol are an error. */
-async function stopOlderDaemon({ file }: Running): Promise<void> {
+/**
+ * Replaces an older daemon that a bridge started. It finishes its running calls while the new one starts. Other daemons with
+ * another protocol are an error.
+ */
+async function replaceOlderDaemon(folder: string, { file }: Running): Promise<void> {
   if (file.protocol > PROTOCOL)
     throw new StartProblem(
       `The running gateway (${file.version}) is newer than this client's entry. Restart the client, or connect it again with: toolwell connect`,
@@ -68,8 +71,9 @@ async function stopOlderDaemon({ file }: Running): Promise<void> {
     throw new StartProblem(
       `The running gateway (${file.version}) is too old for this client. Stop it with: toolwell stop`,
     )
-  await askDaemon({ file }, 'POST', '/stop')
-  while (await isDaemon(file)) await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY))
+  await askDaemon({ file }, 'POST', UPGRADE_PATH)
+  while (readDaemonFile(folder)?.instance === file.instance && (await isDaemon(file)))
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY))
 }
 
 const turnFileIn = (folder: string) => join(folder, 'starting')
@@ -100,6 +104,28 @@ function isStaleClaim(file: string): boolean {
   }
 }
 
+/**
+ * Starts the daemon, prints its process id and exits, so that no client is an ancestor of the daemon: some clients kill every
+ * process below them when they exit. Closes descriptors that the client left open; Node does so only for low numbers.
+ */
+const LAUNCHER = `
+const { closeSync, readdirSync, readFileSync } = require('node:fs')
+const list = () => { try { return readdirSync('/proc/self/fd') } catch { return [] } }
+for (const fd of list().filter((each) => each > 2)) {
+  try {
+    const [, flags] = /^flags:\\s*(\\d+)/m.exec(readFileSync('/proc/self/fdinfo/' + fd, 'latin1'))
+    const closesOnExec = (parseInt(flags, 8) & 0o2000000) !== 0
+    if (!closesOnExec) closeSync(Number(fd))
+  } catch {}
+}
+const [program, ...words] = process.argv.slice(1)
+const options = { detached: true, stdio: ['ignore', 2, 2], windowsHide: true }
+const daemon = require('node:child_process').spawn(program, words, options)
+daemon.on('error', ({ message }) => console.error(message))
+if (daemon.pid) process.stdout.write(String(daemon.pid))
+daemon.unref()
+`
+
 /** Starts the daemon and waits until it answers or exits. Returns the error, if any. */
 async function startOnce({ folder, command }: StartOptions): Promise<string | undefined> {
   const leaveTurn = () => rmSync(turnFileIn(folder), { force: true })
@@ -111,40 +137,48 @@ async function startOnce({ folder, command }: StartOptions): Promise<string | un
   const log = openSync(logFileIn(folder), 'a', 0o600)
   const from = statSync(logFileIn(folder)).size
   try {
-    const [program = '', ...words] = command
     // Still there if the last daemon was killed; a stopped daemon removes it.
     const before = readDaemonFile(folder)?.words ?? []
-    const child = spawn(program, [...words, ...before], {
+    const launcher = spawn(process.execPath, ['-e', LAUNCHER, ...command, ...before], {
       cwd: folder,
       detached: true,
-      stdio: ['ignore', log, log],
+      stdio: ['ignore', 'pipe', log],
       windowsHide: true,
     })
-    child.unref()
-    let ended: string | undefined
-    child.on('error', (error) => {
-      ended = `The gateway could not be started: ${error.message}.`
+    let pid = ''
+    let hasEnded = () => false
+    launcher.stdout?.on('data', (chunk: Buffer) => {
+      pid += String(chunk)
     })
-    child.on('exit', (code) => {
-      // Exit code 0: another daemon was already running.
-      const asBefore =
-        before.length === 0
-          ? ''
-          : ` It was started with ${before.join(' ')}, the arguments of the gateway that was killed. To start it with your own config: toolwell serve`
-      ended =
-        code === 0 ? '' : `The gateway could not be started. ${lastLine(logFileIn(folder), from)}${asBefore}`
+    launcher.on('error', () => {
+      hasEnded = () => true
+    })
+    launcher.on('close', () => {
+      hasEnded = () => pid === '' || !isRunning(Number(pid))
     })
     const until = Date.now() + START_IS_OVER
-    while (Date.now() < until && ended === undefined) {
-      if ((await findDaemon(folder)).kind === 'running') return undefined
+    while (Date.now() < until) {
+      // Checked first: a daemon that ends now may have found another one.
+      const isOver = hasEnded()
+      const { kind } = await findDaemon(folder)
+      if (kind === 'running' || (isOver && kind === 'silent')) return undefined
+      if (isOver) return describeFailure(lastLine(logFileIn(folder), from), before)
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY))
     }
-    return ended || undefined
+    return undefined
   } finally {
     closeSync(log)
     process.off('exit', leaveTurn)
     leaveTurn()
   }
+}
+
+function describeFailure(reason: string, before: readonly string[]): string {
+  const asBefore =
+    before.length === 0
+      ? ''
+      : ` It was started with ${before.join(' ')}, the arguments of the gateway that was killed. To start it with your own config: toolwell serve`
+  return `The gateway could not be started. ${reason}${asBefore}`
 }
 
 /** Size in bytes above which the log is rotated. */

@@ -8,11 +8,15 @@ import {
   isJSONRPCRequest,
   type JSONRPCErrorResponse,
   type JSONRPCMessage,
+  type JSONRPCResultResponse,
+  PROTOCOL_VERSION_META_KEY,
   type Transport,
   UnsupportedProtocolVersionError,
 } from '@modelcontextprotocol/server'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
-import { LONGEST_LINE, PID_HEADER, UPGRADE, WORKSPACE_HEADER } from '../bridge/protocol.js'
+import { type ClientRules, RULES_HEADER, readRules } from '../bridge/client-rules.js'
+import { CLIENT_HEADER, LONGEST_LINE, PID_HEADER, UPGRADE, WORKSPACE_HEADER } from '../bridge/protocol.js'
+import { prompts } from '../prompts.js'
 import { type McpPath, readPath, readWorkspace, writePath } from './address.js'
 import type { Clients } from './clients.js'
 import type { Endpoint } from './endpoint.js'
@@ -21,18 +25,20 @@ import type { Refusal } from './guard.js'
 
 export interface BridgesOptions {
   readonly clients: Clients
-  readonly find: (path: McpPath, workspace: string | undefined) => Endpoint
+  readonly find: (path: McpPath, workspace: string | undefined, rules: ClientRules | undefined) => Endpoint
   /** Returns why a request is refused, after emitting the event. */
   readonly refused: (request: IncomingMessage) => Refusal | undefined
   readonly onUsed: () => void
   readonly onJoined: (endpoint: string) => void
-  readonly onLeft: (endpoint: string) => void
+  /** `client` is its id as the owner of processes. */
+  readonly onLeft: (endpoint: string, client: string) => void
 }
 
 export class Bridges {
   readonly #options: BridgesOptions
   /** Closed with the gateway. */
   readonly #sockets = new Set<Duplex>()
+  #isDraining = false
 
   constructor(options: BridgesOptions) {
     this.#options = options
@@ -53,48 +59,71 @@ export class Bridges {
       return
     }
     try {
-      const endpoint = this.#options.find(path, readWorkspace(header(request, WORKSPACE_HEADER)))
+      const rules = readRules(header(request, RULES_HEADER))
+      const endpoint = this.#options.find(path, readWorkspace(header(request, WORKSPACE_HEADER)), rules)
       endpoint.check()
       socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${UPGRADE}\r\n\r\n`)
       if (head.length > 0) socket.unshift(head)
-      this.#attach(socket, endpoint, Number(header(request, PID_HEADER)) || undefined)
+      const given = header(request, CLIENT_HEADER) ?? ''
+      this.#attach(socket, endpoint, {
+        id: /^[\w-]{1,64}$/.test(given) ? given : randomUUID(),
+        pid: Number(header(request, PID_HEADER)) || undefined,
+      })
     } catch (error) {
       refuseSocket(socket, { status: 400, message: (error as Error).message })
     }
+  }
+
+  /** Refuses new calls with the advice to restart the client. */
+  drain(): void {
+    this.#isDraining = true
+  }
+
+  /** Everything was written to the clients. */
+  get isFlushed(): boolean {
+    return [...this.#sockets].every(({ writableLength }) => writableLength === 0)
   }
 
   close(): void {
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  #attach(socket: Duplex, endpoint: Endpoint, pid: number | undefined): void {
+  #attach(
+    socket: Duplex,
+    endpoint: Endpoint,
+    { id: conversation, pid }: { readonly id: string; readonly pid: number | undefined },
+  ): void {
     const { clients, onUsed, onJoined, onLeft } = this.#options
-    const id = randomUUID()
+    const id = `bridge ${conversation}`
+    const key = randomUUID()
     const name = writePath(endpoint.path)
-    const client = { kind: 'stdio', endpoint: name, workspace: endpoint.place.workspace, pid } as const
+    const client = { id, kind: 'stdio', endpoint: name, workspace: endpoint.place.workspace, pid } as const
     ;(socket as Socket).setNoDelay?.(true)
     const release = endpoint.hold()
     const transport = new StdioServerTransport(socket, socket, { maxBufferSize: LONGEST_LINE })
     const served = serveStdio(
       ({ era }) => {
-        const server = endpoint.serverFor({ client: `bridge ${id}`, conversation: id, era })
-        clients.join(id, { ...client, server })
+        const server = endpoint.serverFor({ client: id, conversation, era })
+        clients.join(key, { ...client, server })
         return server
       },
       { transport },
     )
-    answerUnknownVersions(transport)
-    clients.join(id, { ...client, server: undefined })
+    answerInstead(
+      transport,
+      (message) => unsupported(message) ?? (this.#isDraining ? upgraded(message) : undefined),
+    )
+    clients.join(key, { ...client, server: undefined })
     onJoined(name)
     socket.on('data', onUsed)
     // An HTTP server keeps its side of the connection half-open.
     socket.on('end', () => socket.destroy())
     socket.on('close', () => {
-      clients.leave(id)
+      clients.leave(key)
       release()
       onUsed()
       void served.close().catch(() => undefined)
-      onLeft(name)
+      onLeft(name, id)
     })
   }
 }
@@ -102,19 +131,34 @@ export class Bridges {
 /** Versions that are named in each request. A test compares them with the SDK's answer over HTTP. */
 const SUPPORTED = ['2026-07-28']
 
-/**
- * Answers requests with an unsupported version as over HTTP. The SDK checks only the first request of a connection. Call it after
- * `onmessage` is set.
- */
-function answerUnknownVersions(transport: Transport): void {
+/** Sends `find(message)` instead of passing the message on, unless it is undefined. Call it after `onmessage` is set. */
+function answerInstead(
+  transport: Transport,
+  find: (message: JSONRPCMessage) => JSONRPCErrorResponse | JSONRPCResultResponse | undefined,
+): void {
   const { onmessage } = transport
   transport.onmessage = (message, extra) => {
-    const answer = unsupported(message)
+    const answer = find(message)
     if (answer) transport.send(answer).catch(() => undefined)
     else onmessage?.(message, extra)
   }
 }
 
+function upgraded(message: JSONRPCMessage): JSONRPCResultResponse | undefined {
+  if (!isJSONRPCRequest(message) || message.method !== 'tools/call') return undefined
+  const isModern = message.params?._meta?.[PROTOCOL_VERSION_META_KEY] !== undefined
+  return {
+    jsonrpc: '2.0',
+    id: message.id,
+    result: {
+      content: [{ type: 'text', text: prompts.upgraded }],
+      isError: true,
+      ...(isModern ? { resultType: 'complete' } : {}),
+    },
+  }
+}
+
+/** Answers requests with an unsupported version as over HTTP. The SDK checks only the first request of a connection. */
 function unsupported(message: JSONRPCMessage): JSONRPCErrorResponse | undefined {
   if (!isJSONRPCRequest(message)) return undefined
   const found = classifyInboundRequest({ httpMethod: 'POST', body: message })

@@ -1,7 +1,10 @@
 /** Connected clients, for `status` and the idle stop. */
 import type { Server } from '@modelcontextprotocol/server'
+import { nameSingle } from '../answer/mcp-server.js'
 
 export interface ClientReport {
+  /** Names the client as the owner of a process. */
+  readonly id: string
   readonly kind: 'stdio' | 'session' | 'http'
   /** The name the client sent. Unverified. */
   readonly name: string
@@ -41,8 +44,9 @@ export class Clients {
     this.#now = now
   }
 
+  /** `key` is unique for each connection. */
   join(
-    id: string,
+    key: string,
     client: Omit<Client, 'since' | 'lastUsed' | Counted | 'name'> & { readonly name?: string },
   ): void {
     const now = this.#now()
@@ -55,12 +59,12 @@ export class Clients {
       searches: 0,
       refused: 0,
     }
-    this.#clients.set(id, joined)
+    this.#clients.set(key, joined)
     if (client.server) this.#byServer.set(client.server, joined)
   }
 
-  leave(id: string): void {
-    this.#clients.delete(id)
+  leave(key: string): void {
+    this.#clients.delete(key)
   }
 
   /** Records a request. Returns the name of the client. */
@@ -78,6 +82,11 @@ export class Clients {
     return client.name
   }
 
+  /** True if the client with this id has an open connection or session. */
+  has(id: string): boolean {
+    return [...this.#clients.values()].some((client) => client.id === id)
+  }
+
   /** Number of clients with an open connection or session. */
   get staying(): number {
     return [...this.#clients.values()].filter(({ kind }) => kind !== 'http').length
@@ -85,18 +94,19 @@ export class Clients {
 
   reports(): ClientReport[] {
     const now = this.#now()
-    for (const [id, { kind, lastUsed }] of this.#clients)
-      if (kind === 'http' && now - lastUsed > HTTP_STAYS) this.#clients.delete(id)
+    for (const [key, { kind, lastUsed }] of this.#clients)
+      if (kind === 'http' && now - lastUsed > HTTP_STAYS) this.#clients.delete(key)
     return [...this.#clients.values()].map(({ server: _, ...client }) => client)
   }
 
   #single(name: string, endpoint: string, workspace: string | undefined): Client {
-    const id = JSON.stringify(['http', name, endpoint, workspace])
-    const known = this.#clients.get(id)
+    const key = JSON.stringify(['http', name, endpoint, workspace])
+    const known = this.#clients.get(key)
     if (known) return known
     const oldest = [...this.#clients].find(([, { kind }]) => kind === 'http')
     if (oldest && this.#clients.size > MOST_HTTP) this.#clients.delete(oldest[0])
-    this.join(id, { kind: 'http', name, endpoint, workspace, pid: undefined, server: undefined })
-    return this.#clients.get(id) as Client
+    const id = nameSingle(name)
+    this.join(key, { id, kind: 'http', name, endpoint, workspace, pid: undefined, server: undefined })
+    return this.#clients.get(key) as Client
   }
 }

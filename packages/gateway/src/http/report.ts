@@ -1,7 +1,7 @@
 /** Builds the report that `status` shows: clients, servers and their processes, memory, token costs. */
 import { readFileSync } from 'node:fs'
 import { estimate } from '@toolwell/core'
-import type { ServerReport } from '@toolwell/mcp'
+import type { ServerConfig, ServerReport } from '@toolwell/mcp'
 import { listDispatchTools } from '../answer/list-tools.js'
 import type { ServerSetProblem } from '../servers/broken-servers.js'
 import type { ServerSets } from '../servers/server-sets.js'
@@ -10,6 +10,13 @@ import type { ClientReport } from './clients.js'
 export interface ServerStatus
   extends Pick<ServerReport, 'name' | 'state' | 'reason' | 'endpoint' | 'pids' | 'starts'> {
   readonly tools: number
+  /** The callers that share one process. */
+  readonly sharedBy: 'everyone' | 'folder' | 'client' | 'conversation'
+  readonly processes: readonly {
+    readonly pid: number
+    /** The id of the only client that uses it. */
+    readonly client: string | undefined
+  }[]
   /** Tools that wait for approval, with the reason. */
   readonly quarantined: Readonly<Record<string, string>>
   /** The file that a command about the server needs as `--config`. Undefined if the command reads it by default. */
@@ -105,7 +112,7 @@ function reportServerSet({
     problems,
     servers: servers
       .inspect()
-      .map(({ name, state, reason, movedTo, endpoint, pids, starts, tools, quarantined }) => ({
+      .map(({ name, state, reason, movedTo, endpoint, pids, running, starts, tools, quarantined }) => ({
         name,
         state,
         reason: movedTo === undefined ? reason : `${reason}. New address: ${movedTo}`,
@@ -113,11 +120,21 @@ function reportServerSet({
         pids,
         starts,
         tools: tools.length,
+        sharedBy: describeSharing(serverSet.known.get(name)),
+        processes: running.flatMap(({ pid, owner }) =>
+          pid === null ? [] : [{ pid, client: owner.client || undefined }],
+        ),
         quarantined: Object.fromEntries(quarantined),
         config: serverSet.configFile(name),
       })),
     tokens: { all, list, saved: all - list },
   }
+}
+
+function describeSharing(server: ServerConfig | undefined): ServerStatus['sharedBy'] {
+  const { share = 'all', workspace } = server ?? {}
+  if (share === 'client' || share === 'conversation') return share
+  return share === 'workspace' || workspace?.need === 'each' ? 'folder' : 'everyone'
 }
 
 /** Undefined on systems without `/proc`. */

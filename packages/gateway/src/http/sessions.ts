@@ -114,7 +114,7 @@ export class Sessions {
     if (this.#sessions.size >= most && !(await this.#endOldest()))
       return refusal(503, `There are ${most} sessions already. Close some, or wait until they end.`)
     const id = randomUUID()
-    const server = endpoint.serverFor({ client: `session ${id}`, conversation: id, era: 'legacy' })
+    const server = endpoint.serverFor({ client: nameSession(id), conversation: id, era: 'legacy' })
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       maxRequestBodySize,
@@ -135,6 +135,11 @@ export class Sessions {
     if (!this.#sessions.has(id)) await server.close()
     return response
   }
+}
+
+/** The id of a session as the owner of processes. */
+export function nameSession(id: string): string {
+  return `session ${id}`
 }
 
 function isInitialize(body: unknown): boolean {

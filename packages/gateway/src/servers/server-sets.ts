@@ -111,6 +111,12 @@ export class ServerSets {
     }
   }
 
+  /** Stops the processes that only this client used. */
+  leave(client: string): void {
+    if (this.#isClosed) return
+    for (const { serverSet } of this.#sets.values()) serverSet.servers.leave(client)
+  }
+
   /** Reloads changed files. If a file cannot be read, the set stays unchanged. */
   checkFiles(): void {
     if (this.#isClosed) return

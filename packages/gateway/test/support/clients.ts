@@ -42,6 +42,8 @@ export interface TestClient {
   text(name: string, input?: object): Promise<string>
   onListChanged(listener: () => void): Promise<void>
   close(): Promise<void>
+  /** Ends its session, if it has one, and closes. */
+  leave(): Promise<void>
 }
 
 export interface StdioWay {
@@ -56,17 +58,42 @@ export async function openClient(
   kind: ClientKind,
   way: string | StdioWay,
   headers: Record<string, string> = authorized,
+  /** The name in `clientInfo`. */
+  name?: string,
 ): Promise<TestClient> {
   const client =
-    kind === 'v1' ? await openOld(way, headers) : await openNew(kind === 'v2 modern', way, headers)
+    kind === 'v1'
+      ? await openOld(way, headers, name)
+      : await openNew(kind === 'v2 modern', way, headers, name)
   onTestFinished(() => client.close())
   return client
 }
 
+/** The names of the gateway's own tools, as it lists them. */
+export async function ownNames(client: TestClient) {
+  const [search = '', read = '', run = ''] = (await client.list()).map(({ name }) => name)
+  return { search, read, run }
+}
+
+/** The list after the servers are known. The first list does not wait for them, a search does. */
+export async function listSettled(client: TestClient): Promise<Listed[]> {
+  await client.text((await ownNames(client)).search, { query: 'anything' })
+  return client.list()
+}
+
+async function leave(client: { close(): Promise<void> }, transport: object): Promise<void> {
+  if ('terminateSession' in transport) await (transport as Http1).terminateSession()
+  await client.close()
+}
+
 const textOf = ({ content }: Answer) => content.map(({ text = '' }) => text).join('\n')
 
-async function openOld(way: string | StdioWay, headers: Record<string, string>): Promise<TestClient> {
-  const client = new Client1({ name: 'old-client', version: '1.2.3' })
+async function openOld(
+  way: string | StdioWay,
+  headers: Record<string, string>,
+  name = 'old-client',
+): Promise<TestClient> {
+  const client = new Client1({ name, version: '1.2.3' })
   const transport =
     typeof way === 'string'
       ? new Http1(new URL(way), { requestInit: { headers } })
@@ -104,6 +131,7 @@ async function openOld(way: string | StdioWay, headers: Record<string, string>):
       client.setNotificationHandler(ToolListChangedNotificationSchema, () => listener())
     },
     close: () => client.close(),
+    leave: () => leave(client, transport),
   }
 }
 
@@ -111,9 +139,10 @@ async function openNew(
   isModern: boolean,
   way: string | StdioWay,
   headers: Record<string, string>,
+  name = 'new-client',
 ): Promise<TestClient> {
   const client = new Client2(
-    { name: 'new-client', version: '4.5.6' },
+    { name, version: '4.5.6' },
     isModern ? { versionNegotiation: { mode: 'auto' } } : {},
   )
   const transport =
@@ -140,5 +169,6 @@ async function openNew(
       if (isModern) await client.listen({ toolsListChanged: true })
     },
     close: () => client.close(),
+    leave: () => leave(client, transport),
   }
 }

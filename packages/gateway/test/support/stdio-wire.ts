@@ -12,10 +12,16 @@ export interface Wire {
     readonly [key: string]: unknown
   }): Promise<Record<string, unknown>>
   say(message: object): void
+  /** Ends the connection. */
+  close(): void
 }
 
-export async function openWire({ port }: Started, path = '/mcp'): Promise<Wire> {
-  const headers = { ...authorized, Connection: 'Upgrade', Upgrade: 'toolwell-stdio' }
+export async function openWire(
+  { port }: Pick<Started, 'port'>,
+  path = '/mcp',
+  more: Readonly<Record<string, string>> = {},
+): Promise<Wire> {
+  const headers = { ...authorized, ...more, Connection: 'Upgrade', Upgrade: 'toolwell-stdio' }
   const socket = await new Promise<Duplex>((resolve, reject) => {
     const asked = request({ host: '127.0.0.1', port, path, agent: false, headers })
     asked.on('upgrade', (_, upgraded) => resolve(upgraded))
@@ -37,5 +43,6 @@ export async function openWire({ port }: Started, path = '/mcp'): Promise<Wire> 
         say(message)
       }),
     say,
+    close: () => void socket.destroy(),
   }
 }

@@ -117,7 +117,7 @@ const TREATED: Readonly<Record<string, Key>> = {
   readOnly: {
     kind: 'strings',
     about:
-      'Patterns of tools that change nothing, in your judgement. The gateway runs them through tool_read, which a client can allow permanently. Claims of the server do not count.',
+      'Patterns of tools that change nothing, in your judgement. The gateway runs them through run_read_only_tool, which a client can allow permanently. Claims of the server do not count.',
   },
   timeout: {
     kind: 'duration',
@@ -131,7 +131,8 @@ const TREATED: Readonly<Record<string, Key>> = {
   },
   idle: {
     kind: 'duration-or-false',
-    about: 'The server is stopped after this time without use; false: never. Default: 5m.',
+    about:
+      'The server is stopped after this time without use; false: never. Default: 5m, or 30m if `share` is client or conversation.',
   },
   trust: {
     kind: 'choice',

@@ -12,6 +12,7 @@ import {
   DEFAULTS,
   type InWorkspace,
   type OAuthSettings,
+  OWNED_IDLE,
   type ServerConfig,
   type ServerWorkspace,
   type Share,
@@ -38,8 +39,14 @@ export function readEntry(
   const oauth = readOAuth(reader)
   const timeout = reader.duration('timeout')
   const startTimeout = fields.startTimeout === undefined ? undefined : reader.duration('startTimeout')
+  const share = (fields.share as Share | undefined) ?? 'all'
+  const isOwned = share === 'client' || share === 'conversation'
   const idle =
-    fields.lazy === false && fields.idle === undefined ? Number.POSITIVE_INFINITY : reader.duration('idle')
+    fields.lazy === false && fields.idle === undefined
+      ? Number.POSITIVE_INFINITY
+      : isOwned && fields.idle === undefined
+        ? OWNED_IDLE
+        : reader.duration('idle')
   const server: ServerConfig | undefined = endpoint && {
     name: raw.name,
     file: raw.document.file,
@@ -61,7 +68,7 @@ export function readEntry(
     startTimeout,
     idle,
     trust: (fields.trust as Trust | undefined) ?? 'first-use',
-    share: (fields.share as Share | undefined) ?? 'all',
+    share,
     workspace: readWorkspace(raw, fields, given, refused),
     oauth,
     commands: findCommandsToApprove(endpoint, findSentVariables(fields, scope), raw),

@@ -77,7 +77,7 @@ export interface ServerConfig {
   readonly deny: readonly string[]
   /** Denied by the profile, in addition to `deny`. */
   readonly deniedByProfile: readonly string[]
-  /** Patterns of tools that change nothing, in the user's judgement. The gateway runs them through `tool_read`. */
+  /** Patterns of tools that change nothing, in the user's judgement. The gateway runs them through `run_read_only_tool`. */
   readonly readOnly: readonly string[]
   /** Milliseconds. */
   readonly timeout: number
@@ -97,6 +97,9 @@ export interface ServerConfig {
   /** Strings that must not be shown: values from variables, the environment and headers. */
   readonly secrets: readonly string[]
 }
+
+/** Servers of one client keep its state, so they run longer without use. */
+export const OWNED_IDLE = 1_800_000
 
 export const DEFAULTS = { timeout: 60_000, startTimeout: 30_000, idle: 300_000, surfaceTokens: 1500 } as const
 

@@ -43,6 +43,8 @@ export interface Servers {
   ): Promise<CallToolResult>
   /** Waits for all first listings, but no longer than this. Returns the servers that are not listed yet. */
   settled(milliseconds?: number): Promise<string[]>
+  /** Waits for the review of cached definitions, which needs no server. */
+  reviewed(): Promise<void>
   /** Lists a server again and starts it if needed. With `caller`, lists it for this caller. */
   refresh(server: string, caller?: Caller): Promise<void>
   /**
@@ -52,6 +54,8 @@ export interface Servers {
   update(config: UpdatedConfig): UpdateReport
   /** Notifies the running servers of this caller's changed roots. */
   rootsChanged(caller: Caller): Promise<void>
+  /** Stops the processes that only this client used, by `share`. */
+  leave(client: string): void
   /** Reads the locks again and reviews all definitions at once. Without this call, a changed lock is noticed within a second. */
   reviewAgain(server?: string): void
   /** Stops every server. Idempotent. */
@@ -202,6 +206,7 @@ export function connectWithSharedProcesses(
       return call(server, tool, input, { ...callOptions, caller: callOptions.caller ?? callerOf() })
     },
     settled: (milliseconds = 2000) => fleet.settled(milliseconds),
+    reviewed: () => fleet.reviewed,
     async refresh(server, caller) {
       if (caller) assertCaller(caller)
       await fleet.find(server).refresh(caller)
@@ -215,6 +220,9 @@ export function connectWithSharedProcesses(
     async rootsChanged(caller) {
       assertCaller(caller)
       await Promise.all(fleet.upstreams.map((upstream) => upstream.rootsChanged(caller)))
+    },
+    leave(client) {
+      for (const upstream of fleet.upstreams) upstream.leave(client)
     },
     reviewAgain(server) {
       guard.reset()

@@ -27,6 +27,8 @@ export class Fleet {
   readonly #upstreams = new Map<string, Upstream>()
   /** Current first listings. */
   readonly #listing = new Map<string, Promise<void>>()
+  /** Resolves when the cached definitions are reviewed. */
+  reviewed: Promise<void> = Promise.resolve()
   readonly #looking: NodeJS.Timeout
   #comparing: Promise<void> | undefined
   #closing: Promise<void> | undefined
@@ -157,18 +159,20 @@ export class Fleet {
         .finally(() => {
           if (this.#listing.get(name) === done) this.#listing.delete(name)
         })
-      if (upstream.definition !== undefined) return
+      if (upstream.definition !== undefined) return done
       const isHopeful = upstream.failedBefore === undefined
       this.#listing.set(
         name,
         isHopeful ? done : bounded(done, PATIENCE_AFTER_FAILURE).then(() => void this.#listing.delete(name)),
       )
+      return done
     }
     const listed = upstreams.filter((upstream) => mustList(upstream, !unreviewed.includes(upstream)))
-    for (const upstream of unreviewed) list(upstream, () => upstream.beginSlowly())
+    const reviews = unreviewed.map((upstream) => list(upstream, () => upstream.beginSlowly()))
+    this.reviewed = Promise.all([this.reviewed, ...reviews]).then(() => undefined)
     for (const upstream of listed)
       if (upstream.failedBefore?.isLately) upstream.lookLater()
-      else list(upstream, () => upstream.refresh())
+      else void list(upstream, () => upstream.refresh())
   }
 
   #publish(upstream: Upstream): void {

@@ -33,6 +33,8 @@ interface Slot {
   idleSince: number
   /** A call was sent on the connection. */
   isUsed: boolean
+  /** Its client has left. The connection closes after its last call. */
+  isLeft: boolean
 }
 
 export class Pool {
@@ -82,6 +84,7 @@ export class Pool {
     const slot = this.#slots.get(key)
     if (!slot?.connection || slot.connection.isClosed) return undefined
     slot.users++
+    slot.isLeft = false
     return slot.connection
   }
 
@@ -96,9 +99,11 @@ export class Pool {
       idle: undefined,
       idleSince: 0,
       isUsed: false,
+      isLeft: false,
     }
     this.#slots.set(key, slot)
     slot.users++
+    slot.isLeft = false
     try {
       if (slot.connection && !slot.connection.isClosed) return slot.connection
       if (!slot.opening) {
@@ -136,13 +141,13 @@ export class Pool {
     }
   }
 
-  /** After the last release, the idle timer starts. With `isDone`, the connection is closed at once. */
+  /** After the last release, the idle timer starts. With `isDone`, a connection without state of a caller is closed at once. */
   release({ key }: Place, isDone = false): void {
     const slot = this.#slots.get(key)
     if (!slot) return
     this.#leave(key, slot)
     if (slot.users > 0 || !slot.connection) return
-    if (isDone) this.#retire(key, slot)
+    if ((isDone && !slot.isUsed) || slot.isLeft) this.#retire(key, slot)
     else {
       slot.idleSince = performance.now()
       this.#waitForIdle(key, slot)
@@ -171,6 +176,15 @@ export class Pool {
     if (slot) slot.isUsed = true
   }
 
+  /** Closes the connections that only this client used. */
+  leave(client: string): void {
+    for (const [key, slot] of this.#slots)
+      if (slot.place.owner.client === client) {
+        slot.isLeft = true
+        this.#retire(key, slot)
+      }
+  }
+
   /** Announces all used connections as gone, because the config changed. */
   giveUp(): void {
     for (const slot of this.#slots.values()) this.#announceLoss(slot, 'changed')
@@ -192,7 +206,7 @@ export class Pool {
   #retire(key: string, slot: Slot): void {
     const { connection } = slot
     if (!connection || slot.users > 0) return
-    this.#forget(key, slot, 'idle')
+    this.#forget(key, slot, slot.isLeft ? undefined : 'idle')
     this.#end(connection)
     this.#options.onChange()
   }

@@ -203,7 +203,7 @@ export class Upstream {
     }
     // A successful listing resets the breaker, because a failed server cannot be called. A server with `lazy: false` must last first.
     if (this.server.lazy) this.#pool.breaker(place).succeed()
-    this.#pool.release(place, this.server.lazy && this.calls === 0)
+    this.#pool.release(place, this.server.lazy)
   }
 
   async call(
@@ -271,6 +271,9 @@ export class Upstream {
     const places = [false, true].map((speaksBoth) => choosePlace(this.server, caller, speaksBoth).key)
     for (const key of new Set(places)) await this.#pool.find({ key })?.rootsChanged()
   }
+
+  /** Stops the processes of a client that left. */
+  readonly leave = (client: string): void => this.#pool.leave(client)
 
   /** Stops the server after its current calls, because another replaces it. Its callers are notified of the lost state. */
   async retire(): Promise<void> {
@@ -412,10 +415,7 @@ export class Upstream {
     this.#later.start(this.#breaker.remaining(), () => void this.refresh().catch(() => undefined))
   }
 
-  /**
-   * Announces the end of the pause, because calls may try again. A server that was never listed is listed again in the background, a
-   * few times; after that, on demand.
-   */
+  /** Announces the end of the pause. Lists a server that was never listed again in the background, a few times; then on demand. */
   lookLater(): void {
     if (!this.server.lazy || this.#isRetired || this.#pool.closing.aborted) return
     const rest = this.#breaker.remaining()

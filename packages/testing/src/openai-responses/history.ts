@@ -12,7 +12,7 @@ interface OpenCall {
 
 /** Every call is answered exactly once, anywhere after it, and names a function that is declared or was loaded by an earlier item. */
 export function historyViolation(body: ResponsesRequestBody): Found {
-  const callable = declaredTools(body)
+  let callable = declaredTools(body)
   const calls = new Map<string, OpenCall>()
   const ids = new Set<string>()
   const items = readItems(body)
@@ -23,6 +23,8 @@ export function historyViolation(body: ResponsesRequestBody): Found {
       loneReasoningViolation(item, items.slice(index + 1)) ??
       turnViolation(item, at, calls, callable)
     if (found) return found
+    // The model sees nothing before a compaction (guides/compaction), so the tools loaded there are gone.
+    if (item.type === 'compaction') callable = declaredTools(body)
     load(item, callable)
   }
   const open = [...calls].find(([, call]) => !call.answered)

@@ -9,12 +9,74 @@ import { type Fields, findShape, type ShapeName } from './shapes.js'
 
 export const ENTRY_NAME = 'toolwell'
 
-/** The command line of the entry. Both paths are absolute, because clients may start without the PATH of a shell. */
-export function entryCommand([node, script]: Terminal['program'], profile?: string): [string, ...string[]] {
-  return [node, script, 'serve', '--stdio', ...(profile === undefined ? [] : ['--profile', profile])]
+export interface EntryOptions {
+  /** The client whose permission rules count. */
+  readonly client: string
+  readonly profile: string | undefined
+  readonly isAll: boolean
+  /** Names in the client and in toolwell.json. */
+  readonly renamed: readonly { readonly name: string; readonly as: string }[]
 }
 
-export function createEntry(shape: ShapeName, [node, ...args]: readonly [string, ...string[]]): Fields {
+/** The command line of the entry. Both paths are absolute, because clients may start without the PATH of a shell. */
+export function entryCommand(
+  [node, script]: Terminal['program'],
+  { client, profile, isAll, renamed }: EntryOptions,
+): [string, ...string[]] {
+  const pairs = renamed.map(({ name, as }) => [as, name].map(encodeURIComponent).join('='))
+  return [
+    node,
+    script,
+    'serve',
+    '--stdio',
+    '--client',
+    client,
+    ...(profile === undefined ? [] : ['--profile', profile]),
+    ...(isAll ? ['--all'] : []),
+    ...(pairs.length === 0 ? [] : ['--renamed', pairs.join(',')]),
+  ]
+}
+
+/** Keys with time limits in the entries of all clients. */
+const LIMIT_KEYS = [
+  'timeout',
+  'tool_timeout_sec',
+  'startup_timeout_sec',
+  'startup_timeout_ms',
+  'toolTimeoutMs',
+  'startupTimeoutMs',
+  'connectionTimeout',
+] as const
+
+type Limits = Readonly<Partial<Record<(typeof LIMIT_KEYS)[number], number>>>
+
+/** Returns the longest time limits of entries of one client, in its own keys and units. */
+export function readLimits(entries: readonly unknown[]): Limits {
+  const longest = (key: string) =>
+    Math.max(0, ...entries.flatMap((entry) => (isRecord(entry) && isLimit(entry[key]) ? [entry[key]] : [])))
+  const found = LIMIT_KEYS.map((key) => [key, longest(key)] as const)
+  const { startup_timeout_ms: ms = 0, ...limits } = Object.fromEntries(
+    found.filter(([, limit]) => limit > 0),
+  ) as Limits
+  if (ms === 0) return limits
+  // Codex ignores the milliseconds if an entry has both.
+  const { startup_timeout_sec: seconds } = limits
+  return seconds === undefined
+    ? { ...limits, startup_timeout_ms: ms }
+    : { ...limits, startup_timeout_sec: Math.max(seconds, Math.ceil(ms / 1000)) }
+}
+
+function isLimit(value: unknown): value is number {
+  return typeof value === 'number' && value > 0 && value <= Number.MAX_SAFE_INTEGER
+}
+
+/** `limits`: those of the entries that it replaces. */
+export function createEntry(shape: ShapeName, line: readonly [string, ...string[]], limits: Limits): Fields {
+  const entry = createBareEntry(shape, line)
+  return { ...entry, ...readLimits([entry, limits]) }
+}
+
+function createBareEntry(shape: ShapeName, [node, ...args]: readonly [string, ...string[]]): Fields {
   switch (shape) {
     case 'claude-code':
     case 'vscode':

@@ -15,6 +15,8 @@ export interface AnthropicReply {
   /** Identifies a call that was cut off: its input may still be an object. */
   readonly stop_reason?: string | null
   readonly usage?: unknown
+  /** Lists the context edits of the API, for example cleared tool results. */
+  readonly context_management?: unknown
 }
 
 export interface AnthropicCacheControl {

@@ -8,7 +8,7 @@ import type { ThinkingTrait, Wire } from '../shared/wire.js'
 import { addCacheMarks } from './cache-marks.js'
 import { checkMessages, splitSystem } from './last-checks.js'
 import { normaliseMessage } from './normalise.js'
-import { readCalls, readMessage, restoreMessages } from './read.js'
+import { countCleared, findSummary, readCalls, readMessage, restoreMessages } from './read.js'
 import { readUsage } from './stream.js'
 import { writeTools } from './tools.js'
 import {
@@ -70,6 +70,7 @@ export function anthropicWire(
       ids: ID_RULES,
       opensWithUser: true,
       thinking: thinking === 'strip' ? boundThinking : undefined,
+      findSummary,
     },
     normalise: (message) => normaliseMessage(message, prompts),
     read: (messages) => messages.flatMap(readMessage),
@@ -90,6 +91,7 @@ export function anthropicWire(
       return cache === undefined ? parts : addCacheMarks(parts, cache)
     },
     usage: (reply) => (isRecord(reply) ? readUsage(reply.usage) : undefined),
+    countCleared,
     calls: readCalls,
     answer: (answers, view) => writeAnswers(answers, view, prompts),
   }

@@ -19,7 +19,7 @@ import {
   ID_RULES,
   WIRE,
 } from './types.js'
-import { writeMessages } from './write.js'
+import { fillEmptyReplies, writeMessages } from './write.js'
 
 export interface ChatParts<Message = ChatMessage> {
   messages: Message[]
@@ -31,8 +31,8 @@ export interface ChatOptions {
   /** Whether the server accepts images in a tool message. Default false: OpenAI accepts only text. */
   readonly imageResults?: boolean
   /**
-   * The family of the server. Default `openai`. With `mistral`, call ids have nine letters and digits, and a reply of
-   * the model comes between a result and a user message.
+   * The family of the server. Default `openai`. With `mistral`, call ids have nine letters and digits, a reply of the
+   * model comes between a result and a user message, and an empty reply is sent as `(no reply)`.
    */
   readonly family?: 'openai' | 'mistral'
 }
@@ -56,7 +56,10 @@ export function chatWire(
       modelSpeaksBetween: isMistral,
     },
     read: readMessages,
-    write: (units, { section }, warn = () => undefined) => writeMessages(units, section, warn),
+    write(units, { section }, warn = () => undefined) {
+      const messages = writeMessages(units, section, warn)
+      return isMistral ? fillEmptyReplies(messages, prompts.noReply()) : messages
+    },
     ofHost: (units) =>
       units.flatMap((unit) =>
         (unit.kind === 'assistant' ? unit.calls.filter(isCustomCall) : []).map(({ name }) => name),

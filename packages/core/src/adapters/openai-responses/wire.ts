@@ -3,6 +3,7 @@
 import { isRecord } from '../../base/data.js'
 import { assertKnownKeys, invalid } from '../../base/options.js'
 import type { Prompts } from '../../surface/prompts.js'
+import type { Unit } from '../shared/thread.js'
 import type { Wire } from '../shared/wire.js'
 import { removeLostReasoning, setNamespaces } from './last-checks.js'
 import { normaliseItem } from './normalise.js'
@@ -51,6 +52,7 @@ export function responsesWire(
       answersAnywhere: true,
       notesJoinAnswers: true,
       wordlessSearches: native,
+      findSummary,
     },
     normalise: normaliseItem,
     read: (items) => readItems(items, loader),
@@ -94,4 +96,10 @@ function removeRepeatedIds(items: readonly ResponsesItem[]): ResponsesItem[] {
     const { id: _, ...rest } = item
     return rest
   })
+}
+
+function findSummary(unit: Unit): 'plain' | undefined {
+  if (unit.kind === 'note' || unit.native?.wire !== WIRE) return undefined
+  const items = [unit.native.value as ResponsesItem | readonly ResponsesItem[]].flat()
+  return items.some(({ type }) => type === 'compaction') ? 'plain' : undefined
 }

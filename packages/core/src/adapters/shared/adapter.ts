@@ -16,11 +16,12 @@ import type { Prompts } from '../../surface/prompts.js'
 import type { ImportedStep, ImportReport } from '../../turn/host-steps.js'
 import { readMachineLine } from '../../turn/machine-line.js'
 import type { CallAnswer, RunOptions } from '../../turn/run.js'
-import { findNoticePlace, matchAnchors, placeAnchors } from './anchors.js'
+import { type Anchors, findNoticePlace, matchAnchors, placeAnchors } from './anchors.js'
 import {
   assertFirstRun,
   assertOwnReply,
   assertRequest,
+  assertRoles,
   assertThread,
   assertWire,
   FED_BACK,
@@ -108,15 +109,34 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
 ): Adapter<Message, Reply, Parts, Prompt> {
   const port = adapterPort(conversation)
   assertWire(wire)
-  const { form, thinking } = wire.traits ?? {}
+  const { form, thinking, findSummary } = wire.traits ?? {}
   const normaliseAll = (messages: readonly Message[]) => {
     if (!Array.isArray(messages))
       throw invalid('messages', `Expected your history, an array of messages, not ${describeKind(messages)}.`)
+    assertRoles(messages)
     const foreign = form && findForeignEntry(form, messages)
     return { given: [...messages], normal: messages.map((message) => normalise(wire, message)), foreign }
   }
   const read = (messages: readonly Message[]) => wire.read(normaliseAll(messages).normal.flat())
   const anchored = (messages: readonly Message[]) => placeAnchors(read(messages))
+  const keep = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, name]))
+  /** Records that the provider replaced the beginning of the history by a summary. */
+  const recordSummary = async (placed: readonly Placed[]) => {
+    const at = placed.findLastIndex(({ unit }) => {
+      const found = findSummary?.(unit)
+      return found === 'plain' || (found === 'tools' && port.delivery !== 'native')
+    })
+    const anchor = placed[at]?.anchor
+    if (anchor === undefined || port.hasCompaction(anchor)) return
+    await conversation.compact({ kept: keep(placed.slice(at).map((each) => each.anchor)), anchor })
+  }
+  /** Records that the provider cleared the oldest answers, if the model read a schema there. */
+  const recordCleared = async ({ placed, names }: Anchors, count: number) => {
+    const answers = placed.filter(({ unit }) => unit.kind === 'answer').map(({ anchor }) => anchor)
+    const cleared = new Set(answers.slice(0, count))
+    if (cleared.size === 0 || !port.isShownIn(cleared)) return
+    await conversation.compact({ kept: keep(names.filter((name) => !cleared.has(name))) })
+  }
   /** A store that fails to record usage must not stop the calls. */
   const record = async (requestId: string, usage: Usage | undefined) => {
     if (usage?.inputTokens === undefined) return
@@ -129,6 +149,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       const units = wire.read(normal.flat())
       const anchors = placeAnchors(units)
       const { placed } = anchors
+      await recordSummary(placed)
       const { requestId = `history ${port.epoch}.${anchors.hash(wire.name)}` } = request as {
         readonly requestId?: string
       }
@@ -190,6 +211,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
           if (form) assertOwnReply(form, reply)
           await record(requestId, isStreamed(given) ? given.usage : wire.usage?.(reply))
           const calls = wire.calls(reply, normal.flat())
+          await recordCleared(anchors, wire.countCleared?.(reply) ?? 0)
           const made = calls.map(({ id, name, input }, index) => {
             const nth = calls.slice(0, index).filter((before) => before.id === id).length
             return { callId: id, anchor: anchors.next(id, nth), name, input }
@@ -320,15 +342,16 @@ function composeMessages<Message, Reply, Parts, Prompt extends object>(
   }
   const callable = new Set(view.tools.map((tool) => tool.name))
   for (const name of wire.ofHost?.(placed.map(({ unit }) => unit)) ?? []) callable.add(name)
-  const { ids, thinking, opensWithUser, notesJoinAnswers, modelSpeaksBetween } = wire.traits ?? {}
+  const { ids, thinking, opensWithUser, notesJoinAnswers, modelSpeaksBetween, findSummary } =
+    wire.traits ?? {}
   let made = placed
   if (thinking) made = removeStripped(made, view, thinking)
   if (ids) made = repairIds(made, wire.name, ids, warn)
   made = repairHistory(made, view, callable, prompts, warn, wire.traits, endOf)
   if (notesJoinAnswers) made = joinOwnText(made, prompts)
   if (modelSpeaksBetween) made = addRepliesBetween(made, prompts)
-  if (opensWithUser) made = addOpeningNote(made, prompts, warn)
-  const written = wire.write(addInserts(made, view, warn), view, warn)
+  if (opensWithUser) made = addOpeningNote(made, prompts, warn, findSummary)
+  const written = wire.write(addInserts(made, view), view, warn)
   // If deferral is off and nothing had to change, return the host's own array.
   return view.mode === 'off' && hasSameItems(written, messages) ? messages : written
 }
