@@ -1,7 +1,8 @@
 /** `@toolwell/core/adapter`: builds an adapter for another wire. See docs/adapters/writing-one.md. */
 
-export { type Adapter, createAdapter, type Thread, type Turn } from './shared/adapter.js'
+export { type Adapter, createAdapter, type ProviderCall, type Thread, type Turn } from './shared/adapter.js'
 export type { Form } from './shared/check-input.js'
+export type { ProviderTools } from './shared/provider-tools.js'
 export {
   argumentsObject,
   argumentsText,
