@@ -16,12 +16,17 @@ import { type AnthropicTool, WIRE } from './types.js'
 
 function toNative(given: WireTool | Tool): AnthropicTool {
   const { name, description, ...tool } = fitTool(given, WIRE)
-  const { strict, inputExamples: input_examples } = tool
+  const { strict, inputExamples: input_examples, callers, eagerInputStreaming: eager_input_streaming } = tool
   return {
     name,
     description,
     input_schema: objectSchema(tool) as AnthropicTool['input_schema'],
-    ...dropUndefined({ strict, input_examples: input_examples as Record<string, unknown>[] | undefined }),
+    ...dropUndefined({
+      strict,
+      eager_input_streaming,
+      input_examples: input_examples as Record<string, unknown>[] | undefined,
+      allowed_callers: callers?.map((caller) => (caller === 'code' ? CODE : caller)),
+    }),
   }
 }
 
@@ -31,12 +36,26 @@ const codec = createToolCodec<AnthropicTool>(toNative)
 
 /**
  * Declares one deferred tool from the first request on. The first deferred tool makes the API add a note before the
- * messages, which would move everything after it.
+ * messages, which would move everything after it. `code`: the type of the declared code execution, if any.
  */
-export function writeTools(view: SurfaceView): readonly AnthropicTool[] {
-  const tools = codec.write(view)
-  if (view.delivery !== 'native') return tools
-  return [...tools, RESERVE, ...view.declaredHidden.map(deferred)]
+export function writeTools(view: SurfaceView, code?: string): readonly AnthropicTool[] {
+  const tools = codec.write(view, code !== undefined)
+  const all = view.delivery === 'native' ? [...tools, RESERVE, ...view.declaredHidden.map(deferred)] : tools
+  return all.some(({ allowed_callers: callers }) => callers?.includes(CODE))
+    ? all.map((tool) => nameCode(tool, code))
+    : all
+}
+
+/** Stands for the version of code execution that the request declares. */
+const CODE = 'code'
+
+/** `code`: the type of the declared code execution. Without it, only the model can call tools. */
+function nameCode(tool: AnthropicTool, code: string | undefined): AnthropicTool {
+  const { allowed_callers: callers, ...rest } = tool
+  if (!callers?.includes(CODE)) return tool
+  return code === undefined
+    ? rest
+    : { ...rest, allowed_callers: callers.map((caller) => (caller === CODE ? code : caller)) }
 }
 
 const RESERVE: AnthropicTool = {
@@ -71,11 +90,17 @@ export function importTools<Native extends AnthropicTool>(
   )
   return codec.read(wire, (tool) => {
     const { name, description = '', input_schema: inputSchema, strict, input_examples: inputExamples } = tool
+    const { allowed_callers: callers, eager_input_streaming: eagerInputStreaming } = tool
     return {
       name,
       description,
       inputSchema,
-      ...dropUndefined({ strict, inputExamples }),
+      ...dropUndefined({ strict, inputExamples, eagerInputStreaming }),
+      ...(callers && {
+        callers: [
+          ...new Set(callers.map((caller) => (caller === 'direct' ? caller : CODE))),
+        ] as Tool['callers'] & {},
+      }),
       ...dropUndefined(describe(tool as Native)),
     }
   })

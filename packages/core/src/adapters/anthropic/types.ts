@@ -40,6 +40,9 @@ export interface AnthropicTool {
   defer_loading?: boolean
   strict?: boolean
   input_examples?: Record<string, unknown>[]
+  /** `direct`, or types of code execution tools. */
+  allowed_callers?: string[]
+  eager_input_streaming?: boolean
   cache_control?: AnthropicCacheControl | null
 }
 
