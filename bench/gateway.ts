@@ -119,7 +119,7 @@ async function benchCalls(folder: string) {
     }
     const plain = (client: Client, name: string) => (n: number) => client.callTool({ name, arguments: { n } })
     const through = (client: Client, name: string) => (n: number) =>
-      client.callTool({ name: 'tool_call', arguments: { name, arguments: { n } } })
+      client.callTool({ name: 'run_tool', arguments: { name, arguments: { n } } })
     const direct = await open(url, true)
     const modern = await open(`${gateway.url}/mcp`, true, gateway.headers)
     const at = (port: string) => `http://127.0.0.1:${port}/mcp`
@@ -265,7 +265,7 @@ async function benchCrowd(folder: string) {
   try {
     const call = async (client: Client, name: string, n: number) => {
       const { content } = await client.callTool({
-        name: 'tool_call',
+        name: 'run_tool',
         arguments: { name: `local__${name}`, arguments: { n } },
       })
       return (content as { text?: string }[])[0]?.text
@@ -364,7 +364,7 @@ async function benchClients(folder: string) {
     await Promise.all(
       clients.flatMap((client) =>
         names.map((name) =>
-          client.callTool({ name: 'tool_call', arguments: { name: `${name}__echo`, arguments: { n: 1 } } }),
+          client.callTool({ name: 'run_tool', arguments: { name: `${name}__echo`, arguments: { n: 1 } } }),
         ),
       ),
     )
@@ -489,7 +489,7 @@ async function searchedRss(words: readonly string[]): Promise<number> {
   })
   await client.listTools()
   for (let n = 0; n < 20; n++)
-    await client.callTool({ name: 'tool_search', arguments: { query: `thing ${n}` } })
+    await client.callTool({ name: 'find_tools', arguments: { query: `thing ${n}` } })
   const rss = megabytesOf(serving.pid)
   await client.close()
   await serving.stop()

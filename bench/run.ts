@@ -13,6 +13,7 @@ import { benchGateway } from './gateway.ts'
 import { benchHybrid, refuseHybrid } from './hybrid.ts'
 import { stringify } from './json.ts'
 import { benchMcp } from './mcp.ts'
+import { benchPostgres } from './postgres.ts'
 import { benchRetrieval, refuseRetrieval, saveRetrieval } from './retrieval.ts'
 import { benchScale, refuseScale, saveScale } from './scale.ts'
 import { benchScan, refuseScan } from './scan.ts'
@@ -107,6 +108,11 @@ const benches: Readonly<Record<string, Bench<object>>> = {
       'what it costs that nothing is lost: appends, opening, long histories; and what holds a process up',
     isTimed: true,
     run: benchDurable,
+  }),
+  postgres: defineBench({
+    about: 'cost of the PostgreSQL store compared with bare statements',
+    isTimed: true,
+    run: benchPostgres,
   }),
   scan: defineBench({
     about: 'findings of the poisoning scan in labelled and real definitions, and its time',

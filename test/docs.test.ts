@@ -17,6 +17,7 @@ const files = [
     'packages/cli/README.md',
     'packages/mcp/README.md',
     'packages/pi/README.md',
+    'packages/postgres/README.md',
     'packages/presets/README.md',
     'packages/testing/README.md',
   ],

@@ -156,7 +156,12 @@ it('a second npm start leaves the first alone, and Ctrl-C ends it with a word', 
   const asked = asClient(
     [
       { jsonrpc: '2.0', id: 0, method: 'initialize', params: initialize },
-      { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'tool_read', arguments: call } },
+      {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'run_read_only_tool', arguments: call },
+      },
     ]
       .map((message) => JSON.stringify(message))
       .join('\n'),

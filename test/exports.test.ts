@@ -25,6 +25,7 @@ import * as mcp from '@toolwell/mcp'
 import * as mcpInternal from '@toolwell/mcp/internal'
 import * as lock from '@toolwell/mcp/lock'
 import * as scan from '@toolwell/mcp/scan'
+import * as postgres from '@toolwell/postgres'
 import * as presets from '@toolwell/presets'
 import * as testing from '@toolwell/testing'
 import ts from 'typescript'
@@ -63,6 +64,7 @@ const ENTRY_POINTS: Readonly<Record<string, { readonly entry: object; readonly n
       names: [
         'LEDGER_FORMAT',
         'RING_SIZE',
+        'USUAL_WIRE',
         'addToRing',
         'assertKnownKeys',
         'canonicalJson',
@@ -91,12 +93,15 @@ const ENTRY_POINTS: Readonly<Record<string, { readonly entry: object; readonly n
         'nearest',
         'normaliseSchema',
         'parseQuery',
+        'providers',
         'quote',
+        'quoteLines',
         'safeJson',
         'selectAnswers',
         'shortHash',
         'sourceOfId',
         'toolId',
+        'truncateText',
         'wireRefusal',
       ],
     },
@@ -160,6 +165,7 @@ it('@toolwell/mcp exports these names and no other', () => {
 })
 
 it.each([
+  ['@toolwell/postgres', postgres, ['postgresStore', 'schemaSql']],
   [
     '@toolwell/presets',
     presets,
@@ -273,7 +279,7 @@ it.each([
   [
     '@toolwell/gateway',
     gateway,
-    ['DEFAULT_PORT', 'PortInUse', 'createGateway', 'runDaemon', 'trustedProjects'],
+    ['DEFAULT_PORT', 'PortInUse', 'createGateway', 'judgeByRules', 'runDaemon', 'trustedProjects'],
   ],
   [
     '@toolwell/gateway/bridge',
@@ -298,6 +304,7 @@ it.each([
       'shellWord',
       'tokenFileIn',
       'tokenIn',
+      'writeRules',
     ],
   ],
 ])('%s exports these names and no other', (_path, entry, names) => {
@@ -306,7 +313,13 @@ it.each([
 
 it('@toolwell/mcp has these entry points and no other', () => {
   const manifest = readFileSync(new URL('../packages/mcp/package.json', import.meta.url), 'utf8')
-  expect(Object.keys(JSON.parse(manifest).exports)).toEqual(['.', './internal', './lock', './scan'])
+  expect(Object.keys(JSON.parse(manifest).exports)).toEqual([
+    '.',
+    './internal',
+    './internal/files',
+    './lock',
+    './scan',
+  ])
 })
 
 it('every type in the signatures of @toolwell/core can be imported from one of its entry points', () => {

@@ -1,5 +1,5 @@
 /**
- * Checks the layers. Packages: `core ← {testing, presets, mcp} ← {gateway, pi} ← cli`; packages of one level do not import
+ * Checks the layers. Packages: `core ← {testing, presets, mcp, postgres} ← {gateway, pi} ← cli`; packages of one level do not import
  * each other. Inside a package a folder is a layer: a file imports its own folder and the folders before it. Imports of types
  * count too. Files outside the src folders (tests, examples, bench) may import anything.
  */
@@ -9,6 +9,7 @@ import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
+import { wires } from '../packages/core/src/base/wires.js'
 
 const packagesFolder = fileURLToPath(new URL('../packages/', import.meta.url))
 
@@ -18,6 +19,7 @@ const PACKAGES: Readonly<Record<string, number>> = {
   testing: 1,
   presets: 1,
   mcp: 1,
+  postgres: 1,
   gateway: 2,
   pi: 2,
   cli: 3,
@@ -98,6 +100,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'login',
     'logout',
     'logs',
+    'postgres',
     'search',
     'serve',
     'status',
@@ -279,6 +282,42 @@ describe('the files of core', () => {
 
   it('load without circles', () => {
     expect(cyclesIn(graphOf(core, ({ typeOnly }) => !typeOnly))).toEqual([])
+  })
+})
+
+describe('the names of wires', () => {
+  /** These files may name a wire: the table, and the code that reads and writes one wire. */
+  const MAY_NAME = /^(?:testing\/|core\/(?:base\/wires\.ts|adapters\/(?!shared\/))|pi\/(?:calls|payload)\.ts)/
+  const names = new Set(Object.keys(wires))
+  const faultsOf = (file: string, text: string): string[] => {
+    const found: string[] = []
+    const visit = (node: ts.Node): void => {
+      const isKey = ts.isIdentifier(node) && ts.isPropertyAssignment(node.parent) && node.parent.name === node
+      // Config files of MCP clients have the key "mcp", and it is a domain of tools.
+      if ((isKey || ts.isStringLiteralLike(node)) && names.has(node.text) && node.text !== 'mcp')
+        found.push(`${file} names ${node.text}`)
+      ts.forEachChild(node, visit)
+    }
+    visit(ts.createSourceFile('source.tsx', text, ts.ScriptTarget.Latest, true))
+    return found
+  }
+
+  it('are in the table and in the adapters', () => {
+    const faults = packages.flatMap(({ folder, sources }) =>
+      [...sources.keys()]
+        .filter((file) => !MAY_NAME.test(`${folder}/${file}`))
+        .flatMap((file) =>
+          faultsOf(`${folder}/${file}`, readFileSync(join(packagesFolder, folder, 'src', file), 'utf8')),
+        ),
+    )
+    expect(faults).toEqual([])
+  })
+
+  it('are found in values, keys and types', () => {
+    const text =
+      "const a = { google: wire === 'anthropic' }, b = { 'openai-chat': google }; type C = 'ai-sdk'"
+    expect(faultsOf('core/a.ts', text)).toHaveLength(4)
+    expect(faultsOf('mcp/a.ts', "at('mcp', 'google-vertex')")).toEqual([])
   })
 })
 

@@ -78,10 +78,10 @@ const serverSets = new ServerSets({
 const view = serverSets.find(undefined).serverSet.view(undefined)
 await view.settled()
 const names = view.direct.tools().map(({ wireName }) => wireName)
-const call = (input) => ({ name: 'tool_call', input })
+const call = (input) => ({ name: 'run_tool', input })
 const asked = (index) => {
   if (index % 50 === 0)
-    return { name: 'tool_search', input: { query: `${queries[(index / 50) % queries.length]} ${index}` } }
+    return { name: 'find_tools', input: { query: `${queries[(index / 50) % queries.length]} ${index}` } }
   return index % 10 === 1
     ? call({ name: names[index % names.length], arguments: { index }, load: 'old' })
     : call({ name: 'running__echo', arguments: { n: index } })

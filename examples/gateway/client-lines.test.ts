@@ -24,9 +24,24 @@ it('connects every client over stdio, with words that a shell reads as they are'
     spawnSync('sh', ['-c', `printf '%s\\n' ${line.slice(13)}`], { encoding: 'utf8' })
       .stdout.trim()
       .split('\n')
-  expect(read(lines[0])).toEqual(['claude', 'mcp', 'add', '--scope', 'user', 'toolwell', '--', ...WORDS])
+  expect(read(lines[0])).toEqual([
+    'claude',
+    'mcp',
+    'add',
+    '--scope',
+    'user',
+    'toolwell',
+    '--',
+    ...WORDS,
+    '--client',
+    'claude-code',
+  ])
   const [command, ...args] = WORDS
-  expect(JSON.parse(read(lines[3])[2] ?? '')).toEqual({ name: 'toolwell', command, args })
+  expect(JSON.parse(read(lines[3])[2] ?? '')).toEqual({
+    name: 'toolwell',
+    command,
+    args: [...args, '--client', 'vscode'],
+  })
 })
 
 it('says how to remove what every line adds, in the docs too', () => {

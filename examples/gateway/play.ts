@@ -44,7 +44,7 @@ export async function play(place: Place, check: Check, started: Started, ending:
   const { all = 0, list = 0 } = set?.tokens ?? {}
   line(`  a request carries ${thousands(list)} tokens of tools instead of ${thousands(all)}`)
   check('five servers are known', set?.servers.filter(({ tools: count }) => count > 0).length === 5)
-  check('a client sees three tools', tools === 'tool_search, tool_read, tool_call')
+  check('a client sees three tools', tools === 'find_tools, run_read_only_tool, run_tool')
   check('the three cost less than a quarter of all', list * 4 < all)
   await client.close()
   await first.stop()
@@ -56,19 +56,19 @@ export async function play(place: Place, check: Check, started: Started, ending:
   check('no server was started for it', (await second.running()).length === 0)
 
   heading('3  A task over HTTP', 'protocol 2026-07-28; the model is scripted, everything else is real')
-  const found = await say(agent, 'tool_search', { query: 'read the content of a text file' })
+  const found = await say(agent, 'find_tools', { query: 'read the content of a text file' })
   check('a search finds the tool and shows its schema', /read_text_file.*inputSchema/.test(found))
   check('it still runs no server', (await second.running()).length === 0)
   const path = join(place.project, 'src', 'invoice.js')
-  const code = await say(agent, 'tool_read', { name: 'read_text_file', arguments: { path } })
-  check('tool_read reads a file', code.includes('items.length - 1'))
+  const code = await say(agent, 'run_read_only_tool', { name: 'read_text_file', arguments: { path } })
+  check('run_read_only_tool reads a file', code.includes('items.length - 1'))
   const edits = [{ oldText: 'items.length - 1', newText: 'items.length' }]
-  const refused = await say(agent, 'tool_read', { name: 'edit_file', arguments: { path, edits } })
-  check('tool_read does not write', refused.includes('not approved as read-only'))
-  const wrong = await say(agent, 'tool_call', { name: 'edit_file', arguments: { path, edits: 'all' } })
+  const refused = await say(agent, 'run_read_only_tool', { name: 'edit_file', arguments: { path, edits } })
+  check('run_read_only_tool does not write', refused.includes('not approved as read-only'))
+  const wrong = await say(agent, 'run_tool', { name: 'edit_file', arguments: { path, edits: 'all' } })
   check('arguments that do not fit are answered with the schema', wrong.includes('inputSchema'))
-  await say(agent, 'tool_call', { name: 'Filesystem Edit-File', arguments: { path, edits } })
-  check('tool_call fixed the bug in the file', !readFileSync(path, 'utf8').includes('length - 1'))
+  await say(agent, 'run_tool', { name: 'Filesystem Edit-File', arguments: { path, edits } })
+  check('run_tool fixed the bug in the file', !readFileSync(path, 'utf8').includes('length - 1'))
   check('only the server that was used runs', (await second.running()).join() === 'filesystem')
   check('the list is still the same', (await namesOf(agent)) === tools)
   await agent.close()
@@ -76,15 +76,15 @@ export async function play(place: Place, check: Check, started: Started, ending:
   heading('4  Two clients over stdio', 'protocol 2025-11-25, through thin bridges to the same gateway')
   const [one, two] = [await overStdio(), await overStdio()]
   const entities = [{ name: 'invoice', entityType: 'file', observations: ['the last item was missing'] }]
-  await say(one, 'tool_call', { name: 'create_entities', arguments: { entities } })
-  const graph = await say(two, 'tool_read', { name: 'memory__read_graph', arguments: {} })
+  await say(one, 'run_tool', { name: 'create_entities', arguments: { entities } })
+  const graph = await say(two, 'run_read_only_tool', { name: 'memory__read_graph', arguments: {} })
   check('what one client stored, the other reads', graph.includes('the last item was missing'))
   const { counts, clients } = await second.report()
   line(dim(`  clients: ${clients.length}, calls: ${counts.calls}, searches: ${counts.searches}`))
   check('they share one process of each server', (await second.pids()).length === 2)
 
   heading('5  The gateway is killed', 'kill -9, with a call under way')
-  const slow = say(two, 'tool_call', {
+  const slow = say(two, 'run_tool', {
     name: 'trigger-long-running-operation',
     arguments: { duration: 600, steps: 6000 },
   })
@@ -92,7 +92,7 @@ export async function play(place: Place, check: Check, started: Started, ending:
   const orphans = await second.pids()
   process.kill(second.pid, 'SIGKILL')
   check('the call is answered as interrupted', (await slow).includes('Nobody knows whether'))
-  const again = await say(two, 'tool_read', { name: 'memory__read_graph', arguments: {} })
+  const again = await say(two, 'run_read_only_tool', { name: 'memory__read_graph', arguments: {} })
   check('the next call works: the client started the gateway again', again.includes('was missing'))
   const third = await findDaemon(place.state)
   check('it is another process', third.kind === 'running' && third.file.pid !== second.pid)

@@ -90,6 +90,23 @@ describe('Meta-Tool Schema', () => {
     expect(names()).toEqual(['kill_agent'])
   })
 
+  it('finds the tools of MCP servers under the domain "mcp", with their optional parameters', async () => {
+    const issue = makeTool('open_issue', 'Opens an issue.', {
+      inputSchema: {
+        type: 'object',
+        properties: { title: { type: 'string' }, labels: { type: 'array', items: { type: 'string' } } },
+        required: ['title'],
+      },
+    })
+    const host = await startSeed(options(), { servers: { github: [issue] } })
+    await host.ask('Look.', search({ query: 'open an issue', domain: 'mcp' }))
+    expect(resultOf(host.answer()).matches).toMatchObject([
+      { name: 'github__open_issue', schemaPreview: 'github__open_issue(title: string, labels?: string[])' },
+    ])
+    await host.ask('Look.', search({ query: 'open an issue', domain: 'memory' }))
+    expect(resultOf(host.answer()).matches).toEqual([])
+  })
+
   it('omits loaded tools unless includeLoaded is set, and never denies that they exist', async () => {
     const host = await startSeed(options())
     await host.ask('Look.', search({ query: 'memory_search' }))

@@ -232,6 +232,16 @@ describe('Changes: countTokenEstimate', () => {
     expect(after.deferred).toBeLessThan(start.deferred)
   })
 
+  it('counts every definition of the request, also that of tool_search', async () => {
+    const host = await startSeed(options(), { servers: servers() })
+    const start = countTokenEstimate(host.session.conversation)
+    await host.ask('Hello.')
+    const sent = toolDashboard(host.session.conversation).filter(({ active }) => active)
+    expect(sent.map(({ name }) => name).sort()).toEqual([...host.names()].sort())
+    expect(countTokenEstimate(host.session.conversation)).toEqual(start)
+    expect(start.active).toBe(sent.reduce((sum, { tokens }) => sum + tokens, 0))
+  })
+
   it('counts nothing that policy denies', async () => {
     const policy: ToolwellOptions['policy'] = ({ source }) => source !== 'github'
     const host = await startSeed(options({ policy }), { servers: servers() })
@@ -263,9 +273,10 @@ describe('Changes: the command', () => {
       ['read', false, true],
       ['mcp__github__list_issues', true, false],
       ['mcp__github__close_issue', true, false],
+      ['tool_search', false, true],
     ])
     await host.ask('Look.', search('mcp__github__close_issue'))
-    expect(columns().at(-1)).toEqual(['mcp__github__close_issue', true, true])
+    expect(columns()).toContainEqual(['mcp__github__close_issue', true, true])
     for (const { tokens } of toolDashboard(host.session.conversation)) expect(tokens).toBeGreaterThan(10)
   })
 })

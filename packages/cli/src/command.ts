@@ -11,6 +11,7 @@ import { lock } from './lock/verb.js'
 import { login } from './login/verb.js'
 import { logout } from './logout/verb.js'
 import { logs } from './logs/verb.js'
+import { postgres } from './postgres/verb.js'
 import { search } from './search/verb.js'
 import { serve } from './serve/verb.js'
 import { readFlags, unexpectedWords } from './shared/flags.js'
@@ -36,6 +37,7 @@ const VERBS: readonly Verb[] = [
   approve,
   doctor,
   ledger,
+  postgres,
   logs,
   importVerb,
   connect,

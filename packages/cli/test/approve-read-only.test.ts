@@ -1,4 +1,4 @@
-/** `tool_read` calls what a person has approved as read-only, as it was then, and nothing because a server says so. */
+/** `run_read_only_tool` calls what a person has approved as read-only, as it was then, and nothing because a server says so. */
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
@@ -63,9 +63,9 @@ function withServer(more: object = {}) {
       return (content as { text?: string }[]).map(({ text = '' }) => text).join('\n')
     }
     return {
-      read: (name: string) => call('tool_read', { name: `files__${name}`, arguments: {} }),
-      call: (name: string) => call('tool_call', { name: `files__${name}`, arguments: {} }),
-      search: (query: string) => call('tool_search', { query }),
+      read: (name: string) => call('run_read_only_tool', { name: `files__${name}`, arguments: {} }),
+      call: (name: string) => call('run_tool', { name: `files__${name}`, arguments: {} }),
+      search: (query: string) => call('find_tools', { query }),
     }
   }
   return { ...home, list, approve, open }
@@ -81,7 +81,7 @@ describe('approve --read-only', () => {
     expect((await approve('files/read_one')).code).toBe(0)
     expect(await read('read_one')).toBe('{}')
     expect(await search('select:files__read_one,files__read_two')).toContain(
-      'Approved as read-only, so tool_read may call it: files__read_one.',
+      'Approved as read-only, so run_read_only_tool may call it: files__read_one.',
     )
     expect(await read('read_two')).toContain(REFUSED)
     const revoked = await approve('--revoke', 'files')

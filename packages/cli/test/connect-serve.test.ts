@@ -47,10 +47,10 @@ it('every client reaches the server that was its own, through one gateway', asyn
     expect(JSON.stringify(tools)).toContain('everything')
     expect([file, tools.map(({ name }) => name)]).toEqual([
       file,
-      expect.arrayContaining(['tool_search', 'tool_call']),
+      expect.arrayContaining(['find_tools', 'run_tool']),
     ])
     const answer = await client.callTool({
-      name: 'tool_call',
+      name: 'run_tool',
       arguments: { name: 'everything__echo', arguments: { message: `from ${file}` } },
     })
     expect(answer.content).toEqual([{ type: 'text', text: `Echo: from ${file}` }])

@@ -84,8 +84,8 @@ describe('connect', () => {
       /^Connected: .*Cursor.*Restart them\.\nCopies of the files are in .*\. To restore them: toolwell undo$/m,
     )
 
-    // Every client starts the same command, in its own words.
-    const line = [process.execPath, script, 'serve', '--stdio']
+    // Every client starts the same command, in its own words, and names itself.
+    const lineOf = (client: string) => [process.execPath, script, 'serve', '--stdio', '--client', client]
     const words = (entry: { command?: unknown; cmd?: unknown; args?: unknown }) =>
       [entry.command ?? entry.cmd, entry.args ?? []].flat()
     const tables: Record<string, Record<string, object>> = Object.fromEntries(
@@ -110,11 +110,11 @@ describe('connect', () => {
       }),
     )
     for (const { client, taken } of fixtures) {
-      expect([client, words(tables[client]?.toolwell ?? {})]).toEqual([client, line])
+      expect([client, words(tables[client]?.toolwell ?? {})]).toEqual([client, lineOf(client)])
       for (const name of taken) expect([client, Object.keys(tables[client] ?? {})]).not.toContain(name)
     }
     expect(tables.vscode?.toolwell).toMatchObject({ type: 'stdio' })
-    expect(tables.opencode?.toolwell).toEqual({ type: 'local', command: line, enabled: true })
+    expect(tables.opencode?.toolwell).toEqual({ type: 'local', command: lineOf('opencode'), enabled: true })
     expect(tables['copilot-cli']?.toolwell).toMatchObject({ type: 'local', tools: ['*'] })
     expect(tables.goose?.toolwell).toMatchObject({ enabled: true, type: 'stdio', name: 'toolwell' })
     // What is no server of ours stays.
@@ -173,7 +173,7 @@ describe('connect', () => {
     })
     // Another command line takes the place of this one.
     const profile = await home.run(['connect', 'qwen', '--profile', 'small', '--json', '--dry-run'])
-    expect(JSON.parse(profile.output).clients).toMatchObject([{ replaced: line }])
+    expect(JSON.parse(profile.output).clients).toMatchObject([{ replaced: `${line} --client qwen` }])
   })
 
   it('shows what it would do, and does nothing without a yes', async () => {
@@ -257,7 +257,9 @@ describe('connect', () => {
     expect((await connect()).code).toBe(0)
     for (const { client, file, text } of fixtures)
       expect([client, read(home, file) === text]).toEqual([client, client !== 'cursor' && client !== 'codex'])
-    expect(read(home, 'home/.codex/config.toml')).toContain('"serve", "--stdio", "--profile", "work"')
+    expect(read(home, 'home/.codex/config.toml')).toContain(
+      '"serve", "--stdio", "--client", "codex", "--profile", "work"',
+    )
     expect(serversOf(home)).toEqual(['shared', 'weather', 'tables'])
   })
 
@@ -305,7 +307,13 @@ describe('connect', () => {
     expect(await home.run(['connect', '--yes'])).toMatchObject({ code: 0, errors: '' })
     expect(parseYaml(read(home, file))).toEqual({
       ...{ name: 'Local Config', version: '1.0.0', schema: 'v1' },
-      mcpServers: [{ name: 'toolwell', command: process.execPath, args: [script, 'serve', '--stdio'] }],
+      mcpServers: [
+        {
+          name: 'toolwell',
+          command: process.execPath,
+          args: [script, 'serve', '--stdio', '--client', 'continue'],
+        },
+      ],
     })
     write(home, file, read(home, file).replace('mcpServers', '# written anew\nmcpServers'))
     expect((await home.run(['undo', '--yes'])).code).toBe(0)
@@ -1096,7 +1104,7 @@ describe('doctor', () => {
       file: join(home.home, '.codex', 'config.toml'),
     })
     expect((await home.run(['doctor'])).output).toMatch(
-      /✗ Every connected client can start Toolwell\n {4}\S+ {2}Claude Code cannot start/,
+      /✗ A connected client cannot start Toolwell\n {4}\S+ {2}Claude Code cannot start/,
     )
     await home.run(['connect', '--yes'])
     const { diagnoses: left } = JSON.parse((await home.run(['doctor', '--json'])).output)

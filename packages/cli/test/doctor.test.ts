@@ -217,7 +217,7 @@ describe('doctor', () => {
 
       const shown = await run([...words, '--sarif', 'out.sarif'])
       expect(shown.code).toBe(1)
-      expect(shown.output).toMatch(/^✗ No definition looks poisoned$/m)
+      expect(shown.output).toMatch(/^✗ A definition looks poisoned$/m)
       expect(shown.output).toMatch(/^✓ Servers list their tools quickly$/m)
       expect(shown.output).toMatch(/^ {6}→ Do not approve/m)
       expect(shown.output).toMatch(/\d+ errors, \d+ warnings, \d+ notes\.\n$/)
@@ -318,5 +318,36 @@ it('names patterns in deny and allow that match no tool', async () => {
   expect(found?.map((each) => each.replaceAll('\\', '').replaceAll('"', ''))).toEqual([
     expect.stringContaining('deny of the server odd contains dangr,'),
     expect.stringContaining('allow of the profile p contains odd/nothing,'),
+  ])
+}, 240_000)
+
+it('names tools that a client denies but reaches without its rules', async () => {
+  const toolwell = { type: 'http', url: 'http://127.0.0.1:7411/mcp/small' }
+  const files = {
+    'toolwell.json': {
+      mcpServers: {
+        files: misbehaving({ tools: [named('read_file'), named('write_file'), named('move_file')] }),
+      },
+      profiles: { small: { deny: ['move_file'] } },
+    },
+    'home/.claude.json': { mcpServers: { toolwell } },
+    'home/.claude/settings.json': {
+      permissions: { deny: ['mcp__files__write_file', 'mcp__files__move_file'] },
+    },
+    'home/.gemini/settings.json': {
+      mcpServers: { toolwell: { httpUrl: 'http://127.0.0.1:7411/mcp' } },
+      mcp: { excluded: 'files' },
+    },
+  }
+  const { run } = homeWith(files)
+  const { output } = await run(['doctor', '--json', '--slow', '600'])
+  const found = (JSON.parse(output).diagnoses as Diagnosis[]).filter(({ rule }) => rule === 'client-rules')
+  expect(found).toMatchObject([
+    { level: 'error', message: expect.stringContaining('"mcp.excluded" must be a list of strings') },
+    {
+      level: 'warning',
+      message: 'Claude Code denies files/write_file, but its entry for Toolwell does not carry this rule.',
+      fix: expect.stringContaining('{"profiles":{"small":{"deny":["move_file","files/write_file"]}}}'),
+    },
   ])
 }, 240_000)

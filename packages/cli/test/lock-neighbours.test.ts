@@ -14,7 +14,7 @@ it('a lock keeps what another config has pinned, and drops it when told to', asy
   })
   const pinned = () => Object.keys(JSON.parse(readFileSync(join(folder, 'toolwell.lock'), 'utf8')).servers)
   expect(await run(['lock'])).toMatchObject({ code: 0 })
-  const second = await run(['lock', '--config', 'other.json'])
+  const second = await atTerminal(['lock', '--config', 'other.json'])
   expect(second.code).toBe(0)
   expect(second.output).toContain('kept, although this config does not name it: one.')
   expect(second.output).not.toMatch(/^ +- one/m)

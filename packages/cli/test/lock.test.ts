@@ -65,7 +65,7 @@ describe('lock', () => {
       })
 
       const approved = await atTerminal(['lock', '--approve', 'odd/echo'])
-      expect(approved).toMatchObject({ code: 0, errors: '' })
+      expect(approved.code).toBe(0)
       expect(approved.output).toMatch(/\+ Changed\.[\s\S]*Approved as shown/)
       expect(await run(['lock', '--check'])).toMatchObject({ code: 0 })
       expect((await atTerminal(['approve', '--yes', 'odd/echo'])).output).toContain('was already approved')
@@ -75,7 +75,9 @@ describe('lock', () => {
       const again = await run(['lock'])
       expect(again.code).toBe(1)
       expect(again.output).toContain('      - Changed.\n      + Does echo.\n')
-      expect(again.output).toContain('for approval. Review it, then run: toolwell lock --approve odd/echo')
+      expect(again.output).toContain(
+        'waits for approval. The user decides: review it, then run in a terminal: toolwell approve odd/echo',
+      )
       expect(read(folder)).toBe(pinned)
       expect((await atTerminal(['lock', '--approve', 'o*/ec*'])).code).toBe(0)
       expect(read(folder)).toBe(before)
@@ -99,6 +101,35 @@ describe('lock', () => {
       expect((await atTerminal(['approve', '--yes', 'odd/long'])).output).toContain(
         '      + A marker in line 30.\n',
       )
+    },
+    WAIT,
+  )
+
+  it(
+    'adds nothing quarantined to an existing lock without a terminal, where nobody has decided',
+    async () => {
+      const { run, atTerminal, folder } = homeWith({
+        'manners.json': { tools: [tool('plain')] },
+        'toolwell.json': { mcpServers: { odd: misbehaving({ from: 'manners.json' }) } },
+      })
+      expect(await run(['lock'])).toMatchObject({ code: 0 })
+      const before = read(folder)
+      writeFileSync(join(folder, 'manners.json'), JSON.stringify({ tools: [tool('plain'), tool('fresh')] }))
+      const servers = { odd: misbehaving({ from: 'manners.json' }), other: misbehaving({}) }
+      writeFileSync(join(folder, 'toolwell.json'), JSON.stringify({ mcpServers: servers }))
+      const alone = await run(['lock'])
+      expect(alone.code).toBe(1)
+      expect(read(folder)).toBe(before)
+      expect(alone.output).toContain('+ odd/fresh')
+      expect(alone.output).toMatch(/wait for approval\. The user decides: .*in a terminal: toolwell approve /)
+      expect(alone.output).not.toContain('excluded')
+      const watched = await atTerminal(['lock'])
+      expect(watched).toMatchObject({ code: 0 })
+      const locked = JSON.parse(read(folder)).servers
+      expect([Object.keys(locked.odd.tools), Object.keys(locked.other.tools).length]).toEqual([
+        ['fresh', 'plain'],
+        12,
+      ])
     },
     WAIT,
   )

@@ -154,7 +154,7 @@ describe('a tool with hard findings', () => {
       expect(quarantined.add).toContain(way)
       expect(quarantined.add).not.toContain('--approve')
       const doctor = await run(['doctor'])
-      expect(doctor.output).toMatch(/^✗ No definition looks poisoned$/m)
+      expect(doctor.output).toMatch(/^✗ A definition looks poisoned$/m)
       expect(doctor.output).toContain('It is quarantined: secrecy in description')
       expect(doctor.output).toContain(way)
       expect(doctor.output).not.toContain('--approve')

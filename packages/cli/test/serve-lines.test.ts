@@ -83,12 +83,12 @@ it('says what was searched for, why a call was not run, who was refused, and whi
     'config/toolwell/toolwell.json': { mcpServers: { odd: one, sum: two } },
     'project/toolwell.json': { mcpServers: { more: { command: 'more' } } },
   })
-  await call('tool_search', { query: `echo ${'what is said '.repeat(20)}` })
-  await call('tool_read', { name: 'odd__echo', arguments: { text: SECRET } })
-  await call('tool_call', { name: 'no_such_tool', arguments: { text: SECRET } })
-  await call('tool_call', { name: 'odd__echo', arguments: { text: SECRET } })
-  const [, load] = /\\"load\\":\\"(\w+)/.exec(await call('tool_search', { query: 'select:sum__add' })) ?? []
-  await call('tool_call', { name: 'sum__add', arguments: { first: SECRET }, load })
+  await call('find_tools', { query: `echo ${'what is said '.repeat(20)}` })
+  await call('run_read_only_tool', { name: 'odd__echo', arguments: { text: SECRET } })
+  await call('run_tool', { name: 'no_such_tool', arguments: { text: SECRET } })
+  await call('run_tool', { name: 'odd__echo', arguments: { text: SECRET } })
+  const [, load] = /\\"load\\":\\"(\w+)/.exec(await call('find_tools', { query: 'select:sum__add' })) ?? []
+  await call('run_tool', { name: 'sum__add', arguments: { first: SECRET }, load })
   expect((await fetch(url, { method: 'POST' })).status).toBe(401)
   expect((await fetch(url, { method: 'POST', headers: { Authorization: `Bearer ${SECRET}` } })).status).toBe(
     401,
@@ -129,7 +129,7 @@ it('names the command as it was called, to a model too', async () => {
     { 'config/toolwell/toolwell.json': config, 'project/other.json': {} },
     'npx tw',
   )
-  expect(await call('tool_search', { query: 'server:broken' })).toContain('`npx tw doctor')
+  expect(await call('find_tools', { query: 'server:broken' })).toContain('`npx tw doctor')
 })
 
 it('says that there are no servers, and what makes some', async () => {

@@ -175,7 +175,17 @@ it('removes control characters from names and folders that clients send', () => 
   }
   const [set] = report.serverSets
   const clients = [client] as unknown as GatewayReport['clients']
-  const shown = statusText({ ...report, clients, serverSets: [{ ...set, workspaces: [evil] }] }, file, hints)
+  const paths = {
+    workspaces: [evil],
+    files: [evil],
+    missing: [evil],
+    untrusted: [{ folder: evil, file: evil }],
+    problem: evil,
+    problems: [{ server: 'a', problem: evil, stillUsed: false }],
+  }
+  const shown = [paths, { ...paths, problems: [] }, { ...paths, problems: [], missing: [] }]
+    .map((some) => statusText({ ...report, clients, serverSets: [{ ...set, ...some }] }, file, hints))
+    .join('')
   const line = describeEvent({ kind: 'listed', client: evil, endpoint: '/mcp' }, hints) ?? ''
   for (const text of [shown, line]) expect(text).not.toMatch(/[\u001b\u0007]|^y/m)
 })

@@ -153,6 +153,29 @@ describe('the config of an untrusted folder', () => {
     expect(hasStarted()).toBe(false)
   }, 60_000)
 
+  it('is asked about again if the input ended without an answer', async () => {
+    const { atTerminal, hasStarted } = cloned()
+    const ask = (input: string) => atTerminal(['inspect'], { isUntrusted: true, input })
+    expect((await ask('')).output).toContain('Start them?')
+    expect(hasStarted()).toBe(false)
+    expect((await ask('y\n')).output).toContain('Start them?')
+    expect(hasStarted()).toBe(true)
+  }, 60_000)
+
+  it('is used by --config, except if the user refused it', async () => {
+    const { run, atTerminal, hasStarted } = cloned()
+    const named = ['inspect', '--config', 'toolwell.json']
+    await atTerminal(['inspect'], { isUntrusted: true, input: 'n\n' })
+    const refused = await run(named, { isUntrusted: true })
+    expect(refused).toMatchObject({ code: 2, errors: expect.stringContaining('you refused to start') })
+    expect(hasStarted()).toBe(false)
+    expect((await atTerminal(named, { isUntrusted: true, input: 'y\n' })).output).toContain('Start them?')
+    expect(hasStarted()).toBe(true)
+    const other = cloned()
+    await other.run(named, { isUntrusted: true })
+    expect(other.hasStarted()).toBe(true)
+  }, 60_000)
+
   it('is asked about at a terminal, until the answer or the file changes', async () => {
     const { atTerminal, folder, hasStarted } = cloned()
     const ask = (input: string) => atTerminal(['inspect'], { isUntrusted: true, input })

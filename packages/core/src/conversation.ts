@@ -11,15 +11,21 @@ import type { LedgerEvent } from './ledger/event.js'
 import { type LedgerState, loaderName, replay } from './ledger/fold.js'
 import { createLog, openLedger, startFork, sumUp } from './ledger/log.js'
 import type { WireSupport } from './surface/auto.js'
-import type { Context } from './surface/context.js'
+import {
+  type ChildOptions,
+  type Context,
+  childScope,
+  createContexts,
+  type Scope,
+  type Shared,
+} from './surface/context.js'
 import { applyReturn } from './surface/freeze.js'
 import { createReaderTool, READER_ID } from './surface/meta-tools.js'
-import { type NoticePlace, plan } from './surface/plan.js'
+import { findLostNotices, type NoticePlace, type PresentAnchors, plan } from './surface/plan.js'
 import { createToolLister, project, type SurfaceView } from './surface/project.js'
 import type { Prompts } from './surface/prompts.js'
-import { type ChildOptions, childScope, createContexts, type Scope, type Shared } from './surface/scope.js'
 import type { BoundThinking } from './surface/thinking.js'
-import type { Notice } from './tool/notice.js'
+import type { DeliveryName, Notice } from './tool/notice.js'
 import type { CallOutcomes } from './turn/call-outcomes.js'
 import type { Compaction, ImportedStep, ImportReport, LoadReport, UnloadReport } from './turn/host-steps.js'
 import { type CallAnswer, type RunOptions, runCalls } from './turn/run.js'
@@ -42,7 +48,7 @@ export interface Conversation {
     readonly anchor: string
     readonly wire: string
     /** All anchors of the history, if the caller knows them. Schemas that are no longer in the history are shown again. */
-    readonly present?: { has(anchor: string): boolean }
+    readonly present?: PresentAnchors
     /** Anchors of answers that refer to tools by the provider's own means, if the caller knows them. */
     readonly references?: ReadonlySet<string>
     /** The place of a notice at the end of the history. Default: at the anchor, as text. */
@@ -90,6 +96,14 @@ export interface AdapterPort {
   readonly prompts: Prompts
   /** How often the history was compacted or cleared. */
   readonly epoch: number
+  /** The delivery of the last request. */
+  readonly delivery: DeliveryName | undefined
+  /** Whether a compaction was recorded at this anchor. */
+  hasCompaction(anchor: string): boolean
+  /** Whether this conversation has answered the call with this anchor. */
+  hasCall(anchor: string): boolean
+  /** Whether a loaded tool has its schema at one of these anchors. */
+  isShownIn(anchors: ReadonlySet<string>): boolean
   /** Describes what a policy did instead of allowing or denying. Undefined if all policies work. */
   readonly policyFault: string | undefined
   /** Finds the outcomes of the calls in the last request's history, for calls whose answers are missing. */
@@ -187,12 +201,13 @@ export async function openConversation(
   let unseenRequest: string | undefined
   const sumEager = createEagerTotal()
   const counted = new Map<string, number>()
-  const listTools = createToolLister()
+  const tools = createToolLister()
   const context = () => getContext(log.state.frozen?.wire ?? 'none')
 
   const createView = (requestId: string, from: LedgerState): SurfaceView => {
     const projected = project(from, requestId)
-    return projected.mode === 'off' ? { ...projected, tools: listTools(context()) } : projected
+    if (projected.mode === 'on') return projected
+    return { ...projected, tools: tools.find(from.frozen?.array) ?? tools.list(context()) }
   }
 
   const begin = async ({
@@ -227,7 +242,9 @@ export async function openConversation(
     const current = getContext(wire)
     await countDefinitions(current, counted)
     await shared.checkNames?.()
-    const facts = plan(log.state, current, { present, references, place, thinking }, support)
+    const array = { name: () => tools.name(current), has: (name: string) => tools.find(name) !== undefined }
+    const history = { present, references, place, thinking, array }
+    const facts = plan(log.state, current, history, support)
     const flipped = facts.flatMap((fact) =>
       fact.kind === 'suspended' || fact.kind === 'restored' ? [fact.tool] : [],
     )
@@ -242,7 +259,9 @@ export async function openConversation(
         facts.some((fact) => fact.kind === 'frozen'),
       ),
     )
-    const written = [...facts, { kind: 'requested', requestId, tokens } as const]
+    const moved = findLostNotices(back.state, back.facts, history)
+    const lost = moved.length > 0 ? { moved } : {}
+    const written = [...facts, { kind: 'requested', requestId, tokens, ...lost } as const]
     try {
       await log.append(written.map((fact) => [anchor, fact]))
     } catch (error) {
@@ -258,6 +277,17 @@ export async function openConversation(
     get epoch() {
       return log.state.epoch
     },
+    get delivery() {
+      return log.state.frozen?.delivery
+    },
+    hasCompaction: (anchor) =>
+      log.events.some((event) => event.kind === 'compacted' && event.anchor === anchor),
+    hasCall: (anchor) =>
+      log.events.some(
+        (event) => event.anchor === anchor && (event.kind === 'searched' || event.kind.startsWith('call-')),
+      ),
+    isShownIn: (anchors) =>
+      [...log.state.tools.loaded.values()].some(({ live, shownAt }) => live && anchors.has(shownAt)),
     get policyFault() {
       return context().gate.fault
     },
@@ -398,7 +428,7 @@ export async function openConversation(
         return report
       }),
 
-    inspect: () => inspect(log.state, context(), listTools, unseenRequest),
+    inspect: () => inspect(log.state, context(), tools, unseenRequest),
   }
   shared.opened.add(id, opened)
   return opened

@@ -4,18 +4,20 @@
  */
 
 import { lazily } from './base/async.js'
+import { isRecord } from './base/data.js'
 import { ToolwellError } from './base/errors.js'
 import { assertFunction, assertKnownKeys } from './base/options.js'
+import { quote } from './base/text.js'
 import type { Entry } from './catalogue/catalogue.js'
 import type { Policy } from './catalogue/gate.js'
 import { createState, fold, type LedgerState } from './ledger/fold.js'
-import type { Context } from './surface/context.js'
+import { type Context, createContexts, type Shared } from './surface/context.js'
 import { freezePrefix } from './surface/freeze.js'
 import { BRIDGE_NAME, READER_ID } from './surface/meta-tools.js'
 import type { Prompts } from './surface/prompts.js'
-import { createContexts, type Shared } from './surface/scope.js'
 import type { Notice } from './tool/notice.js'
 import type { WireTool } from './tool/wire-tool.js'
+import { removeMachineLine } from './turn/machine-line.js'
 import type { ModelCall, Outcome, TargetCall } from './turn/verdict.js'
 
 export interface DirectOptions {
@@ -48,6 +50,12 @@ export type DirectVerdict =
   /** Toolwell answers the call itself. */
   | { readonly kind: 'answer'; readonly outcome: Outcome; readonly text: string }
 
+/** Names of the search tool and the bridge in every text. */
+export interface DirectNames {
+  readonly loader: string
+  readonly bridge: string
+}
+
 export interface Direct {
   /** The name of the search tool. */
   readonly loader: string
@@ -64,6 +72,8 @@ export interface Direct {
   search(input: Readonly<Record<string, unknown>>): Promise<Extract<DirectVerdict, { kind: 'answer' }>>
   /** Judges a call by its own name in any spelling, or through the bridge. It runs nothing, and no model input makes it throw. */
   judge(call: DirectCall): Promise<DirectVerdict>
+  /** Returns the same with other names in every text, for a host that lists the two tools under them. Calls keep `loader` and `bridge`. */
+  withNames(names: DirectNames): Direct
 }
 
 /** Definitions are normalised for the tool list of an MCP server. */
@@ -71,15 +81,21 @@ const WIRE = 'mcp'
 
 const importJudge = lazily(() => import('./turn/judge.js'))
 
-export function openDirect(shared: Shared, options: DirectOptions, policies: readonly Policy[]): Direct {
+export function openDirect(
+  shared: Shared,
+  options: DirectOptions,
+  policies: readonly Policy[],
+  names?: DirectNames,
+): Direct {
   assertKnownKeys(options, ['principal', 'policy', 'agent'], 'direct')
   assertFunction('direct.policy', options.policy)
   const { principal = '', agent, policy } = options
-  const prompts: Prompts = {
+  const own: Prompts = {
     ...shared.settings.prompts,
     // Nothing stays loaded for a caller.
     loader: (facts) => shared.settings.prompts.loader({ ...facts, unloads: false }),
   }
+  const prompts = names ? renameInPrompts(own, shared.settings.searchTool.name, names) : own
   const settings = { ...shared.settings, prompts, mode: 'on', delivery: 'bridge' } as const
   const notify = (notice: Notice) => shared.publish({ ...notice, conversation: '' })
   const context: Context = createContexts(
@@ -127,7 +143,9 @@ export function openDirect(shared: Shared, options: DirectOptions, policies: rea
     if (verdict?.kind === 'run')
       return { kind: 'run', target: { ...verdict.target, source: verdict.entry.source } }
     const outcome: Outcome = verdict?.outcome ?? { kind: 'not-recorded', text: prompts.notRun() }
-    return { kind: 'answer', outcome, text: outcome.text }
+    // Without a ledger to rebuild, nobody reads the first line.
+    const text = outcome.kind === 'search' ? removeMachineLine(outcome.text) : outcome.text
+    return { kind: 'answer', outcome: { ...outcome, text }, text }
   }
 
   return {
@@ -156,5 +174,38 @@ export function openDirect(shared: Shared, options: DirectOptions, policies: rea
       throw new Error(`${searchTool.name} must not run`)
     },
     judge: judgeCall,
+    withNames: (given) => openDirect(shared, options, policies, given),
   }
 }
+
+/** Replaces the names of the two meta-tools in the facts of every sentence. No tool of a source has these wire names. */
+function renameInPrompts(prompts: Prompts, loader: string, names: DirectNames): Prompts {
+  const renamed = new Map<unknown, string>([
+    [loader, names.loader],
+    [BRIDGE_NAME, names.bridge],
+  ])
+  const rename = (facts: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+    Object.fromEntries(
+      Object.entries(facts).map(([key, value]) => {
+        if (key === 'load' && isRecord(value)) return [key, rename(value)]
+        return [key, NAME_FACTS.has(key) ? (renamed.get(value) ?? value) : value]
+      }),
+    )
+  const sentences = Object.entries(prompts).map(([key, sentence]) => {
+    if (typeof sentence !== 'function') return [key, sentence]
+    const write = sentence as (facts?: object) => string
+    return [key, (facts?: Readonly<Record<string, unknown>>) => write(facts && rename(facts))]
+  })
+  return {
+    ...(Object.fromEntries(sentences) as Prompts),
+    // The name comes quoted, as the model wrote it.
+    badArguments: ({ name, problem }) =>
+      prompts.badArguments({
+        name: name === quote(BRIDGE_NAME) ? names.bridge : (renamed.get(name) ?? name),
+        problem,
+      }),
+  }
+}
+
+/** Facts of a sentence that may be a meta-tool's name. */
+const NAME_FACTS: ReadonlySet<string> = new Set(['loader', 'bridge', 'name'])

@@ -6,7 +6,8 @@ import { google } from '@toolwell/core/google'
 import { openaiChat } from '@toolwell/core/openai-chat'
 import { openaiResponses } from '@toolwell/core/openai-responses'
 import { describe, expect, it } from 'vitest'
-import { type CacheRule, computeBreakEven, getCacheRule } from '../src/costs/costs.js'
+import type { CacheRule } from '../src/base/wires.js'
+import { computeBreakEven, getCacheRule } from '../src/costs/costs.js'
 import { server } from './support/tools.js'
 
 /** Tools of a server, about 250 tokens each. */
@@ -188,7 +189,7 @@ describe('auto', () => {
     const well = createToolwell({ tools: many(20) })
     const wire = openaiChat(await well.open({ id: 'a' }))
     await wire.begin(user)
-    well.catalogue.setSource('late', { tools: many(300) })
+    well.catalogue.setSource('late', { tools: many(100) })
     const next = [...user, { role: 'assistant', content: 'Hi' }, { role: 'user', content: 'Go on' }]
     expect((await wire.begin(next)).view.mode).toBe('off')
   })

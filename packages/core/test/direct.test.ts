@@ -41,7 +41,8 @@ async function fresh(well: Toolwell, name: string, input: unknown, principal = '
       return 'ran'
     },
   })
-  return run ?? { kind: answer?.outcome.kind, text: answer?.text }
+  // Only a conversation reads the first line of a search answer again.
+  return run ?? { kind: answer?.outcome.kind, text: answer?.text.replace(/^toolwell\/1 .*\n/, '') }
 }
 
 async function judgeDirectly(well: Toolwell, name: string, input: unknown, principal = '') {

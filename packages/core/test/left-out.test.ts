@@ -172,6 +172,7 @@ describe('a field that nobody reads', () => {
     ['alwaysload', 'alwaysLoad'],
     ['defer_loading', 'defer'],
     ['searchHints', 'searchHint'],
+    ['run', 'execute'],
   ])('%s is an event that names %s', (key, meant) => {
     const { well, findings } = set({ ...tool('read'), [key]: true })
     expect(findings).toMatchObject([

@@ -135,45 +135,52 @@ describe.each([
   { delivery: 'native', toolChanges: true },
   { delivery: 'bridge', toolChanges: false },
   { delivery: 'append', toolChanges: false },
-] as const)('over $delivery, with tool changes: $toolChanges', ({ delivery, toolChanges }) => {
-  it('holds', async () => {
-    const property = fc.asyncProperty(
-      fc.array(fc.tuple(act, reply), { minLength: 2, maxLength: 12 }),
-      async (steps) => {
-        const policy: Policy = { denied: false }
-        const allowed = ({ id }: { readonly id: string }) => !policy.denied || id !== 'toolwell/tool_search'
-        let host = await startThinking(
-          { tools: mixed(), mode: 'on', delivery, policy: allowed },
-          (index) => steps[index]?.[1] ?? { text: 'Well.' },
-          { toolChanges },
-        )
-        host.say('Begin.')
-        for (const [index, [what]] of steps.entries()) {
-          host = await perform(what, host, policy, toolChanges)
-          const requestId = `request ${index}`
-          const answers = await host.step(requestId)
-          if (what === 'retry') {
-            const raw = host.requests.at(-1)?.raw
-            const again = await anthropic(host.conversation, { toolChanges }).begin(
-              host.messages.slice(0, -1 - (answers.length > 0 ? 1 : 0)),
-              { requestId, system: 'You are careful.' },
-            )
-            expect(raw).toContain(JSON.stringify(again.parts.messages))
+  { delivery: 'eager', toolChanges: false },
+  // The default for small catalogues.
+  { delivery: 'auto', mode: 'off', toolChanges: false },
+  { delivery: 'auto', mode: 'auto', toolChanges: false },
+] as const)(
+  'over $delivery, mode $mode, with tool changes: $toolChanges',
+  ({ delivery, toolChanges, ...given }) => {
+    it('holds', async () => {
+      const property = fc.asyncProperty(
+        fc.array(fc.tuple(act, reply), { minLength: 2, maxLength: 12 }),
+        async (steps) => {
+          const policy: Policy = { denied: false }
+          const allowed = ({ id }: { readonly id: string }) => !policy.denied || id !== 'toolwell/tool_search'
+          let host = await startThinking(
+            { tools: mixed(), mode: 'on', ...given, delivery, policy: allowed },
+            (index) => steps[index]?.[1] ?? { text: 'Well.' },
+            { toolChanges },
+          )
+          host.say('Begin.')
+          for (const [index, [what]] of steps.entries()) {
+            host = await perform(what, host, policy, toolChanges)
+            const requestId = `request ${index}`
+            const answers = await host.step(requestId)
+            if (what === 'retry') {
+              const raw = host.requests.at(-1)?.raw
+              const again = await anthropic(host.conversation, { toolChanges }).begin(
+                host.messages.slice(0, -1 - (answers.length > 0 ? 1 : 0)),
+                { requestId, system: 'You are careful.' },
+              )
+              expect(raw).toContain(JSON.stringify(again.parts.messages))
+            }
+            const last = host.messages.at(-1)
+            const isPaused = JSON.stringify(last).includes('Let me look.')
+            if (answers.length === 0 && !isPaused) host.say(`Go on, ${index}.`)
           }
-          const last = host.messages.at(-1)
-          const isPaused = JSON.stringify(last).includes('Let me look.')
-          if (answers.length === 0 && !isPaused) host.say(`Go on, ${index}.`)
-        }
-        expect(host.requests.every(({ violation }) => violation === undefined)).toBe(true)
-        expect(thoughtsKept(host)).toBe(true)
-      },
-    )
-    await fc.assert(property, {
-      numRuns: Number(process.env.RUNS ?? runs(60)),
-      seed: Number(process.env.SEED ?? 2026),
+          expect(host.requests.every(({ violation }) => violation === undefined)).toBe(true)
+          expect(thoughtsKept(host)).toBe(true)
+        },
+      )
+      await fc.assert(property, {
+        numRuns: Number(process.env.RUNS ?? runs(60)),
+        seed: Number(process.env.SEED ?? 2026),
+      })
     })
-  })
-})
+  },
+)
 
 /** The thinking before the last reply is in the last request, unless the ledger says that it is stripped. */
 function thoughtsKept(host: Host): boolean {

@@ -279,3 +279,48 @@ describe('on the way back from another provider', () => {
     expect(host.requests.at(-1)?.raw).toBe(raw)
   })
 })
+
+describe('while deferral is off', () => {
+  const late = server('late', ['send_mail'])
+  const off = { tools: mixed() } as const
+  const creates = { name: 'create_issue', arguments: { value: 'x' } }
+
+  it('a late source waits for the end of a tool loop in which something was thought', async () => {
+    const host = await startThinking(off, [calling(creates), said, said, said])
+    host.say('One.')
+    await host.step()
+    host.well.catalogue.setSource('late', { tools: late })
+    await host.step()
+    expect(host.toolsJson(1)).toBe(host.toolsJson(0))
+    expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(1)
+    await host.ask('Two.')
+    expect(host.toolNames(-1)).toContain('late__send_mail')
+    expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(0)
+    await host.ask('Three.')
+    expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(1)
+    expect(host.requests.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  })
+
+  it('a retry sends the array of its request, also after a source came', async () => {
+    const host = await startThinking(off, [said, said, said])
+    await host.ask('One.')
+    host.say('Two.')
+    const claude = anthropic(host.conversation)
+    const { parts } = await claude.begin(host.messages, { requestId: 'the one' })
+    host.well.catalogue.setSource('late', { tools: late })
+    const again = await claude.begin(host.messages, { requestId: 'the one' })
+    expect(JSON.stringify(again.parts)).toBe(JSON.stringify(parts))
+  })
+
+  it('a process that does not know the sent array leaves the thinking out', async () => {
+    const host = await startThinking(off, [calling(creates), said, said])
+    host.say('One.')
+    await host.step()
+    const other = await host.resume()
+    other.well.catalogue.setSource('late', { tools: late })
+    await other.step()
+    expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(0)
+    expect(host.toolNames(-1)).toContain('late__send_mail')
+    expect(host.requests.every(({ status }) => status === 200)).toBe(true)
+  })
+})

@@ -187,3 +187,32 @@ it('a list that grows by what is found stops at what the wire takes, and the sea
   expect(host.names()).toHaveLength(128)
   expect(lastResult(host)).toMatch(/docs__list_139\(.*\(no room: this request takes no more tools/)
 })
+
+it('turns deferral on when a late source would pass the limit, also with earlier calls in the history', async () => {
+  const of = (count: number, prefix: string) =>
+    Array.from({ length: count }, (_, index) => `${prefix}_${index}`)
+  const tools = [
+    ...of(40, 'own').map((name) => tool(name)),
+    ...server('docs', of(60, 'list'), { inputSchema: { type: 'object', properties: {} } }),
+  ]
+  const call = (name: string, input: object) => ({ calls: [{ name, arguments: input }] })
+  const host = await startHost(
+    { tools, costs: { threshold: 1e6 } },
+    [
+      call('list_7', {}),
+      { text: 'done' },
+      call('tool_search', { query: 'select:late__far_9' }),
+      call('tool_call', { name: 'late__far_9', arguments: {} }),
+      { text: 'found' },
+    ],
+    { endpoint: { maxTools: 128 } },
+  )
+  await host.ask('one')
+  expect(host.names(0)).toHaveLength(100)
+  host.well.catalogue.setSource('late', { tools: server('late', of(60, 'far')) })
+  expect(await host.ask('two')).toBe('found')
+  expect(host.names()).toEqual(expect.arrayContaining(['own_0', 'tool_search', 'tool_call']))
+  expect(host.names()).toHaveLength(42)
+  expect(host.requests.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+  expect(lastResult(host)).toBe('far_9 ran with {}')
+})

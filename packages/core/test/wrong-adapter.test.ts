@@ -270,6 +270,27 @@ it.each(names)('messages of an interface are sent to the SDK by %s', async (name
   expect(() => doors[name].read(conversation, history)).toThrow('convertToModelMessages')
 })
 
+describe('a misspelt role', () => {
+  it.each([
+    ['usr', 'user'],
+    ['Asistant', 'assistant'],
+    ['sytem', 'system'],
+  ])('%s is refused with the role that was meant', async (role, meant) => {
+    for (const name of names) {
+      const conversation = await open()
+      const wrong = name === 'google' ? { role, parts: [{ text: 'Go.' }] } : { role, content: 'Go.' }
+      expect(() => doors[name].read(conversation, [...doors[name].history, wrong])).toThrow(
+        `has the role ${JSON.stringify(role)}. Did you mean "${meant}"?`,
+      )
+    }
+  })
+
+  it('is not every unknown role: servers have their own', async () => {
+    const { parts } = await openaiChat(await open()).begin([{ role: 'ipython', content: 'Go.' }])
+    expect(JSON.stringify(parts)).toContain('"role":"user","content":"Go."')
+  })
+})
+
 describe('in place of a reply', () => {
   it.each([
     ['a promise', Promise.resolve({}), 'Await it, then pass the reply to run'],

@@ -33,7 +33,7 @@ it('gives a model no command that approves', async () => {
   await first.list()
   put(`Reads. ${poison}`)
   // The start shows the change, between the check of the name and the call.
-  const racing = await first.text('tool_call', { name: 'changed__read', arguments: {} })
+  const racing = await first.text('run_tool', { name: 'changed__read', arguments: {} })
   expect(racing).toContain('quarantined')
   const state = (server: string) =>
     started.of('server').some(({ event }) => event.kind === 'server-state' && event.server === server)
@@ -50,14 +50,14 @@ it('gives a model no command that approves', async () => {
         answers.push(JSON.stringify(await client.call(name, {}).catch((error: Error) => error.message)))
         continue
       }
-      for (const tool of ['tool_call', 'tool_read'])
+      for (const tool of ['run_tool', 'run_read_only_tool'])
         answers.push(JSON.stringify(await client.call(tool, { name, arguments: {} })))
-      answers.push(JSON.stringify(await client.call('tool_search', { query: `select:${name}` })))
+      answers.push(JSON.stringify(await client.call('find_tools', { query: `select:${name}` })))
     }
     if (path === '/mcp')
       for (const query of ['', 'reads a file', 'helper', 'secret echo', ...Object.keys(servers)])
         for (const words of [query, `server:${query} anything`])
-          answers.push(JSON.stringify(await client.call('tool_search', { query: words })))
+          answers.push(JSON.stringify(await client.call('find_tools', { query: words })))
   }
   expect(answers.filter((answer) => answer.includes('quarantined')).length).toBeGreaterThan(5)
   expect(answers.filter((answer) => APPROVING.test(answer))).toEqual([])

@@ -57,7 +57,7 @@ const list = { jsonrpc: '2.0', id: 2, method: 'tools/list', params: { _meta: MOD
 /** Ends every test: the gateway works as before. */
 async function stillServes(started: Started): Promise<void> {
   const client = await openClient('v2 modern', `${started.url}/mcp`)
-  expect(await client.text('tool_call', { name: 'odd__echo', arguments: {} })).toBe('{}')
+  expect(await client.text('run_tool', { name: 'odd__echo', arguments: {} })).toBe('{}')
 }
 
 it('a call whose arguments are not those in its headers is refused, where the tool wants them there', async () => {
@@ -148,8 +148,8 @@ describe('messages', () => {
     for (const params of [
       { _meta: MODERN },
       { _meta: MODERN, name: 7 },
-      { _meta: MODERN, name: 'tool_call', arguments: 'text' },
-      { _meta: MODERN, name: 'tool_call', arguments: [] },
+      { _meta: MODERN, name: 'run_tool', arguments: 'text' },
+      { _meta: MODERN, name: 'run_tool', arguments: [] },
     ]) {
       const response = await post(started, { jsonrpc: '2.0', id: 1, method: 'tools/call', params })
       const error = await errorOf(response)
@@ -357,7 +357,7 @@ describe('sessions', () => {
       post(started, messages.length === 1 ? messages[0] : messages, { 'Mcp-Session-Id': session })
     const call = (id: number | string, name: string, input = {}) => ({
       ...{ jsonrpc: '2.0', id, method: 'tools/call' },
-      params: { name: 'tool_call', arguments: { name, arguments: input } },
+      params: { name: 'run_tool', arguments: { name, arguments: input } },
     })
     const refused = async (answer: Promise<Response>) => {
       const response = await answer
@@ -396,7 +396,7 @@ describe('sessions', () => {
     const ask = (message: object) => post(started, message, { 'Mcp-Session-Id': session })
     const call = (id: number, name: string) => ({
       ...{ jsonrpc: '2.0', id, method: 'tools/call' },
-      params: { name: 'tool_call', arguments: { name, arguments: {} } },
+      params: { name: 'run_tool', arguments: { name, arguments: {} } },
     })
     const cancel = (requestId: number) => ({
       ...{ jsonrpc: '2.0', method: 'notifications/cancelled' },
@@ -506,7 +506,7 @@ describe('who may come in', () => {
     })
     const started = await startGateway({ mcpServers: { remote: { url: behind.url } } })
     const client = await openClient('v2 modern', `${started.url}/mcp`)
-    expect(await client.text('tool_call', { name: 'remote__echo', arguments: { question: 'x' } })).toContain(
+    expect(await client.text('run_tool', { name: 'remote__echo', arguments: { question: 'x' } })).toContain(
       'x',
     )
     expect(seen.length).toBeGreaterThan(0)
@@ -573,11 +573,11 @@ describe('hostile servers', () => {
     for (const kind of ['v1', 'v2 modern'] as const) {
       const client = await openClient(kind, `${started.url}/mcp`)
       const names = (await client.list()).map(({ name }) => name)
-      expect(names).toEqual(['tool_search', 'tool_read', 'tool_call'])
-      expect(await client.text('tool_call', { name: 'good__echo', arguments: {} })).toBe('{}')
-      const died = await client.call('tool_call', { name: 'good__die', arguments: {} })
+      expect(names).toEqual(['find_tools', 'run_read_only_tool', 'run_tool'])
+      expect(await client.text('run_tool', { name: 'good__echo', arguments: {} })).toBe('{}')
+      const died = await client.call('run_tool', { name: 'good__die', arguments: {} })
       expect(died.isError).toBe(true)
-      expect(await client.text('tool_call', { name: 'good__echo', arguments: {} })).toBe('{}')
+      expect(await client.text('run_tool', { name: 'good__echo', arguments: {} })).toBe('{}')
     }
   })
 
@@ -600,8 +600,8 @@ describe('hostile servers', () => {
           ({ event }) => event.kind === 'server-state' && event.server === server && event.state === 'failed',
         )
     await eventually(() => isFailed('gone') && isFailed('dies'), 'both have failed')
-    const call = (name: string) => client.text('tool_call', { name, arguments: {} })
-    const search = (query: string) => client.text('tool_search', { query })
+    const call = (name: string) => client.text('run_tool', { name, arguments: {} })
+    const search = (query: string) => client.text('find_tools', { query })
     for (const answer of [await call('gone__x'), await search('server:gone anything')])
       expect(answer).toMatch(/"gone" cannot be used now: failed \("gone cannot be used: there is no program /)
     for (const answer of [await call('dies__x'), await search('select:dies__x dies')]) {
@@ -622,14 +622,14 @@ describe('hostile servers', () => {
     const client = await openClient('v2 modern', `${started.url}/mcp/all`)
     expect((await client.list()).map(({ name }) => name)).toEqual(['bad__fine'])
     const three = await openClient('v2 modern', `${started.url}/mcp`)
-    const refused = await three.text('tool_call', { name: 'bad__helper', arguments: {} })
+    const refused = await three.text('run_tool', { name: 'bad__helper', arguments: {} })
     const decides = 'quarantined (its definition is new, has changed or looks harmful; only the user decides'
     expect(refused).toContain(decides)
     expect(refused).not.toContain('id_rsa')
-    const found = await three.text('tool_search', { query: 'select:bad__helper' })
+    const found = await three.text('find_tools', { query: 'select:bad__helper' })
     expect(found).toContain(decides)
     expect(found).not.toContain('id_rsa')
-    const inWords = await three.text('tool_search', { query: 'helper that adds numbers' })
+    const inWords = await three.text('find_tools', { query: 'helper that adds numbers' })
     expect(inWords).toContain('A tool of "bad" that may fit is quarantined')
     expect(inWords).toContain('Only the user decides')
     expect(inWords).not.toMatch(/id_rsa|does not exist/)

@@ -17,7 +17,7 @@ const BROKEN = {
 
 const problemsIn = async ({ gateway }: Started) => (await gateway.inspect()).serverSets[0]?.problems ?? []
 const search = async ({ url }: Started, query: string, path = '/mcp') =>
-  (await openClient('v2 modern', `${url}${path}`, authorized)).text('tool_search', { query })
+  (await openClient('v2 modern', `${url}${path}`, authorized)).text('find_tools', { query })
 
 describe('an entry that cannot be used', () => {
   it('is named with its place and its fix, in the report and once among the events', async () => {
@@ -47,7 +47,7 @@ describe('an entry that cannot be used', () => {
       }
     expect(await search(started, 'server:github issues', '/mcp/odds')).not.toContain('NOT_SET')
     const client = await openClient('v2 modern', `${started.url}/mcp`)
-    expect(await client.text('tool_call', { name: 'github__issues', arguments: {} })).toMatch(
+    expect(await client.text('run_tool', { name: 'github__issues', arguments: {} })).toMatch(
       /"github" cannot be used now: .*NOT_SET_ANYWHERE/,
     )
   })
@@ -65,7 +65,7 @@ describe('an entry that cannot be used', () => {
   it('goes on as it was where it worked before, and is told of; mended, it is nobody’s word any more', async () => {
     const started = await startGateway({ mcpServers: odd() })
     const client = await openClient('v2 modern', `${started.url}/mcp`)
-    const echo = () => client.text('tool_call', { name: 'odd__echo', arguments: {} })
+    const echo = () => client.text('run_tool', { name: 'odd__echo', arguments: {} })
     expect(await echo()).toBe('{}')
     started.write({ mcpServers: { odd: 5, typo: BROKEN.typo } })
     await eventually(() => started.of('config-problem').length > 1, 'it is told of')
@@ -79,7 +79,7 @@ describe('an entry that cannot be used', () => {
     started.write({ mcpServers: { ...odd(), typo: entry(oddServer('typo')) } })
     await eventually(() => started.of('config-read').some(({ servers }) => servers === 2), 'it is read')
     expect(await problemsIn(started)).toEqual([])
-    expect(await client.text('tool_call', { name: 'typo__echo', arguments: {} })).toBe('{}')
+    expect(await client.text('run_tool', { name: 'typo__echo', arguments: {} })).toBe('{}')
     started.write({ mcpServers: { ...odd(), gone: 5 } })
     await eventually(() => started.of('config-problem').some(({ server }) => server === 'gone'), 'it is told')
     started.write({ mcpServers: odd() })

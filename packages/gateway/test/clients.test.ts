@@ -41,12 +41,12 @@ describe('a client over HTTP', () => {
     const { url, files, gateway } = await start()
     const client = await openClient(kind, `${url}/mcp`)
     expect(client.version).toBe(kind === 'v2 modern' ? '2026-07-28' : '2025-11-25')
-    expect(client.instructions).toContain('tool_search')
+    expect(client.instructions).toContain('find_tools')
     const tools = await client.list()
     expect(tools.map(({ name }) => name)).toEqual([
-      'tool_search',
-      'tool_read',
-      'tool_call',
+      'find_tools',
+      'run_read_only_tool',
+      'run_tool',
       'files__read_text_file',
     ])
     for (const { _meta: meta } of tools) expect(meta).toMatchObject({ 'anthropic/alwaysLoad': true })
@@ -54,22 +54,24 @@ describe('a client over HTTP', () => {
       [true, true, false, true],
     )
 
-    const found = await client.text('tool_search', { query: 'add two numbers' })
+    const found = await client.text('find_tools', { query: 'add two numbers' })
     expect(found).toContain('everything__get-sum')
     expect(found).toContain('"inputSchema"')
     const load = /"name":"everything__get-sum".*?"load":"(\w+)"/.exec(found)?.[1]
     const sum = { name: 'Get_Sum', arguments: { a: 2, b: 3 }, load }
-    expect(await client.text('tool_call', sum)).toBe('The sum of 2 and 3 is 5.')
+    expect(await client.text('run_tool', sum)).toBe('The sum of 2 and 3 is 5.')
     expect(await client.text('files__read_text_file', { path: join(files, 'hello.txt') })).toBe(
       'Hello from a file.',
     )
 
-    expect(await client.text('tool_search', { query: 'select:echo' })).toContain(
-      'Approved as read-only, so tool_read may call it: everything__echo.',
+    expect(await client.text('find_tools', { query: 'select:echo' })).toContain(
+      'Approved as read-only, so run_read_only_tool may call it: everything__echo.',
     )
-    expect(await client.text('tool_read', { name: 'echo', arguments: { message: 'hi' } })).toBe('Echo: hi')
+    expect(await client.text('run_read_only_tool', { name: 'echo', arguments: { message: 'hi' } })).toBe(
+      'Echo: hi',
+    )
     // Only the server itself declares the tool read-only.
-    const refused = await client.call('tool_read', {
+    const refused = await client.call('run_read_only_tool', {
       name: 'files__read_text_file',
       arguments: { path: 'hello.txt' },
     })
@@ -85,6 +87,10 @@ describe('a client over HTTP', () => {
     const tools = await client.list()
     expect(tools.length).toBeGreaterThan(20)
     expect(tools.map(({ name }) => name)).toEqual(tools.map(({ name }) => name).sort())
+    // Clients that defer tools search names and descriptions.
+    expect(tools.find(({ name }) => name === 'everything__echo')?.description).toMatch(
+      /\n\nServer: everything, "[^"]+"$/,
+    )
     expect(
       tools.find(({ name }) => name === 'everything__get-structured-content')?.outputSchema,
     ).toBeDefined()
@@ -98,9 +104,9 @@ describe('a client over HTTP', () => {
   it.each(someOf(CLIENT_KINDS, 2))('of %s gets results as the server gave them', async (kind) => {
     const { url } = await start()
     const client = await openClient(kind, `${url}/mcp`)
-    const image = await client.call('tool_read', { name: 'get-tiny-image', arguments: {} })
+    const image = await client.call('run_read_only_tool', { name: 'get-tiny-image', arguments: {} })
     expect(image.content.map(({ type }) => type)).toEqual(['text', 'image', 'text'])
-    const annotated = await client.call('tool_call', {
+    const annotated = await client.call('run_tool', {
       name: 'get-annotated-message',
       arguments: { messageType: 'error' },
     })
@@ -118,14 +124,14 @@ describe('a client over HTTP', () => {
       expect(names).toContain('files__read_text_file')
       expect(names.filter((name) => !name.startsWith('files__read_'))).toEqual([])
       const three = await openClient(kind, `${url}/mcp/reading`)
-      expect(await three.text('tool_search', { query: 'select:echo,files__write_file' })).not.toContain(
+      expect(await three.text('find_tools', { query: 'select:echo,files__write_file' })).not.toContain(
         'inputSchema',
       )
-      const denied = await three.text('tool_call', { name: 'files__write_file', arguments: {} })
+      const denied = await three.text('run_tool', { name: 'files__write_file', arguments: {} })
       expect(denied).toContain('There is no tool named')
       const all = await openClient(kind, `${url}/mcp`)
-      await all.text('tool_call', { name: 'files__list_allowed_directories', arguments: {} })
-      await three.text('tool_call', { name: 'files__read_text_file', arguments: { path: 'none' } })
+      await all.text('run_tool', { name: 'files__list_allowed_directories', arguments: {} })
+      await three.text('run_tool', { name: 'files__read_text_file', arguments: { path: 'none' } })
       // Profiles share processes.
       const { serverSets } = await gateway.inspect()
       expect(serverSets).toHaveLength(1)
@@ -140,7 +146,7 @@ describe('a client over HTTP', () => {
     const seen: number[] = []
     const stop = new AbortController()
     const call = client.call(
-      'tool_call',
+      'run_tool',
       { name: 'trigger-long-running-operation', arguments: { duration: 60, steps: 600 } },
       {
         signal: stop.signal,
@@ -152,7 +158,7 @@ describe('a client over HTTP', () => {
     )
     await expect(call).rejects.toThrow()
     expect(seen.length).toBeGreaterThanOrEqual(3)
-    expect(await client.text('tool_call', { name: 'echo', arguments: { message: 'still here' } })).toBe(
+    expect(await client.text('run_tool', { name: 'echo', arguments: { message: 'still here' } })).toBe(
       'Echo: still here',
     )
     expect(of('call').at(-1)).toMatchObject({ tool: 'everything__echo', what: 'run', isError: false })
@@ -162,15 +168,15 @@ describe('a client over HTTP', () => {
     const { url } = await start()
     const client = await openClient(kind, `${url}/mcp`)
     await client.list()
-    const wrong = await client.call('tool_call', { name: 'get-sum', arguments: { a: 'one' } })
+    const wrong = await client.call('run_tool', { name: 'get-sum', arguments: { a: 'one' } })
     expect(wrong.isError).toBe(true)
     expect(wrong.content[0]?.text).toMatch(/"a": "Must be number, not string\."[\s\S]*"inputSchema"/)
-    expect(await client.text('tool_call', { name: 'get_summ', arguments: {} })).toContain(
+    expect(await client.text('run_tool', { name: 'get_summ', arguments: {} })).toContain(
       'everything__get-sum',
     )
-    expect(await client.text('tool_call', { nonsense: 1 })).toContain('"name": "Is missing')
+    expect(await client.text('run_tool', { nonsense: 1 })).toContain('"name": "Is missing')
     expect(
-      await client.text('tool_call', { name: 'echo', arguments: { message: 'x' }, load: 'old' }),
+      await client.text('run_tool', { name: 'echo', arguments: { message: 'x' }, load: 'old' }),
     ).toContain('inputSchema')
     await expect(client.call('no_such_tool')).rejects.toThrow(/no_such_tool/)
   })

@@ -68,7 +68,7 @@ describe('a daemon', () => {
     const client = await openClient('v2 modern', `${daemon.url}/mcp`, {
       Authorization: `Bearer ${daemon.token}`,
     })
-    expect((await client.list()).map(({ name }) => name)).toContain('tool_search')
+    expect((await client.list()).map(({ name }) => name)).toContain('find_tools')
     await daemon.close()
     expect(existsSync(join(given.folder, 'daemon.json'))).toBe(false)
     expect(readToken(given.folder)).toBe(daemon.token)
@@ -304,7 +304,7 @@ describe('a daemon', () => {
       Authorization: `Bearer ${daemon.token}`,
     })
     await client.list()
-    const pid = Number(await client.text('tool_call', { name: 'odd__pid', arguments: {} }))
+    const pid = Number(await client.text('run_tool', { name: 'odd__pid', arguments: {} }))
     expect(pid).toBeGreaterThan(0)
     const found = await findDaemon(given.folder)
     if (found.kind !== 'running') throw new Error('it is not running')

@@ -35,7 +35,7 @@ async function begin() {
   const modern = {
     'MCP-Protocol-Version': '2026-07-28',
     'Mcp-Method': 'tools/call',
-    'Mcp-Name': 'tool_call',
+    'Mcp-Name': 'run_tool',
   }
   return { started, post, eras: { legacy, modern } }
 }
@@ -48,7 +48,7 @@ const call = (input: unknown, name = 'odd__echo') => ({
   jsonrpc: '2.0',
   id: 7,
   method: 'tools/call',
-  params: { name: 'tool_call', arguments: { name, arguments: input }, _meta: MODERN },
+  params: { name: 'run_tool', arguments: { name, arguments: input }, _meta: MODERN },
 })
 const DEEP = `${'['.repeat(4_000_000)}${']'.repeat(4_000_000)}`
 
@@ -71,7 +71,7 @@ describe.each(['legacy', 'modern'] as const)('%s', (era) => {
     expect([response.status, error.code]).toEqual([400, -32600])
     expect(error.message).toMatch(/at most 100 messages|more than 100000 keys|deeper than 1100 levels/)
     const client = await openClient('v2 modern', `${started.url}/mcp`)
-    expect(await client.text('tool_call', { name: 'odd__echo', arguments: {} })).toBe('{}')
+    expect(await client.text('run_tool', { name: 'odd__echo', arguments: {} })).toBe('{}')
   })
 })
 

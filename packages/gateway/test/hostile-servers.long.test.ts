@@ -51,9 +51,9 @@ describe.each(CLIENT_KINDS)('a client of %s', (kind) => {
     async ({ way, isAll }) => {
       const client = (await WAYS[way]?.(kind, isAll)) as TestClient
       const names = (await client.list()).map(({ name }) => name)
-      expect(names).toContain(isAll ? 'bad__crash' : 'tool_call')
+      expect(names).toContain(isAll ? 'bad__crash' : 'run_tool')
       const call = (name: string, input: object = {}): Promise<Answer> =>
-        isAll ? client.call(name, input) : client.call('tool_call', { name, arguments: input })
+        isAll ? client.call(name, input) : client.call('run_tool', { name, arguments: input })
       for (const [name, { says, isFine = false }] of Object.entries(ANSWERS)) {
         // Clients of another server do not wait.
         const [answer, other] = await Promise.all([

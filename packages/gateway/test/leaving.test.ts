@@ -8,7 +8,7 @@ import { eventually } from '../../mcp/test/support/processes.js'
 import { openClient } from './support/clients.js'
 import { authorized, entry, type Started, startGateway, temporary } from './support/gateway.js'
 
-const WAIT = { name: 'tool_call', arguments: { name: 'odd__wait', arguments: { leaver: 1 } } }
+const WAIT = { name: 'run_tool', arguments: { name: 'odd__wait', arguments: { leaver: 1 } } }
 const call = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: WAIT }
 const initialize = {
   jsonrpc: '2.0',
@@ -39,7 +39,7 @@ const ways: Record<string, (started: Started) => Promise<() => unknown>> = {
     const headers = {
       'MCP-Protocol-Version': '2026-07-28',
       'Mcp-Method': 'tools/call',
-      'Mcp-Name': 'tool_call',
+      'Mcp-Name': 'run_tool',
     }
     const body = { ...call, params: { ...WAIT, _meta } }
     post(started, body, { headers, signal: leaving.signal }).catch(() => undefined)
@@ -70,11 +70,11 @@ it.each(Object.keys(ways))('a client that %s during a call harms nobody', async 
   const lines = (words: string) => readFileSync(log, 'utf8').split(words).length - 1
   const started = await startGateway({ mcpServers: { odd: entry(oddServer('odd', { log })) } })
   const neighbour = await openClient('v2 legacy', `${started.url}/mcp`)
-  const pid = await neighbour.text('tool_call', { name: 'odd__pid', arguments: {} })
+  const pid = await neighbour.text('run_tool', { name: 'odd__pid', arguments: {} })
   const starts = lines('start')
   for (let round = 1; round <= 2; round++) {
     // Answered when the server receives a cancellation.
-    const waiting = neighbour.text('tool_call', {
+    const waiting = neighbour.text('run_tool', {
       name: 'odd__wait',
       arguments: { ignoresCancellation: true },
     })
@@ -84,6 +84,6 @@ it.each(Object.keys(ways))('a client that %s during a call harms nobody', async 
     expect(await waiting).toBe('too late')
     expect(lines('cancelled')).toBe(round)
   }
-  expect(await neighbour.text('tool_call', { name: 'odd__pid', arguments: {} })).toBe(pid)
+  expect(await neighbour.text('run_tool', { name: 'odd__pid', arguments: {} })).toBe(pid)
   expect(lines('start')).toBe(starts)
 })

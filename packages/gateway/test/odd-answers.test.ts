@@ -13,7 +13,7 @@ type Ask = (tool: string, input: object) => Promise<string>
 async function overHttp(kind: 'v1' | 'v2 modern', { url }: Started): Promise<Ask> {
   const client = await openClient(kind, `${url}/mcp`)
   return async (tool, input) => {
-    const { content, isError } = await client.call('tool_call', {
+    const { content, isError } = await client.call('run_tool', {
       name: `hostile__${tool}`,
       arguments: input,
     })
@@ -45,7 +45,7 @@ function overStdio({ port }: Started): Promise<Ask> {
       const greeting = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }
       void ask({ method: 'initialize', params: greeting }).then(() =>
         resolve(async (tool, input) => {
-          const params = { name: 'tool_call', arguments: { name: `hostile__${tool}`, arguments: input } }
+          const params = { name: 'run_tool', arguments: { name: `hostile__${tool}`, arguments: input } }
           const { content, isError } = await ask({ method: 'tools/call', params })
           return `${isError ? 'error: ' : ''}${content[0]?.text}`
         }),

@@ -20,7 +20,7 @@ describe.each(NAMES)('%s', (pattern) => {
     const profile = await startGateway({ mcpServers: { s: server() }, profiles: { p: { deny: [pattern] } } })
     expect(await listed(profile, '/mcp/p/all')).toEqual(['s__fine'])
     const client = await openClient('v2 modern', `${profile.url}/mcp/p`)
-    expect((await client.call('tool_call', { name: 's__danger', arguments: {} })).isError).toBe(true)
+    expect((await client.call('run_tool', { name: 's__danger', arguments: {} })).isError).toBe(true)
   })
 
   it('allows on the server and on a profile', async () => {

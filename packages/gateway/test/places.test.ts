@@ -9,7 +9,7 @@ import { authorized, entry, startGateway, temporary } from './support/gateway.js
 import { home } from './support/home.js'
 
 const inFolder = (folder: string) => ({ ...authorized, 'X-Toolwell-Workspace': encodeURI(folder) })
-const pid = ['tool_call', { name: 'odd__pid', arguments: {} }] as const
+const pid = ['run_tool', { name: 'odd__pid', arguments: {} }] as const
 
 describe('folders', () => {
   it('that nobody works in any more are let go of, and come back when somebody does', async () => {

@@ -58,17 +58,17 @@ describe('the list of tools', () => {
     const client = await openClient('v2 modern', `${url}/mcp`)
     await listSettled(client)
     const [three, all] = [await listBytes(`${url}/mcp`), await listBytes(`${url}/mcp/all`)]
-    expect(three).toContain('tool_search')
+    expect(three).toContain('find_tools')
     for (let round = 0; round < 20; round++) {
       if (round % 4 === 1) writeFileSync(dead, '')
       if (round % 4 === 3) rmSync(dead, { force: true })
       await Promise.all(
         Array.from({ length: 50 }, (_, index) =>
           index % 3 === 0
-            ? client.call('tool_search', { query: `thing ${index}` })
+            ? client.call('find_tools', { query: `thing ${index}` })
             : index % 3 === 1
-              ? client.call('tool_call', { name: 'flapping__echo', arguments: {} })
-              : client.call('tool_call', { name: 'steady__echo', arguments: { message: 'x' } }),
+              ? client.call('run_tool', { name: 'flapping__echo', arguments: {} })
+              : client.call('run_tool', { name: 'steady__echo', arguments: { message: 'x' } }),
         ),
       )
       expect(await listBytes(`${url}/mcp`)).toBe(three)
@@ -99,7 +99,7 @@ describe('the list of tools', () => {
     const second = await startGateway({ mcpServers: { noted: entry(server) } }, { connect: known })
     const client = await openClient('v2 modern', `${second.url}/mcp/all`)
     expect(await client.list()).toEqual(before)
-    await (await openClient('v1', `${second.url}/mcp`)).text('tool_search', { query: 'echo' })
+    await (await openClient('v1', `${second.url}/mcp`)).text('find_tools', { query: 'echo' })
     const { serverSets } = await second.gateway.inspect()
     expect(serverSets[0]?.servers[0]).toMatchObject({ starts: 0, pids: [], state: 'cached' })
   })

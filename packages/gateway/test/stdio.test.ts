@@ -14,7 +14,7 @@ import { CLIENT_KINDS, openClient, SCRIPT, type StdioWay } from './support/clien
 import { entry, temporary } from './support/gateway.js'
 import { home } from './support/home.js'
 
-const call = (name: string, input: object = {}) => ['tool_call', { name, arguments: input }] as const
+const call = (name: string, input: object = {}) => ['run_tool', { name, arguments: input }] as const
 
 describe.each(CLIENT_KINDS)('a client of %s over stdio', (kind) => {
   it('has three tools, or all, or those of a profile, of one gateway', async () => {
@@ -25,7 +25,11 @@ describe.each(CLIENT_KINDS)('a client of %s over stdio', (kind) => {
     const three = await openClient(kind, way())
     const all = await openClient(kind, way('--all'))
     const odds = await openClient(kind, way('--profile', 'odds', '--all'))
-    expect((await three.list()).map(({ name }) => name)).toEqual(['tool_search', 'tool_read', 'tool_call'])
+    expect((await three.list()).map(({ name }) => name)).toEqual([
+      'find_tools',
+      'run_read_only_tool',
+      'run_tool',
+    ])
     // The older SDK reports it only over HTTP.
     if (kind !== 'v1') expect(three.version).toBe(kind === 'v2 modern' ? '2026-07-28' : '2025-11-25')
     expect(await three.text(...call('get-sum', { a: 1, b: 2 }))).toBe('The sum of 1 and 2 is 3.')
@@ -94,7 +98,11 @@ describe('bridges', () => {
       expect(interrupted.isError).toBe(true)
       expect(interrupted.content[0]?.text).toContain('Nobody knows whether the tool did its work')
       expect(await client.text(...call('odd__echo', { next: 2 }))).toBe('{"next":2}')
-      expect((await client.list()).map(({ name }) => name)).toEqual(['tool_search', 'tool_read', 'tool_call'])
+      expect((await client.list()).map(({ name }) => name)).toEqual([
+        'find_tools',
+        'run_read_only_tool',
+        'run_tool',
+      ])
       expect((await daemon()).file.pid).not.toBe(file.pid)
       expect(calls()).toHaveLength(1)
     },
@@ -225,7 +233,7 @@ describe('bridges', () => {
     const byId = Object.fromEntries(lines.map((line) => [JSON.parse(line).id, line]))
     expect(byId.a).toContain('"protocolVersion":"2025-06-18"')
     expect(byId.b).toContain('-32601')
-    expect(byId.c).toContain('tool_search')
+    expect(byId.c).toContain('find_tools')
   })
 
   it('keep the token out of configs: it is in a file for the user alone', async () => {

@@ -29,7 +29,7 @@ it('a server that marks and describes everything at length takes what it may, an
   const tokens = (members: readonly unknown[]) =>
     members.reduce<number>((sum, each) => sum + estimate.count(JSON.stringify(each)), 0)
   const [own, pins] = [listed.slice(0, 3), listed.slice(3)]
-  expect(own.map(({ name }) => name)).toEqual(['tool_search', 'tool_read', 'tool_call'])
+  expect(own.map(({ name }) => name)).toEqual(['find_tools', 'run_read_only_tool', 'run_tool'])
   expect(pins.length).toBeGreaterThan(5)
   expect(tokens(pins)).toBeLessThanOrEqual(MOST)
   const { url: bare } = await startGateway({ mcpServers: {} })

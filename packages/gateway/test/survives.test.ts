@@ -16,7 +16,7 @@ const inFolder = (folder: string) => ({ ...authorized, 'X-Toolwell-Workspace': e
 
 async function stillServes({ url }: Started): Promise<void> {
   const client = await openClient('v2 modern', `${url}/mcp`)
-  expect(await client.text('tool_call', { name: 'odd__echo', arguments: {} })).toBe('{}')
+  expect(await client.text('run_tool', { name: 'odd__echo', arguments: {} })).toBe('{}')
 }
 
 /** Sends a raw request and returns everything until the connection ends. Keeps its own side open. */
@@ -110,7 +110,7 @@ describe('requests in an unusual form', () => {
           'Accept: application/json, text/event-stream',
           'MCP-Protocol-Version: 2026-07-28',
           'Mcp-Method: tools/call',
-          'Mcp-Name: tool_call',
+          'Mcp-Name: run_tool',
           ...upgrade,
           ...more,
         ].join('\r\n')}\r\n\r\n`
@@ -119,7 +119,7 @@ describe('requests in an unusual form', () => {
         JSON.stringify({
           ...{ jsonrpc: '2.0', id: 'a', method: 'tools/call' },
           params: {
-            ...{ name: 'tool_call', arguments: { name: 'odd__echo', arguments: { text } } },
+            ...{ name: 'run_tool', arguments: { name: 'odd__echo', arguments: { text } } },
             _meta: {
               'io.modelcontextprotocol/protocolVersion': '2026-07-28',
               'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
@@ -197,7 +197,7 @@ it('a profile that is gone is as unknown as one that was never there, until it i
   started.write({ mcpServers: odd() })
   await eventually(() => started.of('config-read').length > 0, 'the config is read')
   // The client may still use its cached list.
-  await expect(client.text('tool_search', { query: 'echo' })).rejects.toThrow(/Unknown profile \\"few\\"/)
+  await expect(client.text('find_tools', { query: 'echo' })).rejects.toThrow(/Unknown profile \\"few\\"/)
   for (const kind of ['v1', 'v2 modern'] as const)
     await expect(openClient(kind, way)).rejects.toThrow(/Unknown profile \\"few\\"/)
   const upgrade = [
@@ -297,11 +297,11 @@ it('starts nothing of a trusted project’s file that has changed since', async 
     },
   )
   const client = await openClient('v2 modern', `${started.url}/mcp`, inFolder(project))
-  expect(await client.text('tool_call', { name: 'mine__echo', arguments: {} })).toBe('{}')
+  expect(await client.text('run_tool', { name: 'mine__echo', arguments: {} })).toBe('{}')
   const program = `require('fs').writeFileSync(${JSON.stringify(ran)}, '')`
   const evil = { command: process.execPath, args: ['-e', program] }
   writeFileSync(path, JSON.stringify({ mcpServers: { mine: entry(oddServer('mine')), evil } }))
-  const call = () => client.text('tool_call', { name: 'mine__echo', arguments: {} })
+  const call = () => client.text('run_tool', { name: 'mine__echo', arguments: {} })
   await expect.poll(call, { timeout: 200_000 }).toMatch(/no tool/)
   await stillServes(started)
   expect(existsSync(ran)).toBe(false)

@@ -42,10 +42,10 @@ describe('two projects', () => {
     const second = await openClient(kind, `${url}/mcp`, inFolder(two))
     const read = (path: string) => ({ name: 'read_text_file', arguments: { path: join(path, 'who.txt') } })
     await first.list()
-    expect(await first.text('tool_call', read(one))).toBe('I am one.')
-    expect(await second.text('tool_call', read(two))).toBe('I am two.')
-    expect(await first.text('tool_call', read(two))).toMatch(/denied|outside/)
-    expect(await second.text('tool_call', read(one))).toMatch(/denied|outside/)
+    expect(await first.text('run_tool', read(one))).toBe('I am one.')
+    expect(await second.text('run_tool', read(two))).toBe('I am two.')
+    expect(await first.text('run_tool', read(two))).toMatch(/denied|outside/)
+    expect(await second.text('run_tool', read(one))).toMatch(/denied|outside/)
     const { serverSets, clients } = await gateway.inspect()
     expect(serverSets).toHaveLength(1)
     expect(serverSets[0]?.workspaces).toEqual([one, two])
@@ -66,7 +66,7 @@ describe('two projects', () => {
     )
     await first?.list()
     const pid = (client: typeof first, server: string) =>
-      client?.text('tool_call', { name: `${server}__pid`, arguments: {} })
+      client?.text('run_tool', { name: `${server}__pid`, arguments: {} })
     expect(await pid(first, 'shared')).toBe(await pid(second, 'shared'))
     expect(await pid(first, 'each')).not.toBe(await pid(second, 'each'))
     expect(await pid(first, 'each')).toBe(await pid(first, 'each'))
@@ -81,7 +81,7 @@ it('a project is the same one by whichever way it was come to', async () => {
   const pids = []
   for (const way of [one, `${one}/`, link]) {
     const client = await openClient('v2 modern', `${url}/mcp`, inFolder(way))
-    pids.push(await client.text('tool_call', { name: 'odd__pid', arguments: {} }))
+    pids.push(await client.text('run_tool', { name: 'odd__pid', arguments: {} }))
   }
   expect(new Set(pids).size).toBe(1)
 })
@@ -125,7 +125,7 @@ describe('a folder that no gateway has seen, met by one that has just been start
     // Its definitions in this folder are compared when it starts, and are the same.
     const read = { name: 'files__read_text_file', arguments: { path: join(two, 'who.txt') } }
     const caller = await openClient('v2 modern', `${cold.url}/mcp`, inFolder(two))
-    expect(await caller.text('tool_call', read)).toBe('I am two.')
+    expect(await caller.text('run_tool', read)).toBe('I am two.')
     expect(told).toBe(0)
     expect(cold.of('server').some(({ event }) => event.kind === 'tools-quarantined')).toBe(false)
   })
@@ -148,13 +148,13 @@ describe('a folder that no gateway has seen, met by one that has just been start
       JSON.stringify([describedTool('read', { description: 'EVILWORDS' }), describedTool('pid')]),
     )
     const client = await openClient('v2 modern', `${first.url}/mcp`, inFolder(one))
-    await client.text('tool_call', { name: 'odd__pid', arguments: {} })
+    await client.text('run_tool', { name: 'odd__pid', arguments: {} })
     await first.gateway.close()
     const second = await start()
     const elsewhere = await openClient('v2 modern', `${second.url}/mcp`, inFolder(two))
     await elsewhere.list()
-    expect(await elsewhere.text('tool_search', { query: 'read' })).not.toContain('EVILWORDS')
-    expect(await elsewhere.text('tool_call', { name: 'odd__read', arguments: {} })).toContain(
+    expect(await elsewhere.text('find_tools', { query: 'read' })).not.toContain('EVILWORDS')
+    expect(await elsewhere.text('run_tool', { name: 'odd__read', arguments: {} })).toContain(
       'only the user decides',
     )
     const [serverSet] = (await second.gateway.inspect()).serverSets
@@ -194,11 +194,11 @@ describe('a server that names its folder', () => {
       const whole = await openClient(kind, `${url}/mcp/all`, headers)
       const own = folder ?? homedir()
       const read = (root: string) =>
-        client.call('tool_call', { name: 'odd__read', arguments: { root, text: `${own}/kept as it is` } })
+        client.call('run_tool', { name: 'odd__read', arguments: { root, text: `${own}/kept as it is` } })
       const said = [
         JSON.stringify(await listSettled(client)),
         JSON.stringify(await whole.list()),
-        await client.text('tool_search', { query: 'read files' }),
+        await client.text('find_tools', { query: 'read files' }),
         JSON.stringify(await read(`${own}/elsewhere`)),
       ]
       for (const text of said) expect(text).toContain(own)
@@ -206,7 +206,7 @@ describe('a server that names its folder', () => {
         JSON.stringify({ root: own, text: `${own}/kept as it is` }),
       )
       const text = `\${workspaceFolder}`
-      expect(await client.text('tool_call', { name: 'odd__pinned', arguments: { text } })).toBe(
+      expect(await client.text('run_tool', { name: 'odd__pinned', arguments: { text } })).toBe(
         JSON.stringify({ text }),
       )
       heard.set(folder, said.join())
@@ -219,17 +219,17 @@ describe('a server that names its folder', () => {
     const evil = describedTool('read', { description: 'EVILWORDS in {cwd}' })
     writeFileSync(list, JSON.stringify([evil, ...tools.slice(1)]))
     const changed = await openClient(kind, `${url}/mcp`, inFolder(two))
-    await changed.text('tool_call', { name: 'odd__change', arguments: {} })
+    await changed.text('run_tool', { name: 'odd__change', arguments: {} })
     await eventually(
       () => of('server').some(({ event }) => event.kind === 'tools-quarantined'),
       'it is held back',
     )
     for (const folder of [one, two]) {
       const client = await openClient(kind, `${url}/mcp`, inFolder(folder))
-      expect(await client.text('tool_call', { name: 'odd__read', arguments: {} })).toContain(
+      expect(await client.text('run_tool', { name: 'odd__read', arguments: {} })).toContain(
         'only the user decides',
       )
-      expect(await client.text('tool_search', { query: 'read files' })).not.toContain('EVILWORDS')
+      expect(await client.text('find_tools', { query: 'read files' })).not.toContain('EVILWORDS')
     }
   })
 })
@@ -239,10 +239,10 @@ describe('a client on HTTP without a folder', () => {
     const { url } = await startGateway({ mcpServers: { files, other: entry(oddServer('other')) } })
     const client = await openClient('v2 modern', `${url}/mcp`)
     await client.list()
-    const answer = await client.call('tool_call', { name: 'files__list_allowed_directories', arguments: {} })
+    const answer = await client.call('run_tool', { name: 'files__list_allowed_directories', arguments: {} })
     expect(answer.isError).toBe(true)
     expect(answer.content[0]?.text).toContain('X-Toolwell-Workspace')
-    expect(await client.text('tool_call', { name: 'other__echo', arguments: {} })).toBe('{}')
+    expect(await client.text('run_tool', { name: 'other__echo', arguments: {} })).toBe('{}')
   })
 })
 
@@ -266,7 +266,7 @@ async function startForUser(own: object, ofProjects: Readonly<Record<string, obj
   )
   const clientIn = (project: string) => openClient('v2 modern', `${started.url}/mcp`, inFolder(project))
   const ask = async (project: string, name: string) =>
-    (await clientIn(project)).text('tool_call', { name, arguments: {} })
+    (await clientIn(project)).text('run_tool', { name, arguments: {} })
   return { ...started, write: (path: string, servers: object) => write(path, servers), config, ask, clientIn }
 }
 
@@ -280,7 +280,7 @@ describe('a server that is said not to depend on a folder', () => {
     const inOrder = first === 0 ? both : [...both].reverse()
     for (const project of inOrder) expect(await ask(project, 'users__cwd')).toBe(realpathSync(homedir()))
     const without = await openClient('v2 modern', `${url}/mcp`)
-    expect(await without.text('tool_call', { name: 'users__cwd', arguments: {} })).toBe(
+    expect(await without.text('run_tool', { name: 'users__cwd', arguments: {} })).toBe(
       realpathSync(homedir()),
     )
     expect(await ask(one, 'own__cwd')).toBe(one)
@@ -338,7 +338,7 @@ describe('what does not depend on a folder, in projects that have configs of the
     const pid = Number(await ask(two, 'placed__pid'))
     const leaving = new AbortController()
     const waiting = (await clientIn(one)).call(
-      'tool_call',
+      'run_tool',
       { name: 'placed__wait', arguments: {} },
       { signal: leaving.signal },
     )
@@ -418,7 +418,7 @@ describe('eras', () => {
       const client = await openClient(kind, `${url}/mcp`)
       await client.list()
       seen.length = 0
-      expect(await client.text('tool_call', { name: 'both__echo', arguments: { question: 'x' } })).toContain(
+      expect(await client.text('run_tool', { name: 'both__echo', arguments: { question: 'x' } })).toContain(
         'x',
       )
       expect(seen.at(-1)).toBe(kind === 'v2 modern' ? '2026-07-28' : '2025-11-25')

@@ -1,6 +1,6 @@
 /** Reads and changes pi's requests: the wire of each API, history, call ids, and tool references. */
 import type { FrameworkOptions } from '@toolwell/core/framework'
-import { isRecord } from '@toolwell/core/internal'
+import { isRecord, providers } from '@toolwell/core/internal'
 import type { SessionEntry } from './pi.js'
 
 export type WireName = FrameworkOptions['wire']
@@ -43,20 +43,12 @@ export function readBody(payload: unknown, wire: WireName) {
 
 const isInConfig = (key: string) => IN_CONFIG.some((each) => each === key)
 
-/** Key of the history in a request. */
-const HISTORY: Readonly<Record<WireName, string>> = {
-  anthropic: 'messages',
-  google: 'contents',
-  'openai-chat': 'messages',
-  'openai-responses': 'input',
-}
-
 export function replaceHistory(
   body: Readonly<Record<string, unknown>>,
   wire: WireName,
   change: (history: unknown) => unknown,
 ): Readonly<Record<string, unknown>> {
-  const key = HISTORY[wire]
+  const key = providers[wire].history
   return { ...body, [key]: change(body[key]) }
 }
 

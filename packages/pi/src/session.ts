@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { type Conversation, createToolwell } from '@toolwell/core'
 import { type Framework, type FrameworkTool, framework } from '@toolwell/core/framework'
+import { USUAL_WIRE } from '@toolwell/core/internal'
 import { resultFolder } from '@toolwell/core/stores/results'
 import { connectServers, type Servers } from '@toolwell/mcp'
 import { defaultTrustFolder, type ProjectFile, trustedProjects } from '@toolwell/mcp/internal'
@@ -90,7 +91,7 @@ export async function openSession(pi: Pi, context: Context): Promise<Session> {
   let conversation = await open()
   let adapters = new Map<WireName, Framework>()
   const adapterFor = (api: string | undefined) => {
-    const wire = findWire(api) ?? 'openai-chat'
+    const wire = findWire(api) ?? USUAL_WIRE
     const made = adapters.get(wire) ?? framework(conversation, { wire, native: true })
     adapters.set(wire, made)
     return made
@@ -138,10 +139,9 @@ export async function openSession(pi: Pi, context: Context): Promise<Session> {
       )
       const offered = removeTools(request.body, (name) => isOurs(name) && !here.has(name))
       const body = await adapterFor(api).request(
-        replaceHistory(offered, wire, (history) => {
-          const named = restoreCallIds(history, idOf)
-          return wire === 'anthropic' ? restoreReferences(named, readReferences(branch)) : named
-        }),
+        replaceHistory(offered, wire, (history) =>
+          restoreReferences(restoreCallIds(history, idOf), readReferences(branch)),
+        ),
       )
       return body && request.payloadOf(body)
     },

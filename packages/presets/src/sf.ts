@@ -34,7 +34,7 @@ export interface SfToolSearchResult {
     domain: string
     aliases?: string[]
     risk?: Risk
-    /** The whole JSON Schema, or the signature if the next request declares the tool anyway. Never a part of a schema. */
+    /** The whole JSON Schema, or a signature with every parameter if the next request declares the tool anyway. */
     schemaPreview: unknown
     loadToken: string
   }[]

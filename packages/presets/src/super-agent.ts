@@ -16,6 +16,23 @@ export interface SuperAgentTool extends Pick<Tool, 'name' | 'description' | 'exe
   readonly searchHint?: string
 }
 
+const SEARCH_TOOL = {
+  name: 'tool_search',
+  description:
+    'Loads the full definition of deferred tools, by exact name. A loaded tool can be called from your next message on.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      query: {
+        type: 'string',
+        description: 'The exact name of a deferred tool, or several with commas between them',
+      },
+    },
+    required: ['query'],
+    additionalProperties: false,
+  },
+}
+
 export function superAgent(): ToolwellOptions {
   return {
     mode: 'on',
@@ -23,20 +40,9 @@ export function superAgent(): ToolwellOptions {
     search: {
       schemas: 'twice',
       tool: {
-        name: 'tool_search',
-        description: () =>
-          'Loads the full definition of deferred tools, by exact name. A loaded tool can be called from your next message on.',
-        inputSchema: () => ({
-          type: 'object',
-          properties: {
-            query: {
-              type: 'string',
-              description: 'The exact name of a deferred tool, or several with commas between them',
-            },
-          },
-          required: ['query'],
-          additionalProperties: false,
-        }),
+        name: SEARCH_TOOL.name,
+        description: () => SEARCH_TOOL.description,
+        inputSchema: () => SEARCH_TOOL.inputSchema,
         read({ query }) {
           const names = typeof query === 'string' ? query.trim() : ''
           return { query: names === '' || /^(?:select|unload):/i.test(names) ? names : `select:${names}` }
@@ -107,19 +113,22 @@ export interface ToolRow {
   readonly tokens: number
 }
 
-/** One row for each tool that this conversation may use. */
+/** One row for each tool that this conversation may use, and one for `tool_search` if tools are deferred. */
 export function toolDashboard(conversation: Conversation, tokenizer: Tokenizer = estimate): ToolRow[] {
   const { visibleNames, deferredNames, loadedLazyTools } = conversation.inspect()
   const active = new Set(visibleNames.map(({ name }) => name))
   const deferred = new Set([...deferredNames, ...loadedLazyTools])
-  return [...conversation.catalogue.entries()]
+  const own = [...conversation.catalogue.entries()]
     .filter(({ wireName }) => active.has(wireName) || deferred.has(wireName))
-    .map(({ wireName: name, tool: { description, inputSchema } }) => ({
-      name,
-      shouldDefer: deferred.has(name),
-      active: active.has(name),
-      tokens: tokenizer.count(JSON.stringify({ name, description, inputSchema })),
-    }))
+    .map(({ wireName: name, tool: { description, inputSchema } }) => ({ name, description, inputSchema }))
+  // The first request will declare it.
+  if (deferred.size > 0) active.add(SEARCH_TOOL.name)
+  return [...own, ...(active.has(SEARCH_TOOL.name) ? [SEARCH_TOOL] : [])].map((definition) => ({
+    name: definition.name,
+    shouldDefer: deferred.has(definition.name),
+    active: active.has(definition.name),
+    tokens: tokenizer.count(JSON.stringify(definition)),
+  }))
 }
 
 /** Tokens of the definitions that are sent, and of those that are not. */

@@ -5,14 +5,24 @@ import { ToolwellError, type ToolwellErrorCode } from '@toolwell/core'
 
 export interface ContractCase {
   readonly title: string
-  /** Rejects with an `AssertionError` when the store breaks the contract. */
-  run(): Promise<void>
+  /**
+   * Rejects with an `AssertionError` when the store breaks the contract. Resolves with a reason if the case does not apply, such as
+   * `the store has no list`: skip the test then.
+   */
+  run(): Promise<string | undefined>
 }
 
 export interface StoreUnderTest {
   readonly store: LedgerStore
   /** Gives a second store on the same data, as after a restart. Omit it if no data outlives the process. */
   readonly reopen?: () => Promise<LedgerStore>
+  /** For stores behind a network. */
+  readonly network?: {
+    /** Lets the server do the next append, and cuts the connection before its answer arrives. Resolves when it has done so. */
+    loseNextAnswer(): Promise<void>
+    /** Cuts every connection. */
+    cut(): Promise<void>
+  }
   readonly dispose: () => Promise<void>
 }
 
@@ -28,7 +38,7 @@ export function storeContract(options: StoreContractOptions): ContractCase[] {
     async run() {
       const subject = await options.create()
       try {
-        await check(subject)
+        return (await check(subject)) ?? undefined
       } finally {
         await subject.dispose()
       }
@@ -73,7 +83,13 @@ const STRANGE_IDS: readonly string[] = [
   `${'会'.repeat(199)}话`,
 ]
 
-const cases: Readonly<Record<string, (subject: StoreUnderTest) => Promise<void>>> = {
+/** The reasons why a case does not apply. */
+const NO_REOPEN = 'the store cannot be reopened'
+const NO_NETWORK = 'the store has no network'
+
+const cases: Readonly<
+  Record<string, (subject: StoreUnderTest) => Promise<string | undefined> | Promise<void>>
+> = {
   async 'reads a ledger nobody wrote to as empty'({ store }) {
     assert.deepEqual(await store.read('nobody'), [])
   },
@@ -189,7 +205,7 @@ const cases: Readonly<Record<string, (subject: StoreUnderTest) => Promise<void>>
   },
 
   async 'lists the ledgers that hold an event, if it can'({ store, reopen }) {
-    if (!store.list) return
+    if (!store.list) return 'the store has no list'
     assert.deepEqual(await store.list(), [])
     for (const id of STRANGE_IDS) await store.append(id, 0, numbered(0, 1))
     await store.append('empty', 0, [])
@@ -198,7 +214,7 @@ const cases: Readonly<Record<string, (subject: StoreUnderTest) => Promise<void>>
   },
 
   async 'removes a ledger and no other, if it can'({ store, reopen }) {
-    if (!store.delete) return
+    if (!store.delete) return 'the store has no delete'
     await store.delete('thread')
     for (const id of ['thread', 'Thread', 'thread2']) await store.append(id, 0, numbered(0, 2))
     await store.delete('thread')
@@ -221,7 +237,7 @@ const cases: Readonly<Record<string, (subject: StoreUnderTest) => Promise<void>>
   },
 
   async 'sees everything after it is reopened, and goes on from there'({ store, reopen }) {
-    if (!reopen) return
+    if (!reopen) return NO_REOPEN
     await store.append('thread', 0, detailed)
     const second = await reopen()
     assert.deepEqual(await second.read('thread'), detailed)
@@ -232,7 +248,7 @@ const cases: Readonly<Record<string, (subject: StoreUnderTest) => Promise<void>>
   },
 
   async 'notices what another store on the same data appended'({ store, reopen }) {
-    if (!reopen) return
+    if (!reopen) return NO_REOPEN
     await store.append('thread', 0, numbered(0, 1))
     const second = await reopen()
     await second.append('thread', 1, numbered(1, 2, 'second'))
@@ -277,6 +293,55 @@ const cases: Readonly<Record<string, (subject: StoreUnderTest) => Promise<void>>
     assert.equal(events.length, 4)
     assert.deepEqual([queries[0], queries[2]], ['before', 'after'])
     assert.match(queries[1] ?? '', /^a(?:\ud800|\ufffd+)b(?:\udc00|\ufffd+)$/, 'kept, or replaced in place')
+  },
+
+  async 'keeps ids with U+0000 and lone surrogates apart'({ store }) {
+    const ids = ['a\u0000b', 'ab', 'a\\u0000b', 'a\ud800', 'a\udc00', 'a\ufffd']
+    for (const id of ids) await store.append(id, 0, numbered(0, 1, JSON.stringify(id)))
+    for (const id of ids) assert.deepEqual(await store.read(id), numbered(0, 1, JSON.stringify(id)))
+  },
+
+  async 'takes an event of 10 MB'({ store }) {
+    const events = numbered(0, 1, '🧰\u0000'.repeat(1_100_000))
+    await store.append('thread', 0, events)
+    await store.append('thread', 1, numbered(1, 1))
+    assert.deepEqual(await store.read('thread'), [...events, ...numbered(1, 1)])
+  },
+
+  async 'does not depend on the clock of its host'({ store, reopen }) {
+    const { now } = Date
+    const stores = [store, reopen ? await reopen() : store]
+    try {
+      for (let count = 0; count < 6; count += 1) {
+        const hours = count % 2 === 0 ? 1 : -1
+        Date.now = () => now() + hours * 3_600_000
+        await stores[count % 2]?.append('thread', count, numbered(count, 1))
+      }
+    } finally {
+      Date.now = now
+    }
+    for (const each of stores) assert.deepEqual(await each.read('thread'), numbered(0, 6))
+  },
+
+  async 'recognises an append whose answer was lost, and appends it once'({ store, network }) {
+    if (!network) return NO_NETWORK
+    for (let count = 0; count < 4; count += 1) {
+      const lost = network.loseNextAnswer()
+      await store.append('thread', count, numbered(count, 1))
+      await lost
+    }
+    assert.deepEqual(await store.read('thread'), numbered(0, 4))
+  },
+
+  async 'goes on when its connections are cut between and during appends'({ store, network }) {
+    if (!network) return NO_NETWORK
+    for (let count = 0; count < 8; count += 1) {
+      if (count % 2 === 0) await network.cut()
+      const appended = store.append('thread', count, numbered(count, 1))
+      if (count % 2 === 1) await network.cut()
+      await appended
+    }
+    assert.deepEqual(await store.read('thread'), numbered(0, 8))
   },
 }
 

@@ -1,4 +1,4 @@
-/** Approves tools as read-only, or revokes that. The gateway's `tool_read` calls only approved tools. */
+/** Approves tools as read-only, or revokes that. The gateway's `run_read_only_tool` calls only approved tools. */
 import { isRecord, matchesGlob } from '@toolwell/core/internal'
 import type { McpTool, ServerConfig } from '@toolwell/mcp'
 import {

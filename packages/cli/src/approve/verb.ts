@@ -16,7 +16,7 @@ export const approve = defineVerb({
     config: serverFlags.config,
     'read-only': {
       type: 'boolean',
-      description: 'Approve the named tools as read-only, for tool_read of the gateway.',
+      description: 'Approve the named tools as read-only, for run_read_only_tool of the gateway.',
     },
     revoke: { type: 'boolean', description: 'Revoke the approval. Only with --read-only.' },
     yes: { type: 'boolean', description: 'Approve the named changes without asking.' },
@@ -35,7 +35,7 @@ export const approve = defineVerb({
       line: 'toolwell approve github/create_issue',
       about: 'review one tool',
     },
-    { line: "toolwell approve --read-only 'files/read_*'", about: 'let tool_read call these tools' },
+    { line: "toolwell approve --read-only 'files/read_*'", about: 'let run_read_only_tool call these tools' },
     { line: 'toolwell approve --json', about: 'list the changes for a program, and approve nothing' },
   ],
   exits: {

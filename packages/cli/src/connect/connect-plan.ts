@@ -13,6 +13,7 @@ import {
   readTable,
   valueAt,
 } from '../shared/clients/read-client.js'
+import type { FoundRule } from '../shared/clients/rule-readers.js'
 import { findShape } from '../shared/clients/shapes.js'
 import {
   createEntry,
@@ -24,11 +25,12 @@ import {
   startsToolwell,
 } from '../shared/clients/toolwell-entry.js'
 import type { Terminal } from '../shared/terminal.js'
+import type { ChosenMode } from './choose-mode.js'
 import { type ClientState, decodeText, readState } from './client-files.js'
 import type { NewEntry, Table } from './edit/change.js'
 import { asRefusal, Refusal } from './edit/change.js'
 import { changeServers, entrySource } from './edit/change-servers.js'
-import { explainProblem, overrideNotes } from './notes.js'
+import { explainProblem, lostRuleNotes, overrideNotes } from './notes.js'
 import type { ClientRecord, Records, TakenEntry } from './records.js'
 import { restore } from './restore.js'
 
@@ -55,6 +57,11 @@ export interface ClientPlan {
   readonly stays: ReadonlyMap<string, string>
   /** Notes for the user. */
   readonly notes: readonly string[]
+  /** The command line of the entry. */
+  readonly line: readonly string[]
+  /** Rules of the client that Toolwell applies. */
+  readonly denied: readonly FoundRule[]
+  readonly mode: ChosenMode | undefined
   /** The file does not need to change. */
   readonly isDone: boolean
 }
@@ -86,6 +93,15 @@ export interface PlanOptions {
   readonly profile: string | undefined
   /** Let clients share the processes of local servers. */
   readonly isShared: boolean
+  readonly facts: ReadonlyMap<UserFile, ClientFacts>
+}
+
+/** Facts about a client besides the file with its servers. */
+export interface ClientFacts {
+  readonly found: readonly FoundRule[]
+  readonly mode: ChosenMode | undefined
+  /** Why the client must not be connected. */
+  readonly refusal?: Refusal
 }
 
 export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPlan {
@@ -191,10 +207,12 @@ interface OpenedClient {
 /** Reads a client's file. If it is connected, uses its content without our entry. */
 function openClient(
   from: UserFile,
-  { records, known }: PlanOptions,
+  { records, known, facts }: PlanOptions,
   all: readonly ClientRecord[],
   earlier: readonly UserFile[],
 ): OpenedClient {
+  const refusal = facts.get(from)?.refusal
+  if (refusal) throw refusal
   const state = readState(from.file)
   const same = earlier.find((each) => samePlace(each, state.real))
   if (same) throw new Refusal(`it is the same file as that of ${same.label}`, 'Nothing to do')
@@ -243,7 +261,7 @@ function planClient(
   { from, state, record, base, isRebased, text, table, value, found }: OpenedClient,
   placed: ReadonlyMap<string, string>,
   wrong: ReadonlyMap<string | undefined, string>,
-  { known, profile }: PlanOptions,
+  { known, profile, facts }: PlanOptions,
   { program, folder }: Terminal,
 ): ClientPlan {
   const { format } = findShape(from.shape)
@@ -251,7 +269,7 @@ function planClient(
   if (entries.has(ENTRY_NAME) && !startsToolwell(entries.get(ENTRY_NAME)))
     throw new Refusal(
       `it has an entry called ${ENTRY_NAME} that does not start this command`,
-      'Rename or remove that entry',
+      'Rename or remove that entry. If it reaches the gateway over HTTP and you keep it, toolwell doctor compares it with the rules of the client',
     )
   const stays = new Map([...found.refused].filter(([name]) => name !== ENTRY_NAME))
   const taken: TakenEntry[] = []
@@ -270,7 +288,13 @@ function planClient(
       })
   }
   const now = record ? namesIn(decodeText(state.bytes) ?? '', format, table) : new Set(entries.keys())
-  const line = entryCommand(program, profile)
+  const { found: rules, mode } = facts.get(from) ?? { found: [], mode: undefined }
+  const line = entryCommand(program, {
+    client: from.client,
+    profile,
+    isAll: mode?.isAll === true,
+    renamed: taken.filter(({ name, as }) => name !== as),
+  })
   const entry = readToolwellEntry(from)
   const there = startsToolwell(entry) ? readCommandLine(entry).join(' ') : ''
   const moved = [ENTRY_NAME, ...taken.map(({ name }) => name)].map((name) => entries.get(name))
@@ -298,7 +322,11 @@ function planClient(
         ? [`${from.label} starts only the servers in its list of enabled servers: add "${ENTRY_NAME}" to it.`]
         : []),
       ...overrideNotes(from, value, folder, line),
+      ...lostRuleNotes(from, rules),
     ],
+    line,
+    denied: rules.filter(({ action }) => action === 'deny'),
+    mode,
     isDone: state.bytes !== undefined && bytes.equals(state.bytes),
   }
 }

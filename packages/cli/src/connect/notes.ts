@@ -1,9 +1,11 @@
 /** Notes about a client: other entries called "toolwell", and problems of its servers. */
 import { isRecord } from '@toolwell/core/internal'
+import type { RuleAction } from '@toolwell/gateway/bridge'
 import type { ConfigProblem } from '@toolwell/mcp'
 import type { Addition } from '../import/plan.js'
 import { folderFiles, type UserFile } from '../shared/clients/clients.js'
 import { nameInput, valueAt } from '../shared/clients/read-client.js'
+import type { FoundRule } from '../shared/clients/rule-readers.js'
 import type { Fields } from '../shared/clients/shapes.js'
 import { ENTRY_NAME, readCommandLine, readToolwellEntry } from '../shared/clients/toolwell-entry.js'
 
@@ -43,6 +45,28 @@ export function overrideNotes(
     })
   return [...local, ...shared]
 }
+
+/** Names rules that no longer match, because the tools have other names behind the gateway. Deny rules still count. */
+export function lostRuleNotes({ label }: UserFile, rules: readonly FoundRule[]): string[] {
+  const named = (action: RuleAction) => {
+    const texts = rules.filter((each) => each.action === action && !namesGateway(each.text))
+    return [...new Set(texts.map(({ text }) => text))].join(', ')
+  }
+  const [asked, allowed] = [named('ask'), named('allow')]
+  return [
+    ...(asked === ''
+      ? []
+      : [
+          `${label} no longer recognises these ask rules: ${asked}. The read-only tool of Toolwell never runs these tools. Do not allow its other tools without a question.`,
+        ]),
+    ...(allowed === ''
+      ? []
+      : [`${label} no longer recognises these allow rules, so it asks again: ${allowed}.`]),
+  ]
+}
+
+/** Rules with the gateway's name, or for every tool, still match in the client. */
+const namesGateway = (text: string) => text.includes(ENTRY_NAME) || /^(?:mcp__?)?\*$/.test(text)
 
 /** Explains why a server stays in its client. */
 export function explainProblem({ message, fix }: ConfigProblem, addition: Addition | undefined): string {

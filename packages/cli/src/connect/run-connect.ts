@@ -3,17 +3,26 @@ import { platform } from 'node:os'
 import { dropUndefined } from '@toolwell/core/internal'
 import { defaultConfigFiles } from '@toolwell/mcp'
 import { shortenPath } from '../import/text.js'
-import { findHome } from '../shared/clients/clients.js'
+import { RulesProblem, readPermissions } from '../shared/clients/client-rules.js'
+import { findHome, type Places, type UserFile } from '../shared/clients/clients.js'
 import { readSwitches } from '../shared/clients/disabled-servers.js'
-import { createGatewayCheck, entryCommand } from '../shared/clients/toolwell-entry.js'
+import { createGatewayCheck } from '../shared/clients/toolwell-entry.js'
 import { plural } from '../shared/layout.js'
 import { Problem } from '../shared/problem.js'
 import { askYes, isInteractive, painter, type Terminal } from '../shared/terminal.js'
 import type { ExitCode } from '../shared/verb.js'
+import { chooseMode } from './choose-mode.js'
 import { digestBytes, findTargets, replaceFile, sweepDrafts } from './client-files.js'
-import { type ClientPlan, type ConnectPlan, planConnect, type RefusedClient } from './connect-plan.js'
+import {
+  type ClientFacts,
+  type ClientPlan,
+  type ConnectPlan,
+  planConnect,
+  type RefusedClient,
+} from './connect-plan.js'
 import { asRefusal, Refusal } from './edit/change.js'
 import { listServers } from './list-servers.js'
+import { checkLostRules } from './lost-rules.js'
 import { type ClientRecord, openRecords, type Records, recordsFolder, withLock } from './records.js'
 import { addServers, planPrune, prune } from './servers-file.js'
 import { connectJson, connectText, question, refusalText } from './text.js'
@@ -24,21 +33,27 @@ export interface ConnectOptions {
   /** Let clients share the processes of local servers. */
   readonly isShared: boolean
   readonly startsServers: boolean
+  /** Undefined: every tool for clients that defer tools themselves. */
+  readonly mode: 'search' | 'all' | undefined
+  readonly acceptsLostRules: boolean
   readonly isDryRun: boolean
   readonly isYes: boolean
   readonly isJson: boolean
 }
 
 export async function runConnect(options: ConnectOptions, terminal: Terminal): Promise<ExitCode> {
-  const { output, errors, env, folder, program, name } = terminal
+  const { output, errors, env, folder, name } = terminal
   const { profile, isShared, startsServers, isDryRun, isYes, isJson } = options
   const home = findHome(env)
-  const targets = findTargets({ home, folder, platform: platform(), env }, options.clients)
+  const places = { home, folder, platform: platform(), env }
+  const targets = findTargets(places, options.clients)
+  const facts = new Map<UserFile, ClientFacts>()
+  for (const from of targets) facts.set(from, await findFacts(from, places, options))
   const records = openRecords(recordsFolder(env))
   const known = { isOff: readSwitches({ home, folder, env }), isGateway: await createGatewayCheck(terminal) }
   const plan = () => {
     try {
-      return planConnect({ targets, records, known, profile, isShared }, terminal)
+      return planConnect({ targets, records, known, profile, isShared, facts }, terminal)
     } catch (error) {
       return throwAsProblem(defaultConfigFiles(folder, env)[0]?.path ?? '')(error)
     }
@@ -53,10 +68,7 @@ export async function runConnect(options: ConnectOptions, terminal: Terminal): P
       { reason: 'unknown-profile' },
     )
   const isOpen = shown.clients.some(({ isDone }) => !isDone)
-  if (!isJson)
-    await output.write(
-      connectText(shown, entryCommand(program, profile), { home, folder }, painter(output, env)),
-    )
+  if (!isJson) await output.write(connectText(shown, { home, folder }, painter(output, env)))
   const isWanted =
     !isDryRun && isOpen && (isYes || (!isJson && (await askYes(question(shown.clients, name), terminal))))
   let done: Connected = { written: [], refused: [] }
@@ -90,6 +102,25 @@ export async function runConnect(options: ConnectOptions, terminal: Terminal): P
       `toolwell: Nothing was written.${isJson || !isInteractive(terminal) ? ' To write it, add --yes.' : ''}\n`,
     )
   return refused.length > 0 || (isOpen && !isWanted && !isDryRun) ? 1 : 0
+}
+
+async function findFacts(from: UserFile, places: Places, options: ConnectOptions): Promise<ClientFacts> {
+  const { mode: wanted, acceptsLostRules } = options
+  try {
+    if (!acceptsLostRules) checkLostRules(from, places)
+    const permissions = await readPermissions(from.client, places)
+    const mode =
+      wanted === undefined
+        ? await chooseMode(from.client, places)
+        : { isAll: wanted === 'all', why: `of --mode ${wanted}` }
+    return { found: permissions?.found ?? [], mode }
+  } catch (error) {
+    const refusal =
+      error instanceof RulesProblem
+        ? new Refusal(error.message, 'Then run this command again')
+        : asRefusal(error)
+    return { found: [], mode: undefined, refusal }
+  }
 }
 
 function doneText({ written }: Connected, copies: string, name: string): string {

@@ -12,14 +12,8 @@ interface Near {
   readonly folder: string
 }
 
-/** `line`: the command line of the entry. */
-export function connectText(
-  { servers, clients, refused }: ConnectPlan,
-  line: readonly string[],
-  near: Near,
-  paint: Paint,
-): string {
-  const lines = clients.flatMap((client) => clientLines(client, line, near, paint))
+export function connectText({ servers, clients, refused }: ConnectPlan, near: Near, paint: Paint): string {
+  const lines = clients.flatMap((client) => clientLines(client, near, paint))
   for (const { from, refusal } of refused) lines.push(...refusedLines(from, refusal, near, paint))
   if (servers.add.length > 0) {
     lines.push(paint(`For ${shortenPath(servers.file, near)}`, 'bold'))
@@ -33,8 +27,7 @@ export function connectText(
 }
 
 function clientLines(
-  { from, state, taken, earlier, replaced, stays, notes, isDone }: ClientPlan,
-  line: readonly string[],
+  { from, state, taken, earlier, replaced, stays, notes, line, denied, mode, isDone }: ClientPlan,
   near: Near,
   paint: Paint,
 ): string[] {
@@ -52,6 +45,8 @@ function clientLines(
   return [
     `${head}${place}${state.bytes === undefined ? '  (a new file)' : ''}`,
     ...changes,
+    ...(mode ? [`    ${mode.isAll ? 'lists every tool' : 'lists three tools'}, because ${mode.why}`] : []),
+    ...denied.map(({ text, file }) => `    denied  ${firstLine(text, 200)}  (${shortenPath(file, near)})`),
     ...[...stays].map(([name, why]) => `    ${firstLine(name, 60)}  stays: ${sentence(firstLine(why, 300))}`),
     ...notes.map((note) => `  ! ${note}`),
     '',
@@ -112,6 +107,8 @@ export function connectJson(
         taken: client.taken.map(({ name, as }) => ({ name, as })),
         ...dropUndefined({ replaced: client.replaced }),
         stays: Object.fromEntries(client.stays),
+        denied: client.denied.map(({ text, file }) => ({ rule: text, file })),
+        ...dropUndefined({ mode: client.mode && (client.mode.isAll ? 'all' : 'search') }),
         notes: client.notes,
       })),
     refused: refused.map(({ from, refusal }) => refusedJson(from, refusal)),

@@ -1,11 +1,12 @@
 /** `toolwell connect`: moves the servers of clients behind Toolwell, after a preview. */
 import { CLIENTS } from '../shared/clients/clients.js'
+import { usageProblem } from '../shared/problem.js'
 import { defineVerb } from '../shared/verb.js'
 
 export const connect = defineVerb({
   name: 'connect',
   summary: 'Move the servers of your clients behind Toolwell.',
-  usage: ['[CLIENT …] [--dry-run] [--yes]'],
+  usage: ['[CLIENT …] [--mode search|all] [--dry-run] [--yes]'],
   takesWords: true,
   flags: {
     profile: {
@@ -22,6 +23,16 @@ export const connect = defineVerb({
       type: 'boolean',
       default: true,
       description: 'Start no server. Default: list the tools of every server once.',
+    },
+    mode: {
+      type: 'string',
+      valueHint: 'search|all',
+      description:
+        'What the clients list: the three tools of Toolwell, or every tool. Default: every tool for clients that defer tools themselves.',
+    },
+    'accept-lost-rules': {
+      type: 'boolean',
+      description: 'Connect clients with deny rules that Toolwell does not read.',
     },
     'dry-run': { type: 'boolean', description: 'Show the changes, and write nothing.' },
     yes: { type: 'boolean', alias: 'y', description: 'Write without asking.' },
@@ -43,6 +54,9 @@ export const connect = defineVerb({
     2: 'Wrong flags, no client found, or an unreadable or unwritable file of Toolwell. No client was changed.',
   },
   async run(flags, terminal) {
+    const { mode } = flags
+    if (mode !== undefined && mode !== 'search' && mode !== 'all')
+      throw usageProblem(`Unknown mode ${JSON.stringify(mode)}.`, 'Give --mode search or --mode all.')
     const { runConnect } = await import('./run-connect.js')
     return runConnect(
       {
@@ -50,6 +64,8 @@ export const connect = defineVerb({
         profile: flags.profile,
         isShared: flags.share === true,
         startsServers: flags.start !== false,
+        mode,
+        acceptsLostRules: flags['accept-lost-rules'] === true,
         isDryRun: flags['dry-run'] === true,
         isYes: flags.yes === true,
         isJson: flags.json === true,

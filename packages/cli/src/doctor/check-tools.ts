@@ -1,6 +1,13 @@
 /** Checks names of tools (confusing, too long, shared) and schemas that providers refuse. */
 import type { Entry, Toolwell } from '@toolwell/core'
-import { dropUndefined, firstLine, fitWire, normaliseSchema, wireRefusal } from '@toolwell/core/internal'
+import {
+  dropUndefined,
+  firstLine,
+  fitWire,
+  normaliseSchema,
+  providers,
+  wireRefusal,
+} from '@toolwell/core/internal'
 import type { Diagnosis } from './report.js'
 
 export function checkNames(
@@ -63,14 +70,6 @@ interface Definition {
   readonly inputSchema: Readonly<Record<string, unknown>>
 }
 
-/** Wires and the names of their providers. */
-const WIRES: Readonly<Record<string, string>> = {
-  anthropic: 'Anthropic',
-  'openai-chat': 'Chat Completions',
-  'openai-responses': 'OpenAI Responses',
-  google: 'Gemini',
-}
-
 export function checkPortability(entries: Iterable<Entry>): Diagnosis[] {
   return [...entries].flatMap(checkWires)
 }
@@ -84,7 +83,7 @@ function checkWires({ source, tool, wireName }: Entry): Diagnosis[] {
   const ways = new Set<string>()
   const diagnoses: Diagnosis[] = []
   const typed = { ...given, inputSchema: { type: 'object', ...given.inputSchema } }
-  for (const [wire, label] of Object.entries(WIRES)) {
+  for (const [wire, { label }] of Object.entries(providers)) {
     if (wireRefusal(typed, wire) === undefined) continue
     const { tool: sent, keys } = fitWire(typed, wire)
     const refusal = wireRefusal(sent, wire)

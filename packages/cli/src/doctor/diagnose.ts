@@ -11,6 +11,7 @@ import type { OpenServers } from '../shared/servers/with-servers.js'
 import type { Terminal } from '../shared/terminal.js'
 import { withCommandName } from '../shared/this-command.js'
 import { checkClients, checkGatewayEntries } from './check-clients.js'
+import { checkRules } from './check-rules.js'
 import { checkDuplicates, checkLocks, checkServer } from './check-servers.js'
 import { checkNames, checkPortability } from './check-tools.js'
 import { type Diagnosis, type Level, RULES } from './report.js'
@@ -36,6 +37,7 @@ export async function diagnose(
   const { config, servers, well } = open
   const times = await confirmedTimes(open, options.slow)
   const reports = servers.inspect()
+  const isGateway = await createGatewayCheck(terminal)
   const entries = [...well.catalogue.entries()]
   // Quarantined tools get no advice.
   const usable = entries.filter(({ quarantined }) => !quarantined)
@@ -59,8 +61,9 @@ export async function diagnose(
         fix: sentence(fix),
       }),
     ),
-    ...checkGatewayEntries(config, await createGatewayCheck(terminal)),
+    ...checkGatewayEntries(config, isGateway),
     ...checkClients(terminal),
+    ...(await checkRules(open, isGateway, terminal)),
     ...reports.flatMap((report) => checkServer(report, open, { ...options, times })),
     ...checkDuplicates(open),
     ...checkLocks(open),

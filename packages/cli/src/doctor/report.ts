@@ -7,26 +7,36 @@ import type { Paint } from '../shared/terminal.js'
 
 export type Level = 'error' | 'warning' | 'note'
 
-/** The checks, in the order of the output. */
+/** The checks, in the order of the output: the headline if all is well, and the one if a check found something. */
 export const RULES = {
-  config: 'The config is valid',
-  clients: 'Every connected client can start Toolwell',
-  'dead-server': 'Every server starts and lists its tools',
-  'slow-server': 'Servers list their tools quickly',
-  'same-server': 'No server is configured twice under different names',
-  quarantined: 'Nothing waits for approval',
-  lock: 'A lock pins the definitions',
-  changed: 'Definitions have not changed since they were first seen',
-  poisoned: 'No definition looks poisoned',
-  collision: 'Names of tools cannot be confused',
-  'shared-name': 'No two servers have a tool of the same name',
-  'long-name': 'Names including the server have at most 64 characters',
-  'bad-schema': 'Every tool is usable, and every schema is valid',
-  portability: 'Every provider accepts the schemas',
-  'always-loaded': 'Tools that must be visible are not deferred',
-  ambient: 'No text that is always sent asks for a hidden tool',
-  surface: 'No server exceeds its limit for always-loaded tools',
-  'large-tool': 'No single definition takes a large part of a request',
+  config: ['The config is valid', 'The config has problems'],
+  clients: ['Every connected client can start Toolwell', 'A connected client cannot start Toolwell'],
+  'client-rules': [
+    'No client reaches a tool that it denies',
+    'A client reaches tools that it denies, or its rules cannot be read',
+  ],
+  'dead-server': ['Every server starts and lists its tools', 'A server does not list its tools'],
+  'slow-server': ['Servers list their tools quickly', 'A server lists its tools slowly'],
+  'same-server': ['No server is configured twice', 'A server is configured twice under different names'],
+  quarantined: ['Nothing waits for approval', 'Something waits for approval'],
+  lock: ['Locks pin the definitions', 'No lock pins some definitions'],
+  changed: ['Definitions are as they were first seen', 'A definition changed since it was first seen'],
+  poisoned: ['No definition looks poisoned', 'A definition looks poisoned'],
+  collision: ['Names of tools cannot be confused', 'Names of tools can be confused'],
+  'shared-name': ['Every tool name belongs to one server', 'Two servers have a tool of the same name'],
+  'long-name': [
+    'Names including the server have at most 64 characters',
+    'A name is longer than 64 characters',
+  ],
+  'bad-schema': ['Every tool and schema is valid', 'A tool is unusable or its schema is not valid'],
+  portability: ['Every provider accepts the schemas', 'Not every provider accepts the schemas'],
+  'always-loaded': ['Tools that must be visible are loaded', 'A tool that must be visible is deferred'],
+  ambient: ['Always-sent text asks for no hidden tool', 'Always-sent text asks for a hidden tool'],
+  surface: [
+    'Servers keep their limit for always-loaded tools',
+    'A server exceeds its limit for always-loaded tools',
+  ],
+  'large-tool': ['No definition is very large', 'A definition takes a large part of a request'],
 } as const
 
 export type RuleName = keyof typeof RULES
@@ -65,7 +75,8 @@ export function doctorText(
           : worst === 'warning'
             ? '!'
             : '·'
-    lines.push(`${mark} ${own.length === 0 ? paint(RULES[rule], 'dim') : paint(RULES[rule], 'bold')}`)
+    const [healthy, found] = RULES[rule]
+    lines.push(`${mark} ${own.length === 0 ? paint(healthy, 'dim') : paint(found, 'bold')}`)
     for (const each of own.slice(0, MOST)) {
       lines.push(`    ${placeOf(each)}${firstLine(each.message, 600)}`)
       lines.push(`      ${paint(`→ ${firstLine(each.fix, 400)}`, 'dim')}`)
@@ -76,7 +87,8 @@ export function doctorText(
 }
 
 function placeOf({ server, tool, file, line, rule }: Diagnosis): string {
-  if (rule === 'config' || rule === 'clients') return `${file ?? ''}${line === undefined ? '' : `:${line}`}  `
+  if (rule === 'config' || rule === 'clients' || rule === 'client-rules')
+    return `${file ?? ''}${line === undefined ? '' : `:${line}`}  `
   if (server === undefined) return ''
   return `${firstLine(tool === undefined ? server : `${server}/${tool}`, 80)}  `
 }
@@ -97,7 +109,7 @@ export function createSarif(diagnoses: readonly Diagnosis[], folder: string, con
         tool: {
           driver: {
             name: 'toolwell',
-            rules: rules.map(([id, text]) => ({ id, shortDescription: { text: `${text}.` } })),
+            rules: rules.map(([id, [, found]]) => ({ id, shortDescription: { text: `${found}.` } })),
           },
         },
         columnKind: 'utf16CodeUnits',

@@ -29,6 +29,8 @@ export interface Group {
   readonly named: ReadonlyMap<string, ServerConfig>
   /** By server: quarantined tools with the reason. */
   readonly quarantined: ReadonlyMap<string, ReadonlyMap<string, string>>
+  /** Servers that are quarantined as a whole. */
+  readonly quarantinedServers: ReadonlySet<string>
   readonly servers: readonly ListedServer[]
   /** Servers that could not be listed, with the reason. */
   readonly unlisted: ReadonlyMap<string, string>
@@ -110,6 +112,7 @@ export function groupServers({ config, servers, firstUse, took }: OpenServers): 
       ),
       named: new Map(own.map((server) => [server.name, server])),
       quarantined,
+      quarantinedServers,
       servers: mine,
       unlisted,
       disabled,
@@ -224,11 +227,4 @@ export function diffText(
             : paint(line, 'dim'),
     findings: (server, tool) => scanChange(group, scanner, { server, tool }),
   })
-}
-
-/** Quotes a name for a shell. Characters other than ASCII become a star. */
-export function shellWord(name: string): string {
-  return /^[\w.@:/-]+$/.test(name)
-    ? name
-    : `'${name.replaceAll("'", "'\\''").replace(/[^\u0020-\u007e]+/g, '*')}'`
 }

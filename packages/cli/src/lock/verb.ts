@@ -9,7 +9,7 @@ export const lock = defineVerb({
   name: 'lock',
   summary: 'Pin the definitions of servers in toolwell.lock, check them, and approve changes.',
   usage: ['[--approve NAME …] [--approve-all] [--config FILE]', '--check [--config FILE]'],
-  insteadOfWords: 'To approve a server or tool, write: toolwell lock --approve SERVER/TOOL',
+  insteadOfWords: 'To approve a server or tool, write: toolwell approve SERVER/TOOL',
   flags: {
     config: serverFlags.config,
     check: {
@@ -28,7 +28,7 @@ export const lock = defineVerb({
     timeout: serverFlags.timeout,
   },
   notes: [
-    'toolwell.lock is in the folder of the config file. Starts and lists every server. Adds new definitions to the lock, but\nkeeps pins of changed or removed ones until you approve the change. With a lock, tools that it does not contain can be\nneither found nor called. Approving needs a terminal, so that a person decides.',
+    'toolwell.lock is in the folder of the config file. Starts and lists every server. Adds new definitions to the lock, but\nkeeps pins of changed or removed ones until you approve the change. Without a terminal, it adds nothing that is\nquarantined, such as a new tool of a server that is already in the lock. With a lock, tools that it does not contain can be\nneither found nor called. Approving needs a terminal, so that a person decides.',
   ],
   examples: [
     { line: 'toolwell lock', about: 'create or extend toolwell.lock, and show changes' },

@@ -13,7 +13,7 @@ import {
 import type { Finding, Scanner } from '@toolwell/mcp/scan'
 import { plural } from '../shared/layout.js'
 import { usageProblem } from '../shared/problem.js'
-import { askYes, isInteractive, type Paint, painter, type Terminal } from '../shared/terminal.js'
+import { askYes, hasPerson, isInteractive, type Paint, painter, type Terminal } from '../shared/terminal.js'
 import { withCommandName } from '../shared/this-command.js'
 import type { ExitCode } from '../shared/verb.js'
 import {
@@ -22,14 +22,13 @@ import {
   diffText,
   type Group,
   type Groups,
+  isHard,
   lockOrEmpty,
-  shellWord,
   toProblem,
   trustedLock,
 } from './groups.js'
 import {
   applyApproved,
-  changeName,
   findPending,
   looksPoisoned,
   type Pending,
@@ -80,7 +79,8 @@ export async function writeLocks(
   const { scanner } = groups
   const { isJson, approve, approveAll, isDespiteFindings } = options
   const paint = painter(terminal.output, terminal.env)
-  const drafts = groups.groups.map((group) => ({ group, lock: extendLock(group, scanner) }))
+  const isWatched = hasPerson(terminal)
+  const drafts = groups.groups.map((group) => ({ group, lock: extendLock(group, scanner, isWatched) }))
   const waiting = drafts.flatMap(({ group, lock }) => findPending(group, lock))
   const mayBe = (each: Pending) => isDespiteFindings || !looksPoisoned(each, scanner)
   const meant = selectPending(waiting, approve, groups.groups)
@@ -165,10 +165,21 @@ export function unnamedLines(unnamed: readonly string[], name: string): string[]
   ]
 }
 
-/** Adds new definitions to the lock of a group. A new lock starts with the first definitions seen. */
-export function extendLock(group: Group, scanner: Scanner): Lock {
+/**
+ * Adds new definitions to the lock of a group. A new lock starts with the first definitions seen. Without a person, quarantined
+ * definitions are not added: an agent with a shell must not approve them.
+ */
+export function extendLock(group: Group, scanner: Scanner, isWatched: boolean): Lock {
   const before = trustedLock(group)
-  const fresh = createLock(group.servers, scanner, before)
+  const isQuarantined = (server: string, tool: unknown) =>
+    group.quarantined.get(server)?.has((tool as { name: string }).name) === true
+  const usable = group.servers
+    .filter(({ name }) => Object.hasOwn(before.servers, name) || !group.quarantinedServers.has(name))
+    .map((server) => ({
+      ...server,
+      tools: server.tools.filter((tool) => !isQuarantined(server.name, tool)),
+    }))
+  const fresh = createLock(isWatched ? group.servers : usable, scanner, before)
   return keepServers(fresh, before, [...group.unlisted.keys(), ...group.disabled, ...group.unnamed])
 }
 
@@ -185,8 +196,9 @@ function listLocked(lock: Lock): ListedServer[] {
   }))
 }
 
+/** Hard findings keep a definition out of the lock. */
 function excludedFrom({ servers }: Group, lock: Lock, scanner: Scanner): Excluded[] {
-  return servers.flatMap((server): Excluded[] => {
+  const missing = servers.flatMap((server): Excluded[] => {
     const locked = Object.hasOwn(lock.servers, server.name) ? lock.servers[server.name] : undefined
     if (!locked)
       return [
@@ -199,6 +211,7 @@ function excludedFrom({ servers }: Group, lock: Lock, scanner: Scanner): Exclude
         : [{ server: server.name, tool: name, findings: scanner.scanTool(server.name, tool) }]
     })
   })
+  return missing.filter(({ findings }) => isHard(findings))
 }
 
 function text(written: Written, group: Group, scanner: Scanner, paint: Paint, name: string): string {
@@ -238,7 +251,7 @@ function text(written: Written, group: Group, scanner: Scanner, paint: Paint, na
       '',
       diffText(group, waiting, scanner, paint),
       '',
-      `${plural(waiting.length, 'change')} ${waiting.length === 1 ? 'waits' : 'wait'} for approval. Review ${waiting.length === 1 ? 'it' : 'them'}, then run: ${name} lock --approve ${shellWord(changeName(first))}`,
+      `${plural(waiting.length, 'change')} ${waiting.length === 1 ? 'waits' : 'wait'} for approval. The user decides: review ${waiting.length === 1 ? 'it' : 'them'}, then run in a terminal: ${withCommandName(approveCommand(first.server, first.tool), name)}`,
     )
   return `${lines.join('\n')}\n`
 }

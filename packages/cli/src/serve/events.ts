@@ -20,7 +20,7 @@ const NOT_RUN: Readonly<Record<NonNullable<Called['reason']>, string>> = {
   'timed-out': 'it took too long',
   error: 'an error occurred',
   'not-recorded': 'the call could not be checked',
-  'not-read-only': 'it is not approved as read-only, so tool_read does not run it',
+  'not-read-only': 'it is not approved as read-only, so run_read_only_tool does not run it',
   'no-folder': 'its server needs a project folder, and the client named none',
 }
 

@@ -5,11 +5,13 @@
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import {
+  type ClientRules,
   DAEMON_FLAGS,
   defaultGatewayFolder,
   endpointPath,
   profileFault,
   runBridge,
+  writeRules,
 } from '@toolwell/gateway/bridge'
 
 /** Returns false if there are other arguments. */
@@ -17,7 +19,7 @@ export async function runThin(words: readonly string[]): Promise<boolean> {
   const flags = new Map<string, string>()
   for (let at = 1; at < words.length; at++) {
     const word = words[at] ?? ''
-    const isValued = word === '--profile' || word === '--folder'
+    const isValued = ['--profile', '--folder', '--client', '--renamed'].includes(word)
     const value = isValued ? words[++at] : ''
     const isKnown = isValued || word === '--stdio' || word === '--all'
     if (!isKnown || value === undefined || (isValued && (value === '' || value.startsWith('-')))) return false
@@ -29,6 +31,8 @@ export async function runThin(words: readonly string[]): Promise<boolean> {
     folder: folder === undefined ? defaultGatewayFolder() : resolve(currentFolder(process) ?? '/', folder),
     profile: flags.get('--profile'),
     all: flags.has('--all'),
+    client: flags.get('--client'),
+    renamed: flags.get('--renamed'),
   })
   return true
 }
@@ -40,25 +44,67 @@ export async function runStdio({
   folder,
   profile,
   all,
+  client,
+  renamed,
 }: {
   readonly folder: string
   readonly profile: string | undefined
   readonly all: boolean
+  readonly client: string | undefined
+  readonly renamed: string | undefined
 }): Promise<0> {
   const [program = '', script = ''] = process.argv
   const workspace = currentFolder(process)
   const fault = profile === undefined ? undefined : profileFault(profile)
+  const rules = workspace === undefined ? {} : await findRules(client, renamed, workspace)
   await runBridge({
     folder,
     path: endpointPath({ profile, isAll: all }),
     workspace: workspace ?? '',
-    refusal: workspace === undefined ? GONE : fault,
+    refusal: workspace === undefined ? GONE : (fault ?? rules.refusal),
+    rules: rules.header,
     command: [program, ...DAEMON_FLAGS, realpathSync(script), 'serve', '--by-bridge', '--folder', folder],
     input: process.stdin,
     output: process.stdout,
     onProblem: (message) => process.stderr.write(`toolwell: ${message}\n`),
   })
   process.exit(0)
+}
+
+/** Reads the permission rules of the client, or the reason why it must not be served. */
+async function findRules(
+  client: string | undefined,
+  renamed: string | undefined,
+  folder: string,
+): Promise<{ readonly header?: string; readonly refusal?: string }> {
+  if (client === undefined) return {}
+  const [{ readPermissions }, { CLIENTS, findHome }] = await Promise.all([
+    import('../shared/clients/client-rules.js'),
+    import('../shared/clients/clients.js'),
+  ])
+  const { env, platform } = process
+  if (!CLIENTS.some((name) => name === client))
+    return {
+      refusal: `Unknown client ${JSON.stringify(client)} after --client. Known: ${CLIENTS.join(', ')}.`,
+    }
+  try {
+    const found = await readPermissions(client, { home: findHome(env), folder, platform, env })
+    if (!found || found.layers.length === 0) return {}
+    const { separator, layers } = found
+    return { header: writeRules({ separator, layers, renamed: readRenamed(renamed) }) }
+  } catch (error) {
+    return { refusal: (error as Error).message }
+  }
+}
+
+/** `--renamed NOW=BEFORE,…`, URL-encoded: servers whose names in toolwell.json differ from those in the client. */
+function readRenamed(text = ''): ClientRules['renamed'] {
+  const all: Record<string, string[]> = {}
+  for (const [now = '', before = ''] of text
+    .split(',')
+    .map((pair) => pair.split('=').map(decodeURIComponent)))
+    all[now] = [...(all[now] ?? []), before]
+  return all
 }
 
 /** Returns the current folder, or undefined if it was deleted. */

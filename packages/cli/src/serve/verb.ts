@@ -8,7 +8,11 @@ import { defineVerb } from '../shared/verb.js'
 export const serve = defineVerb({
   name: 'serve',
   summary: 'Run one MCP server in front of all your servers, for every client.',
-  usage: ['[--port PORT] [--config FILE]', '--stdio [--profile NAME] [--all]', '--trust FOLDER'],
+  usage: [
+    '[--port PORT] [--config FILE]',
+    '--stdio [--client CLIENT] [--profile NAME] [--all]',
+    '--trust FOLDER',
+  ],
   flags: {
     stdio: {
       type: 'boolean',
@@ -20,6 +24,14 @@ export const serve = defineVerb({
       type: 'boolean',
       description: 'With --stdio: list every tool, for clients that defer tools themselves.',
     },
+    client: {
+      type: 'string',
+      valueHint: 'CLIENT',
+      description:
+        'With --stdio: the name of the client, as in `toolwell connect`. Tools that its permission rules deny are hidden.',
+    },
+    // Set by `connect` if a server has another name in toolwell.json.
+    renamed: { type: 'string' },
     port: {
       type: 'string',
       valueHint: 'PORT',
@@ -63,7 +75,7 @@ export const serve = defineVerb({
     2: 'Wrong flags, a missing config file, or an unusable port or folder.',
   },
   async run(flags, terminal) {
-    const { stdio, all, profile, port, config } = flags
+    const { stdio, all, profile, client, renamed, port, config } = flags
     const folder = gatewayFolder(flags.folder, terminal)
     if (flags.trust !== undefined) {
       requireTerminal(terminal)
@@ -77,11 +89,11 @@ export const serve = defineVerb({
           'Remove --port and --config.',
         )
       const { runStdio } = await import('./run-stdio.js')
-      return runStdio({ folder, profile, all: all === true })
+      return runStdio({ folder, profile, all: all === true, client, renamed })
     }
-    if (profile !== undefined || all)
+    if (profile !== undefined || all || client !== undefined)
       throw usageProblem(
-        '--profile and --all need --stdio.',
+        '--profile, --all and --client need --stdio.',
         'HTTP clients choose a profile by the path: /mcp/PROFILE or /mcp/all.',
       )
     const { runServe } = await import('./run-serve.js')

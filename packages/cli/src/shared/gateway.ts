@@ -1,6 +1,6 @@
 /** The gateway as verbs see it: the flag for its folder, and lines about its servers. */
 import { resolve } from 'node:path'
-import { quote } from '@toolwell/core/internal'
+import { firstLine, quote } from '@toolwell/core/internal'
 import type { ServerSetReport } from '@toolwell/gateway'
 import { approval, defaultGatewayFolder, shellWord } from '@toolwell/gateway/bridge'
 import { plural } from './layout.js'
@@ -32,21 +32,27 @@ export interface Hints {
   readonly hasChanged: (file: string) => boolean
 }
 
+/** Joins paths without their control characters: the name of a folder may contain commands for the terminal. */
+export function printPaths(paths: readonly string[]): string {
+  return paths.map((path) => firstLine(path, 400)).join(', ')
+}
+
 /** `name`: the words that start this command. */
 export function noServersLine(
   { files, missing, problems }: Pick<ServerSetReport, 'files' | 'missing' | 'problems'>,
   name: string,
 ): string {
   if (problems.length > 0) return 'No servers: no entry of the config is usable.'
-  const why = missing.length > 0 ? `${missing.join(', ')} does not exist` : `${files.join(', ')} has none`
+  const why = missing.length > 0 ? `${printPaths(missing)} does not exist` : `${printPaths(files)} has none`
   return `No servers: ${why}. Import the servers of your clients with: ${name} connect`
 }
 
 export function problemLine({ server, problem, stillUsed }: ServerSetReport['problems'][number]): string {
-  if (server === undefined) return `! ${problem}`
+  const text = firstLine(problem, 1000)
+  if (server === undefined) return `! ${text}`
   return stillUsed
-    ? `! ${server} keeps its previous config, because its entry now has an error: ${problem}`
-    : `! ${server} is not usable: ${problem}`
+    ? `! ${server} keeps its previous config, because its entry now has an error: ${text}`
+    : `! ${server} is not usable: ${text}`
 }
 
 export function untrustedLine(
@@ -54,7 +60,7 @@ export function untrustedLine(
   { at, name, hasChanged }: Hints,
 ): string {
   const why = hasChanged(file) ? 'it has changed since you trusted it' : 'you have not trusted it'
-  return `! ${file} is not used: ${why}. Review it, then run: ${name} serve --trust ${shellWord(folder)}${at}`
+  return `! ${printPaths([file])} is not used: ${why}. Review it, then run: ${name} serve --trust ${shellWord(printPaths([folder]))}${at}`
 }
 
 const MOST_NAMED = 10

@@ -59,9 +59,13 @@ export function requireTerminal(terminal: Terminal): void {
 
 /** Asks a yes/no question on a terminal. In a pipe it asks nothing and returns false. */
 export async function askYes(question: string, terminal: Terminal): Promise<boolean> {
-  if (!isInteractive(terminal)) return false
+  return isInteractive(terminal) && (await askForAnswer(question, terminal)) === true
+}
+
+/** Asks a yes/no question. Undefined if the input ends without an answer. */
+export async function askForAnswer(question: string, terminal: Terminal): Promise<boolean | undefined> {
   await terminal.output.write(`${question} [y/N] `)
   for await (const { text } of readLines(terminal.input, 'standard input'))
     return /^\s*y(?:es)?\s*$/i.test(text)
-  return false
+  return undefined
 }

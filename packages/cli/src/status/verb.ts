@@ -8,6 +8,7 @@ import {
   gatewayFolder,
   type Hints,
   noServersLine,
+  printPaths,
   problemLine,
   quarantinedLines,
   untrustedLine,
@@ -108,7 +109,7 @@ export function statusText(given: unknown, file: DaemonFile, hints: Hints): stri
             count(calls),
             count(searches),
             count(refused),
-            firstLine(workspace ?? '', 400),
+            printPaths([workspace ?? '']),
           ]),
         )),
     ...withoutRepeats(serverSets).flatMap((set) => ['', ...describeServerSet(set, clients, hints)]),
@@ -170,8 +171,8 @@ function describeServerSet(
 ): string[] {
   const affected = servers.filter(({ quarantined }) => Object.keys(quarantined).length > 0)
   return [
-    `${files.join(', ') || 'No config file'}${workspaces.length === 0 ? '' : `, for ${workspaces.map((each) => firstLine(each, 400)).join(', ')}`}`,
-    ...(problem === undefined ? [] : [`! The config has errors: ${problem}`]),
+    `${printPaths(files) || 'No config file'}${workspaces.length === 0 ? '' : `, for ${printPaths(workspaces)}`}`,
+    ...(problem === undefined ? [] : [`! The config has errors: ${firstLine(problem, 1000)}`]),
     ...problems.map(problemLine),
     ...untrusted.map((each) => untrustedLine(each, hints)),
     ...(servers.length === 0

@@ -1,9 +1,9 @@
 /** The command with a home of its own, beside real servers: in this process, or built and as a process of its own. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { folderWith, type Setting, toolwell, trustFolder } from './run.js'
 
@@ -37,7 +37,7 @@ export interface Home {
 /** Variables that move the files of clients, which whoever runs the tests may have set. */
 const ELSEWHERE = Object.fromEntries(
   `CLAUDE_CONFIG_DIR CODEX_HOME COPILOT_HOME CLINE_DIR CLINE_DATA_DIR CLINE_MCP_SETTINGS_PATH GOOSE_PATH_ROOT CONTINUE_GLOBAL_DIR
-  KIMI_CODE_HOME`
+  KIMI_CODE_HOME GEMINI_CLI_HOME QWEN_HOME OPENCODE_CONFIG OPENCODE_CONFIG_CONTENT ENABLE_TOOL_SEARCH ANTHROPIC_MODEL`
     .split(/\s+/)
     .map((name) => [name, '']),
 )
@@ -48,6 +48,12 @@ function withoutStart(words: readonly string[]): string[] {
   return words.includes('--start') ? words.filter((word) => word !== '--start') : [...words, '--no-start']
 }
 
+/** `connect` asks installed clients for their version. */
+const PATH_WITHOUT_CLIENTS = (process.env.PATH ?? '')
+  .split(delimiter)
+  .filter((folder) => !['claude', 'codex', 'qwen'].some((name) => existsSync(join(folder, name))))
+  .join(delimiter)
+
 /** A folder with these files and a home without any. */
 export function homeWith(files: Readonly<Record<string, unknown>>): Home {
   const folder = folderWith(files)
@@ -56,6 +62,7 @@ export function homeWith(files: Readonly<Record<string, unknown>>): Home {
   const env = {
     ...process.env,
     ...ELSEWHERE,
+    PATH: PATH_WITHOUT_CLIENTS,
     HOME: home,
     USERPROFILE: home,
     XDG_CONFIG_HOME: join(home, '.config'),

@@ -4,7 +4,8 @@
  * Search calls, cards, notices and whole rounds that only searched count as costs of deferring, so the saving can be negative.
  */
 
-import { type CacheRule, getCacheRule } from '../costs/costs.js'
+import type { CacheRule } from '../base/wires.js'
+import { getCacheRule } from '../costs/costs.js'
 import type { LedgerFact, SurfaceTokens } from '../ledger/event.js'
 import type { LedgerState, RequestRecord } from '../ledger/fold.js'
 import type { Context } from '../surface/context.js'

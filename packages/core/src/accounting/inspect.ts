@@ -121,7 +121,7 @@ function listVisible(state: LedgerState, context: Context, listed: ToolLister): 
     ]
   }
   if (state.frozen)
-    return listed(context).map((sent) => {
+    return (listed.find(state.frozen.array) ?? listed.list(context)).map((sent) => {
       const resolution = catalogue.resolve(sent.name, (entry) => gate.visible(entry))
       return describe(sent.name, resolution.kind === 'found' ? resolution.entry.tool : undefined)
     })

@@ -1,6 +1,7 @@
 /** Formats the costs of a conversation as text for people. */
 
 import { firstLine, quote } from '../base/text.js'
+import { getWireFacts } from '../base/wires.js'
 import type { Unmatched } from '../catalogue/exposure.js'
 import type { Finding } from '../tool/source.js'
 import type { Inspection } from './inspect.js'
@@ -40,9 +41,10 @@ export function formatReport(
     lines.push(
       `  own tools: ${formatTokens(ownTokens)} tokens of every request, eager by default; createToolwell({ defer: 'all' }) defers them`,
     )
+  const { usageHint } = getWireFacts(wire ?? '')
   if (measured < requests)
     lines.push(
-      `  no figures for ${requests - measured} of ${formatCount(requests, 'request')}: the reply had no usage. Pass the whole reply to run${wire === 'openai-chat' ? ' (a stream has usage with stream_options: { include_usage: true })' : ''}, or its usage to recordRequest`,
+      `  no figures for ${requests - measured} of ${formatCount(requests, 'request')}: the reply had no usage. Pass the whole reply to run${usageHint ? ` (${usageHint})` : ''}, or its usage to recordRequest`,
     )
   if (provider.inputTokens > 0)
     lines.push(

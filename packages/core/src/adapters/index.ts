@@ -1,7 +1,7 @@
 /** `@toolwell/core/adapter`: builds an adapter for another wire. See docs/adapters/writing-one.md. */
 
+export type { Form } from '../base/wires.js'
 export { type Adapter, createAdapter, type Thread, type Turn } from './shared/adapter.js'
-export type { Form } from './shared/check-input.js'
 export {
   argumentsObject,
   argumentsText,

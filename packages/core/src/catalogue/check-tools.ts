@@ -191,6 +191,7 @@ const SYNONYMS: Readonly<Record<string, keyof Tool>> = {
   hint: 'searchHint',
   keywords: 'searchHint',
   handler: 'execute',
+  run: 'execute',
 }
 
 /** More fields of MCP tools. */

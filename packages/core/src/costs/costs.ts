@@ -1,6 +1,7 @@
 /** Counts the tokens of definitions and computes when deferring them pays off. */
 
 import { shortHash } from '../base/hash.js'
+import { type CacheRule, getWireFacts } from '../base/wires.js'
 import type { Catalogue, Entry, KeptParts, Source } from '../catalogue/catalogue.js'
 
 /** Increase when definitions get other token counts, for example because a dialect writes them differently. */
@@ -87,30 +88,12 @@ function readKept({ tokens }: KeptParts): Readonly<Record<string, Kept | undefin
   }
 }
 
-/** Effect of the prompt cache on the price of a request, as shares of the plain input price. Sources: docs/concepts/deliveries-and-cache.md. */
-export interface CacheRule {
-  /** Price of input that is read from the cache. */
-  readonly read: number
-  /** Price of input that is read for the first time and cached. */
-  readonly write: number
-  /** Price of output. */
-  readonly output: number
-  /** Tokens that a prefix needs to be cached. */
-  readonly minimum: number
-}
-
-const RULES: Readonly<Record<string, CacheRule>> = {
-  anthropic: { read: 0.1, write: 1.25, output: 5, minimum: 1024 },
-  'openai-responses': { read: 0.1, write: 1.25, output: 5, minimum: 1024 },
-  google: { read: 0.1, write: 1, output: 5, minimum: 4096 },
-}
-
 /** For servers of the Chat Completions family and wires of hosts: an automatic cache, as most have. */
 const USUAL: CacheRule = { read: 0.1, write: 1, output: 5, minimum: 1024 }
 
 /** Returns the rule of a wire. `own`: prices set by the host. */
 export function getCacheRule(wire: string, own: Partial<CacheRule> = {}): CacheRule {
-  return { ...(RULES[wire] ?? USUAL), ...own }
+  return { ...(getWireFacts(wire).cache ?? USUAL), ...own }
 }
 
 /** Number of searches and requests in the conversations that the decision is made for. */

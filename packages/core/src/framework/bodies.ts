@@ -1,17 +1,23 @@
 /** Finds the history, the prompt and the tools in the request body of each wire. */
 
 import { assemble as assembleAnthropic } from '../adapters/anthropic/stream.js'
+import { WIRE as ANTHROPIC } from '../adapters/anthropic/types.js'
 import { anthropicWire } from '../adapters/anthropic/wire.js'
 import { assemble as assembleGoogle } from '../adapters/google/stream.js'
+import { WIRE as GOOGLE } from '../adapters/google/types.js'
 import { googleWire } from '../adapters/google/wire.js'
 import { assemble as assembleChat } from '../adapters/openai-chat/stream.js'
+import { WIRE as CHAT } from '../adapters/openai-chat/types.js'
 import { chatWire } from '../adapters/openai-chat/wire.js'
 import { assemble as assembleResponses } from '../adapters/openai-responses/stream.js'
+import { WIRE as RESPONSES } from '../adapters/openai-responses/types.js'
 import { responsesWire } from '../adapters/openai-responses/wire.js'
 import type { StreamedReply } from '../adapters/shared/stream.js'
 import type { Wire } from '../adapters/shared/wire.js'
 import { isRecord } from '../base/data.js'
+import { type ProviderFacts, type ProviderWire, providers } from '../base/wires.js'
 import type { Prompts } from '../surface/prompts.js'
+import { detectToolForm } from '../tool/define-tool.js'
 
 /** The JSON of a request. */
 export type Body = Readonly<Record<string, unknown>>
@@ -19,42 +25,31 @@ export type Body = Readonly<Record<string, unknown>>
 /** A wire with untyped messages: they come from the framework. */
 export type AnyWire = Wire<unknown, unknown, Body>
 
-export interface BodyKind {
+interface BodyCode {
   /** `native`: the framework keeps answers in the form of the wire. */
   wire(given: { readonly loader: string; readonly prompts: Prompts }, native: boolean): AnyWire
-  /** The key of the history. */
-  readonly history: string
-  /** The key of the system prompt, if it is not a message. */
-  readonly prompt?: string
   assemble(events: AsyncIterable<unknown>): Promise<StreamedReply<unknown, unknown>>
 }
 
-export const bodyKinds = {
-  anthropic: {
+export type BodyKind = BodyCode & Pick<ProviderFacts, 'history' | 'prompt'>
+
+const bodyCode: Readonly<Record<ProviderWire, BodyCode>> = {
+  [ANTHROPIC]: {
     wire: ({ prompts }, native) => anthropicWire(prompts, { native }) as unknown as AnyWire,
-    history: 'messages',
-    prompt: 'system',
     assemble: assembleAnthropic,
   },
-  google: {
-    wire: ({ prompts }) => googleWire(prompts) as unknown as AnyWire,
-    history: 'contents',
-    prompt: 'systemInstruction',
-    assemble: assembleGoogle,
-  },
-  'openai-chat': {
-    wire: ({ prompts }) => chatWire(prompts) as unknown as AnyWire,
-    history: 'messages',
-    assemble: assembleChat,
-  },
-  'openai-responses': {
+  [GOOGLE]: { wire: ({ prompts }) => googleWire(prompts) as unknown as AnyWire, assemble: assembleGoogle },
+  [CHAT]: { wire: ({ prompts }) => chatWire(prompts) as unknown as AnyWire, assemble: assembleChat },
+  [RESPONSES]: {
     // A framework cannot run the provider's search, because it is not a function call.
     wire: ({ loader, prompts }) => responsesWire(loader, prompts, { native: false }) as unknown as AnyWire,
-    history: 'input',
-    prompt: 'instructions',
     assemble: assembleResponses,
   },
-} satisfies Readonly<Record<string, BodyKind>>
+}
+
+export function getBodyKind(wire: ProviderWire): BodyKind {
+  return { ...providers[wire], ...bodyCode[wire] }
+}
 
 /** The messages of a request. The Responses API also accepts a string: a user message. */
 export function readHistory(body: Body, { history }: BodyKind): readonly unknown[] | undefined {
@@ -64,15 +59,11 @@ export function readHistory(body: Body, { history }: BodyKind): readonly unknown
 }
 
 /** Detects the wire of a request by the form of the tool with this name. */
-export function detectWire({ tools }: Body, name: string): keyof typeof bodyKinds | undefined {
+export function detectWire({ tools }: Body, name: string): ProviderWire | undefined {
   const tool: unknown = Array.isArray(tools)
     ? tools.find((each) => listToolNames(each).includes(name))
     : undefined
-  if (!isRecord(tool)) return undefined
-  if (Array.isArray(tool.functionDeclarations)) return 'google'
-  if (isRecord(tool.function)) return 'openai-chat'
-  if ('input_schema' in tool) return 'anthropic'
-  return tool.type === 'function' ? 'openai-responses' : undefined
+  return isRecord(tool) ? detectToolForm(tool) : undefined
 }
 
 /** The names that a request declares. */

@@ -7,18 +7,20 @@ import { readEvents } from '../adapters/shared/stream.js'
 import { dropUndefined } from '../base/data.js'
 import { ToolwellError } from '../base/errors.js'
 import { assertKnownKeys, assertOneOf, invalid } from '../base/options.js'
+import { type ProviderWire, providers } from '../base/wires.js'
 import { adapterPort, type Conversation } from '../conversation.js'
 import { BRIDGE_NAME, READER_NAME } from '../surface/meta-tools.js'
 import type { JsonSchema } from '../tool/tool.js'
 import type { CallAnswer, Execute, RunOptions } from '../turn/run.js'
-import { type Body, bodyKinds, detectWire, readHistory } from './bodies.js'
+import { type Body, detectWire, getBodyKind, readHistory } from './bodies.js'
 import { type Exchange, type FrameworkAnswer, type FrameworkCall, openExchange } from './exchange.js'
 
+export type { ProviderWire } from '../base/wires.js'
 export type { FrameworkAnswer, FrameworkCall } from './exchange.js'
 
 export interface FrameworkOptions {
   /** The wire that the client of the framework uses. */
-  readonly wire: keyof typeof bodyKinds
+  readonly wire: ProviderWire
   /** Runs a tool. Default: the tool's `execute`. */
   readonly execute?: Execute
   /**
@@ -65,9 +67,9 @@ const REMEMBERED = 8
 export function framework(conversation: Conversation, options: FrameworkOptions): Framework {
   const port = adapterPort(conversation)
   assertKnownKeys(options, ['wire', 'execute', 'native'], 'framework')
-  assertOneOf('wire', options.wire, Object.keys(bodyKinds))
+  assertOneOf('wire', options.wire, Object.keys(providers))
   const { execute, native = false } = options
-  const kind = bodyKinds[options.wire]
+  const kind = getBodyKind(options.wire)
   const { catalogue, loader } = conversation
   const exchanges: Exchange[] = []
   let isCompacted = false

@@ -40,7 +40,7 @@ export type LedgerFact =
   /** Freezes the prefix: the bytes of everything before the messages, until the next event of this kind. */
   | {
       readonly kind: 'frozen'
-      readonly reason: 'start' | 'clear' | 'compaction' | 'wire' | 'loader' | 'cards' | 'delivery'
+      readonly reason: 'start' | 'clear' | 'compaction' | 'wire' | 'loader' | 'cards' | 'delivery' | 'tools'
       readonly wire: string
       readonly mode: 'off' | 'on'
       readonly delivery: DeliveryName
@@ -56,6 +56,8 @@ export type LedgerFact =
       readonly because?: string
       /** Tokens of own tools that are eager only by default, if deferring them would pay. */
       readonly ownTokens?: number
+      /** If deferral is off: names the list of tools that is sent until the next event of this kind. */
+      readonly array?: string
       /** The prompt section, or empty. */
       readonly section: string
       /** Replaces the description of an unloaded tool until the prefix is frozen again. */
@@ -199,7 +201,13 @@ export type LedgerFact =
       readonly messages: readonly string[]
     }
   /** A model request began. A second begin with the same id is a retry and writes nothing. */
-  | { readonly kind: 'requested'; readonly requestId: string; readonly tokens: SurfaceTokens }
+  | {
+      readonly kind: 'requested'
+      readonly requestId: string
+      readonly tokens: SurfaceTokens
+      /** Positions of announcements that this history lacks. They follow its last message, in this and later requests. */
+      readonly moved?: readonly string[]
+    }
   /** Usage of a request as the host measured it. */
   | {
       readonly kind: 'measured'

@@ -137,6 +137,13 @@ export function isOnSurface(state: LedgerState, id: string): boolean {
 }
 
 function frozen(state: LedgerState, event: FrozenPrefix) {
+  // Deferral stays off, and only the array changes.
+  if (event.reason === 'tools' && event.mode === 'off') {
+    state.frozen = event
+    state.freezing.count = ++state.freezing.made
+    state.array.version++
+    return
+  }
   const before = new Map(state.tools.loaded)
   leave(state, event.wire)
   // References lose their definitions if the provider does not insert them any more.
@@ -146,8 +153,7 @@ function frozen(state: LedgerState, event: FrozenPrefix) {
   state.freezing.count = ++state.freezing.made
   state.history.editions.clear()
   // For every other reason, the messages are new too.
-  if (event.reason === 'loader' || event.reason === 'cards' || event.reason === 'delivery')
-    state.array.version++
+  if (['loader', 'cards', 'delivery', 'tools'].includes(event.reason)) state.array.version++
   state.tools.eager.clear()
   for (const pin of event.eager) state.tools.eager.set(pin.id, pin)
   state.native.revealed.clear()
@@ -349,7 +355,7 @@ function request(state: LedgerState, event: Extract<LedgerEvent, { kind: 'reques
     if (request === event.anchor) state.history.reminded.set(id, { anchor, request })
     else state.history.reminded.delete(id)
   state.history.carried.add(event.anchor)
-  carry(state.history.inserts, event.anchor)
+  carry(state.history.inserts, event.anchor, event.moved)
   const record: RequestRecord = {
     requestId: event.requestId,
     anchor: event.anchor,
@@ -377,8 +383,8 @@ function compact(state: LedgerState, kept: Readonly<Record<string, string>>) {
   const renamed = (anchor: string): string | undefined =>
     Object.hasOwn(kept, anchor) ? kept[anchor] : undefined
   state.history.inserts = state.history.inserts.flatMap((insert) => {
-    const anchor = renamed(insert.anchor)
-    return anchor === undefined ? [] : [{ ...insert, anchor }]
+    const [anchor, ...moves] = [insert.anchor, ...(insert.moves ?? [])].flatMap((each) => renamed(each) ?? [])
+    return anchor === undefined ? [] : [{ ...insert, anchor, moves }]
   })
   for (const [id, known] of state.tools.loaded) {
     if (known.shownAt === '') continue

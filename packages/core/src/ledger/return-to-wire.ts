@@ -83,8 +83,14 @@ export function inWords({ request: _, ...insert }: Insert): Insert {
   return { ...insert, adds: [], removes: [], revealed: 0 }
 }
 
-/** Fixes the position of announcements at the first request that carries them. A later message may look like their anchor. */
-export function carry(inserts: Insert[], anchor: string) {
+/**
+ * Fixes the position of announcements at the first request that carries them. A later message may look like their anchor. `moved`:
+ * anchors that the history of this request lacks.
+ */
+export function carry(inserts: Insert[], anchor: string, moved: readonly string[] = []) {
+  for (const [index, insert] of inserts.entries())
+    if (moved.includes(insert.anchor))
+      inserts[index] = { ...insert, moves: [...(insert.moves ?? []), anchor] }
   for (let index = inserts.length - 1; index >= 0; index--) {
     const insert = inserts[index]
     if (!insert || insert.request !== undefined) return

@@ -55,6 +55,7 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
     removals: optional(flag),
     because: optional(text),
     ownTokens: optional(number),
+    array: optional(text),
     section: text,
     tombstone: optional(text),
     shown: list(text),
@@ -102,7 +103,7 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
     sources: optional(table(text)),
   },
   'thinking-stripped': { messages: list(text) },
-  requested: { requestId: text, tokens: table(number) },
+  requested: { requestId: text, tokens: table(number), moved: optional(list(text)) },
   measured: {
     requestId: text,
     messageTokens: number,

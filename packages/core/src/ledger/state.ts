@@ -30,6 +30,8 @@ export interface Insert {
   readonly anchor: string
   /** Last message of the first request that carried it since the prefix was frozen. Its position is at or before this message. */
   readonly request?: string
+  /** Other positions, for histories without `anchor`: the last messages of requests in which the announcement was missing. */
+  readonly moves?: readonly string[]
   readonly topic: Extract<LedgerEvent, { kind: 'announced' }>['topic']
   readonly text: string
   readonly about: readonly string[]

@@ -3,56 +3,19 @@
 import { isRecord, toPlainJson } from '../base/data.js'
 import { shortHash } from '../base/hash.js'
 import { truncateText } from '../base/text.js'
+import { type Dialect, getWireFacts } from '../base/wires.js'
 import type { WireTool } from '../tool/wire-tool.js'
 import type { Json } from './json-schema.js'
 import { completeSchema, findSchemaProblems, normaliseSchema } from './normalise.js'
 
-export interface Dialect {
-  /** The longest description of a tool. Descriptions inside a schema are not limited. */
-  readonly description?: number
-  /** The longest description of the search tool. The rest of its list of hidden tools goes into its schema. */
-  readonly searchTool?: number
-  /** The most tools in one request. */
-  readonly tools?: number
-  /** Keywords that are refused only at the top level of a schema. */
-  readonly notAtTop?: readonly string[]
-  /** Legal names of parameters. */
-  readonly keys?: RegExp
-  /** Objects must have `properties`, even if empty, and arrays must have `items`. */
-  readonly complete?: boolean
-}
-
-/** Servers of the Chat Completions family. */
-const CHAT: Dialect = {
-  description: 1024,
-  notAtTop: ['oneOf', 'anyOf', 'allOf', 'enum', 'const', 'not'],
-  complete: true,
-}
-
-const DIALECTS: Readonly<Record<string, Dialect>> = {
-  anthropic: { notAtTop: ['oneOf', 'allOf', 'anyOf'], keys: /^[a-zA-Z0-9_.-]{1,64}$/ },
-  'openai-chat': { ...CHAT, tools: 128 },
-  // An unknown provider of the AI SDK: most use a server of the Chat Completions family.
-  'ai-sdk': CHAT,
-  'openai-responses': { notAtTop: ['oneOf', 'anyOf', 'allOf', 'enum', 'not'], complete: true },
-  google: { tools: 512 },
-  // Claude Code cuts the description of an MCP tool at 2 kB, but not its schema.
-  mcp: { searchTool: 1900 },
-}
-
-/** Empty for an unknown wire. */
 function findDialect(wire: string): Dialect {
-  return DIALECTS[wire] ?? {}
-}
-
-/** The longest description of a tool on a wire. */
-export function descriptionLimit(wire: string): number {
-  return findDialect(wire).description ?? Number.POSITIVE_INFINITY
+  return getWireFacts(wire).dialect ?? {}
 }
 
 /** The longest description of the search tool on a wire. */
 export function searchToolLimit(wire: string): number {
-  return findDialect(wire).searchTool ?? descriptionLimit(wire)
+  const { description = Number.POSITIVE_INFINITY, searchTool = description } = findDialect(wire)
+  return searchTool
 }
 
 /** The most tools in one request on a wire. */
@@ -75,7 +38,9 @@ export interface Fitted {
 
 /** Returns the same description as `fitWire`, without reading the schema. */
 export function fitDescription(description: string, wire: string): string {
-  return cutDescription(toPlainJson(description), findDialect(wire))
+  const plain = toPlainJson(description)
+  const { description: limit = Number.POSITIVE_INFINITY } = findDialect(wire)
+  return plain.length <= limit ? plain : takeBeginning(plain, limit) + CONTINUED
 }
 
 /** Fits a definition to a wire. Returns the same object if nothing changes. */
@@ -90,7 +55,10 @@ export function fitWire(tool: WireTool, wire: string): Fitted {
   // References may contain names that have changed.
   const checked = schema === given.inputSchema ? given : { ...given, inputSchema: normaliseSchema(schema) }
   return {
-    tool: shortenDescription(moveTopRules(completeForWire(checked, dialect), dialect), dialect),
+    tool: relaxStrict(
+      shortenDescription(moveTopRules(completeForWire(checked, dialect), dialect), dialect),
+      dialect,
+    ),
     own: given,
     checked,
     unusable: given === plain ? undefined : describeSchemaProblems(plain.inputSchema),
@@ -103,6 +71,31 @@ export function describeSchemaProblems(schema: WireTool['inputSchema']): string 
   const problems = findSchemaProblems(schema).map(({ path, problem }) => `${path} ${problem}`)
   const more = problems.length > 3 ? `; and ${problems.length - 3} more` : ''
   return problems.slice(0, 3).join('; ') + more
+}
+
+const NOT_IN_STRICT = ['oneOf', 'allOf', 'not', 'if', 'then', 'else', 'dependentRequired', 'dependentSchemas']
+
+/**
+ * True if OpenAI's strict mode takes the schema: closed objects with all properties required, at every depth. Source:
+ * platform.openai.com/docs/guides/structured-outputs, "Supported schemas".
+ */
+export function isStrictSchema(schema: unknown, depth = 0): boolean {
+  if (!isRecord(schema)) return true
+  const { type, properties, required, additionalProperties, items, anyOf, $defs, definitions } = schema
+  const names = isRecord(properties) ? Object.keys(properties) : []
+  const isObject = type === 'object' || (Array.isArray(type) && type.includes('object')) || names.length > 0
+  const isClosed =
+    additionalProperties === false &&
+    names.every((name) => Array.isArray(required) && required.includes(name))
+  if ((isObject && !isClosed) || depth > MAX_DEPTH) return false
+  if (NOT_IN_STRICT.some((keyword) => Object.hasOwn(schema, keyword))) return false
+  const inner = [properties, $defs, definitions, anyOf].flatMap((each) => Object.values(each ?? {}))
+  return [items, ...inner].every((each) => isStrictSchema(each, depth + 1))
+}
+
+/** A server would refuse every request with this tool. The arguments are checked before the call in any case. */
+function relaxStrict(tool: WireTool, { strict }: Dialect): WireTool {
+  return strict && tool.strict && !isStrictSchema(tool.inputSchema) ? { ...tool, strict: false } : tool
 }
 
 function completeForWire(tool: WireTool, { complete = false }: Dialect): WireTool {
@@ -143,14 +136,6 @@ function shortenDescription(
 }
 
 const CONTINUED = ' … (continued in the description of the parameters)'
-
-function cutDescription(
-  description: string,
-  { description: limit = Number.POSITIVE_INFINITY }: Dialect,
-): string {
-  if (description.length <= limit) return description
-  return takeBeginning(description, limit) + CONTINUED
-}
 
 /** Cuts at a space if possible, and leaves room for the note `CONTINUED`. */
 function takeBeginning(description: string, limit: number): string {

@@ -36,8 +36,6 @@ export const noCoverage: Coverage = { certainty: 0, coverage: 0, ownCoverage: 0 
 const halfRelevanceShare = 0.22
 /** About half of the character pairs of an unspaced script straddle two words, so no document has them. */
 const shareOfUnknownPairs = 0.5
-/** A name that no tool has ("Berlin") is probably an argument, so its absence says little. */
-const shareOfUnknownNames = 0.2
 /** A missing weak word ("tomorrow") says little. */
 const shareOfWeakWords = 0.5
 /** Only exact names reach a relevance of 1. */
@@ -48,19 +46,19 @@ export interface WeightedWord extends Pick<QueryTerm, 'hash' | 'concepts' | 'det
   readonly importance: number
 }
 
-/** Weighs the words of a query. Unknown names, unknown pairs and weak words count less. */
+/** Weighs the words of a query. Unknown pairs and weak words count less. */
 export function weighWords(
   terms: readonly QueryTerm[],
   weighByRarity: (term: QueryTerm) => number,
-  isKnown: (term: QueryTerm) => boolean,
-  isName: (term: QueryTerm) => boolean,
+  isKnown: (hash: number) => boolean,
 ): WeightedWord[] {
-  const shareOf = (term: QueryTerm) =>
-    isKnown(term) ? 1 : term.unspaced ? shareOfUnknownPairs : isName(term) ? shareOfUnknownNames : 1
   const words: WeightedWord[] = []
   for (const term of terms) {
     if (term.kind !== 'word') continue
-    const importance = weighByRarity(term) * shareOf(term) * (term.weight < 1 ? shareOfWeakWords : 1)
+    const importance =
+      weighByRarity(term) *
+      (term.unspaced && !isKnown(term.hash) ? shareOfUnknownPairs : 1) *
+      (term.weight < 1 ? shareOfWeakWords : 1)
     words.push({ hash: term.hash, concepts: term.concepts, detail: term.detail, importance })
   }
   return words

@@ -23,19 +23,15 @@ import {
 } from './explain.js'
 import { createAnalyser } from './fields.js'
 import { createSegmentBuilder, type Segment } from './index/segment.js'
-import { identityBit, selectBestSlots } from './index/tally.js'
+import { selectBestSlots } from './index/tally.js'
 import { createTermIndex, noAliases } from './index/term-index.js'
 import { createNameFit, createNameMatches, describeTier, type NameFit } from './name-matches.js'
 import { queryCharacterLimit } from './query.js'
-import {
-  extractQueryTerms,
-  findCapitalisedNames,
-  findSlotsWithWords,
-  type QueryTerms,
-} from './query-terms.js'
+import { extractQueryTerms, findSlotsWithWords, type QueryTerms } from './query-terms.js'
 import { createLearnedReader, createScores, type LearnedPostings } from './scores.js'
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
 
+import { createSpellingRepair } from './spelling-repair.js'
 import { defaultTuning, type Tuning } from './tuning.js'
 import { createLexicon } from './words/lexicon.js'
 import { createVocabulary, type Vocabulary } from './words/vocabulary.js'
@@ -99,15 +95,9 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
   const createQueryNameFit = createNameFit(index, vocabulary)
   const createQueryCoverage = createCoverage(index)
   const isKnown = (hash: number): boolean => index.countTools(hash) > 0
-  const isIdentity = (hash: number): boolean => {
-    let found = false
-    index.forEachPosting(hash, (_, byte) => {
-      found ||= (byte & identityBit) !== 0
-    })
-    return found
-  }
+  const repair = createSpellingRepair(index, vocabulary)
   const extractTerms = (text: string, isAlone = true): QueryTerms =>
-    extractQueryTerms(text.slice(0, queryCharacterLimit), vocabulary(), tuning, isKnown, isAlone)
+    extractQueryTerms(text.slice(0, queryCharacterLimit), vocabulary(), tuning, isKnown, repair, isAlone)
 
   function rank(query: RankQuery): readonly Ranked[] {
     const { learned = [], hidden } = query
@@ -121,7 +111,7 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
     const text = query.text.slice(0, queryCharacterLimit)
     vocabulary().forgetIfLarge()
     const asked = extractTerms(text, query.must.length === 0)
-    const { tiers: exact, byWord } = names.findInQuery(text)
+    const exact = names.findInQuery(text)
     const allowed = findSlotsWithWords(query.must, index, vocabulary())
     const isSelecting = asked.whole.length === 0 && allowed !== undefined
 
@@ -143,27 +133,19 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
     )
     const best = groupBest(slots, rivalEnd, scored, (slot) => isSelecting || exact.has(slot))
 
-    const capitalised = findCapitalisedNames(text, vocabulary())
-    const words = weighWords(
-      asked.whole,
-      scores.weighByRarity,
-      ({ hash }) => isKnown(hash) && !(capitalised.has(hash) && !isIdentity(hash)),
-      ({ hash }) => capitalised.has(hash),
-    )
+    const words = weighWords(asked.whole, scores.weighByRarity, isKnown)
     const computeRelevance = createRelevance(words)
     const products = asked.whole
       .filter(({ kind, text }) => kind === 'word' && isProduct(text))
       .map(({ hash }) => index.createReader(hash))
     const getShare = (slot: number) =>
-      scores.getEffectShare(slot) *
-      (products.some((readByte) => readByte(slot) < 0) ? unknownProductShare : 1)
+      products.some((readByte) => readByte(slot) < 0) ? unknownProductShare : 1
     const measureCoverage = createQueryCoverage(words, scores.highestRarity, getShare)
     const measureNameFit = createQueryNameFit(asked.whole)
     const findCoverage = (slot: number, relevance: number): Coverage => {
-      if (isSelecting || (exact.has(slot) && !byWord.has(slot))) return fullCoverage
+      if (isSelecting || exact.has(slot)) return fullCoverage
       if (relevance < minimumRelevance) return noCoverage
-      const score = (scored[slot] as number) - (exact.get(slot) ?? 0) * exactTierScore
-      return measureCoverage(slot, score, exact.has(slot) ? 0 : scores.getLearnedScore(slot))
+      return measureCoverage(slot, scored[slot] as number, scores.getLearnedScore(slot))
     }
     /** Builds a hit. A rival's score depends on how well it fits; other scores are multiplied by `share`. */
     const toHit = (slot: number, share: number, fit?: NameFit): Ranked => {
@@ -177,6 +159,7 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
         relevance,
         certainty,
         coverage: fit ? Math.max(0, Math.min(1, coverage + fit.gain)) : coverage,
+        ...(scores.isOfNamedServer(slot) ? { isOfNamedServer: true } : {}),
       }
       const own = score - (isCertain ? 0 : scores.getLearnedScore(slot))
       if (own === score) return hit

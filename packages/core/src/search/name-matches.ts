@@ -1,7 +1,7 @@
 /** Finds tools whose name is written in a query, exactly or nearly, and measures how well a name fits. */
 
 import { editDistance } from '../base/nearest.js'
-import { findTerm, type Identity } from './index/segment.js'
+import type { Identity } from './index/segment.js'
 import {
   countAllowedTypos,
   countBits,
@@ -13,84 +13,36 @@ import {
 } from './index/spelling.js'
 import type { TermIndex } from './index/term-index.js'
 import type { QueryTerm } from './query-terms.js'
-import { isStopWord, stem } from './words/tokenize.js'
 import type { Term, Vocabulary } from './words/vocabulary.js'
 
-/**
- * A word used by tools of more servers than this is a common word. Counts servers, so one server alone cannot make a word common;
- * a tool without a server counts as a server.
- */
-const commonWordServers = 3
 /** A longer query cannot be a name as a whole. */
 const nameWordLimit = 8
 
 const lettersInRow = /\p{L}{2}/u
 
-export interface NamesInQuery {
-  /** Tier of each matching slot. A higher tier ranks first. */
-  readonly tiers: ReadonlyMap<number, number>
-  /** Slots whose name is a plain word of a longer query. They rank first, but the word may not be meant as a name. */
-  readonly byWord: ReadonlySet<number>
-}
-
 export interface NameMatches {
-  findInQuery(text: string): NamesInQuery
+  /** Finds the tools that a query names, with their tiers. A higher tier ranks first. */
+  findInQuery(text: string): ReadonlyMap<number, number>
   /** Finds tools with exactly this name; if there are none, ignores case and separators. */
   findByName(name: string): number[]
 }
 
 export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary): NameMatches {
-  /** Checks whether a word is common. `own`: the server of the tool with this name. */
-  function isCommonWord(word: string, own: string): boolean {
-    const servers = new Set<string>()
-    const term = hashTerm(stem(word.toLowerCase()))
-    for (const segment of index.segments) {
-      const position = findTerm(segment, term)
-      if (position < 0) continue
-      const end = segment.offsets[position + 1] as number
-      for (let posting = segment.offsets[position] as number; posting < end; posting += 1) {
-        const slot = segment.slots[posting] as number
-        if (segment.dead[slot] === 1) continue
-        const { server = '', id = '' } = segment.identities[slot] ?? {}
-        if (servers.has(server || id)) continue
-        servers.add(server || id)
-        // "Incidents in datadog" means that server, not a tool of another server.
-        if (server !== own && hasWordInName(server, word)) return true
-        if (servers.size > commonWordServers) return true
-      }
-    }
-    return false
-  }
-
-  function findInQuery(text: string): NamesInQuery {
+  function findInQuery(text: string): ReadonlyMap<number, number> {
     const tiers = new Map<number, number>()
-    const byWord = new Map<string, [slot: number, tier: number][]>()
-    const raiseTier = (slot: number, tier: number): void => {
-      if (tier > (tiers.get(slot) ?? 0)) tiers.set(slot, tier)
-    }
     for (const candidate of listCandidates(text)) {
       let known = false
       index.forEachPosting(hashTerm(candidate.folded, nameSeed), (slot) => {
         const tier = findTier(index.getIdentity(slot), candidate)
         if (tier === 0) return
-        if (
-          candidate.plain &&
-          !known &&
-          (isStopWord(candidate.text) || isCommonWord(candidate.text, index.getIdentity(slot).server))
-        )
-          return
         known = true
-        if (!candidate.plain) raiseTier(slot, tier)
-        else byWord.set(candidate.folded, [...(byWord.get(candidate.folded) ?? []), [slot, tier]])
+        tiers.set(slot, Math.max(tier, tiers.get(slot) ?? 0))
       })
       if (!known && mayBeMisspelt(candidate))
-        for (const slot of findNearMisses(candidate.folded)) raiseTier(slot, nearMissTier)
+        for (const slot of findNearMisses(candidate.folded))
+          tiers.set(slot, Math.max(nearMissTier, tiers.get(slot) ?? 0))
     }
-    // One plain word may be meant as a name. If several are names, the query is a sentence and they are just words.
-    const [meant = [], ...others] = byWord.values()
-    const plain = others.length > 0 ? [] : meant.filter(([slot]) => !tiers.has(slot))
-    for (const [slot, tier] of plain) raiseTier(slot, tier)
-    return { tiers, byWord: new Set(plain.map(([slot]) => slot)) }
+    return tiers
   }
 
   /** Finds the tools whose folded name differs least, by one or two typos. */
@@ -116,8 +68,8 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
   }
 
   /** Checks whether a name has a word that no tool uses: `set_user` is not a typo for `get_user`. */
-  function mayBeMisspelt({ text, folded, plain }: Candidate): boolean {
-    if (plain || countAllowedTypos(folded) === 0 || folded.length > 80 || index.size === 0) return false
+  function mayBeMisspelt({ text, folded }: Candidate): boolean {
+    if (countAllowedTypos(folded) === 0 || folded.length > 80 || index.size === 0) return false
     // Skips dates and numbers.
     if (!lettersInRow.test(folded)) return false
     const words = vocabulary().readWords(text)
@@ -143,13 +95,6 @@ export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary
   }
 
   return { findInQuery, findByName }
-}
-
-function hasWordInName(server: string, word: string): boolean {
-  return server
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .includes(word.toLowerCase())
 }
 
 export interface ExactName {
@@ -182,14 +127,12 @@ interface Candidate {
   readonly folded: string
   /** The piece is the whole query. */
   readonly whole: boolean
-  /** The piece is a plain word without separator or mixed case. */
-  readonly plain: boolean
 }
 
-/** Matches most words of a sentence: lower case or capitalised, with punctuation around them. */
-const plainWord = /^["'([]?([A-Za-z][a-z]{0,199})[.,;:!?)\]"']{0,2}$/
-
-/** Lists the whole query, then its words without punctuation, at most `limit`. */
+/**
+ * Lists the whole query, then its words that are written like a name, with a separator or in mixed case, at most `limit`. A plain
+ * word of a sentence ("search") is rarely meant as a name.
+ */
 function listCandidates(text: string, limit = 64): Candidate[] {
   const candidates: Candidate[] = []
   const seen = new Set<string>()
@@ -199,19 +142,14 @@ function listCandidates(text: string, limit = 64): Candidate[] {
     const folded = foldSpelling(piece)
     if (folded === '' || (!whole && folded.length < 3) || seen.has(piece)) return
     seen.add(piece)
-    candidates.push({ text: piece, folded, whole, plain: !whole && !hasSeparator(piece) })
+    candidates.push({ text: piece, folded, whole })
   }
   const trimmed = text.trim()
   if (trimmed.length <= 200) add(trimmed, true)
   for (const word of trimmed.split(/\s+/)) {
     if (candidates.length >= limit) break
-    const plain = plainWord.exec(word)?.[1]
-    if (plain === undefined) {
-      if (word.length <= 200) add(trimPunctuation(word), false)
-    } else if (plain.length >= 3 && !seen.has(plain)) {
-      seen.add(plain)
-      candidates.push({ text: plain, folded: plain.toLowerCase(), whole: false, plain: true })
-    }
+    const piece = word.length <= 200 ? trimPunctuation(word) : ''
+    if (hasSeparator(piece)) add(piece, false)
   }
   return candidates
 }
@@ -221,8 +159,6 @@ function findTier(identity: Identity, candidate: Candidate): number {
   let best = 0
   for (const name of listExactNames(identity)) {
     if (name.folded !== candidate.folded) continue
-    // A plain word must match the spelling of the name: "getuser" in a sentence is not `get_user`.
-    if (candidate.plain && name.raw.toLowerCase() !== candidate.text.toLowerCase()) continue
     const tier = (name.alias ? 2 : name.raw === candidate.text ? 4 : 3) + (candidate.whole ? 3 : 0)
     if (tier > best) best = tier
   }

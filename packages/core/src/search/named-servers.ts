@@ -7,7 +7,7 @@ import type { Vocabulary } from './words/vocabulary.js'
 import { isOrdinaryWord, isProduct } from './words/word-lists.js'
 
 /** Share of their score that tools of other servers keep. */
-const otherServer = 0.6
+const otherServer = 0.8
 /** A word names a server if at least this share of the tools with the word belong to servers with that name. */
 const nameShare = 0.8
 /** A preposition lowers the limit ("in github"). An everyday word raises it ("how long to drive"). */

@@ -3,11 +3,10 @@
 import { hashPair } from './index/spelling.js'
 import { identityBit } from './index/tally.js'
 import type { TermIndex } from './index/term-index.js'
-import { queryCharacterLimit } from './query.js'
+import { queryCharacterLimit, splitClauses } from './query.js'
 import type { Tuning } from './tuning.js'
 import { questionEffect, questionWords, severalEffect } from './words/effects.js'
 import type { Concept } from './words/lexicon.js'
-import { isStopWord } from './words/tokenize.js'
 import type { SpelledWord, Term, Vocabulary } from './words/vocabulary.js'
 import { isProduct, resolveIdioms } from './words/word-lists.js'
 
@@ -20,6 +19,8 @@ const clauseLimit = 12
 const wordyQuery = 30
 /** Queries with at most this many distinct words start with the requested action; a longer one tells a story. */
 const briefQuery = 6
+/** Weight of a word inside a literal. */
+const literalWeight = 0.2
 /** Factor for the concepts of a word that no tool has: they replace the word instead of adding to it. */
 const replacementFactor = 2
 /** Words that ask for information and say nothing else about the tool. */
@@ -44,7 +45,7 @@ export interface QueryTerm {
   readonly text: string
   readonly hash: number
   readonly weight: number
-  readonly kind: 'word' | 'synonym' | 'concept' | 'pair'
+  readonly kind: 'word' | 'synonym' | 'concept' | 'pair' | 'literal'
   /** A word of a script without spaces. */
   readonly unspaced: boolean
   /** A detail: where, when, with whom, about what, or what something is like ("in airtable", "with a colleague", "crashed"). */
@@ -75,18 +76,29 @@ export function extractQueryTerms(
   vocabulary: Vocabulary,
   tuning: Tuning,
   isKnown: (hash: number) => boolean,
+  repair: (word: SpelledWord) => SpelledWord,
   isAlone = true,
 ): QueryTerms {
-  const text = resolveIdioms(query)
-  const words = vocabulary.readWords(text)
+  const { text, literals } = separateLiterals(resolveIdioms(query), (word) =>
+    vocabulary
+      .readWords(word)
+      .some(({ terms }) =>
+        terms.some((term) => term.isStopWord || term.queryConcepts.length > 0 || isKnown(term.hash)),
+      ),
+  )
+  const readWords = (part: string) => vocabulary.readWords(part).map(repair)
+  const words = readWords(text)
   const isWordy = words.length >= wordyQuery
-  const terms = extractTerms(words, tuning, isKnown, isWordy)
+  const terms = [
+    ...extractTerms(words, tuning, isKnown, isWordy),
+    ...extractLiterals(vocabulary.readWords(literals), isKnown),
+  ]
   const whole = terms.length > 0 || !isAlone ? terms : extractLoneStopWord(words, isKnown)
   const distinct = whole.filter(({ kind }) => kind === 'word').length
   const effect = distinct <= briefQuery ? adjustForPlural(findRequestedEffect(words), words) : 0
   if (distinct < longQuery) return { whole, clauses: [], effect }
   const clauses = splitClauses(text)
-    .map((clause) => extractTerms(vocabulary.readWords(clause), tuning, isKnown, isWordy))
+    .map((clause) => extractTerms(readWords(clause), tuning, isKnown, isWordy))
     .filter((terms) => terms.filter(({ kind }) => kind === 'word').length >= 2)
     .slice(0, clauseLimit)
   return { whole, clauses: clauses.length > 1 ? clauses : [], effect: 0 }
@@ -127,8 +139,6 @@ function extractTerms(
   let isDetail = false
   const asked = new Map<number, QueryTerm>()
   const pairs: QueryTerm[] = []
-  const questionConcepts =
-    words.find(({ whole }) => questionPronouns.has(whole.text))?.whole.queryConcepts ?? []
   let previous: Term | undefined
   for (const word of words) {
     isDetail ||= prepositions.has(word.whole.text) && hasSubject(queryWords)
@@ -172,10 +182,54 @@ function extractTerms(
     for (const concept of term.queryConcepts)
       if (concept.near !== 'same' || !isWordy) addConcept(concept, concept.weight * term.weight * times)
   }
-  // A question without a subject asks for nothing.
-  if (queryWords.size > 0) for (const concept of questionConcepts) addConcept(concept, concept.weight)
   for (const pair of pairs) asked.set(pair.hash, pair)
   return [...asked.values()]
+}
+
+/** Values for a tool: quoted text, addresses, paths, dates, ids and numbers. A name with `_` is none, because it may be a tool's. */
+const literal = new RegExp(
+  [
+    /(?<![\p{L}\p{N}])"[^"\n]{1,200}"|“[^”\n]{1,200}”|(?<=^|[\s(:,=])'[^'\n]{1,200}'(?=$|[\s.,;:!?)])/u,
+    /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/,
+    /\b[a-z][a-z+.-]*:\/\/\S+|\bwww\.\S+/,
+    /(?<=^|[\s(:,=])(?:~|\.{1,2}|[A-Z]:)?[/\\][\w.~-][^\s,;)]*/,
+    /(?<![\p{L}\p{N}_.-])[#$€£]?\p{N}[\p{N}.,:/%-]*(?:st|nd|rd|th|am|pm|k)?(?![\p{L}\p{N}_])/u,
+    /\b(?=[a-f-]*\d)(?:[0-9a-f]{7,40}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b|\b[A-Z]{2,10}-\d+\b/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'gu',
+)
+
+/** A capitalised word inside a sentence. The first word does not count, nor do words in capitals ("QR"). */
+const capitalisedWord = /(?<=[\p{L}\p{N},] )\p{Lu}\p{Ll}+(?!\p{L})/gu
+
+/**
+ * Separates literals from the words of a query. Capitalised words that no tool has ("Berlin") are literals, too. A query that
+ * consists of literals keeps them as words.
+ */
+function separateLiterals(
+  query: string,
+  isKnownWord: (word: string) => boolean,
+): { text: string; literals: string } {
+  const literals: string[] = []
+  const separate = (found: string): string => {
+    literals.push(found)
+    return ' '
+  }
+  const text = query
+    .replace(capitalisedWord, (word) => (isKnownWord(word) ? word : separate(word)))
+    .replace(literal, separate)
+  return /\p{L}{2}/u.test(text) ? { text, literals: literals.join(' ') } : { text: query, literals: '' }
+}
+
+/** Literals only decide between tools that are otherwise equal. */
+function extractLiterals(words: readonly SpelledWord[], isKnown: (hash: number) => boolean): QueryTerm[] {
+  return words
+    .flatMap(({ whole, parts }) => (parts.length > 0 ? parts : [whole]))
+    .filter(({ hash, isStopWord }) => !isStopWord && isKnown(hash))
+    .slice(0, wordLimit)
+    .map(({ text, hash }) => ({ text, hash, weight: literalWeight, kind: 'literal', ...notAWord }))
 }
 
 /** Checks whether the query has named its subject: "connect to the VPN" has not when it reaches "to". */
@@ -195,28 +249,6 @@ function extractLoneStopWord(words: readonly SpelledWord[], isKnown: (hash: numb
   const { text, hash } = only.whole
   if (!isKnown(hash)) return []
   return [{ text, hash, weight: 1, kind: 'word', ...notAWord }]
-}
-
-/** Splits a query into sentences, and at words that start a new request ("…, and also find"). */
-export function splitClauses(text: string): string[] {
-  return text
-    .split(
-      /[.!?;\n。；！？]+\s*|,\s*(?:and|also|then|plus|but)\s|\b(?:and also|and then|additionally|furthermore|moreover|finally|lastly|as well as|then)\b|\band\b(?=\s+[a-z]+\s)/i,
-    )
-    .map((clause) => clause.trim())
-    .filter((clause) => clause !== '')
-}
-
-/** A capitalised word inside a sentence. The first word does not count, nor do words in capitals, which are as often a thing ("QR") as a name. */
-const capitalisedWord = /(?<=[\p{L}\p{N},] )\p{Lu}\p{Ll}+(?!\p{L})/gu
-
-/** Finds words that are written as names of places, people or companies. They are arguments for a tool, not what the tool does. */
-export function findCapitalisedNames(text: string, vocabulary: Vocabulary): ReadonlySet<number> {
-  const found = new Set<number>()
-  for (const [word] of text.matchAll(capitalisedWord))
-    if (!isStopWord(word))
-      for (const { terms } of vocabulary.readWords(word)) for (const { hash } of terms) found.add(hash)
-  return found
 }
 
 /** Finds the tools that have every `+must` word in their name, aliases, server, domain or group; undefined if `must` has no words. */

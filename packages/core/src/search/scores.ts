@@ -24,6 +24,8 @@ const minimumWeakFrequency = 100
 const minimumLearners = 5
 /** Use that adds a third to a tool's score restores all that the tool lost through its effect or server. */
 const usePower = 3
+/** Share of the best score by words that a tool can reach if only use finds it. Less than `minimumRivalShare`, so it is no rival. */
+const learnedOnlyShare = 0.6
 /** If this many times more tools have a term than have learned it, each learner is looked up separately. */
 const fewUsers = 5
 /** A learned term is skipped if more tools than this have learned it: a word, or a concept or synonym. */
@@ -40,6 +42,8 @@ export interface Scores {
   getEffectShare(slot: number): number
   /** Share of its last score that a tool kept because of the servers that the query names, see `named-servers.ts`. */
   getServerShare(slot: number): number
+  /** Whether the query names the server of a tool. */
+  isOfNamedServer(slot: number): boolean
   /** Weight times rarity of a term; 0 for a common concept or synonym. */
   weighTerm(term: QueryTerm): number
   /** Weight times rarity of a term, however common it is. */
@@ -149,6 +153,15 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
     }
   }
 
+  /** Limits tools that only use finds, so that a tool that was used for many queries does not rank first everywhere. */
+  function limitLearnedOnly(most: number): void {
+    for (const slot of gained) {
+      if (scores[slot] !== gains[slot] || (gains[slot] as number) <= most) continue
+      scores[slot] = most
+      gains[slot] = most
+    }
+  }
+
   /** Writes or erases the gain table row of each tool that has the term. */
   function markStrengths(hash: number, isMarking: boolean): void {
     for (const segment of index.segments) {
@@ -193,6 +206,7 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
     weighTerm,
     getEffectShare: (slot) => effectShares.getShare(slot, requestedEffect),
     getServerShare: (slot) => namedServers.getShare(slot),
+    isOfNamedServer: (slot) => namedServers.hasNamedServers && namedServers.getShare(slot) === 1,
     getLearnedScore: (slot) => (learned ? (gains[slot] as number) : 0),
     compute({ whole, clauses, effect }, known) {
       learned = known
@@ -215,8 +229,10 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
         }
         gains.fill(0, 0, count)
         gained.length = 0
+        const best = findHighest(scores, count)
         addLearned(whole, known)
         restoreUsedTools()
+        if (best > 0) limitLearnedOnly(learnedOnlyShare * best)
       }
       return scores
     },

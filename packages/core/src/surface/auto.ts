@@ -1,5 +1,6 @@
 /** Decides, before the first request, whether tools are deferred and which delivery is used. */
 
+import { dropUndefined } from '../base/data.js'
 import { quote } from '../base/text.js'
 import { estimate } from '../base/tokens.js'
 import { computeBreakEven } from '../costs/costs.js'
@@ -62,16 +63,21 @@ export function decideMode(
   if (mode === 'off') return { mode: 'off', delivery: 'eager' }
   // A conversation that defers keeps deferring until it is cleared: its history mentions the loader.
   if (reason !== 'start' && reason !== 'clear' && state.frozen?.mode === 'on') return chosen()
+  const limit = toolLimit(context.wire)
+  const tooMany =
+    sizes.tools > limit && sizes.hidden > 0
+      ? `${sizes.tools} tools, and a request on this wire takes ${limit}`
+      : undefined
+  // A conversation that starts without deferral keeps sending everything, as long as the wire takes it.
+  if (reason === 'tools' && !tooMany)
+    return { mode: 'off', delivery: 'eager', ...dropUndefined({ because: state.frozen?.because }) }
   if (context.child && sizes.hidden === 0) return { mode: 'off', delivery: 'eager' }
-  // A conversation that starts without deferral keeps sending everything, so a source that has not been counted yet
-  // must not count as zero.
+  // A source that has not been counted yet must not count as zero: without deferral, all its tools are sent.
   const awaited = sizes.awaited.length > 0 ? stillConnecting(sizes.awaited) : undefined
   const nothing = sizes.deferred === 0 ? NOTHING_DEFERRED : undefined
   if (mode === 'on') return chosen(nothing && (awaited ?? nothing))
   if (nothing) return awaited ? chosen(awaited) : { mode: 'off', delivery: 'eager', because: nothing }
-  const limit = toolLimit(context.wire)
-  if (sizes.tools > limit && sizes.hidden > 0)
-    return chosen(`${sizes.tools} tools, and a request on this wire takes ${limit}`)
+  if (tooMany) return chosen(tooMany)
   const least = leastTokens(context, sizes, support)
   const tokens = sizes.deferredTokens()
   const because = `${tokens} tokens of deferred definitions; deferring them pays from ${least} on`

@@ -12,7 +12,9 @@ import { decideMode, leastTokens, type Sizes, type WireSupport } from './auto.js
 import { listCards } from './cards.js'
 import type { Context } from './context.js'
 import { deliveries, isInArray, type Place, placeWhenFreezing } from './deliveries.js'
+import { detectLanguage } from './language.js'
 import { BRIDGE_NAME, canFind, createBridgeTool, createLoaderTool, findQueryParameter } from './meta-tools.js'
+import type { Prompts } from './prompts.js'
 import type { BoundThinking } from './thinking.js'
 
 type FreezeFact = Extract<LedgerFact, { kind: 'frozen' }>
@@ -23,6 +25,8 @@ export function freezePrefix(
   context: Context,
   reason: FreezeFact['reason'],
   support: WireSupport,
+  /** Names the list of tools to send if deferral is off. */
+  array?: () => string,
 ): FreezeFact {
   const { catalogue, gate, settings, wire } = context
   const eager: Entry[] = []
@@ -70,12 +74,18 @@ export function freezePrefix(
       cardTokens: 0,
       ...because,
       ...own,
+      ...dropUndefined({ array: array?.() }),
     }
 
   const delivery = deliveries[decision.delivery]
   const always = delivery.name === 'eager' ? [...eager, ...deferred] : eager
   const hidden = delivery.name === 'eager' ? [] : deferred
-  const { prompts, tokenizer, cardBudget, cardPlace, searchTool, affordance } = settings
+  const language = detectLanguage(hidden)
+  const prompts: Prompts = {
+    ...settings.prompts,
+    loaderQuery: () => settings.prompts.loaderQuery({ language }),
+  }
+  const { tokenizer, cardBudget, cardPlace, searchTool, affordance } = settings
   const findable = canFind(context)
   const strong = affordance === 'strong' && findable
   const bridge = delivery.metaTools.includes('bridge') ? BRIDGE_NAME : undefined

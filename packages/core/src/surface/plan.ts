@@ -29,16 +29,30 @@ import { type BoundThinking, stripThinking } from './thinking.js'
 
 type Announced = Extract<LedgerFact, { kind: 'announced' }>
 
+/** The anchors of a history. */
+export interface PresentAnchors {
+  /** `upTo`: a match after this anchor is a different message with the same content. */
+  has(anchor: string, upTo?: string): boolean
+}
+
 /** The history about to be sent, as far as it is known. */
 export interface SentHistory {
-  /** Every anchor in it. */
-  readonly present?: { has(anchor: string): boolean } | undefined
+  readonly present?: PresentAnchors | undefined
   /** Answers in which the provider itself finds references to tools. */
   readonly references?: ReadonlySet<string> | undefined
   /** Where a notice can go. Absent: anywhere. */
   readonly place?: NoticePlace | undefined
   /** Thinking that the provider binds to the bytes before it. Absent: none. */
   readonly thinking?: BoundThinking | undefined
+  /** The list of tools that is sent if deferral is off. Absent: the caller knows none. */
+  readonly array?: ToolArray | undefined
+}
+
+export interface ToolArray {
+  /** Names the list as it is now. */
+  name(): string
+  /** True if the list of this name can still be sent. */
+  has(name: string): boolean
 }
 
 /** The end of a history: a message, or the results of one batch. */
@@ -72,7 +86,8 @@ function surfaceFacts(
 ): LedgerFact[] {
   const doubts = doubt(state, context)
   const reason = freezeReason(state, context, history, support)
-  const refrozen = reason === undefined ? undefined : freezePrefix(state, context, reason, support)
+  const refrozen =
+    reason === undefined ? undefined : freezePrefix(state, context, reason, support, history.array?.name)
   const frozen = refrozen ?? state.frozen
   const settled = refrozen ? [...doubts, refrozen] : doubts
   if (!frozen || frozen.mode === 'off') return settled
@@ -119,6 +134,25 @@ function takenAt(
   return isCarried ? 'nothing' : place.takes(frozen.delivery)
 }
 
+/**
+ * Finds announcements whose message this history lacks, by anchor: the user edited the message, or the host cut it. A
+ * message that was sent before keeps its bytes, so they follow the last message of this history.
+ */
+export function findLostNotices(
+  state: LedgerState,
+  facts: readonly LedgerFact[],
+  history: SentHistory,
+): string[] {
+  const { present } = history
+  const frozen = facts.find((fact) => fact.kind === 'frozen') ?? state.frozen
+  if (!present || !frozen || frozen.mode === 'off' || takenAt(state, frozen, history) !== 'words') return []
+  const lost = state.history.inserts.filter(
+    ({ anchor, request, moves = [] }) =>
+      !present.has(anchor, request) && !moves.some((each) => present.has(each)),
+  )
+  return [...new Set(lost.map(({ anchor }) => anchor))]
+}
+
 /** Recorded at once and applied at the next freeze: switching earlier would cost more. */
 function doubt(state: LedgerState, context: Context): LedgerFact[] {
   const from = state.frozen?.delivery
@@ -163,11 +197,13 @@ function deliver(
   ]
 }
 
-function freezeReason(state: LedgerState, context: Context, { thinking }: SentHistory, support: WireSupport) {
+function freezeReason(state: LedgerState, context: Context, history: SentHistory, support: WireSupport) {
   if (state.freezing.due) return state.freezing.due
   if (!state.frozen) return 'start'
   if (state.frozen.wire !== context.wire) return 'wire'
-  if (state.frozen.mode === 'off') return undefined
+  // A new list would invalidate the thinking in this tool loop, and waiting for the end of the loop loses nothing.
+  const isBound = history.thinking?.inside.some((anchor) => !state.history.thinking.stripped.has(anchor))
+  if (state.frozen.mode === 'off') return hasOldArray(state.frozen, history, isBound) ? 'tools' : undefined
   if (state.frozen.delivery === 'native' && !support.native) return 'wire'
   if (state.frozen.changes && support.native === 'references') return 'wire'
   if (state.frozen.removals && support.native !== 'changes') return 'wire'
@@ -176,10 +212,18 @@ function freezeReason(state: LedgerState, context: Context, { thinking }: SentHi
     (meta) => context.gate.availability(createMetaEntry(names[meta]), 'see') === 'denied',
   )
   if (denied) return 'loader'
-  // A new list would invalidate the thinking in this tool loop, and waiting for the end of the loop loses nothing.
-  const isBound = thinking?.inside.some((anchor) => !state.history.thinking.stripped.has(anchor))
   const live = context.settings.cards === 'live' && state.frozen.delivery !== 'eager' && !isBound
   return live && hasStaleCards(state, context) ? 'cards' : undefined
+}
+
+/** True if the tools have changed since deferral was found to be off, and the list that was sent is not needed any more. */
+function hasOldArray(
+  { array: sent }: { readonly array?: string },
+  { array }: SentHistory,
+  isBound = false,
+): boolean {
+  if (!array || sent === array.name()) return false
+  return !isBound || sent === undefined || !array.has(sent)
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Projects the ledger to what one request contains. Reads only the ledger and changes nothing. */
 
+import { shortHash } from '../base/hash.js'
 import { sourceOfId } from '../base/names.js'
 import type { Entry } from '../catalogue/catalogue.js'
 import type { Insert, LedgerState } from '../ledger/fold.js'
@@ -129,15 +130,24 @@ export function tombstone(name: string, text = ''): WireTool {
   return { name, description: text, inputSchema: { type: 'object' } }
 }
 
-export type ToolLister = (context: Context) => readonly (WireTool | Tool)[]
+/** The tools to send if deferral is off. */
+export interface ToolLister {
+  /** Lists them as they are now. Returns the same array until something in it changes. */
+  list(context: Context): readonly (WireTool | Tool)[]
+  /** Names this list. Same name, same definitions. */
+  name(context: Context): string
+  /** Finds a list by its name, if it was named in this process. */
+  find(name: string | undefined): readonly (WireTool | Tool)[] | undefined
+}
 
-/**
- * Lists the tools to send if deferral is off: the host's own array, the same instance, unless policy or a source
- * requires another one. Returns the same array until something in it changes.
- */
+/** Lists that one conversation remembers. A list waits at most for the end of a tool loop. */
+const REMEMBERED = 4
+
+/** The list is the host's own array, the same instance, unless policy or a source requires another one. */
 export function createToolLister(): ToolLister {
   let last: readonly (WireTool | Tool)[] = []
-  return (context) => {
+  const named = new Map<string, readonly (WireTool | Tool)[]>()
+  const list = (context: Context) => {
     const { catalogue, gate } = context
     const own = new Set(catalogue.hostTools)
     const allowed = new Map<Tool, Entry>()
@@ -164,4 +174,23 @@ export function createToolLister(): ToolLister {
     if (next.length !== last.length || next.some((tool, index) => tool !== last[index])) last = next
     return last
   }
+  return {
+    list,
+    name(context) {
+      const tools = list(context)
+      const known = [...named].find(([, each]) => each === tools)
+      if (known) return known[0]
+      const name = shortHash(JSON.stringify(tools.map(describeSent)))
+      named.delete(name)
+      named.set(name, tools)
+      for (const [oldest] of named) if (named.size > REMEMBERED) named.delete(oldest)
+      return name
+    },
+    find: (name) => (name === undefined ? undefined : named.get(name)),
+  }
+}
+
+/** The fields of a definition that requests contain. */
+function describeSent({ name, description, inputSchema, strict, inputExamples }: WireTool | Tool): unknown[] {
+  return [name, description, inputSchema, strict, inputExamples]
 }

@@ -4,6 +4,7 @@ import { isRecord } from '../base/data.js'
 import { ToolwellError } from '../base/errors.js'
 import { describeKind } from '../base/options.js'
 import { safeJson } from '../base/text.js'
+import { type ProviderWire, providers } from '../base/wires.js'
 import type { ExecuteContext, JsonSchema, Tool, Validation } from './tool.js'
 
 /** A tool whose `execute` knows its arguments. */
@@ -74,30 +75,16 @@ type ObjectOf<P, S> = Flat<
 
 type Flat<T> = { [K in keyof T]: T[K] }
 
-/** Wires with their own form of tool definition. The entry point of each has `importTools`. */
-export type ToolForm = 'anthropic' | 'google' | 'openai-chat' | 'openai-responses'
-
-const OWNERS: Readonly<Record<ToolForm, string>> = {
-  anthropic: "Anthropic's",
-  google: "Gemini's",
-  'openai-chat': "OpenAI's",
-  'openai-responses': "OpenAI's",
-}
-
 /** Returns the wire whose form a tool has. Undefined for tools of Toolwell or MCP, and for unknown forms. */
-export function detectToolForm(tool: object): ToolForm | undefined {
-  const { type, function: inner, inputSchema } = tool as Readonly<Record<string, unknown>>
-  if (type === 'function' && isRecord(inner)) return 'openai-chat'
-  if ('functionDeclarations' in tool) return 'google'
-  if (inputSchema !== undefined) return undefined
-  if ('parametersJsonSchema' in tool) return 'google'
-  if ('input_schema' in tool) return 'anthropic'
-  return 'parameters' in tool && 'type' in tool ? 'openai-responses' : undefined
+export function detectToolForm(tool: object): ProviderWire | undefined {
+  const fields = tool as Readonly<Record<string, unknown>>
+  if (fields.inputSchema !== undefined) return undefined
+  return (Object.keys(providers) as ProviderWire[]).find((wire) => providers[wire].isTool(fields))
 }
 
 /** Completes a sentence that starts with the tool's name. */
-export function describeToolForm(form: ToolForm): string {
-  return `is in ${OWNERS[form]} shape; importTools of @toolwell/core/${form} reads a list of these`
+export function describeToolForm(form: ProviderWire): string {
+  return `is in ${providers[form].owner}'s shape; importTools of @toolwell/core/${form} reads a list of these`
 }
 
 export const TOOL_WITHOUT_NAME =

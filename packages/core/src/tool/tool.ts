@@ -124,7 +124,7 @@ export interface Tool {
   /** The description changes while the program runs (a list of skills, for example). Such a tool is never deferred. */
   readonly dynamicDescription?: boolean
 
-  /** A subject area, for the `domain:` filter. */
+  /** A subject area, for the `domain:` filter. `domain:mcp` finds the tools of every source, too. */
   readonly domain?: string
   /** Tools of one group are loaded together, all or none. */
   readonly group?: string

@@ -258,7 +258,7 @@ export function importSteps(
 /** Lists the anchors that the state refers to. */
 function listAnchors(state: LedgerState): Set<string> {
   return new Set([
-    ...state.history.inserts.map((insert) => insert.anchor),
+    ...state.history.inserts.flatMap(({ anchor, moves = [] }) => [anchor, ...moves]),
     ...[...state.tools.loaded.values()].map((each) => each.shownAt),
     ...[...state.history.reminded.values()].map(({ anchor }) => anchor),
     ...state.requests.searchTokens.keys(),

@@ -210,8 +210,8 @@ export function createMatch(
     (fresh || (loaded && candidate?.explicit === true && (schemas === 'twice' || !(pin && isInArray(pin)))))
   const risk = inferRisk(tool)
   const bridged = state.frozen?.delivery === 'bridge' && !state.tools.eager.has(entry.id)
-  // On the bridge the model calls the tool by this signature, so it is complete.
-  const signature = bridged ? writeSignature : writeShortSignature
+  // Complete on the bridge, where the model calls the tool by its signature, and for a search tool with its own rendering.
+  const signature = bridged || context.settings.searchTool.render ? writeSignature : writeShortSignature
   return {
     name: candidate?.deprecated && candidate.alias !== undefined ? candidate.alias : entry.wireName,
     canonicalName: entry.wireName,

@@ -20,6 +20,11 @@ export function writeMachineLine(machine: MachineLine): string {
   return `${MARK}${safeJson({ loaded: [...shown, ...machine.named], ...unloaded })}`
 }
 
+/** Returns a search answer without its first line. */
+export function removeMachineLine(answer: string): string {
+  return answer.startsWith(MARK) ? answer.slice(answer.indexOf('\n') + 1) : answer
+}
+
 /** Reads the first line of a search answer. Undefined if it is not in this format. */
 export function readMachineLine(answer: string): MachineLine | undefined {
   const end = answer.indexOf('\n')

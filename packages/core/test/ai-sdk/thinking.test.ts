@@ -2,7 +2,7 @@
 import { createToolwell } from '@toolwell/core'
 import { describe, expect, it } from 'vitest'
 import { mixed, server } from '../support/tools.js'
-import { type Host, majors, search, startHost } from './support.js'
+import { call, type Host, majors, search, startHost } from './support.js'
 
 const options = { tools: mixed(), mode: 'on', delivery: 'native' } as const
 const wire = 'anthropic-thinking'
@@ -27,6 +27,47 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     expect(thoughts(host, 2)).toBe(2)
     expect(host.raw(2)).toContain('Quite another thing.')
   })
+
+  it('lets a late source and a changed tool wait for the end of the loop while deferral is off', async () => {
+    const well = createToolwell({ tools: mixed() })
+    const acts = { thinking: 'Let me.', calls: [call('create_issue')] }
+    const host = await startHost({ major, wire, script: [acts, said, said, said], well })
+    const change = () => {
+      well.catalogue.setSource('tracker', {
+        tools: server('tracker', ['create_issue'], {
+          description: 'Quite another thing.',
+        }),
+      })
+      well.catalogue.setSource('mail', { tools: server('mail', ['send_mail']) })
+    }
+    await host.ask('One.', { onStepFinish: change })
+    expect(host.toolsJson(1)).toBe(host.toolsJson(0))
+    expect(thoughts(host, 1)).toBe(1)
+    await host.ask('Two.')
+    await host.ask('Three.')
+    expect(host.statuses()).toEqual([200, 200, 200, 200])
+    expect(host.names(2)).toContain('mail__send_mail')
+    expect([thoughts(host, 2), thoughts(host, 3)]).toEqual([0, 1])
+  })
+
+  it.each(['off', 'eager'] as const)(
+    'goes on after a call of an unknown tool, streamed or not (%s)',
+    async (kind) => {
+      const given = kind === 'off' ? { mode: 'off' as const } : { mode: 'on' as const, delivery: kind }
+      for (const ask of ['ask', 'askStreaming'] as const) {
+        const unknown = { thinking: 'Perhaps this.', calls: [call('no_such_tool')] }
+        const host = await startHost({
+          major,
+          wire,
+          script: [unknown, said, said],
+          options: { tools: mixed(), ...given },
+        })
+        await host[ask]('One.')
+        await host[ask]('Two.')
+        expect(host.statuses()).toEqual([200, 200, 200])
+      }
+    },
+  )
 
   it('leaves out what was thought before a compaction, and keeps what is thought behind it', async () => {
     const host = await startHost({ major, wire, script: [finds, said, said, said, said], options })

@@ -31,6 +31,13 @@ export class RequestChecks {
     this.thoughtUnder.clear()
   }
 
+  /** The host edits the last message of the last request: everything before it is settled. */
+  edit(message: object | undefined): void {
+    const [, text = ''] = /"(?:text|content)":"([^"]*)"/.exec(JSON.stringify(message)) ?? []
+    const { rendered } = this.last ?? { rendered: '' }
+    if (this.last) this.last = { ...this.last, rendered: rendered.slice(0, rendered.lastIndexOf(text)) }
+  }
+
   /** What the model thought in answer to the last request. */
   thought(messages: readonly object[], { latches }: Reference): void {
     for (const [, seal = ''] of JSON.stringify(messages).matchAll(/"signature":"([^"]*)"/g))

@@ -140,6 +140,20 @@ const losses = fc
     turn(),
   ])
 
+/** News, a request that carries it, and an edit of the message before the model has answered. */
+const edit = any.chain((id) =>
+  absence(id).map(([lose, find]) => [
+    turn(select(wire(id))),
+    turn(),
+    turn(),
+    lose,
+    { ...turn(), edited: true },
+    find,
+    { ...turn(), edited: true },
+    turn(),
+  ]),
+)
+
 const episode: fc.Arbitrary<readonly Step[]> = fc.oneof(
   { weight: 4, arbitrary: away },
   { weight: 2, arbitrary: crowd },
@@ -148,6 +162,7 @@ const episode: fc.Arbitrary<readonly Step[]> = fc.oneof(
   { weight: 1, arbitrary: heir },
   { weight: 1, arbitrary: loop },
   { weight: 2, arbitrary: losses },
+  { weight: 2, arbitrary: edit },
 )
 
 /** Steps by chance, with episodes among them, at most so many. */

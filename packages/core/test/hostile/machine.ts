@@ -231,7 +231,23 @@ export class Machine {
     this.renew(this.line(this.at(0)).adopt(thread))
   }
 
+  /** Begins a request that is cancelled, and edits its last message, which no provider has answered. */
+  private async edit({ process }: TurnStep): Promise<void> {
+    const last = JSON.stringify(this.messages.at(-1))
+    const isUser = last.includes('"role":"user"') && !/tool_result|functionResponse/.test(last)
+    if (!isUser) this.messages.push(this.wire.user(`Wait ${++this.count.said}.`))
+    const { conversation } = this.at(process)
+    this.reference.begin(this.wire.name, this.wire.native)
+    const requestId = `request ${++this.count.requests}`
+    const turn = await this.line(this.at(process)).begin(this.messages, { requestId })
+    this.checks.request(this.wire, turn, conversation, this.reference)
+    this.checks.edit(this.messages.at(-1))
+    this.messages[this.messages.length - 1] = this.wire.user(`Edited ${++this.count.said}.`)
+    this.snapshots.clear()
+  }
+
   private async turn(step: TurnStep): Promise<void> {
+    if (step.edited) await this.edit(step)
     const { crash } = step
     const here = this.at(step.process)
     const requestId = `request ${++this.count.requests}`
@@ -432,7 +448,7 @@ function* reductions(steps: readonly Step[]): Generator<readonly Step[]> {
     if (step.kind !== 'turn') continue
     for (let call = 0; call < step.calls.length; call++)
       yield steps.with(index, { ...step, calls: step.calls.toSpliced(call, 1) })
-    const { crash: _, intruder: __, ...calm } = step
-    if (step.crash ?? step.intruder) yield steps.with(index, calm)
+    const { crash: _, intruder: __, edited: ___, ...calm } = step
+    if (step.crash ?? step.intruder ?? step.edited) yield steps.with(index, calm)
   }
 }

@@ -30,6 +30,8 @@ export interface TurnStep {
   readonly crash?: { readonly at: 'begin' | 0 | 1; readonly stored: boolean; readonly kept: boolean }
   /** The other process writes between request and reply. */
   readonly intruder?: { readonly loads: boolean; readonly named: Named }
+  /** The user cancels a request and edits the last message, before this turn. */
+  readonly edited?: boolean
 }
 export type Step =
   | TurnStep
@@ -140,13 +142,15 @@ const turn: fc.Arbitrary<TurnStep> = fc.record(
       kept: fc.boolean(),
     }),
     intruder: fc.record({ loads: fc.boolean(), named }),
+    edited: fc.boolean(),
   },
   { requiredKeys: ['kind', 'process', 'calls', 'retried'] },
 )
 /** Accidents are rarer than `requiredKeys` makes them. */
 const calmTurn = fc.tuple(turn, fc.nat(9)).map(
-  ([{ crash, intruder, ...calm }, luck]): TurnStep => ({
+  ([{ crash, intruder, edited, ...calm }, luck]): TurnStep => ({
     ...calm,
+    ...(edited && luck > 6 ? { edited } : {}),
     ...(crash && luck === 0 ? { crash } : {}),
     ...(intruder && luck === 1 ? { intruder } : {}),
   }),

@@ -94,7 +94,7 @@ describe('a server that a request names', () => {
 
   it('is explained', () => {
     const document = documentFor('excel/add_table_row', 'Adds a row to a table.')
-    expect(rows.searcher.explain('add a row to airtable', document)).toMatchObject({ server: 0.6 })
+    expect(rows.searcher.explain('add a row to airtable', document)).toMatchObject({ server: 0.8 })
     expect(rows.searcher.explain('add a row to a table', document)).not.toHaveProperty('server')
   })
 
@@ -105,10 +105,7 @@ describe('a server that a request names', () => {
       ['google-calendar/list_events', 'Lists events.'],
       ['office/delete_event', 'Deletes an event of a calendar.'],
     )
-    expect(ids('delete event in google calendar').slice(0, 2)).toEqual([
-      'google-calendar/delete_event',
-      'google-calendar/list_events',
-    ])
+    expect(ids('delete event in google calendar')[0]).toBe('google-calendar/delete_event')
   })
 
   it('is none where the word is one that other servers use', () => {
@@ -220,6 +217,45 @@ describe('a product', () => {
   })
 })
 
+describe('a literal in a request', () => {
+  const { ids } = searcherOf(
+    ['bank/transfer_money', 'Transfers dollars to a recipient.'],
+    ['mail/send_mail', 'Sends an email to an address.'],
+    ['notes/write_note', 'Writes a note.'],
+  )
+  it.each([
+    '20 dollars to ada@example.com',
+    'transfer money for "send the email note"',
+    'transfer money, see https://mail.example.com/notes/send',
+    'transfer money with reference NOTE-20',
+  ])('does not decide the ranking: %s', (query) => {
+    expect(ids(query)[0]).toBe('bank/transfer_money')
+  })
+
+  it('counts if the query consists of literals', () => {
+    expect(ids('"write note"')[0]).toBe('notes/write_note')
+  })
+})
+
+describe('a misspelt word', () => {
+  const { ids } = searcherOf(
+    ['github/create_issue', 'Opens a ticket.'],
+    ['github/create_branch', 'Starts a line of work.'],
+    ['calendar/list_appointments', 'Shows the day.'],
+  )
+  it.each([
+    ['creat an isssue', 'github/create_issue'],
+    ['show my apointmnets', 'calendar/list_appointments'],
+    ['new brnach please', 'github/create_branch'],
+  ])('is read as the nearest word of a name: %s', (query, id) => {
+    expect(ids(query)[0]).toBe(id)
+  })
+
+  it('stays as it is if a tool has it', () => {
+    expect(searcherOf(['a/list_forms', ''], ['b/list_farms', '']).ids('farms')[0]).toBe('b/list_farms')
+  })
+})
+
 describe('use', () => {
   it('gives back what a tool lost by what its words say that it does', () => {
     const searcher = createLexicalSearcher()
@@ -246,6 +282,18 @@ describe('use', () => {
     // What its words score is no more than before: use alone loads nothing.
     const before = rank(false).find(({ id }) => id === 'a/delete_tray')?.score ?? 0
     expect(first?.ownScore).toBeGreaterThan(0)
-    expect(first?.ownScore).toBeLessThanOrEqual(before)
+    expect(first?.ownScore).toBeLessThan(1.05 * before)
+  })
+
+  it('ranks no tool first that the words do not find', () => {
+    const searcher = createLexicalSearcher()
+    searcher.update({
+      put: [documentFor('files/write_file', 'Writes a text file.'), documentFor('bland/helper', 'Helps.')],
+    })
+    const examples = createExamplesIndexes()()
+    const text = 'tidy the rusty gizmo in a file'
+    examples.put([['bland/helper', Array.from({ length: 8 }, () => examples.hashWords(text))]])
+    const ids = searcher.rank({ text, must: [], learned: [examples.index] }).map(({ id }) => id)
+    expect(ids).toEqual(['files/write_file', 'bland/helper'])
   })
 })

@@ -1,18 +1,29 @@
 /** Handles one call, from the name and arguments of the client to its result. Every call is judged. */
 import { homedir } from 'node:os'
 import { ProtocolError, ProtocolErrorCode, SERVER_INFO_META_KEY } from '@modelcontextprotocol/server'
-import type { DirectVerdict, Outcome } from '@toolwell/core'
+import type { Direct, DirectCall, DirectVerdict, Outcome } from '@toolwell/core'
+import { quote, quoteLines, safeJson, truncateText } from '@toolwell/core/internal'
 import { type Caller, McpFailure, type Progress } from '@toolwell/mcp'
 import { insertFolder, replaceFolder } from '@toolwell/mcp/internal'
 import { WORKSPACE_HEADER } from '../bridge/protocol.js'
-import { prompts, READ_NAME } from '../prompts.js'
+import { prompts } from '../prompts.js'
 import type { CallToolResult } from '../servers/server-set.js'
 import type { View } from '../servers/view.js'
+import {
+  findOwnName,
+  nameOwnTools,
+  type OwnTools,
+  READ_NAME,
+  removePrefix,
+  SEARCH_NAME,
+} from './own-tools.js'
 
 export interface Asked {
   readonly name: string
   readonly input: Readonly<Record<string, unknown>>
   readonly caller: Caller
+  /** The name that the client sent. */
+  readonly client: string
   readonly workspace: string | undefined
   readonly signal: AbortSignal
   readonly onProgress?: (progress: Progress) => void
@@ -44,28 +55,40 @@ export async function callTool(
   asked: Asked,
   onCalled: (called: Called) => void,
 ): Promise<CallToolResult> {
-  const { direct } = view
-  const { name, input } = asked
-  const isRead = name === READ_NAME
+  const own = nameOwnTools(view.direct, asked.client)
+  const { direct } = own
+  const { name } = asked
+  const ownName = findOwnName(name)
+  const isRead = ownName === READ_NAME
+  const isDirect = ownName === undefined
   const folder = callerFolder(asked.caller)
-  const heard = removeFolder(folder, view, input)
-  if (name === direct.loader) await view.waitBeforeListing()
-  const call = { name: isRead ? direct.bridge : name, input: heard.value }
-  let verdict = await direct.judge(call)
+  const heard = removeFolder(folder, view, asked.input)
+  // Core would take its own names for the search and the bridge.
+  if (isDirect && (name === direct.loader || name === direct.bridge))
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      direct.prompts.unknown({ asked: quote(name), nearest: [], loader: direct.loader }),
+    )
+  if (ownName === SEARCH_NAME) await view.waitBeforeListing()
+  const calls = listMeant(name, ownName, heard.value, direct)
+  let verdict = await judgeFirst(direct, calls)
   if (verdict.kind === 'answer' && isNotKnown(verdict.outcome)) {
     // The server may be about to list its tools.
     const { revision } = view.catalogue
     await view.settled()
-    if (view.catalogue.revision !== revision) verdict = await direct.judge(call)
+    if (view.catalogue.revision !== revision) verdict = await judgeFirst(direct, calls)
   }
   if (verdict.kind === 'answer') {
     const isSearch = verdict.outcome.kind === 'search'
-    const isDirect = !isRead && name !== direct.bridge && name !== direct.loader
     if (isDirect && verdict.outcome.kind === 'unknown')
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, verdict.text)
-    const text = insertFolderInText(folder, view, isSearch ? appendReadable(verdict, view) : verdict.text)
+    const text = insertFolderInText(
+      folder,
+      view,
+      isSearch ? completeSearch(verdict, view, own) : verdict.text,
+    )
     onCalled({
-      ...describeOutcome(verdict.outcome, name, view),
+      ...describeOutcome(verdict.outcome, ownName ?? name, view),
       isError: !isSearch,
       characters: text.length,
     })
@@ -78,19 +101,90 @@ export async function callTool(
     return textResult(text, true)
   }
   const isReadable = () => view.isReadOnly(target.source, target.name)
-  const refuseToRead = () =>
-    refuse('not-read-only', prompts.notReadOnly({ name: tool, bridge: direct.bridge }))
+  const refuseToRead = () => refuse('not-read-only', prompts.notReadOnly({ name: tool, own }))
+  if (!isDirect && lacksArguments(asked.input)) {
+    const call = writeCall(tool, target.input)
+    return refuse(
+      'invalid',
+      prompts.flatArguments({ tool: isRead && isReadable() ? own.read : own.call, call }),
+    )
+  }
   if (isRead && !isReadable()) return refuseToRead()
   if (asked.workspace === undefined && view.namesFolder(target.source)) {
     const state = prompts.needsWorkspace({ header: WORKSPACE_HEADER })
     return refuse('no-folder', direct.prompts.unavailable({ name: tool, state }))
   }
-  const isDirect = !isRead && name !== direct.bridge
   const result = await run(view, target, asked, isDirect, isRead ? isReadable : undefined)
   // The definition changed after the approval, as the start of its server showed.
   if (result === undefined) return refuseToRead()
   onCalled({ kind: 'run', tool, isError: result.isError === true, characters: 0 })
   return result
+}
+
+/** Lists the calls that the client may mean, under core's names, best first. */
+function listMeant(
+  name: string,
+  ownName: string | undefined,
+  input: Asked['input'],
+  { loader, bridge }: Direct,
+): readonly DirectCall[] {
+  if (ownName === SEARCH_NAME) return [{ name: loader, input }]
+  if (ownName === undefined) return listSpellings(name).map((each) => ({ name: each, input }))
+  const target = input.name
+  // The bridge refuses to call itself or the search.
+  const names = typeof target !== 'string' ? [target] : findOwnName(target) ? [bridge] : listSpellings(target)
+  return names.flatMap((each) =>
+    listArguments(input).map((given) => ({
+      name: bridge,
+      input: { ...input, name: each, arguments: given },
+    })),
+  )
+}
+
+function listSpellings(name: string): string[] {
+  const bare = removePrefix(name)
+  return bare === undefined ? [name] : [name, bare]
+}
+
+/** Where models put the arguments of the target instead of `arguments`. */
+const WRAPPERS = ['args', 'input', 'params', 'parameters']
+
+/** Parameters of the wrapper, and one that Gemini CLI adds to every tool. */
+const NOT_ARGUMENTS: ReadonlySet<string> = new Set(['name', 'load', 'wait_for_previous'])
+
+/** True if the arguments of the target are under another name or next to `name`. */
+function lacksArguments(input: Asked['input']): boolean {
+  return input.arguments === undefined && Object.keys(input).some((key) => !NOT_ARGUMENTS.has(key))
+}
+
+/** Lists the values that may be the arguments of the target. */
+function listArguments(input: Asked['input']): readonly unknown[] {
+  if (!lacksArguments(input)) return [input.arguments]
+  const flat = Object.fromEntries(Object.entries(input).filter(([key]) => !NOT_ARGUMENTS.has(key)))
+  const [only = '', ...others] = Object.keys(flat)
+  return others.length === 0 && WRAPPERS.includes(only) ? [flat[only], flat] : [flat]
+}
+
+/** Longest call that an answer repeats. */
+const MAX_REPEATED = 4000
+
+function writeCall(name: string, input: Asked['input']): string {
+  const whole = safeJson({ name, arguments: input })
+  if (whole.length <= MAX_REPEATED) return whole
+  const keys = Object.keys(input).map((key) => `${safeJson(key)}: …`)
+  return `{"name":${safeJson(name)},"arguments":{${keys.join(', ').slice(0, MAX_REPEATED)}}}`
+}
+
+/** Returns the first call that may run. If none may, the answer to the first call whose tool is known, or to the last. */
+async function judgeFirst(direct: Direct, calls: readonly DirectCall[]): Promise<DirectVerdict> {
+  let best: DirectVerdict | undefined
+  for (const call of calls) {
+    const verdict = await direct.judge(call)
+    if (verdict.kind === 'run') return verdict
+    if (!best || (best.kind === 'answer' && isNotKnown(best.outcome))) best = verdict
+  }
+  if (!best) throw new Error('there is no call to judge')
+  return best
 }
 
 /** Neither the tool nor, if a server was named, any of its tools is known. */
@@ -113,16 +207,45 @@ function describeOutcome(
   return { kind: 'refused', tool, reason: outcome.kind === 'schema-needed' ? 'invalid' : outcome.kind }
 }
 
-/** Adds the names of the found tools that are approved as read-only. */
-function appendReadable({ outcome, text }: Extract<DirectVerdict, { kind: 'answer' }>, view: View): string {
+/** Adds the names of the found tools that are approved as read-only, and the instructions of their servers. */
+function completeSearch(
+  { outcome, text }: Extract<DirectVerdict, { kind: 'answer' }>,
+  view: View,
+  { read }: OwnTools,
+): string {
   if (outcome.kind !== 'search') return text
-  const names = outcome.result.matches.flatMap(({ canonicalName }) => {
-    const found = view.catalogue.resolve(canonicalName, () => true)
-    return found.kind === 'found' && view.isReadOnly(found.entry.source, found.entry.tool.name)
-      ? [canonicalName]
-      : []
+  const found = outcome.result.matches.flatMap(({ canonicalName }) => {
+    const resolution = view.catalogue.resolve(canonicalName, () => true)
+    return resolution.kind === 'found' ? [resolution.entry] : []
   })
-  return names.length === 0 ? text : `${text}\n${prompts.readable({ names })}`
+  const names = found.filter(({ source, tool }) => view.isReadOnly(source, tool.name))
+  return [
+    text,
+    ...(names.length > 0 ? [prompts.readable({ names: names.map(({ wireName }) => wireName), read })] : []),
+    ...quoteInstructions(view, new Set(found.map(({ source }) => source))),
+  ].join('\n')
+}
+
+/** Characters of instructions in one answer, about 2,000 tokens. */
+const MAX_INSTRUCTIONS = 8000
+
+function quoteInstructions(view: View, sources: ReadonlySet<string>): string[] {
+  const omitted: string[] = []
+  let room = MAX_INSTRUCTIONS
+  const shown = [...sources].flatMap((name) => {
+    const whole = view.instructions(name).trim()
+    const source = quote(name, 60)
+    if (whole === '') return []
+    if (room <= 0) {
+      omitted.push(source)
+      return []
+    }
+    const text = truncateText(whole, room)
+    room -= text.length
+    const missing = whole.length - text.length
+    return [prompts.serverInstructions({ source, text: quoteLines(text), missing })]
+  })
+  return omitted.length > 0 ? [...shown, prompts.instructionsOmitted({ sources: omitted })] : shown
 }
 
 /** Undefined if `isAllowed` refused the call before it was sent. */

@@ -66,10 +66,23 @@ export function describeInvalid(method: string, request: unknown): string | unde
 
 type Handler = Parameters<Server['_wrapHandler']>[1]
 
-/** Replaces the SDK's validation errors, which are JSON, with a sentence. */
+/** Replaces the SDK's validation errors, which are JSON, with a sentence, and writes instructions for each client. */
 export class PlainServer extends Server {
+  /** Writes the instructions. Called once the client's name is known. */
+  instructionsFor: ((context: ServerContext) => string) | undefined
+
   protected override _wrapHandler(method: string, handler: Handler): Handler {
-    const wrapped = super._wrapHandler(method, handler)
+    const isGreeting = method === 'initialize' || method === 'server/discover'
+    const wrapped = super._wrapHandler(
+      method,
+      isGreeting
+        ? async (request, context: ServerContext) => {
+            const result = await handler(request, context)
+            const instructions = this.instructionsFor?.(context)
+            return instructions ? { ...result, instructions } : result
+          }
+        : handler,
+    )
     return async (request, context: ServerContext) => {
       try {
         return await wrapped(request, context)

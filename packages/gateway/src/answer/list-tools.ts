@@ -1,16 +1,18 @@
 /** Lists tools: the three tools of the gateway and the pinned ones, or every tool. Both lists depend only on config and definitions. */
 import type { Tool } from '@modelcontextprotocol/server'
 import type { Entry } from '@toolwell/core'
-import { prompts, READ_NAME } from '../prompts.js'
+import { prompts } from '../prompts.js'
 import type { View } from '../servers/view.js'
+import { nameServer } from './name-server.js'
+import { CALL_NAME, nameOwnTools, READ_NAME, SEARCH_NAME } from './own-tools.js'
 
 /** Makes clients that defer tools keep these visible. */
 const ALWAYS = { 'anthropic/alwaysLoad': true } as const
 
-/** The three tools, then the pinned tools by name. */
-export function listDispatchTools(view: View): Tool[] {
-  const { loader, bridge } = view.direct
-  const { metaTools, eager } = view.digest()
+/** The three tools, then the pinned tools by name. Descriptions name the three as `client` shows them. */
+export function listDispatchTools(view: View, client = ''): Tool[] {
+  const own = nameOwnTools(view.direct, client)
+  const { metaTools, eager } = own.direct.digest()
   const [search, call] = metaTools
   if (!search || !call) throw new Error('the search tool or the bridge is missing')
   const pins = eager.flatMap(({ id }) => {
@@ -18,11 +20,17 @@ export function listDispatchTools(view: View): Tool[] {
     const tool = entry && forwardTool(entry, view)
     return tool ? [{ ...tool, _meta: { ...tool._meta, ...ALWAYS } }] : []
   })
-  const read = { ...call, name: READ_NAME, description: prompts.read({ loader, bridge }) }
+  const read = { ...call, name: READ_NAME, description: prompts.read(own) }
   return [
-    ownTool(search, { readOnlyHint: true, idempotentHint: true, openWorldHint: false }),
+    ownTool(
+      { ...search, name: SEARCH_NAME },
+      { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+    ),
     ownTool(read, { readOnlyHint: true }),
-    ownTool(call, { readOnlyHint: false, destructiveHint: true, openWorldHint: true }),
+    ownTool(
+      { ...call, name: CALL_NAME },
+      { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+    ),
     ...pins,
   ]
 }
@@ -64,8 +72,9 @@ export function listEveryTool(view: View, cursor: string | undefined): Page | un
     if (entry.wireName <= after) continue
     if (tools.length >= PAGE.tools || characters >= PAGE.characters)
       return { tools, nextCursor: writeCursor(tools.at(-1)?.name ?? '') }
-    const tool = forwardTool(entry, view)
-    if (!tool) continue
+    const listed = forwardTool(entry, view)
+    if (!listed) continue
+    const tool = nameServer(listed, entry.source, view.catalogue.sources.get(entry.source)?.description ?? '')
     tools.push(tool)
     characters += JSON.stringify(tool).length
   }

@@ -12,6 +12,7 @@ import type { View } from '../servers/view.js'
 import { type Called, callerFolder, callTool, insertCallerFolder } from './call-tool.js'
 import { PlainServer } from './checked-server.js'
 import { listDispatchTools, listEveryTool } from './list-tools.js'
+import { nameOwnTools } from './own-tools.js'
 
 export type Mode = 'dispatch' | 'all'
 
@@ -36,29 +37,31 @@ const DISCOVERY_HOLDS = 3_600_000
 
 export function createMcpServer(options: McpServerOptions): Server {
   const { view, mode, workspace, caller, version, onCalled, onListed } = options
-  const { loader, bridge } = view().direct
-  const instructions = [
-    ...(mode === 'dispatch' ? [prompts.instructions({ loader, bridge })] : []),
-    ...(workspace === undefined ? [prompts.noWorkspace({ header: WORKSPACE_HEADER })] : []),
-  ]
   const server = new PlainServer(
     { name: 'toolwell', version },
     {
       capabilities: { tools: { listChanged: true } },
-      ...(instructions.length > 0 ? { instructions: instructions.join(' ') } : {}),
       cacheHints: {
         'tools/list': { ttlMs: LIST_HOLDS, cacheScope: 'private' },
         'server/discover': { ttlMs: DISCOVERY_HOLDS, cacheScope: 'private' },
       },
     },
   )
+  server.instructionsFor = ({ mcpReq }) => {
+    const client = readClientName(server, mcpReq.envelope)
+    return [
+      ...(mode === 'dispatch' ? [prompts.instructions(nameOwnTools(view().direct, client))] : []),
+      ...(workspace === undefined ? [prompts.noWorkspace({ header: WORKSPACE_HEADER })] : []),
+    ].join(' ')
+  }
   server.setRequestHandler('tools/list', async ({ params }, { mcpReq }) => {
     // The gateway's own tools need no server.
     await (mode === 'dispatch' ? view().reviewed() : view().waitBeforeListing())
-    onListed(server, readClientName(server, mcpReq.envelope))
+    const client = readClientName(server, mcpReq.envelope)
+    onListed(server, client)
     if (mode === 'dispatch')
       return {
-        tools: insertCallerFolder(callerFolder(caller), view(), listDispatchTools(view())),
+        tools: insertCallerFolder(callerFolder(caller), view(), listDispatchTools(view(), client)),
         ...(caller.era === 'modern' && view().isSettling ? { ttlMs: 0 } : {}),
       }
     const page = listEveryTool(view(), params?.cursor)
@@ -70,12 +73,14 @@ export function createMcpServer(options: McpServerOptions): Server {
   })
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
     const token = mcpReq._meta?.progressToken
+    const client = readClientName(server, mcpReq.envelope)
     return callTool(
       view(),
       {
         name: params.name,
         input: params.arguments ?? {},
-        caller: nameCaller(caller, readClientName(server, mcpReq.envelope)),
+        caller: nameCaller(caller, client),
+        client,
         workspace,
         signal: mcpReq.signal,
         ...(token === undefined
@@ -88,7 +93,7 @@ export function createMcpServer(options: McpServerOptions): Server {
                   .catch(() => undefined),
             }),
       },
-      (called) => onCalled(called, server, readClientName(server, mcpReq.envelope)),
+      (called) => onCalled(called, server, client),
     )
   })
   return server

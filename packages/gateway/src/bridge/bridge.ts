@@ -6,6 +6,7 @@
 import { request } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
+import { RULES_HEADER } from './client-rules.js'
 import { readDaemonFile } from './folder.js'
 import { createLineSplitter, describeTakenId, isId, type Message, readMessage } from './messages.js'
 import {
@@ -24,6 +25,8 @@ export interface BridgeOptions extends StartOptions {
   readonly path: string
   /** Folder of the client. */
   readonly workspace: string
+  /** Permission rules of the client, from `writeRules`. */
+  readonly rules?: string | undefined
   /** Answers every request with this reason, without contacting a daemon. */
   readonly refusal?: string | undefined
   readonly input: Readable
@@ -244,6 +247,7 @@ async function open(options: BridgeOptions, client: string): Promise<Socket> {
         [WORKSPACE_HEADER]: encodeURI(options.workspace),
         [CLIENT_HEADER]: client,
         [PID_HEADER]: String(process.pid),
+        ...(options.rules === undefined ? {} : { [RULES_HEADER]: options.rules }),
       },
     })
     asked.on('upgrade', (_, socket, head) => {

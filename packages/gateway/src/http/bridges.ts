@@ -14,6 +14,7 @@ import {
   UnsupportedProtocolVersionError,
 } from '@modelcontextprotocol/server'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
+import { type ClientRules, RULES_HEADER, readRules } from '../bridge/client-rules.js'
 import { CLIENT_HEADER, LONGEST_LINE, PID_HEADER, UPGRADE, WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { prompts } from '../prompts.js'
 import { type McpPath, readPath, readWorkspace, writePath } from './address.js'
@@ -24,7 +25,7 @@ import type { Refusal } from './guard.js'
 
 export interface BridgesOptions {
   readonly clients: Clients
-  readonly find: (path: McpPath, workspace: string | undefined) => Endpoint
+  readonly find: (path: McpPath, workspace: string | undefined, rules: ClientRules | undefined) => Endpoint
   /** Returns why a request is refused, after emitting the event. */
   readonly refused: (request: IncomingMessage) => Refusal | undefined
   readonly onUsed: () => void
@@ -58,7 +59,8 @@ export class Bridges {
       return
     }
     try {
-      const endpoint = this.#options.find(path, readWorkspace(header(request, WORKSPACE_HEADER)))
+      const rules = readRules(header(request, RULES_HEADER))
+      const endpoint = this.#options.find(path, readWorkspace(header(request, WORKSPACE_HEADER)), rules)
       endpoint.check()
       socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${UPGRADE}\r\n\r\n`)
       if (head.length > 0) socket.unshift(head)

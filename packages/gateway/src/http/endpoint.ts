@@ -12,6 +12,7 @@ import type { Called } from '../answer/call-tool.js'
 import { checkHeaders } from '../answer/checked-server.js'
 import { listDispatchTools, listEveryTool } from '../answer/list-tools.js'
 import { createMcpServer, type Mode, SINGLE_REQUESTS } from '../answer/mcp-server.js'
+import type { ClientRules } from '../bridge/client-rules.js'
 import type { Place, ServerSets } from '../servers/server-sets.js'
 import type { View } from '../servers/view.js'
 import { type McpPath, writePath } from './address.js'
@@ -26,6 +27,8 @@ export class UnknownProfile extends Error {
 export interface EndpointOptions {
   readonly place: Place
   readonly path: McpPath
+  /** Permission rules of the client. Only bridges send them. */
+  readonly rules?: ClientRules | undefined
   readonly version: string
   readonly maxRequestBodySize: number
   readonly onCalled: (called: Called, server: Server, client: string) => void
@@ -49,10 +52,10 @@ export interface Endpoint {
 }
 
 export function createEndpoint(options: EndpointOptions): Endpoint {
-  const { place, path, version, onCalled, onListed } = options
+  const { place, path, rules, version, onCalled, onListed } = options
   const { mode, profile } = path
   const view = (): View => {
-    const found = place.serverSet.view(profile)
+    const found = place.serverSet.view(profile, rules)
     if (found) return found
     throw new UnknownProfile(profile ?? '', Object.keys(place.serverSet.config.profiles))
   }
@@ -88,7 +91,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
         last = undefined
         return
       }
-      const open = place.serverSet.view(profile)
+      const open = place.serverSet.view(profile, rules)
       // A removed profile has no tools.
       const now = open ? hashList(open, mode) : ''
       if (now === last) return
@@ -148,7 +151,7 @@ function hashList(view: View, mode: Mode): string {
 
 export interface EndpointsOptions {
   readonly serverSets: ServerSets
-  readonly make: (place: Place, path: McpPath) => Endpoint
+  readonly make: (place: Place, path: McpPath, rules: ClientRules | undefined) => Endpoint
   /** Milliseconds without a caller after which an endpoint closes. */
   readonly idle: number
   readonly now: () => number
@@ -170,15 +173,15 @@ export class Endpoints {
     this.#sweeping.unref()
   }
 
-  find(path: McpPath, workspace: string | undefined): Endpoint {
+  find(path: McpPath, workspace: string | undefined, rules?: ClientRules): Endpoint {
     const { serverSets, make, now } = this.#options
-    const key = `${writePath(path)} ${workspace ?? ''}`
+    const key = JSON.stringify([writePath(path), workspace, rules])
     const known = this.#known.get(key)
     if (known) {
       known.lastUsed = now()
       return known.endpoint
     }
-    const endpoint = make(serverSets.find(workspace), path)
+    const endpoint = make(serverSets.find(workspace), path, rules)
     this.#known.set(key, { endpoint, lastUsed: now() })
     return endpoint
   }

@@ -141,13 +141,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     serverSets,
     idle: sessionIdle,
     now,
-    make(place, path) {
+    make(place, path, rules) {
       const name = writePath(path)
       const note = (server: Server, client: string, counted?: Counted) =>
         clients.used(server, client, name, place.workspace, counted)
       return createEndpoint({
         place,
         path,
+        rules,
         version,
         maxRequestBodySize,
         onListed(server, client) {
@@ -294,7 +295,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   const bridges = new Bridges({
     clients,
-    find: (path, workspace) => endpoints.find(path, workspace),
+    find: (path, workspace, rules) => endpoints.find(path, workspace, rules),
     refused(request) {
       const refused = checkOrigin(request) ?? refusedBy(request)
       if (refused) tellOf(refused)

@@ -24,6 +24,7 @@ import {
   type SharedProcesses,
   selectByProfile,
 } from '@toolwell/mcp/internal'
+import type { ClientRules } from '../bridge/client-rules.js'
 import { COMMAND } from '../bridge/commands.js'
 import { prompts } from '../prompts.js'
 import {
@@ -48,8 +49,8 @@ export interface ServerSet {
   readonly problems: readonly ServerSetProblem[]
   /** The file that a command about a server needs as `--config`. Undefined if the command reads it by default. */
   configFile(server: string): string | undefined
-  /** View of a profile, or of everything without one. Undefined if there is no such profile. */
-  view(profile: string | undefined): View | undefined
+  /** View of a profile, or of everything without one, without the tools that `rules` deny. Undefined if there is no such profile. */
+  view(profile: string | undefined, rules?: ClientRules): View | undefined
   /** Waits for first-time listings, at most FIRST_LISTING ms after a server was added. */
   settled(): Promise<void>
   /** Waits for the review of cached definitions, which needs no server. */
@@ -90,6 +91,9 @@ export interface ServerSetOptions {
   /** The catalogue may have changed. */
   readonly onChange: () => void
 }
+
+/** Edited rules of a client make another view. Views are cheap to open again. */
+const MOST_VIEWS = 100
 
 /** Most milliseconds that the first list of tools waits for listings. */
 const FIRST_LISTING = 5000
@@ -150,7 +154,7 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
   let since = Date.now()
   const timeLeft = () => since + FIRST_LISTING - Date.now()
   let isFirst = isNothingListed()
-  const views = new Map<string | undefined, View>()
+  const views = new Map<string, View>()
   let busy = 0
 
   const set: ServerSet = {
@@ -170,16 +174,22 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
       return [...problems, ...unmatched]
     },
     configFile,
-    view(profile) {
-      const made = views.get(profile)
+    view(profile, rules) {
+      const key = JSON.stringify([profile, rules])
+      const made = views.get(key)
       if (made) return made
       if (profile !== undefined && !Object.hasOwn(config.profiles, profile)) return undefined
       const wanted = profile === undefined ? undefined : config.profiles[profile]
       // Uses the servers in use: a broken entry keeps its previous server.
       const policy =
         wanted && createProfilePolicy(byName(selectByProfile([...known.values()], wanted)), wanted.servers)
-      const view = openView(set, well.direct(dropUndefined({ policy })), isReadOnly)
-      views.set(profile, view)
+      const view = openView(set, (own) => well.direct(dropUndefined({ policy: own })), {
+        policy,
+        rules,
+        isReadOnly,
+      })
+      if (views.size >= MOST_VIEWS) views.clear()
+      views.set(key, view)
       return view
     },
     async settled() {

@@ -1,9 +1,12 @@
 /** A view: the tools that callers of one profile see and may call. */
 import { homedir } from 'node:os'
-import type { Direct, DirectDigest, Entry } from '@toolwell/core'
+import type { Direct, DirectDigest, Entry, Policy } from '@toolwell/core'
 import { matchesGlob } from '@toolwell/core/internal'
 import type { McpTool, ServerConfig, ServerDefinition } from '@toolwell/mcp'
 import { fingerprint, type ReadOnlyStore, type ReadOnlyTools } from '@toolwell/mcp/internal'
+import type { ClientRules, RuleAction } from '../bridge/client-rules.js'
+import { OWN_SOURCE } from './broken-servers.js'
+import { judgeByRules } from './client-rules.js'
 import type { ServerSet } from './server-set.js'
 
 export interface View extends Pick<ServerSet, 'catalogue' | 'call' | 'settled' | 'reviewed'> {
@@ -22,9 +25,32 @@ export interface View extends Pick<ServerSet, 'catalogue' | 'call' | 'settled' |
   readonly hasFolderNames: boolean
   /** The tool as its server lists it. */
   listedTool(entry: Entry): McpTool | undefined
+  /** The instructions of a server, reviewed like its tools. May be empty. */
+  instructions(source: string): string
 }
 
-export function openView(serverSet: ServerSet, direct: Direct, isReadOnly: IsReadOnly): View {
+export interface ViewOptions {
+  /** The tools of the profile. */
+  readonly policy: Policy | undefined
+  /** Permission rules of the client. */
+  readonly rules: ClientRules | undefined
+  readonly isReadOnly: IsReadOnly
+}
+
+/** A tool that the client denies does not exist for it: `policy` decides about every list, search and call. */
+export function openView(
+  serverSet: ServerSet,
+  open: (policy: Policy | undefined) => Direct,
+  { policy, rules, isReadOnly }: ViewOptions,
+): View {
+  const judge = rules && createJudge(rules)
+  const direct = open(
+    judge
+      ? (asked) =>
+          (policy?.(asked) ?? true) &&
+          (asked.source === OWN_SOURCE || judge(asked.source, asked.name) !== 'deny')
+      : policy,
+  )
   const { catalogue, call, settled, reviewed, servers } = serverSet
   const indexes = new WeakMap<ServerDefinition, ReadonlyMap<string, McpTool>>()
   let known: { readonly revision: number; readonly digest: DirectDigest } | undefined
@@ -54,6 +80,8 @@ export function openView(serverSet: ServerSet, direct: Direct, isReadOnly: IsRea
     },
     isReadOnly(source, tool) {
       const server = serverSet.known.get(source)
+      // The user wants to be asked before this tool runs, and clients run the read-only tool without a question.
+      if (judge && judge(source, tool) !== 'allow') return false
       return server !== undefined && isReadOnly(server, tool, listedAs(source, tool))
     },
     namesFolder(source) {
@@ -70,6 +98,18 @@ export function openView(serverSet: ServerSet, direct: Direct, isReadOnly: IsRea
       return folders.areNamed
     },
     listedTool: ({ source, tool }) => listedAs(source, tool.name),
+    instructions: (source) => servers.definition(source)?.instructions ?? '',
+  }
+}
+
+/** Remembers the answers: every search asks about every tool. */
+function createJudge(rules: ClientRules) {
+  const known = new Map<string, RuleAction>()
+  return (server: string, tool: string): RuleAction => {
+    const key = JSON.stringify([server, tool])
+    const action = known.get(key) ?? judgeByRules(rules, server, tool)
+    known.set(key, action)
+    return action
   }
 }
 

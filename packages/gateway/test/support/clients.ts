@@ -58,9 +58,13 @@ export async function openClient(
   kind: ClientKind,
   way: string | StdioWay,
   headers: Record<string, string> = authorized,
+  /** The name in `clientInfo`. */
+  name?: string,
 ): Promise<TestClient> {
   const client =
-    kind === 'v1' ? await openOld(way, headers) : await openNew(kind === 'v2 modern', way, headers)
+    kind === 'v1'
+      ? await openOld(way, headers, name)
+      : await openNew(kind === 'v2 modern', way, headers, name)
   onTestFinished(() => client.close())
   return client
 }
@@ -84,8 +88,12 @@ async function leave(client: { close(): Promise<void> }, transport: object): Pro
 
 const textOf = ({ content }: Answer) => content.map(({ text = '' }) => text).join('\n')
 
-async function openOld(way: string | StdioWay, headers: Record<string, string>): Promise<TestClient> {
-  const client = new Client1({ name: 'old-client', version: '1.2.3' })
+async function openOld(
+  way: string | StdioWay,
+  headers: Record<string, string>,
+  name = 'old-client',
+): Promise<TestClient> {
+  const client = new Client1({ name, version: '1.2.3' })
   const transport =
     typeof way === 'string'
       ? new Http1(new URL(way), { requestInit: { headers } })
@@ -131,9 +139,10 @@ async function openNew(
   isModern: boolean,
   way: string | StdioWay,
   headers: Record<string, string>,
+  name = 'new-client',
 ): Promise<TestClient> {
   const client = new Client2(
-    { name: 'new-client', version: '4.5.6' },
+    { name, version: '4.5.6' },
     isModern ? { versionNegotiation: { mode: 'auto' } } : {},
   )
   const transport =

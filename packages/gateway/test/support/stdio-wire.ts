@@ -17,9 +17,9 @@ export interface Wire {
 }
 
 export async function openWire(
-  { port }: Started,
+  { port }: Pick<Started, 'port'>,
   path = '/mcp',
-  more: Record<string, string> = {},
+  more: Readonly<Record<string, string>> = {},
 ): Promise<Wire> {
   const headers = { ...authorized, ...more, Connection: 'Upgrade', Upgrade: 'toolwell-stdio' }
   const socket = await new Promise<Duplex>((resolve, reject) => {

@@ -16,7 +16,7 @@ import type { ServerWarning, WarningListener } from '../definition/warning.js'
 
 const FORMAT = 1
 /** Longer than the timeout of a renewal request. */
-const LOCK = { staleAfter: 60_000, giveUpAfter: 60_000 }
+const LOCK = { staleAfter: 60_000, giveUpAfter: 70_000 }
 
 export interface Login {
   /** Our client at the authorization server. */

@@ -117,7 +117,7 @@ const TREATED: Readonly<Record<string, Key>> = {
   readOnly: {
     kind: 'strings',
     about:
-      'Patterns of tools that change nothing, in your judgement. The gateway runs them through tool_read, which a client can allow permanently. Claims of the server do not count.',
+      'Patterns of tools that change nothing, in your judgement. The gateway runs them through run_read_only_tool, which a client can allow permanently. Claims of the server do not count.',
   },
   timeout: {
     kind: 'duration',

@@ -77,7 +77,7 @@ export interface ServerConfig {
   readonly deny: readonly string[]
   /** Denied by the profile, in addition to `deny`. */
   readonly deniedByProfile: readonly string[]
-  /** Patterns of tools that change nothing, in the user's judgement. The gateway runs them through `tool_read`. */
+  /** Patterns of tools that change nothing, in the user's judgement. The gateway runs them through `run_read_only_tool`. */
   readonly readOnly: readonly string[]
   /** Milliseconds. */
   readonly timeout: number

@@ -2,7 +2,14 @@
 
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { type ExecuteContext, estimate, type Tool, type ToolAnnotations } from '@toolwell/core'
-import { createWireName, findPurposeLine, fitWire, isRecord, matchesGlob } from '@toolwell/core/internal'
+import {
+  createWireName,
+  findPurposeLine,
+  fitWire,
+  isRecord,
+  matchesGlob,
+  providers,
+} from '@toolwell/core/internal'
 import { mcpResult, type ToolResult, toolResult } from '@toolwell/core/result'
 import { isOffered, type ServerConfig } from '../config/server-config.js'
 import { insertFolderInDefinition } from '../definition/clean-definition.js'
@@ -144,15 +151,13 @@ export function chooseAlwaysLoaded(server: ServerConfig, definition: ServerDefin
 
 const sizeOf = (value: unknown) => estimate.count(JSON.stringify(value))
 
-const WIRES = ['anthropic', 'openai-chat', 'openai-responses', 'google']
-
 /** Tokens of the longest form that a model may read: normalised for any wire, or forwarded by a gateway. */
 function costOf(server: string, listed: McpTool): number {
   const { inputSchema, _meta: meta } = listed
   const description = typeof listed.description === 'string' ? listed.description : ''
   const name = createWireName(server, listed.name)
   const tool = { name, description, inputSchema: inputSchema as Record<string, unknown> }
-  const sent = WIRES.map((wire) => {
+  const sent = Object.keys(providers).map((wire) => {
     const { tool: fit } = fitWire(tool, wire)
     const inner = { name, description: fit.description, parameters: fit.inputSchema, strict: false }
     return sizeOf({ type: 'function', function: inner })

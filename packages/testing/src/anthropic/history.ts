@@ -8,6 +8,7 @@ import {
   type AnthropicMessage,
   type AnthropicRequestBody,
   type AnthropicTool,
+  isCompaction,
   listReferences,
   missing,
   readBlocks,
@@ -38,6 +39,7 @@ interface Turn {
 export function historyViolation(body: AnthropicRequestBody, options: HistoryOptions): Found {
   return (
     placementViolation(body.messages) ??
+    compactionViolation(body.messages) ??
     toolsNeededViolation(body) ??
     pairingViolation(turnsOf(body.messages)) ??
     serverPairingViolation(body.messages) ??
@@ -48,7 +50,8 @@ export function historyViolation(body: AnthropicRequestBody, options: HistoryOpt
 
 /** Consecutive system messages are judged together. */
 function placementViolation(messages: readonly AnthropicMessage[]): Found {
-  if (messages[0]?.role === 'assistant') {
+  const first = messages[0]
+  if (first?.role === 'assistant' && readBlocks(first.content)[0]?.type !== 'compaction') {
     return violation('messages', 'first message must use the "user" role', 'first_role')
   }
   for (const [index, message] of messages.entries()) {
@@ -65,6 +68,22 @@ function placementViolation(messages: readonly AnthropicMessage[]): Found {
       return refuse("role 'system' must precede an 'assistant' message or end the array")
     }
   }
+  return undefined
+}
+
+/**
+ * A signed block is sent back first, in place of the messages it summarises (SDK type `BetaCompactionConfig`, error
+ * `CompactionBlockMisplacedError`). An empty summary is refused (`BetaCompactionBlockParam`).
+ */
+function compactionViolation(messages: readonly AnthropicMessage[]): Found {
+  for (const [index, { content }] of messages.entries())
+    for (const [place, block] of readBlocks(content).entries()) {
+      if (block.type !== 'compaction') continue
+      const at = `messages.${index}.content.${place}`
+      if (block.content === '') return violation(`${at}.content`, 'summary must be non-empty', 'empty_text')
+      if (typeof block.signature !== 'string' || (index === 0 && place === 0)) continue
+      return violation(at, 'a signed `compaction` block must come first', 'compaction_block_misplaced')
+    }
   return undefined
 }
 
@@ -206,7 +225,8 @@ function knowledgeViolation(body: AnthropicRequestBody, options: HistoryOptions)
   const { tools = [], messages } = body
   const defined = new Map(tools.flatMap((tool) => (tool.name === undefined ? [] : [[tool.name, tool]])))
   const servers = new Set(tools.map(({ mcp_server_name: server }) => server))
-  const known = new Set([...defined.keys()].filter((name) => !defined.get(name)?.defer_loading))
+  const visible = () => [...defined.keys()].filter((name) => !defined.get(name)?.defer_loading)
+  const known = new Set(visible())
   const callers = new Map<string, string>()
 
   function changeViolation(block: AnthropicBlock, at: string): Found {
@@ -264,11 +284,21 @@ function knowledgeViolation(body: AnthropicRequestBody, options: HistoryOptions)
     return undefined
   }
 
+  /** The model sees nothing before the block. `tool_changes` restores the tools of the compacted range (`BetaCompactionBlock`). */
+  function compactedViolation({ tool_changes: changes }: AnthropicBlock, at: string): Found {
+    known.clear()
+    for (const name of visible()) known.add(name)
+    return firstOf(Array.isArray(changes) ? changes : [], (change: AnthropicBlock) =>
+      changeViolation(change, `${at}.tool_changes`),
+    )
+  }
+
   for (const [index, { content }] of messages.entries()) {
     for (const [place, block] of readBlocks(content).entries()) {
       const at = `messages.${index}.content.${place}`
       let found: Found
-      if (block.type === 'tool_use') found = callViolation(block, at)
+      if (isCompaction(block)) found = compactedViolation(block, at)
+      else if (block.type === 'tool_use') found = callViolation(block, at)
       else if (block.type === 'tool_addition' || block.type === 'tool_removal')
         found = changeViolation(block, at)
       else found = referencesViolation(block, at)

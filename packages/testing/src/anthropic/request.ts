@@ -52,6 +52,11 @@ export function listReferences(block: AnthropicBlock): readonly string[] {
   )
 }
 
+/** A summary that replaces everything before it. Without content, the compaction failed and the block does nothing. */
+export function isCompaction({ type, content }: AnthropicBlock): boolean {
+  return type === 'compaction' && typeof content === 'string'
+}
+
 /** Cache marks on a block or a tool, including nested ones. */
 export function listMarks(block: Fields): readonly Fields[] {
   const nested = block.type === 'tool_result' && Array.isArray(block.content) ? block.content : []

@@ -5,6 +5,7 @@ import {
   type AnthropicBlock,
   type AnthropicRequestBody,
   type AnthropicTool,
+  isCompaction,
   listMarks,
   listReferences,
   readBlocks,
@@ -76,10 +77,15 @@ export function* renderPieces(body: AnthropicRequestBody): Generator<RenderedPie
   for (const block of system === '' ? [] : readBlocks(system))
     yield { text: line(unmarked(block)), source: block }
   let speaker: string | undefined
+  // The API drops everything before the last compaction.
+  const start = messages.findLastIndex(({ content }) => readBlocks(content).some(isCompaction))
   for (const [index, { role, content }] of messages.entries()) {
+    if (index < start) continue
     if (role !== speaker) yield { text: speakerLine(role), source: {} }
     speaker = role
+    const first = index === start ? readBlocks(content).findLastIndex(isCompaction) : 0
     for (const [place, block] of readBlocks(content).entries()) {
+      if (place < first) continue
       const { definition } = isObject(block.tool) ? block.tool : {}
       if (isObject(definition)) definitions.set(definition.name as string, definition as AnthropicTool)
       const at = `messages.${index}.content.${place}`

@@ -14,7 +14,7 @@ export interface ClientFile {
 }
 
 /** The name for `--from`, and the name of the product. */
-const LABELS = {
+export const LABELS = {
   'claude-code': 'Claude Code',
   'claude-desktop': 'Claude Desktop',
   cursor: 'Cursor',

@@ -9,9 +9,32 @@ import { type Fields, findShape, type ShapeName } from './shapes.js'
 
 export const ENTRY_NAME = 'toolwell'
 
+export interface EntryOptions {
+  /** The client whose permission rules count. */
+  readonly client: string
+  readonly profile: string | undefined
+  readonly isAll: boolean
+  /** Names in the client and in toolwell.json. */
+  readonly renamed: readonly { readonly name: string; readonly as: string }[]
+}
+
 /** The command line of the entry. Both paths are absolute, because clients may start without the PATH of a shell. */
-export function entryCommand([node, script]: Terminal['program'], profile?: string): [string, ...string[]] {
-  return [node, script, 'serve', '--stdio', ...(profile === undefined ? [] : ['--profile', profile])]
+export function entryCommand(
+  [node, script]: Terminal['program'],
+  { client, profile, isAll, renamed }: EntryOptions,
+): [string, ...string[]] {
+  const pairs = renamed.map(({ name, as }) => [as, name].map(encodeURIComponent).join('='))
+  return [
+    node,
+    script,
+    'serve',
+    '--stdio',
+    '--client',
+    client,
+    ...(profile === undefined ? [] : ['--profile', profile]),
+    ...(isAll ? ['--all'] : []),
+    ...(pairs.length === 0 ? [] : ['--renamed', pairs.join(',')]),
+  ]
 }
 
 /** Keys with time limits in the entries of all clients. */

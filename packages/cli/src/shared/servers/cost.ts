@@ -1,6 +1,6 @@
 /** Measures tools in tokens: one tool, and the first request with all of them. */
 import { createToolwell, type Entry, type Tokenizer, type Tool } from '@toolwell/core'
-import { findPurposeLine, fitWire, safeJson } from '@toolwell/core/internal'
+import { findPurposeLine, fitWire, safeJson, USUAL_WIRE } from '@toolwell/core/internal'
 
 export interface ToolCost {
   /** Name, description and schema, as they are in a request. */
@@ -18,15 +18,12 @@ export interface SurfaceCost {
   readonly parts: Readonly<Record<'eager' | 'cards' | 'metaTools' | 'section', number>>
 }
 
-/** The most common wire. */
-const WIRE = 'openai-chat'
-
 export function measureTool({ wireName, tool }: Entry, tokenizer: Tokenizer): ToolCost {
   const { description = '', inputSchema, title, card } = tool
   const line = [card, description, title]
     .map((text) => findPurposeLine(text ?? '', 160))
     .find((text) => text !== '')
-  const { tool: sent } = fitWire({ name: wireName, description, inputSchema }, WIRE)
+  const { tool: sent } = fitWire({ name: wireName, description, inputSchema }, USUAL_WIRE)
   return {
     full: tokenizer.count(JSON.stringify(sent)),
     card: tokenizer.count(`- ${wireName}: ${safeJson(line ?? '')}\n`),
@@ -57,7 +54,7 @@ export async function measureSurface(
   })
   for (const { name, ...source } of sources) well.catalogue.setSource(name, { ...source, state: 'ready' })
   const conversation = await well.open({ id: 'surface' })
-  await conversation.begin({ requestId: 'first', anchor: 'start', wire: WIRE })
+  await conversation.begin({ requestId: 'first', anchor: 'start', wire: USUAL_WIRE })
   const { mode: chosen, delivery = 'eager', because = '' } = conversation.inspect()
   return {
     mode: chosen === 'on' ? 'on' : 'off',

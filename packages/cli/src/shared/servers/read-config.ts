@@ -11,11 +11,17 @@ import {
   loadConfig,
   type ServerConfig,
 } from '@toolwell/mcp'
-import { defaultTrustFolder, showEndpoint, trustedProjects } from '@toolwell/mcp/internal'
+import {
+  defaultTrustFolder,
+  type ProjectFile,
+  showEndpoint,
+  type TrustedProjects,
+  trustedProjects,
+} from '@toolwell/mcp/internal'
 import { visible } from '@toolwell/mcp/lock'
 import { untrustedLine } from '../gateway.js'
 import { Problem } from '../problem.js'
-import { askYes, hasPerson, isInteractive, type Terminal } from '../terminal.js'
+import { askForAnswer, hasPerson, isInteractive, type Terminal } from '../terminal.js'
 import { withCommandName } from '../this-command.js'
 
 /** Common configs of other clients. They are only suggested: using them would start their servers. */
@@ -36,7 +42,10 @@ export async function readConfig(
   { isQuiet = false, showsRefused = false, profile }: ReadOptions = {},
 ): Promise<Config> {
   const { folder, env, errors, name } = terminal
-  const files = file === undefined ? await findConfigFiles(terminal) : [{ path: resolve(folder, file) }]
+  const files =
+    file === undefined
+      ? await findConfigFiles(terminal)
+      : [await readNamedFile(resolve(folder, file), terminal)]
   const isSkipped = file === undefined && files.length < defaultConfigFiles(folder, env).length
   const config = loadConfig({ files, env, workspaceFolder: folder, ...dropUndefined({ profile }) })
   const near = NEAR.find((each) => existsSync(join(folder, each)))
@@ -72,7 +81,7 @@ export async function readConfig(
  * file and says so, because a cloned folder must not start programs.
  */
 async function findConfigFiles(terminal: Terminal): Promise<ConfigFile[]> {
-  const { folder, env, errors, output, name } = terminal
+  const { folder, env, errors, name } = terminal
   const all = defaultConfigFiles(folder, env)
   const [own, project] = all
   const trusted = trustedProjects(defaultTrustFolder(env))
@@ -80,19 +89,42 @@ async function findConfigFiles(terminal: Terminal): Promise<ConfigFile[]> {
   if (!own || !project || !found) return all
   const used = [own, { ...project, text: found.text }]
   if (found.isTrusted) return used
-  if (found.isTrusted === undefined && hasPerson(terminal) && isInteractive(terminal)) {
-    const { servers } = loadConfig({ files: [used[1] as ConfigFile], env, workspaceFolder: folder })
-    const lines = servers.map(
-      (each) => `  ${visible(`${each.name}: ${showEndpoint(each.endpoint, each.secrets)}`)}\n`,
-    )
-    await output.write(`${visible(project.path)} has these servers:\n${lines.join('')}`)
-    const isTrusted = await askYes('Its author decides what they do. Start them?', terminal)
-    trusted.remember(found, isTrusted)
-    if (isTrusted) return used
-  }
+  if (found.isTrusted === undefined && (await askForTrust(found, trusted, terminal))) return used
   const hints = { name, at: '', hasChanged: () => found.hasChanged }
   await errors.write(`${untrustedLine({ folder, file: project.path }, hints)}\n`)
   return [own]
+}
+
+/** Naming a file is consent, also in CI. A file that the user refused is used only after another question. */
+async function readNamedFile(path: string, terminal: Terminal): Promise<ConfigFile> {
+  const trusted = trustedProjects(defaultTrustFolder(terminal.env))
+  const found = trusted.read(path)
+  if (found?.isTrusted !== false) return { path }
+  if (await askForTrust(found, trusted, terminal)) return { path, text: found.text }
+  throw new Problem(
+    `${visible(path)} is not used: you refused to start its servers.`,
+    'Run the command again in a terminal, and answer yes.',
+    { reason: 'untrusted' },
+  )
+}
+
+/** Shows the servers of a file and asks. Stores the answer, but not the end of the input. False without a person. */
+async function askForTrust(
+  found: ProjectFile,
+  trusted: TrustedProjects,
+  terminal: Terminal,
+): Promise<boolean> {
+  if (!hasPerson(terminal) || !isInteractive(terminal)) return false
+  const { path, text } = found
+  const { env, folder, output } = terminal
+  const { servers } = loadConfig({ files: [{ path, text }], env, workspaceFolder: folder })
+  const lines = servers.map(
+    (each) => `  ${visible(`${each.name}: ${showEndpoint(each.endpoint, each.secrets)}`)}\n`,
+  )
+  await output.write(`${visible(path)} has these servers:\n${lines.join('')}`)
+  const isTrusted = await askForAnswer('Its author decides what they do. Start them?', terminal)
+  if (isTrusted !== undefined) trusted.remember(found, isTrusted)
+  return isTrusted === true
 }
 
 /** Returns the first problem of each server whose entry is unusable, ordered by name. */

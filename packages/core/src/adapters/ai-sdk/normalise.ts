@@ -3,7 +3,15 @@
 import { isRecord } from '../../base/data.js'
 import { argumentsObject, hasSameItems, readArguments } from '../shared/thread.js'
 import type { MessageRules, ProtocolRules } from './protocol.js'
-import { type AiMessage, type AiPart, type AiResultPart, isCall, isResult, listParts } from './types.js'
+import {
+  type AiMessage,
+  type AiPart,
+  type AiResultPart,
+  isCall,
+  isResult,
+  isUnspoken,
+  listParts,
+} from './types.js'
 
 /** Returns the same message if nothing changed, and nothing if it is empty. */
 export function normaliseMessage(message: AiMessage, rules: MessageRules): readonly AiMessage[] {
@@ -24,7 +32,7 @@ export function normaliseMessage(message: AiMessage, rules: MessageRules): reado
 
 /** Removes trailing thinking: the reply reached its limit while the model was thinking. */
 function removeLastThoughts(parts: readonly AiPart[]): readonly AiPart[] {
-  return parts.slice(0, parts.findLastIndex(({ type }) => type !== 'reasoning') + 1)
+  return parts.slice(0, parts.findLastIndex((part) => !isUnspoken(part)) + 1)
 }
 
 function isSilent(text: string, says: 'something' | 'words'): boolean {

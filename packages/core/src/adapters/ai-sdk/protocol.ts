@@ -1,10 +1,12 @@
 /** The wire behind each provider of the SDK, and what it demands and can do. */
 
 import { isRecord } from '../../base/data.js'
+import type { Form } from '../../base/wires.js'
+import type { Unit } from '../shared/thread.js'
 import type { IdRules, ThinkingTrait } from '../shared/wire.js'
 import { type AiCallOptions, type AiMessage, type AiModel, type AiPart, listParts, WIRE } from './types.js'
 
-export type Protocol = 'anthropic' | 'google' | 'openai-chat' | 'openai-responses' | 'ai-sdk'
+export type Protocol = Form
 
 /**
  * Detects the wire by the provider name: `openai.chat`, `openai.responses`, `anthropic.messages`,
@@ -137,6 +139,16 @@ export const boundThinking: ThinkingTrait = {
     const value = { ...message, content: listParts(message).filter((part) => !isSealed(part)) }
     return { ...unit, native: { ...unit.native, value } }
   },
+}
+
+/** Finds a compaction part: text with an option of Anthropic's provider, or a part of OpenAI's. */
+export function findSummary(unit: Unit): 'plain' | undefined {
+  if (unit.kind !== 'assistant' || unit.native?.wire !== WIRE) return undefined
+  const isSummary = ({ kind, providerOptions }: AiPart) => {
+    const { anthropic } = isRecord(providerOptions) ? providerOptions : {}
+    return kind === 'openai.compaction' || (isRecord(anthropic) && anthropic.type === 'compaction')
+  }
+  return listParts(unit.native.value as AiMessage).some(isSummary) ? 'plain' : undefined
 }
 
 function isSealed({ type, providerOptions }: AiPart): boolean {

@@ -17,6 +17,7 @@ import {
   type AiResultPart,
   isCall,
   isResult,
+  isUnspoken,
   listParts,
   readOutputText,
   readSpoken,
@@ -41,7 +42,9 @@ function readUnits(message: AiMessage): readonly Unit[] {
   if (message.role === 'system') return [{ kind: 'system', text, native }]
   if (message.role === 'assistant') {
     const calls = listParts(message).filter(isCall).map(toCall)
-    const more = listParts(message).some((part) => !['text', 'reasoning', 'tool-call'].includes(part.type))
+    const more = listParts(message).some(
+      (part) => !isUnspoken(part) && !['text', 'tool-call'].includes(part.type),
+    )
     return [{ kind: 'assistant', text, calls, native, ...(more ? { more: true as const } : {}) }]
   }
   if (message.role !== 'tool') return [{ kind: 'user', text, native }]

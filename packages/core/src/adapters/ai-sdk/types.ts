@@ -16,6 +16,16 @@ export interface AiMessage {
 export interface AiPart {
   readonly type: string
   readonly providerOptions?: unknown
+  /** The kind of a custom part. */
+  readonly kind?: unknown
+}
+
+/** Custom parts of Anthropic's provider that it does not send (`convert-to-anthropic-prompt.ts` sends only fallbacks). */
+const NOT_SENT: readonly unknown[] = ['anthropic.message_start', 'anthropic.container_upload']
+
+/** Whether a part cannot be the last content of a reply: thinking, or a part that is not sent. */
+export function isUnspoken({ type, kind }: AiPart): boolean {
+  return type === 'reasoning' || (type === 'custom' && NOT_SENT.includes(kind))
 }
 
 export interface AiCallPart extends AiPart {

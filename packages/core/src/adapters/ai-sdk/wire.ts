@@ -9,7 +9,7 @@ import type { Wire } from '../shared/wire.js'
 import { addToolChanges } from './found.js'
 import { joinTurns, normaliseMessage, removeProviderCalls } from './normalise.js'
 import type { NativeWay } from './protocol.js'
-import { boundThinking, type Protocol, rules } from './protocol.js'
+import { boundThinking, findSummary, type Protocol, rules } from './protocol.js'
 import { readMessages, restoreMessages } from './read.js'
 import { replaceMedia, writeContentOutput } from './results.js'
 import { addSearches, removeRepeatedItems, writeSearchItems } from './tool-search.js'
@@ -71,6 +71,7 @@ export function aiWire(
       opensWithUser,
       thinking: protocol === 'anthropic' && !keepsThinking ? boundThinking : undefined,
       wordlessSearches: way === 'tool-search',
+      findSummary,
       // The providers of Anthropic and Google join results and the text after them into one turn.
       notesJoinAnswers: protocol !== 'anthropic' && protocol !== 'google',
       native: way && NATIVE[way],

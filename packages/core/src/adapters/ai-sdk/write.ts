@@ -14,6 +14,7 @@ import {
   type AiResultPart,
   isCall,
   isResult,
+  isUnspoken,
   listParts,
   readOutputText,
   removeItem,
@@ -88,7 +89,7 @@ function assistantMessage(unit: Assistant): AiMessage {
     return [toPart(call, part)]
   })
   kept.push(...[...left].map((call) => toPart(call)))
-  const silent = kept.every(({ type }) => type === 'reasoning')
+  const silent = kept.every(isUnspoken)
   return { ...message, content: silent ? [...kept, ...words(unit.text)] : kept }
 }
 

@@ -62,7 +62,7 @@ function readUnits({ role, content }: AnthropicMessage): Unit[] {
     return [
       {
         kind: 'assistant',
-        text: readText(blocks),
+        text: blocks.map(readBlockText).join(''),
         calls,
         native: native(blocks),
         ...(more ? { more: true as const } : {}),
@@ -84,6 +84,30 @@ function readUnits({ role, content }: AnthropicMessage): Unit[] {
   if (others.length > 0 || units.length === 0)
     units.push({ kind: 'user', text: readText(others), native: native(others, units.length > 0) })
   return units
+}
+
+/** A summary of the API is text for other providers. */
+function readBlockText(block: AnthropicBlock): string {
+  return isSummary(block) ? String(block.content) : readText([block])
+}
+
+/** Without content, the compaction failed, and the API ignores the block (SDK type `BetaCompactionBlock`). */
+function isSummary({ type, content }: AnthropicBlock): boolean {
+  return type === 'compaction' && typeof content === 'string'
+}
+
+/** Finds a compaction block. With `tool_changes`, the API restores the tools of the compacted range. */
+export function findSummary(unit: Unit): 'plain' | 'tools' | undefined {
+  if (unit.kind !== 'assistant' || unit.native?.wire !== WIRE) return undefined
+  const summary = (unit.native.value as readonly AnthropicBlock[]).findLast(isSummary)
+  return summary && (Array.isArray(summary.tool_changes) ? 'tools' : 'plain')
+}
+
+/** Reads how many tool results the edit `clear_tool_uses` hid from the model. */
+export function countCleared({ context_management: report }: AnthropicReply): number {
+  const edits = isRecord(report) && Array.isArray(report.applied_edits) ? report.applied_edits : []
+  const counts = edits.map((edit: unknown) => (isRecord(edit) ? Number(edit.cleared_tool_uses ?? 0) : 0))
+  return Math.max(0, ...counts)
 }
 
 export function restoreMessages(units: readonly OwnUnit[]): readonly AnthropicMessage[] {

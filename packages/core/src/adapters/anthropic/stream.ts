@@ -1,6 +1,6 @@
 /** Assembles the events of a streamed reply into one message. */
 import type { Usage } from '../../accounting/measurement.js'
-import { isRecord } from '../../base/data.js'
+import { dropUndefined, isRecord } from '../../base/data.js'
 import { addFigures, checkEvents, readFigure, type StreamedReply } from '../shared/stream.js'
 import { readArguments } from '../shared/thread.js'
 import { type AnthropicReply, isBlank, readBlocks } from './types.js'
@@ -32,6 +32,7 @@ export async function assemble<Reply extends AnthropicReply = AnthropicReply>(
   const inputs = new Map<number, string>()
   let finish: string | undefined
   let rawUsage: unknown
+  let edits: unknown
   let error: unknown
   let complete = false
   try {
@@ -43,6 +44,7 @@ export async function assemble<Reply extends AnthropicReply = AnthropicReply>(
       if (type === 'message_start' && isRecord(event.message)) rawUsage = event.message.usage
       if (type === 'message_delta') {
         rawUsage = { ...given(rawUsage), ...given(event.usage) }
+        edits = event.context_management ?? edits
         if (isRecord(delta) && typeof delta.stop_reason === 'string') finish = delta.stop_reason
       }
       if (type === 'message_stop') complete = finish !== undefined
@@ -69,7 +71,10 @@ export async function assemble<Reply extends AnthropicReply = AnthropicReply>(
   const placed = [...blocks].sort(([a], [b]) => a - b).map(([, block]) => block)
   const content = readBlocks(placed).filter((block) => !isBlank(block))
   const message: AnthropicReply = { role: 'assistant', content }
-  const reply: AnthropicReply = { ...message, ...(finish === undefined ? {} : { stop_reason: finish }) }
+  const reply: AnthropicReply = {
+    ...message,
+    ...dropUndefined({ stop_reason: finish, context_management: edits }),
+  }
   return {
     reply: reply as Reply,
     messages: content.length > 0 ? [message as Reply] : [],

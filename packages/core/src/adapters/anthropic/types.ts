@@ -15,6 +15,8 @@ export interface AnthropicReply {
   /** Identifies a call that was cut off: its input may still be an object. */
   readonly stop_reason?: string | null
   readonly usage?: unknown
+  /** Lists the context edits of the API, for example cleared tool results. */
+  readonly context_management?: unknown
 }
 
 export interface AnthropicCacheControl {
@@ -28,7 +30,7 @@ export interface AnthropicTextBlock {
   cache_control?: AnthropicCacheControl | null
 }
 
-/** A tool of the host. Tools that Anthropic defines have other forms: add them to the request yourself. */
+/** A tool of the host. Tools that Anthropic defines have other forms: see `providerTools`. */
 export interface AnthropicTool {
   type?: 'custom' | null
   name: string
@@ -39,6 +41,11 @@ export interface AnthropicTool {
   strict?: boolean
   input_examples?: Record<string, unknown>[]
   cache_control?: AnthropicCacheControl | null
+}
+
+/** A tool that Anthropic defines, for example `bash_20250124`. Its other fields pass unchanged. */
+export interface AnthropicProviderTool {
+  readonly type: string
 }
 
 /** The content of the message that `run` returns. */

@@ -12,7 +12,7 @@ export interface Anchors {
   readonly placed: readonly Placed[]
   /** The anchors of all units, in order. */
   readonly names: readonly string[]
-  has(anchor: string): boolean
+  has(anchor: string, upTo?: string): boolean
   /** The anchor of the next call with this id, or of the one `nth` after it: a reply can use one id twice. */
   next(callId: string, nth?: number): string
   /** A hash of the wire and all anchors. */
@@ -37,11 +37,14 @@ export function placeAnchors(units: readonly Unit[]): Anchors {
     return { unit, anchor: take(`message:${hashUnit(unit)}`), calls: names.map(([, name]) => name) }
   })
   const names = placed.map(({ anchor }) => anchor)
-  const known = new Set(names)
+  const places = new Map(names.map((name, index) => [name, index]))
   return {
     placed,
     names,
-    has: (anchor) => known.has(anchor),
+    has(anchor, upTo = anchor) {
+      const [found, end] = [places.get(anchor), places.get(upTo)]
+      return found !== undefined && (end === undefined || found <= end)
+    },
     next: (callId, nth = 0) => addNumber(`call:${callId}`, (counts.get(`call:${callId}`) ?? 0) + 1 + nth),
     hash: (wire) => shortHash([wire, ...names].join('\n')),
   }

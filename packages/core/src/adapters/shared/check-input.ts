@@ -2,8 +2,10 @@
 
 import { isRecord } from '../../base/data.js'
 import { ToolwellError } from '../../base/errors.js'
+import { nearest } from '../../base/nearest.js'
 import { assertKnownKeys, describeKind, invalid } from '../../base/options.js'
 import { quote } from '../../base/text.js'
+import { type Form, wires } from '../../base/wires.js'
 import type { SurfaceView } from '../../surface/project.js'
 import { isPromise } from '../../tool/define-tool.js'
 import { findFailure, isStream, type StreamedReply } from './stream.js'
@@ -62,8 +64,44 @@ export function assertWire(wire: unknown): void {
 /** The keys of the system prompt in `begin`, on all wires. */
 const PROMPTS = ['system', 'instructions', 'systemInstruction']
 
+/** Settings of requests with which a provider keeps the history. */
+const SERVER_STATE = [
+  ...['previous_response_id', 'previousResponseId', 'previous_interaction_id'],
+  ...['conversation', 'store', 'thread', 'thread_id', 'background'],
+]
+
+/** Explains that the whole history is sent. `found`: what the host uses instead. */
+export function refuseServerState(path: string, found: string): ToolwellError {
+  return invalid(
+    path,
+    `${found} keeps the history at the provider, where Toolwell cannot add, repair or compact anything. Pass your whole history to begin on every request, and send parts without it. For OpenAI, also send store: false and include: ['reasoning.encrypted_content'].`,
+  )
+}
+
+/** Finds a setting of these options with which the provider keeps the history. */
+export function findServerState(options: unknown): string | undefined {
+  if (!isRecord(options)) return undefined
+  return SERVER_STATE.find((key) => options[key] != null && options[key] !== false)
+}
+
+/**
+ * Throws if a history has only the newest results: the provider is to know the rest. `isKnown`: whether this
+ * conversation ran the call with this anchor.
+ */
+export function assertWholeHistory(units: readonly Unit[], isKnown: (anchor: string) => boolean): void {
+  const first = units.find(({ kind }) => kind !== 'system')
+  if (first?.kind !== 'answer' || units.some(({ kind }) => kind === 'assistant')) return
+  if (isKnown(`call:${first.callId}`))
+    throw refuseServerState(
+      'begin.messages',
+      'This history has results without their calls. It seems that a setting such as previous_response_id',
+    )
+}
+
 /** `own`: the keys that this wire takes in `begin`, apart from `requestId`. */
 export function assertRequest(request: unknown, own: readonly string[]): void {
+  const state = findServerState(request)
+  if (state !== undefined) throw refuseServerState(`begin.${state}`, `The setting ${JSON.stringify(state)}`)
   const foreign = isRecord(request)
     ? PROMPTS.find((key) => request[key] !== undefined && !own.includes(key))
     : undefined
@@ -187,29 +225,13 @@ function isEvent({ choices, type }: Readonly<Record<string, unknown>>): boolean 
   return isRecord(choice) && isRecord(choice.delta) && !('message' in choice)
 }
 
-/** The message forms that have an adapter in this package. */
-export type Form = 'ai-sdk' | 'anthropic' | 'google' | 'openai-chat' | 'openai-responses'
-
 /** `ui`: messages of the AI SDK's user interfaces, which no adapter reads. */
 type AnyForm = Form | 'ui'
 
-interface FormFacts {
-  readonly api: string
-  /** The function of its adapter. */
-  readonly adapter: string
-  /** Another form that its adapter reads. */
-  readonly alsoReads?: Form
-  /** A message without parts is foreign. */
-  readonly needsParts?: true
-}
+const FORMS = (Object.keys(wires) as Form[]).filter((wire) => wires[wire].api)
 
-const FORMS: Readonly<Record<AnyForm, FormFacts>> = {
-  'ai-sdk': { api: 'the AI SDK', adapter: 'aiSdk' },
-  anthropic: { api: 'Anthropic Messages', adapter: 'anthropic' },
-  google: { api: 'the Gemini API', adapter: 'google', needsParts: true },
-  'openai-chat': { api: 'Chat Completions', adapter: 'openaiChat' },
-  'openai-responses': { api: 'the Responses API', adapter: 'openaiResponses', alsoReads: 'openai-chat' },
-  ui: { api: 'an interface (UIMessage)', adapter: '' },
+function describeForm(form: AnyForm): string {
+  return form === 'ui' ? 'an interface (UIMessage)' : wires[form].api
 }
 
 /**
@@ -226,34 +248,39 @@ function detectForms(message: unknown): readonly AnyForm[] {
 }
 
 function detectMessageForms(message: Readonly<Record<string, unknown>>): readonly AnyForm[] {
-  const { role, type, content, parts, tool_calls: calls, tool_call_id: answered } = message
+  const { content, parts } = message
   const pieces = Array.isArray(content) ? content.filter(isRecord) : []
-  const item = type === 'function_call' || type === 'function_call_output'
-  const withParts = Array.isArray(parts) && content === undefined
-  // A part of Gemini has a field for its kind, and no `type`.
-  const isUi = withParts && parts.some((part: unknown) => isRecord(part) && typeof part.type === 'string')
+  const isUi = (part: unknown) => isRecord(part) && typeof part.type === 'string'
   return [
-    ...(withParts ? [isUi ? ('ui' as const) : ('google' as const)] : []),
-    ...(item && role === undefined && typeof message.call_id === 'string'
-      ? (['openai-responses'] as const)
-      : []),
-    ...((role === 'tool' && typeof answered === 'string') ||
-    (role === 'assistant' && Array.isArray(calls) && calls.length > 0)
-      ? (['openai-chat'] as const)
-      : []),
-    ...new Set(pieces.flatMap((piece) => detectPartForm(piece) ?? [])),
+    ...(Array.isArray(parts) && content === undefined && parts.some(isUi) ? ['ui' as const] : []),
+    ...FORMS.filter((form) => wires[form].isMessage?.(message)),
+    ...new Set(pieces.flatMap((piece) => FORMS.filter((form) => wires[form].isPart?.(piece)))),
   ]
 }
 
-/** Parts of content that exist on one wire only. Some servers of the Chat family send thinking without a signature. */
-function detectPartForm({ type, source, signature }: Readonly<Record<string, unknown>>): Form | undefined {
-  if (type === 'tool_use' || type === 'tool_result') return 'anthropic'
-  if (type === 'image' && isRecord(source)) return 'anthropic'
-  if (type === 'thinking' && typeof signature === 'string') return 'anthropic'
-  if (type === 'tool-call' || type === 'tool-result') return 'ai-sdk'
-  if (type === 'image_url' || type === 'input_audio') return 'openai-chat'
-  if (type === 'input_text' || type === 'output_text' || type === 'input_image') return 'openai-responses'
-  return undefined
+/** Roles of all wires. Servers have more, which are read as the user's. */
+const ROLES = ['user', 'assistant', 'system', 'developer', 'tool', 'function', 'model']
+
+/** Throws if a message has a misspelt role: the wire would read it as the user's. */
+export function assertRoles(messages: readonly unknown[]): void {
+  for (const [index, message] of messages.entries()) {
+    const role = readRole(message)
+    if (typeof role !== 'string' || ROLES.includes(role)) continue
+    const [meant] = nearest(role, ROLES, 1)
+    if (meant !== undefined)
+      throw invalid(
+        `messages[${index}].role`,
+        `Entry ${index} of this history has the role ${quote(role, 40)}. Did you mean ${JSON.stringify(meant)}?`,
+      )
+  }
+}
+
+function readRole(message: unknown): unknown {
+  try {
+    return isRecord(message) ? message.role : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** Whether a message has no parts, on a wire where a message consists of parts. */
@@ -272,48 +299,41 @@ function lacksParts(message: unknown): boolean {
  * wire.
  */
 export function findForeignEntry(form: Form, messages: readonly unknown[]): string | undefined {
+  const { adapter, alsoReads, api, needsParts } = wires[form]
   const forms = messages.map(detectForms)
-  const isOwn = (some: readonly AnyForm[]) =>
-    some.some((each) => each === form || each === FORMS[form].alsoReads)
+  const isOwn = (some: readonly AnyForm[]) => some.some((each) => each === form || each === alsoReads)
   const index = forms.findIndex((some, at) =>
-    some.length > 0 ? !isOwn(some) : FORMS[form].needsParts === true && lacksParts(messages[at]),
+    some.length > 0 ? !isOwn(some) : needsParts === true && lacksParts(messages[at]),
   )
   if (index < 0) return undefined
   const [other] = forms[index] ?? []
-  const problem = `entry ${index} of this history is ${other ? `in the form of ${FORMS[other].api}` : 'a message with "content"'}, and ${FORMS[form].adapter} reads that of ${FORMS[form].api}`
+  const problem = `entry ${index} of this history is ${other ? `in the form of ${describeForm(other)}` : 'a message with "content"'}, and ${adapter} reads that of ${api}`
   if (forms.some(isOwn)) return problem
-  throw invalid('messages', `${problem[0]?.toUpperCase()}${problem.slice(1)}. ${describeFix(form, other)}`)
+  throw invalid('messages', `${problem[0]?.toUpperCase()}${problem.slice(1)}. ${describeFix(adapter, other)}`)
 }
 
-function describeFix(form: Form, other: AnyForm | undefined): string {
-  const here = FORMS[form].adapter
+const FIX_UI = 'Convert it with convertToModelMessages of the AI SDK, and use aiSdk of @toolwell/core/ai-sdk.'
+
+function describeFix(here: string, other: AnyForm | undefined): string {
   if (!other) return 'Messages of this API are { role, parts: [{ text }] }.'
-  if (other === 'ui')
-    return 'Convert it with convertToModelMessages of the AI SDK, and use aiSdk of @toolwell/core/ai-sdk.'
-  const there = FORMS[other].adapter
+  if (other === 'ui') return FIX_UI
+  const there = wires[other].adapter
   return `Use ${there} of @toolwell/core/${other}, or move the thread: ${here}(conversation).adopt(${there}(conversation).thread(messages)).`
 }
 
 /** Throws if a reply has the form of another wire: this wire would find no calls in it. */
 export function assertOwnReply(form: Form, reply: unknown): void {
-  const forms: readonly AnyForm[] = [...detectReplyForms(reply), ...detectForms(reply)]
+  const whole = isRecord(reply) ? FORMS.filter((each) => wires[each].isReply?.(reply)) : []
+  const forms: readonly AnyForm[] = [...whole, ...detectForms(reply)]
   const [other] = forms
   if (other === undefined || forms.includes(form)) return
+  const { adapter, api } = wires[form]
+  const fix =
+    other === 'ui'
+      ? FIX_UI
+      : `Use ${wires[other].adapter} of @toolwell/core/${other} for the request and its reply.`
   throw invalid(
     'reply',
-    `This reply is in the form of ${FORMS[other].api}, and ${FORMS[form].adapter} reads that of ${FORMS[form].api}. Use ${FORMS[other].adapter} of @toolwell/core/${other} for the request and its reply.`,
+    `This reply is in the form of ${describeForm(other)}, and ${adapter} reads that of ${api}. ${fix}`,
   )
-}
-
-function detectReplyForms(reply: unknown): readonly Form[] {
-  if (!isRecord(reply)) return []
-  const { choices, candidates, output, content, role } = reply
-  return [
-    ...(Array.isArray(choices) ? (['openai-chat'] as const) : []),
-    ...(Array.isArray(candidates) ? (['google'] as const) : []),
-    ...(Array.isArray(output) ? (['openai-responses'] as const) : []),
-    ...(role === 'assistant' && Array.isArray(content) && 'stop_reason' in reply
-      ? (['anthropic'] as const)
-      : []),
-  ]
 }

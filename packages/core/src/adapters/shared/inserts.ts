@@ -11,8 +11,8 @@ import type { Prompts } from '../../surface/prompts.js'
 import type { Placed, Unit } from './thread.js'
 import type { IdRules, Warn } from './wire.js'
 
-export function addInserts(placed: readonly Placed[], view: SurfaceView, warn: Warn): readonly Unit[] {
-  const notes = placeInserts(placed, view, warn)
+export function addInserts(placed: readonly Placed[], view: SurfaceView): readonly Unit[] {
+  const notes = placeInserts(placed, view)
   const output: Unit[] = []
   for (const [index, { unit }] of placed.entries()) {
     output.push(unit)
@@ -25,25 +25,19 @@ export function addInserts(placed: readonly Placed[], view: SurfaceView, warn: W
 type Note = Extract<Unit, { kind: 'note' }>
 
 /** The note to add after each unit, by index. */
-function placeInserts(placed: readonly Placed[], view: SurfaceView, warn: Warn): Map<number, Note> {
+function placeInserts(placed: readonly Placed[], { inserts, delivery }: SurfaceView): Map<number, Note> {
   const notes = new Map<number, Note>()
-  if (view.inserts.length === 0 || placed.length === 0) return notes
-  const wanted = new Set(view.inserts.flatMap(({ anchor, request = anchor }) => [anchor, request]))
-  const last = new Map<string, number>()
+  if (inserts.length === 0) return notes
+  const places = new Map<string, number>()
   placed.forEach(({ anchor, also = [] }, index) => {
-    for (const name of [anchor, ...also]) if (wanted.has(name)) last.set(name, index)
+    for (const name of [anchor, ...also]) places.set(name, index)
   })
-  let position = findFirstTurn(placed)
-  for (const insert of view.inserts) {
-    const found = findPlace(insert, last)
-    if (found === undefined)
-      warn(
-        'update-moved',
-        'the message of an update is gone; the update was moved to the nearest earlier place',
-      )
-    const index = findBatchEnd(placed, found ?? position)
-    position = Math.max(position, index)
-    const note = joinNotes(notes.get(index), insert, view)
+  for (const insert of inserts) {
+    const found = findPlace(insert, places)
+    // Without a place, an update waits for the next message.
+    if (found === undefined) continue
+    const index = findBatchEnd(placed, found)
+    const note = joinNotes(notes.get(index), insert, delivery)
     if (note) notes.set(index, note)
   }
   return notes
@@ -51,12 +45,15 @@ function placeInserts(placed: readonly Placed[], view: SurfaceView, warn: Warn):
 
 /** A match after the request that carried the insert is a different message with the same content. */
 function findPlace(
-  { anchor, request = anchor }: Insert,
+  { anchor, request = anchor, moves = [] }: Insert,
   places: ReadonlyMap<string, number>,
 ): number | undefined {
-  const found = places.get(anchor)
+  const own = places.get(anchor)
   const end = places.get(request)
-  return found !== undefined && end !== undefined && found > end ? undefined : found
+  const isOther = own !== undefined && end !== undefined && own > end
+  const found = [isOther ? undefined : own, ...moves.map((each) => places.get(each))]
+  const known = found.filter((index) => index !== undefined)
+  return known.length > 0 ? Math.min(...known) : undefined
 }
 
 /**
@@ -78,7 +75,11 @@ function findBatchEnd(placed: readonly Placed[], start: number): number {
  * Joins all updates at one place into one note. Definitions are included only if the provider accepts them, once per
  * tool: the last update wins.
  */
-function joinNotes(before: Note | undefined, insert: Insert, { delivery }: SurfaceView): Note | undefined {
+function joinNotes(
+  before: Note | undefined,
+  insert: Insert,
+  delivery: SurfaceView['delivery'],
+): Note | undefined {
   const fresh = delivery === 'native' ? insert : { adds: [], removes: [] }
   const text = [before?.text ?? '', insert.text].filter((each) => each !== '').join('\n\n')
   const named = new Set([...fresh.adds.map(({ name }) => name), ...fresh.removes])
@@ -91,12 +92,6 @@ function joinNotes(before: Note | undefined, insert: Insert, { delivery }: Surfa
     ...(adds.length > 0 ? { adds } : {}),
     ...(removes.length > 0 ? { removes } : {}),
   }
-}
-
-/** The first unit after the system prompt. Nothing may be added before it. */
-function findFirstTurn(placed: readonly Placed[]): number {
-  const first = placed.findIndex(({ unit }) => unit.kind !== 'system')
-  return first < 0 ? placed.length - 1 : first
 }
 
 /**
@@ -117,10 +112,19 @@ export function joinOwnText(placed: readonly Placed[], prompts: Prompts): readon
   return joined ?? placed
 }
 
-/** Adds a note before a history that begins with the model: some servers require the user first. */
-export function addOpeningNote(placed: readonly Placed[], prompts: Prompts, warn: Warn): readonly Placed[] {
+/**
+ * Adds a note before a history that begins with the model: some servers require the user first. A summary of the provider
+ * itself must come first.
+ */
+export function addOpeningNote(
+  placed: readonly Placed[],
+  prompts: Prompts,
+  warn: Warn,
+  findSummary?: (unit: Unit) => unknown,
+): readonly Placed[] {
   const first = placed.findIndex(({ unit }) => unit.kind !== 'system')
-  if (placed[first]?.unit.kind !== 'assistant') return placed
+  const opening = placed[first]?.unit
+  if (opening?.kind !== 'assistant' || findSummary?.(opening) !== undefined) return placed
   warn('beginning-missing', 'the history begins with the model; added a note that its beginning is missing')
   const note: Placed = {
     unit: { kind: 'note', text: prompts.frame({ body: prompts.beginningLost() }) },

@@ -4,6 +4,7 @@ import { dropUndefined, isRecord, toPlainJson } from '../../base/data.js'
 import { ToolwellError } from '../../base/errors.js'
 import { invalid } from '../../base/options.js'
 import { quote } from '../../base/text.js'
+import type { ProviderWire } from '../../base/wires.js'
 import { fitWire } from '../../schema/dialect.js'
 import type { SurfaceView } from '../../surface/project.js'
 import {
@@ -11,7 +12,6 @@ import {
   describeToolForm,
   detectToolForm,
   TOOL_WITHOUT_NAME,
-  type ToolForm,
 } from '../../tool/define-tool.js'
 import { readToolName, type Tool } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'
@@ -71,11 +71,20 @@ export type Described = { readonly [Field in keyof Tool]?: Tool[Field] | undefin
 
 /** The form of tools that a wire imports. */
 export interface ImportForm {
-  readonly form: ToolForm
+  readonly form: ProviderWire
   /** Shown in error messages. */
   readonly shape: string
   /** The key of a list of tools inside a tool. */
   readonly nested?: string
+}
+
+/** Changes tools that servers would refuse. Returns the same array if there are none. */
+export function relaxTools<Native>(
+  wire: readonly Native[],
+  relax: (tool: Native) => Native,
+): readonly Native[] {
+  const made = wire.map(relax)
+  return made.every((tool, index) => tool === wire[index]) ? wire : made
 }
 
 /** Throws if a tool does not have this form. */
@@ -101,7 +110,7 @@ export function createImportError(tool: unknown, problem: string, index = 0): To
   })
 }
 
-const BESIDE = 'remove it here, and put it before parts.tools in the request'
+const BESIDE = 'remove it here, and pass it to the adapter as providerTools'
 
 function findProblem(tool: unknown, { form, shape, nested }: ImportForm): string {
   if (!isRecord(tool)) return 'is not an object'

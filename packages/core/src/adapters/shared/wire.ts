@@ -1,10 +1,11 @@
 /** The interface of a wire: how a provider's messages are read and written. The rest of an adapter is in `adapter.ts`. */
 
 import type { Usage } from '../../accounting/measurement.js'
+import type { Form } from '../../base/wires.js'
 import type { WireSupport } from '../../surface/auto.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { CallAnswer } from '../../turn/run.js'
-import type { Form } from './check-input.js'
+import type { ProviderTools } from './provider-tools.js'
 import type { Native, Unit, UnitCall } from './thread.js'
 
 /** What a provider demands of a history, and how it can reveal tools. */
@@ -31,6 +32,11 @@ export interface WireTraits<Prompt extends object = object> {
   readonly answersAnywhere?: boolean
   /** The provider binds thinking to the bytes before it, and refuses it after other bytes. Absent: it does not. */
   readonly thinking?: ThinkingTrait | undefined
+  /**
+   * Finds a summary of the provider in a unit: the model sees nothing before it. `tools`: the summary also restores the
+   * tools that the provider itself has revealed. Absent: the provider never summarises.
+   */
+  readonly findSummary?: (unit: Unit) => 'plain' | 'tools' | undefined
   /** This model accepts only text in results, although other models of its wire accept images. */
   readonly textResults?: boolean
   /** Its histories keep media of every type: the wire is not bound to one provider. */
@@ -83,6 +89,8 @@ export interface Wire<Message, Reply, Parts, Prompt extends object = object> {
    * `write` works without the original objects.
    */
   restore?(units: readonly OwnUnit[]): readonly Message[]
+  /** Tools that the provider defines or runs. Absent: none. */
+  readonly provider?: ProviderTools
   /** Names of calls whose tools the host declares itself, outside the array. Only the host can run them. */
   ofHost?(units: readonly Unit[]): Iterable<string>
   /**
@@ -92,6 +100,8 @@ export interface Wire<Message, Reply, Parts, Prompt extends object = object> {
   parts(messages: readonly Message[], view: SurfaceView, prompt: Prompt, warn: Warn): Parts
   /** Reads the usage of a reply, if the reply has it. Absent: it never has. */
   usage?(reply: Reply): Usage | undefined
+  /** Counts the answers, oldest first, that the provider did not show to the model. Absent: it always shows all. */
+  countCleared?(reply: Reply): number
   /** Reads the calls of a reply to these messages, in order. */
   calls(reply: Reply, messages: readonly Message[]): readonly UnitCall[]
   /** Writes the answers as native messages, to push onto the history. */
@@ -115,8 +125,6 @@ export type WarningCode =
   | 'answer-orphaned'
   /** A repeated answer was dropped. */
   | 'answer-repeated'
-  /** The message of an update is gone. The update was moved to the nearest earlier place. */
-  | 'update-moved'
   /** An empty entry was dropped. */
   | 'entry-dropped'
   /** An entry was rewritten in a form that servers accept. */

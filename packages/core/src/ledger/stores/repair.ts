@@ -12,7 +12,7 @@ import {
   ledgerFile,
   openLedgerFile,
   readLedgerFile,
-} from './jsonl-file.js'
+} from './jsonl.js'
 
 export interface LedgerReport {
   readonly file: string

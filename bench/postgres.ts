@@ -1,0 +1,112 @@
+/** What does the PostgreSQL store cost compared with bare statements through the same client? */
+import { randomUUID } from 'node:crypto'
+import type { LedgerEvent } from '@toolwell/core'
+import { createToolwell } from '@toolwell/core'
+import { postgresStore } from '@toolwell/postgres'
+import { startPostgres } from '../packages/postgres/test/postgres-server.ts'
+import { createLines, printLines } from './retrieval/lines.ts'
+
+const APPENDS = 400
+const OPENS = 40
+
+const print = (line: string) => process.stdout.write(`${line}\n`)
+const median = (times: readonly number[]) =>
+  [...times].sort((one, other) => one - other)[times.length >> 1] ?? 0
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  await work()
+  return performance.now() - started
+}
+
+const event = (id: number): LedgerEvent => ({
+  id,
+  anchor: `call:call_${id}`,
+  kind: 'searched',
+  query: `export the invoices of ${id}`,
+  loaded: ['billing/export'],
+  dropped: [],
+  missed: false,
+  tokens: 120,
+})
+
+export async function benchPostgres(): Promise<object> {
+  const server = await startPostgres()
+  try {
+    const { pool } = server
+    const store = postgresStore({ client: pool })
+    await pool.query(
+      'create table bare (ledger text, first bigint, key text, events text, primary key (ledger, first))',
+    )
+    await store.append('warm', 0, [event(0)])
+
+    const bareAppends: number[] = []
+    const appends: number[] = []
+    for (let at = 0; at < APPENDS; at++) {
+      const bare = () =>
+        pool.query('insert into bare values ($1, $2, $3, $4)', [
+          't',
+          at,
+          randomUUID(),
+          JSON.stringify([event(at)]),
+        ])
+      bareAppends.push(await timed(bare))
+      appends.push(await timed(() => store.append('t', at, [event(at)])))
+    }
+
+    const opens: Record<
+      number,
+      { readonly bare: number; readonly read: number; readonly open: number; readonly bytes: number }
+    > = {}
+    for (const events of [1000, 10_000]) {
+      const ledger = `open-${events}`
+      // Three events per append, as a request leaves them.
+      for (let at = 0; at < events; at += 3) {
+        const batch = Array.from({ length: Math.min(3, events - at) }, (_, index) => event(at + index))
+        await store.append(ledger, at, batch)
+        await pool.query('insert into bare values ($1, $2, $3, $4)', [
+          ledger,
+          at,
+          randomUUID(),
+          JSON.stringify(batch),
+        ])
+      }
+      const bare: number[] = []
+      const read: number[] = []
+      const open: number[] = []
+      let bytes = 0
+      for (let round = 0; round < OPENS; round++) {
+        bare.push(
+          await timed(async () => {
+            const { rows } = await pool.query('select events from bare where ledger = $1 order by first', [
+              ledger,
+            ])
+            bytes = rows.reduce((sum, row) => sum + row.events.length, 0)
+          }),
+        )
+        read.push(await timed(() => store.read(ledger)))
+        const well = createToolwell({ store })
+        open.push(await timed(() => well.open({ id: ledger })))
+      }
+      opens[events] = { bare: median(bare), read: median(read), open: median(open), bytes }
+      print(
+        `${events} events (${Math.round(bytes / 1000)} kB): a bare select ${median(bare).toFixed(1)} ms, read ${median(read).toFixed(1)} ms, open with an empty cache ${median(open).toFixed(1)} ms`,
+      )
+    }
+
+    const append = { bare: median(bareAppends), append: median(appends) }
+    print(`append: ${append.append.toFixed(2)} ms; a bare insert: ${append.bare.toFixed(2)} ms`)
+    const { lines, add } = createLines()
+    add('append, times a bare insert', append.append / append.bare, { goal: 1.3, atMost: true })
+    const thousand = opens[1000]
+    if (thousand)
+      add('read of 1,000 events, times a bare select', thousand.read / thousand.bare, {
+        goal: 2,
+        atMost: true,
+      })
+    printLines(lines)
+    return { append, opens, lines }
+  } finally {
+    await server.stop()
+  }
+}

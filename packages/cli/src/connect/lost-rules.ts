@@ -1,0 +1,96 @@
+/** Finds deny rules of clients whose rules Toolwell does not apply: a connected client would lose them. */
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { isRecord } from '@toolwell/core/internal'
+import type { ClientName, Places, UserFile } from '../shared/clients/clients.js'
+import { listEntries, parseClient, readClientFile, valueAt } from '../shared/clients/read-client.js'
+import type { Fields } from '../shared/clients/shapes.js'
+import { Refusal } from './edit/change.js'
+
+interface RuleFile {
+  readonly file: string
+  readonly format: 'json' | 'toml' | 'yaml'
+  /** The names of the denied tools. */
+  readonly find: (value: Fields) => readonly string[]
+}
+
+/** Each client keeps its rules in other files than its servers. */
+const RULE_FILES: Partial<Record<ClientName, (from: UserFile, places: Places) => readonly RuleFile[]>> = {
+  // cursor.com/docs/cli/reference/permissions: "Mcp(server:tool)".
+  cursor: ({ file }, { folder }) =>
+    [join(dirname(file), 'cli-config.json'), join(folder, '.cursor', 'cli.json')].map((each) => ({
+      file: each,
+      format: 'json',
+      find: (value) =>
+        strings(valueAt(value, ['permissions', 'deny'])).filter((rule) => /^mcp\(/i.test(rule)),
+    })),
+  // @cline/core 0.0.86, global-settings.json: "server__tool".
+  cline: ({ file }) => [
+    {
+      file: join(dirname(file), 'global-settings.json'),
+      format: 'json',
+      find: ({ disabledTools }) => strings(disabledTools).filter((name) => name.includes('__')),
+    },
+  ],
+  // github.com/block/goose, crates/goose/src/config/permission.rs.
+  goose: ({ file }) => [
+    {
+      file: join(dirname(file), 'permission.yaml'),
+      format: 'yaml',
+      find: (value) => Object.values(value).flatMap((each) => strings(valueAt(each, ['never_allow']))),
+    },
+  ],
+  // @continuedev/cli, permissions.yaml.
+  continue: ({ file }) => [
+    {
+      file: join(dirname(file), 'permissions.yaml'),
+      format: 'yaml',
+      find: ({ exclude }) => strings(exclude).filter((rule) => !/^[A-Z]/.test(rule)),
+    },
+  ],
+  // @moonshot-ai/kimi-code 2.1.0, PermissionRuleSchema.
+  kimi: ({ file }) => [
+    {
+      file: join(dirname(file), 'config.toml'),
+      format: 'toml',
+      find: (value) =>
+        listOf(valueAt(value, ['permission', 'rules'])).flatMap((rule) =>
+          isRecord(rule) && rule.decision === 'deny' && /mcp|\*/i.test(String(rule.pattern))
+            ? [String(rule.pattern)]
+            : [],
+        ),
+    },
+  ],
+  // zed.dev/docs/ai/tool-permissions: "mcp:server:tool".
+  zed: ({ file }) => [
+    {
+      file,
+      format: 'json',
+      find: (value) =>
+        listEntries(valueAt(value, ['agent', 'tool_permissions', 'tools'])).flatMap(({ name, entry }) =>
+          name.startsWith('mcp:') && isRecord(entry) && (entry.default === 'deny' || entry.always_deny)
+            ? [name]
+            : [],
+        ),
+    },
+  ],
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+const strings = (value: unknown) => listOf(value).filter((each): each is string => typeof each === 'string')
+
+/** Throws `Refusal` if the client would lose deny rules. */
+export function checkLostRules(from: UserFile, places: Places): void {
+  for (const { file, format, find } of RULE_FILES[from.client as ClientName]?.(from, places) ?? []) {
+    if (!existsSync(file)) continue
+    const read = parseClient(readClientFile({ ...from, file }), format, file)
+    const names = 'value' in read ? find(read.value) : undefined
+    if (names?.length === 0) continue
+    throw new Refusal(
+      names
+        ? `${from.label} denies tools in ${file}, and Toolwell does not read these rules: ${names.join(', ')}`
+        : `${file} may deny tools and cannot be read`,
+      'Deny the tools in toolwell.json, and add --accept-lost-rules to connect this client without its rules',
+    )
+  }
+}

@@ -1,0 +1,95 @@
+/** Reads the permission rules of a client, in every file that the client reads. Each bridge runs this at its start. */
+import { sep } from 'node:path'
+import type { ClientRules } from '@toolwell/gateway/bridge'
+import { describeReadError, MOST_BYTES_OF_DATA, readSmallFile } from '@toolwell/mcp/internal/files'
+import { type ClientName, LABELS } from './clients.js'
+import { type FoundRule, RULE_READERS } from './rule-readers.js'
+import { isFields, type RulePlaces, type Source, WrongKey } from './rule-source.js'
+import type { Fields } from './shapes.js'
+
+export interface Permissions extends Pick<ClientRules, 'layers' | 'separator'> {
+  /** Each rule once, as the user wrote it. */
+  readonly found: readonly FoundRule[]
+}
+
+/** The rules are unknown, so the client must not be served. The message says which file to fix. */
+export class RulesProblem extends Error {}
+
+/** Undefined if Toolwell does not read the rules of this client. Throws `RulesProblem`. */
+export async function readPermissions(client: string, places: RulePlaces): Promise<Permissions | undefined> {
+  if (!Object.hasOwn(RULE_READERS, client)) return undefined
+  const reader = RULE_READERS[client as keyof typeof RULE_READERS]
+  const label = LABELS[client as ClientName]
+  try {
+    const sources = await readSources(reader.files(places), places)
+    const inline = client === 'opencode' ? places.env.OPENCODE_CONFIG_CONTENT : undefined
+    if (inline) sources.push({ file: INLINE, value: await parse(inline, INLINE) })
+    const layers = reader.read(sources, places).filter((layer) => layer.length > 0)
+    const shown = new Map(
+      layers.flat().map((each) => [JSON.stringify([each.action, each.text, each.file]), each] as const),
+    )
+    return {
+      separator: reader.separator,
+      layers: layers.map((layer) => layer.map(({ rule }) => rule)),
+      found: [...shown.values()].filter(({ text }) => text !== ''),
+    }
+  } catch (error) {
+    if (!(error instanceof WrongKey)) throw error
+    throw new RulesProblem(
+      `${error.file}: ${error.message}. ${label} keeps permission rules there. Toolwell cannot read which tools they deny, so it offers none. Fix the file, then restart ${label}.`,
+    )
+  }
+}
+
+/** Skips missing files. Throws `WrongKey` if a file cannot be read. */
+export async function readSources(files: readonly string[], places: RulePlaces): Promise<Source[]> {
+  const sources: Source[] = []
+  for (const file of new Set(files)) {
+    const text = readText(file, places)
+    if (text !== undefined) sources.push({ file, value: await parse(text, file) })
+  }
+  return sources
+}
+
+const INLINE = 'OPENCODE_CONFIG_CONTENT'
+
+/** Undefined if there is no such file. */
+function readText(file: string, { folder, home }: RulePlaces): string | undefined {
+  // A file of the folder may come from a stranger, so it must be small.
+  const isProject = file.startsWith(folder + sep) && !`${home}${sep}`.startsWith(folder + sep)
+  try {
+    return readSmallFile(file, isProject ? undefined : MOST_BYTES_OF_DATA).toString('utf8')
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    throw new WrongKey(file, describeReadError(error).reason)
+  }
+}
+
+/** Loads a parser only if one is needed. */
+async function parse(given: string, file: string): Promise<Fields> {
+  const text = given.replace(/^\uFEFF/, '')
+  if (text.trim() === '') return {}
+  const isToml = file.endsWith('.toml')
+  try {
+    const value: unknown = isToml
+      ? (await import('smol-toml')).parse(text, { integersAsBigInt: 'asNeeded' })
+      : await parseJson(text)
+    if (isFields(value)) return value
+  } catch {
+    // The error below says it, without the line, which may contain a secret.
+  }
+  throw new WrongKey(file, `this is not a valid ${isToml ? 'TOML file' : 'JSON object'}`)
+}
+
+async function parseJson(text: string): Promise<unknown> {
+  try {
+    return JSON.parse(text)
+  } catch {
+    const { parse: parseWithComments } = await import('jsonc-parser')
+    const errors: import('jsonc-parser').ParseError[] = []
+    const value: unknown = parseWithComments(text, errors, { allowTrailingComma: true })
+    if (errors.length > 0) throw new SyntaxError()
+    return value
+  }
+}

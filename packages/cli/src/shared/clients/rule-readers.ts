@@ -1,0 +1,378 @@
+/** The permission rules of each client for MCP tools. Each bridge loads this, so it imports little. */
+import { join } from 'node:path'
+import type { ClientRules, Rule, RuleAction } from '@toolwell/gateway/bridge'
+import { type ClientName, claudeFolder } from './clients.js'
+import {
+  fieldsAt,
+  filesIn,
+  foldersUp,
+  isFields,
+  isText,
+  type RulePlaces,
+  type Source,
+  stringsAt,
+  systemFolder,
+  WrongKey,
+} from './rule-source.js'
+import type { Fields } from './shapes.js'
+
+/** A rule as the user wrote it. */
+export interface FoundRule {
+  readonly action: RuleAction
+  readonly text: string
+  readonly file: string
+  readonly rule: Rule
+}
+
+interface RuleReader {
+  readonly separator: ClientRules['separator']
+  /** Weakest first. Missing files are skipped. */
+  readonly files: (places: RulePlaces) => readonly string[]
+  /** In each layer the last match counts. */
+  readonly read: (sources: readonly Source[], places: RulePlaces) => readonly (readonly FoundRule[])[]
+}
+
+/** The name of the entry that `connect` writes. Rules may also name the tools of the gateway. */
+const GATEWAY = 'toolwell'
+
+/** A rule for a full name with the client's prefix. Empty if the name is not that of an MCP tool. */
+function ruleFor(
+  action: RuleAction,
+  text: string,
+  file: string,
+  prefix: string,
+  separator: string,
+): FoundRule[] {
+  // Arguments in parentheses are dropped: the rule then counts for every call.
+  const name = text.replace(/\(.*$/s, '').trim()
+  if (!name.startsWith(prefix)) return []
+  const rest = name.slice(prefix.length)
+  const own = `${GATEWAY}${separator}`
+  const pattern = (rest.startsWith(own) ? rest.slice(own.length) : rest).replaceAll('?', '*')
+  if (pattern === '' || pattern === GATEWAY || (action === 'allow' && text !== name)) return []
+  return [{ action, text, file, rule: [action, pattern] }]
+}
+
+const serverRule = (action: RuleAction, server: string, file: string, text = server): FoundRule => ({
+  action,
+  text,
+  file,
+  rule: [action, '*', server],
+})
+
+/** A list of allowed servers denies every other. The gateway itself does not count. */
+function allowedServers(names: readonly string[] | undefined, file: string): FoundRule[] {
+  const others = names?.filter((name) => name !== GATEWAY) ?? []
+  if (others.length === 0) return []
+  const all: FoundRule = { ...serverRule('deny', '*', file), text: `servers other than ${others.join(', ')}` }
+  return [all, ...others.map((name) => serverRule('allow', name, file, ''))]
+}
+
+/** Lists of tools for one server, as Codex, Gemini CLI and Qwen Code have them. */
+function toolLists(
+  server: string,
+  only: readonly string[] | undefined,
+  not: readonly string[] | undefined,
+  file: string,
+): FoundRule[] {
+  // In the gateway's own entry, the names are those of the gateway.
+  const isOwn = server === GATEWAY
+  const rule = (action: RuleAction, tool: string, text: string): FoundRule => {
+    const name = tool.replace(/\(.*$/s, '')
+    return { action, text, file, rule: isOwn ? [action, name] : [action, name, server] }
+  }
+  const isLimited = only !== undefined && (!isOwn || only.some((name) => name.includes('__')))
+  return [
+    ...(isLimited ? [rule('deny', '*', `${server}: tools other than ${only.join(', ') || '(none)'}`)] : []),
+    ...(isLimited ? only.map((tool) => rule('allow', tool, '')) : []),
+    ...(not ?? []).map((tool) => rule('deny', tool, `${server}/${tool}`)),
+  ]
+}
+
+/** `permissions.allow`, `ask` and `deny` with names such as `mcp__server__tool`. */
+function permissionRules(sources: readonly Source[]): FoundRule[] {
+  return (['allow', 'ask', 'deny'] as const).flatMap((action) =>
+    sources.flatMap((source) =>
+      (stringsAt(source, 'permissions', action) ?? []).flatMap((text) =>
+        ruleFor(action, text, source.file, 'mcp__', '__'),
+      ),
+    ),
+  )
+}
+
+/** code.claude.com/docs/en/settings; checked with Claude Code 2.1.325. */
+const claudeCode: RuleReader = {
+  separator: '__',
+  files(places) {
+    const own = claudeFolder(places.home, places.env)
+    const managed = systemFolder(places, 'claude-code', 'ClaudeCode', 'C:\\Program Files\\ClaudeCode')
+    return [
+      own.file,
+      join(own.settings, 'settings.json'),
+      ...foldersUp(places.folder).flatMap((folder) => [
+        join(folder, '.claude', 'settings.json'),
+        join(folder, '.claude', 'settings.local.json'),
+      ]),
+      join(own.settings, 'remote-settings.json'),
+      join(managed, 'managed-settings.json'),
+      ...filesIn(join(managed, 'managed-settings.d'), '.json'),
+    ]
+  },
+  read(sources, { folder }) {
+    const servers = (source: Source, key: string) => {
+      const list = source.value[key]
+      if (list === undefined) return undefined
+      if (!Array.isArray(list)) throw new WrongKey(source.file, `"${key}" must be a list`)
+      return list.flatMap((each) => (isFields(each) ? [each.serverName] : [each])).filter(isText)
+    }
+    return [
+      permissionRules(sources),
+      sources.flatMap((source) => [
+        ...(servers(source, 'deniedMcpServers') ?? []).map((name) => serverRule('deny', name, source.file)),
+        ...(stringsAt(source, 'projects', folder, 'disabledMcpServers') ?? [])
+          .filter((name) => name !== GATEWAY)
+          .map((name) => serverRule('deny', name, source.file)),
+      ]),
+      ...sources.map((source) => allowedServers(servers(source, 'allowedMcpServers'), source.file)),
+    ]
+  },
+}
+
+/** Keys that Gemini CLI and Qwen Code share. The older names are at the top of the file. */
+function geminiLayers(sources: readonly Source[]): FoundRule[][] {
+  const allowed = sources.findLast((source) => listOf(source, ['mcp', 'allowed'], 'allowMCPServers'))
+  return [
+    allowed ? allowedServers(listOf(allowed, ['mcp', 'allowed'], 'allowMCPServers'), allowed.file) : [],
+    sources.flatMap((source) =>
+      (listOf(source, ['mcp', 'excluded'], 'excludeMCPServers') ?? []).map((name) =>
+        serverRule('deny', name, source.file),
+      ),
+    ),
+    ...sources.flatMap((source) =>
+      Object.keys(fieldsAt(source, 'mcpServers')).map((server) => {
+        const list = (key: string) => stringsAt(source, 'mcpServers', server, key)
+        return toolLists(server, list('includeTools'), list('excludeTools'), source.file)
+      }),
+    ),
+  ]
+}
+
+function listOf(source: Source, path: readonly string[], older: string): readonly string[] | undefined {
+  return stringsAt(source, ...path) ?? stringsAt(source, older)
+}
+
+/** docs/reference/configuration.md and policy-engine.md of @google/gemini-cli 0.61. */
+const gemini: RuleReader = {
+  separator: '_',
+  files: (places) => {
+    const folder = systemFolder(places, 'gemini-cli', 'GeminiCli', 'C:\\ProgramData\\gemini-cli')
+    const own = join(places.env.GEMINI_CLI_HOME || places.home, '.gemini')
+    return [
+      join(folder, 'system-defaults.json'),
+      join(own, 'settings.json'),
+      ...foldersUp(places.folder).map((each) => join(each, '.gemini', 'settings.json')),
+      places.env.GEMINI_CLI_SYSTEM_SETTINGS_PATH || join(folder, 'settings.json'),
+      ...filesIn(join(own, 'policies'), '.toml'),
+      ...filesIn(join(folder, 'policies'), '.toml'),
+    ]
+  },
+  read: (sources) => [
+    ...geminiLayers(sources),
+    sources.flatMap((source) =>
+      (listOf(source, ['tools', 'allowed'], 'allowedTools') ?? []).flatMap((text) =>
+        ruleFor('allow', text, source.file, 'mcp_', '_'),
+      ),
+    ),
+    sources.flatMap((source) =>
+      (listOf(source, ['tools', 'exclude'], 'excludeTools') ?? []).flatMap((text) => [
+        ...ruleFor('deny', text, source.file, 'mcp_', '_'),
+        // Earlier versions wrote `server__tool`.
+        ...(/^(?!mcp_).*__/.test(text) ? ruleFor('deny', text, source.file, '', '__') : []),
+      ]),
+    ),
+    sources
+      .filter(({ file }) => file.endsWith('.toml'))
+      .flatMap(policyRules)
+      .sort((a, b) => a.priority - b.priority),
+  ],
+}
+
+const DECISIONS: Readonly<Record<string, RuleAction>> = { allow: 'allow', ask_user: 'ask', deny: 'deny' }
+
+/** A rule with further conditions counts as if it had none, unless it allows. */
+function policyRules({ file, value }: Source): (FoundRule & { readonly priority: number })[] {
+  if (value.rule !== undefined && !Array.isArray(value.rule))
+    throw new WrongKey(file, '"rule" must be a list')
+  return (value.rule ?? []).filter(isFields).flatMap((each: Fields) => {
+    const { decision, mcpName, toolName = '*', priority = 0, ...more } = each
+    const action = DECISIONS[String(decision)]
+    const isLimited = ['argsPattern', 'modes', 'subagent', 'toolAnnotations'].some((key) => key in more)
+    if (!action || (action === 'allow' && isLimited)) return []
+    return [toolName].flat().flatMap((tool) => {
+      const [name, server] = [String(tool), mcpName === undefined ? undefined : String(mcpName)]
+      const rules =
+        server === undefined || server === GATEWAY
+          ? ruleFor(action, server ? `mcp_${server}_${name}` : name, file, 'mcp_', '_')
+          : [{ action, text: `${server}/${name}`, file, rule: [action, name, server] as const }]
+      return rules.map((rule) => ({ ...rule, priority: Number(priority) }))
+    })
+  })
+}
+
+/** Checked with @qwen-code/qwen-code 0.24.4. */
+const qwen: RuleReader = {
+  separator: '__',
+  files: (places) => {
+    const folder = systemFolder(places, 'qwen-code', 'QwenCode', 'C:\\ProgramData\\qwen-code')
+    return [
+      places.env.QWEN_CODE_SYSTEM_DEFAULTS_PATH || join(folder, 'system-defaults.json'),
+      join(places.env.QWEN_HOME || join(places.home, '.qwen'), 'settings.json'),
+      ...foldersUp(places.folder).flatMap((each) => [
+        join(each, '.qwen', 'settings.json'),
+        join(each, '.qwen', 'settings.local.json'),
+      ]),
+      places.env.QWEN_CODE_SYSTEM_SETTINGS_PATH || join(folder, 'settings.json'),
+    ]
+  },
+  read: (sources) => [
+    permissionRules(sources),
+    sources.flatMap((source) =>
+      [
+        ...(listOf(source, ['tools', 'exclude'], 'excludeTools') ?? []),
+        ...(stringsAt(source, 'tools', 'disabled') ?? []),
+      ].flatMap((text) => ruleFor('deny', text, source.file, 'mcp__', '__')),
+    ),
+    ...geminiLayers(sources),
+  ],
+}
+
+/** github.com/openai/codex, docs/config.md; checked with Codex 0.166. */
+const codex: RuleReader = {
+  separator: '__',
+  files: (places) => {
+    const folder = systemFolder(places, 'codex', 'Codex', 'C:\\ProgramData\\OpenAI\\Codex')
+    return [
+      join(folder, 'config.toml'),
+      join(places.env.CODEX_HOME || join(places.home, '.codex'), 'config.toml'),
+      ...foldersUp(places.folder).map((each) => join(each, '.codex', 'config.toml')),
+      join(folder, 'managed_config.toml'),
+    ]
+  },
+  read: (sources) =>
+    sources.flatMap((source) =>
+      Object.keys(fieldsAt(source, 'mcp_servers')).map((server): FoundRule[] => {
+        const { file } = source
+        const entry = fieldsAt(source, 'mcp_servers', server)
+        const list = (key: string) => stringsAt(source, 'mcp_servers', server, key)
+        const ask = (tool: string): FoundRule => ({
+          action: 'ask',
+          text: `${server}/${tool}`,
+          file,
+          rule: server === GATEWAY ? ['ask', tool] : ['ask', tool, server],
+        })
+        const tools = fieldsAt(source, 'mcp_servers', server, 'tools')
+        const isAsked = (tool: string) =>
+          fieldsAt(source, 'mcp_servers', server, 'tools', tool).approval_mode === 'prompt'
+        return [
+          ...(entry.default_tools_approval_mode === 'prompt' ? [ask('*')] : []),
+          ...Object.keys(tools).filter(isAsked).map(ask),
+          ...toolLists(server, list('enabled_tools'), list('disabled_tools'), file),
+          ...(entry.enabled === false && server !== GATEWAY ? [serverRule('deny', server, file)] : []),
+        ]
+      }),
+    ),
+}
+
+/** Permissions of opencode that are not tools of MCP servers but have an underscore. */
+const BUILT_IN = new Set(['external_directory', 'doom_loop', 'plan_enter', 'plan_exit', 'apply_patch'])
+
+/** opencode.ai/docs/permissions; checked with opencode-ai. Later files replace the action of a name, not its position. */
+function opencodeLike(files: RuleReader['files']): RuleReader {
+  return {
+    separator: '_',
+    files,
+    read(sources) {
+      const base = mergeActions(sources, [])
+      const agents = new Set(
+        sources.flatMap((source) =>
+          AGENTS.flatMap((key) => Object.keys(fieldsAt(source, key)).map((name) => `${key}.${name}`)),
+        ),
+      )
+      const off = sources.flatMap((source) =>
+        Object.keys(fieldsAt(source, 'mcp'))
+          .filter((name) => name !== GATEWAY && fieldsAt(source, 'mcp', name).enabled === false)
+          .map((name) => serverRule('deny', name, source.file)),
+      )
+      const layers = [...agents].map((agent) => {
+        const [key = '', ...name] = agent.split('.')
+        return [...base, ...mergeActions(sources, [key, name.join('.')])]
+      })
+      // The client itself denies the gateway to such an agent.
+      const isServed = (layer: readonly FoundRule[]) =>
+        layer.findLast(({ text }) => toPattern(text).test(`${GATEWAY}_run_tool`))?.action !== 'deny'
+      return [base, off, ...layers.filter((layer) => layer.length > base.length && isServed(layer))]
+    },
+  }
+}
+
+const AGENTS = ['agent', 'mode']
+
+function toPattern(text: string): RegExp {
+  return new RegExp(
+    `^${text
+      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+      .replace(/\*/g, '.*')
+      .replace(/\?/g, '.')}$`,
+  )
+}
+
+/** `tools` are older than `permission`, which overrides them. */
+function mergeActions(sources: readonly Source[], path: readonly string[]): FoundRule[] {
+  const actions = new Map<string, FoundRule>()
+  const set = (name: string, action: unknown, file: string) => {
+    if (BUILT_IN.has(name) || !/[_*?]/.test(name)) return
+    for (const rule of action === 'allow' || action === 'ask' || action === 'deny'
+      ? ruleFor(action, name, file, '', '_')
+      : [])
+      actions.set(name, rule)
+  }
+  for (const source of sources)
+    for (const [name, isOn] of Object.entries(fieldsAt(source, ...path, 'tools')))
+      set(name, isOn === false ? 'deny' : 'allow', source.file)
+  for (const source of sources) {
+    const { permission } = fieldsAt(source, ...path)
+    const given = isText(permission) ? { '*': permission } : fieldsAt(source, ...path, 'permission')
+    for (const [name, action] of Object.entries(given))
+      set(name, isFields(action) ? action['*'] : action, source.file)
+  }
+  return [...actions.values()]
+}
+
+function bothEndings(folder: string, name: string): string[] {
+  return [join(folder, `${name}.json`), join(folder, `${name}.jsonc`)]
+}
+
+function opencodeFiles(name: 'opencode' | 'kilo'): RuleReader['files'] {
+  return (places) => {
+    const folders = foldersUp(places.folder)
+    const own = join(places.env.XDG_CONFIG_HOME || join(places.home, '.config'), name)
+    const given = name === 'opencode' ? places.env.OPENCODE_CONFIG : undefined
+    return [
+      join(own, 'config.json'),
+      ...bothEndings(own, name),
+      ...(given ? [given] : []),
+      ...folders.flatMap((folder) => bothEndings(folder, name)),
+      ...[...folders, places.home].flatMap((folder) => bothEndings(join(folder, `.${name}`), name)),
+      ...bothEndings(systemFolder(places, name, name, `C:\\ProgramData\\${name}`), name),
+    ]
+  }
+}
+
+export const RULE_READERS = {
+  'claude-code': claudeCode,
+  codex,
+  gemini,
+  opencode: opencodeLike(opencodeFiles('opencode')),
+  kilo: opencodeLike(opencodeFiles('kilo')),
+  qwen,
+} satisfies Partial<Record<ClientName, RuleReader>>

@@ -1,0 +1,80 @@
+/** Settings files of clients: where they are, and values in them. A wrong value is an error, because it may be a rule. */
+import { existsSync, readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Places } from './clients.js'
+import type { Fields } from './shapes.js'
+
+export interface RulePlaces extends Places {
+  /** Before the paths of the system's files, for tests. */
+  readonly root?: string
+}
+
+export interface Source {
+  readonly file: string
+  readonly value: Fields
+}
+
+/** The message is a clause. */
+export class WrongKey extends Error {
+  readonly file: string
+
+  constructor(file: string, message: string) {
+    super(message)
+    this.file = file
+  }
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export const isText = (value: unknown): value is string => typeof value === 'string'
+
+/** The object at a path. Throws if there is something else. */
+export function fieldsAt({ file, value }: Source, ...path: string[]): Fields {
+  let inner = value
+  for (const [at, key] of path.entries()) {
+    const next = Object.hasOwn(inner, key) ? inner[key] : undefined
+    if (next === undefined || next === null) return {}
+    if (!isFields(next)) throw new WrongKey(file, `"${path.slice(0, at + 1).join('.')}" must be an object`)
+    inner = next
+  }
+  return inner
+}
+
+/** The strings at a path, or undefined. Throws if there is something else. */
+export function stringsAt(source: Source, ...path: string[]): readonly string[] | undefined {
+  const value = fieldsAt(source, ...path.slice(0, -1))[path.at(-1) ?? '']
+  if (value === undefined || value === null) return undefined
+  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value
+  throw new WrongKey(source.file, `"${path.join('.')}" must be a list of strings`)
+}
+
+/** The folder and those above it in its Git repository, the topmost first. */
+export function foldersUp(folder: string): string[] {
+  const all = [folder]
+  for (let at = folder; !existsSync(join(at, '.git')); all.unshift(at)) {
+    if (dirname(at) === at) return [folder]
+    at = dirname(at)
+  }
+  return all
+}
+
+export function systemFolder(
+  { platform, root = '' }: RulePlaces,
+  unix: string,
+  mac: string,
+  windows: string,
+): string {
+  if (platform === 'darwin') return join(`${root}/Library/Application Support`, mac)
+  return platform === 'win32' ? `${root}${windows}` : join(`${root}/etc`, unix)
+}
+
+export function filesIn(folder: string, ending: string): string[] {
+  try {
+    const names = readdirSync(folder).filter((name) => name.endsWith(ending))
+    return names.sort().map((name) => join(folder, name))
+  } catch {
+    return []
+  }
+}

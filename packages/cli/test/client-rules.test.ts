@@ -1,0 +1,284 @@
+/** Which tools the permission rules of each client deny, by the files that the client reads. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { judgeByRules } from '../../gateway/src/servers/client-rules.js'
+import { readPermissions } from '../src/shared/clients/client-rules.js'
+import { folderWith } from './support/run.js'
+
+const TOOLS = ['files/read_file', 'files/write_file', 'git.hub/get-issue']
+
+async function judge(
+  client: string,
+  files: Readonly<Record<string, unknown>>,
+  env: Record<string, string> = {},
+) {
+  const root = folderWith(files)
+  const places = {
+    home: join(root, 'home'),
+    folder: join(root, 'work', 'inner'),
+    platform: 'linux',
+    env,
+    root,
+  }
+  mkdirSync(join(root, 'work', '.git'), { recursive: true })
+  const found = await readPermissions(client, places)
+  if (!found) return undefined
+  const actions = TOOLS.map((each) => {
+    const [server = '', tool = ''] = each.split('/')
+    return [each, judgeByRules({ ...found, renamed: {} }, server, tool)] as const
+  })
+  const of = (action: string) => actions.filter((each) => each[1] === action).map(([tool]) => tool)
+  return { denied: of('deny'), asked: of('ask'), shown: found.found.map(({ text }) => text) }
+}
+
+const [READ, WRITE, ISSUE] = TOOLS as [string, string, string]
+const permissions = (deny: string[], ask: string[] = []) => ({ permissions: { deny, ask } })
+
+describe('Claude Code', () => {
+  it.each<[string, string, unknown, string[]]>([
+    ['the user', 'home/.claude/settings.json', permissions(['mcp__files__write_file']), [WRITE]],
+    ['the project', 'work/inner/.claude/settings.json', permissions(['mcp__files']), [READ, WRITE]],
+    [
+      'the top of the repository',
+      'work/.claude/settings.json',
+      permissions(['mcp__files__*']),
+      [READ, WRITE],
+    ],
+    ['the local file', 'work/inner/.claude/settings.local.json', permissions(['mcp__*__write_*']), [WRITE]],
+    [
+      'the administrator',
+      'etc/claude-code/managed-settings.json',
+      permissions(['mcp__git_hub__get-issue']),
+      [ISSUE],
+    ],
+    [
+      'a further file of the administrator',
+      'etc/claude-code/managed-settings.d/a.json',
+      permissions(['mcp__files__write_file']),
+      [WRITE],
+    ],
+    [
+      'a rule with arguments',
+      'home/.claude/settings.json',
+      permissions(['mcp__files__write_file(path:/etc)']),
+      [WRITE],
+    ],
+    [
+      'a denied server',
+      'etc/claude-code/managed-settings.json',
+      { deniedMcpServers: [{ serverName: 'files' }] },
+      [READ, WRITE],
+    ],
+    [
+      'allowed servers',
+      'etc/claude-code/managed-settings.json',
+      { allowedMcpServers: [{ serverName: 'files' }, { serverName: 'toolwell' }] },
+      [ISSUE],
+    ],
+    ['built-in tools only', 'home/.claude/settings.json', permissions(['Write', 'Bash(rm *)']), []],
+  ])('reads the rules of %s', async (_, file, value, denied) => {
+    expect(await judge('claude-code', { [file]: value })).toMatchObject({ denied })
+  })
+
+  it('lets deny win over ask, and ask over allow', async () => {
+    const value = {
+      permissions: { allow: ['mcp__files'], ask: ['mcp__files'], deny: ['mcp__files__write_file'] },
+    }
+    expect(await judge('claude-code', { 'home/.claude/settings.json': value })).toMatchObject({
+      denied: [WRITE],
+      asked: [READ],
+    })
+  })
+
+  it('follows CLAUDE_CONFIG_DIR', async () => {
+    const elsewhere = folderWith({ 'settings.json': permissions(['mcp__files__write_file']) })
+    expect(await judge('claude-code', {}, { CLAUDE_CONFIG_DIR: elsewhere })).toMatchObject({
+      denied: [WRITE],
+    })
+  })
+})
+
+describe('opencode', () => {
+  it.each<[string, unknown, string[]]>([
+    ['a name', { permission: { files_write_file: 'deny' } }, [WRITE]],
+    ['a wildcard', { permission: { 'files_*': 'deny' } }, [READ, WRITE]],
+    ['the last match', { permission: { 'files_*': 'deny', files_read_file: 'allow' } }, [WRITE]],
+    ['every tool', { permission: 'deny' }, TOOLS],
+    ['an object', { permission: { files_write_file: { '*': 'deny' } } }, [WRITE]],
+    ['the older key', { tools: { files_write_file: false } }, [WRITE]],
+    [
+      'the newer key over the older one',
+      { tools: { files_write_file: false }, permission: { files_write_file: 'allow' } },
+      [],
+    ],
+    ['a server that is off', { mcp: { files: { enabled: false } } }, [READ, WRITE]],
+    ['an agent', { agent: { plan: { permission: { files_write_file: 'deny' } } } }, [WRITE]],
+    ['an agent that has no tool of the gateway', { agent: { plan: { tools: { '*': false } } } }, []],
+    ['other characters', { permission: { 'git_hub_get-issue': 'deny' } }, [ISSUE]],
+    ['built-in tools only', { permission: { bash: 'deny', external_directory: 'deny' } }, []],
+  ])('reads %s', async (_, value, denied) => {
+    expect(await judge('opencode', { 'work/opencode.json': value })).toMatchObject({ denied })
+    expect(await judge('kilo', { 'work/kilo.json': value })).toMatchObject({ denied })
+  })
+
+  it('lets a project override the user, as the client does', async () => {
+    const files = {
+      'home/.config/opencode/opencode.jsonc': {
+        permission: { files_write_file: 'deny', files_read_file: 'ask' },
+      },
+      'work/inner/opencode.json': { permission: { files_write_file: 'allow' } },
+    }
+    expect(await judge('opencode', files)).toMatchObject({ denied: [], asked: [READ] })
+    const content = JSON.stringify({ permission: { files_write_file: 'deny' } })
+    expect(await judge('opencode', files, { OPENCODE_CONFIG_CONTENT: content })).toMatchObject({
+      denied: [WRITE],
+    })
+  })
+})
+
+it.each<[string, string, string, string[], string[]]>([
+  [
+    'disabled tools',
+    'home/.codex/config.toml',
+    '[mcp_servers.files]\ndisabled_tools = ["write_file"]',
+    [WRITE],
+    [],
+  ],
+  [
+    'enabled tools',
+    'work/.codex/config.toml',
+    '[mcp_servers.files]\nenabled_tools = ["read_file"]',
+    [WRITE],
+    [],
+  ],
+  [
+    'a server that is off',
+    'etc/codex/managed_config.toml',
+    '[mcp_servers.files]\nenabled = false',
+    [READ, WRITE],
+    [],
+  ],
+  [
+    'tools of the gateway',
+    'home/.codex/config.toml',
+    '[mcp_servers.toolwell]\ndisabled_tools = ["files__write_file"]',
+    [WRITE],
+    [],
+  ],
+  [
+    'the three tools of the gateway',
+    'home/.codex/config.toml',
+    '[mcp_servers.toolwell]\nenabled_tools = ["find_tools"]',
+    [],
+    [],
+  ],
+  [
+    'tools that ask',
+    'home/.codex/config.toml',
+    '[mcp_servers.files.tools.write_file]\napproval_mode = "prompt"',
+    [],
+    [WRITE],
+  ],
+])('Codex: reads %s', async (_, file, text, denied, asked) => {
+  expect(await judge('codex', { [file]: text })).toMatchObject({ denied, asked })
+})
+
+it.each<[string, string, unknown, string[]]>([
+  [
+    'excluded tools',
+    'home/.gemini/settings.json',
+    { tools: { exclude: ['mcp_files_write_file', 'run_shell_command'] } },
+    [WRITE],
+  ],
+  ['the older key', 'home/.gemini/settings.json', { excludeTools: ['files__write_file'] }, [WRITE]],
+  ['excluded servers', 'work/.gemini/settings.json', { mcp: { excluded: ['files'] } }, [READ, WRITE]],
+  ['allowed servers', 'etc/gemini-cli/settings.json', { mcp: { allowed: ['files', 'toolwell'] } }, [ISSUE]],
+  [
+    'allowed servers, with the gateway alone',
+    'home/.gemini/settings.json',
+    { mcp: { allowed: ['toolwell'] } },
+    [],
+  ],
+  [
+    'tools of a server',
+    'work/.gemini/settings.json',
+    { mcpServers: { files: { includeTools: ['read_file'] } } },
+    [WRITE],
+  ],
+  [
+    'a policy',
+    'etc/gemini-cli/policies/a.toml',
+    '[[rule]]\nmcpName = "files"\ntoolName = "write_file"\ndecision = "deny"',
+    [WRITE],
+  ],
+  [
+    'a policy with a full name',
+    'home/.gemini/policies/a.toml',
+    '[[rule]]\ntoolName = "mcp_files_*"\ndecision = "deny"',
+    [READ, WRITE],
+  ],
+])('Gemini CLI: reads %s', async (_, file, value, denied) => {
+  expect(await judge('gemini', { [file]: value })).toMatchObject({ denied })
+})
+
+it.each<[string, string, unknown, string[]]>([
+  ['denied tools', 'home/.qwen/settings.json', permissions(['mcp__files__write_file']), [WRITE]],
+  ['the local file', 'work/inner/.qwen/settings.local.json', permissions(['mcp__files']), [READ, WRITE]],
+  [
+    'disabled tools',
+    'work/.qwen/settings.json',
+    { tools: { disabled: ['mcp__files__write_file'] } },
+    [WRITE],
+  ],
+  ['the system', 'etc/qwen-code/settings.json', { mcp: { excluded: ['files'] } }, [READ, WRITE]],
+])('Qwen Code: reads %s', async (_, file, value, denied) => {
+  expect(await judge('qwen', { [file]: value })).toMatchObject({ denied })
+})
+
+it.each<[string, string, unknown, RegExp]>([
+  [
+    'claude-code',
+    'work/inner/.claude/settings.json',
+    '{ "permissions": ',
+    /settings\.json: this is not a valid JSON object\. Claude Code keeps/,
+  ],
+  [
+    'claude-code',
+    'home/.claude/settings.json',
+    { permissions: { deny: 'mcp__files' } },
+    /"permissions\.deny" must be a list of strings/,
+  ],
+  ['claude-code', 'home/.claude/settings.json', { permissions: [] }, /"permissions" must be an object/],
+  ['codex', 'home/.codex/config.toml', '[mcp_servers', /this is not a valid TOML file\. Codex keeps/],
+  [
+    'opencode',
+    'work/opencode.json',
+    '[]',
+    /not a valid JSON object\. .*Fix the file, then restart opencode\.$/,
+  ],
+  [
+    'gemini',
+    'home/.gemini/settings.json',
+    { mcp: { excluded: [1] } },
+    /"mcp\.excluded" must be a list of strings/,
+  ],
+  ['qwen', 'home/.qwen/settings.json', `{ "a": "${'x'.repeat(33 * 1024 * 1024)}" }`, /larger than 32 MB/],
+  ['qwen', 'work/inner/.qwen/settings.json', `{ "a": "${'x'.repeat(1024 * 1024)}" }`, /larger than 1 MB/],
+])('%s: rules that cannot be read are an error', async (client, file, value, message) => {
+  await expect(judge(client, { [file]: value })).rejects.toThrow(message)
+})
+
+it('large numbers, comments and empty files are no errors', async () => {
+  expect(await judge('codex', { 'home/.codex/config.toml': 'i = 9223372036854775807' })).toMatchObject({
+    denied: [],
+  })
+  expect(
+    await judge('gemini', { 'home/.gemini/settings.json': '\uFEFF{ /* mine */ "a": 1, }' }),
+  ).toMatchObject({ denied: [] })
+  expect(await judge('claude-code', { 'home/.claude/settings.json': '' })).toMatchObject({ denied: [] })
+})
+
+it('has no rules for other clients', async () => {
+  expect(await judge('cursor', {})).toBeUndefined()
+})

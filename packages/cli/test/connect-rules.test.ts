@@ -1,0 +1,403 @@
+/** Deny rules of a client count behind the gateway: over the wire, in every scope, and when they are edited after `connect`. */
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { openClient } from '../../gateway/test/support/clients.js'
+import { describedTool } from '../../mcp/test/support/odd-server.js'
+import { parseClient } from '../src/shared/clients/read-client.js'
+import { readCommandLine } from '../src/shared/clients/toolwell-entry.js'
+import { type Home, homeWith, misbehaving } from './support/home.js'
+
+const TOOLS = ['read_file', 'write_file', 'move_file']
+const server = misbehaving({ tools: TOOLS.map((name) => describedTool(name)) })
+const ALL = TOOLS.map((name) => `files__${name}`)
+const REST = ['files__read_file', 'files__move_file']
+
+type Json = Record<string, unknown>
+
+interface Case {
+  readonly file: string
+  readonly text: string
+  readonly entry: (value: Json) => unknown
+  /** Files with a rule that denies write_file, or every tool of the server. */
+  readonly scopes: Readonly<
+    Record<string, readonly [file: string, edit: (text: string) => string, left?: string[]]>
+  >
+}
+
+const add = (more: Json) => (text: string) => JSON.stringify({ ...JSON.parse(text || '{}'), ...more })
+const deny = (...rules: string[]) => add({ permissions: { deny: rules } })
+const jsonCase = (file: string, table: string, entry: object): Omit<Case, 'scopes'> => ({
+  file,
+  text: JSON.stringify({ [table]: { files: entry } }),
+  entry: (value) => (value[table] as Json).toolwell,
+})
+
+const CASES: Readonly<Record<string, Case>> = {
+  'claude-code': {
+    ...jsonCase('home/.claude.json', 'mcpServers', server),
+    scopes: {
+      user: ['home/.claude/settings.json', deny('Bash(rm *)', 'mcp__files__write_file')],
+      project: ['.claude/settings.json', deny('mcp__files'), []],
+      local: ['.claude/settings.local.json', deny('mcp__toolwell__files__write_file')],
+    },
+  },
+  opencode: {
+    ...jsonCase('home/.config/opencode/opencode.json', 'mcp', {
+      type: 'local',
+      command: [server.command, ...server.args],
+    }),
+    scopes: {
+      user: ['home/.config/opencode/opencode.json', add({ permission: { files_write_file: 'deny' } })],
+      project: [
+        'opencode.json',
+        add({ tools: { 'files_*': false, files_read_file: true } }),
+        ['files__read_file'],
+      ],
+      local: ['.opencode/opencode.jsonc', () => '{ // mine\n "permission": { "*_write_*": "deny", }, }'],
+    },
+  },
+  codex: {
+    file: 'home/.codex/config.toml',
+    text: `[mcp_servers.files]\ncommand = ${JSON.stringify(server.command)}\nargs = ${JSON.stringify(server.args)}\n`,
+    entry: (value) => (value.mcp_servers as Json).toolwell,
+    scopes: {
+      user: [
+        'home/.codex/config.toml',
+        (text) =>
+          text.replace(
+            '[mcp_servers.toolwell]',
+            '[mcp_servers.toolwell]\ndisabled_tools = ["files__write_file"]',
+          ),
+      ],
+      project: ['.codex/config.toml', () => '[mcp_servers.files]\ndisabled_tools = ["write_file"]\n'],
+      'project, by a list of enabled tools': [
+        '.codex/config.toml',
+        () => '[mcp_servers.files]\nenabled_tools = ["read_file", "move_file"]\n',
+      ],
+    },
+  },
+  gemini: {
+    ...jsonCase('home/.gemini/settings.json', 'mcpServers', server),
+    scopes: {
+      user: ['home/.gemini/settings.json', add({ tools: { exclude: ['mcp_files_write_file'] } })],
+      project: ['.gemini/settings.json', add({ mcp: { excluded: ['files'] } }), []],
+      policy: [
+        'home/.gemini/policies/mine.toml',
+        () =>
+          '[[rule]]\nmcpName = "*"\ndecision = "deny"\npriority = 1\n[[rule]]\nmcpName = "files"\ntoolName = ["read_file", "move_file"]\ndecision = "allow"\npriority = 9\n',
+      ],
+    },
+  },
+  qwen: {
+    ...jsonCase('home/.qwen/settings.json', 'mcpServers', server),
+    scopes: {
+      user: ['home/.qwen/settings.json', deny('mcp__files__write_file')],
+      project: ['.qwen/settings.json', add({ tools: { exclude: ['mcp__files__wri*'] } })],
+      local: ['.qwen/settings.local.json', add({ mcpServers: { files: { excludeTools: ['write_file'] } } })],
+    },
+  },
+}
+
+function writeText({ folder }: Home, file: string, text: string) {
+  mkdirSync(dirname(join(folder, file)), { recursive: true })
+  writeFileSync(join(folder, file), text)
+}
+
+const readText = ({ folder }: Home, file: string): string | undefined => {
+  try {
+    return readFileSync(join(folder, file), 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+/** Starts the entry that `connect` wrote, as the client does. */
+function startEntry(home: Home, { file, entry }: Case, ...more: string[]) {
+  const parsed = parseClient(readText(home, file) ?? '', file.endsWith('.toml') ? 'toml' : 'json', file)
+  const [, , verb, stdio, ...words] = readCommandLine('value' in parsed ? entry({ ...parsed.value }) : {})
+  expect([verb, stdio]).toEqual(['serve', '--stdio'])
+  const env = {
+    PATH: process.env.PATH ?? '',
+    HOME: home.home,
+    XDG_CONFIG_HOME: join(home.home, '.config'),
+    XDG_CACHE_HOME: join(home.home, '.cache'),
+    XDG_DATA_HOME: join(home.home, '.local', 'share'),
+    XDG_STATE_HOME: join(home.home, '.local', 'state'),
+  }
+  return openClient('v1', { words: [...words, ...more], env, cwd: home.folder })
+}
+
+async function reach(home: Home, from: Case) {
+  const [few, every] = [await startEntry(home, from), await startEntry(home, from, '--all')]
+  const [search, read, run] = (await few.list()).map(({ name }) => name)
+  const filter = async (isReached: (name: string) => Promise<boolean>) => {
+    const reached: string[] = []
+    for (const name of ALL) if (await isReached(name)) reached.push(name)
+    return reached
+  }
+  const isShown = async (name: string, query: string) =>
+    (await few.text(search ?? '', { query })).includes(`"name":"${name}"`)
+  const isRun = (answer: Promise<string>) =>
+    answer.then(
+      (text) => text === '{}',
+      () => false,
+    )
+  const listed = (await every.list()).map(({ name }) => name)
+  const reached = {
+    listed: ALL.filter((name) => listed.includes(name)),
+    found: await filter((name) => isShown(name, name.replaceAll('_', ' '))),
+    selected: await filter((name) => isShown(name, `select:${name}`)),
+    run: await filter((name) => isRun(few.text(run ?? '', { name, arguments: {} }))),
+    read: await filter((name) => isRun(few.text(read ?? '', { name, arguments: {} }))),
+    direct: await filter((name) => isRun(few.text(name))),
+    all: await filter((name) => isRun(every.text(name))),
+  }
+  await Promise.all([few.close(), every.close()])
+  return reached
+}
+
+const everywhere = (names: readonly string[]) => ({
+  ...{ listed: names, found: names, selected: names },
+  ...{ run: names, read: names, direct: names, all: names },
+})
+
+it.each(Object.keys(CASES))('%s: deny rules count in every scope, also if edited later', async (client) => {
+  const from = CASES[client] as Case
+  const home = homeWith({ [from.file]: from.text })
+  expect(await home.run(['connect', client, '--yes'])).toMatchObject({ code: 0, errors: '' })
+  onTestFinished(async () => void (await home.run(['stop'])))
+  // Everything is approved as read-only, so that only rules keep a tool from the read-only tool.
+  const ours = 'home/.config/toolwell/toolwell.json'
+  const config = JSON.parse(readText(home, ours) ?? '')
+  config.mcpServers.files.readOnly = ['*']
+  writeText(home, ours, JSON.stringify(config))
+  expect(await reach(home, from)).toEqual(everywhere(ALL))
+  for (const [scope, [file, edit, left = REST]] of Object.entries(from.scopes)) {
+    const before = readText(home, file)
+    writeText(home, file, edit(before ?? ''))
+    expect([scope, await reach(home, from)]).toEqual([scope, everywhere(left)])
+    if (before === undefined) rmSync(join(home.folder, file))
+    else writeText(home, file, before)
+  }
+  expect((await reach(home, from)).run).toEqual(ALL)
+})
+
+it('a client whose rules cannot be read gets no tools, and is not connected', async () => {
+  const from = CASES['claude-code'] as Case
+  const home = homeWith({ [from.file]: from.text })
+  expect((await home.run(['connect', '--yes'])).code).toBe(0)
+  onTestFinished(async () => void (await home.run(['stop'])))
+  writeText(home, '.claude/settings.json', '{ "permissions": { "deny": ["mcp__files__write_file" ')
+  await expect(startEntry(home, from)).rejects.toThrow(
+    /The gateway refuses this client.*\.claude\/settings\.json: this is not a valid JSON object\. Claude Code keeps permission rules there.*Fix the file, then restart Claude Code\./,
+  )
+  const again = await home.run(['connect', '--mode', 'all', '--yes'])
+  expect([again.code, again.output]).toEqual([1, expect.stringContaining('this is not a valid JSON object')])
+})
+
+it('a rule counts for a server that connect renamed', async () => {
+  const from = CASES.opencode as Case
+  const other = misbehaving({ tools: [describedTool('write_file')], title: 'another' })
+  const home = homeWith({
+    'home/.cursor/mcp.json': { mcpServers: { files: other } },
+    [from.file]: add({ permission: { files_write_file: 'deny' } })(from.text),
+  })
+  const { output } = await home.run(['connect', '--yes'])
+  expect(output).toMatch(/- files {2}moves to toolwell\.json as files-opencode/)
+  onTestFinished(async () => void (await home.run(['stop'])))
+  const client = await startEntry(home, from, '--all')
+  const names = (await client.list()).map(({ name }) => name)
+  expect(names.filter((name) => name.includes('__'))).toEqual([
+    'files-opencode__move_file',
+    'files-opencode__read_file',
+  ])
+})
+
+it('the preview shows deny rules, and names ask and allow rules that no longer match', async () => {
+  const from = CASES['claude-code'] as Case
+  const rules = {
+    deny: ['mcp__files__write_file', 'Bash(rm *)'],
+    ask: ['mcp__files__move_file', 'mcp__toolwell__run_tool'],
+    allow: ['mcp__files__read_file', 'Read'],
+  }
+  const home = homeWith({
+    [from.file]: from.text,
+    'home/.claude/settings.json': { permissions: rules },
+    '.claude/settings.local.json': { permissions: { deny: ['mcp__files'] } },
+  })
+  const { output } = await home.run(['connect', '--dry-run'])
+  expect(output).toContain('    denied  mcp__files__write_file  (')
+  expect(output).toMatch(/ {4}denied {2}mcp__files {2}\(.*settings\.local\.json\)/)
+  expect(output).toMatch(/! Claude Code no longer recognises these ask rules: mcp__files__move_file\. /)
+  expect(output).toContain(
+    '! Claude Code no longer recognises these allow rules, so it asks again: mcp__files__read_file.',
+  )
+  expect(output).not.toContain('Bash')
+  const { clients } = JSON.parse((await home.run(['connect', '--dry-run', '--json'])).output)
+  expect(clients[0].denied).toMatchObject([
+    { rule: 'mcp__files__write_file', file: join(home.home, '.claude/settings.json') },
+    { rule: 'mcp__files' },
+  ])
+})
+
+it.each<[string, string, unknown, string, string]>([
+  [
+    'cursor',
+    'home/.cursor/mcp.json',
+    { mcpServers: { files: server } },
+    'home/.cursor/cli-config.json',
+    '{ "permissions": { "deny": ["Mcp(files:write_file)"] } }',
+  ],
+  [
+    'cline',
+    'home/.cline/data/settings/cline_mcp_settings.json',
+    { mcpServers: { files: server } },
+    'home/.cline/data/settings/global-settings.json',
+    '{ "disabledTools": ["files__write_file"] }',
+  ],
+  [
+    'goose',
+    'home/.config/goose/config.yaml',
+    'extensions: {}\n',
+    'home/.config/goose/permission.yaml',
+    'user:\n  never_allow:\n    - files__write_file\n',
+  ],
+  [
+    'continue',
+    'home/.continue/config.yaml',
+    'name: a\nversion: 1.0.0\n',
+    'home/.continue/permissions.yaml',
+    'exclude:\n  - files__write_file\n',
+  ],
+  [
+    'kimi',
+    'home/.kimi-code/mcp.json',
+    { mcpServers: {} },
+    'home/.kimi-code/config.toml',
+    '[[permission.rules]]\ndecision = "deny"\npattern = "mcp__files__write_file"\n',
+  ],
+  [
+    'zed',
+    'home/.config/zed/settings.json',
+    { agent: { tool_permissions: { tools: { 'mcp:files:write_file': { default: 'deny' } } } } },
+    'home/other',
+    '',
+  ],
+])('%s: is refused if it would lose deny rules', async (client, file, value, rules, text) => {
+  const home = homeWith({ [file]: value, [rules]: text })
+  const before = readText(home, file)
+  const refused = await home.run(['connect', client, '--yes'])
+  expect(refused).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(
+      /denies tools in .*Toolwell does not read these rules: .*write_file.*--accept-lost-rules/,
+    ),
+  })
+  expect(readText(home, file)).toBe(before)
+  expect(await home.run(['connect', client, '--yes', '--accept-lost-rules'])).toMatchObject({ code: 0 })
+  expect(readText(home, file)).not.toBe(before)
+})
+
+/** A folder for the PATH with a client that prints its version, or with its package as npm links it. */
+function install(home: Home, command: string, version: string, isPackage: boolean): string {
+  const folder = join(home.folder, `bin-${command}`)
+  const body = isPackage ? 'exit 1' : `echo "${command} ${version} (a client)"`
+  writeText(home, `bin-${command}/${command}`, `#!/bin/sh\n${body}\n`)
+  chmodSync(join(folder, command), 0o755)
+  if (isPackage)
+    writeText(home, `bin-${command}/package.json`, JSON.stringify({ version, bin: { [command]: command } }))
+  return folder
+}
+
+const NEW = {
+  'claude-code': ['claude', '2.1.325'],
+  codex: ['codex', '0.166.0'],
+  qwen: ['qwen', '0.24.4'],
+} as const
+
+it.each<[string, keyof typeof NEW, Readonly<Record<string, unknown>>, string, string?]>([
+  ['every tool', 'claude-code', {}, 'lists every tool, because claude 2.1.325 defers tools itself'],
+  [
+    'every tool',
+    'codex',
+    { 'home/.codex/config.toml': 'model = "gpt-5.5"\n' },
+    'lists every tool, because codex 0.166.0',
+  ],
+  ['every tool', 'qwen', {}, 'lists every tool, because qwen 0.24.4'],
+  [
+    'every tool',
+    'claude-code',
+    { 'home/.claude/settings.json': { env: { ENABLE_TOOL_SEARCH: 'true' } } },
+    'lists every tool',
+  ],
+  [
+    'three tools',
+    'claude-code',
+    {},
+    'lists three tools, because claude 2.1.197 is older than 2.1.325',
+    '2.1.197',
+  ],
+  ['three tools', 'codex', {}, 'lists three tools, because codex 0.99.0 is older', '0.99.0'],
+  [
+    'three tools',
+    'claude-code',
+    { 'home/.claude/settings.json': { env: { ENABLE_TOOL_SEARCH: 'auto:5' } } },
+    'because ENABLE_TOOL_SEARCH is "auto:5"',
+  ],
+  [
+    'three tools',
+    'claude-code',
+    { 'home/.claude/settings.json': { model: 'claude-3-5-haiku' } },
+    'because the model claude-3-5-haiku cannot search tools',
+  ],
+  [
+    'three tools',
+    'claude-code',
+    { 'home/.claude/settings.json': { permissions: { deny: ['ToolSearch'] } } },
+    'because a rule denies ToolSearch',
+  ],
+  [
+    'three tools',
+    'codex',
+    { 'home/.codex/config.toml': 'model = "gpt-5"\n' },
+    'because the model gpt-5 is not known to search tools',
+  ],
+  [
+    'three tools',
+    'codex',
+    { 'home/.codex/config.toml': 'model_provider = "ollama"\n' },
+    'because the models of ollama are unknown',
+  ],
+  [
+    'three tools',
+    'qwen',
+    { 'home/.qwen/settings.json': { tools: { toolSearch: { enabled: false } } } },
+    'because tools.toolSearch.enabled is false',
+  ],
+])('writes an entry with %s for %s', async (what, client, files, shown, version) => {
+  const { file, text } = CASES[client] as Case
+  const home = homeWith({ [file]: files[file] === undefined ? text : '', ...files })
+  const [command, measured] = NEW[client]
+  for (const isPackage of [true, false]) {
+    const env = { PATH: install(home, command, version ?? measured, isPackage), ENABLE_TOOL_SEARCH: '' }
+    const { output } = await home.run(['connect', client, '--dry-run'], { env })
+    expect(output).toContain(shown)
+    expect(/\+ toolwell .* --all$/m.test(output)).toBe(what === 'every tool')
+    rmSync(join(home.folder, `bin-${command}`), { recursive: true })
+  }
+})
+
+it('a client of unknown version lists three tools, and --mode overrides every choice', async () => {
+  const { file, text } = CASES.codex as Case
+  const home = homeWith({ [file]: text, 'home/.cursor/mcp.json': { mcpServers: { files: server } } })
+  const unknown = await home.run(['connect', '--dry-run'])
+  expect(unknown.output).toContain('lists three tools, because the version of codex is unknown')
+  expect(unknown.output).not.toContain('--all')
+  const env = { PATH: install(home, 'codex', '0.166.0', true) }
+  const all = await home.run(['connect', 'cursor', '--mode', 'all', '--dry-run'])
+  expect(all.output).toMatch(/\+ toolwell .* --client cursor --all$/m)
+  const search = await home.run(['connect', 'codex', '--mode', 'search', '--dry-run'], { env })
+  expect(search.output).toContain('lists three tools, because of --mode search')
+  expect(await home.run(['connect', '--mode', 'some'])).toMatchObject({ code: 2 })
+})

@@ -1,0 +1,89 @@
+/** Replaces misspelt words of a query by the nearest word: of the names of tools and servers, or of the tables of concepts. */
+
+import { editDistance } from '../base/nearest.js'
+import type { Segment } from './index/segment.js'
+import { countBits, encodeLetters, trimServerName } from './index/spelling.js'
+import type { TermIndex } from './index/term-index.js'
+import { actionGroups, topicGroups } from './words/concepts.js'
+import type { SpelledWord, Vocabulary } from './words/vocabulary.js'
+import { isOrdinaryWord, isProduct } from './words/word-lists.js'
+
+/** Words with fewer letters are not repaired: too many words differ in one letter. */
+const minimumLetters = 5
+/** From this many letters on, a word may have two typos. */
+const lettersForTwoTypos = 8
+const plainWord = /^[a-z]+$/
+
+/** Words with their letters as bits. */
+type KnownWords = ReadonlyMap<string, number>
+
+const tableWords: KnownWords = new Map(
+  `${actionGroups} ${topicGroups}`
+    .split(/[\s|]+/)
+    .filter((word) => word.length >= minimumLetters - 1 && plainWord.test(word))
+    .map((word) => [word, encodeLetters(word)]),
+)
+
+/** The words of each segment are read once, with the first unknown word of a query. */
+export function createSpellingRepair(
+  index: TermIndex,
+  vocabulary: () => Vocabulary,
+): (word: SpelledWord) => SpelledWord {
+  const bySegment = new WeakMap<Segment, KnownWords>()
+
+  function readNameWords(segment: Segment): KnownWords {
+    const known = bySegment.get(segment)
+    if (known) return known
+    const words = new Map<string, number>()
+    const servers = new Set<string>()
+    const add = (text: string) => {
+      for (const { terms } of vocabulary().readWords(text))
+        for (const { text: word } of terms)
+          if (word.length >= minimumLetters - 1 && plainWord.test(word)) words.set(word, encodeLetters(word))
+    }
+    for (const { name, server } of segment.identities) {
+      add(name)
+      if (!servers.has(server)) add(trimServerName(server))
+      servers.add(server)
+    }
+    bySegment.set(segment, words)
+    return words
+  }
+
+  function findNearest(wanted: string): string | undefined {
+    let furthest = wanted.length < lettersForTwoTypos ? 1 : 2
+    let best: string | undefined
+    const letters = encodeLetters(wanted)
+    for (const words of [...index.segments.map(readNameWords), tableWords])
+      for (const [word, own] of words) {
+        // People rarely miss the first letter, and other words often differ in it: "seating" is not "eating".
+        if (
+          word[0] !== wanted[0] ||
+          Math.abs(word.length - wanted.length) > furthest ||
+          countBits(own ^ letters) > 2 * furthest
+        )
+          continue
+        const distance = editDistance(wanted, word, furthest)
+        if (distance === undefined || (distance === furthest && best !== undefined && best <= word)) continue
+        furthest = distance
+        best = word
+      }
+    return best
+  }
+
+  return (word) => {
+    const { text, hash, isStopWord, queryConcepts, weight } = word.whole
+    const isUnknown =
+      text.length >= minimumLetters &&
+      plainWord.test(text) &&
+      word.parts.length === 0 &&
+      !isStopWord &&
+      weight === 1 &&
+      queryConcepts.length === 0 &&
+      index.countTools(hash) === 0 &&
+      !isProduct(text) &&
+      !isOrdinaryWord(text)
+    const meant = isUnknown ? findNearest(text) : undefined
+    return (meant && vocabulary().readWords(meant)[0]) || word
+  }
+}

@@ -1,0 +1,58 @@
+/** The permission rules of a stdio client, as its bridge hands them to the daemon. Uses only Node. */
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+
+export type RuleAction = 'allow' | 'ask' | 'deny'
+
+/**
+ * The action and a pattern for the client's full name of a tool, in which `*` matches any characters. With a third part, the
+ * pattern is for the name of the tool, and the third part for the name of its server.
+ */
+export type Rule = readonly [action: RuleAction, tool: string, server?: string]
+
+export interface ClientRules {
+  /** Between server and tool in the client's full names. */
+  readonly separator: '__' | '_'
+  /** In each layer the last rule that matches counts. A tool is denied if any layer denies it. */
+  readonly layers: readonly (readonly Rule[])[]
+  /** Names that servers had in the client, by their names in toolwell.json. */
+  readonly renamed: Readonly<Record<string, readonly string[]>>
+}
+
+export const RULES_HEADER = 'X-Toolwell-Rules'
+/** Node refuses requests with more than 16 KB of headers. */
+const LONGEST_HEADER = 12_000
+const MOST_BYTES = 1024 * 1024
+
+/** Throws if there are too many rules to send. */
+export function writeRules(rules: ClientRules): string {
+  const text = deflateRawSync(JSON.stringify(rules)).toString('base64url')
+  if (text.length <= LONGEST_HEADER) return text
+  throw new Error(
+    'This client has too many permission rules for MCP tools. Replace rules for single tools by rules with wildcards.',
+  )
+}
+
+/** Throws if the header is invalid: a client whose rules are unknown must not be served. */
+export function readRules(header: string | undefined): ClientRules | undefined {
+  if (header === undefined) return undefined
+  try {
+    const text = inflateRawSync(Buffer.from(header, 'base64url'), { maxOutputLength: MOST_BYTES }).toString()
+    const rules = JSON.parse(text) as ClientRules
+    if (isClientRules(rules)) return rules
+  } catch {
+    // The error below says it.
+  }
+  throw new Error(`The header ${RULES_HEADER} is invalid. Restart the client.`)
+}
+
+function isClientRules({ separator, layers, renamed }: Partial<ClientRules>): boolean {
+  const isStrings = (value: unknown) =>
+    Array.isArray(value) && value.every((each) => typeof each === 'string')
+  return (
+    (separator === '_' || separator === '__') &&
+    Array.isArray(layers) &&
+    layers.every((layer) => Array.isArray(layer) && layer.every(isStrings)) &&
+    typeof renamed === 'object' &&
+    Object.values(renamed).every(isStrings)
+  )
+}

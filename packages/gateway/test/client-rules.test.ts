@@ -1,0 +1,180 @@
+/** The permission rules that a bridge hands over: a denied tool does not exist for its client. */
+import { type ClientRules, writeRules } from '@toolwell/gateway/bridge'
+import { describe, expect, it } from 'vitest'
+import { describedTool, oddServer } from '../../mcp/test/support/odd-server.js'
+import { entry, type Started, startGateway } from './support/gateway.js'
+import { openWire } from './support/stdio-wire.js'
+
+const mcpServers = {
+  files: entry(
+    oddServer('files', {
+      tools: ['read_file', 'write_file', 'write.all'].map((name) => describedTool(name)),
+    }),
+    {
+      readOnly: ['*'],
+    },
+  ),
+  notes: entry(oddServer('notes', { tools: [describedTool('write_file')] }), { readOnly: ['*'] }),
+}
+const ALL = ['files__read_file', 'files__write_file', 'notes__write_file']
+
+type Rules = Partial<ClientRules>
+
+async function openRules(started: Started, path: '/mcp' | '/mcp/all', rules: Rules | undefined) {
+  const whole: ClientRules = { separator: '__', layers: [], renamed: {}, ...rules }
+  const wire = await openWire(started, path, rules ? { 'X-Toolwell-Rules': writeRules(whole) } : {})
+  let id = 0
+  const ask = async (method: string, params: object) => {
+    const { result, error } = (await wire.ask({ id: ++id, method, params })) as {
+      result?: { tools?: { name: string }[]; content?: { text: string }[] }
+      error?: { message: string }
+    }
+    return {
+      tools: result?.tools ?? [],
+      text: result?.content?.map(({ text }) => text).join('') ?? error?.message ?? '',
+    }
+  }
+  await ask('initialize', {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'a-client', version: '1' },
+  })
+  wire.say({ method: 'notifications/initialized' })
+  return {
+    list: async () => (await ask('tools/list', {})).tools.map(({ name }) => name),
+    call: async (name: string, input: object) => (await ask('tools/call', { name, arguments: input })).text,
+  }
+}
+
+/** The tools that a client can list, find, select and call in each way. */
+async function reach(started: Started, rules: Rules | undefined) {
+  const [few, every] = [await openRules(started, '/mcp', rules), await openRules(started, '/mcp/all', rules)]
+  const [search = '', read = '', run = ''] = await few.list()
+  const filter = async (isReached: (name: string) => Promise<boolean>) => {
+    const reached: string[] = []
+    for (const name of ALL) if (await isReached(name)) reached.push(name)
+    return reached
+  }
+  const isShown = async (name: string, query: string) =>
+    (await few.call(search, { query })).includes(`"name":"${name}"`)
+  const isRun = async (answer: Promise<string>) => (await answer) === '{}'
+  return {
+    listed: (await every.list()).filter((name) => ALL.includes(name)),
+    found: await filter((name) => isShown(name, name.replaceAll('_', ' '))),
+    selected: await filter((name) => isShown(name, `select:${name}`)),
+    suggested: await filter(async (name) =>
+      (await few.call(search, { query: `select:${name.slice(0, -1)}` })).includes(name),
+    ),
+    run: await filter((name) => isRun(few.call(run, { name, arguments: {} }))),
+    read: await filter((name) => isRun(few.call(read, { name, arguments: {} }))),
+    direct: await filter((name) => isRun(few.call(name, {}))),
+    prefixed: await filter((name) => isRun(few.call(run, { name: `mcp__toolwell__${name}`, arguments: {} }))),
+    all: await filter((name) => isRun(every.call(name, {}))),
+  }
+}
+
+const without = (...names: string[]) => ALL.filter((name) => !names.includes(name))
+
+describe('a denied tool is not listed, found, selected, suggested or called', () => {
+  it.each<[string, Rules, string[]]>([
+    ['by its full name', { layers: [[['deny', 'files__write_file']]] }, ['files__write_file']],
+    ['in another case', { layers: [[['deny', 'Files__Write_File']]] }, ['files__write_file']],
+    ['by its server', { layers: [[['deny', 'files']]] }, ['files__read_file', 'files__write_file']],
+    [
+      'by its server with a wildcard',
+      { layers: [[['deny', 'files__*']]] },
+      ['files__read_file', 'files__write_file'],
+    ],
+    [
+      'on every server',
+      { layers: [[['deny', '*__write_file']]] },
+      ['files__write_file', 'notes__write_file'],
+    ],
+    ['by its name and server', { layers: [[['deny', 'write_file', 'files']]] }, ['files__write_file']],
+    [
+      'by a list of allowed tools',
+      {
+        layers: [
+          [
+            ['deny', '*', 'files'],
+            ['allow', 'read_file', 'files'],
+          ],
+        ],
+      },
+      ['files__write_file'],
+    ],
+    [
+      'with one underscore',
+      { separator: '_', layers: [[['deny', 'files_write_file']]] },
+      ['files__write_file'],
+    ],
+    [
+      'by the name of the gateway',
+      { separator: '_', layers: [[['deny', 'files__write_file']]] },
+      ['files__write_file'],
+    ],
+    [
+      'by the name that the server had in the client',
+      { renamed: { files: ['my files'] }, layers: [[['deny', 'my_files__write_file']]] },
+      ['files__write_file'],
+    ],
+    ['by any layer', { layers: [[['deny', 'files__write_file']], [['allow', '*']]] }, ['files__write_file']],
+  ])('%s', async (_, rules, denied) => {
+    const started = await startGateway({ mcpServers })
+    const rest = without(...denied)
+    expect(await reach(started, rules)).toEqual({
+      listed: rest,
+      found: rest,
+      selected: rest,
+      suggested: rest,
+      run: rest,
+      read: rest,
+      direct: rest,
+      prefixed: rest,
+      all: rest,
+    })
+    // Other clients of the same gateway keep every tool.
+    expect(await reach(started, undefined)).toMatchObject({
+      listed: ALL,
+      run: ALL,
+    })
+  })
+})
+
+it('the last rule of a layer counts', async () => {
+  const started = await startGateway({ mcpServers })
+  const layers = [
+    [
+      ['deny', '*'],
+      ['allow', 'files__*'],
+      ['deny', 'files__write*'],
+    ],
+  ] as const
+  expect(await reach(started, { layers })).toMatchObject({
+    listed: ['files__read_file'],
+    all: ['files__read_file'],
+  })
+})
+
+it('the read-only tool does not run a tool under an ask rule', async () => {
+  const started = await startGateway({ mcpServers })
+  const reached = await reach(started, { layers: [[['ask', 'files__write_file']]] })
+  expect(reached).toMatchObject({
+    listed: ALL,
+    found: ALL,
+    run: ALL,
+    all: ALL,
+    read: without('files__write_file'),
+  })
+})
+
+it('a gateway refuses a client whose rules it cannot read', async () => {
+  const started = await startGateway({ mcpServers })
+  await expect(openWire(started, '/mcp', { 'X-Toolwell-Rules': 'nonsense' })).rejects.toThrow('400')
+})
+
+it('too many rules are an error, not a shorter list', () => {
+  const random = () => globalThis.crypto.randomUUID()
+  const layers = [Array.from({ length: 1000 }, () => ['deny', random()] as const)]
+  expect(() => writeRules({ separator: '_', layers, renamed: {} })).toThrow('too many permission rules')
+})

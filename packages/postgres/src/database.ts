@@ -1,0 +1,124 @@
+/** Queries with retries after lost connections, and errors that say what to do. */
+import { randomInt } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { ToolwellError } from '@toolwell/core'
+import { quoteSchema, SCHEMA_VERSION, schemaSql } from './schema.js'
+
+export type Row = Readonly<Record<string, unknown>>
+
+/** A Pool or Client of `pg`, or any object with this method. Values are strings, numbers and null. */
+export interface PostgresClient {
+  query(text: string, values?: unknown[]): PromiseLike<{ readonly rows: readonly Row[] }>
+}
+
+export interface Database {
+  /** The quoted name of the schema. */
+  readonly schema: string
+  /**
+   * Runs one statement, and runs it again if the connection was lost. So a statement may run twice: write only statements for which
+   * that does no harm.
+   */
+  query(text: string, values: unknown[]): Promise<readonly Row[]>
+}
+
+const ATTEMPTS = 6
+const FIRST_WAIT = 50
+
+/** Errors after which the same statement can succeed: the connection, a shutdown, too many connections, a deadlock. */
+const TEMPORARY =
+  /^(?:08...|57P0[123]|53300|40001|40P01|ECONNRESET|ECONNREFUSED|EPIPE|ETIMEDOUT|CONNECTION_.*)$/
+
+/** What `pg` says, without a code, about a connection that ended. */
+const ENDED = /connection terminated|connection ended|socket hang up|connection error and is not queryable/i
+
+/** The cause and the fix for each code that a user can meet. */
+const EXPLANATIONS: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'The host name is unknown. Check the host in the connection string.',
+  ECONNREFUSED:
+    'Nothing answers at this address. Check host and port in the connection string, and that PostgreSQL runs.',
+  ETIMEDOUT: 'The server does not answer. Check host, port and firewall.',
+  '28P01': 'The password is wrong. Check user and password in the connection string.',
+  '28000': 'The server refuses this user. Check the user in the connection string and pg_hba.conf.',
+  '3D000': 'The database does not exist. Check its name in the connection string, or run createdb.',
+  '42501':
+    'The user lacks a right. Grant it, or run the output of schemaSql() as the owner of the database and grant the user access to its tables.',
+  '25006': 'The server is read-only. Give the address of the primary server.',
+  '53100': 'The disk of the server is full. Free space on it.',
+  '53200': 'The server is out of memory.',
+  '53300':
+    'The server has no free connection. Raise max_connections, lower the size of the pools, or use PgBouncer.',
+  '57014': 'The statement was cancelled. Raise statement_timeout for this user.',
+}
+
+export function openDatabase(client: PostgresClient, schema: string): Database {
+  const quoted = quoteSchema(schema)
+  let prepared: Promise<void> | undefined
+
+  async function retry(text: string, values?: unknown[]): Promise<readonly Row[]> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return (await client.query(text, values)).rows
+      } catch (error) {
+        if (attempt === ATTEMPTS || !isTemporary(error)) throw explain(error)
+        const most = FIRST_WAIT * 2 ** (attempt - 1)
+        await wait(randomInt(most / 2, most + 1))
+      }
+    }
+  }
+
+  async function prepare(): Promise<void> {
+    let rows: readonly Row[] = []
+    try {
+      rows = await retry(`select version from ${quoted}.version`)
+    } catch (error) {
+      // 42P01 and 3F000: the table or its schema is missing.
+      if (!['42P01', '3F000'].includes(readCode((error as Error).cause))) throw error
+      await retry(schemaSql(schema))
+      rows = await retry(`select version from ${quoted}.version`)
+    }
+    const version = Number(rows[0]?.version)
+    if (version === SCHEMA_VERSION) return
+    throw new ToolwellError(
+      'ledger-too-new',
+      `The tables in schema ${schema} have version ${version}; this release of @toolwell/postgres knows version ${SCHEMA_VERSION}. Update @toolwell/postgres on this host. Nothing was changed.`,
+      { found: version, known: SCHEMA_VERSION },
+    )
+  }
+
+  return {
+    schema: quoted,
+    async query(text, values) {
+      prepared ??= prepare()
+      try {
+        await prepared
+      } catch (error) {
+        prepared = undefined
+        throw error
+      }
+      return retry(text, values)
+    },
+  }
+}
+
+function readCode(error: unknown): string {
+  const { code } = (error ?? {}) as { code?: unknown }
+  return typeof code === 'string' ? code : ''
+}
+
+function isTemporary(error: unknown): boolean {
+  const code = readCode(error)
+  return code === '' ? ENDED.test(String((error as Error)?.message)) : TEMPORARY.test(code)
+}
+
+function explain(error: unknown): ToolwellError {
+  const code = readCode(error)
+  // A name that has several addresses fails with an AggregateError, which has a code and no message.
+  const message = (error as Error)?.message || code || 'unknown error'
+  const advice = EXPLANATIONS[code] ?? (isTemporary(error) ? 'The connection was lost several times.' : '')
+  return new ToolwellError(
+    'store-failed',
+    `PostgreSQL could not be used: ${message}.${advice === '' ? '' : ` ${advice}`}`,
+    { code },
+    { cause: error },
+  )
+}

@@ -1,0 +1,262 @@
+/** The store: ledgers, kept results and usage examples in one PostgreSQL schema. */
+import { randomUUID } from 'node:crypto'
+import type { EventEmitter } from 'node:events'
+import { type LedgerEvent, type LedgerStore, ToolwellError, type UsageStore } from '@toolwell/core'
+import { LEDGER_FORMAT } from '@toolwell/core/internal'
+import type { ResultStore } from '@toolwell/core/result'
+import { assertLedgerId, conflict, eventsToJson, stillNeeded } from '@toolwell/core/store'
+import { openDatabase, type PostgresClient, type Row } from './database.js'
+import { postgresResults, postgresUsage } from './results-and-usage.js'
+
+export interface PostgresOptions {
+  /** A Pool or Client of `pg`, or any object with `query(text, values)`. */
+  readonly client?: PostgresClient
+  /** Creates a Pool of `pg` with this address. `close` ends it. */
+  readonly connectionString?: string
+  /** The schema of the tables; created if it is missing. Default `toolwell_data`: a user called toolwell would find a schema `toolwell` before `public`. */
+  readonly schema?: string
+}
+
+export interface PostgresStore extends Required<LedgerStore> {
+  /** Keeps long results. `createToolwell({ store })` uses it. */
+  readonly results: ResultStore
+  /** Keeps usage examples: give it as `search.usage.store`. */
+  readonly usage: UsageStore
+  /** Deletes ledgers without an append for `olderThan` milliseconds, unless a younger fork needs them. Returns their number. */
+  expire(options: { readonly olderThan: number }): Promise<number>
+  /** Ends the Pool that `connectionString` created. Does nothing to a given `client`. */
+  close(): Promise<void>
+}
+
+const PAGE = 1000
+
+export function postgresStore(options: PostgresOptions): PostgresStore {
+  const { client, close } = openClient(options)
+  const database = openDatabase(client, options.schema ?? 'toolwell_data')
+  const { schema } = database
+  const results = postgresResults(database)
+
+  /** Reads the number of events, and the key of the append that begins at `first`. */
+  async function readHead(ledger: string, first: number): Promise<{ count: number; key: unknown }> {
+    const [row] = await database.query(
+      `select l.events, a.key from ${schema}.ledgers l
+       left join ${schema}.appends a on a.ledger = l.ledger and a.first = $2::bigint where l.ledger = $1`,
+      [encodeId(ledger), first],
+    )
+    return { count: Number(row?.events ?? 0), key: row?.key }
+  }
+
+  return {
+    results,
+    usage: postgresUsage(database),
+    close,
+
+    async read(ledger, from = 0) {
+      assertLedgerId(ledger)
+      const rows = await database.query(
+        `select l.events as total, a.first, a.count, a.format, a.events from ${schema}.ledgers l
+         left join ${schema}.appends a on a.ledger = l.ledger and a.first + a.count > $2::bigint
+           and a.first >= coalesce((select max(first) from ${schema}.appends where ledger = $1 and first <= $2::bigint), 0)
+         where l.ledger = $1 order by a.first`,
+        [encodeId(ledger), from],
+      )
+      const total = Number(rows[0]?.total ?? 0)
+      if (from > total) throw conflict(ledger, from, total)
+      return from === total ? [] : readEvents(ledger, rows, from, total)
+    },
+
+    async append(ledger, expected, events) {
+      assertLedgerId(ledger)
+      const text = eventsToJson(ledger, expected, events)
+      if (events.length === 0) {
+        const { count } = await readHead(ledger, expected)
+        if (count !== expected) throw conflict(ledger, expected, count)
+        return
+      }
+      const key = randomUUID()
+      const values: unknown[] = [encodeId(ledger), expected, events.length, LEDGER_FORMAT, key, text]
+      const [first] = events
+      const origin = first?.kind === 'forked' ? encodeId(first.origin.ledger) : null
+      const added =
+        expected === 0
+          ? await database.query(appendFirst(schema), [...values, origin])
+          : await database.query(appendMore(schema), values)
+      if (added.length === 1) return
+      // The statement may have run before its connection was lost. Then this key is stored.
+      const head = await readHead(ledger, expected)
+      if (head.key !== key) throw conflict(ledger, expected, head.count)
+    },
+
+    async list() {
+      const ids: string[] = []
+      for (let page: readonly Row[] = []; ; ) {
+        page = await database.query(
+          `select ledger from ${schema}.ledgers where ledger > $1 order by ledger limit ${PAGE}`,
+          [page.at(-1)?.ledger ?? ''],
+        )
+        ids.push(...page.map((row) => decodeId(String(row.ledger))))
+        if (page.length < PAGE) return ids
+      }
+    },
+
+    async delete(ledger) {
+      assertLedgerId(ledger)
+      const id = encodeId(ledger)
+      try {
+        await database.query(`delete from ${schema}.ledgers where ledger = $1`, [id])
+      } catch (error) {
+        // 23503: a foreign key, so a fork continues this ledger.
+        if ((error as ToolwellError).data?.code !== '23503') throw error
+        const [fork] = await database.query(
+          `select ledger from ${schema}.ledgers where forked_from = $1 limit 1`,
+          [id],
+        )
+        throw stillNeeded(ledger, fork === undefined ? 'a fork' : decodeId(String(fork.ledger)))
+      }
+      await results.delete?.(ledger)
+    },
+
+    async expire({ olderThan }) {
+      if (typeof olderThan !== 'number' || !(olderThan > 0))
+        throw new ToolwellError('invalid-option', 'olderThan needs a number of milliseconds above 0.', {
+          path: 'olderThan',
+        })
+      let deleted = 0
+      // Forks are deleted before the ledgers that they continue, so one round may make the next one possible.
+      for (;;) {
+        const rows = await database.query(
+          `with old as (
+             select ledger from ${schema}.ledgers l
+             where updated_at < now() - $1::float8 * interval '1 millisecond'
+               and not exists (select from ${schema}.ledgers f where f.forked_from = l.ledger)
+             limit ${PAGE} for update skip locked
+           ), emptied as (delete from ${schema}.results r using old where r.ledger = old.ledger)
+           delete from ${schema}.ledgers l using old where l.ledger = old.ledger returning l.ledger`,
+          [olderThan],
+        )
+        deleted += rows.length
+        if (rows.length === 0) return deleted
+      }
+    },
+  }
+}
+
+/** Creates the ledger with its first events. Returns no row if it exists already. */
+const appendFirst = (schema: string) =>
+  `with head as (
+     insert into ${schema}.ledgers (ledger, events, forked_from)
+     values ($1, $3::int, (select ledger from ${schema}.ledgers where ledger = $7))
+     on conflict do nothing returning ledger
+   ) ${insertAppend(schema)}`
+
+/** Returns no row if the ledger does not hold exactly `$2` events. */
+const appendMore = (schema: string) =>
+  `with head as (
+     update ${schema}.ledgers set events = events + $3::int, updated_at = now()
+     where ledger = $1 and events = $2::bigint returning ledger
+   ) ${insertAppend(schema)}`
+
+const insertAppend = (schema: string) =>
+  `insert into ${schema}.appends (ledger, first, count, format, key, events)
+   select ledger, $2::bigint, $3::int, $4::smallint, $5, $6 from head returning first`
+
+/** Writes U+0000 and lone surrogates, which PostgreSQL refuses, as JSON does. */
+export function encodeId(id: string): string {
+  return JSON.stringify(id).slice(1, -1)
+}
+
+function decodeId(text: string): string {
+  return JSON.parse(`"${text}"`) as string
+}
+
+/** Joins the events of consecutive appends. Throws if a number is missing: somebody changed the rows. */
+function readEvents(ledger: string, rows: readonly Row[], from: number, total: number): LedgerEvent[] {
+  const events: LedgerEvent[] = []
+  let next = Number(rows[0]?.first)
+  const skipped = from - next
+  for (const row of rows) {
+    const format = Number(row.format)
+    if (format > LEDGER_FORMAT)
+      throw new ToolwellError(
+        'ledger-too-new',
+        `Ledger ${JSON.stringify(ledger)} has events of format ${format}; this release knows format ${LEDGER_FORMAT}. Update @toolwell/core on this host. Nothing was changed.`,
+        { ledger, found: format, known: LEDGER_FORMAT },
+      )
+    const batch = parse(String(row.events))
+    if (Number(row.first) !== next || batch?.length !== Number(row.count)) break
+    for (const event of batch) events.push(event)
+    next += batch.length
+  }
+  if (next === total && skipped >= 0) return skipped === 0 ? events : events.slice(skipped)
+  throw new ToolwellError(
+    'ledger-corrupt',
+    `The rows of ledger ${JSON.stringify(ledger)} do not fit together at event ${next}: somebody changed them. Nothing was changed. Restore the tables from a backup, or delete this ledger.`,
+    { ledger, event: next },
+  )
+}
+
+function parse(text: string): LedgerEvent[] | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) ? (value as LedgerEvent[]) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+interface Pool extends PostgresClient {
+  end(): Promise<void>
+}
+
+function openClient({ client, connectionString }: PostgresOptions): {
+  client: PostgresClient
+  close: () => Promise<void>
+} {
+  if ((client === undefined) === (connectionString === undefined))
+    throw new ToolwellError(
+      'invalid-option',
+      'postgresStore needs either client (a Pool of pg) or connectionString ("postgres://user:password@host/database").',
+      { path: 'client' },
+    )
+  if (client !== undefined) {
+    if (typeof client?.query !== 'function')
+      throw new ToolwellError('invalid-option', 'client needs a method query(text, values).', {
+        path: 'client',
+      })
+    ignoreIdleErrors(client)
+    return { client, close: async () => {} }
+  }
+  let pool: Promise<Pool> | undefined
+  const open = async (): Promise<Pool> => {
+    const { default: pg } = await import('pg').catch((cause: unknown) => {
+      throw new ToolwellError(
+        'invalid-option',
+        'connectionString needs the package pg: npm install pg',
+        {},
+        { cause },
+      )
+    })
+    const created = new pg.Pool({ connectionString })
+    ignoreIdleErrors(created)
+    return created
+  }
+  return {
+    client: {
+      async query(text, values) {
+        pool ??= open()
+        return (await pool).query(text, values)
+      },
+    },
+    close: async () => {
+      const opened = pool
+      pool = undefined
+      await (await opened)?.end()
+    },
+  }
+}
+
+/** Without a listener, a Pool ends the process when an idle connection breaks. The next query opens a new connection. */
+function ignoreIdleErrors(client: PostgresClient): void {
+  const emitter = client as Partial<EventEmitter>
+  if (emitter.listenerCount?.('error') === 0) emitter.on?.('error', () => {})
+}

@@ -1,0 +1,69 @@
+/** The tables, their version, and the script that creates them. */
+import { ToolwellError } from '@toolwell/core'
+
+export const SCHEMA_VERSION = 1
+
+/** Checks the name of a schema and quotes it. */
+export function quoteSchema(schema: string): string {
+  if (typeof schema === 'string' && /^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(schema)) return `"${schema}"`
+  throw new ToolwellError(
+    'invalid-option',
+    `schema is ${JSON.stringify(schema)}. Give a name of at most 63 letters, digits and underscores that does not begin with a digit.`,
+    { path: 'schema' },
+  )
+}
+
+/**
+ * Returns the SQL that creates the tables, or does nothing if they exist. It is one statement, so that it also works behind PgBouncer.
+ *
+ * Texts are `text` and hold JSON, because `jsonb` refuses U+0000 and lone surrogates. A ledger has one row in `ledgers` and one row per
+ * append in `appends`. Each append updates the row of its ledger, so appends to one ledger wait for each other, and a ledger that is
+ * deleted at the same moment keeps no rows.
+ */
+export function schemaSql(schema = 'toolwell_data'): string {
+  const name = quoteSchema(schema)
+  return `do $toolwell$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('${schema}', 0));
+  if to_regclass('${name}.version') is not null then
+    return;
+  end if;
+  if to_regnamespace('${name}') is null then
+    create schema ${name};
+  end if;
+  create table ${name}.ledgers (
+    ledger text collate "C" primary key,
+    events bigint not null,
+    forked_from text collate "C" references ${name}.ledgers (ledger),
+    updated_at timestamptz not null default now()
+  );
+  create index on ${name}.ledgers (forked_from) where forked_from is not null;
+  create index on ${name}.ledgers (updated_at);
+  create table ${name}.appends (
+    ledger text collate "C" not null references ${name}.ledgers (ledger) on delete cascade,
+    first bigint not null,
+    count integer not null check (count > 0),
+    format smallint not null,
+    key text not null,
+    events text not null,
+    primary key (ledger, first)
+  );
+  create table ${name}.results (
+    ledger text collate "C" not null,
+    handle text collate "C" not null,
+    content text not null,
+    written_at timestamptz not null default now(),
+    primary key (ledger, handle)
+  );
+  create index on ${name}.results (written_at);
+  create table ${name}.usage (
+    id bigint generated always as identity primary key,
+    principal text not null,
+    tool text not null,
+    example text not null
+  );
+  create table ${name}.version (version integer not null);
+  insert into ${name}.version values (${SCHEMA_VERSION});
+end
+$toolwell$`
+}
