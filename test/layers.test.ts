@@ -287,16 +287,15 @@ describe('the files of core', () => {
 
 describe('the names of wires', () => {
   /** These files may name a wire: the table, and the code that reads and writes one wire. */
-  const MAY_NAME =
-    /^(?:testing\/|core\/(?:base\/wires\.ts|adapters\/(?!shared\/)|direct\.ts)|pi\/(?:calls|payload)\.ts)/
+  const MAY_NAME = /^(?:testing\/|core\/(?:base\/wires\.ts|adapters\/(?!shared\/))|pi\/(?:calls|payload)\.ts)/
   const names = new Set(Object.keys(wires))
   const faultsOf = (file: string, text: string): string[] => {
     const found: string[] = []
     const visit = (node: ts.Node): void => {
       const isKey = ts.isIdentifier(node) && ts.isPropertyAssignment(node.parent) && node.parent.name === node
-      // Config files of MCP clients have the key "mcp".
-      if ((isKey || ts.isStringLiteralLike(node)) && names.has(node.text))
-        if (node.text !== 'mcp' || file.startsWith('core/')) found.push(`${file} names ${node.text}`)
+      // Config files of MCP clients have the key "mcp", and it is a domain of tools.
+      if ((isKey || ts.isStringLiteralLike(node)) && names.has(node.text) && node.text !== 'mcp')
+        found.push(`${file} names ${node.text}`)
       ts.forEachChild(node, visit)
     }
     visit(ts.createSourceFile('source.tsx', text, ts.ScriptTarget.Latest, true))

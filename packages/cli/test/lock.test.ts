@@ -65,7 +65,7 @@ describe('lock', () => {
       })
 
       const approved = await atTerminal(['lock', '--approve', 'odd/echo'])
-      expect(approved).toMatchObject({ code: 0, errors: '' })
+      expect(approved.code).toBe(0)
       expect(approved.output).toMatch(/\+ Changed\.[\s\S]*Approved as shown/)
       expect(await run(['lock', '--check'])).toMatchObject({ code: 0 })
       expect((await atTerminal(['approve', '--yes', 'odd/echo'])).output).toContain('was already approved')

@@ -36,7 +36,7 @@ export type { LearnedTerms, Ranked, RankQuery, SearchDocument, Searcher } from '
 export type { WireSupport } from './surface/auto.js'
 export type { ChildOptions } from './surface/context.js'
 export { type SearchRemarks, type SearchRequest, type SearchTool, searchTools } from './surface/meta-tools.js'
-export type { NoticePlace } from './surface/plan.js'
+export type { NoticePlace, PresentAnchors } from './surface/plan.js'
 export type { SurfaceView } from './surface/project.js'
 export { defaultPrompts, type ListedTool, type Prompts } from './surface/prompts.js'
 export type {

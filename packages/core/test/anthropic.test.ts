@@ -578,7 +578,12 @@ describe('messages of the host', () => {
     // Where there is a search tool, it carries the call as text, so that the tool loop goes on.
     const searched = await begin(messages, { delivery: 'append' }, {}, { thinking: 'keep' })
     expect(types(searched.parts.messages[1])).toEqual(['thinking', 'tool_use', 'tool_use'])
-    const search = { type: 'tool_use', id: 'c', name: 'tool_search', input: { query: 'call of gone' } }
+    const search = {
+      type: 'tool_use',
+      id: 'c',
+      name: 'tool_search',
+      input: { query: 'not a search: a call of gone with {}' },
+    }
     expect(searched.parts.messages[3]?.content).toEqual([thinking, search])
     expect(JSON.stringify(searched.parts.messages[4])).toContain('An earlier call of \\"gone\\"')
     await accept(searched.parts)

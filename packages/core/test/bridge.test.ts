@@ -513,6 +513,21 @@ describe('a call of a hidden tool', () => {
     },
   )
 
+  it.each(['hint', 'refuse'] as const)(
+    'stays recognisable in the history, with hiddenCalls %s',
+    async (rule) => {
+      const { host, play } = await player(mixed(), { surface: { hiddenCalls: rule }, delivery: 'append' })
+      await play(hidden)
+      const [{ tool_calls: calls = [] } = {}] = host
+        .body()
+        .messages.filter(({ role }) => role === 'assistant')
+      expect(calls.map((call) => ('function' in call ? JSON.parse(call.function.arguments) : call))).toEqual([
+        { query: 'not a search: a call of tracker__create_issue with {"value":"x"}' },
+      ])
+      expect(host.raw()).toContain('An earlier call of')
+    },
+  )
+
   it('PW-2: is hinted in its canonical form', async () => {
     const { play } = await player(mixed(), { surface: { hiddenCalls: 'hint' } })
     const hint = await play({ name: 'Create-Issue', arguments: {} })

@@ -585,7 +585,14 @@ describe('what only this wire has', () => {
         parts: [
           thought,
           { text: 'Wait.' },
-          { ...gone, functionCall: { id: 'a', name: 'tool_search', args: { query: 'call of gone' } } },
+          {
+            ...gone,
+            functionCall: {
+              id: 'a',
+              name: 'tool_search',
+              args: { query: 'not a search: a call of gone with {"q":1}' },
+            },
+          },
         ],
       },
       {

@@ -67,7 +67,7 @@ it('a deferred tool of the host’s own is reason enough, and no server is spoke
   expect(section).toContain('call tool_search')
   expect(meta).toContain('before you say that something cannot be done')
   expect(meta).toContain('Find it with tool_search first')
-  expect(answer).toContain('Search once more in other words. If')
+  expect(answer).toContain('Search once more in other words.')
 })
 
 it('so is a server that has listed nothing yet', async () => {

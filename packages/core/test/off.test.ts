@@ -10,7 +10,7 @@ const wireTools: readonly ChatTool[] = [
     function: {
       name: 'zebra',
       description: 'Z',
-      parameters: { type: 'object', properties: {} },
+      parameters: { type: 'object', properties: {}, additionalProperties: false },
       strict: true,
     },
   },

@@ -177,7 +177,7 @@ it('what clearly does what was asked for stands before what scores more', async 
 })
 
 describe('an answer that does not clearly do what was asked for', () => {
-  const unclear = 'Nothing clearly does this; nearest:\n'
+  const unclear = /^Nothing clearly does this \(\d+ tools searched\)\./
 
   it.each(['append', 'bridge'] as const)('says so first, and names three at most (%s)', async (delivery) => {
     const many = ['amber', 'beige', 'coral', 'denim', 'ebony'].map((name) =>
@@ -185,10 +185,13 @@ describe('an answer that does not clearly do what was asked for', () => {
     )
     const host = await play({ tools: many, delivery }, search('create a purchase invoice'))
     const [machine = '', ...lines] = lastResult(host).split('\n')
-    expect(lines.join('\n').startsWith(unclear)).toBe(true)
+    expect(lines[0]).toMatch(unclear)
     const nearest = ['maker__create_amber', 'maker__create_beige', 'maker__create_coral']
-    expect(lines.slice(1, 4).map((line) => line.match(/maker__create_\w+/)?.[0])).toEqual(nearest)
-    expect(lines.slice(4).join('\n')).not.toContain('maker__')
+    const listed = lines.filter((line) => line.startsWith('- '))
+    expect(listed.map((line) => line.match(/maker__create_\w+/)?.[0])).toEqual(nearest)
+    // The text agrees with what was loaded, and further tools are only named.
+    expect(lines[0]).toMatch(/Loaded in case (?:it fits|they fit):$/)
+    expect(lines.at(-1)).toMatch(/^More names: create_denim, create_ebony\. /)
     expect(JSON.parse(machine.slice('toolwell/1 '.length)).loaded).not.toEqual([])
   })
 
@@ -209,7 +212,7 @@ describe('an answer that does not clearly do what was asked for', () => {
         input: { value: { query: 'create a purchase invoice' } },
       },
     ])
-    expect(answer?.text.startsWith(unclear)).toBe(true)
+    expect(answer?.text).toMatch(unclear)
     // What the provider shows is named once and not written out.
     expect(answer?.text).toMatch(/^- \S+ \(loaded\)$/m)
     expect(answer?.text).not.toContain('inputSchema')
@@ -297,10 +300,66 @@ describe('an answer that does not clearly do what was asked for', () => {
     )
     await host.ask('go')
     const [, first, second] = lastResult(host).split('\n')
-    expect([first, second]).toEqual([
-      'ledger__create_invoice cannot be used now: failed.',
-      'Nothing clearly does this; nearest:',
-    ])
+    expect(first).toBe('ledger__create_invoice cannot be used now: failed.')
+    expect(second).toMatch(unclear)
+  })
+})
+
+describe('further names', () => {
+  const many = ['amber', 'beige', 'coral', 'denim', 'ebony', 'fawn', 'gold', 'hazel'].map((name) =>
+    tool(`create_${name}`, { source: 'maker', description: `Creates ${name} paint.` }),
+  )
+
+  it('end an answer, without the server if the name is unique', async () => {
+    const host = await play({ tools: many, delivery: 'append' }, search('create paint'))
+    expect(lastResult(host)).toMatch(/More names: (?:create_\w+(?:, )?)+\. Load one with select:name\.$/)
+  })
+
+  it('can be called at once on the bridge, and wrong arguments return the schema', async () => {
+    const host = await play({ tools: many, delivery: 'bridge' }, search('create paint'), {
+      name: 'tool_call',
+      arguments: { name: 'create_hazel', arguments: { value: 'x' } },
+    })
+    expect(host.raw(1)).toMatch(
+      /More names: [^.]*create_hazel[^.]*\. Call one with tool_call; if the arguments do not/,
+    )
+    expect(lastResult(host)).toContain('create_hazel ran with')
+  })
+
+  it('keep the server if two tools have the name, and are safe to print', async () => {
+    const odd = tool('create_<b>', { source: 'maker', description: 'Creates odd paint.' })
+    const twin = tool('create_hazel', { source: 'other', description: 'Creates hazel paint.' })
+    const host = await play({ tools: [...many, odd, twin], delivery: 'append' }, search('create odd paint'))
+    const names = lastResult(host).split('More names: ')[1] ?? ''
+    expect(names).toContain('maker__create_hazel')
+    expect(names).not.toContain('<')
+  })
+})
+
+describe('a query that names a server', () => {
+  it('gets the nearest tools of that server, never a miss', async () => {
+    const host = await play(
+      { tools: [...tools, tool('list_boards', { source: 'trello' })], delivery: 'append' },
+      search('juggle seven zebras in trello'),
+    )
+    expect(lastResult(host)).toContain('trello__list_boards')
+    expect(lastResult(host)).not.toContain('No tool fits')
+  })
+})
+
+describe('two needs in one query', () => {
+  it('are both answered, although one fits much better', async () => {
+    const some = [
+      tool('create_issue', { source: 'tracker', description: 'Creates an issue in a repository.' }),
+      tool('update_issue', { source: 'tracker', description: 'Updates an issue in a repository.' }),
+      tool('list_issues', { source: 'tracker', description: 'Lists issues of a repository.' }),
+      tool('send_mail', { source: 'office', description: 'Sends a mail.' }),
+    ]
+    const host = await play(
+      { tools: some, delivery: 'append' },
+      search('create an issue in the repository about the issue and mail it to the team'),
+    )
+    expect(host.names()).toEqual(expect.arrayContaining(['tracker__create_issue', 'office__send_mail']))
   })
 })
 
@@ -312,7 +371,7 @@ describe('`autoLoad: certain`', () => {
     expect(host.conversation.inspect().loadedLazyTools).toEqual([])
     expect(host.names()).toEqual(['tool_search'])
     const answer = lastResult(host)
-    expect(answer).toContain('Load what you need with select:name. If none fits, search once more')
+    expect(answer).toContain('Near, not loaded. Load what you need with select:name:')
     expect(answer).toContain('- tracker__create_issue(…): "Opens an issue in a project."')
     expect(answer).not.toContain('additionalProperties')
   })
@@ -338,7 +397,8 @@ describe('`autoLoad: certain`', () => {
       { ...certain, delivery: 'bridge', surface: { hiddenCalls: 'refuse' } },
       search('create a purchase invoice'),
     )
-    expect(lastResult(host)).toContain('Load what you need with select:name. If none fits')
+    expect(lastResult(host)).toContain('Near, not loaded. Load what you need with select:name:')
+    expect(lastResult(host)).not.toContain('tool_call')
   })
 
   it('`select:` loads the offer', async () => {
@@ -353,7 +413,7 @@ describe('`autoLoad: certain`', () => {
   it('is no miss, however often it is repeated', async () => {
     const query = search('create a purchase invoice')
     const host = await play({ ...certain, delivery: 'append' }, query, query, query, query)
-    expect(lastResult(host)).toContain('Nothing clearly does this; nearest:')
+    expect(lastResult(host)).toContain('Nothing clearly does this (')
   })
 })
 

@@ -109,6 +109,8 @@ describe('a search result', () => {
       unavailable: [],
       evicted: [],
       unloaded: [],
+      others: [],
+      searched: 0,
       overview: [],
       problems: [],
       more: 0,
@@ -223,7 +225,7 @@ describe('what a search finds', () => {
     expect(answer).not.toContain('directly')
   })
 
-  it('QW-20: admits that there is no such tool, and says what there is', async () => {
+  it('QW-20: admits that no tool fits, and says what was searched', async () => {
     const { host, ask, play } = await player()
     const result = await ask('tune a zither')
     expect(result.matches).toEqual([])
@@ -234,7 +236,7 @@ describe('what a search finds', () => {
       { name: 'git', count: 2 },
     ])
     expect(body(await play(search('tune a lute')))).toBe(
-      'No tool fits "tune a lute". What there is, by server: "tracker" (4), "calendar" (3), no server (2), "git" (2). Search once more in other words, or list a server with server:name. If that finds nothing either, the tool does not exist.',
+      'No tool fits "tune a lute". Searched, by server: "tracker" (4), "calendar" (3), no server (2), "git" (2). Search once more in other words, or list a server with server:name.',
     )
     expect(host.conversation.inspect().loadedLazyTools).toEqual([])
   })

@@ -48,6 +48,9 @@ export const prompts = {
   /** Ends the description of a tool where every tool is listed. */
   serverOf: ({ server, purpose }: { readonly server: string; readonly purpose: string }): string =>
     `Server: ${server}${purpose === '' ? '' : `, ${purpose}`}`,
+  /** Answers a call to a gateway that a newer version has replaced. */
+  upgraded:
+    'Toolwell was upgraded, and this client is still connected to the old version. The call was not made. Ask the user to restart this client.',
   /** Why a result is not shown. */
   tooDeep: 'the result cannot be passed on: it is nested too deeply',
   /** State of a server whose config entry is wrong. */

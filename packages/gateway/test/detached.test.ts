@@ -69,7 +69,7 @@ const hello = {
   capabilities: {},
   clientInfo: { name: 'killer', version: '1' },
 }
-const call = ['tool_call', { name: 'odd__pid', arguments: {} }] as const
+const call = ['run_tool', { name: 'odd__pid', arguments: {} }] as const
 
 it.runIf(process.platform === 'linux')('outlives a client that kills its process tree', async () => {
   const { way, daemon } = home({ mcpServers: { odd: entry(oddServer('odd')) } })

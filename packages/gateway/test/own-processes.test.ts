@@ -6,6 +6,7 @@ import { realServer } from '../../mcp/test/support/real-servers.js'
 import { openClient, ownNames, type TestClient } from './support/clients.js'
 import { entry, startGateway } from './support/gateway.js'
 import { home } from './support/home.js'
+import { openWire, type Wire } from './support/stdio-wire.js'
 
 const run = async (client: TestClient, name: string, input: object = {}) =>
   client.text((await ownNames(client)).run, { name, arguments: input })
@@ -51,6 +52,31 @@ describe('a server that each client has for itself', () => {
     await eventually(() => !isAlive(pids[0] ?? 0), 'the process of the client that left ends')
     expect(await run(two, 'own__pid')).toBe(String(pids[1]))
     expect(isAlive(shared)).toBe(true)
+  })
+
+  it('stays for a bridge that reconnects in time', async () => {
+    const started = await startGateway({ mcpServers: { own: entry(oddServer('own'), { share: 'client' }) } })
+    const names = await ownNames(await openClient('v1', `${started.url}/mcp`))
+    const open = async (id: string) => {
+      const wire = await openWire(started, '/mcp', { 'X-Toolwell-Client': id })
+      const clientInfo = { name: id, version: '1' }
+      const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }
+      await wire.ask({ id: 1, method: 'initialize', params })
+      wire.say({ method: 'notifications/initialized' })
+      return wire
+    }
+    const pidOf = async (wire: Wire) => {
+      const call = { name: names.run, arguments: { name: 'own__pid', arguments: {} } }
+      const { result } = await wire.ask({ id: 2, method: 'tools/call', params: call })
+      return Number((result as { content: { text: string }[] }).content[0]?.text)
+    }
+    const [one, two] = [await open('one'), await open('two')]
+    const pids = [await pidOf(one), await pidOf(two)]
+    one.close()
+    two.close()
+    const again = await open('two')
+    await eventually(() => !isAlive(pids[0] ?? 0), 'the process of the client that left ends')
+    expect(await pidOf(again)).toBe(pids[1])
   })
 
   it('ends with its bridge', async () => {

@@ -76,9 +76,6 @@ export function describeServers({ path, text }: ProjectFile, folder: string): st
 /** Removes control characters, so that the file cannot move the cursor or hide text. */
 const plain = (text: string) => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
 
-/** Trusts the files of the current folder. */
-export const TRUST_COMMAND = 'pi -p "/toolwell trust"'
-
 export function describeUntrusted({ path }: ProjectFile): string {
-  return `Toolwell does not use ${plain(path)}: nobody has trusted it. Check the file, then run in its folder: ${TRUST_COMMAND}`
+  return `Toolwell does not use ${plain(path)}: nobody has trusted it. The user decides: check the file, then start pi in its folder and enter /toolwell trust`
 }

@@ -104,10 +104,10 @@ export function toolwell(pi: Pi): void {
     if (session) bridged.show(event, session.conversation.catalogue)
   })
   pi.registerCommand('toolwell', {
-    description: 'Shows loaded tools, costs and servers; `trust` uses the config files of this folder',
+    description: 'Shows loaded tools, costs and servers; `trust` asks about the config files of this folder',
     handler: async (words, context) => {
       if (!session) say(context, 'Toolwell has no session. Start one with /new.')
-      else if (words.trim() === 'trust') trustAll(session, context)
+      else if (words.trim() === 'trust') await trustAll(session, context)
       else say(context, describeSession(session))
     },
   })

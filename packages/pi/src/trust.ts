@@ -1,4 +1,5 @@
-/** Asks the user whether to trust config files of a folder. Without a UI, a line says how to trust them. */
+/** Asks the user whether to trust config files of a folder. Without a UI, a line says what to do. */
+import type { ProjectFile } from '@toolwell/mcp/internal'
 import { describeServers, describeUntrusted } from './config-files.js'
 import type { Context } from './pi.js'
 import { say } from './pi.js'
@@ -17,36 +18,30 @@ export async function askForTrust(session: Session, context: Context, asked: Ask
       say(context, describeUntrusted(file), 'warning')
       continue
     }
-    const isTrusted = await context.ui.confirm(
-      `May pi start the servers of ${file.path}?`,
-      `${describeServers(file, context.cwd)}\nThe author of this file decides what these programs do. Your answer is saved until the file changes.`,
-    )
-    decide(session, context, file, isTrusted)
+    await ask(session, context, file)
   }
 }
 
-/** `/toolwell trust`: trusts every file, even those refused before. */
-export function trustAll(session: Session, context: Context): void {
+/** `/toolwell trust`: asks about every file, even those refused before. Without a UI it refuses, because a program may have typed it. */
+export async function trustAll(session: Session, context: Context): Promise<void> {
   const files = [...session.project.undecided, ...session.project.refused]
   if (files.length === 0) say(context, 'Every config file in this folder is already trusted.')
   for (const file of files) {
-    if (decide(session, context, file, true))
-      say(
-        context,
-        `Toolwell uses ${file.path}:\n${describeServers(file, context.cwd)}\nIf the file changes, trust it again.`,
-      )
+    if (!context.hasUI) say(context, describeUntrusted(file), 'warning')
+    else if (await ask(session, context, file))
+      say(context, `Toolwell uses ${file.path}. If the file changes, trust it again.`)
   }
 }
 
-function decide(
-  session: Session,
-  context: Context,
-  file: Parameters<Session['decide']>[0],
-  isTrusted: boolean,
-): boolean {
+/** Returns true if the user trusts the file and the decision is stored. */
+async function ask(session: Session, context: Context, file: ProjectFile): Promise<boolean> {
+  const isTrusted = await context.ui.confirm(
+    `May pi start the servers of ${file.path}?`,
+    `${describeServers(file, context.cwd)}\nThe author of this file decides what these programs do. Your answer is saved until the file changes.`,
+  )
   try {
     session.decide(file, isTrusted)
-    return true
+    return isTrusted
   } catch (error) {
     say(context, `The decision about ${file.path} could not be saved: ${String(error)}`, 'error')
     return false

@@ -21,24 +21,37 @@ async function clonedFolder(replies: number) {
   return { pi, wasStarted, offered }
 }
 
-const COMMAND = 'pi -p "/toolwell trust"'
-
-it('leaves the servers of a folder out where nobody can be asked, and names the command that trusts them', async () => {
-  const { pi, wasStarted, offered } = await clonedFolder(3)
+it('leaves the servers of a folder out where nobody can be asked, and trusts nothing there', async () => {
+  const { pi, wasStarted, offered } = await clonedFolder(2)
   const first = await pi.run(['-p', 'Hello.'])
   expect(first.code).toBe(0)
   expect(first.output).toContain(pi.config)
-  expect(first.output).toContain(COMMAND)
+  expect(first.output).toContain('The user decides')
   expect([wasStarted(), offered()]).toEqual([false, false])
 
-  const trusted = await pi.run(['-p', '/toolwell trust'])
-  expect(trusted.output).toContain('greeter')
-  expect(await pi.run(['-p', 'Hello.'])).toEqual({ code: 0, output: 'Done.' })
-  expect([wasStarted(), offered()]).toEqual([true, true])
+  const typed = await pi.run(['-p', '/toolwell trust'])
+  expect(typed.output).toContain('nobody has trusted it. The user decides')
+  expect((await pi.run(['-p', 'Hello.'])).output).toContain('The user decides')
+  expect([wasStarted(), offered()]).toEqual([false, false])
+})
 
-  // Changed content needs a new decision.
+it('asks before /toolwell trust uses a file, also after a no and after a change', async () => {
+  const { pi, wasStarted, offered } = await clonedFolder(3)
+  const client = pi.rpc()
+  client.answer(await client.next(({ method }) => method === 'confirm'), { confirmed: false })
+  const since = client.all.length
+  const command = client.command('prompt', { message: '/toolwell trust' })
+  const question = await client.next(({ method }) => method === 'confirm', since)
+  expect(question.message).toContain('greeter: ')
+  expect(wasStarted()).toBe(false)
+  client.answer(question, { confirmed: true })
+  await command
+  expect(await client.prompt('Hello.')).toBe('Done.')
+  expect([wasStarted(), offered()]).toEqual([true, true])
+  await client.end()
+
   writeFileSync(pi.config, readFileSync(pi.config, 'utf8').replace('greeter', 'gree2er'))
-  expect((await pi.run(['-p', 'Hello.'])).output).toContain(COMMAND)
+  expect((await pi.run(['-p', 'Hello.'])).output).toContain('The user decides')
   expect(JSON.stringify(pi.endpoint.requests.at(-1)?.body)).not.toContain('gree2er')
 })
 

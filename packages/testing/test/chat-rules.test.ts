@@ -485,6 +485,8 @@ describe('a strict server holds that', () => {
   })
 })
 
+const block = (index: number) => ({ type: 'reasoning.text', text: 'So.', index })
+
 describe('a strict server', () => {
   it('lists the unanswered ids, and only those, in the words hosts know', () => {
     const body = history(calling(call('a'), call('b'), call('c')), answer('b'), user)
@@ -495,7 +497,37 @@ describe('a strict server', () => {
   })
 
   it.each([
-    ['', undefined],
+    ['openai', { content: '' }, undefined],
+    ['mistral', { content: '' }, 'empty_message'],
+    ['mistral', { content: null }, 'empty_message'],
+    ['mistral', { content: 'Yes.' }, undefined],
+    ['mistral', { content: [{ type: 'thinking', thinking: [] }] }, undefined],
+    ['openai', { content: [{ type: 'thinking', thinking: [] }] }, 'invalid_value'],
+    ['openai', { content: 'Yes.', reasoning_details: [block(0), block(1)] }, undefined],
+    ['openai', { content: 'Yes.', reasoning_details: [block(0), block(0)] }, 'reasoning_in_pieces'],
+  ] as const)('judges, as %s, the reply %j', (family, reply, code) => {
+    const messages = [
+      { role: 'user', content: 'Well?' },
+      { role: 'assistant', ...reply },
+    ]
+    expect(findChatViolation({ model: 'x', messages }, { family })?.code).toBe(code)
+  })
+
+  it('judges the schema of a strict function', () => {
+    const parameters = { type: 'object', properties: { a: { type: 'string' } } }
+    const tools = (schema: object, strict: boolean) => [
+      { type: 'function', function: { name: 'book', parameters: { ...parameters, ...schema }, strict } },
+    ]
+    const codeOf = (given: object) =>
+      findChatViolation({ model: 'x', messages: [{ role: 'user', content: 'Book.' }], tools: given })?.code
+    expect(codeOf(tools({}, false))).toBeUndefined()
+    expect(codeOf(tools({}, true))).toBe('invalid_function_parameters')
+    expect(codeOf(tools({ additionalProperties: false }, true))).toBe('invalid_function_parameters')
+    expect(codeOf(tools({ additionalProperties: false, required: ['a'] }, true))).toBeUndefined()
+  })
+
+  it.each([
+    ['', 'invalid_arguments'],
     ['{}', undefined],
     ['not JSON', 'invalid_arguments'],
     ['[1]', 'invalid_arguments'],

@@ -118,6 +118,7 @@ export function connectJson(
         name,
         endpoint: describeEndpoint(entry, servers.read.get(name)),
         from: from.map(({ file }) => file),
+        ...dropUndefined({ share: entry.share }),
         left,
       })),
     },

@@ -1,8 +1,8 @@
-/** The agents that install from npm: their packages, config, deny rules and how they start without a terminal. */
+/** The agents that install from npm: their packages, config, deny rules, and how they start without a terminal. */
 import type { ClientName } from '../../src/shared/clients/clients.js'
 import type { Wire } from './agent-run.js'
 
-/** A server: its command line. */
+/** The command line of each server. */
 export type Servers = Readonly<Record<string, readonly [string, ...string[]]>>
 
 export interface Agent {
@@ -12,9 +12,11 @@ export interface Agent {
   /** The program, below node_modules. */
   readonly program: string
   readonly wire: Wire
+  /** The first request may leave before the servers are ready, and its calls fail. */
+  readonly isEarly?: true
   readonly args: (prompt: string) => readonly string[]
-  readonly env: (url: string) => Readonly<Record<string, string>>
-  /** Files below the home folder. An object is written as JSON, which is also YAML. */
+  readonly env?: (url: string) => Readonly<Record<string, string>>
+  /** Files below the home folder. An object is written as JSON. The entry of `pages` has the time limit. */
   readonly config: (servers: Servers, url: string) => Readonly<Record<string, unknown>>
   /** The agent's name of a server's tool. */
   readonly shows: (server: string, tool: string) => string
@@ -25,55 +27,50 @@ export interface Agent {
     /** The rules are on the entry of the server, which `connect` moves to toolwell.json. */
     readonly isOnEntry?: true
   }
-  /** The key and the value of a time limit on the entry of `pages`. Missing if the agent has none. */
-  readonly limit?: readonly [key: string, value: number]
+  readonly limit: readonly [key: string, value: number]
 }
 
-const commands = (servers: Servers, more: (name: string) => object = () => ({})) =>
+/** Entries with `command` and `args`. */
+const commands = (servers: Servers, limit: Agent['limit'], more = {}) =>
   Object.fromEntries(
-    Object.entries(servers).map(([name, [command, ...args]]) => [name, { command, args, ...more(name) }]),
+    Object.entries(servers).map(([name, [command, ...args]]) => [
+      name,
+      { command, args, ...more, ...limitOf(name, limit) },
+    ]),
   )
 
-/** Limits only the server `pages`. */
-const limited =
-  (...[key, value]: readonly [string, number]) =>
-  (name: string) =>
-    name === 'pages' ? { [key]: value } : {}
+const limitOf = (name: string, [key, value]: Agent['limit']) => (name === 'pages' ? { [key]: value } : {})
 
+/** Sets a top-level key of a JSON file. */
 const inJson =
   (key: string, rules: (tools: readonly string[]) => unknown) => (text: string, tools: readonly string[]) =>
     JSON.stringify({ ...(JSON.parse(text || '{}') as object), [key]: rules(tools) }, null, 2)
 
-/** Sets rules on the entry of `pages`. */
+/** Sets rules on the entry of `pages` in a JSON file. */
 export const onEntry =
-  (key: string, rules: (tools: readonly string[]) => object) => (text: string, tools: readonly string[]) => {
-    const whole = JSON.parse(text) as Record<string, Record<string, object>>
-    const pages = { ...whole[key]?.pages, ...rules(tools) }
-    return JSON.stringify({ ...whole, [key]: { ...whole[key], pages } }, null, 2)
+  (rules: (tools: readonly string[]) => object) => (text: string, tools: readonly string[]) => {
+    const whole = JSON.parse(text) as { mcpServers: Record<string, object> }
+    const pages = { ...whole.mcpServers.pages, ...rules(tools) }
+    return JSON.stringify({ ...whole, mcpServers: { ...whole.mcpServers, pages } }, null, 2)
   }
 
-const PAGE_TOOLS = ['open_page', 'read_page', 'erase_page', 'print_page']
-const allBut = (tools: readonly string[]) => PAGE_TOOLS.filter((tool) => !tools.includes(tool))
+/** Rules of Claude Code and Qwen Code. */
+const permissions = inJson('permissions', (tools) => ({ deny: tools.map((tool) => `mcp__pages__${tool}`) }))
 
-const yamlLines = (entry: object) =>
+const allBut = (tools: readonly string[]) =>
+  ['open_page', 'read_page', 'erase_page', 'print_page'].filter((tool) => !tools.includes(tool))
+
+/** Lines of TOML or YAML. */
+const lines = (entry: object, sign: string, between: string) =>
   Object.entries(entry)
-    .map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
-    .join('\n    ')
+    .map(([key, value]) => `${key}${sign}${JSON.stringify(value)}`)
+    .join(between)
 
-const modelFor = (url: string) => ({
-  provider: {
-    scripted: {
-      npm: '@ai-sdk/openai-compatible',
-      name: 'Scripted',
-      options: { baseURL: url, apiKey: 'none' },
-      models: { scripted: { name: 'Scripted', tool_call: true, limit: { context: 200_000, output: 8_000 } } },
-    },
-  },
-})
-
+const MILLISECONDS = ['timeout', 900_000] as const
+const withMcp = (server: string, tool: string) => `mcp__${server}__${tool}`
+const withUnderscores = (server: string, tool: string) => `${server}__${tool}`
 /** For agents that need a newer Node than this repository. */
 const NODE_22 = 'node@22.23.3'
-
 /** The package with the program for this machine. */
 const GOOSE = `@aaif/goose-binary-${process.platform}-${process.arch}`
 
@@ -88,50 +85,37 @@ export const AGENTS: readonly Agent[] = [
       ANTHROPIC_BASE_URL: url,
       ANTHROPIC_API_KEY: 'none',
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      // Allows the flag above for root.
       IS_SANDBOX: '1',
     }),
     config: (servers) => ({
-      '.claude.json': {
-        hasCompletedOnboarding: true,
-        mcpServers: commands(servers, limited('timeout', 900_000)),
-      },
+      '.claude.json': { hasCompletedOnboarding: true, mcpServers: commands(servers, MILLISECONDS) },
     }),
-    shows: (server, tool) => `mcp__${server}__${tool}`,
-    deny: {
-      file: '.claude/settings.json',
-      write: inJson('permissions', (tools) => ({ deny: tools.map((tool) => `mcp__pages__${tool}`) })),
-    },
-    limit: ['timeout', 900_000],
+    shows: withMcp,
+    deny: { file: '.claude/settings.json', write: permissions },
+    limit: MILLISECONDS,
   },
   {
     client: 'codex',
     packages: ['@openai/codex@0.169.0'],
     program: '.bin/codex',
     wire: 'responses',
+    isEarly: true,
     args: (prompt) => ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', prompt],
-    env: () => ({}),
     config: (servers, url) => ({
       '.codex/auth.json': { OPENAI_API_KEY: 'none' },
       '.codex/config.toml': [
-        'model = "gpt-5.5"',
-        `openai_base_url = "${url}"`,
-        ...Object.entries(servers).flatMap(([name, [command, ...args]]) => [
-          `[mcp_servers.${name}]`,
-          `command = ${JSON.stringify(command)}`,
-          `args = ${JSON.stringify(args)}`,
-          ...(name === 'pages' ? ['tool_timeout_sec = 900'] : []),
-        ]),
-        '',
-      ].join('\n'),
+        `model = "gpt-5.5"\nopenai_base_url = "${url}"\n`,
+        ...Object.entries(commands(servers, ['tool_timeout_sec', 900])).map(
+          ([name, entry]) => `[mcp_servers.${name}]\n${lines(entry, ' = ', '\n')}\n`,
+        ),
+      ].join(''),
     }),
     shows: (server, tool) => `mcp__${server}.${tool}`,
     deny: {
       file: '.codex/config.toml',
       write: (text, tools) =>
-        text.replace(
-          /(?:disabled_tools.*\n)?tool_timeout/,
-          `disabled_tools = ${JSON.stringify(tools)}\ntool_timeout`,
-        ),
+        text.replace(/(?:disabled.*\n)?(?=tool_timeout)/, `disabled_tools = ${JSON.stringify(tools)}\n`),
       isOnEntry: true,
     },
     limit: ['tool_timeout_sec', 900],
@@ -147,8 +131,7 @@ export const AGENTS: readonly Agent[] = [
       '.gemini/settings.json': {
         security: { auth: { selectedType: 'gemini-api-key' } },
         privacy: { usageStatisticsEnabled: false },
-        general: { disableAutoUpdate: true, enableAutoUpdate: false },
-        mcpServers: commands(servers, limited('timeout', 900_000)),
+        mcpServers: commands(servers, MILLISECONDS),
       },
     }),
     shows: (server, tool) => `mcp_${server}_${tool}`,
@@ -156,13 +139,11 @@ export const AGENTS: readonly Agent[] = [
       file: '.gemini/policies/rules.toml',
       write: (_text, tools) =>
         tools
-          .map(
-            (tool) =>
-              `[[rule]]\nmcpName = "pages"\ntoolName = "${tool}"\ndecision = "deny"\npriority = 900\n`,
-          )
-          .join('\n'),
+          .map((toolName) => ({ mcpName: 'pages', toolName, decision: 'deny', priority: 900 }))
+          .map((rule) => `[[rule]]\n${lines(rule, ' = ', '\n')}\n`)
+          .join(''),
     },
-    limit: ['timeout', 900_000],
+    limit: MILLISECONDS,
   },
   {
     client: 'qwen',
@@ -170,70 +151,35 @@ export const AGENTS: readonly Agent[] = [
     program: '.bin/qwen',
     wire: 'chat',
     args: (prompt) => ['-p', prompt, '--yolo', '--auth-type', 'openai', '-m', 'qwen3-coder-plus'],
-    env: (url) => ({ OPENAI_API_KEY: 'none', OPENAI_BASE_URL: url, OPENAI_MODEL: 'qwen3-coder-plus' }),
+    env: (url) => ({ OPENAI_API_KEY: 'none', OPENAI_BASE_URL: url }),
     config: (servers) => ({
       '.qwen/settings.json': {
         privacy: { usageStatisticsEnabled: false },
-        general: { disableAutoUpdate: true, enableAutoUpdate: false },
-        mcpServers: commands(servers, limited('timeout', 900_000)),
+        mcpServers: commands(servers, MILLISECONDS),
       },
     }),
-    shows: (server, tool) => `mcp__${server}__${tool}`,
-    deny: {
-      file: '.qwen/settings.json',
-      write: inJson('permissions', (tools) => ({ deny: tools.map((tool) => `mcp__pages__${tool}`) })),
-    },
-    limit: ['timeout', 900_000],
+    shows: withMcp,
+    deny: { file: '.qwen/settings.json', write: permissions },
+    limit: MILLISECONDS,
   },
-  {
-    client: 'opencode',
-    packages: ['opencode-ai@1.18.33'],
-    program: '.bin/opencode',
-    wire: 'chat',
-    args: (prompt) => ['run', '--auto', '-m', 'scripted/scripted', prompt],
-    env: () => ({ OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' }),
-    config: (servers, url) => ({ '.config/opencode/opencode.json': openConfig(servers, url) }),
-    shows: (server, tool) => `${server}_${tool}`,
-    deny: { file: '.config/opencode/opencode.json', write: openRules },
-    limit: ['timeout', 900_000],
-  },
-  {
-    client: 'kilo',
-    packages: ['@kilocode/cli@7.7.7'],
-    program: '.bin/kilo',
-    wire: 'chat',
-    args: (prompt) => ['run', '--auto', '-m', 'scripted/scripted', prompt],
-    env: () => ({ KILO_DISABLE_AUTOUPDATE: '1', KILO_DISABLE_MODELS_FETCH: '1' }),
-    config: (servers, url) => ({ '.config/kilo/kilo.json': openConfig(servers, url) }),
-    shows: (server, tool) => `${server}_${tool}`,
-    deny: { file: '.config/kilo/kilo.json', write: openRules },
-    limit: ['timeout', 900_000],
-  },
+  likeOpencode('opencode', 'opencode-ai@1.18.33'),
+  likeOpencode('kilo', '@kilocode/cli@7.7.7'),
   {
     client: 'cline',
     packages: ['cline@3.0.65'],
     program: '.bin/cline',
     wire: 'chat',
     args: (prompt) => ['--auto-approve', 'true', '-P', 'openai-compatible', '-m', 'scripted', prompt],
-    env: () => ({}),
-    config: (servers, url) => ({
-      '.cline/data/settings/providers.json': {
-        version: 1,
-        lastUsedProvider: 'openai-compatible',
-        modes: {},
-        providers: {
-          'openai-compatible': {
-            settings: { provider: 'openai-compatible', apiKey: 'none', model: 'scripted', baseUrl: url },
-            updatedAt: '2026-01-01T00:00:00.000Z',
-            tokenSource: 'manual',
-          },
-        },
-      },
-      '.cline/data/settings/cline_mcp_settings.json': {
-        mcpServers: commands(servers, limited('timeout', 900)),
-      },
-    }),
-    shows: (server, tool) => `${server}__${tool}`,
+    config: (servers, baseUrl) => {
+      const settings = { provider: 'openai-compatible', apiKey: 'none', model: 'scripted', baseUrl }
+      const provider = { settings, updatedAt: '2026-01-01T00:00:00.000Z', tokenSource: 'manual' }
+      const providers = { 'openai-compatible': provider }
+      return {
+        '.cline/data/settings/providers.json': { version: 1, modes: {}, providers },
+        '.cline/data/settings/cline_mcp_settings.json': { mcpServers: commands(servers, ['timeout', 900]) },
+      }
+    },
+    shows: withUnderscores,
     deny: {
       file: '.cline/data/settings/global-settings.json',
       write: inJson('disabledTools', (tools) => tools.map((tool) => `pages__${tool}`)),
@@ -247,17 +193,14 @@ export const AGENTS: readonly Agent[] = [
     wire: 'chat',
     args: (prompt) => ['-p', prompt],
     env: () => ({ CONTINUE_TELEMETRY_ENABLED: '0' }),
-    config: (servers, url) => ({
-      '.continue/config.yaml': [
-        'name: Local\nversion: 1.0.0\nschema: v1\nmodels:',
-        `  - ${yamlLines({ name: 'scripted', provider: 'openai', model: 'gpt-4o', apiKey: 'none', apiBase: url })}`,
-        'mcpServers:',
-        ...Object.entries(commands(servers, limited('connectionTimeout', 900_000))).map(
-          ([name, entry]) => `  - ${yamlLines({ name, ...entry })}`,
-        ),
-        '',
-      ].join('\n'),
-    }),
+    config: (servers, apiBase) => {
+      const model = { name: 'scripted', provider: 'openai', model: 'gpt-4o', apiKey: 'none', apiBase }
+      const item = (entry: object) => `  - ${lines(entry, ': ', '\n    ')}\n`
+      const entries = Object.entries(commands(servers, ['connectionTimeout', 900_000]))
+      const list = entries.map(([name, entry]) => item({ name, ...entry })).join('')
+      const head = `name: Local\nversion: 1.0.0\nschema: v1\nmodels:\n${item(model)}`
+      return { '.continue/config.yaml': `${head}mcpServers:\n${list}` }
+    },
     shows: (_server, tool) => tool,
     deny: {
       file: '.continue/permissions.yaml',
@@ -279,25 +222,22 @@ export const AGENTS: readonly Agent[] = [
       GOOSE_MODE: 'auto',
       GOOSE_DISABLE_KEYRING: '1',
     }),
-    config: (servers) => ({
-      '.config/goose/config.yaml': [
-        'extensions:',
-        ...Object.entries(servers).map(([name, [cmd, ...args]]) => {
-          const timeout = name === 'pages' ? 900 : 300
-          const entry = { enabled: true, type: 'stdio', name, cmd, args, envs: {}, timeout }
-          return `  ${name}:\n    ${yamlLines(entry)}`
-        }),
-        '',
-      ].join('\n'),
-    }),
-    shows: (server, tool) => `${server}__${tool}`,
+    config: (servers) => {
+      const entries = Object.entries(servers).map(([name, [cmd, ...args]]) => {
+        const limit = { timeout: 300, ...limitOf(name, ['timeout', 900]) }
+        const entry = { enabled: true, type: 'stdio', name, cmd, args, envs: {}, ...limit }
+        return `  ${name}:\n    ${lines(entry, ': ', '\n    ')}\n`
+      })
+      return { '.config/goose/config.yaml': `extensions:\n${entries.join('')}` }
+    },
+    shows: withUnderscores,
     deny: {
       // It ignores permission.yaml without a terminal.
       file: '.config/goose/config.yaml',
       write: (text, tools) =>
         text.replace(
-          /(?:available_tools.*\n {4})?timeout: 900/,
-          `available_tools: ${JSON.stringify(allBut(tools))}\n    timeout: 900`,
+          /(?:available.*\n {4})?(?=timeout: 900)/,
+          `available_tools: ${JSON.stringify(allBut(tools))}\n    `,
         ),
       isOnEntry: true,
     },
@@ -309,27 +249,22 @@ export const AGENTS: readonly Agent[] = [
     program: '.bin/kimi',
     wire: 'chat',
     args: (prompt) => ['-p', prompt],
-    env: () => ({ KIMI_DISABLE_TELEMETRY: '1', KIMI_CODE_NO_AUTO_UPDATE: '1' }),
-    config: (servers, url) => ({
-      '.kimi-code/config.toml': [
-        'default_model = "scripted"',
-        'telemetry = false',
-        '[providers.scripted]',
-        'type = "openai"',
-        `base_url = "${url}"`,
-        'api_key = "none"',
-        '[models.scripted]',
-        'provider = "scripted"',
-        'model = "scripted"',
-        'max_context_size = 200000',
-        '',
-      ].join('\n'),
-      '.kimi-code/mcp.json': { mcpServers: commands(servers, limited('toolTimeoutMs', 900_000)) },
-    }),
-    shows: (server, tool) => `mcp__${server}__${tool}`,
+    config: (servers, base_url) => {
+      const provider = lines({ type: 'openai', base_url, api_key: 'none' }, ' = ', '\n')
+      const model = { provider: 'scripted', model: 'scripted', max_context_size: 200_000 }
+      return {
+        '.kimi-code/config.toml': [
+          'default_model = "scripted"\ntelemetry = false',
+          `[providers.scripted]\n${provider}`,
+          `[models.scripted]\n${lines(model, ' = ', '\n')}\n`,
+        ].join('\n'),
+        '.kimi-code/mcp.json': { mcpServers: commands(servers, ['toolTimeoutMs', 900_000]) },
+      }
+    },
+    shows: withMcp,
     deny: {
       file: '.kimi-code/mcp.json',
-      write: onEntry('mcpServers', (tools) => ({ disabledTools: tools })),
+      write: onEntry((tools) => ({ disabledTools: tools })),
       isOnEntry: true,
     },
     limit: ['toolTimeoutMs', 900_000],
@@ -349,33 +284,46 @@ export const AGENTS: readonly Agent[] = [
     }),
     config: (servers) => ({
       '.copilot/mcp-config.json': {
-        mcpServers: commands(servers, (name) => ({
-          type: 'local',
-          tools: ['*'],
-          ...limited('timeout', 900_000)(name),
-        })),
+        mcpServers: commands(servers, MILLISECONDS, { type: 'local', tools: ['*'] }),
       },
     }),
     shows: (server, tool) => `${server}-${tool}`,
     deny: {
       file: '.copilot/mcp-config.json',
-      write: onEntry('mcpServers', (tools) => ({ tools: allBut(tools) })),
+      write: onEntry((tools) => ({ tools: allBut(tools) })),
       isOnEntry: true,
     },
-    limit: ['timeout', 900_000],
+    limit: MILLISECONDS,
   },
 ]
 
-/** The config of opencode and Kilo. */
-function openConfig(servers: Servers, url: string) {
-  const entries = Object.entries(servers).map(([name, command]) => [
-    name,
-    { type: 'local', command, enabled: true, ...limited('timeout', 900_000)(name) },
-  ])
-  return { ...modelFor(url), mcp: Object.fromEntries(entries) as object }
-}
-
-function openRules(text: string, tools: readonly string[]): string {
-  const rules = tools.map((tool) => [`pages_${tool}`, 'deny'])
-  return inJson('permission', () => Object.fromEntries(rules) as object)(text, tools)
+/** Kilo is a fork of opencode. */
+function likeOpencode(client: 'opencode' | 'kilo', name: string): Agent {
+  const file = `.config/${client}/${client}.json`
+  return {
+    client,
+    packages: [name],
+    program: `.bin/${client}`,
+    wire: 'chat',
+    args: (prompt) => ['run', '--auto', '-m', 'scripted/scripted', prompt],
+    env: () => ({ [`${client.toUpperCase()}_DISABLE_AUTOUPDATE`]: '1' }),
+    config: (servers, baseURL) => {
+      const models = { scripted: { tool_call: true, limit: { context: 200_000, output: 8_000 } } }
+      const options = { baseURL, apiKey: 'none' }
+      const entries = Object.entries(servers).map(([server, command]) => [
+        server,
+        { type: 'local', command, enabled: true, ...limitOf(server, MILLISECONDS) },
+      ])
+      const provider = { scripted: { npm: '@ai-sdk/openai-compatible', options, models } }
+      return { [file]: { provider, mcp: Object.fromEntries(entries) as object } }
+    },
+    shows: (server, tool) => `${server}_${tool}`,
+    deny: {
+      file,
+      write: inJson('permission', (tools) =>
+        Object.fromEntries(tools.map((tool) => [`pages_${tool}`, 'deny'])),
+      ),
+    },
+    limit: MILLISECONDS,
+  }
 }

@@ -17,7 +17,7 @@ const COLUMNS: readonly (readonly [keyof Row, string])[] = [
   ['limit', 'time limit kept'],
 ]
 
-const WORDS: Readonly<Record<Cell, string>> = { yes: 'yes', no: '**no**', none: '–', refused: 'refused' }
+const WORDS: Readonly<Record<Cell, string>> = { yes: 'yes', no: '**no**', refused: 'refused' }
 
 export function clientsPage(rows: readonly SavedRow[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`

@@ -25,4 +25,5 @@ define('read_page', 'Read the web page that is open in the browser.', {}, () => 
 define('erase_page', 'Erase the web page that is open in the browser.', {}, () => `ERASED ${page}`)
 define('print_page', 'Print the web page that is open in the browser.', {}, () => `PRINTED ${page}`)
 
+server.server.oninitialized = () => appendFileSync(log, `${process.pid} started\n`)
 await server.connect(new StdioServerTransport())

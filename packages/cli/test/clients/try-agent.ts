@@ -1,25 +1,18 @@
 /** Connects one agent in a new home, and runs it before and after: one row of the table. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isRecord } from '@toolwell/core/internal'
+import { eventually } from '../../../mcp/test/support/processes.js'
 import { clientFiles } from '../../src/shared/clients/clients.js'
 import { readToolwellEntry } from '../../src/shared/clients/toolwell-entry.js'
+import { real } from '../support/home.js'
 import { folderWith, script } from '../support/run.js'
-import {
-  type AgentProcess,
-  killTree,
-  type Model,
-  type Seen,
-  type Step,
-  startAgent,
-  startModel,
-} from './agent-run.js'
+import { type AgentProcess, killTree, type Model, type Step, startAgent, startModel } from './agent-run.js'
 import { type Agent, onEntry, type Servers } from './agents.js'
 
-/** `none`: the agent has no such setting. `refused`: `connect` leaves the agent as it is and gives the reason. */
-export type Cell = 'yes' | 'no' | 'none' | 'refused'
+/** `refused`: `connect` leaves an agent with such rules as it is, and gives the reason. */
+export type Cell = 'yes' | 'no' | 'refused'
 
 export interface Row {
   readonly found: Cell
@@ -36,30 +29,26 @@ export interface Tried {
   readonly story: string
 }
 
-const require = createRequire(import.meta.url)
 const pageServer = fileURLToPath(new URL('page-server.mjs', import.meta.url))
 /** The gateway's tools. */
-const [FIND, RUN, READ] = ['tool_search', 'tool_call', 'tool_read'] as const
-const QUERY = 'open a web page in the browser'
-
-function realServer(name: string, ...args: string[]): [string, ...string[]] {
-  const manifest = require.resolve(`@modelcontextprotocol/server-${name}/package.json`)
-  return [process.execPath, join(dirname(manifest), 'dist', 'index.js'), ...args]
-}
+const [FIND, RUN, READ] = ['find_tools', 'run_tool', 'run_read_only_tool'] as const
+const QUERY = { query: 'open a web page in the browser' }
+const FIRST_SEARCH = { name: 'tool_search', arguments: QUERY }
 
 /** `modules` is the node_modules folder with the packages of the agent. */
 export async function tryAgent(agent: Agent, modules: string): Promise<Tried> {
   const model = await startModel(agent.wire)
-  const setup = setUp(agent, model, modules)
+  const home = setUp(agent, model, modules)
   try {
-    return await measure(agent, model, setup)
+    const row = await measure(agent, home)
+    return { row, story: home.story.join('\n') }
   } finally {
-    await setup.toolwell('stop', '--force')
+    await home.toolwell('stop', '--force')
     await model.close()
   }
 }
 
-type Setup = ReturnType<typeof setUp>
+type AgentHome = ReturnType<typeof setUp>
 
 function setUp(agent: Agent, model: Model, modules: string) {
   const root = folderWith({ 'calls.log': '', 'work/note.txt': 'A note.\n' })
@@ -72,201 +61,178 @@ function setUp(agent: Agent, model: Model, modules: string) {
     XDG_CACHE_HOME: join(home, '.cache'),
     XDG_DATA_HOME: join(home, '.local', 'share'),
     XDG_STATE_HOME: join(home, '.local', 'state'),
-    ...agent.env(model.url),
+    ...agent.env?.(model.url),
   }
   const servers: Servers = {
-    everything: realServer('everything'),
-    files: realServer('filesystem', folder),
+    everything: [process.execPath, ...real('everything').args],
+    files: [process.execPath, ...real('filesystem', folder).args],
     pages: [process.execPath, pageServer, log],
   }
-  const write = (name: string, text: string) => {
-    mkdirSync(dirname(join(home, name)), { recursive: true })
-    writeFileSync(join(home, name), text)
-  }
   const read = (name: string) => (existsSync(join(home, name)) ? readFileSync(join(home, name), 'utf8') : '')
-  for (const [name, content] of Object.entries(agent.config(servers, model.url)))
-    write(name, typeof content === 'string' ? content : JSON.stringify(content, null, 2))
+  const write = (name: string, content: unknown) => {
+    mkdirSync(dirname(join(home, name)), { recursive: true })
+    writeFileSync(join(home, name), typeof content === 'string' ? content : JSON.stringify(content, null, 2))
+  }
+  for (const [name, content] of Object.entries(agent.config(servers, model.url))) write(name, content)
   const story: string[] = []
-  const places = { home, folder, platform: process.platform, env }
+  const readLog = (): string[] => readFileSync(log, 'utf8').match(/\w+$/gm) ?? []
+  const toolwell = async (...words: string[]): Promise<string> => {
+    const text = await startAgent([process.execPath, script, ...words], { folder, env }).ended
+    if (words[0] !== 'status') story.push(`$ toolwell ${words.join(' ')}\n${text}`)
+    return text
+  }
   return {
     story,
-    /** Writes deny rules for these tools of `pages`: in the agent's file, or for a rule of the entry in toolwell.json. */
-    deny(...tools: string[]) {
-      const { file, write: rules, isOnEntry } = agent.deny
-      if (!isOnEntry || this.entry() === undefined) return write(file, rules(read(file), tools))
-      const moved = '.config/toolwell/toolwell.json'
-      write(moved, onEntry('mcpServers', () => ({ deny: tools }))(read(moved), tools))
-    },
-    /** Names of the tools that the server `pages` ran. */
-    ran: () =>
-      readFileSync(log, 'utf8')
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => line.split(' ')[1] ?? ''),
-    entry: () =>
-      clientFiles(places)
+    toolwell,
+    readEntry: () =>
+      clientFiles({ home, folder, platform: process.platform, env })
         .filter(({ client }) => client === agent.client)
         .map(readToolwellEntry)
-        .find((entry) => entry !== undefined),
-    start(run: string, steps: readonly Step[]): AgentProcess {
-      model.script(run, steps)
+        .find(isRecord),
+    /** Writes deny rules for these tools of `pages`: in the agent's file, or in toolwell.json if `connect` moved them. */
+    deny(...tools: string[]) {
+      const { file, write: rules, isOnEntry } = agent.deny
+      if (!isOnEntry || !this.readEntry()) return write(file, rules(read(file), tools))
+      const moved = '.config/toolwell/toolwell.json'
+      write(moved, onEntry(() => ({ deny: tools }))(read(moved), tools))
+    },
+    hasStarted: () => readLog().includes('started'),
+    /** Names of the tools that the server `pages` ran. */
+    ran: () => readLog().filter((word) => word !== 'started'),
+    /** The model waits for `ready` before its first call. */
+    start(run: string, ready: () => Promise<unknown>, steps: readonly Step[]): AgentProcess {
+      const [first, ...others] = agent.isEarly ? [() => FIRST_SEARCH, ...steps] : steps
+      const whenReady: Step = (seen) => ready().then(() => first?.(seen) ?? FIRST_SEARCH)
+      model.script(run, [whenReady, ...others])
       const words = agent.args(`This is RUN-${run}. Do it.`)
       return startAgent([join(modules, agent.program), ...words], { folder, env })
     },
-    async toolwell(...words: string[]): Promise<string> {
-      const text = await startAgent([process.execPath, script, ...words], { folder, env }).ended
-      story.push(`$ toolwell ${words.join(' ')}\n${text}`)
-      return text
+    /** Waits for the end of a run. Returns the results that the model saw. */
+    async end(run: string, started: AgentProcess): Promise<readonly string[]> {
+      const printed = await started.ended
+      const { names, results } = model.last(run)
+      const shown = results.map((result) => `  -> ${result.slice(0, 400)}`).join('\n')
+      story.push(`RUN-${run}\n${printed.slice(-1500)}\n  tools: ${names.join(' ')}\n${shown}`)
+      return results.slice(agent.isEarly ? 1 : 0)
+    },
+    /** Waits until the gateway has answered this many lists of tools, because some agents ask the model earlier. */
+    async findDaemon(lists = 0): Promise<string | undefined> {
+      for (let tries = 0; ; tries++) {
+        const text = await toolwell('status', '--json')
+        const isListed = Number(/"lists":(\d+)/.exec(text)?.[1] ?? 0) >= lists
+        if (isListed || tries === 30) return /"pid":(\d+)/.exec(text)?.[1]
+      }
     },
   }
 }
 
-async function daemonPid(setup: Setup): Promise<number> {
-  const text = await setup.toolwell('status', '--json')
-  setup.story.pop()
-  return Number(/"pid":(\d+)/.exec(text)?.[1] ?? 0)
-}
-
-async function measure(agent: Agent, model: Model, setup: Setup): Promise<Tried> {
-  const { story } = setup
-  const tell = (run: string, text: string) => {
-    const { names, results } = model.last(run)
-    const told = results.map((result) => `  -> ${result.slice(0, 400)}`).join('\n')
-    story.push(`RUN-${run}\n${text.slice(-1500)}\n  tools: ${names.join(' ')}\n${told}`)
-  }
-
+async function measure(agent: Agent, home: AgentHome): Promise<Row> {
   // Before: the rule works without Toolwell.
-  setup.deny('erase_page')
-  const direct =
-    (tool: string, args = {}): Step =>
-    () => ({ name: agent.shows('pages', tool), arguments: args })
-  const before = setup.start('before', [direct('open_page', { url: 'about:before' }), direct('erase_page')])
-  tell('before', await before.ended)
-  const isRuleReal = setup.ran().join() === 'open_page'
-  if (!isRuleReal)
-    story.push(`The rule of ${agent.client} does not work without Toolwell: ${setup.ran().join()}`)
+  home.deny('erase_page')
+  const started = () => eventually(home.hasStarted, 'the agent starts its server')
+  const own = (tool: string, args = {}) => [() => ({ name: agent.shows('pages', tool), arguments: args })]
+  const steps = [...own('open_page', { url: 'about:before' }), ...own('erase_page')]
+  await home.end('before', home.start('before', started, steps))
+  const isRule = home.ran().join() === 'open_page'
 
-  await setup.toolwell('connect', agent.client, '--yes')
-  const isRefused = setup.entry() === undefined
+  await home.toolwell('connect', agent.client, '--yes')
+  const isRefused = home.readEntry() === undefined
   if (isRefused) {
-    setup.deny()
-    await setup.toolwell('connect', agent.client, '--yes')
+    home.deny()
+    await home.toolwell('connect', agent.client, '--yes')
   }
-  const entry = setup.entry()
-  story.push(`entry: ${JSON.stringify(entry)}`)
-  const [key = '', value = 0] = agent.limit ?? []
-  const limit = !agent.limit ? 'none' : isRecord(entry) && entry[key] === value ? 'yes' : 'no'
-  await setup.toolwell('stop')
+  const entry = home.readEntry()
+  await home.toolwell('stop')
 
   // One run that ends by itself.
-  let daemon = 0
-  const alone = setup.start('alone', [
-    async (seen) => {
-      daemon = await daemonPid(setup)
-      return find(agent, seen)
-    },
+  let daemon: string | undefined
+  const listed = (lists: number) => async () => {
+    daemon = await home.findDaemon(lists)
+  }
+  const alone = home.start('alone', listed(1), [
+    ({ names }) => find(agent, names),
     call(agent, 'open_page', { url: 'about:alone' }),
     ...(isRefused ? [] : attempts(agent, 'erase_page')),
   ])
-  tell('alone', await alone.ended)
-  const { names, results } = model.last('alone')
-  const found =
-    results[0]?.includes('open_page') || names.includes(agent.shows('toolwell', 'pages__open_page'))
-  const called = results[1]?.includes('Opened about:alone')
-  const isLeftAlone = daemon > 0 && (await daemonPid(setup)) === daemon
+  const [found = '', called = ''] = await home.end('alone', alone)
+  const isLeft = daemon !== undefined && (await home.findDaemon()) === daemon
 
-  // The user edits the rules. Two runs at once: the first starts the daemon, and is killed with all its processes.
-  if (!isRefused) setup.deny('erase_page', 'print_page')
-  await setup.toolwell('stop')
-  const [first, opened, reopened, atEnd] = [signal(), signal(), signal(), signal()]
-  const one = setup.start('one', [
-    (seen) => {
-      first.give()
-      return call(agent, 'open_page', { url: 'about:one' })(seen)
-    },
-    async (seen) => {
-      opened.give()
-      await reopened.given
-      return call(agent, 'read_page')(seen)
-    },
+  // The user edits the rules. Two runs at once: the first starts the gateway, and is killed with all its processes.
+  if (!isRefused) home.deny('erase_page', 'print_page')
+  await home.toolwell('stop')
+  const [first, firstOpened, secondOpened, firstIsIdle] = [signal(), signal(), signal(), signal()]
+  const one = home.start('one', () => first.giveAnd(listed(1)()), [
+    call(agent, 'open_page', { url: 'about:one' }),
+    call(agent, 'read_page', {}, () => firstOpened.giveAnd(secondOpened.given)),
     ...(isRefused ? [] : attempts(agent, 'print_page', 'erase_page')),
-    () => {
-      atEnd.give()
-      return new Promise(() => undefined)
-    },
+    () => firstIsIdle.giveAnd(new Promise(() => undefined)),
   ])
-  await Promise.race([first.given, one.ended])
-  const two = setup.start('two', [
-    async (seen) => {
-      await Promise.race([opened.given, one.ended])
-      daemon = await daemonPid(setup)
-      return call(agent, 'open_page', { url: 'about:two' })(seen)
-    },
-    async (seen) => {
-      reopened.give()
-      await Promise.race([atEnd.given, one.ended])
-      killTree(one.pid)
-      await one.ended
-      return call(agent, 'read_page')(seen)
-    },
+  const orEnd = (event: { readonly given: Promise<void> }) => Promise.race([event.given, one.ended])
+  await orEnd(first)
+  const killFirst = async () => {
+    secondOpened.give()
+    await orEnd(firstIsIdle)
+    killTree(one.pid)
+    await one.ended
+  }
+  const two = home.start('two', () => orEnd(firstOpened).then(listed(2)), [
+    call(agent, 'open_page', { url: 'about:two' }),
+    call(agent, 'read_page', {}, killFirst),
   ])
-  tell('two', await two.ended)
-  reopened.give()
-  killTree(one.pid)
-  tell('one', await one.ended)
-  const [pageOne, pageTwo] = [model.last('one').results[1] ?? '', model.last('two').results[1] ?? '']
-  const processes = [pageOne, pageTwo].map((text) => /in process (\d+)/.exec(text)?.[1])
-  const isOwn =
-    pageOne.includes('about:one') && pageTwo.includes('about:two') && new Set(processes).size === 2
-  const isSame = model.last('two').results[0]?.includes(`in process ${processes[1]}`)
-  const isKept =
-    isLeftAlone && isSame && pageTwo.includes('The page is') && (await daemonPid(setup)) === daemon
-  const isDenied =
-    isRuleReal &&
-    called === true &&
-    !setup.ran().some((tool) => tool === 'erase_page' || tool === 'print_page')
-  story.push(`pages ran: ${setup.ran().join(' ')}; daemon left alone: ${isLeftAlone}`)
-  const cell = (isTrue: boolean | undefined): Cell => (isTrue ? 'yes' : 'no')
+  const [opened = '', pageTwo = ''] = await home.end('two', two)
+  await killFirst()
+  const [, pageOne = ''] = await home.end('one', one)
+  const [processOne, processTwo, openedIn] = [pageOne, pageTwo, opened].map(
+    (text) => /in process (\d+)/.exec(text)?.[1],
+  )
+  const isSame = processTwo === openedIn && (await home.findDaemon()) === daemon
+  const isDenied = isRule && !home.ran().some((tool) => tool === 'erase_page' || tool === 'print_page')
+  home.story.push(`rule: ${isRule}, left: ${isLeft}, same: ${isSame}, pages ran: ${home.ran().join(' ')}`)
+  const cell = (isTrue: boolean) => (isTrue ? 'yes' : 'no')
   return {
-    row: {
-      found: cell(found),
-      called: cell(called),
-      denied: isRefused && isDenied ? 'refused' : cell(isDenied),
-      ownProcess: cell(isOwn),
-      survives: cell(isKept),
-      limit,
-    },
-    story: story.join('\n'),
+    found: cell(found.includes('open_page')),
+    called: cell(called.includes('Opened about:alone')),
+    // Without a call that works, a refused one proves nothing.
+    denied: isRefused && isRule ? 'refused' : cell(isDenied && called.includes('Opened')),
+    ownProcess: cell(
+      /page is about:one/.test(pageOne) && /page is about:two/.test(pageTwo) && processOne !== processTwo,
+    ),
+    survives: cell(isLeft && isSame && /page is/.test(pageTwo)),
+    limit: cell(entry?.[agent.limit[0]] === agent.limit[1]),
   }
 }
 
 /** Searches as the model would: with the gateway's tool if the agent shows it, otherwise with the agent's own search. */
-function find(agent: Agent, { names }: Seen) {
+function find(agent: Agent, names: readonly string[]) {
   const shown = [agent.shows('toolwell', FIND), 'ToolSearch', 'tool_search']
-  return { name: shown.find((name) => names.includes(name)) ?? FIND, arguments: { query: QUERY } }
+  return { name: shown.find((name) => names.includes(name)) ?? FIND, arguments: QUERY }
 }
 
-function call(agent: Agent, tool: string, args = {}): Step {
-  return ({ names }) =>
-    names.includes(agent.shows('toolwell', RUN))
-      ? { name: agent.shows('toolwell', RUN), arguments: { name: `pages__${tool}`, arguments: args } }
-      : { name: agent.shows('toolwell', `pages__${tool}`), arguments: args }
+/** Calls a tool of `pages` as the model would, after `ready`. */
+function call(agent: Agent, tool: string, args = {}, ready?: () => Promise<unknown>): Step {
+  return async ({ names }) => {
+    await ready?.()
+    return names.includes(agent.shows('toolwell', RUN))
+      ? through(agent, RUN, tool, args)
+      : direct(agent, tool, args)
+  }
 }
+
+const through = (agent: Agent, name: string, tool: string, args = {}) => ({
+  name: agent.shows('toolwell', name),
+  arguments: { name: `pages__${tool}`, arguments: args },
+})
+
+const direct = (agent: Agent, tool: string, args = {}) => ({
+  name: agent.shows('toolwell', `pages__${tool}`),
+  arguments: args,
+})
 
 /** Every way to these tools. Some agents end at the call of an unknown name, so direct calls are last. */
 function attempts(agent: Agent, ...tools: string[]): Step[] {
-  const through =
-    (name: string, tool: string): Step =>
-    () => ({
-      name: agent.shows('toolwell', name),
-      arguments: { name: `pages__${tool}`, arguments: {} },
-    })
   return [
-    ...[RUN, READ].flatMap((name) => tools.map((tool) => through(name, tool))),
-    ...tools.map(
-      (tool): Step =>
-        () => ({ name: agent.shows('toolwell', `pages__${tool}`), arguments: {} }),
-    ),
+    ...[RUN, READ].flatMap((name) => tools.map((tool) => () => through(agent, name, tool))),
+    ...tools.map((tool) => () => direct(agent, tool)),
   ]
 }
 
@@ -275,5 +241,12 @@ function signal() {
   const given = new Promise<void>((resolve) => {
     give = resolve
   })
-  return { give, given }
+  return {
+    give,
+    given,
+    giveAnd<Next>(next: Next): Next {
+      give()
+      return next
+    },
+  }
 }

@@ -18,6 +18,8 @@ export interface Dialect {
   readonly keys?: RegExp
   /** Objects must have `properties`, even if empty, and arrays must have `items`. */
   readonly complete?: boolean
+  /** `strict: true` needs a schema for which `isStrictSchema` holds. */
+  readonly strict?: boolean
 }
 
 /** Effect of the prompt cache on the price of a request, as shares of the plain input price. Sources: docs/concepts/deliveries-and-cache.md. */
@@ -122,7 +124,7 @@ export const providers: Readonly<Record<ProviderWire, ProviderFacts>> = {
   'openai-chat': {
     label: 'Chat Completions',
     owner: 'OpenAI',
-    dialect: { ...CHAT, tools: 128 },
+    dialect: { ...CHAT, tools: 128, strict: true },
     api: 'Chat Completions',
     adapter: 'openaiChat',
     isMessage: ({ role, tool_calls: calls, tool_call_id: answered }) =>
@@ -137,7 +139,7 @@ export const providers: Readonly<Record<ProviderWire, ProviderFacts>> = {
   'openai-responses': {
     label: 'OpenAI Responses',
     owner: 'OpenAI',
-    dialect: { notAtTop: ['oneOf', 'anyOf', 'allOf', 'enum', 'not'], complete: true },
+    dialect: { notAtTop: ['oneOf', 'anyOf', 'allOf', 'enum', 'not'], complete: true, strict: true },
     cache: { read: 0.1, write: 1.25, output: 5, minimum: 1024 },
     // platform.openai.com/docs/guides/images-vision, high detail: within 2,048 pixels, then 768 on the short edge, 170 for
     // each tile of 512 and 85 besides. Some models count patches of 32 pixels instead.

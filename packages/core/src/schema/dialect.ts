@@ -55,7 +55,10 @@ export function fitWire(tool: WireTool, wire: string): Fitted {
   // References may contain names that have changed.
   const checked = schema === given.inputSchema ? given : { ...given, inputSchema: normaliseSchema(schema) }
   return {
-    tool: shortenDescription(moveTopRules(completeForWire(checked, dialect), dialect), dialect),
+    tool: relaxStrict(
+      shortenDescription(moveTopRules(completeForWire(checked, dialect), dialect), dialect),
+      dialect,
+    ),
     own: given,
     checked,
     unusable: given === plain ? undefined : describeSchemaProblems(plain.inputSchema),
@@ -68,6 +71,31 @@ export function describeSchemaProblems(schema: WireTool['inputSchema']): string 
   const problems = findSchemaProblems(schema).map(({ path, problem }) => `${path} ${problem}`)
   const more = problems.length > 3 ? `; and ${problems.length - 3} more` : ''
   return problems.slice(0, 3).join('; ') + more
+}
+
+const NOT_IN_STRICT = ['oneOf', 'allOf', 'not', 'if', 'then', 'else', 'dependentRequired', 'dependentSchemas']
+
+/**
+ * True if OpenAI's strict mode takes the schema: closed objects with all properties required, at every depth. Source:
+ * platform.openai.com/docs/guides/structured-outputs, "Supported schemas".
+ */
+export function isStrictSchema(schema: unknown, depth = 0): boolean {
+  if (!isRecord(schema)) return true
+  const { type, properties, required, additionalProperties, items, anyOf, $defs, definitions } = schema
+  const names = isRecord(properties) ? Object.keys(properties) : []
+  const isObject = type === 'object' || (Array.isArray(type) && type.includes('object')) || names.length > 0
+  const isClosed =
+    additionalProperties === false &&
+    names.every((name) => Array.isArray(required) && required.includes(name))
+  if ((isObject && !isClosed) || depth > MAX_DEPTH) return false
+  if (NOT_IN_STRICT.some((keyword) => Object.hasOwn(schema, keyword))) return false
+  const inner = [properties, $defs, definitions, anyOf].flatMap((each) => Object.values(each ?? {}))
+  return [items, ...inner].every((each) => isStrictSchema(each, depth + 1))
+}
+
+/** A server would refuse every request with this tool. The arguments are checked before the call in any case. */
+function relaxStrict(tool: WireTool, { strict }: Dialect): WireTool {
+  return strict && tool.strict && !isStrictSchema(tool.inputSchema) ? { ...tool, strict: false } : tool
 }
 
 function completeForWire(tool: WireTool, { complete = false }: Dialect): WireTool {

@@ -159,6 +159,7 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
         relevance,
         certainty,
         coverage: fit ? Math.max(0, Math.min(1, coverage + fit.gain)) : coverage,
+        ...(scores.isOfNamedServer(slot) ? { isOfNamedServer: true } : {}),
       }
       const own = score - (isCertain ? 0 : scores.getLearnedScore(slot))
       if (own === score) return hit

@@ -3,7 +3,7 @@
 import { hashPair } from './index/spelling.js'
 import { identityBit } from './index/tally.js'
 import type { TermIndex } from './index/term-index.js'
-import { queryCharacterLimit } from './query.js'
+import { queryCharacterLimit, splitClauses } from './query.js'
 import type { Tuning } from './tuning.js'
 import { questionEffect, questionWords, severalEffect } from './words/effects.js'
 import type { Concept } from './words/lexicon.js'
@@ -249,16 +249,6 @@ function extractLoneStopWord(words: readonly SpelledWord[], isKnown: (hash: numb
   const { text, hash } = only.whole
   if (!isKnown(hash)) return []
   return [{ text, hash, weight: 1, kind: 'word', ...notAWord }]
-}
-
-/** Splits a query into sentences, and at words that start a new request ("…, and also find"). */
-export function splitClauses(text: string): string[] {
-  return text
-    .split(
-      /[.!?;\n。；！？]+\s*|,\s*(?:and|also|then|plus|but)\s|\b(?:and also|and then|additionally|furthermore|moreover|finally|lastly|as well as|then)\b|\band\b(?=\s+[a-z]+\s)/i,
-    )
-    .map((clause) => clause.trim())
-    .filter((clause) => clause !== '')
 }
 
 /** Finds the tools that have every `+must` word in their name, aliases, server, domain or group; undefined if `must` has no words. */

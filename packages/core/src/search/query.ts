@@ -206,3 +206,13 @@ function isSpace(code: number): boolean {
 function shorten(text: string): string {
   return text.length <= 60 ? text : `${text.slice(0, 60)}…`
 }
+
+/** Splits a query into sentences, and at words that start a new request ("…, and also find"). */
+export function splitClauses(text: string): string[] {
+  return text
+    .split(
+      /[.!?;\n。；！？]+\s*|,\s*(?:and|also|then|plus|but)\s|\b(?:and also|and then|additionally|furthermore|moreover|finally|lastly|as well as|then)\b|\band\b(?=\s+[a-z]+\s)/i,
+    )
+    .map((clause) => clause.trim())
+    .filter((clause) => clause !== '')
+}

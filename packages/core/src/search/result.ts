@@ -49,6 +49,10 @@ export interface SearchResult {
   readonly unclear: boolean
   /** Number of tools that fit as well but exceed the limit. */
   readonly more: number
+  /** Names of further candidates, in the order of the ranking. `bridged`: the model can call it through the bridge at once. */
+  readonly others: readonly { readonly name: string; readonly bridged: boolean }[]
+  /** Number of tools that were searched. */
+  readonly searched: number
   readonly evicted: readonly string[]
   readonly unloaded: readonly string[]
   /** If nothing fits: number of available tools by server. */

@@ -42,6 +42,8 @@ export interface Scores {
   getEffectShare(slot: number): number
   /** Share of its last score that a tool kept because of the servers that the query names, see `named-servers.ts`. */
   getServerShare(slot: number): number
+  /** Whether the query names the server of a tool. */
+  isOfNamedServer(slot: number): boolean
   /** Weight times rarity of a term; 0 for a common concept or synonym. */
   weighTerm(term: QueryTerm): number
   /** Weight times rarity of a term, however common it is. */
@@ -204,6 +206,7 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
     weighTerm,
     getEffectShare: (slot) => effectShares.getShare(slot, requestedEffect),
     getServerShare: (slot) => namedServers.getShare(slot),
+    isOfNamedServer: (slot) => namedServers.hasNamedServers && namedServers.getShare(slot) === 1,
     getLearnedScore: (slot) => (learned ? (gains[slot] as number) : 0),
     compute({ whole, clauses, effect }, known) {
       learned = known

@@ -38,6 +38,8 @@ export interface Ranked {
   readonly ownRelevance?: number
   /** Score by the words alone. Other hits are compared with it, so learned use displaces no hit that the words find. Defaults to the score. */
   readonly ownScore?: number
+  /** The query names the server of the tool. If no hit is clear, the answer shows tools of that server. Defaults to false. */
+  readonly isOfNamedServer?: boolean
 }
 
 /** Terms learned from use. Opaque: only the built-in ranking reads it. */

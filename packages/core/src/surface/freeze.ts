@@ -12,7 +12,9 @@ import { decideMode, leastTokens, type Sizes, type WireSupport } from './auto.js
 import { listCards } from './cards.js'
 import type { Context } from './context.js'
 import { deliveries, isInArray, type Place, placeWhenFreezing } from './deliveries.js'
+import { detectLanguage } from './language.js'
 import { BRIDGE_NAME, canFind, createBridgeTool, createLoaderTool, findQueryParameter } from './meta-tools.js'
+import type { Prompts } from './prompts.js'
 import type { BoundThinking } from './thinking.js'
 
 type FreezeFact = Extract<LedgerFact, { kind: 'frozen' }>
@@ -78,7 +80,12 @@ export function freezePrefix(
   const delivery = deliveries[decision.delivery]
   const always = delivery.name === 'eager' ? [...eager, ...deferred] : eager
   const hidden = delivery.name === 'eager' ? [] : deferred
-  const { prompts, tokenizer, cardBudget, cardPlace, searchTool, affordance } = settings
+  const language = detectLanguage(hidden)
+  const prompts: Prompts = {
+    ...settings.prompts,
+    loaderQuery: () => settings.prompts.loaderQuery({ language }),
+  }
+  const { tokenizer, cardBudget, cardPlace, searchTool, affordance } = settings
   const findable = canFind(context)
   const strong = affordance === 'strong' && findable
   const bridge = delivery.metaTools.includes('bridge') ? BRIDGE_NAME : undefined

@@ -2,6 +2,7 @@
 
 import type { DropReason } from '../tool/notice.js'
 
+type Unit = 'lines' | 'characters'
 /** A tool in a list: its wire name and its one-line description, already quoted. */
 export interface ListedTool {
   readonly name: string
@@ -11,16 +12,15 @@ export interface ListedTool {
 export interface Prompts {
   /** Describes the loader. The list of deferred tools follows it. */
   loader(facts: {
-    /** The parameter that takes the query. */
     readonly parameter: string
     readonly loader: string
     readonly bridge: string | undefined
     /** Urges models that ignore search. */
     readonly strong: boolean
-    /** The model can unload tools. */
     readonly unloads: boolean
   }): string
-  loaderQuery(): string
+  /** `language`: that of most tool descriptions, if known. */
+  loaderQuery(facts?: { readonly language: string | undefined }): string
   loaderLimit(): string
   bridge(facts: { readonly loader: string; readonly bridge: string; readonly findable: boolean }): string
   bridgeName(): string
@@ -43,7 +43,6 @@ export interface Prompts {
     readonly strong: boolean
   }): string
   tombstone(facts: { readonly loader: string }): string
-  /** The heading of a server's tools in a namespace. */
   namespace(facts: { readonly source: string }): string
 
   /** Wraps everything written into a history. No text of a source or a model contains `<` or `>` there. */
@@ -89,14 +88,15 @@ export interface Prompts {
   searchOffered(facts: { readonly bridge: string | undefined }): string
   /** `bridge`: set if the tools can be called without loading them. */
   searchDropped(facts: { readonly bridge: string | undefined }): string
-  /** The best hits do not clearly do what was asked. Each has a line; `offered`: some are not loaded. */
+  /** The best hits do not clearly do what was asked. One line for each hit, loaded or only offered. */
   searchUnclear(facts: {
-    readonly nearest: readonly string[]
-    readonly offered: boolean
-    /** A tool that may fit is unavailable now and was named before. */
-    readonly away: boolean
+    readonly loaded: readonly string[]
+    readonly offered: readonly string[]
+    readonly searched: number
     readonly bridge: string | undefined
   }): string
+  /** Names further candidates. `bridge`: set if they can be called without loading them. */
+  searchOthers(facts: { readonly names: readonly string[]; readonly bridge: string | undefined }): string
   searchMore(facts: { readonly more: number }): string
   searchEvicted(facts: { readonly tools: readonly string[] }): string
   searchUnloaded(facts: { readonly tools: readonly string[] }): string
@@ -147,7 +147,6 @@ export interface Prompts {
   alreadyStarted(about: { readonly outcome?: 'succeeded' | 'failed' | undefined }): string
   timedOut(facts: { readonly name: string; readonly seconds: number }): string
   noOutput(): string
-  /** The tool ran, and its result is neither text nor JSON. */
   unprintable(facts: { readonly name: string; readonly problem: string }): string
   /** Replaces an image, sound or file that the model does not receive. The name is quoted. */
   notShown(facts: {
@@ -170,10 +169,9 @@ export interface Prompts {
     readonly handle: string | undefined
     readonly characters: number
     readonly lines: number
-    /** Characters of the head. */
     readonly shown: number
     /** The next part to read: from the first line that is not fully shown, or by characters if that line is too long. */
-    readonly next: { readonly unit: 'lines' | 'characters'; readonly from: number; readonly to: number }
+    readonly next: { readonly unit: Unit; readonly from: number; readonly to: number }
     readonly reader: string
     readonly bridge: string | undefined
   }): string
@@ -183,20 +181,15 @@ export interface Prompts {
   readerCharacters(): string
   readerFind(): string
   resultPiece(facts: {
-    readonly unit: 'lines' | 'characters'
+    readonly unit: Unit
     readonly from: number
     readonly to: number
     readonly of: number
   }): string
   resultMatches(facts: { readonly wanted: string; readonly shown: number; readonly total: number }): string
-  /** The handle is unknown here, or its result is no longer kept. */
   resultGone(facts: { readonly handle: string }): string
   resultNoText(facts: { readonly handle: string; readonly mediaType: string; readonly bytes: number }): string
-  resultOutside(facts: {
-    readonly unit: 'lines' | 'characters'
-    readonly asked: string
-    readonly of: number
-  }): string
+  resultOutside(facts: { readonly unit: Unit; readonly asked: string; readonly of: number }): string
   resultLongLine(facts: { readonly line: number; readonly from: number }): string
   /** Follows the result of a deferred tool that ran and was not loaded. */
   notLoaded(facts: { readonly name: string; readonly why: string }): string
@@ -206,6 +199,8 @@ export interface Prompts {
   noReply(): string
   /** Text in place of a call whose tool this request does not declare. All three values are quoted. */
   callAsText(facts: { readonly name: string; readonly input: string; readonly answer: string }): string
+  /** Query of the search call that carries such a call where the wire needs a call. Both values are quoted. */
+  callInSearch(facts: { readonly name: string; readonly input: string }): string
   /** Text in place of a result whose call is missing. Both values are quoted. */
   answerAsText(facts: { readonly callId: string; readonly answer: string }): string
   /** Replaces images, files and other content that cannot move to this provider. */
@@ -241,7 +236,8 @@ export const defaultPrompts: Prompts = {
         ? `\n\nCall ${loader} before you say that something cannot be done, and before you work around a missing tool.`
         : ''
     }`,
-  loaderQuery: () => 'What you want to do, or select:exact_name,other_name',
+  loaderQuery: ({ language } = { language: undefined }) =>
+    `What you want to do${language ? `, in ${language}` : ''}, or select:exact_name,other_name`,
   loaderLimit: () => 'Most matches to return (default 5, at most 20)',
   bridge: ({ loader, findable }) =>
     `Calls a tool that is not in your list of tools. ${findable ? `Find it with ${loader} first: the answer gives its exact name and the schema of its arguments. ` : ''}Call tools in your list directly, not through this one.`,
@@ -305,12 +301,15 @@ export const defaultPrompts: Prompts = {
   searchOffered: ({ bridge }) => `May fit; not loaded. ${howToUse(bridge)}:`,
   searchDropped: ({ bridge }) =>
     `Found, not loaded (${bridge ? `call with ${bridge}, or ` : ''}load with select:name):`,
-  searchUnclear: ({ nearest, offered, away, bridge }) =>
+  searchUnclear: ({ loaded, offered, searched, bridge }) =>
     [
-      'Nothing clearly does this; nearest:',
-      ...nearest,
-      `${offered ? `${howToUse(bridge)}. ` : ''}If none fits, search once more in other words${away ? '' : '; if that finds nothing either, there is no such tool'}.`,
+      `Nothing clearly does this (${plural(searched, 'tool')} searched).${loaded.length > 0 ? ` Loaded in case ${loaded.length === 1 ? 'it fits' : 'they fit'}:` : ''}`,
+      ...loaded,
+      ...(offered.length > 0 ? [`Near, not loaded. ${howToUse(bridge)}:`, ...offered] : []),
+      'If none fits, search once more in other words.',
     ].join('\n'),
+  searchOthers: ({ names, bridge }) =>
+    `More names: ${list(names)}. ${bridge ? `Call one with ${bridge}; if the arguments do not match, you get its schema` : 'Load one with select:name'}.`,
   searchMore: ({ more }) => `${more} more ${more === 1 ? 'fits' : 'fit'}; narrow the query.`,
   searchEvicted: ({ tools }) => `Unloaded to make room: ${list(tools)}.`,
   searchUnloaded: ({ tools }) => `Unloaded: ${list(tools)}.`,
@@ -326,7 +325,7 @@ export const defaultPrompts: Prompts = {
     if (!findable) return `No tool fits ${query}. There are no tools besides those you have.`
     const there = list(sources.map(({ name, count }) => `${name === '' ? 'no server' : name} (${count})`))
     const listing = sources.some(({ name }) => name !== '') ? ', or list a server with server:name' : ''
-    return `No tool fits ${query}. What there is, by server: ${there}. Search once more in other words${listing}. If that finds nothing either, the tool does not exist.`
+    return `No tool fits ${query}.${there === '' ? '' : ` Searched, by server: ${there}.`} Search once more in other words${listing}.`
   },
   searchProblem: ({ problem }) => `Not read as meant: ${problem}`,
   searchEmpty: () => 'The query is empty. Say what you want to do, or give select:name.',
@@ -377,6 +376,7 @@ export const defaultPrompts: Prompts = {
   noReply: () => '(no reply)',
   callAsText: ({ name, input, answer }) =>
     `An earlier call of ${name} with ${input} was answered:\n${answer}`,
+  callInSearch: ({ name, input }) => `not a search: a call of ${name} with ${input}`,
   answerAsText: ({ callId, answer }) =>
     `An earlier call that is no longer in this conversation (id ${callId}) was answered: ${answer}`,
   movedContent: ({ kinds }) => `[Sent to another provider and not available here: ${kinds.join(', ')}]`,

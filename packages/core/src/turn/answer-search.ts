@@ -17,6 +17,7 @@ import { type Candidate, createMatch, listRevealed, loadFoundTools } from './loa
 import type { MachineLine } from './machine-line.js'
 import { describeSkipped, listLoadedNames, type Misses, selectNamed, unloadNamed } from './named-tools.js'
 import {
+  countVisible,
   findUnmetConditions,
   listLargestSources,
   renderSearch,
@@ -158,6 +159,7 @@ async function findTools(
     return entry ? [createMatch(entry, candidate, loaded.includes(id), state, context, batch)] : []
   })
   const gone = new Set([...evicted, ...unloaded])
+  const bridge = state.frozen?.delivery === 'bridge' ? BRIDGE_NAME : undefined
   const listNames = (ids: readonly string[]) =>
     ids.filter((id) => mayBeNamed(id, context)).map((id) => findLoadedName(id, state, context))
   const byName = query.select.length + query.unload.length > 0
@@ -174,6 +176,10 @@ async function findTools(
       ? [...query.problems, ...(await findUnmetConditions(query, context, quarantined.length > 0))]
       : query.problems,
     more: ranked.more,
+    others: ranked.others
+      .filter(({ id }) => !shown.has(id) && !(missed && ranked.weak.includes(id)))
+      .map((entry) => ({ name: shortenName(entry, context), bridged: bridge !== undefined })),
+    searched: missed || ranked.unclear ? countVisible(context) : 0,
     unclear: ranked.unclear,
     dropped: [...below, ...loads.dropped].map(({ tool, reason }) => ({
       name: findWireName(tool, context),
@@ -184,10 +190,9 @@ async function findTools(
     quarantined,
     evicted: listNames(evicted),
     unloaded: listNames(unloaded),
-    overview: missed && !byName ? listLargestSources(context) : [],
+    overview: missed && !byName && ranked.others.length === 0 ? listLargestSources(context) : [],
     repeated: missed && (state.calls.failures.get(searchKey(cutQuery(request.query))) ?? 0) >= 2,
   }
-  const bridge = state.frozen?.delivery === 'bridge' ? BRIDGE_NAME : undefined
   return {
     result: { ...found, nextInstruction: writeNextInstruction(found, context, bridge) },
     loaded,
@@ -228,6 +233,16 @@ function mayBeNamed(id: string, { gate, catalogue }: Context): boolean {
 
 function findLoadedName(id: string, { tools }: LedgerState, context: Context): string {
   return tools.loaded.get(id)?.pin.wireName ?? findWireName(id, context)
+}
+
+/** Characters that need no quotes in an answer. */
+const PLAIN_NAME = /^[\w-]{1,64}$/
+
+/** Returns the tool's name without its server, if only this tool has it. */
+function shortenName({ id, wireName, tool }: Entry, { catalogue, gate }: Context): string {
+  if (!PLAIN_NAME.test(tool.name)) return wireName
+  const found = catalogue.resolve(tool.name, (entry) => gate.availability(entry, 'see') !== 'denied')
+  return found.kind === 'found' && found.entry.id === id ? tool.name : wireName
 }
 
 function findWireName(id: string, { catalogue }: Context): string {

@@ -4,7 +4,7 @@
  */
 import type { Entry, Skipped } from '../catalogue/catalogue.js'
 import { isOnSurface, type LedgerState } from '../ledger/fold.js'
-import type { ParsedQuery } from '../search/query.js'
+import { type ParsedQuery, splitClauses } from '../search/query.js'
 import type { Ranked } from '../search/searcher.js'
 import {
   consideredHits,
@@ -31,6 +31,10 @@ const WIDEN_BY = 8
 const MAX_AWAY = 3
 /** The score of a tool that the query names. */
 const EXACT_SCORE = Number.MAX_VALUE
+/** Queries with more clauses tell a story. They are searched as a whole. */
+const MOST_NEEDS = 6
+/** Further tools that an answer names, if a hit is clear and if none is. */
+const MOST_OTHERS = { clear: 10, unclear: 20 }
 /** If no tool reaches the cut-off, tools above this share of it are named. */
 const WEAK_SHARE = 0.75
 
@@ -40,6 +44,8 @@ export interface KeywordHits {
   readonly weak: readonly string[]
   /** Number of further clear hits that the limit cut off. */
   readonly more: number
+  /** Further tools in the order of the ranking. An answer only names them. */
+  readonly others: readonly Entry[]
   /** The best tool of each source that is away, if it would be an answer. */
   readonly unavailable: readonly { readonly name: string; readonly state: string }[]
   /** Tools that would be the best answer, but whose definition cannot be used. */
@@ -54,13 +60,45 @@ const NONE: KeywordHits = {
   hits: [],
   weak: [],
   more: 0,
+  others: [],
   unavailable: [],
   skipped: [],
   quarantined: [],
   unclear: false,
 }
 
+/** Finds hits for the whole query and, if it has several clauses, for each clause, so that no need displaces another. */
 export async function findKeywordHits(
+  query: ParsedQuery,
+  request: SearchRequest,
+  limit: number,
+  state: LedgerState,
+  context: Context,
+): Promise<KeywordHits> {
+  const find = (text: string) => findHits({ ...query, text }, request, limit, state, context)
+  const whole = await find(query.text)
+  const clauses = context.settings.autoLoad === 'all' ? [] : splitClauses(query.text).filter(isNeed)
+  if (clauses.length < 2 || clauses.length > MOST_NEEDS || whole.hits.some(({ named }) => named)) return whole
+  const parts: KeywordHits[] = []
+  for (const clause of clauses) parts.push(await find(clause))
+  const best = parts.flatMap(({ hits: [first], unclear }) => (first?.clear && !unclear ? [first] : []))
+  if (best.length === 0) return whole
+  const [first, ...rest] = whole.unclear ? [] : whole.hits
+  const inOrder = [...(first ? [first] : []), ...best, ...rest]
+  const hits = [...new Map(inOrder.map((hit) => [hit.entry.id, hit])).values()].slice(0, limit)
+  const others = [...whole.hits, ...parts.flatMap((part) => part.hits.slice(1))].map(({ entry }) => entry)
+  const named = [...new Set([...others, ...whole.others])].filter(
+    (entry) => !hits.some((hit) => hit.entry === entry),
+  )
+  return { ...whole, hits, others: named.slice(0, MOST_OTHERS.clear), unclear: false }
+}
+
+/** A clause of one word continues the one before: "read and write files". */
+function isNeed(clause: string): boolean {
+  return clause.split(/\s+/).length > 1
+}
+
+async function findHits(
   query: ParsedQuery,
   request: SearchRequest,
   limit: number,
@@ -94,11 +132,30 @@ export async function findKeywordHits(
   const skipped = sorted.skipped.filter(
     (each) => wouldFit(each) && each.score >= sorted.bestAway * shares.answer,
   )
+  const fromNamed =
+    unclear || decisive.length === 0 ? sorted.ready.filter(({ isOfNamedServer }) => isOfNamedServer) : []
+  if (fromNamed.length > 0) {
+    // The query names a server: show what comes nearest there, even if it is far.
+    const hits = fromNamed
+      .slice(0, Math.min(limit, nearestHits))
+      .map((hit, _, [first]) => (isLoadable(hit, first) ? hit : { ...hit, sure: false }))
+    const quarantined = await listQuarantinedSources(query, request, context)
+    const others = fromNamed.slice(hits.length, hits.length + MOST_OTHERS.unclear).map(({ entry }) => entry)
+    return { ...NONE, hits, others, unavailable, skipped, quarantined, unclear: true }
+  }
+  const listOthers = (shown: readonly Hit[], most: number): Entry[] =>
+    autoLoad === 'all'
+      ? []
+      : sorted.ready
+          .map(({ entry }) => entry)
+          .filter(({ id }) => !isOnSurface(state, id) && !shown.some(({ entry }) => entry.id === id))
+          .slice(0, most)
   if (unclear) {
     const nearest = selectNearest(decisive, Math.min(limit, nearestHits))
     const hits = nearest.map((hit) => (isLoadable(hit, nearest[0]) ? hit : { ...hit, sure: false }))
     const quarantined = await listQuarantinedSources(query, request, context)
-    return { hits, more: 0, weak: [], unavailable, skipped, quarantined, unclear: hits.length > 0 }
+    const others = listOthers(hits, MOST_OTHERS.unclear)
+    return { hits, more: 0, weak: [], others, unavailable, skipped, quarantined, unclear: hits.length > 0 }
   }
   const cut = cutTo(limit)
   const quarantined = cut.hits.length === 0 ? await listQuarantinedSources(query, request, context) : []
@@ -122,7 +179,8 @@ export async function findKeywordHits(
   const isMore = (hit: Hit) =>
     isClear(hit) && !isLoaded(hit) && !hits.some(({ entry }) => entry === hit.entry)
   const more = cutTo(Number.POSITIVE_INFINITY).hits.filter(isMore).length
-  return { hits, weak: cut.weak, more, unavailable, skipped, quarantined, unclear }
+  const others = listOthers(hits, hits.length > 0 ? MOST_OTHERS.clear : MOST_OTHERS.unclear)
+  return { hits, weak: cut.weak, more, others, unavailable, skipped, quarantined, unclear }
 }
 
 /** Keeps one tool of each server. */
@@ -194,6 +252,7 @@ interface Hit extends Candidate {
   readonly learnedOnly: boolean
   readonly ownScore: number
   readonly coverage: number
+  readonly isOfNamedServer: boolean
 }
 
 /** A tool that matches, but whose source is away. */
@@ -207,6 +266,8 @@ interface AwayTool {
 
 interface SortedHits {
   readonly hits: readonly Hit[]
+  /** Tools that can be used, in the order of the ranking, however weak. */
+  readonly ready: readonly Hit[]
   readonly weak: readonly Hit[]
   readonly unavailable: readonly AwayTool[]
   readonly skipped: readonly (Skipped & Pick<AwayTool, 'score' | 'coverage'>)[]
@@ -226,6 +287,7 @@ function sortHits(
   const { cutOff, autoLoad } = context.settings
   const named = findExactNames(query.text, context)
   const hits: Hit[] = []
+  const ready: Hit[] = []
   const weak: Hit[] = []
   const loadedOnes: Hit[] = []
   const unavailable: AwayTool[] = []
@@ -244,6 +306,7 @@ function sortHits(
     coverage = 1,
     ownRelevance = relevance,
     ownScore = score,
+    isOfNamedServer = false,
   } of inOrder) {
     const entry = context.catalogue.get(id)
     const unusable = entry ? undefined : context.catalogue.skippedTools.get(id)
@@ -282,20 +345,22 @@ function sortHits(
       learnedOnly: ownRelevance < cutOff,
       ownScore,
       coverage,
+      isOfNamedServer,
       score,
     }
+    ready.push(hit)
     if (request.includeLoaded === false && isOnSurface(state, id)) {
       if (fits) loadedOnes.push(hit)
     } else if (fits) hits.push(hit)
     else if (relevance >= cutOff * WEAK_SHARE && weak.length < limit) weak.push(hit)
   }
   // If nothing else matches, list loaded tools, so that the answer does not deny that they exist.
-  return { hits: hits.length > 0 ? hits : loadedOnes, weak, unavailable, skipped, bestAway }
+  return { hits: hits.length > 0 ? hits : loadedOnes, ready, weak, unavailable, skipped, bestAway }
 }
 
 /** Cuts hits to the limit: named tools first, then those with a score near the best. */
 export function cutHits(
-  { hits, weak, bestAway }: Omit<SortedHits, 'unavailable' | 'skipped'>,
+  { hits, weak, bestAway }: Pick<SortedHits, 'hits' | 'weak' | 'bestAway'>,
   limit: number,
   shares: Shares,
   isLoadedTool: (id: string) => boolean,

@@ -34,8 +34,20 @@ function renderRest(result: SearchResult, settings: Settings): string {
 }
 
 function hasMoreToSay({ matches, more, unclear, ...lists }: SearchResult): boolean {
-  const { notFound, ambiguous, unavailable, skipped, quarantined, evicted, unloaded, problems } = lists
-  const said = [matches, notFound, ambiguous, unavailable, skipped, quarantined, evicted, unloaded, problems]
+  const { notFound, ambiguous, unavailable, skipped, quarantined, evicted, unloaded, problems, others } =
+    lists
+  const said = [
+    matches,
+    others,
+    notFound,
+    ambiguous,
+    unavailable,
+    skipped,
+    quarantined,
+    evicted,
+    unloaded,
+    problems,
+  ]
   return more > 0 || unclear || said.some((list) => list.length > 0)
 }
 
@@ -64,6 +76,7 @@ function renderText(result: SearchResult, settings: Settings, isShown?: (match: 
     return [
       ...lines,
       renderUnclear(result, settings, (match) => renderNearest(match, result, prompts, isShown)),
+      ...renderCandidates(result, settings),
       ...renderOthers(result, prompts),
     ].join('\n')
   const nothing = [
@@ -89,7 +102,7 @@ function renderText(result: SearchResult, settings: Settings, isShown?: (match: 
   lines.push(...renderDropped(result, settings))
   const offered = listOffers({ ...result, matches })
   if (offered.length > 0) lines.push(renderOffers(offered, settings), ...offered.map(renderMatch))
-  lines.push(...renderOthers(result, prompts))
+  lines.push(...renderCandidates(result, settings), ...renderOthers(result, prompts))
   return lines.join('\n')
 }
 
@@ -104,19 +117,28 @@ function renderUnusable(result: SearchResult, prompts: Prompts): string[] {
   ]
 }
 
-/** If no match is clear, renders one short list of all matches, loaded or not, so that no name appears twice. */
+/** If no match is clear, lists each match once, loaded or offered. */
 function renderUnclear(
-  { matches, unavailable, skipped, quarantined }: SearchResult,
+  { matches, searched }: SearchResult,
   settings: Settings,
   line: (match: Match) => string,
 ): string {
-  const offers = matches.filter(({ status }) => status === 'available_lazy')
+  const isOffer = ({ status }: Match) => status === 'available_lazy'
+  const offers = matches.filter(isOffer)
   return settings.prompts.searchUnclear({
-    nearest: matches.map(line),
-    offered: offers.length > 0,
-    away: unavailable.length + skipped.length + quarantined.length > 0,
+    loaded: matches.filter((match) => !isOffer(match)).map(line),
+    offered: offers.map(line),
+    searched,
     bridge: findBridge(offers, settings),
   })
+}
+
+/** Names further candidates. */
+function renderCandidates({ others }: SearchResult, { prompts, hiddenCalls }: Settings): string[] {
+  if (others.length === 0) return []
+  const isCallable = hiddenCalls === 'load-and-run' && others.every(({ bridged }) => bridged)
+  const names = others.map(({ name }) => name)
+  return [prompts.searchOthers({ names, bridge: isCallable ? BRIDGE_NAME : undefined })]
 }
 
 /** Lists the matches that are neither loaded nor dropped for a limit. */
@@ -143,6 +165,7 @@ function listRemarks(result: SearchResult, settings: Settings): string[] {
     ...renderUnusable(result, settings.prompts),
     ...(result.unclear ? [renderUnclear(result, settings, ({ canonicalName }) => `- ${canonicalName}`)] : []),
     ...(dropped.length > 0 ? [dropped.join('\n')] : []),
+    ...renderCandidates(result, settings),
     ...renderOthers(result, settings.prompts),
   ]
 }
@@ -164,7 +187,8 @@ function renderDropped({ dropped, matches }: SearchResult, settings: Settings): 
 
 function renderOthers(result: SearchResult, prompts: Prompts): string[] {
   const lines: string[] = []
-  if (result.more > 0) lines.push(prompts.searchMore({ more: result.more }))
+  const more = result.more - result.others.length
+  if (more > 0) lines.push(prompts.searchMore({ more }))
   if (result.evicted.length > 0) lines.push(prompts.searchEvicted({ tools: result.evicted }))
   if (result.unloaded.length > 0) lines.push(prompts.searchUnloaded({ tools: result.unloaded }))
   return [
@@ -269,6 +293,12 @@ export async function findUnmetConditions(
   ]
 }
 
+export function countVisible({ catalogue, gate }: Context): number {
+  let count = 0
+  for (const entry of catalogue.entries()) if (gate.visible(entry)) count += 1
+  return count
+}
+
 /** Lists the sources with the most visible tools. */
 export function listLargestSources({ catalogue, gate }: Context): { name: string; count: number }[] {
   const counts = new Map<string, number>()
@@ -288,7 +318,18 @@ export function writeNextInstruction(
 ): string {
   const { settings } = context
   const { prompts } = settings
-  const { query, matches, unloaded, notFound, ambiguous, unavailable, skipped, quarantined, overview } = found
+  const {
+    query,
+    matches,
+    unloaded,
+    notFound,
+    ambiguous,
+    unavailable,
+    skipped,
+    quarantined,
+    overview,
+    others,
+  } = found
   if (found.repeated) return prompts.searchAgain()
   const fresh = matches.filter((match) => match.fresh)
   if (fresh.length > 0) {
@@ -307,6 +348,6 @@ export function writeNextInstruction(
   if (lists.some((list) => list.length > 0)) return ''
   if (query.trim() === '') return prompts.searchEmpty()
   const sources = overview.map(({ name, count }) => ({ name: name === '' ? '' : quote(name, 60), count }))
-  const findable = sources.length > 0 && canFind(context)
+  const findable = sources.length + others.length > 0 && canFind(context)
   return prompts.searchMissed({ query: quote(query), sources, findable })
 }

@@ -36,6 +36,10 @@ export function profileFault(profile: string): string | undefined {
   return `No profile can be called ${JSON.stringify(profile)}.${instead}`
 }
 
+/** Path that stops a daemon. For an upgrade, it frees its address at once and finishes its running calls. */
+export const STOP_PATH = '/stop'
+export const UPGRADE_PATH = `${STOP_PATH}?for=upgrade`
+
 /** The file that says where the daemon runs. */
 export interface DaemonFile {
   readonly pid: number

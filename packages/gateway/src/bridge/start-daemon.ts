@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { askDaemon, type Found, findDaemon } from './find-daemon.js'
 import { logFileIn, preparePrivateFolder, readDaemonFile, readOwner } from './folder.js'
 import { isAlive, isDaemon, isRunning, readStartTime } from './processes.js'
-import { PROTOCOL } from './protocol.js'
+import { PROTOCOL, UPGRADE_PATH } from './protocol.js'
 
 export interface StartOptions {
   readonly folder: string
@@ -41,7 +41,7 @@ export async function findOrStartDaemon(options: StartOptions): Promise<Running>
     const found = await findDaemon(folder)
     if (found.kind === 'running') {
       if (found.file.protocol === PROTOCOL) return found
-      await stopOlderDaemon(found)
+      await replaceOlderDaemon(folder, found)
       continue
     }
     const owner = found.kind === 'none' ? readOwner(folder) : undefined
@@ -58,8 +58,11 @@ export async function findOrStartDaemon(options: StartOptions): Promise<Running>
   }
 }
 
-/** Stops an older daemon that a bridge started. Other daemons with another protocol are an error. */
-async function stopOlderDaemon({ file }: Running): Promise<void> {
+/**
+ * Replaces an older daemon that a bridge started. It finishes its running calls while the new one starts. Other daemons with
+ * another protocol are an error.
+ */
+async function replaceOlderDaemon(folder: string, { file }: Running): Promise<void> {
   if (file.protocol > PROTOCOL)
     throw new StartProblem(
       `The running gateway (${file.version}) is newer than this client's entry. Restart the client, or connect it again with: toolwell connect`,
@@ -68,8 +71,9 @@ async function stopOlderDaemon({ file }: Running): Promise<void> {
     throw new StartProblem(
       `The running gateway (${file.version}) is too old for this client. Stop it with: toolwell stop`,
     )
-  await askDaemon({ file }, 'POST', '/stop')
-  while (await isDaemon(file)) await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY))
+  await askDaemon({ file }, 'POST', UPGRADE_PATH)
+  while (readDaemonFile(folder)?.instance === file.instance && (await isDaemon(file)))
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY))
 }
 
 const turnFileIn = (folder: string) => join(folder, 'starting')

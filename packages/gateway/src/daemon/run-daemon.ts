@@ -31,6 +31,8 @@ export interface DaemonOptions
   readonly words?: readonly string[]
   /** Milliseconds without a client after which a daemon started by a bridge stops. */
   readonly idle?: number
+  /** Milliseconds for running calls when a newer version replaces the daemon. Default: 25 seconds. */
+  readonly drain?: number
 }
 
 export interface Daemon {
@@ -59,6 +61,7 @@ export class PortInUse extends Error {
 }
 
 const IDLE = 10 * 60_000
+const DRAIN = 25_000
 /** Milliseconds for which a token is cached. */
 const TOKEN_HOLDS = 100
 
@@ -77,7 +80,15 @@ export async function runDaemon(options: DaemonOptions): Promise<DaemonStart> {
 }
 
 async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy']): Promise<Daemon> {
-  const { folder, port = DEFAULT_PORT, idle = IDLE, now = Date.now, words = [], ...rest } = options
+  const {
+    folder,
+    port = DEFAULT_PORT,
+    idle = IDLE,
+    drain = DRAIN,
+    now = Date.now,
+    words = [],
+    ...rest
+  } = options
   const instance = randomUUID()
   const key = newToken()
   let isMoved = false
@@ -105,7 +116,12 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
       isMoved
         ? `Another program uses port ${port}, so this gateway accepts stdio clients only. Free the port, then run: toolwell stop`
         : `The token is in ${tokenFileIn(folder)}`,
-    onStop: () => stop('asked'),
+    onStop(why) {
+      // Removed first, so that new clients start another daemon instead of waiting for this one.
+      removeDaemonFile(folder, instance)
+      if (why === 'asked') stop('asked')
+      else void gateway.drain(drain).then(() => stop('asked'))
+    },
   })
   const listening = await listen(gateway, port, startedBy, () => {
     isMoved = true
@@ -147,7 +163,6 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
       : undefined
   const stopped = stopping.then(async (why) => {
     clearInterval(watching)
-    // Removed first, so that new clients start another daemon instead of waiting for this one.
     removeDaemonFile(folder, instance)
     await gateway.close()
     return why

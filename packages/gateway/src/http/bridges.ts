@@ -8,12 +8,15 @@ import {
   isJSONRPCRequest,
   type JSONRPCErrorResponse,
   type JSONRPCMessage,
+  type JSONRPCResultResponse,
+  PROTOCOL_VERSION_META_KEY,
   type Transport,
   UnsupportedProtocolVersionError,
 } from '@modelcontextprotocol/server'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import { type ClientRules, RULES_HEADER, readRules } from '../bridge/client-rules.js'
 import { CLIENT_HEADER, LONGEST_LINE, PID_HEADER, UPGRADE, WORKSPACE_HEADER } from '../bridge/protocol.js'
+import { prompts } from '../prompts.js'
 import { type McpPath, readPath, readWorkspace, writePath } from './address.js'
 import type { Clients } from './clients.js'
 import type { Endpoint } from './endpoint.js'
@@ -35,6 +38,7 @@ export class Bridges {
   readonly #options: BridgesOptions
   /** Closed with the gateway. */
   readonly #sockets = new Set<Duplex>()
+  #isDraining = false
 
   constructor(options: BridgesOptions) {
     this.#options = options
@@ -70,6 +74,16 @@ export class Bridges {
     }
   }
 
+  /** Refuses new calls with the advice to restart the client. */
+  drain(): void {
+    this.#isDraining = true
+  }
+
+  /** Everything was written to the clients. */
+  get isFlushed(): boolean {
+    return [...this.#sockets].every(({ writableLength }) => writableLength === 0)
+  }
+
   close(): void {
     for (const socket of this.#sockets) socket.destroy()
   }
@@ -95,7 +109,10 @@ export class Bridges {
       },
       { transport },
     )
-    answerUnknownVersions(transport)
+    answerInstead(
+      transport,
+      (message) => unsupported(message) ?? (this.#isDraining ? upgraded(message) : undefined),
+    )
     clients.join(key, { ...client, server: undefined })
     onJoined(name)
     socket.on('data', onUsed)
@@ -114,19 +131,34 @@ export class Bridges {
 /** Versions that are named in each request. A test compares them with the SDK's answer over HTTP. */
 const SUPPORTED = ['2026-07-28']
 
-/**
- * Answers requests with an unsupported version as over HTTP. The SDK checks only the first request of a connection. Call it after
- * `onmessage` is set.
- */
-function answerUnknownVersions(transport: Transport): void {
+/** Sends `find(message)` instead of passing the message on, unless it is undefined. Call it after `onmessage` is set. */
+function answerInstead(
+  transport: Transport,
+  find: (message: JSONRPCMessage) => JSONRPCErrorResponse | JSONRPCResultResponse | undefined,
+): void {
   const { onmessage } = transport
   transport.onmessage = (message, extra) => {
-    const answer = unsupported(message)
+    const answer = find(message)
     if (answer) transport.send(answer).catch(() => undefined)
     else onmessage?.(message, extra)
   }
 }
 
+function upgraded(message: JSONRPCMessage): JSONRPCResultResponse | undefined {
+  if (!isJSONRPCRequest(message) || message.method !== 'tools/call') return undefined
+  const isModern = message.params?._meta?.[PROTOCOL_VERSION_META_KEY] !== undefined
+  return {
+    jsonrpc: '2.0',
+    id: message.id,
+    result: {
+      content: [{ type: 'text', text: prompts.upgraded }],
+      isError: true,
+      ...(isModern ? { resultType: 'complete' } : {}),
+    },
+  }
+}
+
+/** Answers requests with an unsupported version as over HTTP. The SDK checks only the first request of a connection. */
 function unsupported(message: JSONRPCMessage): JSONRPCErrorResponse | undefined {
   if (!isJSONRPCRequest(message)) return undefined
   const found = classifyInboundRequest({ httpMethod: 'POST', body: message })

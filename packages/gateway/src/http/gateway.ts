@@ -7,7 +7,15 @@ import { isRecord } from '@toolwell/core/internal'
 import type { Called } from '../answer/call-tool.js'
 import { createProof, newToken } from '../bridge/folder.js'
 import { describeExcess } from '../bridge/messages.js'
-import { type Identity, LARGEST_REQUEST, PROTOCOL, UPGRADE, WORKSPACE_HEADER } from '../bridge/protocol.js'
+import {
+  type Identity,
+  LARGEST_REQUEST,
+  PROTOCOL,
+  STOP_PATH,
+  UPGRADE,
+  WORKSPACE_HEADER,
+} from '../bridge/protocol.js'
+
 import {
   keepRemovedFiles,
   type ServerSetEvent,
@@ -60,8 +68,8 @@ export interface GatewayOptions extends Omit<ServerSetsOptions, 'onEvent'> {
   readonly key?: string
   readonly instance?: string
   readonly onEvent?: (event: GatewayEvent) => void
-  /** A client with the token asks the gateway to stop. */
-  readonly onStop?: () => void
+  /** A client with the token asks the gateway to stop, or a newer version replaces it. */
+  readonly onStop?: (why: 'asked' | 'upgrade') => void
   /** Milliseconds until an idle session of the older protocol ends, and until an unused workspace is released. */
   readonly sessionIdle?: number
   /** Limit of one request in bytes. */
@@ -78,12 +86,19 @@ export interface Gateway {
   inspect(): Promise<GatewayReport>
   /** Time of the last request, connected clients and running calls. */
   readonly activity: { readonly lastUsed: number; readonly staying: number; readonly busy: number }
+  /**
+   * Frees the port, refuses new calls with the advice to restart the client, and resolves when the running calls have ended, or
+   * after this many milliseconds.
+   */
+  drain(milliseconds: number): Promise<void>
   /** Closes connections and servers. Idempotent. */
   close(): Promise<void>
 }
 
 const MOST_SESSIONS = 1000
-/** Milliseconds for which the processes of a client that left go on. */
+/** Milliseconds between looks at the running calls. */
+const DRAIN_INTERVAL = 50
+/** Milliseconds after which the processes of a client that left are stopped. */
 const RECONNECT_GRACE = 5000
 const METHODS = ['GET', 'POST', 'DELETE']
 
@@ -120,6 +135,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const startedAt = now()
   const counts = { calls: 0, searches: 0, refused: 0, failed: 0, answerCharacters: 0, lists: 0 }
   let lastUsed = now()
+  let isDraining = false
 
   const endpoints = new Endpoints({
     serverSets,
@@ -248,7 +264,7 @@ export function createGateway(options: GatewayOptions): Gateway {
           challenge: (searchParams.get('challenge') ?? '').slice(0, 200),
         }),
       } satisfies Identity)
-    if (!path && pathname !== '/status' && pathname !== '/stop')
+    if (!path && pathname !== '/status' && pathname !== STOP_PATH)
       return refuse(response, {
         status: 404,
         message: `There is nothing at ${pathname}. MCP clients connect to /mcp, /mcp/all or /mcp/PROFILE.`,
@@ -257,6 +273,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     if (unknown) return turnAway(response, unknown)
     // `status` does not count as use.
     if (path) lastUsed = now()
+    if (path && isDraining)
+      return refuse(response, {
+        status: 503,
+        message: 'A newer version has replaced this gateway. Send the request again.',
+        headers: { Connection: 'close' },
+      })
     if (path && !METHODS.includes(request.method ?? ''))
       return refuse(response, {
         status: 405,
@@ -265,9 +287,10 @@ export function createGateway(options: GatewayOptions): Gateway {
       })
     if (path) return onMcp(request, response, path)
     if (pathname === '/status') return reply(response, 200, await inspect())
-    if (request.method !== 'POST') return refuse(response, { status: 405, message: 'Ask /stop with POST.' })
+    if (request.method !== 'POST')
+      return refuse(response, { status: 405, message: `Ask ${STOP_PATH} with POST.` })
     reply(response, 200, { stopping: true })
-    onStop?.()
+    onStop?.(searchParams.get('for') === 'upgrade' ? 'upgrade' : 'asked')
   }
 
   const bridges = new Bridges({
@@ -318,6 +341,8 @@ export function createGateway(options: GatewayOptions): Gateway {
       now: now(),
     })
 
+  const isQuiet = () => countCalls() === 0 && bridges.isFlushed
+  const countCalls = () => serverSets.all.reduce((sum, { serverSet }) => sum + serverSet.busy, 0)
   let closing: Promise<void> | undefined
   return {
     instance,
@@ -334,8 +359,16 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     inspect,
     get activity() {
-      const busy = serverSets.all.reduce((sum, { serverSet }) => sum + serverSet.busy, 0)
-      return { lastUsed, staying: clients.staying, busy }
+      return { lastUsed, staying: clients.staying, busy: countCalls() }
+    },
+    async drain(milliseconds) {
+      isDraining = true
+      http.close()
+      bridges.drain()
+      const until = performance.now() + milliseconds
+      // The answer of the last call is sent shortly after its end.
+      for (let quiet = 0; quiet < 2 && performance.now() < until; quiet = isQuiet() ? quiet + 1 : 0)
+        await new Promise((resolve) => setTimeout(resolve, DRAIN_INTERVAL))
     },
     close() {
       closing ??= (async () => {

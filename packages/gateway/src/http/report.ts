@@ -121,7 +121,9 @@ function reportServerSet({
         starts,
         tools: tools.length,
         sharedBy: describeSharing(serverSet.known.get(name)),
-        processes: running.flatMap(({ pid, owner }) => (pid === null ? [] : [{ pid, client: owner.client }])),
+        processes: running.flatMap(({ pid, owner }) =>
+          pid === null ? [] : [{ pid, client: owner.client || undefined }],
+        ),
         quarantined: Object.fromEntries(quarantined),
         config: serverSet.configFile(name),
       })),

@@ -12,6 +12,8 @@ export interface Wire {
     readonly [key: string]: unknown
   }): Promise<Record<string, unknown>>
   say(message: object): void
+  /** Ends the connection. */
+  close(): void
 }
 
 export async function openWire(
@@ -41,5 +43,6 @@ export async function openWire(
         say(message)
       }),
     say,
+    close: () => void socket.destroy(),
   }
 }

@@ -273,9 +273,7 @@ export class Upstream {
   }
 
   /** Stops the processes of a client that left. */
-  leave(client: string): void {
-    this.#pool.leave(client)
-  }
+  readonly leave = (client: string): void => this.#pool.leave(client)
 
   /** Stops the server after its current calls, because another replaces it. Its callers are notified of the lost state. */
   async retire(): Promise<void> {
@@ -417,10 +415,7 @@ export class Upstream {
     this.#later.start(this.#breaker.remaining(), () => void this.refresh().catch(() => undefined))
   }
 
-  /**
-   * Announces the end of the pause, because calls may try again. A server that was never listed is listed again in the background, a
-   * few times; after that, on demand.
-   */
+  /** Announces the end of the pause. Lists a server that was never listed again in the background, a few times; then on demand. */
   lookLater(): void {
     if (!this.server.lazy || this.#isRetired || this.#pool.closing.aborted) return
     const rest = this.#breaker.remaining()

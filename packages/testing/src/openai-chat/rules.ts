@@ -20,6 +20,7 @@ import {
   missing,
   nameViolation,
   schemaObjection,
+  strictObjection,
   tooLong,
   wrongType,
   wrongValue,
@@ -58,6 +59,11 @@ export interface ChatRuleOptions {
 
 const ROLES: readonly unknown[] = ['system', 'developer', 'user', 'assistant', 'tool'] satisfies ChatRole[]
 const MAX_CALL_ID = 40
+/** Mistral's reasoning models put their thinking into the content (docs.mistral.ai, capabilities/reasoning). */
+const ASSISTANT_PARTS: Readonly<Record<string, readonly string[]>> = {
+  assistant: ['text', 'refusal'],
+  mistral: ['text', 'refusal', 'thinking'],
+}
 const NOT_AT_TOP = ['oneOf', 'anyOf', 'allOf', 'enum', 'const', 'not']
 
 /** First rule that the body breaks: shape first, then pairing. Does not change the body. */
@@ -90,26 +96,59 @@ function messagesViolation(messages: unknown, options: ChatRuleOptions): Found {
   )
 }
 
-function messageViolation(message: unknown, at: string, { imageResults }: ChatRuleOptions): Found {
+function messageViolation(message: unknown, at: string, { imageResults, family }: ChatRuleOptions): Found {
   if (!isObject(message)) return wrongType(at, 'an object', message)
   if (message.role === undefined) return missing(`${at}.role`)
   if (!ROLES.includes(message.role)) return wrongValue(`${at}.role`, message.role, ROLES)
-  if (message.role === 'assistant') return assistantViolation(message, at)
+  if (message.role === 'assistant') return assistantViolation(message, at, family)
   if (message.role === 'tool' && typeof message.tool_call_id !== 'string')
     return missing(`${at}.tool_call_id`)
   const isOpen = message.role === 'tool' && imageResults === true
   return contentViolation(message.content, `${at}.content`, isOpen ? 'user' : message.role)
 }
 
-function assistantViolation(message: Fields, at: string): Found {
+function assistantViolation(message: Fields, at: string, family: ChatFamily | undefined): Found {
   const calls = message.tool_calls
+  const inReasoning = reasoningViolation(message.reasoning_details, `${at}.reasoning_details`)
+  if (inReasoning) return inReasoning
   if (calls !== undefined) {
     const found =
       arrayViolation(`${at}.tool_calls`, calls) ?? eachOf(calls, `${at}.tool_calls`, toolCallViolation)
     if (found) return found
     if (message.content === undefined || message.content === null) return undefined
   }
-  return contentViolation(message.content, `${at}.content`, 'assistant')
+  return (
+    (family === 'mistral' && calls === undefined ? emptyViolation(message.content, at) : undefined) ??
+    contentViolation(message.content, `${at}.content`, family === 'mistral' ? 'mistral' : 'assistant')
+  )
+}
+
+/** Mistral's API answers 400 with this message (OpenHands/OpenHands#8685; `mistral-common`, `_validate_assistant_message`). */
+function emptyViolation(content: unknown, at: string): Found {
+  if (content !== '' && content !== null && content !== undefined) return undefined
+  const reason = 'Assistant message must have either content or tool_calls, but not none.'
+  return violation(reason, `${at}.content`, 'empty_message')
+}
+
+/**
+ * A block of reasoning is sent back as the model made it, with its signature: a block that was streamed in pieces is one entry
+ * again. Source: openrouter.ai/docs/guides/best-practices/reasoning-tokens, "Preserving reasoning".
+ */
+function reasoningViolation(details: unknown, at: string): Found {
+  const seen = new Set<string>()
+  return eachOf(details, at, (entry, place) => {
+    if (!isObject(entry) || !['reasoning.text', 'reasoning.summary'].includes(String(entry.type)))
+      return undefined
+    const block = `${entry.type} ${entry.index}`
+    if (entry.index !== undefined && seen.has(block))
+      return violation(
+        `Invalid '${place}': a piece of the block ${entry.index}.`,
+        place,
+        'reasoning_in_pieces',
+      )
+    seen.add(block)
+    return undefined
+  })
 }
 
 function contentViolation(content: unknown, at: string, role: unknown): Found {
@@ -118,11 +157,11 @@ function contentViolation(content: unknown, at: string, role: unknown): Found {
   return arrayViolation(at, content) ?? eachOf(content, at, (part, place) => partViolation(part, place, role))
 }
 
-/** Users may send any kind of part, because servers add their own. Other roles send text, and assistants also refusals. */
+/** Users may send any kind of part, because servers add their own. Other roles send text, and assistants also refusals and thinking. */
 function partViolation(part: unknown, at: string, role: unknown): Found {
   if (!isObject(part)) return wrongType(at, 'an object', part)
   if (typeof part.type !== 'string') return missing(`${at}.type`)
-  const allowed = role === 'assistant' ? ['text', 'refusal'] : ['text']
+  const allowed = ASSISTANT_PARTS[String(role)] ?? ['text']
   if (role !== 'user' && !allowed.includes(part.type)) return wrongValue(`${at}.type`, part.type, allowed)
   if (part.type === 'image_url') return imageViolation(part.image_url, `${at}.image_url`)
   if (part.type !== 'text' || typeof part.text === 'string') return undefined
@@ -148,6 +187,9 @@ function toolCallViolation(call: unknown, at: string): Found {
   if (call.type !== 'function') return wrongValue(`${at}.type`, call.type, ['function', 'custom'])
   if (!isObject(call.function)) return wrongType(`${at}.function`, 'an object', call.function)
   const { name, arguments: text } = call.function
+  // Meta's API: "`arguments` must be valid JSON" (MetaFARS/codex-relay#57; also brave/brave-browser#56601).
+  if (text === '')
+    return violation('`arguments` must be valid JSON', `${at}.function.arguments`, 'invalid_arguments')
   return nameViolation(name, `${at}.function.name`) ?? argumentsViolation(text, `${at}.function.arguments`)
 }
 
@@ -200,10 +242,10 @@ function toolViolation(tool: unknown, at: string, maxDescription: number | undef
   }
   return parameters === undefined
     ? undefined
-    : parametersViolation(parameters, `${place}.parameters`, String(name))
+    : parametersViolation(parameters, `${place}.parameters`, String(name), strict === true)
 }
 
-function parametersViolation(parameters: unknown, at: string, name: string): Found {
+function parametersViolation(parameters: unknown, at: string, name: string, strict: boolean): Found {
   if (!isObject(parameters)) return wrongType(at, 'an object', parameters)
   const refuse = (reason: string) =>
     violation(`Invalid schema for function '${name}': ${reason}`, at, 'invalid_function_parameters')
@@ -214,7 +256,7 @@ function parametersViolation(parameters: unknown, at: string, name: string): Fou
   if (NOT_AT_TOP.some((keyword) => Object.hasOwn(parameters, keyword))) {
     return refuse(`schema must have type 'object' and not have '${NOT_AT_TOP.join("'/'")}' at the top level.`)
   }
-  const reason = schemaObjection(parameters)
+  const reason = schemaObjection(parameters) ?? (strict ? strictObjection(parameters) : undefined)
   return reason === undefined ? undefined : refuse(reason)
 }
 

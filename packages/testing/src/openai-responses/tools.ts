@@ -1,6 +1,14 @@
 /** Rules about tool definitions and `tool_choice` on the OpenAI Responses wire, and the functions a model can call. */
 import { type Fields, type Found, isObject, violation } from '../shared/guards.js'
-import { eachOf, missing, nameViolation, schemaObjection, wrongType, wrongValue } from '../shared/openai.js'
+import {
+  eachOf,
+  missing,
+  nameViolation,
+  schemaObjection,
+  strictObjection,
+  wrongType,
+  wrongValue,
+} from '../shared/openai.js'
 import type { Violation } from '../shared/protocol.js'
 import {
   booleanViolation,
@@ -37,7 +45,6 @@ const MEMBER_TOOLS = ['function', 'custom']
 export const LOADABLE_TOOLS = ['function', 'custom', 'namespace', 'mcp']
 export const TOOLS = ['function', 'custom', 'namespace', 'tool_search', ...HOSTED_TOOLS]
 const NOT_AT_TOP = ['oneOf', 'anyOf', 'allOf', 'enum', 'not']
-const NOT_IN_STRICT = ['oneOf', 'allOf', 'not', 'if', 'then', 'else', 'dependentRequired', 'dependentSchemas']
 
 /** An empty list is legal: a search that found nothing returns it. */
 export function toolListViolation(
@@ -139,36 +146,8 @@ function parametersViolation(parameters: unknown, at: string, name: string, stri
   if (NOT_AT_TOP.some((keyword) => Object.hasOwn(parameters, keyword))) {
     return refuse(`schema must have type 'object' and not have '${NOT_AT_TOP.join("'/'")}' at the top level.`)
   }
-  const reason = schemaObjection(parameters) ?? (strict ? strictObjection(parameters, []) : undefined)
+  const reason = schemaObjection(parameters) ?? (strict ? strictObjection(parameters) : undefined)
   return reason === undefined ? undefined : refuse(reason)
-}
-
-/** Strict mode requires closed objects with all properties required, at every depth. */
-function strictObjection(schema: unknown, context: readonly string[]): string | undefined {
-  if (!isObject(schema)) return undefined
-  const place = `In context=(${context.map((step) => `'${step}'`).join(', ')})`
-  const refused = NOT_IN_STRICT.find((keyword) => Object.hasOwn(schema, keyword))
-  if (refused !== undefined) return `${place}, '${refused}' is not permitted.`
-  const { type, properties, required, additionalProperties } = schema
-  const names = isObject(properties) ? Object.keys(properties) : []
-  if (type === 'object' || (Array.isArray(type) && type.includes('object')) || names.length > 0) {
-    if (additionalProperties !== false) {
-      return `${place}, 'additionalProperties' is required to be supplied and to be false.`
-    }
-    const absent = names.find((name) => !Array.isArray(required) || !required.includes(name))
-    if (absent !== undefined) {
-      const rule =
-        "'required' is required to be supplied and to be an array including every key in properties."
-      return `${place}, ${rule} Missing '${absent}'.`
-    }
-  }
-  for (const keyword of ['properties', '$defs', 'definitions', 'anyOf']) {
-    for (const [key, child] of Object.entries(schema[keyword] ?? {})) {
-      const reason = strictObjection(child, [...context, keyword, key])
-      if (reason !== undefined) return reason
-    }
-  }
-  return strictObjection(schema.items, [...context, 'items'])
 }
 
 export function nativeSearchViolation(body: ResponsesRequestBody): Found {

@@ -114,3 +114,33 @@ function itemsObjection(schema: unknown, context: readonly string[], isMap = fal
   }
   return undefined
 }
+
+const NOT_IN_STRICT = ['oneOf', 'allOf', 'not', 'if', 'then', 'else', 'dependentRequired', 'dependentSchemas']
+
+/** Strict mode requires closed objects with all properties required, at every depth. Source: guides/structured-outputs, "Supported schemas". */
+export function strictObjection(schema: unknown, context: readonly string[] = []): string | undefined {
+  if (!isObject(schema)) return undefined
+  const place = `In context=(${context.map((step) => `'${step}'`).join(', ')})`
+  const refused = NOT_IN_STRICT.find((keyword) => Object.hasOwn(schema, keyword))
+  if (refused !== undefined) return `${place}, '${refused}' is not permitted.`
+  const { type, properties, required, additionalProperties } = schema
+  const names = isObject(properties) ? Object.keys(properties) : []
+  if (type === 'object' || (Array.isArray(type) && type.includes('object')) || names.length > 0) {
+    if (additionalProperties !== false) {
+      return `${place}, 'additionalProperties' is required to be supplied and to be false.`
+    }
+    const absent = names.find((name) => !Array.isArray(required) || !required.includes(name))
+    if (absent !== undefined) {
+      const rule =
+        "'required' is required to be supplied and to be an array including every key in properties."
+      return `${place}, ${rule} Missing '${absent}'.`
+    }
+  }
+  for (const keyword of ['properties', '$defs', 'definitions', 'anyOf']) {
+    for (const [key, child] of Object.entries(schema[keyword] ?? {})) {
+      const reason = strictObjection(child, [...context, keyword, key])
+      if (reason !== undefined) return reason
+    }
+  }
+  return strictObjection(schema.items, [...context, 'items'])
+}

@@ -57,8 +57,8 @@ function deferred(tool: WireTool): AnthropicTool {
 /**
  * Reads your existing `tools` array. `describe` adds fields that the wire cannot hold: `execute`, `defer`, `aliases`
  * … While deferral is off, `begin` returns this array. Throws `invalid-tool` for tools of another wire, and for tools
- * that Anthropic defines (`bash_20250124`, `web_search_20250305` …), which have no schema: put those before
- * `parts.tools` yourself.
+ * that Anthropic defines (`bash_20250124`, `web_search_20250305` …), which have no schema: pass those as
+ * `providerTools`.
  */
 export function importTools<Native extends AnthropicTool>(
   wire: readonly Native[],

@@ -30,7 +30,7 @@ export interface AnthropicTextBlock {
   cache_control?: AnthropicCacheControl | null
 }
 
-/** A tool of the host. Tools that Anthropic defines have other forms: add them to the request yourself. */
+/** A tool of the host. Tools that Anthropic defines have other forms: see `providerTools`. */
 export interface AnthropicTool {
   type?: 'custom' | null
   name: string
@@ -41,6 +41,11 @@ export interface AnthropicTool {
   strict?: boolean
   input_examples?: Record<string, unknown>[]
   cache_control?: AnthropicCacheControl | null
+}
+
+/** A tool that Anthropic defines, for example `bash_20250124`. Its other fields pass unchanged. */
+export interface AnthropicProviderTool {
+  readonly type: string
 }
 
 /** The content of the message that `run` returns. */

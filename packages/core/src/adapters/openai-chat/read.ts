@@ -193,6 +193,7 @@ export function writeCall(call: UnitCall): object {
     own.type === 'function' &&
     target.name === name &&
     typeof written === 'string' &&
+    written.trim() !== '' &&
     hasObjectArguments(call)
   )
     return own

@@ -11,6 +11,7 @@ export { readEvents } from '../shared/stream.js'
  */
 export interface StreamedMessage {
   readonly role: 'assistant'
+  /** Typed as clients expect. Mistral's reasoning models stream lists: then it is a list of parts. */
   readonly content: string | null
   readonly refusal?: string
   tool_calls?: { id: string; type: 'function'; function: { name: string; arguments: string } }[]
@@ -47,7 +48,7 @@ interface Chunk {
     readonly index?: number
     readonly delta?: {
       readonly role?: string
-      readonly content?: string | null
+      readonly content?: string | readonly unknown[] | null
       readonly refusal?: string | null
       readonly tool_calls?: readonly CallPart[] | null
       readonly [field: string]: unknown
@@ -65,7 +66,7 @@ interface Chunk {
 export async function assemble(
   chunks: AsyncIterable<unknown>,
 ): Promise<StreamedReply<StreamedChoice, StreamedMessage>> {
-  let content = ''
+  let content: string | readonly unknown[] = ''
   let refusal = ''
   let others: Fields = {}
   let finish: string | undefined
@@ -80,7 +81,7 @@ export async function assemble(
       const choice = Array.isArray(choices) ? choices.find((each) => (each?.index ?? 0) === 0) : undefined
       if (!choice) continue
       const { role: _, content: said, refusal: refused, tool_calls: parts, ...more } = choice.delta ?? {}
-      content += said ?? ''
+      content = joinContent(content, said ?? '')
       refusal += refused ?? ''
       others = joinFields(others, more)
       for (const part of parts ?? []) if (isRecord(part)) calls.add(part)
@@ -99,7 +100,7 @@ export async function assemble(
   })) as NonNullable<StreamedMessage['tool_calls']>
   const message: StreamedMessage = {
     role: 'assistant',
-    content: content === '' ? null : content,
+    content: content === '' ? null : (content as string),
     ...(refusal === '' ? {} : { refusal }),
     ...(made.length > 0 ? { tool_calls: made } : {}),
     ...others,
@@ -153,8 +154,63 @@ function joinFields(before: Fields, more: Fields): Fields {
     .map(([field, value]): [string, unknown] => {
       const old = Object.hasOwn(before, field) ? before[field] : undefined
       if (typeof old === 'string' && typeof value === 'string') return [field, old + value]
+      if (field === 'reasoning_details' && Array.isArray(value))
+        return [field, joinReasoning(Array.isArray(old) ? old : [], value)]
       if (Array.isArray(old) && Array.isArray(value)) return [field, [...old, ...value]]
       return [field, isRecord(old) && isRecord(value) ? joinFields(old, value) : value]
     })
   return entries.length === 0 ? before : { ...before, ...Object.fromEntries(entries) }
+}
+
+type Content = string | readonly unknown[]
+
+/** Mistral's reasoning models stream lists of parts, then text (docs.mistral.ai, capabilities/reasoning). */
+function joinContent(before: Content, said: Content): Content {
+  if (typeof before === 'string' && typeof said === 'string') return before + said
+  return joinParts(listParts(before), listParts(said))
+}
+
+function listParts(content: Content): readonly unknown[] {
+  if (typeof content !== 'string') return content
+  return content === '' ? [] : [{ type: 'text', text: content }]
+}
+
+/** Joins a part with the part before it if both are text or both are thinking. */
+function joinParts(before: readonly unknown[], more: readonly unknown[]): readonly unknown[] {
+  const parts = [...before]
+  for (const part of more) {
+    const last = parts.at(-1)
+    if (!isRecord(last) || !isRecord(part) || last.type !== part.type) parts.push(part)
+    else if (typeof last.text === 'string' && typeof part.text === 'string')
+      parts[parts.length - 1] = { ...last, ...part, text: last.text + part.text }
+    else if (Array.isArray(last.thinking) && Array.isArray(part.thinking))
+      parts[parts.length - 1] = { ...last, ...part, thinking: joinParts(last.thinking, part.thinking) }
+    else parts.push(part)
+  }
+  return parts
+}
+
+/**
+ * Joins the pieces of a block of reasoning, which have its index. The signature comes last. OpenRouter needs the blocks
+ * as the model made them (openrouter.ai/docs/guides/best-practices/reasoning-tokens). Encrypted blocks come whole.
+ */
+function joinReasoning(before: readonly unknown[], more: readonly unknown[]): readonly unknown[] {
+  const blocks = [...before]
+  for (const piece of more) {
+    const at = isRecord(piece)
+      ? blocks.findLastIndex((block) => isRecord(block) && continues(block, piece))
+      : -1
+    if (at < 0) {
+      blocks.push(piece)
+      continue
+    }
+    const { text, summary, ...rest } = piece as Fields
+    blocks[at] = { ...joinFields(blocks[at] as Fields, { text, summary }), ...joinFields({}, rest) }
+  }
+  return blocks
+}
+
+function continues(block: Fields, { type, index }: Fields): boolean {
+  const isText = type === 'reasoning.text' || type === 'reasoning.summary'
+  return isText && index !== undefined && block.type === type && block.index === index && !block.signature
 }

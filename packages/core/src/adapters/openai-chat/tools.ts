@@ -1,5 +1,6 @@
 /** Converts definitions to and from the form of Chat Completions. */
 import { dropUndefined, isRecord } from '../../base/data.js'
+import { isStrictSchema } from '../../schema/dialect.js'
 import type { Tool } from '../../tool/tool.js'
 import {
   assertImportable,
@@ -8,6 +9,7 @@ import {
   fitTool,
   type ImportForm,
   objectSchema,
+  relaxTools,
 } from '../shared/tools.js'
 import { type ChatTool, WIRE } from './types.js'
 
@@ -43,7 +45,7 @@ export type ImportedChatTool =
 /**
  * Reads your existing `tools` array. `describe` adds fields that the wire cannot hold: `execute`, `defer`, `aliases`
  * … While deferral is off, `begin` returns this array. Throws `invalid-tool` for tools of another wire, and for
- * `custom` tools: put those before `parts.tools` yourself.
+ * `custom` tools: pass those as `providerTools`.
  */
 export function importTools(
   wire: readonly ImportedChatTool[],
@@ -54,7 +56,12 @@ export function importTools(
     FORM,
     ({ type, function: inner }) => type === 'function' && isRecord(inner) && typeof inner.name === 'string',
   )
-  return codec.read(wire as readonly ChatTool[], (tool) => {
+  const tools = relaxTools(wire as readonly ChatTool[], (tool) =>
+    tool.function.strict && !isStrictSchema(tool.function.parameters)
+      ? { ...tool, function: { ...tool.function, strict: false } }
+      : tool,
+  )
+  return codec.read(tools, (tool) => {
     const { name, description = '', parameters, strict } = tool.function
     return {
       name,

@@ -64,6 +64,14 @@ function writeReply(
   return { ...others, role: 'assistant', content: own.content == null ? null : said, tool_calls: calls }
 }
 
+/** Mistral refuses a message of the model without content and calls. */
+export function fillEmptyReplies(messages: readonly ChatMessage[], text: string): ChatMessage[] {
+  return messages.map((message) => {
+    const { role, content, tool_calls: calls } = message
+    return role === 'assistant' && !calls?.length && !content ? { ...message, content: text } : message
+  })
+}
+
 function warnRepaired(own: ChatMessage, warn: Warn): void {
   warn(
     'form-repaired',

@@ -1,6 +1,7 @@
 /** Converts definitions to and from the form of the Responses API. */
 
 import { dropUndefined } from '../../base/data.js'
+import { isStrictSchema } from '../../schema/dialect.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Tool } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'
@@ -11,6 +12,7 @@ import {
   fitTool,
   type ImportForm,
   objectSchema,
+  relaxTools,
 } from '../shared/tools.js'
 import { type ResponsesFunctionTool, type ResponsesTool, WIRE } from './types.js'
 
@@ -46,14 +48,17 @@ export function writeTools(view: SurfaceView): readonly ResponsesTool[] {
 /**
  * Reads your existing `tools` array. `describe` adds fields that the wire cannot hold: `execute`, `defer`, `aliases`
  * … While deferral is off, `begin` returns this array. Throws `invalid-tool` for tools of another wire, and for tools
- * that the provider runs (`web_search` …): put those before `parts.tools` yourself.
+ * that the provider runs (`web_search` …): pass those as `providerTools`.
  */
 export function importTools(
   wire: readonly ResponsesFunctionTool[],
   describe: (tool: ResponsesFunctionTool) => Described = () => ({}),
 ): readonly Tool[] {
   assertImportable(wire, FORM, ({ type, name }) => type === 'function' && typeof name === 'string')
-  return codec.read(wire, (tool) => ({
+  const tools = relaxTools(wire, (tool) =>
+    tool.strict && !isStrictSchema(tool.parameters) ? { ...tool, strict: false } : tool,
+  )
+  return codec.read(tools, (tool) => ({
     name: tool.name,
     description: tool.description ?? '',
     inputSchema: tool.parameters ?? { type: 'object', properties: {} },

@@ -5,7 +5,7 @@
 
 import { isRecord } from '../../base/data.js'
 import { shortHash } from '../../base/hash.js'
-import { quote, quoteLines, safeJson } from '../../base/text.js'
+import { firstLine, quote, quoteLines, safeJson } from '../../base/text.js'
 import type { Insert } from '../../ledger/fold.js'
 import { quoteName } from '../../search/quote-name.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
@@ -240,7 +240,7 @@ function repairNames(
         // A message of the user would end the tool loop, so the search tool carries the call as text.
         if (view.loader === undefined || !callable.has(view.loader) || wordlessSearches) continue
         carried.add(each.id)
-        kept.push(carryCall(each, view))
+        kept.push(carryCall(each, view, prompts))
       }
     }
     // The call and its result follow as text of the user. The model's own message must not describe them, or the model
@@ -306,9 +306,10 @@ function createSearch(id: string, name: string, view: SurfaceView): UnitCall {
   return { id, name: view.loader ?? '', input: { value: { [parameter]: query } } }
 }
 
-/** Writes a call that cannot be declared as text in a call of the search tool. Its answer says so. */
-function carryCall(call: UnitCall, view: SurfaceView): UnitCall {
-  const text = `call of ${quoteName(call.name)}`
+/** Writes a call that cannot be declared as text in a call of the search tool. The answer has all arguments. */
+function carryCall(call: UnitCall, view: SurfaceView, prompts: Prompts): UnitCall {
+  const input = firstLine(argumentsText(call), 200) || '{}'
+  const text = prompts.callInSearch({ name: quoteName(call.name), input })
   return { id: call.id, name: view.loader ?? '', input: { value: { [findLoaderParameter(view)]: text } } }
 }
 

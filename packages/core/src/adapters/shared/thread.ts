@@ -112,11 +112,11 @@ export function hasUnreadableArguments({ input }: Pick<UnitCall, 'input'>): bool
 
 /**
  * Arguments as text: the model's own text if it is an object. Text that is not JSON is put inside an object, so that
- * every server accepts the history.
+ * every server accepts the history. Empty text becomes an empty object.
  */
 export function argumentsText(call: Pick<UnitCall, 'text' | 'input'>): string {
   const { text, input } = call
-  if (text !== undefined && hasObjectArguments(call)) return text
+  if (text?.trim() && hasObjectArguments(call)) return text
   try {
     return JSON.stringify(argumentsObject(input))
   } catch {

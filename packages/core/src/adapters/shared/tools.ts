@@ -78,6 +78,15 @@ export interface ImportForm {
   readonly nested?: string
 }
 
+/** Changes tools that servers would refuse. Returns the same array if there are none. */
+export function relaxTools<Native>(
+  wire: readonly Native[],
+  relax: (tool: Native) => Native,
+): readonly Native[] {
+  const made = wire.map(relax)
+  return made.every((tool, index) => tool === wire[index]) ? wire : made
+}
+
 /** Throws if a tool does not have this form. */
 export function assertImportable(
   given: unknown,
@@ -101,7 +110,7 @@ export function createImportError(tool: unknown, problem: string, index = 0): To
   })
 }
 
-const BESIDE = 'remove it here, and put it before parts.tools in the request'
+const BESIDE = 'remove it here, and pass it to the adapter as providerTools'
 
 function findProblem(tool: unknown, { form, shape, nested }: ImportForm): string {
   if (!isRecord(tool)) return 'is not an object'

@@ -118,7 +118,16 @@ export function isOrdinaryWord(word: string): boolean {
  * bug report is not a report. The empty word drops phrases without meaning.
  */
 const idioms: Readonly<Record<string, readonly string[]>> = {
-  '': ['right now', 'for now', 'at the moment', 'as soon as possible', 'asap'],
+  '': [
+    'right now',
+    'for now',
+    'at the moment',
+    'as soon as possible',
+    'asap',
+    // The answer to "how do I" is the tool that does it.
+    ...['how do i', 'how do we', 'how can i', 'how can we', 'how would i', 'how should i', 'how to'],
+    'is there a way to',
+  ],
   issue: ['bug report', 'bug reports'],
   'create issue': ['open a bug report', 'file a bug report', 'file a bug', 'report a bug', 'open an issue'],
   'list calendar events': ['agenda', 'schedule', 'calendar'].flatMap((list) =>
