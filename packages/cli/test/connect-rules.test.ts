@@ -196,6 +196,18 @@ it('a client whose rules cannot be read gets no tools, and is not connected', as
   expect([again.code, again.output]).toEqual([1, expect.stringContaining('this is not a valid JSON object')])
 })
 
+it('an HTTP entry for the gateway stays as it is, and the reason names the profile', async () => {
+  const toolwell = { type: 'http', url: 'http://127.0.0.1:7411/mcp' }
+  const home = homeWith({ 'home/.claude.json': { mcpServers: { toolwell, files: server } } })
+  const { code, output } = await home.run(['connect', '--yes'])
+  expect([code, output]).toEqual([
+    1,
+    expect.stringMatching(
+      /reaches the gateway over HTTP, without the permission rules of Claude Code\. Remove the entry .* give it a profile: toolwell doctor prints/,
+    ),
+  ])
+})
+
 it('a rule counts for a server that connect renamed', async () => {
   const from = CASES.opencode as Case
   const other = misbehaving({ tools: [describedTool('write_file')], title: 'another' })

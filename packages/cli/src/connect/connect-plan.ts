@@ -266,11 +266,19 @@ function planClient(
 ): ClientPlan {
   const { format } = findShape(from.shape)
   const entries = new Map(listEntries(valueAt(value, table.path)).map(({ name, entry }) => [name, entry]))
-  if (entries.has(ENTRY_NAME) && !startsToolwell(entries.get(ENTRY_NAME)))
-    throw new Refusal(
-      `it has an entry called ${ENTRY_NAME} that does not start this command`,
-      'Rename or remove that entry. If it reaches the gateway over HTTP and you keep it, toolwell doctor compares it with the rules of the client',
-    )
+  const own = entries.get(ENTRY_NAME)
+  if (entries.has(ENTRY_NAME) && !startsToolwell(own)) {
+    const isHttp = isRecord(own) && known.isGateway({ url: own.httpUrl ?? own.url })
+    throw isHttp
+      ? new Refusal(
+          `its entry ${ENTRY_NAME} reaches the gateway over HTTP, without the permission rules of ${from.label}`,
+          `Remove the entry and run this command again. To keep it, give it a profile: toolwell doctor prints the one that it needs`,
+        )
+      : new Refusal(
+          `it has an entry called ${ENTRY_NAME} that does not start this command`,
+          'Rename or remove that entry',
+        )
+  }
   const stays = new Map([...found.refused].filter(([name]) => name !== ENTRY_NAME))
   const taken: TakenEntry[] = []
   for (const name of found.servers.keys()) {
