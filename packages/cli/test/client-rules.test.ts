@@ -26,7 +26,7 @@ async function judge(
   if (!found) return undefined
   const actions = TOOLS.map((each) => {
     const [server = '', tool = ''] = each.split('/')
-    return [each, judgeByRules({ ...found, renamed: {} }, server, tool)] as const
+    return [each, judgeByRules({ ...found, own: {} }, server, tool)] as const
   })
   const of = (action: string) => actions.filter((each) => each[1] === action).map(([tool]) => tool)
   return { denied: of('deny'), asked: of('ask'), shown: found.found.map(({ text }) => text) }

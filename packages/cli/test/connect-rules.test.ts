@@ -226,6 +226,43 @@ it('a rule counts for a server that connect renamed', async () => {
   ])
 })
 
+it.each(['codex first', 'codex last'])(
+  'a list of tools counts for the same server of another client: %s',
+  async (order) => {
+    const [codex, other] = [CASES.codex as Case, order === 'codex last' ? 'claude-code' : 'qwen']
+    const files = (CASES[other] as Case).file
+    const home = homeWith({
+      [codex.file]: `${codex.text}disabled_tools = ["write_file"]\n`,
+      [files]: { mcpServers: { files: server, twin: server } },
+    })
+    expect((await home.run(['connect', '--yes'])).code).toBe(0)
+    onTestFinished(async () => void (await home.run(['stop'])))
+    const names = async (from: Case) => {
+      const client = await startEntry(home, from, '--all')
+      return (await client.list()).map(({ name }) => name).filter((name) => name.endsWith('_file'))
+    }
+    const own = order === 'codex last' ? 'files-codex' : 'files'
+    expect(await names(codex)).toEqual([`${own}__move_file`, `${own}__read_file`])
+    // The other client has no such list.
+    expect(await names(CASES[other] as Case)).toContain('twin__write_file')
+  },
+)
+
+it('a rule counts for the same server of another client under another name', async () => {
+  const from = CASES['claude-code'] as Case
+  const home = homeWith({
+    [from.file]: from.text,
+    'home/.cursor/mcp.json': { mcpServers: { twin: { ...server, env: { A: 'b' } } } },
+    'home/.claude/settings.json': { permissions: { deny: ['mcp__files__write_file'] } },
+  })
+  expect((await home.run(['connect', '--yes'])).code).toBe(0)
+  onTestFinished(async () => void (await home.run(['stop'])))
+  const client = await startEntry(home, from, '--all')
+  const names = (await client.list()).map(({ name }) => name)
+  expect(names).toContain('twin__read_file')
+  expect(names.filter((name) => name.endsWith('write_file'))).toEqual([])
+})
+
 it('the preview shows deny rules, and names ask and allow rules that no longer match', async () => {
   const from = CASES['claude-code'] as Case
   const rules = {

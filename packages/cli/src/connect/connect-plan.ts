@@ -301,7 +301,7 @@ function planClient(
     client: from.client,
     profile,
     isAll: mode?.isAll === true,
-    renamed: taken.filter(({ name, as }) => name !== as),
+    own: taken.some(({ name, as }) => name !== as || hasToolLists(found, name)) ? taken : [],
   })
   const entry = readToolwellEntry(from)
   const there = startsToolwell(entry) ? readCommandLine(entry).join(' ') : ''
@@ -337,6 +337,12 @@ function planClient(
     mode,
     isDone: state.bytes !== undefined && bytes.equals(state.bytes),
   }
+}
+
+/** The entry limits the tools of its server. Other clients may have the same server without a limit. */
+function hasToolLists({ servers }: ClientServers, name: string): boolean {
+  const { allow, deny } = servers.get(name)?.entry ?? {}
+  return allow !== undefined || deny !== undefined
 }
 
 /** Names of the servers in a text. */
