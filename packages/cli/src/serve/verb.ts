@@ -30,8 +30,8 @@ export const serve = defineVerb({
       description:
         'With --stdio: the name of the client, as in `toolwell connect`. Tools that its permission rules deny are hidden.',
     },
-    // Set by `connect` if a server has another name in toolwell.json.
-    renamed: { type: 'string' },
+    // Set by `connect` if a server has another name in toolwell.json, or a list of tools.
+    own: { type: 'string' },
     port: {
       type: 'string',
       valueHint: 'PORT',
@@ -75,7 +75,7 @@ export const serve = defineVerb({
     2: 'Wrong flags, a missing config file, or an unusable port or folder.',
   },
   async run(flags, terminal) {
-    const { stdio, all, profile, client, renamed, port, config } = flags
+    const { stdio, all, profile, client, own, port, config } = flags
     const folder = gatewayFolder(flags.folder, terminal)
     if (flags.trust !== undefined) {
       requireTerminal(terminal)
@@ -89,7 +89,7 @@ export const serve = defineVerb({
           'Remove --port and --config.',
         )
       const { runStdio } = await import('./run-stdio.js')
-      return runStdio({ folder, profile, all: all === true, client, renamed })
+      return runStdio({ folder, profile, all: all === true, client, own })
     }
     if (profile !== undefined || all || client !== undefined)
       throw usageProblem(

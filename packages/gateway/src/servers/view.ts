@@ -43,7 +43,7 @@ export function openView(
   open: (policy: Policy | undefined) => Direct,
   { policy, rules, isReadOnly }: ViewOptions,
 ): View {
-  const judge = rules && createJudge(rules)
+  const judge = rules && createJudge(rules, serverSet)
   const direct = open(
     judge
       ? (asked) =>
@@ -103,14 +103,27 @@ export function openView(
 }
 
 /** Remembers the answers: every search asks about every tool. */
-function createJudge(rules: ClientRules) {
+function createJudge(rules: ClientRules, { known: servers }: ServerSet) {
   const known = new Map<string, RuleAction>()
+  const targets = new Map(
+    [...servers].map(([name, { endpoint }]) => [name, describeTarget(endpoint)] as const),
+  )
+  const findTwins = (server: string) => {
+    const target = targets.get(server)
+    if (target === undefined) return []
+    return [...targets].flatMap(([name, other]) => (other === target && name !== server ? [name] : []))
+  }
   return (server: string, tool: string): RuleAction => {
     const key = JSON.stringify([server, tool])
-    const action = known.get(key) ?? judgeByRules(rules, server, tool)
+    const action = known.get(key) ?? judgeByRules(rules, server, tool, findTwins(server))
     known.set(key, action)
     return action
   }
+}
+
+/** The program and its arguments, or the address. */
+function describeTarget(endpoint: ServerConfig['endpoint']): string {
+  return JSON.stringify(endpoint.type === 'stdio' ? [endpoint.command, ...endpoint.args] : endpoint.url)
 }
 
 /** A folder that no config contains. */
