@@ -413,7 +413,7 @@ export const defaultPrompts: Prompts = {
     } ${
       handle === undefined
         ? 'The rest was not kept; request less.'
-        : `Read the rest with ${reader}${bridge ? ` (through ${bridge})` : ''}: {"handle": "${handle}", "${next.unit}": "${next.from}-${next.to}"}, ${next.unit === 'lines' ? 'or "characters" for a range, ' : ''}"find" for a text in it, or "path" for a value of JSON.`
+        : `Read the rest with ${reader}${bridge ? ` (through ${bridge})` : ''}: {"handle": "${handle}", "${next.unit}": "${next.from}-${next.to}"}. Other parameters: ${next.unit === 'lines' ? '"characters" for a range, ' : ''}"find" for a text in it, "path" for a value of JSON.`
     }]`,
   reader: () =>
     'Reads more of a result that was too long to show: lines, characters, the places where a text occurs, or a value of JSON.',
