@@ -166,7 +166,7 @@ function listSpellings(name: string): string[] {
 /** Where models put the arguments of the target instead of `arguments`. */
 const WRAPPERS = ['args', 'input', 'params', 'parameters']
 
-/** Parameters of the wrapper, and one that Gemini CLI adds to every tool. */
+/** Parameters of the wrapper, and `wait_for_previous`, which Gemini CLI adds to every tool. */
 const NOT_ARGUMENTS: ReadonlySet<string> = new Set(['name', 'load', 'wait_for_previous'])
 
 /** True if the arguments of the target are under another name or next to `name`. */

@@ -16,7 +16,7 @@ import { chooseResultLimit, type OwnTools } from './own-tools.js'
 
 export interface Results {
   readonly store: ResultStore
-  /** Who may read a kept result. */
+  /** The principal that may read the kept result. */
   readonly principal: string
   /** The name that the client sent. */
   readonly client: string
