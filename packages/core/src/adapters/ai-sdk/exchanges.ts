@@ -130,7 +130,7 @@ export function createExchanges(
       view = turn.view
       way = view.delivery === 'native' ? possible : undefined
       const { prompts } = port
-      const { tools, missing, inText } = declareTools(given, registry.has, turn.view, protocol, prompts, way)
+      const { tools, missing, inText } = declareTools(given, registry, turn.view, protocol, prompts, way)
       const search = way === 'tool-search' ? view.loader : undefined
       const batch = createBatch(async (some) => {
         const execute = targetRunner(some, registry, host)

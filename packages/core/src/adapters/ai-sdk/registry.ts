@@ -152,6 +152,9 @@ async function needsApproval(entry: Entry | undefined, input: unknown, options: 
   }
 }
 
+/** Imported tools as the SDK wrote them. A changed tool waits, and the old one is sent until then. */
+const sentTools = new WeakMap<WireTool | Tool, AiFunction>()
+
 export interface Declared {
   readonly tools: readonly AiFunction[]
   /** Tools of the view that the SDK was not given, so it cannot run them. */
@@ -163,12 +166,12 @@ export interface Declared {
 type Schema = Readonly<Record<string, unknown>>
 
 /**
- * Selects the tools of one request in the order of the view. `given`: the tools that the SDK would send. `ours`:
- * whether Toolwell manages a tool; the others come first, unchanged.
+ * Selects the tools of one request in the order of the view. `given`: the tools that the SDK would send. Those that are
+ * not in the registry come first, unchanged.
  */
 export function declareTools(
   given: readonly AiFunction[],
-  ours: (name: string) => boolean,
+  registry: Pick<Registry, 'has' | 'entryOf'>,
   view: SurfaceView,
   protocol: Protocol,
   prompts: Prompts,
@@ -187,10 +190,15 @@ export function declareTools(
     if (!own) missing.push(tool.name)
     if (!own) return []
     // While deferral is off, tools written for the SDK are sent as the SDK writes them.
-    if (view.mode === 'off' && findImported(tool)) return [own]
+    if (view.mode === 'off' && findImported(tool)) {
+      const isCurrent = registry.entryOf(tool.name)?.tool === tool
+      const sent = isCurrent ? own : sentTools.get(tool)
+      if (sent) sentTools.set(tool, sent)
+      if (sent) return [sent]
+    }
     return [writeDefinition(own, tool, schemaOf(tool))]
   }
-  const others = given.filter((tool) => !ours(tool.name))
+  const others = given.filter((tool) => !registry.has(tool.name))
   const tools = [...others, ...view.tools.flatMap(found)]
   if (view.delivery !== 'native') return { tools, missing, inText }
   if (way === 'tool-search') {
