@@ -5,6 +5,7 @@ import {
   type AnthropicMessage,
   type AnthropicReply,
   anthropic,
+  importTools as importAnthropic,
 } from '@toolwell/core/anthropic'
 import { google } from '@toolwell/core/google'
 import { openaiChat } from '@toolwell/core/openai-chat'
@@ -199,6 +200,120 @@ describe.each(deliveries)('an agent on the Responses API with hosted tools and p
     const last = JSON.stringify(bodies.at(-1)?.input)
     const sent = injected.slice(0, -3)
     for (const item of sent) expect(last).toContain(JSON.stringify(item))
+  })
+})
+
+describe('calls of code that Anthropic runs', () => {
+  const providerTools = [{ type: 'code_execution_20260120', name: 'code_execution' }]
+  const add = tool('add', { callers: ['direct', 'code'], defer: true, eagerInputStreaming: true })
+  const batch = tool('batch', { callers: ['code'] })
+  const user = { role: 'user', content: 'Go.' }
+  const server = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'code_execution', input: { code: 'x' } }
+  const inner = (id: string, name: string, caller?: object) => ({
+    type: 'tool_use',
+    id,
+    name,
+    input: { value: 'x' },
+    ...(caller && { caller }),
+  })
+  const code = { type: 'code_execution_20260120', tool_id: 'srvtoolu_1' }
+  const check = (parts: object) =>
+    anthropicProtocol().violationOf({ model: 'claude', max_tokens: 9, ...parts } as never)
+
+  it.each(deliveries)(
+    'are permitted one by one, and nothing stands next to their results: %o',
+    async (given) => {
+      const asked: string[] = []
+      const policy = ({ name, action }: { readonly name: string; readonly action: string }) => {
+        if (action === 'call') asked.push(name)
+        return name !== 'write_file' || action !== 'call'
+      }
+      const well = createToolwell({
+        tools: [add, batch, tool('write_file')],
+        policy,
+        ...(given as ToolwellOptions),
+      })
+      const claude = anthropic(await well.open({ id: 'a' }), { providerTools })
+      const turn = await claude.begin([user])
+      const declared = (turn.parts.tools ?? []).find(({ name }) => name === 'batch')
+      expect(declared?.allowed_callers).toEqual(['code_execution_20260120'])
+      const calls = [
+        inner('toolu_1', 'batch', code),
+        inner('toolu_2', 'write_file', code),
+        inner('toolu_3', 'batch', code),
+      ]
+      const reply = { role: 'assistant', content: [server, ...calls] }
+      const { answers, messages, providerCalls } = await turn.run(reply)
+      expect(answers.map(({ outcome }) => outcome.kind)).toEqual(['result', 'denied', 'result'])
+      expect(asked).toEqual(['batch', 'write_file', 'batch'])
+      expect(providerCalls).toEqual([])
+      // News waits: code reads these results.
+      well.catalogue.setSource('late', { tools: hundred.slice(0, 2) })
+      const next = await claude.begin([user, reply, ...messages])
+      expect(check(next.parts)).toBeUndefined()
+      expect(next.parts.messages[1]).toEqual(reply)
+      expect(next.parts.messages).toHaveLength(3)
+      const result = { type: 'code_execution_tool_result', tool_use_id: 'srvtoolu_1', content: {} }
+      const done = { role: 'assistant', content: [result, { type: 'text', text: 'Done.' }] }
+      const last = await claude.begin([user, reply, ...messages, done, { role: 'user', content: 'On.' }])
+      expect(check(last.parts)).toBeUndefined()
+      if (given.mode === 'on') expect(JSON.stringify(last.parts.messages.at(-1))).toContain('late__tool_0')
+    },
+  )
+
+  it('a tool for code alone is never offered directly, and a direct call of it does not run', async () => {
+    const well = createToolwell({ tools: [add, batch], mode: 'on' })
+    const conversation = await well.open({ id: 'a' })
+    const turn = await anthropic(conversation, { providerTools }).begin([user])
+    const { answers } = await turn.run({
+      role: 'assistant',
+      content: [
+        { ...inner('toolu_1', 'tool_search'), input: { query: 'batch' } },
+        inner('toolu_2', 'batch'),
+        inner('toolu_3', 'batch', { type: 'direct' }),
+      ],
+    })
+    expect(answers.map(({ outcome }) => outcome.kind)).toEqual(['search', 'denied', 'denied'])
+    expect(answers[0]?.text).not.toContain('batch(')
+    for (const adapter of [anthropic, openaiChat, openaiResponses]) {
+      const other = await adapter(await well.open({ id: adapter.name })).begin([user as never])
+      expect(JSON.stringify(other.parts.tools)).not.toContain('"batch"')
+      expect(JSON.stringify(other.parts.tools)).not.toContain('allowed_callers')
+    }
+  })
+
+  it('fields of imported tools survive deferral, on both wires', async () => {
+    const native = { name: 'add', description: 'Adds.', input_schema: { type: 'object' as const } }
+    const given = {
+      ...native,
+      allowed_callers: ['direct', 'code_execution_20250825'],
+      eager_input_streaming: true,
+    }
+    const tools = importAnthropic([given], () => ({ defer: true }))
+    const claude = anthropic(await createToolwell({ tools, mode: 'on' }).open({ id: 'a' }), { providerTools })
+    const { run } = await claude.begin([user])
+    const search = { ...inner('toolu_1', 'tool_search'), input: { query: 'select:add' } }
+    const reply = { role: 'assistant', content: [search] }
+    const next = await claude.begin([user, reply, ...(await run(reply)).messages])
+    const found = next.parts.tools?.find(({ name }) => name === 'add')
+    expect(found).toMatchObject({
+      defer_loading: true,
+      eager_input_streaming: true,
+      allowed_callers: ['direct', 'code_execution_20260120'],
+    })
+    expect(check(next.parts)).toBeUndefined()
+    const openai = openaiResponses(await createToolwell({ tools: [add], mode: 'on' }).open({ id: 'b' }), {
+      providerTools: [{ type: 'programmatic_tool_calling' }],
+    })
+    const turn = await openai.begin([user])
+    const call = {
+      type: 'tool_search_call',
+      call_id: 'call_1',
+      execution: 'client',
+      arguments: { query: 'select:add' },
+    }
+    const { messages } = await turn.run({ output: [call] })
+    expect(JSON.stringify(messages)).toContain('"allowed_callers":["direct","programmatic"]')
   })
 })
 

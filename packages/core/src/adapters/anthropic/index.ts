@@ -9,7 +9,7 @@ export type { StreamedReply } from '../shared/stream.js'
 export type { Described } from '../shared/tools.js'
 export type { Warning, WarningCode } from '../shared/wire.js'
 export { assemble, readEvents, readUsage } from './stream.js'
-export { importTools } from './tools.js'
+export { type ImportedAnthropicTool, importTools } from './tools.js'
 export type {
   AnthropicBlock,
   AnthropicCacheControl,

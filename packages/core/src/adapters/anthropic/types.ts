@@ -40,6 +40,9 @@ export interface AnthropicTool {
   defer_loading?: boolean
   strict?: boolean
   input_examples?: Record<string, unknown>[]
+  /** `direct`, or types of code execution tools: later ones too, but older clients do not know them. */
+  allowed_callers?: ('direct' | 'code_execution_20250825' | 'code_execution_20260120')[]
+  eager_input_streaming?: boolean | null
   cache_control?: AnthropicCacheControl | null
 }
 

@@ -76,6 +76,7 @@ export function anthropicWire(
   assertOneOf('thinking', thinking, ['strip', 'keep'])
   if (cache !== undefined) assertOneOf('cache', cache, ['5m', '1h'])
   const provider = readProviderTools(options.providerTools, PROVIDER_FORM)
+  const code = provider.tools.find(({ type }) => type.startsWith('code_execution_'))?.type
   const hasSearch = provider.tools.some(({ type }) => /^(tool_search_tool_|mcp_toolset)/.test(type))
   const listNames = (view: SurfaceView) =>
     new Set([...[...view.tools, ...view.declaredHidden].map(({ name }) => name), ...provider.names])
@@ -96,7 +97,7 @@ export function anthropicWire(
     restore: restoreMessages,
     write: (units, view) => writeMessages(units, listNames(view), prompts),
     parts(given, view, { system }, warn) {
-      const tools = addOwnTools(provider, writeTools(view))
+      const tools = addOwnTools(provider, writeTools(view, code))
       const [leading, messages] = splitSystem(given)
       if (leading.length > 0)
         warn('system-message-moved', 'moved a leading system message into the system prompt')

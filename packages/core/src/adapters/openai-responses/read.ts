@@ -115,10 +115,13 @@ export function readReplyText(items: readonly ResponsesItem[]): string {
 function functionCall(item: ResponsesCall): UnitCall {
   const { call_id: id, name, arguments: text } = item
   const native = { wire: WIRE, value: item }
+  const { caller } = item as { readonly caller?: unknown }
+  const code = isRecord(caller) && caller.type === 'program' ? { fromCode: true as const } : {}
   const written = typeof text === 'string' ? { text } : {}
   // The call was cut off. Its arguments may parse, but are not what the model meant.
-  if (item.status === 'incomplete') return { id, name, input: cutOff(plainText(text)), ...written, native }
-  return { id, name, input: readArguments(text), ...written, native }
+  if (item.status === 'incomplete')
+    return { id, name, input: cutOff(plainText(text)), ...written, ...code, native }
+  return { id, name, input: readArguments(text), ...written, ...code, native }
 }
 
 /**

@@ -59,6 +59,7 @@ export function responsesWire(
 ): Wire<ResponsesItem, ResponsesReply, ResponsesParts, ResponsesPrompt> {
   assertKnownKeys(options, ['native', 'providerTools'], 'openaiResponses')
   const provider = readProviderTools(options.providerTools, PROVIDER_FORM)
+  const hasCode = provider.tools.some(({ type }) => type === 'programmatic_tool_calling')
   const native = (options.native ?? true) && !provider.tools.some(({ type }) => type === 'tool_search')
   return {
     name: WIRE,
@@ -81,7 +82,7 @@ export function responsesWire(
       return removeRepeatedIds(removeLostReasoning(items, warn))
     },
     parts(items, view, { instructions }) {
-      const tools = addOwnTools(provider, writeTools(view))
+      const tools = addOwnTools(provider, writeTools(view, hasCode))
       const own = instructions ?? ''
       const said = own !== '' && view.section !== '' ? `${own}\n\n${view.section}` : own || view.section
       return {

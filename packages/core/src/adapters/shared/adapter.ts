@@ -236,9 +236,15 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
           const all = wire.calls(reply, normal.flat())
           const calls = all.filter((call) => !provider?.owns(call, isOurs))
           await recordCleared(anchors, wire.countCleared?.(reply) ?? 0)
-          const made = calls.map(({ id, name, input }, index) => {
+          const made = calls.map(({ id, name, input, fromCode }, index) => {
             const nth = calls.slice(0, index).filter((before) => before.id === id).length
-            return { callId: id, anchor: anchors.next(id, nth), name, input }
+            return {
+              callId: id,
+              anchor: anchors.next(id, nth),
+              name,
+              input,
+              ...(fromCode ? { caller: 'code' as const } : {}),
+            }
           })
           const forget = assertFirstRun(ran, reply, calls)
           const answers = await conversation.run(made, options).catch((error: unknown) => {
