@@ -57,7 +57,7 @@ export const serve = defineVerb({
     'by-bridge': { type: 'boolean' },
   },
   notes: [
-    'HTTP clients use http://127.0.0.1:PORT/mcp (three tools: search, read, call), /mcp/all (every tool) or /mcp/PROFILE,\nwith the header "Authorization: Bearer TOKEN". Print the token with `toolwell token`. Stdio clients start\n`toolwell serve --stdio` and need no token.',
+    'HTTP clients use http://127.0.0.1:PORT/mcp (four tools: find, run, run read-only, read results), /mcp/all (every tool) or /mcp/PROFILE,\nwith the header "Authorization: Bearer TOKEN". Print the token with `toolwell token`. Stdio clients start\n`toolwell serve --stdio` and need no token.',
     'Your own config applies to every client. The toolwell.json of a project applies to clients in that folder after you\ntrust it with --trust, so a cloned repository cannot start servers by itself. That needs a terminal.',
     'Without a config the gateway has no servers. Create a config with `toolwell connect`. A server starts when one of its\ntools is called for the first time. The gateway reloads a changed config. Each user has one gateway. If a stdio client\nstarted it, it stops ten minutes after the last client.',
   ],

@@ -25,6 +25,8 @@ export interface View extends Pick<ServerSet, 'catalogue' | 'call' | 'settled' |
   readonly hasFolderNames: boolean
   /** The tool as its server lists it. */
   listedTool(entry: Entry): McpTool | undefined
+  /** Tokens of text in one result, as the config of the server limits them. Undefined: depends on the client. */
+  maxResultTokens(source: string): number | undefined
   /** The instructions of a server, reviewed like its tools. May be empty. */
   instructions(source: string): string
 }
@@ -98,6 +100,7 @@ export function openView(
       return folders.areNamed
     },
     listedTool: ({ source, tool }) => listedAs(source, tool.name),
+    maxResultTokens: (source) => serverSet.known.get(source)?.maxResultTokens,
     instructions: (source) => servers.definition(source)?.instructions ?? '',
   }
 }

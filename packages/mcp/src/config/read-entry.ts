@@ -54,6 +54,7 @@ export function readEntry(
     insteadOf: textsOf(fields.insteadOf),
     marks: fields.marks === true,
     surfaceTokens: (fields.surfaceTokens as number | undefined) ?? DEFAULTS.surfaceTokens,
+    maxResultTokens: fields.maxResultTokens as number | undefined,
     allow: fields.allow as string[] | undefined,
     allowedByProfile: undefined,
     deniedByProfile: [],

@@ -70,6 +70,8 @@ export interface ServerConfig {
   readonly marks: boolean
   /** Tokens of each request that always-loaded tools may use. */
   readonly surfaceTokens: number
+  /** Tokens of text in one result that the gateway passes on; 0 for no limit. Undefined: depends on the client. */
+  readonly maxResultTokens: number | undefined
   /** Undefined: every tool. */
   readonly allow: readonly string[] | undefined
   /** Allowed by the profile: a tool must match this and `allow`. Undefined: every tool. */
@@ -144,6 +146,7 @@ export function defineServer(
     insteadOf: {},
     marks: false,
     surfaceTokens: DEFAULTS.surfaceTokens,
+    maxResultTokens: undefined,
     allow: undefined,
     allowedByProfile: undefined,
     deny: [],
