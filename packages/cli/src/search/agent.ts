@@ -1,6 +1,6 @@
 /** Asks like an agent: the same search, over the tools of a catalogue, with its verdict and its text. */
 import { createToolwell, type RankQuery, type Tool } from '@toolwell/core'
-import { toolId } from '@toolwell/core/internal'
+import { dropUndefined, findToolProblem, toolId } from '@toolwell/core/internal'
 import type { Catalogue } from './catalogue.js'
 
 export interface AgentAnswer {
@@ -24,7 +24,17 @@ export function createAgent({ searcher, learned, entries }: Omit<Catalogue, 'ask
     const id = toolId(server, name)
     if (!tool || keys.has(id)) continue
     keys.set(id, key)
-    tools.push({ ...tool, defer: true, ...(server === '' ? {} : { source: server }) })
+    const whole = { ...tool, defer: true, ...(server === '' ? {} : { source: server }) }
+    // A file may have less than a definition. The search needs no more than a name.
+    const { description, source } = { source: undefined, ...whole }
+    const bare = {
+      name,
+      description: typeof description === 'string' ? description : '',
+      inputSchema: { type: 'object' },
+      defer: true,
+      ...dropUndefined({ source }),
+    }
+    tools.push(findToolProblem(whole) === undefined ? whole : bare)
   }
   const ids = new Map([...keys].map(([id, key]) => [key, id]))
   const translate = (test: ((id: string) => boolean) | undefined) =>
