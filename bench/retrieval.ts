@@ -6,7 +6,7 @@ import { loadCorpus } from './data.ts'
 import { type CallableRow, type CatalogueRow, measureAnswers, measureCallable } from './retrieval/callable.ts'
 import { drawRetrieval } from './retrieval/chart.ts'
 import { type CutOffFigures, measureCutOff, type Trade } from './retrieval/cut-off.ts'
-import { type Dataset, loadDatasets, loadTools } from './retrieval/datasets.ts'
+import { type Dataset, loadDatasets, loadTools, weighDatasets } from './retrieval/datasets.ts'
 import { writeSearchDocs } from './retrieval/docs.ts'
 import { type HonestyFigures, measureHonesty } from './retrieval/honesty.ts'
 import { type HostileFigures, measureHostile } from './retrieval/hostile.ts'
@@ -16,6 +16,7 @@ import { measure, percentile } from './retrieval/measure.ts'
 import { type Figures, figureNames, figuresOf } from './retrieval/metrics.ts'
 import { measureNewcomer, type NewcomerFigures } from './retrieval/newcomer.ts'
 import { fts5, peers } from './retrieval/peers.ts'
+import { measureRequests, type RequestFigures } from './retrieval/requests.ts'
 import { measureSpeed, type Speed } from './retrieval/speed.ts'
 import { toolwell } from './retrieval/toolwell.ts'
 import type { BenchOptions } from './run.ts'
@@ -66,6 +67,8 @@ export interface RetrievalResult {
   readonly honesty?: HonestyFigures
   /** Short queries on the real catalogue. */
   readonly newcomer?: readonly NewcomerFigures[]
+  /** Requests generated from them, through the answer that an agent gets. */
+  readonly requests?: readonly RequestFigures[]
   readonly learning: LearningFigures
   readonly hostile: HostileFigures
   /** Toolwell and FTS5 in turn, on the large catalogues. */
@@ -89,6 +92,7 @@ export async function benchRetrieval({ data, split }: BenchOptions): Promise<Ret
     `${'nDCG@10'.padEnd(18)}${datasets.map(({ name }) => name.slice(0, 10).padStart(11)).join('')}       mean   R@5    MRR    p50 ms`,
   )
 
+  const weights = weighDatasets(datasets)
   const engines: EngineResult[] = []
   let ours: readonly (readonly string[])[] | undefined
   const routed = datasets.find(({ name }) => name === 'livemcp-agent-any')
@@ -108,7 +112,12 @@ export async function benchRetrieval({ data, split }: BenchOptions): Promise<Ret
     }
     const all = Object.values(rows)
     const mean = Object.fromEntries(
-      figureNames.map((name) => [name, round(all.reduce((sum, row) => sum + row[name], 0) / all.length)]),
+      figureNames.map((figure) => [
+        figure,
+        round(
+          Object.entries(rows).reduce((sum, [name, row]) => sum + (weights.get(name) ?? 0) * row[figure], 0),
+        ),
+      ]),
     ) as unknown as Figures
     const p50Milliseconds = round(
       percentile(
@@ -141,6 +150,8 @@ export async function benchRetrieval({ data, split }: BenchOptions): Promise<Ret
   const answers = catalogue ? await measureAnswers(catalogue.tools, asked) : undefined
   const honesty = crowded[0] ? await measureHonesty(crowded[0].tools, asked) : undefined
   const newcomer = catalogue ? await measureNewcomer(catalogue.tools) : undefined
+  progress('requests')
+  const requests = catalogue ? await measureRequests(catalogue.tools) : undefined
   progress('learning from use')
   const learning = measureLearning(datasets)
   progress('hostile tools')
@@ -157,6 +168,7 @@ export async function benchRetrieval({ data, split }: BenchOptions): Promise<Ret
     ...(answers ? { answers } : {}),
     ...(honesty ? { honesty } : {}),
     ...(newcomer ? { newcomer } : {}),
+    ...(requests ? { requests } : {}),
     learning,
     hostile,
     speed,
@@ -171,6 +183,7 @@ export async function benchRetrieval({ data, split }: BenchOptions): Promise<Ret
           answers,
           honesty,
           newcomer,
+          requests,
           learning,
           speed,
         }),
@@ -249,18 +262,31 @@ function verdicts({
   answers,
   honesty,
   newcomer,
+  requests,
   learning,
   speed,
 }: Pick<RetrievalResult, 'engines' | 'cutOff' | 'callable' | 'learning' | 'speed'> & {
-  readonly [K in 'distractors' | 'recordedRouter' | 'answers' | 'honesty' | 'newcomer']: RetrievalResult[K]
+  readonly [K in
+    | 'distractors'
+    | 'recordedRouter'
+    | 'answers'
+    | 'honesty'
+    | 'newcomer'
+    | 'requests']: RetrievalResult[K]
 }): readonly Line[] {
+  const weights = weighDatasets(
+    Object.entries(engines[0]?.datasets ?? {}).map(([name, { queries }]) => ({
+      name,
+      queries: { length: queries },
+    })),
+  )
   const of = (name: string) => engines.find(({ engine }) => engine === name)
   const [ours, other] = [of('toolwell'), of('sqlite-fts5')]
   const { lines, add } = createLines()
   if (ours && other) {
     add('mean nDCG@10 against FTS5', ours.mean.ndcg10 / other.mean.ndcg10, { floor: 1.09, goal: 1.12 })
     // The figure before anything was learned from use.
-    add('mean nDCG@10', ours.mean.ndcg10, { floor: 0.668, goal: 0.7 })
+    add('mean nDCG@10', ours.mean.ndcg10, { floor: 0.72, goal: 0.74 })
     const golden = ours.datasets['mcpproxy-golden']?.r5
     add(`mcpproxy-golden R@5 (published ${PUBLISHED_GATEWAY_R5})`, golden, { floor: 0.8, goal: 0.9 })
   }
@@ -269,11 +295,12 @@ function verdicts({
   for (const [name, { p50Ratio, tools }] of Object.entries(speed))
     add(`p50 at ${tools} tools (${name}) against FTS5`, p50Ratio, { floor: 0.3, goal: 0.1, atMost: true })
   add('Hit@5 lost to the default cut-off', cutOff.hit5Lost, { floor: 0.02, goal: 0.02, atMost: true })
-  addLoading(add, callable, answers)
+  addLoading(add, callable, weights, answers)
   const { told, wrongly } = honesty?.curve.find(({ line }) => line === honesty.default) ?? {}
   add('absent needs called unclear', told, { floor: 0.7, goal: 0.8 })
   add('answerable agent queries wrongly called unclear', wrongly, { floor: 0.05, goal: 0.03, atMost: true })
   addNewcomer(add, newcomer ?? [])
+  addRequests(add, requests ?? [])
   addLearning(add, learning)
   return lines
 }
@@ -284,7 +311,7 @@ const newcomerFloors: Readonly<Record<NewcomerFigures['queries'], readonly [numb
   everyday: [0.85, 0.15, 0.85],
   unseen: [0.78, 0.2, 0.85],
   fresh: [0.9, 0.1, 0.85],
-  'other-words': [0.55, 0.4, 0.8],
+  'other-words': [0.55, 0.4, 0.75],
 }
 
 function addNewcomer(add: ReturnType<typeof createLines>['add'], all: readonly NewcomerFigures[]): void {
@@ -297,13 +324,34 @@ function addNewcomer(add: ReturnType<typeof createLines>['add'], all: readonly N
   }
 }
 
+/** Floors of the share of needs whose right tool is shown, by kind of request. */
+const requestFloors: Readonly<Record<string, number>> = {
+  'as written': 0.9,
+  'two typos': 0.8,
+  '"how do I …"': 0.88,
+  'with a literal': 0.88,
+  'two needs': 0.78,
+  'a task of three needs': 0.75,
+  'with the server': 0.9,
+  'name with prefix': 1,
+}
+
+function addRequests(add: ReturnType<typeof createLines>['add'], all: readonly RequestFigures[]): void {
+  for (const { kind, shown, unclear } of all) {
+    const floor = requestFloors[kind]
+    if (floor !== undefined) add(`requests ${kind}: right tool shown`, shown, { floor, goal: 0.95 })
+    if (kind === 'no tool fits')
+      add('requests that no tool fits: called unclear', unclear, { floor: 0.87, goal: 0.95 })
+  }
+}
+
 function addLearning(add: ReturnType<typeof createLines>['add'], learning: LearningFigures): void {
   const { cold, three, shown, wrong, farmed } = learning.mean
   add('nDCG@10 with three uses of each tool, against none', three.ndcg10 / cold.ndcg10, {
-    floor: 1.05,
-    goal: 1.06,
+    floor: 1.03,
+    goal: 1.04,
   })
-  add('R@5 with three uses of each tool, against none', three.r5 / cold.r5, { floor: 1.05, goal: 1.06 })
+  add('R@5 with three uses of each tool, against none', three.r5 / cold.r5, { floor: 1.03, goal: 1.04 })
   add('nDCG@10 with three uses that searches had shown, against none', shown.ndcg10 / cold.ndcg10, {
     goal: 1.05,
   })
@@ -334,11 +382,14 @@ function addLearning(add: ReturnType<typeof createLines>['add'], learning: Learn
 function addLoading(
   add: ReturnType<typeof createLines>['add'],
   rows: readonly CallableRow[],
+  weights: ReadonlyMap<string, number>,
   answers: readonly CatalogueRow[] = [],
 ): void {
   const mean = (delivery: string, figure: keyof CallableRow, crowded = false) => {
     const own = rows.filter((row) => row.delivery === delivery && row.dataset.endsWith('+cat') === crowded)
-    return own.reduce((sum, row) => sum + (row[figure] as number), 0) / own.length
+    const weigh = ({ dataset, queries }: CallableRow) => (crowded ? queries : (weights.get(dataset) ?? 0))
+    const all = own.reduce((sum, row) => sum + weigh(row), 0)
+    return own.reduce((sum, row) => sum + weigh(row) * (row[figure] as number), 0) / all
   }
   for (const delivery of ['append', 'native']) {
     add(`right tool callable after one search, ${delivery}`, mean(delivery, 'callable'), {
@@ -355,10 +406,15 @@ function addLoading(
       atMost: true,
     })
   }
+  add('right tool at least named in the answer, append', mean('append', 'named'), { floor: 0.86, goal: 0.9 })
+  add('the same of agent queries among 51 more servers, named', mean('append', 'named', true), {
+    floor: 0.75,
+    goal: 0.86,
+  })
   add('right tool loaded by one search, bridge', mean('bridge', 'loaded'), { floor: 0.72, goal: 0.75 })
   for (const { delivery, answerTokens } of answers)
     add(`tokens of an answer to agents on the real catalogue, ${delivery}`, answerTokens, {
-      floor: 750,
+      floor: 790,
       goal: 700,
       atMost: true,
     })

@@ -23,6 +23,8 @@ export interface CallableRow {
   readonly loaded: number
   /** The same, also counting tools that are offered with a signature. */
   readonly callable: number
+  /** The same, also counting tools that are only named. */
+  readonly named: number
   /** Mean tokens of the loaded definitions, and of the whole answer with them. */
   readonly loadedTokens: number
   readonly answerTokens: number
@@ -45,12 +47,13 @@ export async function measureCallable(datasets: readonly Dataset[]): Promise<Cal
     const groups = new Map(tools.map((tool) => [tool.id, `${tool.server}\n${tool.name}`]))
     for (const delivery of DELIVERIES) {
       const ask = await asker(distinct(tools).map(toolOf), delivery)
-      const sums = { loaded: 0, callable: 0, loadedTokens: 0, answerTokens: 0, wastedTokens: 0 }
+      const sums = { loaded: 0, callable: 0, named: 0, loadedTokens: 0, answerTokens: 0, wastedTokens: 0 }
       for (const query of asked) {
         const wanted = rightTools(query, groups)
         const answer = await ask(query.query)
         if (answer.loaded.some((id) => wanted.has(id))) sums.loaded += 1
         if (answer.callable.some((id) => wanted.has(id))) sums.callable += 1
+        if (answer.named.some((id) => wanted.has(id))) sums.named += 1
         sums.loadedTokens += answer.loadedTokens
         sums.answerTokens += answer.answerTokens
         sums.wastedTokens += (await ask(query.query, wanted)).loadedTokens
@@ -62,6 +65,7 @@ export async function measureCallable(datasets: readonly Dataset[]): Promise<Cal
         queries: asked.length,
         loaded: mean(sums.loaded),
         callable: mean(sums.callable),
+        named: mean(sums.named),
         loadedTokens: mean(sums.loadedTokens),
         answerTokens: mean(sums.answerTokens),
         wastedTokens: mean(sums.wastedTokens),
@@ -97,6 +101,7 @@ interface Asked {
   /** Ids of the dataset. */
   readonly loaded: readonly string[]
   readonly callable: readonly string[]
+  readonly named: readonly string[]
   readonly loadedTokens: number
   readonly answerTokens: number
 }
@@ -113,6 +118,11 @@ async function asker(tools: readonly ServerTool[], delivery: DeliveryName) {
     })
   const ids = idsOf(well, tools)
   const idOf = new Map([...well.catalogue.entries()].map(({ wireName, id }) => [wireName, ids.get(id) ?? '']))
+  /** A further name has its server only if another tool has the same name. */
+  const findId = (name: string): string => {
+    const found = well.catalogue.resolve(name, () => true)
+    return idOf.get(name) ?? (found.kind === 'found' ? (ids.get(found.entry.id) ?? '') : '')
+  }
   let opened = 0
   return async (query: string, without: ReadonlySet<string> = new Set()): Promise<Asked> => {
     opened += 1
@@ -133,6 +143,7 @@ async function asker(tools: readonly ServerTool[], delivery: DeliveryName) {
     return {
       loaded: loaded.map(({ id }) => id),
       callable: matches.filter(isCallable).map(({ id }) => id),
+      named: [...matches.map(({ id }) => id), ...outcome.result.others.map(({ name }) => findId(name))],
       loadedTokens,
       // The bridge writes schemas into the answer itself.
       answerTokens: tokenizer.count(text) + (delivery === 'bridge' ? 0 : loadedTokens),

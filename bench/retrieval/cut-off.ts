@@ -1,7 +1,7 @@
 /** Measures the cut-off: the right answers it keeps and the wrong ones it removes. */
 import { createLexicalSearcher, type Ranked } from '@toolwell/core'
 import { defaultCutOff } from '@toolwell/core/internal'
-import { type Dataset, offTopicFor, sampleOf } from './datasets.ts'
+import { type Dataset, offTopicFor, sampleOf, weighDatasets } from './datasets.ts'
 import { documentFor } from './toolwell.ts'
 
 const CUT_OFFS = [0.2, 0.3, defaultCutOff, 0.4, 0.5, 0.6, 0.7, 0.8]
@@ -33,14 +33,18 @@ interface Case {
 }
 
 export function measureCutOff(datasets: readonly Dataset[]): CutOffFigures {
-  const cases = datasets.map((dataset) => casesOf(dataset, datasets))
+  const weights = weighDatasets(datasets)
+  const cases = datasets.map((dataset) => ({
+    list: casesOf(dataset, datasets),
+    weight: weights.get(dataset.name) ?? 0,
+  }))
   const trade = (line: number): Trade => {
     const mean = (holds: (each: Case, isAbove: (hit: Ranked) => boolean) => boolean) =>
       round(
-        cases.reduce((sum, list) => {
+        cases.reduce((sum, { list, weight }) => {
           const share = list.filter((each) => holds(each, ({ relevance }) => relevance >= line)).length
-          return sum + share / Math.max(1, list.length)
-        }, 0) / Math.max(1, cases.length),
+          return sum + (weight * share) / Math.max(1, list.length)
+        }, 0),
       )
     return {
       right: mean(({ right }, isAbove) => right.some(isAbove)),

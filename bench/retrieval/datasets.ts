@@ -29,6 +29,25 @@ export function familyOf(name: string): string {
   return name.split('-', 1)[0] ?? name
 }
 
+/** Sources with few queries count as one source. Alone, each would count as much as a source with thousands. */
+const SMALL = ['livemcp', 'mcpproxy']
+
+/** Computes the weight of each dataset in a mean: sources count equally. Small ones are pooled by their queries. */
+export function weighDatasets(
+  datasets: readonly { readonly name: string; readonly queries: { readonly length: number } }[],
+): Map<string, number> {
+  const groupOf = (name: string) => (SMALL.includes(familyOf(name)) ? 'small' : familyOf(name))
+  const groups = new Set(datasets.map(({ name }) => groupOf(name)))
+  return new Map(
+    datasets.map(({ name, queries }) => {
+      const group = datasets.filter((other) => groupOf(other.name) === groupOf(name))
+      const all = group.reduce((sum, other) => sum + other.queries.length, 0)
+      const share = groupOf(name) === 'small' ? queries.length / Math.max(1, all) : 1 / group.length
+      return [name, share / groups.size]
+    }),
+  )
+}
+
 /** Queries per dataset if each costs more than a ranking. */
 const SAMPLE = 250
 

@@ -19,6 +19,7 @@ export function fillSearchDocs(text: string, { retrieval, scale }: SearchFigures
     engines: enginesTable(retrieval),
     datasets: datasetsTable(retrieval),
     newcomer: newcomerTable(retrieval),
+    requests: requestsTable(retrieval),
     scale: scaleTable(scale),
   }
   return text.replace(MARK, (_, start: string, name: string, end: string) => {
@@ -92,6 +93,26 @@ function newcomerTable({ newcomer = [] }: RetrievalResult): string {
   return markdown(
     ['queries', 'number', 'right tool first', 'among three', '"Nothing clearly does this"'],
     newcomer.flatMap(rows),
+  )
+}
+
+function requestsTable({ requests = [] }: RetrievalResult): string {
+  return markdown(
+    [
+      'request',
+      'number',
+      'right tool first',
+      'loaded',
+      'shown',
+      'at least named',
+      '"Nothing clearly does this"',
+    ],
+    requests.map(({ kind, requests: count, first, loaded, shown, named, unclear }) => [
+      kind,
+      String(count),
+      ...(kind === 'no tool fits' ? ['', '', '', ''] : [first, loaded, shown, named].map(three)),
+      three(unclear),
+    ]),
   )
 }
 

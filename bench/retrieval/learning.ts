@@ -1,7 +1,7 @@
 /** Gain of learning from use: learns from some queries and asks others. */
 import { createLexicalSearcher, type LexicalSearcher, type RankQuery } from '@toolwell/core'
 import { addToRing, createExamplesIndexes, RING_SIZE, type Ring } from '@toolwell/core/internal'
-import type { BenchQuery, Dataset } from './datasets.ts'
+import { type BenchQuery, type Dataset, weighDatasets } from './datasets.ts'
 import { memory, percentile } from './measure.ts'
 import { type Figures, figuresOf, meanOf } from './metrics.ts'
 import { documentFor } from './toolwell.ts'
@@ -45,8 +45,9 @@ export interface LearningFigures {
 
 export function measureLearning(datasets: readonly Dataset[]): LearningFigures {
   const rows = datasets.map(measureOne)
+  const weights = weighDatasets(datasets)
   const mean = (of: (row: LearningRow) => number) =>
-    round(rows.reduce((sum, row) => sum + of(row), 0) / Math.max(1, rows.length))
+    round(rows.reduce((sum, row) => sum + (weights.get(row.dataset) ?? 0) * of(row), 0))
   const trimmed = (of: (row: LearningRow) => Trimmed): Trimmed => ({
     ndcg10: mean((row) => of(row).ndcg10),
     r5: mean((row) => of(row).r5),

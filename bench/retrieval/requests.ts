@@ -33,7 +33,7 @@ export interface RequestFigures {
 const LITERALS = [
   ' for ada@example.com',
   ', see https://example.com/send/mail?file=7',
-  ' in /home/ada/search/notes.txt',
+  ' in /srv/search/notes.txt',
   ' on 2026-03-14 at 10:30',
   ' called "weekly sales report"',
   ' for ticket #4711',
@@ -133,7 +133,9 @@ export async function measureRequests(tools: readonly Tool[]): Promise<RequestFi
   }
 
   const all = (
-    await Promise.all(['ordinary', 'everyday', 'unseen', 'fresh'].map((name) => readNeeds(`newcomer/${name}`)))
+    await Promise.all(
+      ['ordinary', 'everyday', 'unseen', 'fresh'].map((name) => readNeeds(`newcomer/${name}`)),
+    )
   ).flat()
   const met = all.filter(({ right }) => right.length > 0)
   const absent = [...all.filter(({ right }) => right.length === 0), ...(await readNeeds('absent/needs'))]
@@ -147,7 +149,12 @@ export async function measureRequests(tools: readonly Tool[]): Promise<RequestFi
     )
   const single = ({ query, right }: Need): Request => ({ text: query, needs: [right] })
   figures.push(await measure('in another language', (await readNeeds('newcomer/languages')).map(single)))
-  figures.push(await measure('no tool fits', absent.map(({ query }) => ({ text: query, needs: [[]] }))))
+  figures.push(
+    await measure(
+      'no tool fits',
+      absent.map(({ query }) => ({ text: query, needs: [[]] })),
+    ),
+  )
   return figures
 }
 

@@ -44,8 +44,8 @@ export async function play(place: Place, check: Check, started: Started, ending:
   const { all = 0, list = 0 } = set?.tokens ?? {}
   line(`  a request carries ${thousands(list)} tokens of tools instead of ${thousands(all)}`)
   check('five servers are known', set?.servers.filter(({ tools: count }) => count > 0).length === 5)
-  check('a client sees three tools', tools === 'find_tools, run_read_only_tool, run_tool')
-  check('the three cost less than a quarter of all', list * 4 < all)
+  check('a client sees four tools', tools === 'find_tools, run_read_only_tool, run_tool, read_result')
+  check('the four cost less than a quarter of all', list * 4 < all)
   await client.close()
   await first.stop()
 

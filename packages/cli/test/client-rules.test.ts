@@ -26,7 +26,7 @@ async function judge(
   if (!found) return undefined
   const actions = TOOLS.map((each) => {
     const [server = '', tool = ''] = each.split('/')
-    return [each, judgeByRules({ ...found, renamed: {} }, server, tool)] as const
+    return [each, judgeByRules({ ...found, own: {} }, server, tool)] as const
   })
   const of = (action: string) => actions.filter((each) => each[1] === action).map(([tool]) => tool)
   return { denied: of('deny'), asked: of('ask'), shown: found.found.map(({ text }) => text) }
@@ -139,6 +139,13 @@ describe('opencode', () => {
 
 it.each<[string, string, string, string[], string[]]>([
   [
+    'servers that the administrator allows',
+    'etc/codex/requirements.toml',
+    '[mcp_servers.files.identity]\ncommand = "a"\n[mcp_servers.toolwell.identity]\ncommand = "b"',
+    [ISSUE],
+    [],
+  ],
+  [
     'disabled tools',
     'home/.codex/config.toml',
     '[mcp_servers.files]\ndisabled_tools = ["write_file"]',
@@ -239,6 +246,12 @@ it.each<[string, string, unknown, string[]]>([
 it.each<[string, string, unknown, RegExp]>([
   [
     'claude-code',
+    'etc/claude-code/managed-settings.json',
+    { deniedMcpServers: [{ serverCommand: ['npx', 'evil'] }] },
+    /"deniedMcpServers" has an entry without "serverName", and Toolwell compares names/,
+  ],
+  [
+    'claude-code',
     'work/inner/.claude/settings.json',
     '{ "permissions": ',
     /settings\.json: this is not a valid JSON object\. Claude Code keeps/,
@@ -267,6 +280,22 @@ it.each<[string, string, unknown, RegExp]>([
   ['qwen', 'work/inner/.qwen/settings.json', `{ "a": "${'x'.repeat(1024 * 1024)}" }`, /larger than 1 MB/],
 ])('%s: rules that cannot be read are an error', async (client, file, value, message) => {
   await expect(judge(client, { [file]: value })).rejects.toThrow(message)
+})
+
+it('Claude Code: reads the servers that are off in the folder', async () => {
+  const root = folderWith({})
+  const folder = join(root, 'work')
+  const files = { '.claude.json': { projects: { [folder]: { disabledMcpServers: ['files', 'toolwell'] } } } }
+  const env = { CLAUDE_CONFIG_DIR: folderWith(files) }
+  const found = await readPermissions('claude-code', { home: root, folder, platform: 'linux', env, root })
+  expect(found?.layers).toEqual([[['deny', '*', 'files']]])
+})
+
+it('opencode: a pattern with many stars takes no time', async () => {
+  const agent = { plan: { permission: { [`${'*'.repeat(200)}x_y`]: 'deny' } } }
+  const begun = performance.now()
+  expect(await judge('opencode', { 'work/opencode.json': { agent } })).toMatchObject({ denied: [] })
+  expect(performance.now() - begun).toBeLessThan(2000)
 })
 
 it('large numbers, comments and empty files are no errors', async () => {

@@ -196,6 +196,18 @@ it('a client whose rules cannot be read gets no tools, and is not connected', as
   expect([again.code, again.output]).toEqual([1, expect.stringContaining('this is not a valid JSON object')])
 })
 
+it('an HTTP entry for the gateway stays as it is, and the reason names the profile', async () => {
+  const toolwell = { type: 'http', url: 'http://127.0.0.1:7411/mcp' }
+  const home = homeWith({ 'home/.claude.json': { mcpServers: { toolwell, files: server } } })
+  const { code, output } = await home.run(['connect', '--yes'])
+  expect([code, output]).toEqual([
+    1,
+    expect.stringMatching(
+      /reaches the gateway over HTTP, without the permission rules of Claude Code\. Remove the entry .* give it a profile: toolwell doctor prints/,
+    ),
+  ])
+})
+
 it('a rule counts for a server that connect renamed', async () => {
   const from = CASES.opencode as Case
   const other = misbehaving({ tools: [describedTool('write_file')], title: 'another' })
@@ -212,6 +224,43 @@ it('a rule counts for a server that connect renamed', async () => {
     'files-opencode__move_file',
     'files-opencode__read_file',
   ])
+})
+
+it.each(['codex first', 'codex last'])(
+  'a list of tools counts for the same server of another client: %s',
+  async (order) => {
+    const [codex, other] = [CASES.codex as Case, order === 'codex last' ? 'claude-code' : 'qwen']
+    const files = (CASES[other] as Case).file
+    const home = homeWith({
+      [codex.file]: `${codex.text}disabled_tools = ["write_file"]\n`,
+      [files]: { mcpServers: { files: server, twin: server } },
+    })
+    expect((await home.run(['connect', '--yes'])).code).toBe(0)
+    onTestFinished(async () => void (await home.run(['stop'])))
+    const names = async (from: Case) => {
+      const client = await startEntry(home, from, '--all')
+      return (await client.list()).map(({ name }) => name).filter((name) => name.endsWith('_file'))
+    }
+    const own = order === 'codex last' ? 'files-codex' : 'files'
+    expect(await names(codex)).toEqual([`${own}__move_file`, `${own}__read_file`])
+    // The other client has no such list.
+    expect(await names(CASES[other] as Case)).toContain('twin__write_file')
+  },
+)
+
+it('a rule counts for the same server of another client under another name', async () => {
+  const from = CASES['claude-code'] as Case
+  const home = homeWith({
+    [from.file]: from.text,
+    'home/.cursor/mcp.json': { mcpServers: { twin: { ...server, env: { A: 'b' } } } },
+    'home/.claude/settings.json': { permissions: { deny: ['mcp__files__write_file'] } },
+  })
+  expect((await home.run(['connect', '--yes'])).code).toBe(0)
+  onTestFinished(async () => void (await home.run(['stop'])))
+  const client = await startEntry(home, from, '--all')
+  const names = (await client.list()).map(({ name }) => name)
+  expect(names).toContain('twin__read_file')
+  expect(names.filter((name) => name.endsWith('write_file'))).toEqual([])
 })
 
 it('the preview shows deny rules, and names ask and allow rules that no longer match', async () => {

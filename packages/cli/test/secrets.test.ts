@@ -253,9 +253,20 @@ test('no server that tells what it was started with, or dies of it, makes a secr
         env: Object.assign({}, ...variables.map(([place, made]) => made(plant(place, form)))),
       }
     }
-  const home = homeWith({ 'toolwell.json': { mcpServers: servers } })
+  const home = homeWith({
+    'toolwell.json': { mcpServers: servers },
+    'home/.cursor/mcp.json': { mcpServers: servers },
+  })
   const logs = Object.keys(servers).map((name) => ['logs', name])
-  expect(await leaksOf(home, [...TALKATIVE, ...logs], planted, ['toolwell.json'])).toEqual([])
+  const connections = [
+    ['connect', '--start', '--yes'],
+    ['undo', '--yes'],
+  ]
+  const leaks = await leaksOf(home, [...TALKATIVE, ...logs, ...connections], planted, [
+    'toolwell.json',
+    'mcp.json',
+  ])
+  expect(leaks).toEqual([])
 })
 
 test('no remote server that repeats what it is sent makes a secret known', async () => {

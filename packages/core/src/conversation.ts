@@ -100,6 +100,8 @@ export interface AdapterPort {
   readonly delivery: DeliveryName | undefined
   /** Whether a compaction was recorded at this anchor. */
   hasCompaction(anchor: string): boolean
+  /** Whether this conversation has answered the call with this anchor. */
+  hasCall(anchor: string): boolean
   /** Whether a loaded tool has its schema at one of these anchors. */
   isShownIn(anchors: ReadonlySet<string>): boolean
   /** Describes what a policy did instead of allowing or denying. Undefined if all policies work. */
@@ -280,6 +282,10 @@ export async function openConversation(
     },
     hasCompaction: (anchor) =>
       log.events.some((event) => event.kind === 'compacted' && event.anchor === anchor),
+    hasCall: (anchor) =>
+      log.events.some(
+        (event) => event.anchor === anchor && (event.kind === 'searched' || event.kind.startsWith('call-')),
+      ),
     isShownIn: (anchors) =>
       [...log.state.tools.loaded.values()].some(({ live, shownAt }) => live && anchors.has(shownAt)),
     get policyFault() {

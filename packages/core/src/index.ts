@@ -64,6 +64,7 @@ export type {
   SeenTool,
   Tool,
   ToolAnnotations,
+  ToolCaller,
   ToolProgress,
   Validation,
   ValidationIssue,

@@ -11,6 +11,8 @@ export { findPurposeLine, firstLine, quote, quoteLines, safeJson, truncateText }
 export { providers, USUAL_WIRE } from './base/wires.js'
 export { matchesGlob } from './catalogue/exposure.js'
 export { LEDGER_FORMAT } from './ledger/event.js'
+export { takeHead } from './result/read.js'
+export { isTooLong, readLength } from './result/store.js'
 export { fitWire, wireRefusal } from './schema/dialect.js'
 export { findSchemaProblems, normaliseSchema, type SchemaProblem } from './schema/normalise.js'
 export { clearCoverage } from './search/coverage.js'
@@ -19,8 +21,11 @@ export { type ParsedQuery, parseQuery } from './search/query.js'
 export { isClear, selectAnswers } from './search/select-answers.js'
 export { certaintyThreshold, defaultCutOff } from './search/tuning.js'
 export { isOrdinaryWord } from './search/words/word-lists.js'
+export { createReaderTool, READER_NAME } from './surface/meta-tools.js'
 export { findToolProblem, isValidated, markValidated } from './tool/tool.js'
 export { computeFingerprint } from './tool/wire-tool.js'
+export { describeKept } from './turn/prepare-result.js'
+export { readKeptText } from './turn/read-kept-result.js'
 export {
   addToRing,
   createExamplesIndexes,

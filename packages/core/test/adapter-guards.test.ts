@@ -165,7 +165,7 @@ describe('the options of an adapter', () => {
     )
     expect(() => anthropic(conversation, { cache: '10m' } as never)).toThrow(/cache must be one of 5m, 1h/)
     expect(() => responsesApi.openaiResponses(conversation, { natve: false } as never)).toThrow(/"native"/)
-    expect(() => aiSdk(conversation, { besides: {} } as never)).toThrow(/Did you mean "beside"/)
+    expect(() => aiSdk(conversation, { providerTool: {} } as never)).toThrow(/Did you mean "providerTools"/)
   })
 })
 

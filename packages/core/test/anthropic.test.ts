@@ -745,7 +745,11 @@ describe('a reply', () => {
     'without a call gives no message (%j)',
     async (content) => {
       const turn = await begin([user('hi')])
-      expect(await turn.run({ role: 'assistant', content })).toEqual({ messages: [], answers: [] })
+      expect(await turn.run({ role: 'assistant', content })).toEqual({
+        messages: [],
+        answers: [],
+        providerCalls: [],
+      })
     },
   )
 })

@@ -17,6 +17,7 @@ const hit = (id: string, score: number, more: Partial<Hit> = {}): Hit => ({
   learnedOnly: false,
   ownScore: score,
   coverage: 1,
+  isOfNamedServer: false,
   clear: true,
   score,
   ...more,

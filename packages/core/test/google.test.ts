@@ -630,7 +630,7 @@ describe('what only this wire has', () => {
   it('takes a whole response as the reply, and one that calls nothing', async () => {
     const wire = google(await createToolwell({ tools: mixed(), mode: 'on' }).open({ id: 'a' }))
     const turn = await wire.begin([said('hi')], { requestId: 'r1' })
-    const none = { messages: [], answers: [] }
+    const none = { messages: [], answers: [], providerCalls: [] }
     expect(await turn.run({})).toEqual(none)
     expect(await turn.run({ candidates: [] })).toEqual(none)
     expect(await turn.run({ candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }] })).toEqual(none)

@@ -54,7 +54,7 @@ describe.each(names)('importTools of %s', (name) => {
     [
       'of the provider',
       { type: 'web_search' },
-      /Entry 0 .*"web_search", so it is not your own function.*before parts\.tools/,
+      /Entry 0 .*"web_search", so it is not your own function.*as providerTools/,
     ],
     [
       'of the provider, with a name',

@@ -114,7 +114,7 @@ describe('off', () => {
       requestId: 'r',
     })
     expect(Object.keys(turn.parts)).toEqual(['input'])
-    expect(await turn.run({ output: [] })).toEqual({ messages: [], answers: [] })
+    expect(await turn.run({ output: [] })).toEqual({ messages: [], answers: [], providerCalls: [] })
   })
 
   it('says strict: false for tools that were not written for this wire', async () => {

@@ -23,7 +23,7 @@ describe('a refusal', () => {
     const wire = anthropic(await open())
     const history = [user('Do it')]
     const turn = await wire.begin(history)
-    expect(await turn.run(reply)).toEqual({ messages: [], answers: [] })
+    expect(await turn.run(reply)).toEqual({ messages: [], answers: [], providerCalls: [] })
     const { parts } = await wire.begin([...history, reply, user('Then something else')])
     expect(findAnthropicViolation({ model: 'm', max_tokens: 9, ...parts })).toBeUndefined()
   })
@@ -35,7 +35,7 @@ describe('a refusal', () => {
     const wire = openaiResponses(await open())
     const history = [user('Do it')]
     const turn = await wire.begin(history)
-    expect(await turn.run({ output: [item] })).toEqual({ messages: [], answers: [] })
+    expect(await turn.run({ output: [item] })).toEqual({ messages: [], answers: [], providerCalls: [] })
     const { parts } = await wire.begin([...history, item, user('Then something else')])
     expect(parts.input[1]).toBe(item)
     expect(findResponsesViolation({ model: 'm', ...parts })).toBeUndefined()
@@ -48,7 +48,7 @@ describe('a refusal', () => {
     const wire = openaiChat(await open())
     const history = [user('Do it')]
     const turn = await wire.begin(history)
-    expect(await turn.run(reply)).toEqual({ messages: [], answers: [] })
+    expect(await turn.run(reply)).toEqual({ messages: [], answers: [], providerCalls: [] })
     const { parts } = await wire.begin([...history, reply, user('Then something else')])
     expect(findChatViolation({ model: 'm', ...parts })).toBeUndefined()
   })
@@ -61,7 +61,7 @@ describe('a refusal', () => {
     const wire = google(await open())
     const history = [{ role: 'user', parts: [{ text: 'Do it' }] }]
     const turn = await wire.begin(history)
-    expect(await turn.run(reply as never)).toEqual({ messages: [], answers: [] })
+    expect(await turn.run(reply as never)).toEqual({ messages: [], answers: [], providerCalls: [] })
     const { candidates = [] } = reply as { candidates?: { content?: { role: string } }[] }
     const said = candidates.flatMap(({ content }) => content ?? [])
     const next = [...history, ...said, { role: 'user', parts: [{ text: 'Then something else' }] }]

@@ -21,7 +21,7 @@ const ALL = ['files__read_file', 'files__write_file', 'notes__write_file']
 type Rules = Partial<ClientRules>
 
 async function openRules(started: Started, path: '/mcp' | '/mcp/all', rules: Rules | undefined) {
-  const whole: ClientRules = { separator: '__', layers: [], renamed: {}, ...rules }
+  const whole: ClientRules = { separator: '__', layers: [], own: {}, ...rules }
   const wire = await openWire(started, path, rules ? { 'X-Toolwell-Rules': writeRules(whole) } : {})
   let id = 0
   const ask = async (method: string, params: object) => {
@@ -115,7 +115,7 @@ describe('a denied tool is not listed, found, selected, suggested or called', ()
     ],
     [
       'by the name that the server had in the client',
-      { renamed: { files: ['my files'] }, layers: [[['deny', 'my_files__write_file']]] },
+      { own: { files: ['my files'] }, layers: [[['deny', 'my_files__write_file']]] },
       ['files__write_file'],
     ],
     ['by any layer', { layers: [[['deny', 'files__write_file']], [['allow', '*']]] }, ['files__write_file']],
@@ -176,5 +176,5 @@ it('a gateway refuses a client whose rules it cannot read', async () => {
 it('too many rules are an error, not a shorter list', () => {
   const random = () => globalThis.crypto.randomUUID()
   const layers = [Array.from({ length: 1000 }, () => ['deny', random()] as const)]
-  expect(() => writeRules({ separator: '_', layers, renamed: {} })).toThrow('too many permission rules')
+  expect(() => writeRules({ separator: '_', layers, own: {} })).toThrow('too many permission rules')
 })

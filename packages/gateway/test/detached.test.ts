@@ -60,6 +60,7 @@ function startBridge({ env, cwd }: StdioWay) {
     async ask(id: number, method: string, params: object) {
       child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
       await eventually(() => lines.some((line) => line.id === id), `${method} is answered`)
+      return lines.find((line) => line.id === id)?.result
     },
   }
 }
@@ -69,13 +70,14 @@ const hello = {
   capabilities: {},
   clientInfo: { name: 'killer', version: '1' },
 }
-const call = ['run_tool', { name: 'odd__pid', arguments: {} }] as const
 
 it.runIf(process.platform === 'linux')('outlives a client that kills its process tree', async () => {
   const { way, daemon } = home({ mcpServers: { odd: entry(oddServer('odd')) } })
   const killer = startBridge(way())
   await killer.ask(1, 'initialize', hello)
-  await killer.ask(2, 'tools/call', { name: call[0], arguments: call[1] })
+  const listed = (await killer.ask(2, 'tools/list', {})) as { tools: { name: string }[] }
+  const call = [listed.tools[2]?.name ?? '', { name: 'odd__pid', arguments: {} }] as const
+  await killer.ask(3, 'tools/call', { name: call[0], arguments: call[1] })
   const { file } = await daemon()
   const other = await openClient('v2 legacy', way())
   const before = await other.text(...call)

@@ -95,7 +95,9 @@ describe('requests in an unusual form', () => {
   it.each(['h2c', 'websocket', 'TLS/1.2, h2c'])(
     'that would upgrade to %s are answered as if they had not asked, bodies and all',
     async (protocol) => {
-      const started = await startGateway({ mcpServers: odd() })
+      const started = await startGateway({
+        mcpServers: { odd: entry(oddServer('odd'), { maxResultTokens: 0 }) },
+      })
       const upgrade = [
         'Connection: Upgrade, HTTP2-Settings',
         `Upgrade: ${protocol}`,

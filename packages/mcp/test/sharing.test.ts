@@ -12,6 +12,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { startEverything, startModern } from './support/http-servers.js'
 import { oddServer } from './support/odd-server.js'
 import { play } from './support/play.js'
+import { eventually, isAlive } from './support/processes.js'
 import { setup } from './support/setup.js'
 
 /** A caller that answers every question with its own name, and remembers what it was asked. */
@@ -81,6 +82,34 @@ describe('share', () => {
     const first = await (await play(well, 'one', 'ada')).call('odd__pid', {})
     expect(await (await play(well, 'two', 'ada')).call('odd__pid', {})).toBe(first)
     expect(await (await play(well, 'three', 'bob')).call('odd__pid', {})).not.toBe(first)
+  })
+})
+
+describe('the processes of a client', () => {
+  it('end when it leaves, with their last call, and others stay', async () => {
+    const { servers, text, events } = await setup([oddServer('odd', {}, { share: 'client' })])
+    const [ada, bob] = [{ client: 'ada' }, { client: 'bob' }]
+    const pids = [
+      await text('odd', 'pid', {}, { caller: ada }),
+      await text('odd', 'pid', {}, { caller: bob }),
+    ]
+    const running = () => servers.inspect()[0]?.running.map(({ owner }) => owner.client)
+    // A listing leaves no process behind.
+    await servers.refresh('odd')
+    expect(running()).toEqual(['ada', 'bob'])
+    const stop = new AbortController()
+    const waiting = text('odd', 'wait', {}, { caller: ada, signal: stop.signal }).catch(() => 'cancelled')
+    servers.leave('ada')
+    expect(running()).toEqual(['ada', 'bob'])
+    stop.abort()
+    expect(await waiting).toBe('cancelled')
+    expect(running()).toEqual(['bob'])
+    await eventually(() => !isAlive(Number(pids[0])), 'its process has ended')
+    expect(await text('odd', 'pid', {}, { caller: bob })).toBe(pids[1])
+    // It left on purpose, so nothing was lost.
+    expect(events.map(({ kind }) => kind)).not.toContain('state-lost')
+    servers.leave('bob')
+    expect(running()).toEqual([])
   })
 })
 

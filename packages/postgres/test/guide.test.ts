@@ -12,9 +12,9 @@ import { type PostgresServer, startPostgres, withoutPostgres } from './postgres-
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const page = readFileSync(join(root, 'docs/guides/several-processes.md'), 'utf8')
-const [agent = '', host = '', worker = '', handler = ''] = [...page.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(
-  ([, code = '']) => code,
-)
+const [agent = '', host = '', worker = '', handler = ''] = [
+  ...page.matchAll(/^```[tj]s\n([\s\S]*?)^```/gm),
+].map(([, code = '']) => code)
 
 let folder = ''
 let server: PostgresServer

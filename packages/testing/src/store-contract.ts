@@ -31,7 +31,7 @@ export interface StoreContractOptions {
   readonly create: () => Promise<StoreUnderTest>
 }
 
-/** Use with any runner: `for (const { title, run } of storeContract({ create })) test(title, run)`. */
+/** Gives the cases for any runner: `for (const { title, run } of storeContract({ create })) test(title, async () => void (await run()))`. */
 export function storeContract(options: StoreContractOptions): ContractCase[] {
   return Object.entries(cases).map(([title, check]) => ({
     title,

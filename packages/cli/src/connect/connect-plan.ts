@@ -266,11 +266,19 @@ function planClient(
 ): ClientPlan {
   const { format } = findShape(from.shape)
   const entries = new Map(listEntries(valueAt(value, table.path)).map(({ name, entry }) => [name, entry]))
-  if (entries.has(ENTRY_NAME) && !startsToolwell(entries.get(ENTRY_NAME)))
-    throw new Refusal(
-      `it has an entry called ${ENTRY_NAME} that does not start this command`,
-      'Rename or remove that entry. If it reaches the gateway over HTTP and you keep it, toolwell doctor compares it with the rules of the client',
-    )
+  const own = entries.get(ENTRY_NAME)
+  if (entries.has(ENTRY_NAME) && !startsToolwell(own)) {
+    const isHttp = isRecord(own) && known.isGateway({ url: own.httpUrl ?? own.url })
+    throw isHttp
+      ? new Refusal(
+          `its entry ${ENTRY_NAME} reaches the gateway over HTTP, without the permission rules of ${from.label}`,
+          `Remove the entry and run this command again. To keep it, give it a profile: toolwell doctor prints the one that it needs`,
+        )
+      : new Refusal(
+          `it has an entry called ${ENTRY_NAME} that does not start this command`,
+          'Rename or remove that entry',
+        )
+  }
   const stays = new Map([...found.refused].filter(([name]) => name !== ENTRY_NAME))
   const taken: TakenEntry[] = []
   for (const name of found.servers.keys()) {
@@ -293,7 +301,7 @@ function planClient(
     client: from.client,
     profile,
     isAll: mode?.isAll === true,
-    renamed: taken.filter(({ name, as }) => name !== as),
+    own: taken.some(({ name, as }) => name !== as || hasToolLists(found, name)) ? taken : [],
   })
   const entry = readToolwellEntry(from)
   const there = startsToolwell(entry) ? readCommandLine(entry).join(' ') : ''
@@ -329,6 +337,12 @@ function planClient(
     mode,
     isDone: state.bytes !== undefined && bytes.equals(state.bytes),
   }
+}
+
+/** The entry limits the tools of its server. Other clients may have the same server without a limit. */
+function hasToolLists({ servers }: ClientServers, name: string): boolean {
+  const { allow, deny } = servers.get(name)?.entry ?? {}
+  return allow !== undefined || deny !== undefined
 }
 
 /** Names of the servers in a text. */

@@ -46,7 +46,7 @@ export async function checkRules(
     const reached = [...well.catalogue.entries()]
       .filter(({ source, tool }) => {
         const server = servers.find((each) => each.name === source)
-        const isDenied = judgeByRules({ ...rules, renamed: {} }, source, tool.name) === 'deny'
+        const isDenied = judgeByRules({ ...rules, own: {} }, source, tool.name) === 'deny'
         return isDenied && server !== undefined && isOffered(tool.name, server)
       })
       .map(({ source, tool }) => `${source}/${tool.name}`)

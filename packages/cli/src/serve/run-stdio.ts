@@ -19,7 +19,7 @@ export async function runThin(words: readonly string[]): Promise<boolean> {
   const flags = new Map<string, string>()
   for (let at = 1; at < words.length; at++) {
     const word = words[at] ?? ''
-    const isValued = ['--profile', '--folder', '--client', '--renamed'].includes(word)
+    const isValued = ['--profile', '--folder', '--client', '--own'].includes(word)
     const value = isValued ? words[++at] : ''
     const isKnown = isValued || word === '--stdio' || word === '--all'
     if (!isKnown || value === undefined || (isValued && (value === '' || value.startsWith('-')))) return false
@@ -32,7 +32,7 @@ export async function runThin(words: readonly string[]): Promise<boolean> {
     profile: flags.get('--profile'),
     all: flags.has('--all'),
     client: flags.get('--client'),
-    renamed: flags.get('--renamed'),
+    own: flags.get('--own'),
   })
   return true
 }
@@ -45,18 +45,18 @@ export async function runStdio({
   profile,
   all,
   client,
-  renamed,
+  own,
 }: {
   readonly folder: string
   readonly profile: string | undefined
   readonly all: boolean
   readonly client: string | undefined
-  readonly renamed: string | undefined
+  readonly own: string | undefined
 }): Promise<0> {
   const [program = '', script = ''] = process.argv
   const workspace = currentFolder(process)
   const fault = profile === undefined ? undefined : profileFault(profile)
-  const rules = workspace === undefined ? {} : await findRules(client, renamed, workspace)
+  const rules = workspace === undefined ? {} : await findRules(client, own, workspace)
   await runBridge({
     folder,
     path: endpointPath({ profile, isAll: all }),
@@ -74,7 +74,7 @@ export async function runStdio({
 /** Reads the permission rules of the client, or the reason why it must not be served. */
 async function findRules(
   client: string | undefined,
-  renamed: string | undefined,
+  own: string | undefined,
   folder: string,
 ): Promise<{ readonly header?: string; readonly refusal?: string }> {
   if (client === undefined) return {}
@@ -89,22 +89,18 @@ async function findRules(
     }
   try {
     const found = await readPermissions(client, { home: findHome(env), folder, platform, env })
-    if (!found || found.layers.length === 0) return {}
-    const { separator, layers } = found
-    return { header: writeRules({ separator, layers, renamed: readRenamed(renamed) }) }
+    const { separator, layers } = found ?? { separator: '__', layers: [] }
+    if (layers.length === 0 && own === undefined) return {}
+    return { header: writeRules({ separator, layers, own: own === undefined ? {} : readOwn(own) }) }
   } catch (error) {
     return { refusal: (error as Error).message }
   }
 }
 
-/** `--renamed NOW=BEFORE,…`, URL-encoded: servers whose names in toolwell.json differ from those in the client. */
-function readRenamed(text = ''): ClientRules['renamed'] {
-  const all: Record<string, string[]> = {}
-  for (const [now = '', before = ''] of text
-    .split(',')
-    .map((pair) => pair.split('=').map(decodeURIComponent)))
-    all[now] = [...(all[now] ?? []), before]
-  return all
+/** Reads `--own NOW=BEFORE,…`, URL-encoded: the servers of the client, by their names in toolwell.json. */
+function readOwn(text: string): ClientRules['own'] {
+  const pairs = text.split(',').map((pair) => pair.split('=').map(decodeURIComponent))
+  return Object.fromEntries(pairs.map(([now = '', before = now]) => [now, [before]]))
 }
 
 /** Returns the current folder, or undefined if it was deleted. */

@@ -30,8 +30,8 @@ export const serve = defineVerb({
       description:
         'With --stdio: the name of the client, as in `toolwell connect`. Tools that its permission rules deny are hidden.',
     },
-    // Set by `connect` if a server has another name in toolwell.json.
-    renamed: { type: 'string' },
+    // Set by `connect` if a server has another name in toolwell.json, or a list of tools.
+    own: { type: 'string' },
     port: {
       type: 'string',
       valueHint: 'PORT',
@@ -57,7 +57,7 @@ export const serve = defineVerb({
     'by-bridge': { type: 'boolean' },
   },
   notes: [
-    'HTTP clients use http://127.0.0.1:PORT/mcp (three tools: search, read, call), /mcp/all (every tool) or /mcp/PROFILE,\nwith the header "Authorization: Bearer TOKEN". Print the token with `toolwell token`. Stdio clients start\n`toolwell serve --stdio` and need no token.',
+    'HTTP clients use http://127.0.0.1:PORT/mcp (four tools: find, run, run read-only, read results), /mcp/all (every tool) or /mcp/PROFILE,\nwith the header "Authorization: Bearer TOKEN". Print the token with `toolwell token`. Stdio clients start\n`toolwell serve --stdio` and need no token.',
     'Your own config applies to every client. The toolwell.json of a project applies to clients in that folder after you\ntrust it with --trust, so a cloned repository cannot start servers by itself. That needs a terminal.',
     'Without a config the gateway has no servers. Create a config with `toolwell connect`. A server starts when one of its\ntools is called for the first time. The gateway reloads a changed config. Each user has one gateway. If a stdio client\nstarted it, it stops ten minutes after the last client.',
   ],
@@ -75,7 +75,7 @@ export const serve = defineVerb({
     2: 'Wrong flags, a missing config file, or an unusable port or folder.',
   },
   async run(flags, terminal) {
-    const { stdio, all, profile, client, renamed, port, config } = flags
+    const { stdio, all, profile, client, own, port, config } = flags
     const folder = gatewayFolder(flags.folder, terminal)
     if (flags.trust !== undefined) {
       requireTerminal(terminal)
@@ -89,7 +89,7 @@ export const serve = defineVerb({
           'Remove --port and --config.',
         )
       const { runStdio } = await import('./run-stdio.js')
-      return runStdio({ folder, profile, all: all === true, client, renamed })
+      return runStdio({ folder, profile, all: all === true, client, own })
     }
     if (profile !== undefined || all || client !== undefined)
       throw usageProblem(

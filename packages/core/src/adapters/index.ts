@@ -1,7 +1,8 @@
-/** `@toolwell/core/adapter`: builds an adapter for another wire. See docs/adapters/writing-one.md. */
+/** `@toolwell/core/adapter`: builds an adapter for another wire. See docs/guides/write-an-adapter.md. */
 
 export type { Form } from '../base/wires.js'
-export { type Adapter, createAdapter, type Thread, type Turn } from './shared/adapter.js'
+export { type Adapter, createAdapter, type ProviderCall, type Thread, type Turn } from './shared/adapter.js'
+export type { ProviderTools } from './shared/provider-tools.js'
 export {
   argumentsObject,
   argumentsText,

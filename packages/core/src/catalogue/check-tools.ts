@@ -156,6 +156,8 @@ const FIELDS: Readonly<Record<keyof Tool, true>> = {
   outputSchema: true,
   strict: true,
   inputExamples: true,
+  callers: true,
+  eagerInputStreaming: true,
   annotations: true,
   validate: true,
   execute: true,

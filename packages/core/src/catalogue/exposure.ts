@@ -63,9 +63,11 @@ export function decideExposure(entry: Entry, options: ExposureOptions): Exposure
   return reason ? { deferred: false, because: `always-loaded: ${reason}` } : exposure
 }
 
-function findAlwaysLoadedReason({ role, dynamicDescription, forwards }: Tool): string | undefined {
+function findAlwaysLoadedReason({ role, dynamicDescription, forwards, callers }: Tool): string | undefined {
   if (role) return `models stop using a ${role} tool that they do not see`
   if (dynamicDescription) return 'its description changes while the program runs, and a card would freeze it'
+  if (callers && !callers.includes('direct'))
+    return 'only code calls it, and a search would offer it to the model'
   if (forwards) return 'its calls are forwarded to other tools, so a call can never load it'
   return undefined
 }

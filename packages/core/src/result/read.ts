@@ -224,6 +224,39 @@ export function takeLines(text: string, from: number, to: number, most: number):
   return last < from ? undefined : { text: text.slice(start, end - 1), from, to: last }
 }
 
+/** A value within a JSON text, written as text. `known`: the keys at the place where the path ends, if it leads nowhere. */
+export type Selected =
+  | { readonly kind: 'found'; readonly text: string }
+  | { readonly kind: 'missing'; readonly known: readonly string[] }
+  | { readonly kind: 'not-json' }
+
+/** Follows a path such as `items[0].name`, `$.items.0["a key"]` or `/items/0/name`. */
+export function selectPath(text: string, path: string): Selected {
+  try {
+    let value: unknown = JSON.parse(text)
+    for (const key of splitPath(path)) {
+      if (typeof value !== 'object' || value === null) return { kind: 'missing', known: [] }
+      if (!Object.hasOwn(value, key)) return { kind: 'missing', known: Object.keys(value) }
+      value = (value as Record<string, unknown>)[key]
+    }
+    return { kind: 'found', text: typeof value === 'string' ? value : JSON.stringify(value, null, 2) }
+  } catch {
+    return { kind: 'not-json' }
+  }
+}
+
+function splitPath(path: string): string[] {
+  if (path.startsWith('/'))
+    return path
+      .slice(1)
+      .split('/')
+      .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const keys = path.replace(/^\$/, '').matchAll(/\["((?:[^"\\]|\\.)*)"\]|\['([^']*)'\]|[^.[\]]+/g)
+  return [...keys].map(([whole, quoted, single]) =>
+    quoted === undefined ? (single ?? whole) : quoted.replace(/\\(.)/g, '$1'),
+  )
+}
+
 export interface Found {
   readonly line: number
   /** Position of the match in the whole text, starting at 1. */

@@ -139,7 +139,8 @@ export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
       .filter(({ kind, text }) => kind === 'word' && isProduct(text))
       .map(({ hash }) => index.createReader(hash))
     const getShare = (slot: number) =>
-      products.some((readByte) => readByte(slot) < 0) ? unknownProductShare : 1
+      scores.getEffectShare(slot) *
+      (products.some((readByte) => readByte(slot) < 0) ? unknownProductShare : 1)
     const measureCoverage = createQueryCoverage(words, scores.highestRarity, getShare)
     const measureNameFit = createQueryNameFit(asked.whole)
     const findCoverage = (slot: number, relevance: number): Coverage => {

@@ -24,6 +24,7 @@ export interface Match {
   /** Sent with the schema if the tool declares them. */
   readonly strict?: boolean
   readonly inputExamples?: WireTool['inputExamples'] & {}
+  readonly callers?: WireTool['callers'] & {}
   /** Source of the schema; absent for the host's own tools. */
   readonly source?: string
   readonly signature: string

@@ -17,7 +17,7 @@ import type { ArgumentCheck } from '../schema/validation.js'
 import type { Ranked, RankQuery } from '../search/searcher.js'
 import type { Notice } from '../tool/notice.js'
 import { findToolProblem } from '../tool/tool.js'
-import type { Pin, WireTool } from '../tool/wire-tool.js'
+import { type Pin, pickOptions, type WireTool } from '../tool/wire-tool.js'
 import type { Place } from './deliveries.js'
 import type { Settings } from './settings.js'
 
@@ -104,8 +104,7 @@ function applyTransform(
   const inputSchema = changed.inputSchema ?? entry.tool.inputSchema
   const problem = findToolProblem({ name: entry.wireName, description, inputSchema })
   if (problem) throw new Error(`the definition ${problem}`)
-  const { strict, inputExamples } = entry.tool
-  return { name: entry.wireName, description, inputSchema, ...dropUndefined({ strict, inputExamples }) }
+  return { name: entry.wireName, description, inputSchema, ...pickOptions(entry.tool) }
 }
 
 /** The validator is large and not needed before the first call. */
@@ -127,7 +126,7 @@ export function createContext(given: ContextOptions): Context {
       name: entry.wireName,
       description: entry.tool.description ?? '',
       inputSchema: entry.tool.inputSchema,
-      ...dropUndefined({ strict: entry.tool.strict, inputExamples: entry.tool.inputExamples }),
+      ...pickOptions(entry.tool),
     }
     try {
       const changed = settings.transformDefinition?.(entry.tool, wire)

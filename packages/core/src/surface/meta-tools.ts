@@ -191,6 +191,7 @@ export function createReaderTool(prompts: Prompts): Tool {
         lines: { type: 'string', description: prompts.readerLines() },
         characters: { type: 'string', description: prompts.readerCharacters() },
         find: { type: 'string', description: prompts.readerFind() },
+        path: { type: 'string', description: prompts.readerPath() },
       },
       required: ['handle'],
       additionalProperties: false,

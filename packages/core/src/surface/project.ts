@@ -6,7 +6,7 @@ import type { Entry } from '../catalogue/catalogue.js'
 import type { Insert, LedgerState } from '../ledger/fold.js'
 import type { DeliveryName } from '../tool/notice.js'
 import type { Tool } from '../tool/tool.js'
-import type { Pin, WireTool } from '../tool/wire-tool.js'
+import { type Pin, pickOptions, type WireTool } from '../tool/wire-tool.js'
 import type { Context } from './context.js'
 
 export interface SurfaceView {
@@ -191,6 +191,6 @@ export function createToolLister(): ToolLister {
 }
 
 /** The fields of a definition that requests contain. */
-function describeSent({ name, description, inputSchema, strict, inputExamples }: WireTool | Tool): unknown[] {
-  return [name, description, inputSchema, strict, inputExamples]
+function describeSent(tool: WireTool | Tool): unknown[] {
+  return [tool.name, tool.description, tool.inputSchema, pickOptions(tool)]
 }

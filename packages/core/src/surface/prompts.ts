@@ -180,6 +180,7 @@ export interface Prompts {
   readerLines(): string
   readerCharacters(): string
   readerFind(): string
+  readerPath(): string
   resultPiece(facts: {
     readonly unit: Unit
     readonly from: number
@@ -190,6 +191,12 @@ export interface Prompts {
   resultGone(facts: { readonly handle: string }): string
   resultNoText(facts: { readonly handle: string; readonly mediaType: string; readonly bytes: number }): string
   resultOutside(facts: { readonly unit: Unit; readonly asked: string; readonly of: number }): string
+  /** The path leads nowhere in the result. `keys` are quoted; undefined if the result is not JSON. */
+  resultNoPath(facts: {
+    readonly path: string
+    readonly keys: readonly string[] | undefined
+    readonly more: number
+  }): string
   resultLongLine(facts: { readonly line: number; readonly from: number }): string
   /** Follows the result of a deferred tool that ran and was not loaded. */
   notLoaded(facts: { readonly name: string; readonly why: string }): string
@@ -406,14 +413,16 @@ export const defaultPrompts: Prompts = {
     } ${
       handle === undefined
         ? 'The rest was not kept; request less.'
-        : `Read the rest with ${reader}${bridge ? ` (through ${bridge})` : ''}: {"handle": "${handle}", "${next.unit}": "${next.from}-${next.to}"}, ${next.unit === 'lines' ? 'or "characters" for a range, ' : ''}or "find" for a text in it.`
+        : `Read the rest with ${reader}${bridge ? ` (through ${bridge})` : ''}: {"handle": "${handle}", "${next.unit}": "${next.from}-${next.to}"}. Other parameters: ${next.unit === 'lines' ? '"characters" for a range, ' : ''}"find" for a text in it, "path" for a value of JSON.`
     }]`,
   reader: () =>
-    'Reads more of a result that was too long to show: lines, characters, or the places where a text occurs.',
+    'Reads more of a result that was too long to show: lines, characters, the places where a text occurs, or a value of JSON.',
   readerHandle: () => 'The handle at the end of the shortened result',
   readerLines: () => 'Lines to read, counted from 1: 200-400',
   readerCharacters: () => 'Characters to read, counted from 1, if lines are very long: 8000-16000',
   readerFind: () => 'Text to look for, taken literally. Returns the places where it occurs',
+  readerPath: () =>
+    'Place in a result that is JSON: items[0].name. The other parameters then count within that value',
   resultPiece: ({ unit, from, to, of }) =>
     `[${unit} ${from}-${to} of ${of}${to < of ? `; the next begin at ${to + 1}` : ''}]`,
   resultMatches: ({ wanted, shown, total }) =>
@@ -425,36 +434,14 @@ export const defaultPrompts: Prompts = {
   resultNoText: ({ handle, mediaType, bytes }) =>
     `The result ${handle} is ${mediaType} of ${kilobytes(bytes)}, not text. It cannot be read here.`,
   resultOutside: ({ unit, asked, of }) => `There are no ${unit} ${asked}: the result has ${of} ${unit}.`,
+  resultNoPath: ({ path, keys, more }) =>
+    keys === undefined
+      ? `The result is not JSON, so it has no ${path}. Read it by "lines", "characters" or "find".`
+      : `Nothing is at ${path}. ${keys.length === 0 ? 'The value before it has no keys.' : `The nearest value has: ${list(keys)}${more > 0 ? ` and ${more} more` : ''}.`}`,
   resultLongLine: ({ line, from }) =>
     `Line ${line} is longer than one answer. Read it by "characters": it begins at ${from}.`,
   notRecorded: () => 'This could not be recorded, so nothing was loaded or unloaded. Try again.',
   ranButNotRecorded: () =>
     '(The tool ran, but the step could not be recorded: tools found in it are not loaded.)',
   notRun: () => 'This could not be recorded, so nothing was run. Try again.',
-}
-
-/** Overrides default sentences. If one throws or returns no string, reports that and uses the default. */
-export function guardPrompts(
-  own: Partial<Prompts>,
-  report: (prompt: string, error: unknown) => void,
-): Prompts {
-  const guarded: Record<string, unknown> = { ...defaultPrompts }
-  for (const [key, sentence] of Object.entries(own)) {
-    if (typeof sentence !== 'function') {
-      guarded[key] = { ...defaultPrompts.dropReason, ...(sentence as object) }
-      continue
-    }
-    const standard = defaultPrompts[key as keyof Prompts] as (facts: unknown) => string
-    guarded[key] = (facts: unknown) => {
-      try {
-        const text: unknown = (sentence as (facts: unknown) => unknown)(facts)
-        if (typeof text === 'string') return text
-        report(key, new Error(`it gave ${typeof text} instead of a text`))
-      } catch (error) {
-        report(key, error)
-      }
-      return standard(facts)
-    }
-  }
-  return guarded as unknown as Prompts
 }

@@ -29,8 +29,9 @@ import type { DeliveryName } from '../tool/notice.js'
 import type { Tool } from '../tool/tool.js'
 import type { WireTool } from '../tool/wire-tool.js'
 import type { UsageStore } from '../usage/usage-store.js'
+import { guardPrompts } from './guard-prompts.js'
 import { BRIDGE_NAME, type SearchTool, searchTools } from './meta-tools.js'
-import { defaultPrompts, guardPrompts, type Prompts } from './prompts.js'
+import { defaultPrompts, type Prompts } from './prompts.js'
 
 export interface ToolwellOptions {
   /** The host's own tools. If deferral is off, requests send this very array. */

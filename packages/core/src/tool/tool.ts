@@ -87,6 +87,8 @@ export interface ValidationIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
+export type ToolCaller = 'direct' | 'code'
+
 export interface Tool {
   readonly name: string
   readonly description: string
@@ -97,6 +99,14 @@ export interface Tool {
   readonly strict?: boolean
   /** Example arguments for the model, if the provider supports them (Anthropic). */
   readonly inputExamples?: readonly { readonly [name: string]: unknown }[]
+  /**
+   * Who may call the tool: the model (`direct`), or code that the model writes and the provider runs (`code`: Anthropic's
+   * code execution, OpenAI's programmatic tool calling). Default: the model. Without `direct`, the tool is never deferred, and
+   * providers without such code do not get it.
+   */
+  readonly callers?: readonly ToolCaller[]
+  /** Asks Anthropic to stream the arguments without checking them first. */
+  readonly eagerInputStreaming?: boolean
   readonly annotations?: ToolAnnotations
   /**
    * Checks the arguments in place of `inputSchema`. Its output reaches `execute`.
@@ -162,6 +172,7 @@ export function inferRisk(tool: Pick<Tool, 'risk' | 'annotations'>): Risk | unde
   return undefined
 }
 
+const CALLERS: readonly ToolCaller[] = ['direct', 'code']
 const ROLES: readonly AlwaysLoadedRole[] = ['mode-exit', 'clarification', 'todo', 'skill']
 const RISKS: readonly Risk[] = ['read', 'write', 'destructive', 'external']
 
@@ -190,7 +201,7 @@ const FIELD_KINDS: readonly [readonly (keyof Tool)[], (value: unknown) => boolea
     'a string',
   ],
   [
-    ['defer', 'alwaysLoad', 'dynamicDescription', 'strict'],
+    ['defer', 'alwaysLoad', 'dynamicDescription', 'strict', 'eagerInputStreaming'],
     (value) => typeof value === 'boolean',
     'true or false',
   ],
@@ -198,6 +209,11 @@ const FIELD_KINDS: readonly [readonly (keyof Tool)[], (value: unknown) => boolea
     ['maxResultTokens'],
     (value) => value === false || (typeof value === 'number' && value >= 100),
     'false or a number of at least 100',
+  ],
+  [
+    ['callers'],
+    (value) => Array.isArray(value) && value.length > 0 && value.every(oneOf(CALLERS)),
+    `a list of ${CALLERS.join(', ')}`,
   ],
   [['role'], oneOf(ROLES), `one of ${ROLES.join(', ')}`],
   [['risk'], oneOf(RISKS), `one of ${RISKS.join(', ')}`],

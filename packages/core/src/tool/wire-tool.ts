@@ -1,7 +1,8 @@
 /** Tool definitions as requests send them, pins, and fingerprints of definitions. */
 
+import { dropUndefined } from '../base/data.js'
 import { canonicalJson, shortHash } from '../base/hash.js'
-import type { Tool } from './tool.js'
+import type { Tool, ToolCaller } from './tool.js'
 
 /** A tool definition as requests send it, after transforms. */
 export interface WireTool {
@@ -12,8 +13,21 @@ export interface WireTool {
   readonly strict?: boolean
   /** Example arguments for the model, if the provider supports them. */
   readonly inputExamples?: readonly { readonly [name: string]: unknown }[]
+  /** Who may call the tool. Absent: the model. */
+  readonly callers?: readonly ToolCaller[]
+  readonly eagerInputStreaming?: boolean
   /** For a definition in the history: its source, for wires that group by source. Never sent as a field. */
   readonly source?: string
+}
+
+/** The optional fields of a tool that providers read. */
+export function pickOptions({ strict, inputExamples, callers, eagerInputStreaming }: WireTool | Tool) {
+  return dropUndefined({ strict, inputExamples, callers, eagerInputStreaming })
+}
+
+/** Whether only code that a provider runs may call the tool. */
+export function isCodeOnly({ callers }: Pick<Tool, 'callers'>): boolean {
+  return callers !== undefined && !callers.includes('direct')
 }
 
 /** One tool at one definition. */
@@ -30,6 +44,7 @@ export interface Pin {
 /** Hashes every field that a model can read, directly or through a card, a result or a notice. */
 export function computeFingerprint(tool: Tool): string {
   const { name, title, description, inputSchema, outputSchema, annotations, strict, inputExamples } = tool
+  const { callers, eagerInputStreaming } = tool
   const { card, promptSnippet, guidelines, insteadOf, domain, group, aliases, risk } = tool
   return shortHash(
     canonicalJson({
@@ -41,6 +56,8 @@ export function computeFingerprint(tool: Tool): string {
       annotations,
       strict,
       inputExamples,
+      callers,
+      eagerInputStreaming,
       card,
       promptSnippet,
       guidelines,

@@ -64,7 +64,11 @@ export function isRefusal(value: object): value is Refusal {
   return 'reason' in value
 }
 
-function refuse({ entry, asked, alias, input }: CallStep, reason: FailureReason, text: string): Refusal {
+export function refuse(
+  { entry, asked, alias, input }: CallStep,
+  reason: FailureReason,
+  text: string,
+): Refusal {
   return { reason, text, asked, tool: entry.id, alias, given: input }
 }
 

@@ -17,6 +17,7 @@ import {
   isRefusal,
   type JudgeContext,
   type Refusal,
+  refuse,
   type UnwrappedCall,
 } from './checks.js'
 import { type Batch, createBatch } from './load.js'
@@ -88,15 +89,21 @@ export async function rejudgeSearches(
  */
 async function judgeCall(call: ModelCall, at: JudgeContext): Promise<Verdict> {
   const read = readCall(call, at)
-  const judged = isRefusal(read) ? read : await judgeTarget(read, at)
+  const judged = isRefusal(read) ? read : await judgeTarget(read, at, call.caller)
   if (isRefusal(judged)) return createRefusal(call, judged, at)
   const inner = readForwardedCall(judged, at)
   const target = inner === undefined || isRefusal(inner) ? (inner ?? judged) : await judgeTarget(inner, at)
   return isRefusal(target) ? createRefusal(call, target, at) : createRunVerdict(call, target)
 }
 
-async function judgeTarget(read: UnwrappedCall, at: JudgeContext): Promise<CallStep | Refusal> {
+async function judgeTarget(
+  read: UnwrappedCall,
+  at: JudgeContext,
+  caller?: ModelCall['caller'],
+): Promise<CallStep | Refusal> {
   let step = resolveTarget(read, at)
+  if (!isRefusal(step) && step.entry.tool.callers?.includes(caller ?? 'direct') === false)
+    return refuse(step, 'denied', at.context.settings.prompts.denied({ name: step.entry.wireName }))
   for (const check of CHECKS) {
     if (isRefusal(step)) return step
     step = await check(step, at)

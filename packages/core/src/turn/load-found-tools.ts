@@ -228,6 +228,7 @@ export function createMatch(
           schemaPreview: definition.inputSchema,
           strict: definition.strict,
           inputExamples: definition.inputExamples,
+          callers: definition.callers,
           source: entry.source || undefined,
         })
       : {}),
@@ -239,7 +240,7 @@ export function createMatch(
 /** Lists the tools whose definitions an answer shows or refers to. */
 export function listRevealed(result: SearchResult): readonly WireTool[] {
   return result.matches.flatMap(
-    ({ canonicalName: name, description, schemaPreview, strict, inputExamples, source }) =>
+    ({ canonicalName: name, description, schemaPreview, strict, inputExamples, callers, source }) =>
       schemaPreview === undefined
         ? []
         : [
@@ -247,7 +248,7 @@ export function listRevealed(result: SearchResult): readonly WireTool[] {
               name,
               description,
               inputSchema: schemaPreview,
-              ...dropUndefined({ strict, inputExamples, source }),
+              ...dropUndefined({ strict, inputExamples, callers, source }),
             },
           ],
   )

@@ -11,6 +11,7 @@ import { measureText, type ReadResult, readResult, takeHead, takeLines } from '.
 import { estimateBytes, headLength, isTooLong, type KeptContent, readLength } from '../result/store.js'
 import { countImageTokens, createWithheld, MOST_MEDIA } from '../result/wire-media.js'
 import type { Context } from '../surface/context.js'
+import type { Prompts } from '../surface/prompts.js'
 import { describePart, describeWithheld } from './describe-part.js'
 
 export interface PreparedResult {
@@ -122,9 +123,29 @@ async function shortenText(
   if (!isTooLong(whole, limit, tokenizer)) return parts
   const head = takeHead(whole, headLength(limit))
   const handle = await keep({ text: whole })
-  const next = findNextRange(whole, head, readLength(maxResultTokens.get('')))
-  const said = prompts.resultKept({ ...measureText(whole), handle, shown: head.length, next, reader, bridge })
-  return [createTextPart(head === '' ? said : `${head}\n${said}`), ...parts.filter(isMedia)]
+  const most = readLength(maxResultTokens.get(''))
+  const shortened = describeKept(whole, head, { handle, reader, bridge, most }, prompts)
+  return [createTextPart(shortened), ...parts.filter(isMedia)]
+}
+
+/** Writes the head of a kept text, and how to read the rest. `most`: characters of one answer of the reader. */
+export function describeKept(
+  whole: string,
+  head: string,
+  {
+    most,
+    ...kept
+  }: {
+    readonly handle: string | undefined
+    readonly reader: string
+    readonly bridge: string | undefined
+    readonly most: number
+  },
+  prompts: Prompts,
+): string {
+  const next = findNextRange(whole, head, most)
+  const said = prompts.resultKept({ ...measureText(whole), shown: head.length, next, ...kept })
+  return head === '' ? said : `${head}\n${said}`
 }
 
 /** Finds the range to read after the head: lines, or characters if the next line does not fit into one answer. */

@@ -5,14 +5,17 @@
 import { quote } from '../base/text.js'
 import type { LedgerState } from '../ledger/fold.js'
 import { byteLength } from '../result/part.js'
-import { findMatches, measureText, takeCharacters, takeLines } from '../result/read.js'
+import { findMatches, measureText, selectPath, takeCharacters, takeLines } from '../result/read.js'
 import type { KeptContent } from '../result/store.js'
 import { readLength } from '../result/store.js'
 import type { Context } from '../surface/context.js'
+import type { Prompts } from '../surface/prompts.js'
 
 /** Lines in one answer if the model does not ask for a range. */
 const DEFAULT_LINES = 200
 const MAX_MATCHES = 50
+/** Keys that an answer lists if a path leads nowhere. */
+const MAX_KEYS = 30
 
 export async function readKeptResult(
   input: Readonly<Record<string, unknown>>,
@@ -27,11 +30,27 @@ export async function readKeptResult(
     const { mediaType, data } = content
     return prompts.resultNoText({ handle, mediaType: quote(mediaType, 100), bytes: byteLength(data) })
   }
-  const { text } = content
-  const most = readLength(maxResultTokens.get(''))
+  return readKeptText(content.text, input, readLength(maxResultTokens.get('')), prompts)
+}
+
+/** Answers with a piece of a text, at most `most` characters: by path, then by matches, characters or lines. */
+export function readKeptText(
+  whole: string,
+  input: Readonly<Record<string, unknown>>,
+  most: number,
+  prompts: Prompts,
+): string {
+  const path = typeof input.path === 'string' ? input.path.trim() : ''
+  const selected = path === '' ? { kind: 'found' as const, text: whole } : selectPath(whole, path)
+  if (selected.kind !== 'found') {
+    const known = selected.kind === 'missing' ? selected.known : undefined
+    const keys = known?.slice(0, MAX_KEYS).map((key) => quote(key, 60))
+    return prompts.resultNoPath({ path: quote(path, 100), keys, more: (known?.length ?? 0) - MAX_KEYS })
+  }
+  const { text } = selected
   const { lines: lineCount, characters } = measureText(text)
   if (typeof input.find === 'string' && input.find !== '')
-    return renderMatches(text, input.find, most, context)
+    return renderMatches(text, input.find, most, prompts)
   if (typeof input.characters === 'string' && input.characters.trim() !== '') {
     const range = parseRange(input.characters, most)
     if (!range || range.from > characters)
@@ -63,12 +82,7 @@ async function readStored(
   }
 }
 
-function renderMatches(
-  text: string,
-  wanted: string,
-  most: number,
-  { settings: { prompts } }: Context,
-): string {
+function renderMatches(text: string, wanted: string, most: number, prompts: Prompts): string {
   const { found: all, total } = findMatches(text, wanted, MAX_MATCHES)
   const rows: string[] = []
   let left = most

@@ -76,6 +76,8 @@ export interface ModelCall {
   /** The call's position in the ledger. Unique in the conversation, unlike some providers' ids. */
   readonly anchor: string
   readonly name: string
+  /** `code`: code that the provider runs made the call. Absent: the model did. */
+  readonly caller?: 'code'
   /** The parsed arguments, or the text that could not be parsed. */
   readonly input: { readonly value: unknown } | { readonly unparsable: string; readonly problem: string }
 }

@@ -218,7 +218,7 @@ describe.each(majors)('AI SDK $major', ({ major, sdk }) => {
       execute: () => seen.push('clock') && 'noon',
     })
     const script = [calls(call('clock', {}), call('read_file')), said()]
-    const host = await startHost({ major, script, options: bridge, adapter: { beside: { clock } } })
+    const host = await startHost({ major, script, options: bridge, adapter: { providerTools: { clock } } })
     await host.ask('What time is it?')
     expect(host.names(1)).toEqual(['clock', 'read_file', 'write_file', 'tool_search', 'tool_call'])
     expect(sentCalls(host.body(1))).toEqual(['clock', 'read_file'])
@@ -278,7 +278,7 @@ describe.each(majors)('AI SDK $major', ({ major, sdk }) => {
 
   it('refuses to import a tool that a provider defines, and says where it goes', async () => {
     const bash = { type: 'provider', id: 'anthropic.bash', args: {} }
-    await expect(importTools({ bash }, sdk.asSchema)).rejects.toThrow('pass it to aiSdk as "beside"')
+    await expect(importTools({ bash }, sdk.asSchema)).rejects.toThrow('pass it to aiSdk as "providerTools"')
   })
 
   it('writes messages that the SDK takes again', async () => {

@@ -2,14 +2,16 @@
 import { homedir } from 'node:os'
 import { ProtocolError, ProtocolErrorCode, SERVER_INFO_META_KEY } from '@modelcontextprotocol/server'
 import type { Direct, DirectCall, DirectVerdict, Outcome } from '@toolwell/core'
-import { quote, quoteLines, safeJson, truncateText } from '@toolwell/core/internal'
+import { isRecord, quote, quoteLines, READER_NAME, safeJson, truncateText } from '@toolwell/core/internal'
 import { type Caller, McpFailure, type Progress } from '@toolwell/mcp'
 import { insertFolder, replaceFolder } from '@toolwell/mcp/internal'
 import { WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { prompts } from '../prompts.js'
 import type { CallToolResult } from '../servers/server-set.js'
 import type { View } from '../servers/view.js'
+import { type Results, readResult, shortenResult } from './long-results.js'
 import {
+  CALL_NAME,
   findOwnName,
   nameOwnTools,
   type OwnTools,
@@ -22,8 +24,7 @@ export interface Asked {
   readonly name: string
   readonly input: Readonly<Record<string, unknown>>
   readonly caller: Caller
-  /** The name that the client sent. */
-  readonly client: string
+  readonly results: Results
   readonly workspace: string | undefined
   readonly signal: AbortSignal
   readonly onProgress?: (progress: Progress) => void
@@ -55,7 +56,7 @@ export async function callTool(
   asked: Asked,
   onCalled: (called: Called) => void,
 ): Promise<CallToolResult> {
-  const own = nameOwnTools(view.direct, asked.client)
+  const own = nameOwnTools(view.direct, asked.results.client)
   const { direct } = own
   const { name } = asked
   const ownName = findOwnName(name)
@@ -69,6 +70,12 @@ export async function callTool(
       ProtocolErrorCode.InvalidParams,
       direct.prompts.unknown({ asked: quote(name), nearest: [], loader: direct.loader }),
     )
+  const reading = readReaderInput(ownName, asked.input)
+  if (reading) {
+    const { text, isError } = await readResult(reading, asked.results, own)
+    onCalled({ kind: 'run', tool: READER_NAME, isError, characters: text.length })
+    return textResult(text, isError)
+  }
   if (ownName === SEARCH_NAME) await view.waitBeforeListing()
   const calls = listMeant(name, ownName, heard.value, direct)
   let verdict = await judgeFirst(direct, calls)
@@ -118,7 +125,18 @@ export async function callTool(
   // The definition changed after the approval, as the start of its server showed.
   if (result === undefined) return refuseToRead()
   onCalled({ kind: 'run', tool, isError: result.isError === true, characters: 0 })
-  return result
+  // Clients validate the structured content of a tool that they know with its output schema.
+  const entry = isDirect ? view.catalogue.get(target.id) : undefined
+  if (entry && view.listedTool(entry)?.outputSchema) return result
+  return shortenResult(result, view.maxResultTokens(target.source), asked.results, own)
+}
+
+/** The input of `read_result`, if the call means it, also through the bridge. */
+function readReaderInput(ownName: string | undefined, input: Asked['input']): Asked['input'] | undefined {
+  if (ownName === READER_NAME) return input
+  const isWrapped = (ownName === CALL_NAME || ownName === READ_NAME) && typeof input.name === 'string'
+  if (!isWrapped || findOwnName(String(input.name)) !== READER_NAME) return undefined
+  return isRecord(input.arguments) ? input.arguments : input
 }
 
 /** Lists the calls that the client may mean, under core's names, best first. */
@@ -149,7 +167,7 @@ function listSpellings(name: string): string[] {
 /** Where models put the arguments of the target instead of `arguments`. */
 const WRAPPERS = ['args', 'input', 'params', 'parameters']
 
-/** Parameters of the wrapper, and one that Gemini CLI adds to every tool. */
+/** Parameters of the wrapper, and `wait_for_previous`, which Gemini CLI adds to every tool. */
 const NOT_ARGUMENTS: ReadonlySet<string> = new Set(['name', 'load', 'wait_for_previous'])
 
 /** True if the arguments of the target are under another name or next to `name`. */

@@ -36,7 +36,7 @@ export function checkHeaders(
 ): Server | McpServer {
   const name = headers?.get('mcp-name')
   if (!name || headers?.get('mcp-method') !== 'tools/call') return server
-  // Most calls use the three tools of the gateway, which have no headers.
+  // Most calls use the gateway's own tools, which have no headers.
   if (mode !== 'all' && view.digest().eager.length === 0) return server
   const found = view.catalogue.resolve(name, () => true)
   if (found.kind !== 'found') return server

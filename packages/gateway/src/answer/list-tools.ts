@@ -1,6 +1,7 @@
-/** Lists tools: the three tools of the gateway and the pinned ones, or every tool. Both lists depend only on config and definitions. */
+/** Lists tools: those of the gateway and the pinned ones, or every tool. Both lists depend only on config and definitions. */
 import type { Tool } from '@modelcontextprotocol/server'
 import type { Entry } from '@toolwell/core'
+import { createReaderTool } from '@toolwell/core/internal'
 import { prompts } from '../prompts.js'
 import type { View } from '../servers/view.js'
 import { nameServer } from './name-server.js'
@@ -9,7 +10,7 @@ import { CALL_NAME, nameOwnTools, READ_NAME, SEARCH_NAME } from './own-tools.js'
 /** Makes clients that defer tools keep these visible. */
 const ALWAYS = { 'anthropic/alwaysLoad': true } as const
 
-/** The three tools, then the pinned tools by name. Descriptions name the three as `client` shows them. */
+/** The gateway's own tools, then the pinned tools by name. Descriptions name the former as `client` shows them. */
 export function listDispatchTools(view: View, client = ''): Tool[] {
   const own = nameOwnTools(view.direct, client)
   const { metaTools, eager } = own.direct.digest()
@@ -31,8 +32,18 @@ export function listDispatchTools(view: View, client = ''): Tool[] {
       { ...call, name: CALL_NAME },
       { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
     ),
+    listReader(view),
     ...pins,
   ]
+}
+
+/** The tool that reads kept results. Every list has it, because every client may get one. */
+function listReader({ direct }: View): Tool {
+  const { name, description, inputSchema } = createReaderTool(direct.prompts)
+  return ownTool(
+    { name, description, inputSchema },
+    { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+  )
 }
 
 function ownTool(
@@ -62,11 +73,11 @@ export interface Page {
   readonly nextCursor?: string
 }
 
-/** One page of every tool. The cursor is the last name of a page, so changes between pages do not shift the list. */
+/** One page of every tool, after `read_result`. The cursor is the last name of a page, so changes between pages do not shift the list. */
 export function listEveryTool(view: View, cursor: string | undefined): Page | undefined {
   const after = cursor === undefined ? '' : readCursor(cursor)
   if (after === undefined) return undefined
-  const tools: Tool[] = []
+  const tools: Tool[] = cursor === undefined ? [listReader(view)] : []
   let characters = 0
   for (const entry of view.direct.tools()) {
     if (entry.wireName <= after) continue

@@ -5,6 +5,7 @@ import {
   ProtocolErrorCode,
   type Server,
 } from '@modelcontextprotocol/server'
+import type { ResultStore } from '@toolwell/core/result'
 import type { Caller } from '@toolwell/mcp'
 import { WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { prompts } from '../prompts.js'
@@ -24,6 +25,8 @@ export interface McpServerOptions {
   readonly workspace: string | undefined
   readonly caller: Caller
   readonly version: string
+  /** Keeps results that are too long. */
+  readonly results: ResultStore
   readonly onCalled: (called: Called, server: Server, client: string) => void
   readonly onListed: (server: Server, client: string) => void
 }
@@ -36,7 +39,7 @@ const LIST_HOLDS = 60_000
 const DISCOVERY_HOLDS = 3_600_000
 
 export function createMcpServer(options: McpServerOptions): Server {
-  const { view, mode, workspace, caller, version, onCalled, onListed } = options
+  const { view, mode, workspace, caller, version, results, onCalled, onListed } = options
   const server = new PlainServer(
     { name: 'toolwell', version },
     {
@@ -80,7 +83,8 @@ export function createMcpServer(options: McpServerOptions): Server {
         name: params.name,
         input: params.arguments ?? {},
         caller: nameCaller(caller, client),
-        client,
+        // One token opens the gateway, so its holder is the principal, in each folder.
+        results: { store: results, principal: JSON.stringify(['owner', workspace ?? '']), client },
         workspace,
         signal: mcpReq.signal,
         ...(token === undefined

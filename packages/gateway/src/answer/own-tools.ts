@@ -1,31 +1,49 @@
 /** Names of the gateway's tools, as they are listed and as each client shows them to its model. */
 import type { Direct } from '@toolwell/core'
+import { READER_NAME } from '@toolwell/core/internal'
 
 export const SEARCH_NAME = 'find_tools'
 export const CALL_NAME = 'run_tool'
 export const READ_NAME = 'run_read_only_tool'
 
-const OWN_NAMES = [SEARCH_NAME, CALL_NAME, READ_NAME]
+const OWN_NAMES = [SEARCH_NAME, CALL_NAME, READ_NAME, READER_NAME]
 
-/**
- * The prefix that a client writes before tool names of the entry `toolwell`, by the start of its name in `clientInfo`.
- * Other clients show the bare name.
- */
-const PREFIXES: readonly (readonly [client: string, prefix: string])[] = [
-  ['claude-code', 'mcp__toolwell__'],
-  ['codex', 'mcp__toolwell__'],
-  ['qwen', 'mcp__toolwell__'],
-  ['gemini-cli', 'mcp_toolwell_'],
-  ['opencode', 'toolwell_'],
-  ['kilo', 'toolwell_'],
-  ['goose', 'toolwell__'],
+/** The prefix that a client writes before tool names of the entry `toolwell`, and whether it moves long results to files. */
+interface KnownClient {
+  readonly prefix: string
+  readonly shortens: boolean
+}
+
+/** By the start of the name in `clientInfo`. */
+const CLIENTS: readonly (readonly [name: string, client: KnownClient])[] = [
+  ['claude-code', { prefix: 'mcp__toolwell__', shortens: true }],
+  ['codex', { prefix: 'mcp__toolwell__', shortens: false }],
+  ['qwen', { prefix: 'mcp__toolwell__', shortens: true }],
+  ['gemini-cli', { prefix: 'mcp_toolwell_', shortens: true }],
+  ['opencode', { prefix: 'toolwell_', shortens: true }],
+  ['kilo', { prefix: 'toolwell_', shortens: true }],
+  ['goose', { prefix: 'toolwell__', shortens: true }],
 ]
 
-/** The three tools as a client shows them, and the sentences that name them so. */
+/** Other clients show the bare name. */
+const OTHER: KnownClient = { prefix: '', shortens: false }
+
+function findClient(name: string): KnownClient {
+  const [, client] = CLIENTS.find(([start]) => name.toLowerCase().startsWith(start)) ?? []
+  return client ?? OTHER
+}
+
+/** Tokens of text in one result that a client receives, if the config sets no limit. */
+export function chooseResultLimit(client: string): number {
+  return findClient(client).shortens ? 20_000 : 8000
+}
+
+/** The gateway's tools as a client shows them, and the sentences that name them so. */
 export interface OwnTools {
   readonly search: string
   readonly call: string
   readonly read: string
+  readonly reader: string
   readonly direct: Direct
 }
 
@@ -34,7 +52,7 @@ const known = new WeakMap<Direct, Map<string, OwnTools>>()
 
 /** `client` is the name that the client sent. */
 export function nameOwnTools(direct: Direct, client: string): OwnTools {
-  const [, prefix = ''] = PREFIXES.find(([start]) => client.toLowerCase().startsWith(start)) ?? []
+  const { prefix } = findClient(client)
   const made = known.get(direct) ?? new Map<string, OwnTools>()
   known.set(direct, made)
   const search = prefix + SEARCH_NAME
@@ -43,6 +61,7 @@ export function nameOwnTools(direct: Direct, client: string): OwnTools {
     search,
     call,
     read: prefix + READ_NAME,
+    reader: prefix + READER_NAME,
     direct: direct.withNames({ loader: search, bridge: call }),
   }
   made.set(prefix, tools)

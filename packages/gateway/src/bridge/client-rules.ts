@@ -14,8 +14,11 @@ export interface ClientRules {
   readonly separator: '__' | '_'
   /** In each layer the last rule that matches counts. A tool is denied if any layer denies it. */
   readonly layers: readonly (readonly Rule[])[]
-  /** Names that servers had in the client, by their names in toolwell.json. */
-  readonly renamed: Readonly<Record<string, readonly string[]>>
+  /**
+   * Servers that moved from the client to toolwell.json, by their names there, with their names in the client. The same servers
+   * of other clients are hidden: they may not have the lists of tools of this client's entries. Empty if that makes no difference.
+   */
+  readonly own: Readonly<Record<string, readonly string[]>>
 }
 
 export const RULES_HEADER = 'X-Toolwell-Rules'
@@ -45,14 +48,14 @@ export function readRules(header: string | undefined): ClientRules | undefined {
   throw new Error(`The header ${RULES_HEADER} is invalid. Restart the client.`)
 }
 
-function isClientRules({ separator, layers, renamed }: Partial<ClientRules>): boolean {
+function isClientRules({ separator, layers, own }: Partial<ClientRules>): boolean {
   const isStrings = (value: unknown) =>
     Array.isArray(value) && value.every((each) => typeof each === 'string')
   return (
     (separator === '_' || separator === '__') &&
     Array.isArray(layers) &&
     layers.every((layer) => Array.isArray(layer) && layer.every(isStrings)) &&
-    typeof renamed === 'object' &&
-    Object.values(renamed).every(isStrings)
+    typeof own === 'object' &&
+    Object.values(own).every(isStrings)
   )
 }

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { withFileLock } from '@toolwell/core/internal/node'
+import { resultFolder } from '@toolwell/core/stores/results'
 import { trustedProjects as projectsIn, type TrustedProjects } from '@toolwell/mcp/internal'
 import { findDaemon } from '../bridge/find-daemon.js'
 import {
@@ -62,6 +63,8 @@ export class PortInUse extends Error {
 
 const IDLE = 10 * 60_000
 const DRAIN = 25_000
+/** Limits of the results that are kept because they are too long for a client. */
+const KEPT_RESULTS = { maxBytes: 512 * 1024 * 1024, maxAge: 24 * 60 * 60_000 }
 /** Milliseconds for which a token is cached. */
 const TOKEN_HOLDS = 100
 
@@ -99,6 +102,7 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
     stop = resolve
   })
   const gateway = createGateway({
+    results: resultFolder(join(folder, 'results'), KEPT_RESULTS),
     ...rest,
     now,
     instance,

@@ -7,6 +7,7 @@ import {
   type McpHttpHandler,
   type Server,
 } from '@modelcontextprotocol/server'
+import type { ResultStore } from '@toolwell/core/result'
 import type { Caller } from '@toolwell/mcp'
 import type { Called } from '../answer/call-tool.js'
 import { checkHeaders } from '../answer/checked-server.js'
@@ -30,6 +31,7 @@ export interface EndpointOptions {
   /** Permission rules of the client. Only bridges send them. */
   readonly rules?: ClientRules | undefined
   readonly version: string
+  readonly results: ResultStore
   readonly maxRequestBodySize: number
   readonly onCalled: (called: Called, server: Server, client: string) => void
   readonly onListed: (server: Server, client: string) => void
@@ -52,7 +54,7 @@ export interface Endpoint {
 }
 
 export function createEndpoint(options: EndpointOptions): Endpoint {
-  const { place, path, rules, version, onCalled, onListed } = options
+  const { place, path, rules, version, results, onCalled, onListed } = options
   const { mode, profile } = path
   const view = (): View => {
     const found = place.serverSet.view(profile, rules)
@@ -71,6 +73,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       // Without a workspace, servers that work in a folder run in the home folder.
       caller: { ...caller, workspace: place.workspace ?? homedir() },
       version,
+      results,
       onCalled,
       onListed: listed,
     })

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, maxHeaderSize, type ServerResponse 
 import type { AddressInfo } from 'node:net'
 import { isLegacyRequest, PROTOCOL_VERSION_META_KEY, type Server } from '@modelcontextprotocol/server'
 import { isRecord } from '@toolwell/core/internal'
+import { memoryResults, type ResultStore } from '@toolwell/core/result'
 import type { Called } from '../answer/call-tool.js'
 import { createProof, newToken } from '../bridge/folder.js'
 import { describeExcess } from '../bridge/messages.js'
@@ -57,6 +58,8 @@ export type GatewayEvent =
 
 export interface GatewayOptions extends Omit<ServerSetsOptions, 'onEvent'> {
   readonly version: string
+  /** Keeps results that are too long for a client. Default: in memory, 64 MB, one day. */
+  readonly results?: ResultStore
   /**
    * Called for every request, because the token may have been replaced. `isFresh` skips any cached value. If undefined, only the
    * key is accepted.
@@ -110,6 +113,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     key = newToken(),
     instance = randomUUID(),
     onStop,
+    results = memoryResults(),
     sessionIdle = 30 * 60_000,
     maxRequestBodySize = LARGEST_REQUEST,
     now = Date.now,
@@ -150,6 +154,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         path,
         rules,
         version,
+        results,
         maxRequestBodySize,
         onListed(server, client) {
           counts.lists++

@@ -5,10 +5,21 @@ import type { ClientRules, Rule, RuleAction } from '../bridge/client-rules.js'
 /** Compares without case, and with `_` for characters that a tool name of a model API cannot contain. */
 const clean = (name: string) => name.replace(/[^\w*-]/g, '_').toLowerCase()
 
-/** `tool` is `*` to ask about the whole server. The strictest layer counts. */
-export function judgeByRules(rules: ClientRules, server: string, tool: string): RuleAction {
-  const { separator, layers, renamed } = rules
-  const servers = [server, ...(Object.hasOwn(renamed, server) ? (renamed[server] ?? []) : [])]
+/**
+ * `tool` is `*` to ask about the whole server. `twins`: other servers with the same program or address; a rule for one counts for
+ * all. The strictest layer counts.
+ */
+export function judgeByRules(
+  { separator, layers, own }: ClientRules,
+  server: string,
+  tool: string,
+  twins: readonly string[] = [],
+): RuleAction {
+  const isOwn = (name: string) => Object.hasOwn(own, name)
+  const before = (name: string) => (isOwn(name) ? (own[name] ?? []) : [])
+  if (!isOwn(server) && (twins.some(isOwn) || Object.values(own).some((names) => names.includes(server))))
+    return 'deny'
+  const servers = [server, ...twins].flatMap((name) => [name, ...before(name)])
   const names = servers.flatMap((each) => [
     clean(`${each}${separator}${tool}`),
     // `mcp__server` is every tool of the server.

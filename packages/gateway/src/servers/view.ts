@@ -25,6 +25,8 @@ export interface View extends Pick<ServerSet, 'catalogue' | 'call' | 'settled' |
   readonly hasFolderNames: boolean
   /** The tool as its server lists it. */
   listedTool(entry: Entry): McpTool | undefined
+  /** Tokens of text in one result, as the config of the server limits them. Undefined: depends on the client. */
+  maxResultTokens(source: string): number | undefined
   /** The instructions of a server, reviewed like its tools. May be empty. */
   instructions(source: string): string
 }
@@ -43,7 +45,7 @@ export function openView(
   open: (policy: Policy | undefined) => Direct,
   { policy, rules, isReadOnly }: ViewOptions,
 ): View {
-  const judge = rules && createJudge(rules)
+  const judge = rules && createJudge(rules, serverSet)
   const direct = open(
     judge
       ? (asked) =>
@@ -98,19 +100,33 @@ export function openView(
       return folders.areNamed
     },
     listedTool: ({ source, tool }) => listedAs(source, tool.name),
+    maxResultTokens: (source) => serverSet.known.get(source)?.maxResultTokens,
     instructions: (source) => servers.definition(source)?.instructions ?? '',
   }
 }
 
 /** Remembers the answers: every search asks about every tool. */
-function createJudge(rules: ClientRules) {
+function createJudge(rules: ClientRules, { known: servers }: ServerSet) {
   const known = new Map<string, RuleAction>()
+  const targets = new Map(
+    [...servers].map(([name, { endpoint }]) => [name, describeTarget(endpoint)] as const),
+  )
+  const findTwins = (server: string) => {
+    const target = targets.get(server)
+    if (target === undefined) return []
+    return [...targets].flatMap(([name, other]) => (other === target && name !== server ? [name] : []))
+  }
   return (server: string, tool: string): RuleAction => {
     const key = JSON.stringify([server, tool])
-    const action = known.get(key) ?? judgeByRules(rules, server, tool)
+    const action = known.get(key) ?? judgeByRules(rules, server, tool, findTwins(server))
     known.set(key, action)
     return action
   }
+}
+
+/** The program and its arguments, or the address. */
+function describeTarget(endpoint: ServerConfig['endpoint']): string {
+  return JSON.stringify(endpoint.type === 'stdio' ? [endpoint.command, ...endpoint.args] : endpoint.url)
 }
 
 /** A folder that no config contains. */

@@ -32,7 +32,10 @@ export interface TestClient {
   readonly version: string | undefined
   readonly instructions: string | undefined
   readonly pid: number | undefined
+  /** The tools without `read_result`, which every list has. */
   list(): Promise<Listed[]>
+  /** The whole list. */
+  listAll(): Promise<Listed[]>
   call(
     name: string,
     input?: object,
@@ -86,6 +89,8 @@ async function leave(client: { close(): Promise<void> }, transport: object): Pro
   await client.close()
 }
 
+const isNotReader = ({ name }: Listed) => name !== 'read_result'
+
 const textOf = ({ content }: Answer) => content.map(({ text = '' }) => text).join('\n')
 
 async function openOld(
@@ -110,20 +115,22 @@ async function openOld(
       CallToolResultSchema,
       options,
     )) as Answer
+  const listAll = async () => {
+    const tools: Listed[] = []
+    let cursor: string | undefined
+    do {
+      const page = await client.listTools(cursor === undefined ? {} : { cursor })
+      tools.push(...(page.tools as Listed[]))
+      cursor = page.nextCursor
+    } while (cursor !== undefined)
+    return tools
+  }
   return {
     version: (transport as { protocolVersion?: string }).protocolVersion,
     instructions: client.getInstructions(),
     pid: transport instanceof Stdio1 ? (transport.pid ?? undefined) : undefined,
-    async list() {
-      const tools: Listed[] = []
-      let cursor: string | undefined
-      do {
-        const page = await client.listTools(cursor === undefined ? {} : { cursor })
-        tools.push(...(page.tools as Listed[]))
-        cursor = page.nextCursor
-      } while (cursor !== undefined)
-      return tools
-    },
+    list: async () => (await listAll()).filter(isNotReader),
+    listAll,
     call,
     text: async (name, input) => textOf(await call(name, input)),
     async onListChanged(listener) {
@@ -157,11 +164,13 @@ async function openNew(
   await client.connect(transport)
   const call: TestClient['call'] = async (name, input = {}, options = {}) =>
     (await client.callTool({ name, arguments: input as Record<string, unknown> }, options)) as Answer
+  const listAll = async () => (await client.listTools()).tools as Listed[]
   return {
     version: client.getNegotiatedProtocolVersion(),
     instructions: client.getInstructions(),
     pid: transport instanceof Stdio2 ? (transport.pid ?? undefined) : undefined,
-    list: async () => (await client.listTools()).tools as Listed[],
+    list: async () => (await listAll()).filter(isNotReader),
+    listAll,
     call,
     text: async (name, input) => textOf(await call(name, input)),
     async onListChanged(listener) {

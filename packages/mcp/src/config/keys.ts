@@ -105,6 +105,11 @@ const TREATED: Readonly<Record<string, Key>> = {
     about:
       'Tokens of each request that always-loaded tools of this server may use. Tools beyond that are deferred. Default: 1500.',
   },
+  maxResultTokens: {
+    kind: 'count',
+    about:
+      'Tokens of text in one result that the gateway passes on. It keeps longer text, and the client gets the beginning and reads the rest with read_result. 0: no limit. Default: 8000, or 20000 for clients that shorten results themselves.',
+  },
   allow: {
     kind: 'strings',
     about:

@@ -9,10 +9,10 @@ import { createEntryReader, type EntryReader, findSentVariables } from './entry-
 import { readEndpoint } from './read-endpoint.js'
 import { findCommandsToApprove, hasReference } from './references.js'
 import {
+  chooseDefaultIdle,
   DEFAULTS,
   type InWorkspace,
   type OAuthSettings,
-  OWNED_IDLE,
   type ServerConfig,
   type ServerWorkspace,
   type Share,
@@ -40,13 +40,8 @@ export function readEntry(
   const timeout = reader.duration('timeout')
   const startTimeout = fields.startTimeout === undefined ? undefined : reader.duration('startTimeout')
   const share = (fields.share as Share | undefined) ?? 'all'
-  const isOwned = share === 'client' || share === 'conversation'
-  const idle =
-    fields.lazy === false && fields.idle === undefined
-      ? Number.POSITIVE_INFINITY
-      : isOwned && fields.idle === undefined
-        ? OWNED_IDLE
-        : reader.duration('idle')
+  const defaultIdle = fields.lazy === false ? Number.POSITIVE_INFINITY : chooseDefaultIdle(share)
+  const idle = fields.idle === undefined ? defaultIdle : reader.duration('idle')
   const server: ServerConfig | undefined = endpoint && {
     name: raw.name,
     file: raw.document.file,
@@ -59,6 +54,7 @@ export function readEntry(
     insteadOf: textsOf(fields.insteadOf),
     marks: fields.marks === true,
     surfaceTokens: (fields.surfaceTokens as number | undefined) ?? DEFAULTS.surfaceTokens,
+    maxResultTokens: fields.maxResultTokens as number | undefined,
     allow: fields.allow as string[] | undefined,
     allowedByProfile: undefined,
     deniedByProfile: [],

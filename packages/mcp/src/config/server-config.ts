@@ -70,6 +70,8 @@ export interface ServerConfig {
   readonly marks: boolean
   /** Tokens of each request that always-loaded tools may use. */
   readonly surfaceTokens: number
+  /** Tokens of text in one result that the gateway passes on; 0 for no limit. Undefined: depends on the client. */
+  readonly maxResultTokens: number | undefined
   /** Undefined: every tool. */
   readonly allow: readonly string[] | undefined
   /** Allowed by the profile: a tool must match this and `allow`. Undefined: every tool. */
@@ -98,10 +100,12 @@ export interface ServerConfig {
   readonly secrets: readonly string[]
 }
 
-/** Servers of one client keep its state, so they run longer without use. */
-export const OWNED_IDLE = 1_800_000
-
 export const DEFAULTS = { timeout: 60_000, startTimeout: 30_000, idle: 300_000, surfaceTokens: 1500 } as const
+
+/** Milliseconds. A server of one client or conversation keeps its state, so it runs longer without use. */
+export function chooseDefaultIdle(share: Share): number {
+  return share === 'client' || share === 'conversation' ? 1_800_000 : DEFAULTS.idle
+}
 
 export type ServerOptions = Partial<Omit<ServerConfig, 'name' | 'endpoint' | 'workspace'>> & {
   /** Does the server depend on the project folder? Default: true, unless it has a `cwd` or `url`. */
@@ -142,6 +146,7 @@ export function defineServer(
     insteadOf: {},
     marks: false,
     surfaceTokens: DEFAULTS.surfaceTokens,
+    maxResultTokens: undefined,
     allow: undefined,
     allowedByProfile: undefined,
     deny: [],
@@ -149,7 +154,7 @@ export function defineServer(
     readOnly: [],
     timeout: DEFAULTS.timeout,
     startTimeout: undefined,
-    idle: DEFAULTS.idle,
+    idle: chooseDefaultIdle(options.share ?? 'all'),
     trust: 'first-use',
     share: 'all',
     oauth: undefined,

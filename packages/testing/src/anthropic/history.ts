@@ -123,13 +123,26 @@ function pairingViolation(turns: readonly Turn[]): Found {
       everyId.add(id)
     }
     const before = turns[index - 1]
-    const found = resultsViolation(turn, before ? idsOf(before, 'tool_use', 'id') : [])
+    const found =
+      resultsViolation(turn, before ? idsOf(before, 'tool_use', 'id') : []) ??
+      codeResultsViolation(turn, before)
     if (found) return found
     const answered = new Set(idsOf(turns[index + 1], 'tool_result', 'tool_use_id').map(([id]) => id))
     const open = calls.filter(([id]) => !answered.has(id)).map(([id]) => id)
     if (open.length > 0) return unanswered(turn.at, open, 'unanswered_tool_use')
   }
   return undefined
+}
+
+/** Code reads the results of its calls, so their turn has nothing else (tool-use/programmatic-tool-calling). */
+function codeResultsViolation(turn: Turn, before: Turn | undefined): Found {
+  const isOfCode = before?.blocks.some(
+    ({ block: { type, caller } }) => type === 'tool_use' && isObject(caller) && caller.type !== 'direct',
+  )
+  const other = isOfCode ? turn.blocks.find(({ block }) => block.type !== 'tool_result') : undefined
+  if (!other) return undefined
+  const reason = 'only `tool_result` blocks are allowed in the answer to programmatic tool calls'
+  return violation(other.at, reason, 'text_beside_code_result')
 }
 
 /**

@@ -303,9 +303,23 @@ function toolsViolation(tools: unknown): Found {
     return undefined
   })
   if (found) return found
+  const types = tools.map(({ type }: AnthropicTool) => type)
+  const foundCaller = eachOf(tools, 'tools', (tool, at) => callersViolation(tool as AnthropicTool, at, types))
+  if (foundCaller) return foundCaller
   if (tools.length === 0 || tools.some((tool: AnthropicTool) => !tool.defer_loading)) return undefined
   const reason = 'At least one tool must have defer_loading=false. All tools cannot be deferred.'
   return { ...violation(null, reason, 'all_tools_deferred'), param: 'tools' }
+}
+
+/** Callers are `direct` and declared code execution tools (tool-use/programmatic-tool-calling). */
+function callersViolation({ allowed_callers: callers }: AnthropicTool, at: string, types: unknown[]): Found {
+  if (callers === undefined) return undefined
+  if (!Array.isArray(callers) || callers.length === 0)
+    return wrongType(`${at}.allowed_callers`, 'a valid list')
+  const stranger = callers.find((caller) => caller !== 'direct' && !types.includes(caller))
+  if (stranger === undefined) return undefined
+  const reason = `'${String(stranger)}' is not a declared code execution tool`
+  return violation(`${at}.allowed_callers`, reason, 'unknown_caller')
 }
 
 function toolViolation(tool: unknown, at: string): Found {

@@ -1,5 +1,5 @@
 /** Rules about a whole input on the OpenAI Responses wire: pairs of calls and outputs, and known functions. */
-import { type Found, violation } from '../shared/guards.js'
+import { type Found, isObject, violation } from '../shared/guards.js'
 import type { Violation } from '../shared/protocol.js'
 import { type ResponsesItem, type ResponsesRequestBody, readItems } from './request.js'
 import { type CallableTools, DEFAULT_NAMESPACE, declaredTools, load } from './tools.js'
@@ -15,11 +15,14 @@ export function historyViolation(body: ResponsesRequestBody): Found {
   let callable = declaredTools(body)
   const calls = new Map<string, OpenCall>()
   const ids = new Set<string>()
+  const programs = new Set<unknown>()
   const items = readItems(body)
   for (const [index, item] of items.entries()) {
     const at = `input[${index}]`
+    if (item.type === 'program') programs.add(item.call_id)
     const found =
       duplicateItemViolation(item, ids) ??
+      callerViolation(item, at, programs) ??
       loneReasoningViolation(item, items.slice(index + 1)) ??
       turnViolation(item, at, calls, callable)
     if (found) return found
@@ -50,6 +53,13 @@ export function orderViolation(body: ResponsesRequestBody): Found {
 }
 
 const OUTPUTS = ['function_call_output', 'tool_search_output']
+
+/** A call of a program follows the program (guides/tools-programmatic-tool-calling; SDK type `ResponseFunctionToolCall.Program`). */
+function callerViolation({ caller }: ResponsesItem, at: string, programs: ReadonlySet<unknown>): Found {
+  if (!isObject(caller) || caller.type !== 'program' || programs.has(caller.caller_id)) return undefined
+  const message = `No program found for caller '${String(caller.caller_id)}'.`
+  return violation(message, `${at}.caller`, 'unknown_caller')
+}
 
 function duplicateItemViolation({ id }: ResponsesItem, ids: Set<string>): Found {
   if (typeof id !== 'string') return undefined

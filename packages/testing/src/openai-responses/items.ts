@@ -3,6 +3,7 @@ import {
   detectImageType,
   type Fields,
   type Found,
+  firstOf,
   isBase64,
   isObject,
   readDataUrl,
@@ -26,6 +27,18 @@ const MAX_ID = 64
 const ROLES = ['user', 'assistant', 'system', 'developer']
 const INPUT_PARTS = ['input_text', 'input_image', 'input_file']
 const OUTPUT_PARTS = ['output_text', 'refusal']
+
+/** Items of tools that the provider defines or runs. Only their type is checked (SDK type `ResponseInputItem`). */
+const HOSTED_ITEMS = [
+  ...['web_search', 'file_search', 'code_interpreter', 'image_generation', 'mcp'].map(
+    (kind) => `${kind}_call`,
+  ),
+  ...['computer', 'local_shell', 'shell', 'apply_patch', 'custom_tool'].flatMap((kind) => [
+    `${kind}_call`,
+    `${kind}_call_output`,
+  ]),
+  ...['mcp_list_tools', 'mcp_approval_request', 'mcp_approval_response'],
+]
 
 interface ItemCheck {
   /** Prefix that ids of such items have. */
@@ -53,6 +66,9 @@ function itemChecks(options: ResponsesRuleOptions): ReadonlyMap<unknown, ItemChe
     ['tool_search_output', { prefix: 'tso', check: (item, at) => searchOutputViolation(item, at, options) }],
     ['additional_tools', { check: (item, at) => additionalViolation(item, at, options) }],
     ['compaction', { check: ({ encrypted_content }, at) => compactionViolation(encrypted_content, at) }],
+    ['program', { check: stringsViolation('id', 'call_id', 'code', 'fingerprint') }],
+    ['program_output', { check: stringsViolation('id', 'call_id', 'result', 'status') }],
+    ...HOSTED_ITEMS.map((type): [string, ItemCheck] => [type, { check: () => undefined }]),
   ])
 }
 
@@ -64,6 +80,10 @@ function itemViolation(item: unknown, at: string, checks: ReadonlyMap<unknown, I
     optional(item.id, `${at}.id`, (id, place) => itemIdViolation(id, place, known.prefix)) ??
     known.check(item, at)
   )
+}
+
+function stringsViolation(...fields: readonly string[]): ItemCheck['check'] {
+  return (item, at) => firstOf(fields, (field) => stringViolation(item[field], `${at}.${field}`))
 }
 
 function itemIdViolation(id: unknown, at: string, prefix = ''): Found {

@@ -123,13 +123,21 @@ const claudeCode: RuleReader = {
       const list = source.value[key]
       if (list === undefined) return undefined
       if (!Array.isArray(list)) throw new WrongKey(source.file, `"${key}" must be a list`)
-      return list.flatMap((each) => (isFields(each) ? [each.serverName] : [each])).filter(isText)
+      return list.map((each: unknown) => {
+        const { serverName } = isFields(each) ? each : { serverName: each }
+        if (isText(serverName)) return serverName
+        throw new WrongKey(
+          source.file,
+          `"${key}" has an entry without "serverName", and Toolwell compares names`,
+        )
+      })
     }
     return [
       permissionRules(sources),
       sources.flatMap((source) => [
         ...(servers(source, 'deniedMcpServers') ?? []).map((name) => serverRule('deny', name, source.file)),
-        ...(stringsAt(source, 'projects', folder, 'disabledMcpServers') ?? [])
+        ...foldersUp(folder)
+          .flatMap((each) => stringsAt(source, 'projects', each, 'disabledMcpServers') ?? [])
           .filter((name) => name !== GATEWAY)
           .map((name) => serverRule('deny', name, source.file)),
       ]),
@@ -246,6 +254,9 @@ const qwen: RuleReader = {
   ],
 }
 
+/** Lists every server that the administrator of Codex allows. */
+const REQUIREMENTS = 'requirements.toml'
+
 /** github.com/openai/codex, docs/config.md; checked with Codex 0.166. */
 const codex: RuleReader = {
   separator: '__',
@@ -256,12 +267,15 @@ const codex: RuleReader = {
       join(places.env.CODEX_HOME || join(places.home, '.codex'), 'config.toml'),
       ...foldersUp(places.folder).map((each) => join(each, '.codex', 'config.toml')),
       join(folder, 'managed_config.toml'),
+      join(folder, REQUIREMENTS),
     ]
   },
   read: (sources) =>
-    sources.flatMap((source) =>
-      Object.keys(fieldsAt(source, 'mcp_servers')).map((server): FoundRule[] => {
-        const { file } = source
+    sources.flatMap((source) => {
+      const { file } = source
+      const servers = Object.keys(fieldsAt(source, 'mcp_servers'))
+      if (file.endsWith(REQUIREMENTS)) return [allowedServers(servers, file)]
+      return servers.map((server): FoundRule[] => {
         const entry = fieldsAt(source, 'mcp_servers', server)
         const list = (key: string) => stringsAt(source, 'mcp_servers', server, key)
         const ask = (tool: string): FoundRule => ({
@@ -279,8 +293,8 @@ const codex: RuleReader = {
           ...toolLists(server, list('enabled_tools'), list('disabled_tools'), file),
           ...(entry.enabled === false && server !== GATEWAY ? [serverRule('deny', server, file)] : []),
         ]
-      }),
-    ),
+      })
+    }),
 }
 
 /** Permissions of opencode that are not tools of MCP servers but have an underscore. */
@@ -317,11 +331,12 @@ function opencodeLike(files: RuleReader['files']): RuleReader {
 
 const AGENTS = ['agent', 'mode']
 
+/** Several stars are one: a pattern of a stranger's project must not take long. */
 function toPattern(text: string): RegExp {
   return new RegExp(
     `^${text
       .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-      .replace(/\*/g, '.*')
+      .replace(/\*+/g, '.*')
       .replace(/\?/g, '.')}$`,
   )
 }

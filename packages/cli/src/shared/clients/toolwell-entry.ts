@@ -14,16 +14,16 @@ export interface EntryOptions {
   readonly client: string
   readonly profile: string | undefined
   readonly isAll: boolean
-  /** Names in the client and in toolwell.json. */
-  readonly renamed: readonly { readonly name: string; readonly as: string }[]
+  /** Servers of the client and their names in toolwell.json, if rules depend on them. */
+  readonly own: readonly { readonly name: string; readonly as: string }[]
 }
 
 /** The command line of the entry. Both paths are absolute, because clients may start without the PATH of a shell. */
 export function entryCommand(
   [node, script]: Terminal['program'],
-  { client, profile, isAll, renamed }: EntryOptions,
+  { client, profile, isAll, own }: EntryOptions,
 ): [string, ...string[]] {
-  const pairs = renamed.map(({ name, as }) => [as, name].map(encodeURIComponent).join('='))
+  const pairs = own.map(({ name, as }) => [as, name].map(encodeURIComponent).join('='))
   return [
     node,
     script,
@@ -33,7 +33,7 @@ export function entryCommand(
     client,
     ...(profile === undefined ? [] : ['--profile', profile]),
     ...(isAll ? ['--all'] : []),
-    ...(pairs.length === 0 ? [] : ['--renamed', pairs.join(',')]),
+    ...(pairs.length === 0 ? [] : ['--own', pairs.join(',')]),
   ]
 }
 

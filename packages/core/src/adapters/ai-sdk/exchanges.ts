@@ -12,6 +12,7 @@ import type { CallAnswer, Execute } from '../../turn/run.js'
 import type { TargetCall } from '../../turn/verdict.js'
 import { createAdapter } from '../shared/adapter.js'
 import { placeAnchors } from '../shared/anchors.js'
+import { findServerState, refuseServerState } from '../shared/check-input.js'
 import { readFigure } from '../shared/stream.js'
 import { argumentsObject, type UnitCall } from '../shared/thread.js'
 import type { Exchange } from './model.js'
@@ -106,6 +107,13 @@ export function createExchanges(
 
     async open(model, asked) {
       const { provider } = model
+      for (const [name, given] of Object.entries(
+        isRecord(asked.providerOptions) ? asked.providerOptions : {},
+      )) {
+        const state = findServerState(given)
+        if (state !== undefined)
+          throw refuseServerState(`providerOptions.${name}.${state}`, `The setting ${quote(state)}`)
+      }
       const protocol = detectProtocol(provider)
       const possible = unable.has(provider) ? undefined : chooseNativeWay(model, options)
       const given = asked.tools ?? []

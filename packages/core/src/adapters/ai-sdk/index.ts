@@ -37,7 +37,7 @@ export interface AiSdkOptions {
    * Tools of the SDK that Toolwell does not manage: tools that a provider defines or runs. They come first in every
    * request.
    */
-  readonly beside?: Readonly<Record<string, object>>
+  readonly providerTools?: Readonly<Record<string, object>>
   /**
    * Runs tools that were not imported from the SDK. Default: the tool's `execute`. It gets the target tool, never a
    * wrapper.
@@ -107,11 +107,11 @@ export function aiSdk<Message extends AiMessage = AiMessage, Tools extends objec
   conversation: Conversation,
   options: AiSdkOptions = {},
 ): AiSdk<Message, Tools> {
-  assertKnownKeys(options, ['beside', 'execute', 'native', 'toolChanges'], 'aiSdk')
+  assertKnownKeys(options, ['providerTools', 'execute', 'native', 'toolChanges'], 'aiSdk')
   const { prompts } = adapterPort(conversation)
-  const { beside = {}, execute } = options
+  const { providerTools = {}, execute } = options
   const results = createResults(() => prompts.noOutput())
-  const registry = createRegistry(conversation.catalogue, beside, {
+  const registry = createRegistry(conversation.catalogue, providerTools, {
     loader: conversation.loader,
     runsAll: execute !== undefined,
     async run(name, input, options) {

@@ -65,11 +65,11 @@ const KEPT = [
 
 export function createRegistry(
   catalogue: Catalogue,
-  beside: Readonly<Record<string, object>>,
+  providerTools: Readonly<Record<string, object>>,
   host: RegistryHost,
 ): Registry {
   // Without a prototype: a tool may be called `__proto__` or `constructor`.
-  const tools: Record<string, AiTool> = Object.assign(Object.create(null), beside)
+  const tools: Record<string, AiTool> = Object.assign(Object.create(null), providerTools)
   const ids = new Map<string, string>()
   let revision = -1
   const meta = new Set([host.loader, BRIDGE_NAME])

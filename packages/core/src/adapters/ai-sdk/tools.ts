@@ -48,7 +48,7 @@ export function findImported(tool: Pick<Tool, 'inputSchema'>): Imported | undefi
 /**
  * Reads your existing tools. `describe` adds fields that the SDK does not have: `source`, `defer`, `aliases` …
  * Schemas, `execute`, `toModelOutput` and approvals keep working. Throws `invalid-tool` for a tool that a provider
- * defines, which has no schema: pass it as `beside` to `aiSdk`.
+ * defines, which has no schema: pass it as `providerTools` to `aiSdk`.
  */
 export async function importTools<Tools extends Readonly<Record<string, object>>>(
   tools: Tools,
@@ -112,7 +112,7 @@ function assertToolSet(tools: unknown, asSchema: unknown): void {
 function findProblem(tool: unknown): string | undefined {
   if (!isRecord(tool)) return 'is not an object'
   if (tool.type === 'provider')
-    return 'has no schema, because a provider defines it. Remove it here, and pass it to aiSdk as "beside"'
+    return 'has no schema, because a provider defines it. Remove it here, and pass it to aiSdk as "providerTools"'
   if (tool.inputSchema !== undefined) return undefined
   const form = detectToolForm(tool)
   return form ? describeToolForm(form) : 'has no inputSchema'

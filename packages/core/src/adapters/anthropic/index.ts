@@ -4,12 +4,12 @@ import { type Adapter, createAdapter, type Turn } from '../shared/adapter.js'
 import type { AnthropicMessage, AnthropicParts, AnthropicPrompt, AnthropicReply } from './types.js'
 import { type AnthropicOptions, anthropicWire } from './wire.js'
 
-export type { Thread } from '../shared/adapter.js'
+export type { ProviderCall, Thread } from '../shared/adapter.js'
 export type { StreamedReply } from '../shared/stream.js'
 export type { Described } from '../shared/tools.js'
 export type { Warning, WarningCode } from '../shared/wire.js'
 export { assemble, readEvents, readUsage } from './stream.js'
-export { importTools } from './tools.js'
+export { type ImportedAnthropicTool, importTools } from './tools.js'
 export type {
   AnthropicBlock,
   AnthropicCacheControl,
@@ -17,6 +17,7 @@ export type {
   AnthropicMessage,
   AnthropicParts,
   AnthropicPrompt,
+  AnthropicProviderTool,
   AnthropicReply,
   AnthropicTextBlock,
   AnthropicTool,

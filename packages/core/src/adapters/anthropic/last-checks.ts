@@ -25,6 +25,8 @@ export interface Limits {
   readonly known: ReadonlySet<string>
   /** Whether the model accepts system messages between other messages. */
   readonly systemBetween: boolean
+  /** Whether the API's own search is declared: its results may refer to tools that only the API knows. */
+  readonly keepsSearches?: boolean
 }
 
 /** Returns the same list if nothing has to change. */
@@ -34,7 +36,10 @@ export function checkMessages(
   warn: Warn,
 ): readonly AnthropicMessage[] {
   if (messages.every(isSimple)) return messages
-  const lost: Lost = { searches: findLostSearches(messages, limits.known), blocks: findUnpaired(messages) }
+  const lost: Lost = {
+    searches: limits.keepsSearches ? new Set() : findLostSearches(messages, limits.known),
+    blocks: findUnpaired(messages),
+  }
   const made = messages.flatMap((message, index): readonly AnthropicMessage[] => {
     const { role, content } = message
     if (role === 'system') return limits.systemBetween ? [message] : writeAsUser(message, warn)
@@ -138,7 +143,7 @@ function removeUnknown(block: AnthropicBlock, known: ReadonlySet<string>, warn: 
 
 function checkModelBlocks(
   given: readonly AnthropicBlock[],
-  { known }: Limits,
+  { known, keepsSearches }: Limits,
   lost: Lost,
   warn: Warn,
 ): readonly AnthropicBlock[] {
@@ -156,7 +161,7 @@ function checkModelBlocks(
     if (isCall(block) && !isRecord(block.input))
       return [{ ...block, input: argumentsObject(readArguments(block.input)) }]
     if (isServerCall(block) && isLost(block)) return []
-    const names = readSearched(block)
+    const names = keepsSearches ? [] : readSearched(block)
     if (names.every((name) => known.has(name))) return [block]
     warnDropped(names, known, warn)
     if (isLost(block)) return []

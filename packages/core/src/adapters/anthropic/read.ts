@@ -146,8 +146,9 @@ export function readCalls(reply: AnthropicReply): readonly UnitCall[] {
 }
 
 function toCall(block: AnthropicCall): UnitCall {
-  const { id, name, input } = block
+  const { id, name, input, caller } = block
   return {
+    ...(isRecord(caller) && caller.type !== 'direct' ? { fromCode: true as const } : {}),
     id,
     name,
     input: typeof input === 'string' ? readArguments(input) : { value: input ?? {} },

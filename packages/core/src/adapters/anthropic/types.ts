@@ -30,7 +30,7 @@ export interface AnthropicTextBlock {
   cache_control?: AnthropicCacheControl | null
 }
 
-/** A tool of the host. Tools that Anthropic defines have other forms: add them to the request yourself. */
+/** A tool of the host. Tools that Anthropic defines have other forms: see `providerTools`. */
 export interface AnthropicTool {
   type?: 'custom' | null
   name: string
@@ -40,7 +40,15 @@ export interface AnthropicTool {
   defer_loading?: boolean
   strict?: boolean
   input_examples?: Record<string, unknown>[]
+  /** `direct`, or types of code execution tools: later ones too, but older clients do not know them. */
+  allowed_callers?: ('direct' | 'code_execution_20250825' | 'code_execution_20260120')[]
+  eager_input_streaming?: boolean | null
   cache_control?: AnthropicCacheControl | null
+}
+
+/** A tool that Anthropic defines, for example `bash_20250124`. Its other fields pass unchanged. */
+export interface AnthropicProviderTool {
+  readonly type: string
 }
 
 /** The content of the message that `run` returns. */

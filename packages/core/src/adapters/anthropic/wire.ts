@@ -4,6 +4,7 @@ import { isRecord } from '../../base/data.js'
 import { assertKnownKeys, assertOneOf } from '../../base/options.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
+import { addOwnTools, type ProviderForm, readProviderTools } from '../shared/provider-tools.js'
 import type { ThinkingTrait, Wire } from '../shared/wire.js'
 import { addCacheMarks } from './cache-marks.js'
 import { checkMessages, splitSystem } from './last-checks.js'
@@ -16,6 +17,7 @@ import {
   type AnthropicMessage,
   type AnthropicParts,
   type AnthropicPrompt,
+  type AnthropicProviderTool,
   type AnthropicReply,
   type AnthropicTextBlock,
   type AnthropicTool,
@@ -50,6 +52,18 @@ export interface AnthropicOptions {
    * `anthropic-beta: thinking-binding-controls-2026-08-01`.
    */
   readonly thinking?: 'strip' | 'keep'
+  /**
+   * Tools that Anthropic defines or runs: bash, text editor, memory, computer, web search, code execution, MCP toolsets.
+   * They come first in every request. You run the calls of bash and similar tools: `run` returns them as `providerCalls`.
+   */
+  readonly providerTools?: readonly AnthropicProviderTool[]
+}
+
+const PROVIDER_FORM: ProviderForm = {
+  names: ({ name }) => [name],
+  isFunction: ({ type, input_schema: schema }) => (type ?? 'custom') === 'custom' || schema !== undefined,
+  // Members of a toolset are called by their own names.
+  owns: ({ native }) => native?.wire === WIRE && (native.value as AnthropicBlock).toolset_name != null,
 }
 
 /** `prompts`: the texts that Toolwell adds to a history. */
@@ -57,12 +71,18 @@ export function anthropicWire(
   prompts: Prompts,
   options: AnthropicOptions = {},
 ): Wire<AnthropicMessage, AnthropicReply, AnthropicParts, AnthropicPrompt> {
-  assertKnownKeys(options, ['native', 'toolChanges', 'cache', 'thinking'], 'anthropic')
+  assertKnownKeys(options, ['native', 'toolChanges', 'cache', 'thinking', 'providerTools'], 'anthropic')
   const { native = true, toolChanges = false, cache, thinking = 'strip' } = options
   assertOneOf('thinking', thinking, ['strip', 'keep'])
   if (cache !== undefined) assertOneOf('cache', cache, ['5m', '1h'])
+  const provider = readProviderTools(options.providerTools, PROVIDER_FORM)
+  const code = provider.tools.find(({ type }) => type.startsWith('code_execution_'))?.type
+  const hasSearch = provider.tools.some(({ type }) => /^(tool_search_tool_|mcp_toolset)/.test(type))
+  const listNames = (view: SurfaceView) =>
+    new Set([...[...view.tools, ...view.declaredHidden].map(({ name }) => name), ...provider.names])
   return {
     name: WIRE,
+    provider,
     traits: {
       form: WIRE,
       prompt: ['system'],
@@ -77,12 +97,12 @@ export function anthropicWire(
     restore: restoreMessages,
     write: (units, view) => writeMessages(units, listNames(view), prompts),
     parts(given, view, { system }, warn) {
-      const tools = writeTools(view)
+      const tools = addOwnTools(provider, writeTools(view, code))
       const [leading, messages] = splitSystem(given)
       if (leading.length > 0)
         warn('system-message-moved', 'moved a leading system message into the system prompt')
       const prompt = writeSystem(system, leading, view.section)
-      const limits = { known: listNames(view), systemBetween: toolChanges }
+      const limits = { known: listNames(view), systemBetween: toolChanges, keepsSearches: hasSearch }
       const parts: AnthropicParts = {
         messages: checkMessages(messages, limits, warn) as AnthropicMessage[],
         ...(tools.length > 0 ? { tools: tools as AnthropicTool[] } : {}),
@@ -95,11 +115,6 @@ export function anthropicWire(
     calls: readCalls,
     answer: (answers, view) => writeAnswers(answers, view, prompts),
   }
-}
-
-/** Every name that a reference may have. */
-function listNames(view: SurfaceView): ReadonlySet<string> {
-  return new Set([...view.tools, ...view.declaredHidden].map(({ name }) => name))
 }
 
 /** Builds the system prompt: the host's own, leading system messages, and the section. */

@@ -4,7 +4,7 @@ import { type Adapter, createAdapter, type Turn } from '../shared/adapter.js'
 import type { GoogleContent, GoogleReply } from './types.js'
 import { type GoogleOptions, type GoogleParts, type GooglePrompt, googleWire } from './wire.js'
 
-export type { Thread } from '../shared/adapter.js'
+export type { ProviderCall, Thread } from '../shared/adapter.js'
 export type { StreamedReply } from '../shared/stream.js'
 export type { Described } from '../shared/tools.js'
 export type { Warning, WarningCode } from '../shared/wire.js'

@@ -2,6 +2,7 @@
 
 import { isRecord } from '../../base/data.js'
 import { argumentsObject, hasSameItems, plainText, readArguments } from '../shared/thread.js'
+import { isUnfinished, joinPieces, markUnfinished } from './partial-args.js'
 import type { GoogleContent, GoogleFunctionCall, GoogleFunctionResponse, GooglePart } from './types.js'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -10,7 +11,7 @@ type Fields = Readonly<Record<string, unknown>>
 export function normaliseParts({ parts }: GoogleContent): readonly GooglePart[] {
   const given: readonly unknown[] = Array.isArray(parts) ? parts : parts == null ? [] : [parts]
   const ids = new Set<string>()
-  const made = given.flatMap((part) => normalisePart(part, ids))
+  const made = joinPieces(given).flatMap((part) => normalisePart(part, ids))
   return (Array.isArray(parts) && hasSameItems(made, parts) ? parts : made) as readonly GooglePart[]
 }
 
@@ -55,7 +56,8 @@ function normaliseCall(call: Fields, ids: Set<string>): GoogleFunctionCall {
   ids.add(id)
   if ((given == null || given === id) && (args == null || isRecord(args))) return call as GoogleFunctionCall
   const name = plainText(call.name)
-  return { ...others, ...(id === '' ? {} : { id }), name, args: argumentsObject(readArguments(args)) }
+  const made = { ...others, ...(id === '' ? {} : { id }), name, args: argumentsObject(readArguments(args)) }
+  return isUnfinished(call) ? markUnfinished(made) : made
 }
 
 function normaliseResponse(response: Fields): GoogleFunctionResponse {

@@ -5,6 +5,7 @@
 
 import { isRecord } from '../../base/data.js'
 import {
+  cutOff,
   type Native,
   plainText,
   readArguments,
@@ -14,6 +15,7 @@ import {
 } from '../shared/thread.js'
 import type { OwnUnit } from '../shared/wire.js'
 import { normaliseParts } from './normalise.js'
+import { isUnfinished } from './partial-args.js'
 import {
   type GoogleContent,
   type GoogleFunctionCall,
@@ -81,7 +83,8 @@ export function readPartCalls(parts: readonly GooglePart[]): readonly UnitCall[]
     let id = base
     for (let count = 2; ids.has(id); count++) id = `${base}:${count}`
     ids.add(id)
-    return [{ id, name, input: readArguments(args), native: native(part) }]
+    const input = isUnfinished(part.functionCall) ? cutOff(plainText(args)) : readArguments(args)
+    return [{ id, name, input, native: native(part) }]
   })
 }
 

@@ -2,6 +2,7 @@
 import type { Usage } from '../../accounting/measurement.js'
 import { isRecord } from '../../base/data.js'
 import { addFigures, checkEvents, readFigure, type StreamedReply } from '../shared/stream.js'
+import { joinPieces } from './partial-args.js'
 import { type GoogleContent, type GooglePart, listParts } from './types.js'
 
 export { readEvents } from '../shared/stream.js'
@@ -58,7 +59,7 @@ export async function assemble<Content extends GoogleContent = StreamedContent>(
   } catch (cause) {
     error = cause ?? 'the stream broke off'
   }
-  const content = { role: 'model', parts } as GoogleContent as Content
+  const content = { role: 'model', parts: joinPieces(parts) } as GoogleContent as Content
   return {
     reply: content,
     messages: parts.length > 0 ? [content] : [],

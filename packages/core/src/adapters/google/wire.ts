@@ -5,6 +5,7 @@ import { assertKnownKeys, invalid } from '../../base/options.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { CallAnswer } from '../../turn/run.js'
+import { addOwnTools, readProviderTools } from '../shared/provider-tools.js'
 import type { UnitCall } from '../shared/thread.js'
 import type { Wire } from '../shared/wire.js'
 import { normaliseParts } from './normalise.js'
@@ -52,6 +53,11 @@ export interface GoogleOptions {
    * Gemini 3.
    */
   readonly mediaResponses?: boolean
+  /**
+   * Tools that Google defines or runs, for example `{ googleSearch: {} }` or `{ computerUse: {…} }`. They come first in every
+   * request. With `computerUse`, `run` returns calls of names that Toolwell does not know as `providerCalls`.
+   */
+  readonly providerTools?: readonly object[]
 }
 
 /** `prompts`: the texts that Toolwell adds to a history. */
@@ -59,10 +65,20 @@ export function googleWire(
   prompts: Prompts,
   options: GoogleOptions = {},
 ): Wire<GoogleContent, GoogleReply, GoogleParts, GooglePrompt> {
-  assertKnownKeys(options, ['mediaResponses'], 'google')
+  assertKnownKeys(options, ['mediaResponses', 'providerTools'], 'google')
+  const actions = (options.providerTools ?? []).some(
+    (tool) => isRecord(tool) && tool.computerUse !== undefined,
+  )
+  const provider = readProviderTools(options.providerTools, {
+    names: () => [],
+    isFunction: ({ functionDeclarations: own }) => own !== undefined,
+    // The model defines the actions of a computer, and their list grows with each model.
+    owns: ({ name }, isOurs) => actions && !isOurs(name),
+  })
   const { mediaResponses = true } = options
   return {
     name: WIRE,
+    provider,
     traits: {
       form: WIRE,
       prompt: ['systemInstruction'],
@@ -76,13 +92,16 @@ export function googleWire(
     write: (units, _view, warn = () => undefined) => writeContents(units, warn),
     parts(messages, view, prompt) {
       const functionDeclarations = writeTools(view) as GoogleFunction[]
+      const own = functionDeclarations.length > 0 ? [{ functionDeclarations }] : []
+      const tools = addOwnTools<GoogleTool>(provider, own) as GoogleTool[]
       const systemInstruction = writeSystem(prompt.systemInstruction, view.section)
       return {
         // Not changed here; typed as clients expect.
         contents: messages as GoogleContent[],
-        ...(functionDeclarations.length > 0 ? { tools: [{ functionDeclarations }] } : {}),
+        ...(tools.length > 0 ? { tools } : {}),
         ...(systemInstruction ? { systemInstruction } : {}),
-        ...writeToolConfig(view),
+        // The list of callable tools would exclude the actions of a computer.
+        ...(actions ? {} : writeToolConfig(view)),
       }
     },
     usage: (reply) =>

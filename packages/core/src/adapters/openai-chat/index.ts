@@ -4,7 +4,7 @@ import { type Adapter, createAdapter, type Turn } from '../shared/adapter.js'
 import type { ChatMessage, ChatReply } from './types.js'
 import { type ChatOptions, type ChatParts, chatWire } from './wire.js'
 
-export type { Thread } from '../shared/adapter.js'
+export type { ProviderCall, Thread } from '../shared/adapter.js'
 export type { StreamedReply } from '../shared/stream.js'
 export type { Described } from '../shared/tools.js'
 export type { Warning, WarningCode } from '../shared/wire.js'
@@ -21,7 +21,7 @@ export type {
   ChatToolCall,
   ChatToolMessage,
 } from './types.js'
-export type { ChatOptions, ChatParts } from './wire.js'
+export type { ChatOptions, ChatParts, ChatProviderTool } from './wire.js'
 
 /** `Message` is your client's type of a message. Added messages have it too. */
 export type ChatTurn<Message = ChatMessage> = Turn<Message, ChatReply, ChatParts<Message>>

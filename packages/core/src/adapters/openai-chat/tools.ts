@@ -45,7 +45,7 @@ export type ImportedChatTool =
 /**
  * Reads your existing `tools` array. `describe` adds fields that the wire cannot hold: `execute`, `defer`, `aliases`
  * … While deferral is off, `begin` returns this array. Throws `invalid-tool` for tools of another wire, and for
- * `custom` tools: put those before `parts.tools` yourself.
+ * `custom` tools: pass those as `providerTools`.
  */
 export function importTools(
   wire: readonly ImportedChatTool[],

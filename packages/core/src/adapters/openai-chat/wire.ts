@@ -6,6 +6,7 @@ import { canSendMedia } from '../../result/wire-media.js'
 import type { Prompts } from '../../surface/prompts.js'
 import { MISTRAL_IDS } from '../shared/inserts.js'
 import { writeDataUrl, writeParts } from '../shared/media.js'
+import { addOwnTools, type ProviderForm, readProviderTools } from '../shared/provider-tools.js'
 import type { Wire } from '../shared/wire.js'
 import { isCustomCall, readMessages, readReplyCalls } from './read.js'
 import { readUsage } from './stream.js'
@@ -35,6 +36,22 @@ export interface ChatOptions {
    * model comes between a result and a user message, and an empty reply is sent as `(no reply)`.
    */
   readonly family?: 'openai' | 'mistral'
+  /**
+   * Tools that the server defines or runs, and `custom` tools. They come first in every request. `run` returns calls of
+   * them as `providerCalls`.
+   */
+  readonly providerTools?: readonly ChatProviderTool[]
+}
+
+/** A tool of the server, for example `{ type: 'web_search' }`. Its other fields pass unchanged. */
+export interface ChatProviderTool {
+  readonly type: string
+}
+
+const PROVIDER_FORM: ProviderForm = {
+  names: ({ function: named, custom }) =>
+    [named, custom].flatMap((each) => (isRecord(each) ? [each.name] : [])),
+  isFunction: ({ type }) => type === 'function' || typeof type !== 'string',
 }
 
 /** `prompts`: the texts that Toolwell adds to a history. */
@@ -42,12 +59,14 @@ export function chatWire(
   prompts: Prompts,
   options: ChatOptions = {},
 ): Wire<ChatMessage, ChatReply, ChatParts> {
-  assertKnownKeys(options, ['imageResults', 'family'], 'openaiChat')
+  assertKnownKeys(options, ['imageResults', 'family', 'providerTools'], 'openaiChat')
   const { imageResults = false, family = 'openai' } = options
   assertOneOf('family', family, ['openai', 'mistral'])
   const isMistral = family === 'mistral'
+  const provider = readProviderTools(options.providerTools, PROVIDER_FORM)
   return {
     name: WIRE,
+    provider,
     traits: {
       form: WIRE,
       systemInMessages: true,
@@ -65,7 +84,7 @@ export function chatWire(
         (unit.kind === 'assistant' ? unit.calls.filter(isCustomCall) : []).map(({ name }) => name),
       ),
     parts(messages, view) {
-      const tools = writeTools(view)
+      const tools = addOwnTools(provider, writeTools(view))
       // Not changed here; typed as clients expect.
       return {
         messages: messages as ChatMessage[],

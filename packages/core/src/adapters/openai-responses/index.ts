@@ -4,7 +4,7 @@ import { type Adapter, createAdapter, type Turn } from '../shared/adapter.js'
 import type { ResponsesFunction, ResponsesItem, ResponsesReply, ResponsesSearchTool } from './types.js'
 import { type ResponsesOptions, type ResponsesParts, type ResponsesPrompt, responsesWire } from './wire.js'
 
-export type { Thread } from '../shared/adapter.js'
+export type { ProviderCall, Thread } from '../shared/adapter.js'
 export type { StreamedReply } from '../shared/stream.js'
 export type { Described } from '../shared/tools.js'
 export type { Warning, WarningCode } from '../shared/wire.js'
@@ -21,7 +21,7 @@ export type {
   ResponsesSearchTool,
   ResponsesTool,
 } from './types.js'
-export type { ResponsesOptions, ResponsesParts, ResponsesPrompt } from './wire.js'
+export type { ResponsesOptions, ResponsesParts, ResponsesPrompt, ResponsesProviderTool } from './wire.js'
 
 /** The request in a client's types. Do not change its arrays: they are sent again, and may be yours. */
 export interface ResponsesRequest<Item = ResponsesItem> extends Omit<ResponsesParts, 'input' | 'tools'> {

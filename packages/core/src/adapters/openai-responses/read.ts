@@ -115,10 +115,13 @@ export function readReplyText(items: readonly ResponsesItem[]): string {
 function functionCall(item: ResponsesCall): UnitCall {
   const { call_id: id, name, arguments: text } = item
   const native = { wire: WIRE, value: item }
-  // The call was cut off before its first argument, which differs from a call without arguments.
-  if (item.status === 'incomplete' && text === '') return { id, name, input: cutOff(text), text, native }
+  const { caller } = item as { readonly caller?: unknown }
+  const code = isRecord(caller) && caller.type === 'program' ? { fromCode: true as const } : {}
   const written = typeof text === 'string' ? { text } : {}
-  return { id, name, input: readArguments(text), ...written, native }
+  // The call was cut off. Its arguments may parse, but are not what the model meant.
+  if (item.status === 'incomplete')
+    return { id, name, input: cutOff(plainText(text)), ...written, ...code, native }
+  return { id, name, input: readArguments(text), ...written, ...code, native }
 }
 
 /**

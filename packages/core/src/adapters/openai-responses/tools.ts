@@ -22,7 +22,10 @@ import { type ResponsesFunctionTool, type ResponsesTool, WIRE } from './types.js
  */
 export function writeFunction(given: WireTool | Tool): ResponsesFunctionTool {
   const { name, description, ...tool } = fitTool(given, WIRE)
-  return { type: 'function', name, description, parameters: objectSchema(tool), strict: tool.strict === true }
+  const made = { name, description, parameters: objectSchema(tool), strict: tool.strict === true }
+  if (!tool.callers) return { type: 'function', ...made }
+  const allowed_callers = tool.callers.map((caller) => (caller === 'code' ? 'programmatic' : caller))
+  return { type: 'function', ...made, allowed_callers }
 }
 
 const FORM: ImportForm = { form: WIRE, shape: "{ type: 'function', name, description, parameters }" }
@@ -30,8 +33,8 @@ const FORM: ImportForm = { form: WIRE, shape: "{ type: 'function', name, descrip
 const codec = createToolCodec<ResponsesFunctionTool>(writeFunction)
 
 /** If the delivery is native, the loader is the API's `tool_search`. */
-export function writeTools(view: SurfaceView): readonly ResponsesTool[] {
-  const tools = codec.write(view)
+export function writeTools(view: SurfaceView, hasCode = false): readonly ResponsesTool[] {
+  const tools = codec.write(view, hasCode)
   if (view.delivery !== 'native') return tools
   return tools.map((tool) =>
     tool.name === view.loader
@@ -48,7 +51,7 @@ export function writeTools(view: SurfaceView): readonly ResponsesTool[] {
 /**
  * Reads your existing `tools` array. `describe` adds fields that the wire cannot hold: `execute`, `defer`, `aliases`
  * … While deferral is off, `begin` returns this array. Throws `invalid-tool` for tools of another wire, and for tools
- * that the provider runs (`web_search` …): put those before `parts.tools` yourself.
+ * that the provider runs (`web_search` …): pass those as `providerTools`.
  */
 export function importTools(
   wire: readonly ResponsesFunctionTool[],
@@ -63,6 +66,9 @@ export function importTools(
     description: tool.description ?? '',
     inputSchema: tool.parameters ?? { type: 'object', properties: {} },
     ...(tool.strict === true ? { strict: true } : {}),
+    ...(tool.allowed_callers && {
+      callers: tool.allowed_callers.map((caller) => (caller === 'direct' ? caller : 'code')),
+    }),
     ...dropUndefined(describe(tool)),
   }))
 }

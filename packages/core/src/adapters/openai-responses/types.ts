@@ -60,6 +60,8 @@ export interface ResponsesFunctionTool {
   readonly description?: string | null
   readonly parameters?: { readonly [keyword: string]: unknown } | null
   readonly strict?: boolean | null
+  /** `direct` and `programmatic`. */
+  readonly allowed_callers?: readonly string[] | null
 }
 
 /** A function as it is written. The SDK's types require `parameters` and `strict`. */

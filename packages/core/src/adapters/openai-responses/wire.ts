@@ -3,6 +3,7 @@
 import { isRecord } from '../../base/data.js'
 import { assertKnownKeys, invalid } from '../../base/options.js'
 import type { Prompts } from '../../surface/prompts.js'
+import { addOwnTools, type ProviderForm, readProviderTools } from '../shared/provider-tools.js'
 import type { Unit } from '../shared/thread.js'
 import type { Wire } from '../shared/wire.js'
 import { removeLostReasoning, setNamespaces } from './last-checks.js'
@@ -32,6 +33,22 @@ export interface ResponsesOptions {
    * models without it.
    */
   readonly native?: boolean
+  /**
+   * Tools that the provider defines or runs: web search, code interpreter, MCP, shell, programmatic tool calling. They come
+   * first in every request. Their items stay in the history as they are. With OpenAI's own `tool_search` among them,
+   * Toolwell uses the bridge.
+   */
+  readonly providerTools?: readonly ResponsesProviderTool[]
+}
+
+/** A tool of the provider, for example `{ type: 'web_search' }`. Its other fields pass unchanged. */
+export interface ResponsesProviderTool {
+  readonly type: string
+}
+
+const PROVIDER_FORM: ProviderForm = {
+  names: () => [],
+  isFunction: ({ type }) => type === 'function' || type === 'namespace' || typeof type !== 'string',
 }
 
 /** `loader`: the name of the API's search on every other wire. `prompts`: the texts that Toolwell adds to a history. */
@@ -40,10 +57,13 @@ export function responsesWire(
   prompts: Prompts,
   options: ResponsesOptions = {},
 ): Wire<ResponsesItem, ResponsesReply, ResponsesParts, ResponsesPrompt> {
-  assertKnownKeys(options, ['native'], 'openaiResponses')
-  const { native = true } = options
+  assertKnownKeys(options, ['native', 'providerTools'], 'openaiResponses')
+  const provider = readProviderTools(options.providerTools, PROVIDER_FORM)
+  const hasCode = provider.tools.some(({ type }) => type === 'programmatic_tool_calling')
+  const native = (options.native ?? true) && !provider.tools.some(({ type }) => type === 'tool_search')
   return {
     name: WIRE,
+    provider,
     traits: {
       form: WIRE,
       prompt: ['instructions'],
@@ -62,7 +82,7 @@ export function responsesWire(
       return removeRepeatedIds(removeLostReasoning(items, warn))
     },
     parts(items, view, { instructions }) {
-      const tools = writeTools(view)
+      const tools = addOwnTools(provider, writeTools(view, hasCode))
       const own = instructions ?? ''
       const said = own !== '' && view.section !== '' ? `${own}\n\n${view.section}` : own || view.section
       return {

@@ -23,6 +23,7 @@ import {
   assertRequest,
   assertRoles,
   assertThread,
+  assertWholeHistory,
   assertWire,
   FED_BACK,
   findForeignEntry,
@@ -32,6 +33,7 @@ import {
 } from './check-input.js'
 import { addInserts, addOpeningNote, addRepliesBetween, joinOwnText } from './inserts.js'
 import { convertUnit } from './move-thread.js'
+import { assertNoClash } from './provider-tools.js'
 import { type EndOf, repairHistory, repairIds } from './repair.js'
 import type { StreamedReply } from './stream.js'
 import { findThinking, removeStripped } from './thinking.js'
@@ -60,12 +62,25 @@ export interface Turn<Message, Reply, Parts> {
   /**
    * Runs the calls of a reply: the whole reply of the API, or the result of `assemble` for a stream. Push the reply,
    * then `messages`, onto your history. `messages` is empty if the reply has no calls. Records the usage of the
-   * reply.
+   * reply. `providerCalls` are calls of `providerTools`: run them yourself, and push their results right after the
+   * reply, before `messages`.
    */
   run(
     reply: Reply | StreamedReply<Reply, unknown>,
     options?: RunOptions,
-  ): Promise<{ readonly messages: Message[]; readonly answers: readonly CallAnswer[] }>
+  ): Promise<{
+    readonly messages: Message[]
+    readonly answers: readonly CallAnswer[]
+    readonly providerCalls: readonly ProviderCall[]
+  }>
+}
+
+/** A call of a tool that the provider defines and the host runs. */
+export interface ProviderCall {
+  readonly id: string
+  readonly name: string
+  /** The arguments as the model wrote them. */
+  readonly input: unknown
 }
 
 export interface Adapter<Message, Reply, Parts, Prompt extends object = object> {
@@ -110,6 +125,11 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
   const port = adapterPort(conversation)
   assertWire(wire)
   const { form, thinking, findSummary } = wire.traits ?? {}
+  const { provider } = wire
+  const isOurs = (name: string) =>
+    name === conversation.loader ||
+    name === BRIDGE_NAME ||
+    conversation.catalogue.resolve(name, () => true).kind === 'found'
   const normaliseAll = (messages: readonly Message[]) => {
     if (!Array.isArray(messages))
       throw invalid('messages', `Expected your history, an array of messages, not ${describeKind(messages)}.`)
@@ -149,6 +169,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       const units = wire.read(normal.flat())
       const anchors = placeAnchors(units)
       const { placed } = anchors
+      assertWholeHistory(units, port.hasCall)
       await recordSummary(placed)
       const { requestId = `history ${port.epoch}.${anchors.hash(wire.name)}` } = request as {
         readonly requestId?: string
@@ -180,7 +201,9 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       const { policyFault } = port
       if (policyFault !== undefined)
         warn('policy-failed', `a policy failed, so the tool is denied: ${policyFault}`)
-      const [declared, most] = [view.tools.length, toolLimit(wire.name)]
+      if (provider) assertNoClash(provider, view)
+      const declared = view.tools.length + (provider?.tools.length ?? 0)
+      const most = toolLimit(wire.name)
       if (declared > most)
         warn(
           'too-many-tools',
@@ -196,7 +219,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         view,
         warnings,
         parts: wire.parts(
-          composeMessages(wire, { messages, given, normal, placed }, view, port.prompts, warn, endOf),
+          composeMessages(wire, { messages, given, normal, placed, isOurs }, view, port.prompts, warn, endOf),
           view,
           toPlainJson(request),
           warn,
@@ -210,18 +233,32 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
           const reply = readReply(given)
           if (form) assertOwnReply(form, reply)
           await record(requestId, isStreamed(given) ? given.usage : wire.usage?.(reply))
-          const calls = wire.calls(reply, normal.flat())
+          const all = wire.calls(reply, normal.flat())
+          const calls = all.filter((call) => !provider?.owns(call, isOurs))
           await recordCleared(anchors, wire.countCleared?.(reply) ?? 0)
-          const made = calls.map(({ id, name, input }, index) => {
+          const made = calls.map(({ id, name, input, fromCode }, index) => {
             const nth = calls.slice(0, index).filter((before) => before.id === id).length
-            return { callId: id, anchor: anchors.next(id, nth), name, input }
+            return {
+              callId: id,
+              anchor: anchors.next(id, nth),
+              name,
+              input,
+              ...(fromCode ? { caller: 'code' as const } : {}),
+            }
           })
           const forget = assertFirstRun(ran, reply, calls)
           const answers = await conversation.run(made, options).catch((error: unknown) => {
             forget()
             throw error
           })
-          return { messages: toPlainJson(wire.answer(answers, view, calls)), answers }
+          const providerCalls = all
+            .filter((call) => !calls.includes(call))
+            .map(({ id, name, input }) => ({
+              id,
+              name,
+              input: 'value' in input ? input.value : input.unparsable,
+            }))
+          return { messages: toPlainJson(wire.answer(answers, view, calls)), answers, providerCalls }
         },
       }
     },
@@ -324,11 +361,13 @@ interface Given<Message> {
   /** Each of them in normal form. */
   readonly normal: readonly (readonly Message[])[]
   readonly placed: readonly Placed[]
+  /** Whether Toolwell knows a tool of this name. */
+  readonly isOurs: (name: string) => boolean
 }
 
 function composeMessages<Message, Reply, Parts, Prompt extends object>(
   wire: Wire<Message, Reply, Parts, Prompt>,
-  { messages, given, normal, placed }: Given<Message>,
+  { messages, given, normal, placed, isOurs }: Given<Message>,
   view: SurfaceView,
   prompts: Prompts,
   warn: Warn,
@@ -341,6 +380,9 @@ function composeMessages<Message, Reply, Parts, Prompt extends object>(
       warn('form-repaired', 'repaired the form of an entry of the history, because servers refuse it')
   }
   const callable = new Set(view.tools.map((tool) => tool.name))
+  for (const { unit } of placed)
+    for (const call of unit.kind === 'assistant' && wire.provider ? unit.calls : [])
+      if (wire.provider?.owns(call, isOurs)) callable.add(call.name)
   for (const name of wire.ofHost?.(placed.map(({ unit }) => unit)) ?? []) callable.add(name)
   const { ids, thinking, opensWithUser, notesJoinAnswers, modelSpeaksBetween, findSummary } =
     wire.traits ?? {}

@@ -101,6 +101,7 @@ export function findNoticePlace(placed: readonly Placed[], wordless: string | un
   const anchors = answers.map(({ anchor }) => anchor)
   // The repair answers the calls that have no answer yet.
   const open = before?.unit.kind === 'assistant' ? before.unit.calls.map(({ name }) => name) : []
+  const isLast = (call = '') => anchors.includes(call) || (before?.calls.includes(call) ?? false)
   const named = [...open, ...answers.flatMap((answer) => findCallName(answer, placed) ?? [])]
   if (named.length === 0)
     return {
@@ -108,6 +109,15 @@ export function findNoticePlace(placed: readonly Placed[], wordless: string | un
       // The model continues its own message: nothing may come between.
       takes: () => (placed.at(-1)?.unit.kind === 'assistant' ? 'nothing' : 'words'),
     }
+  // A program reads these results: nothing may be added to them, and servers accept no text next to them.
+  const isOfCode = placed
+    .slice(0, start)
+    .some(({ unit, calls }) =>
+      unit.kind === 'assistant'
+        ? unit.calls.some(({ fromCode }, index) => fromCode && isLast(calls[index]))
+        : false,
+    )
+  if (isOfCode) return { anchors, takes: () => 'nothing' }
   return {
     anchors: [...anchors, ...(answers.length === 0 && before ? [before.anchor] : [])],
     takes: (delivery) =>

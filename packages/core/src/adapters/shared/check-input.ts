@@ -64,8 +64,44 @@ export function assertWire(wire: unknown): void {
 /** The keys of the system prompt in `begin`, on all wires. */
 const PROMPTS = ['system', 'instructions', 'systemInstruction']
 
+/** Settings of requests with which a provider keeps the history. */
+const SERVER_STATE = [
+  ...['previous_response_id', 'previousResponseId', 'previous_interaction_id'],
+  ...['conversation', 'store', 'thread', 'thread_id', 'background'],
+]
+
+/** Explains that the whole history is sent. `found`: what the host uses instead. */
+export function refuseServerState(path: string, found: string): ToolwellError {
+  return invalid(
+    path,
+    `${found} keeps the history at the provider, where Toolwell cannot add, repair or compact anything. Pass your whole history to begin on every request, and send parts without it. For OpenAI, also send store: false and include: ['reasoning.encrypted_content'].`,
+  )
+}
+
+/** Finds a setting of these options with which the provider keeps the history. */
+export function findServerState(options: unknown): string | undefined {
+  if (!isRecord(options)) return undefined
+  return SERVER_STATE.find((key) => options[key] != null && options[key] !== false)
+}
+
+/**
+ * Throws if a history has only the newest results: the provider is to know the rest. `isKnown`: whether this
+ * conversation ran the call with this anchor.
+ */
+export function assertWholeHistory(units: readonly Unit[], isKnown: (anchor: string) => boolean): void {
+  const first = units.find(({ kind }) => kind !== 'system')
+  if (first?.kind !== 'answer' || units.some(({ kind }) => kind === 'assistant')) return
+  if (isKnown(`call:${first.callId}`))
+    throw refuseServerState(
+      'begin.messages',
+      'This history has results without their calls. It seems that a setting such as previous_response_id',
+    )
+}
+
 /** `own`: the keys that this wire takes in `begin`, apart from `requestId`. */
 export function assertRequest(request: unknown, own: readonly string[]): void {
+  const state = findServerState(request)
+  if (state !== undefined) throw refuseServerState(`begin.${state}`, `The setting ${JSON.stringify(state)}`)
   const foreign = isRecord(request)
     ? PROMPTS.find((key) => request[key] !== undefined && !own.includes(key))
     : undefined

@@ -25,6 +25,8 @@ export interface UnitCall {
   readonly input: ModelCall['input']
   /** The arguments as the model wrote them, if the wire carries text. */
   readonly text?: string
+  /** Code that the provider runs made the call. */
+  readonly fromCode?: true
   readonly native?: Native
 }
 

@@ -14,13 +14,13 @@ import {
   TOOL_WITHOUT_NAME,
 } from '../../tool/define-tool.js'
 import { readToolName, type Tool } from '../../tool/tool.js'
-import type { WireTool } from '../../tool/wire-tool.js'
+import { isCodeOnly, pickOptions, type WireTool } from '../../tool/wire-tool.js'
 
 export interface ToolCodec<Native> {
   /** Reads the host's array of tools. While deferral is off, this array is sent. */
   read(wire: readonly Native[], convert: (tool: Native) => Tool): readonly Tool[]
-  /** Returns the same array for the same surface. */
-  write(view: SurfaceView): readonly Native[]
+  /** Returns the same array for the same surface. `hasCode`: code that the provider runs may call tools. */
+  write(view: Pick<SurfaceView, 'tools'>, hasCode?: boolean): readonly Native[]
 }
 
 export function createToolCodec<Native>(convert: (tool: WireTool | Tool) => Native): ToolCodec<Native> {
@@ -33,18 +33,24 @@ export function createToolCodec<Native>(convert: (tool: WireTool | Tool) => Nati
       originals.set(made, toPlainJson(wire))
       return made
     },
-    write({ tools: sent }) {
-      const known = originals.get(sent) ?? arrays.get(sent)
+    write({ tools: given }, hasCode = false) {
+      const direct = hasCode || !given.some(isCodeOnly) ? given : removeCodeOnly(given)
+      const known = originals.get(direct) ?? arrays.get(direct)
       if (known) return known
-      const made = sent.map((tool) => {
+      const made = direct.map((tool) => {
         const done = tools.get(tool) ?? convert(tool)
         tools.set(tool, done)
         return done
       })
-      arrays.set(sent, made)
+      arrays.set(direct, made)
       return made
     },
   }
+}
+
+/** Without tools that only code may call. */
+function removeCodeOnly<Sent extends WireTool | Tool>(tools: readonly Sent[]): readonly Sent[] {
+  return tools.filter((tool) => !isCodeOnly(tool))
 }
 
 /**
@@ -52,8 +58,8 @@ export function createToolCodec<Native>(convert: (tool: WireTool | Tool) => Nati
  * off, may not.
  */
 export function fitTool(tool: WireTool | Tool, wire: string): WireTool {
-  const { name, description = '', inputSchema, strict, inputExamples } = tool
-  return fitWire({ name, description, inputSchema, ...dropUndefined({ strict, inputExamples }) }, wire).tool
+  const { name, description = '', inputSchema } = tool
+  return fitWire({ name, description, inputSchema, ...pickOptions(tool) }, wire).tool
 }
 
 /** The schema, with the type `object` that every wire requires. */
@@ -110,7 +116,7 @@ export function createImportError(tool: unknown, problem: string, index = 0): To
   })
 }
 
-const BESIDE = 'remove it here, and put it before parts.tools in the request'
+const BESIDE = 'remove it here, and pass it to the adapter as providerTools'
 
 function findProblem(tool: unknown, { form, shape, nested }: ImportForm): string {
   if (!isRecord(tool)) return 'is not an object'

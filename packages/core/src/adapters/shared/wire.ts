@@ -5,6 +5,7 @@ import type { Form } from '../../base/wires.js'
 import type { WireSupport } from '../../surface/auto.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { CallAnswer } from '../../turn/run.js'
+import type { ProviderTools } from './provider-tools.js'
 import type { Native, Unit, UnitCall } from './thread.js'
 
 /** What a provider demands of a history, and how it can reveal tools. */
@@ -88,6 +89,8 @@ export interface Wire<Message, Reply, Parts, Prompt extends object = object> {
    * `write` works without the original objects.
    */
   restore?(units: readonly OwnUnit[]): readonly Message[]
+  /** Tools that the provider defines or runs. Absent: none. */
+  readonly provider?: ProviderTools
   /** Names of calls whose tools the host declares itself, outside the array. Only the host can run them. */
   ofHost?(units: readonly Unit[]): Iterable<string>
   /**

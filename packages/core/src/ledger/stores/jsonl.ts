@@ -31,7 +31,7 @@ export function jsonlStore(folder: string): LedgerStore {
   if (typeof folder !== 'string' || folder === '')
     throw new ToolwellError('invalid-option', 'jsonlStore needs the path of a folder.', { path: 'folder' })
   const root = resolve(folder)
-  /** The last known line, and the last one that the caller knows: after a conflict, the caller asks for the events after it. */
+  /** The last known line, and the last line of the caller: after a conflict, the caller asks for the events after its line. */
   const places = new Map<string, readonly Place[]>()
   let isLocal = false
 
@@ -42,7 +42,8 @@ export function jsonlStore(folder: string): LedgerStore {
     if (places.size > REMEMBERED_LEDGERS) places.delete(oldest)
   }
 
-  async function explained<T>(ledger: string, doing: string, task: (file: string) => Promise<T>): Promise<T> {
+  /** Adds the ledger and the folder to errors of the task. */
+  async function explain<T>(ledger: string, doing: string, task: (file: string) => Promise<T>): Promise<T> {
     assertLedgerId(ledger)
     try {
       assertOwnFolder(root)
@@ -99,7 +100,7 @@ export function jsonlStore(folder: string): LedgerStore {
 
   return {
     read: (ledger, from = 0) =>
-      explained(ledger, 'read from', async (file) => {
+      explain(ledger, 'read from', async (file) => {
         const known = places.get(file)?.find(({ count }) => count <= from)
         const { events, place } = await readFile(ledger, file, known)
         if (from > place.count) throw conflict(ledger, from, place.count)
@@ -108,7 +109,7 @@ export function jsonlStore(folder: string): LedgerStore {
       }),
 
     append: (ledger, expected, events) =>
-      explained(ledger, 'written to', (file) => {
+      explain(ledger, 'written to', (file) => {
         // Before the first wait: later changes to the objects of the caller have no effect.
         const json = eventsToJson(ledger, expected, events)
         return inTurn(file, () => append(ledger, file, expected, json))
@@ -117,7 +118,7 @@ export function jsonlStore(folder: string): LedgerStore {
     list: () => listLedgers(root),
 
     delete: (ledger) =>
-      explained(ledger, 'deleted from', (file) =>
+      explain(ledger, 'deleted from', (file) =>
         inTurn(file, async () => {
           await assertNoForks(root, ledger)
           places.delete(file)

@@ -1,0 +1,83 @@
+/** Calls that arrive in pieces, or not as a whole: they run with all their arguments, or not at all. */
+import { createToolwell, type Tool } from '@toolwell/core'
+import { assemble, type GoogleContent, google } from '@toolwell/core/google'
+import { openaiResponses } from '@toolwell/core/openai-responses'
+import { googleProtocol } from '@toolwell/testing'
+import { describe, expect, it } from 'vitest'
+
+const echo: Tool = {
+  name: 'send_mail',
+  description: 'Sends a mail.',
+  inputSchema: { type: 'object' },
+  execute: (input: unknown) => JSON.stringify(input),
+}
+const open = () => createToolwell({ tools: [echo], mode: 'off' }).open({ id: 'a' })
+
+describe('partialArgs of Vertex AI', () => {
+  const piece = (functionCall: object) => ({ functionCall })
+  const text = (jsonPath: string, stringValue: string, willContinue = false) => ({
+    jsonPath,
+    stringValue,
+    willContinue,
+  })
+  const whole = [
+    { ...piece({ name: 'send_mail', willContinue: true }), thoughtSignature: 'sig' },
+    piece({ partialArgs: [text('$.to[0].name', 'A', true)], willContinue: true }),
+    piece({ partialArgs: [text('$.to[0].name', 'da'), text("$['cc to']", 'Bob')], willContinue: true }),
+    piece({
+      partialArgs: [
+        { jsonPath: '$.count', numberValue: 2 },
+        { jsonPath: '$.urgent', boolValue: false },
+        { jsonPath: '$.note', nullValue: 'NULL_VALUE' },
+      ],
+      willContinue: true,
+    }),
+    piece({}),
+  ]
+  const args = { to: [{ name: 'Ada' }], 'cc to': 'Bob', count: 2, urgent: false, note: null }
+
+  async function* chunks(parts: readonly object[]) {
+    for (const part of parts) yield { candidates: [{ content: { role: 'model', parts: [part] } }] }
+    yield { candidates: [{ content: { role: 'model', parts: [] }, finishReason: 'STOP' }] }
+  }
+  const run = async (
+    reply: Parameters<Awaited<ReturnType<ReturnType<typeof google>['begin']>>['run']>[0],
+  ) => {
+    const gemini = google(await open())
+    const history: GoogleContent[] = [{ role: 'user', parts: [{ text: 'Go.' }] }]
+    const turn = await gemini.begin(history)
+    const { answers, messages } = await turn.run(reply)
+    const kept = 'reply' in reply ? reply.messages : [reply as GoogleContent]
+    const next = await gemini.begin([...history, ...(kept as GoogleContent[]), ...messages])
+    expect(googleProtocol().violationOf(next.parts as never)).toBeUndefined()
+    return { answers, contents: next.parts.contents }
+  }
+
+  it.each(['assembled', 'whole'])('are joined into the arguments of one call (%s)', async (form) => {
+    const reply = form === 'whole' ? { role: 'model', parts: whole } : await assemble(chunks(whole))
+    const { answers, contents } = await run(reply as GoogleContent)
+    expect(answers.map((answer) => answer.text)).toEqual([JSON.stringify(args)])
+    expect(contents[1]?.parts).toEqual([
+      { functionCall: { name: 'send_mail', args }, thoughtSignature: 'sig' },
+    ])
+  })
+
+  it.each([
+    ['the last piece is missing', whole.slice(0, -1)],
+    ['a path cannot be read', [whole[0], piece({ partialArgs: [text('$..to', 'x')] })]],
+    ['a path names the prototype', [whole[0], piece({ partialArgs: [text('$.__proto__.x', 'x')] })]],
+  ])('do not run if %s', async (_, parts) => {
+    const { answers } = await run({ role: 'model', parts: parts as GoogleContent['parts'] } as GoogleContent)
+    expect(answers).toHaveLength(1)
+    expect(answers[0]?.outcome.kind).toBe('invalid')
+    expect(answers[0]?.text).toContain('cut off')
+  })
+})
+
+it('a call of the Responses API with the status incomplete does not run, even if its arguments parse', async () => {
+  const turn = await openaiResponses(await open()).begin([{ role: 'user', content: 'Go.' }])
+  const call = { type: 'function_call', call_id: 'call_1', name: 'send_mail', arguments: '{"to":"a"}' }
+  const { answers } = await turn.run({ output: [{ ...call, status: 'incomplete' }] })
+  expect(answers.map(({ outcome }) => outcome.kind)).toEqual(['invalid'])
+  expect(answers[0]?.text).toContain('cut off')
+})
