@@ -248,6 +248,19 @@ it.each(['codex first', 'codex last'])(
   },
 )
 
+it('a server that is off in one client stays off there if another client has it', async () => {
+  const [codex, claude] = [CASES.codex as Case, CASES['claude-code'] as Case]
+  const home = homeWith({ [codex.file]: `${codex.text}enabled = false\n`, [claude.file]: claude.text })
+  expect((await home.run(['connect', '--yes'])).code).toBe(0)
+  onTestFinished(async () => void (await home.run(['stop'])))
+  const names = async (from: Case) =>
+    (await (await startEntry(home, from, '--all')).list())
+      .map(({ name }) => name)
+      .filter((name) => name.endsWith('_file'))
+  expect(await names(codex)).toEqual([])
+  expect(await names(claude)).toHaveLength(TOOLS.length)
+})
+
 it('a rule counts for the same server of another client under another name', async () => {
   const from = CASES['claude-code'] as Case
   const home = homeWith({
