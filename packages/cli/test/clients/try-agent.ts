@@ -135,7 +135,9 @@ async function measure(agent: Agent, home: AgentHome): Promise<Row> {
   await home.end('before', home.start('before', started, steps))
   const isRule = home.ran().join() === 'open_page'
 
-  await home.toolwell('connect', agent.client, '--yes')
+  const preview = await home.toolwell('connect', agent.client, '--yes')
+  // A rule of the entry moves with it.
+  const isNamed = agent.deny.isOnEntry || preview.includes('erase_page')
   const isRefused = home.readEntry() === undefined
   if (isRefused) {
     home.deny()
@@ -186,14 +188,17 @@ async function measure(agent: Agent, home: AgentHome): Promise<Row> {
     (text) => /in process (\d+)/.exec(text)?.[1],
   )
   const isSame = processTwo === openedIn && (await home.findDaemon()) === daemon
-  const isDenied = isRule && !home.ran().some((tool) => tool === 'erase_page' || tool === 'print_page')
-  home.story.push(`rule: ${isRule}, left: ${isLeft}, same: ${isSame}, pages ran: ${home.ran().join(' ')}`)
+  const isDenied =
+    isRule && isNamed && !home.ran().some((tool) => tool === 'erase_page' || tool === 'print_page')
+  home.story.push(
+    `rule: ${isRule}, named: ${isNamed}, left: ${isLeft}, same: ${isSame}, pages ran: ${home.ran().join(' ')}`,
+  )
   const cell = (isTrue: boolean) => (isTrue ? 'yes' : 'no')
   return {
     found: cell(found.includes('open_page')),
     called: cell(called.includes('Opened about:alone')),
     // Without a call that works, a refused one proves nothing.
-    denied: isRefused && isRule ? 'refused' : cell(isDenied && called.includes('Opened')),
+    denied: isRefused && isDenied ? 'refused' : cell(isDenied && called.includes('Opened')),
     ownProcess: cell(
       /page is about:one/.test(pageOne) && /page is about:two/.test(pageTwo) && processOne !== processTwo,
     ),
