@@ -47,7 +47,7 @@ const AFTER = `
 | others survive its exit | The client ends, or is killed with all its child processes. Another client's next call works, with the same gateway and the same server process. |
 | time limit kept | The time limit of a server's entry is on the entry that \`connect\` writes. |
 
-To repeat it on Linux or macOS (about ten minutes; downloads 2 GB into the temporary folder):
+To repeat it on Linux (about ten minutes; downloads 2 GB into the temporary folder):
 
 \`\`\`sh
 npm run test:long -- packages/cli/test/clients

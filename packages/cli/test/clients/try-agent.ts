@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isRecord } from '@toolwell/core/internal'
-import { eventually } from '../../../mcp/test/support/processes.js'
+import { eventually, running } from '../../../mcp/test/support/processes.js'
 import { clientFiles } from '../../src/shared/clients/clients.js'
 import { readToolwellEntry } from '../../src/shared/clients/toolwell-entry.js'
 import { real } from '../support/home.js'
@@ -44,6 +44,8 @@ export async function tryAgent(agent: Agent, modules: string): Promise<Tried> {
     return { row, story: home.story.join('\n') }
   } finally {
     await home.toolwell('stop', '--force')
+    // Cline leaves a process that serves later runs.
+    for (const pid of running(home.root)) killTree(pid)
     await model.close()
   }
 }
@@ -82,6 +84,7 @@ function setUp(agent: Agent, model: Model, modules: string) {
     return text
   }
   return {
+    root,
     story,
     toolwell,
     readEntry: () =>

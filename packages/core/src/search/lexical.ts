@@ -32,23 +32,23 @@ import { createLearnedReader, createScores, type LearnedPostings } from './score
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
 
 import { createSpellingRepair } from './spelling-repair.js'
-import { defaultTuning, type Tuning } from './tuning.js'
+import {
+  defaultTuning,
+  maximumRivals,
+  minimumRelevance,
+  minimumRivalShare,
+  type Tuning,
+  unknownProductShare,
+} from './tuning.js'
 import { createLexicon } from './words/lexicon.js'
 import { createVocabulary, type Vocabulary } from './words/vocabulary.js'
 import { isProduct } from './words/word-lists.js'
 
-/** Below this relevance, coverage is not computed: no useful cut-off accepts such a hit. */
-const minimumRelevance = 0.2
 const manyTools = 1000
 /** Tools per segment while an index is filled. Building a segment blocks the event loop. */
 const fillSegmentSize = 1024
-/** Hits with at least this share of the best score are also ordered by how well they fit, up to `maximumRivals`. */
-const minimumRivalShare = 0.65
-const maximumRivals = 12
 /** Higher than any sum of term scores. */
 const exactTierScore = 10_000
-/** Share of coverage that a tool keeps if the query names a product that the tool does not mention ("post it on LinkedIn"). */
-const unknownProductShare = 0.5
 const fullCoverage: Coverage = { certainty: 1, coverage: 1, ownCoverage: 1 }
 
 export interface LexicalSearcher extends Searcher {

@@ -4,14 +4,11 @@ import { editDistance } from '../base/nearest.js'
 import type { Segment } from './index/segment.js'
 import { countBits, encodeLetters, trimServerName } from './index/spelling.js'
 import type { TermIndex } from './index/term-index.js'
+import { lettersForTwoTypos, minimumTypoLetters } from './tuning.js'
 import { actionGroups, topicGroups } from './words/concepts.js'
 import type { SpelledWord, Vocabulary } from './words/vocabulary.js'
 import { isOrdinaryWord, isProduct } from './words/word-lists.js'
 
-/** Words with fewer letters are not repaired: too many words differ in one letter. */
-const minimumLetters = 5
-/** From this many letters on, a word may have two typos. */
-const lettersForTwoTypos = 8
 const plainWord = /^[a-z]+$/
 
 /** Words with their letters as bits. */
@@ -20,7 +17,7 @@ type KnownWords = ReadonlyMap<string, number>
 const tableWords: KnownWords = new Map(
   `${actionGroups} ${topicGroups}`
     .split(/[\s|]+/)
-    .filter((word) => word.length >= minimumLetters - 1 && plainWord.test(word))
+    .filter((word) => word.length >= minimumTypoLetters - 1 && plainWord.test(word))
     .map((word) => [word, encodeLetters(word)]),
 )
 
@@ -39,7 +36,8 @@ export function createSpellingRepair(
     const add = (text: string) => {
       for (const { terms } of vocabulary().readWords(text))
         for (const { text: word } of terms)
-          if (word.length >= minimumLetters - 1 && plainWord.test(word)) words.set(word, encodeLetters(word))
+          if (word.length >= minimumTypoLetters - 1 && plainWord.test(word))
+            words.set(word, encodeLetters(word))
     }
     for (const { name, server } of segment.identities) {
       add(name)
@@ -74,7 +72,7 @@ export function createSpellingRepair(
   return (word) => {
     const { text, hash, isStopWord, queryConcepts, weight } = word.whole
     const isUnknown =
-      text.length >= minimumLetters &&
+      text.length >= minimumTypoLetters &&
       plainWord.test(text) &&
       word.parts.length === 0 &&
       !isStopWord &&

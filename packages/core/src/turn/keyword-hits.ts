@@ -7,16 +7,20 @@ import { isOnSurface, type LedgerState } from '../ledger/fold.js'
 import { type ParsedQuery, splitClauses } from '../search/query.js'
 import type { Ranked } from '../search/searcher.js'
 import {
-  consideredHits,
-  decisiveHits,
   isClear as isClearHit,
   isLoadable,
   isNearBest,
-  nearestHits,
   selectNearest,
   sortClearFirst,
 } from '../search/select-answers.js'
-import { certaintyThreshold, computeShares, type Shares } from '../search/tuning.js'
+import {
+  certaintyThreshold,
+  computeShares,
+  consideredHits,
+  decisiveHits,
+  nearestHits,
+  type Shares,
+} from '../search/tuning.js'
 import type { Context } from '../surface/context.js'
 import type { SearchRequest } from '../surface/meta-tools.js'
 import type { Candidate } from './load-found-tools.js'
