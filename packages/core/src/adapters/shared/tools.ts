@@ -48,6 +48,14 @@ export function createToolCodec<Native>(convert: (tool: WireTool | Tool) => Nati
   }
 }
 
+/** Returns the tools of a request: those of the provider first. Without them, the same list. */
+export function addOwnTools<Native>(
+  provider: { readonly tools: readonly unknown[] } | undefined,
+  own: readonly Native[],
+): readonly Native[] {
+  return provider ? [...(provider.tools as readonly Native[]), ...own] : own
+}
+
 /** Without tools that only code may call. */
 function removeCodeOnly<Sent extends WireTool | Tool>(tools: readonly Sent[]): readonly Sent[] {
   return tools.filter((tool) => !isCodeOnly(tool))

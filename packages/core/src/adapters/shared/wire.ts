@@ -90,7 +90,7 @@ export interface Wire<Message, Reply, Parts, Prompt extends object = object> {
    */
   restore?(units: readonly OwnUnit[]): readonly Message[]
   /** Tools that the provider defines or runs. Absent: none. */
-  readonly provider?: ProviderTools
+  readonly provider?: ProviderTools | undefined
   /** Names of calls whose tools the host declares itself, outside the array. Only the host can run them. */
   ofHost?(units: readonly Unit[]): Iterable<string>
   /**
