@@ -5,6 +5,7 @@ import { ToolwellError } from '../../base/errors.js'
 import { invalid } from '../../base/options.js'
 import { quote } from '../../base/text.js'
 import { fitWire } from '../../schema/dialect.js'
+import { isCodeOnly, pickOptions } from '../../surface/context.js'
 import type { SurfaceView } from '../../surface/project.js'
 import {
   describeNotTools,
@@ -14,7 +15,7 @@ import {
   type ToolForm,
 } from '../../tool/define-tool.js'
 import { readToolName, type Tool } from '../../tool/tool.js'
-import { isCodeOnly, pickOptions, type WireTool } from '../../tool/wire-tool.js'
+import type { WireTool } from '../../tool/wire-tool.js'
 
 export interface ToolCodec<Native> {
   /** Reads the host's array of tools. While deferral is off, this array is sent. */
