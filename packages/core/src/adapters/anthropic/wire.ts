@@ -92,6 +92,7 @@ export function anthropicWire(
       opensWithUser: true,
       thinking: thinking === 'strip' ? boundThinking : undefined,
       findSummary,
+      runsCode: code !== undefined,
     },
     normalise: (message) => normaliseMessage(message, prompts),
     read: (messages) => messages.flatMap(readMessage),

@@ -74,6 +74,7 @@ export function responsesWire(
       notesJoinAnswers: true,
       wordlessSearches: native,
       findSummary,
+      runsCode: hasCode,
     },
     normalise: normaliseItem,
     read: (items) => readItems(items, loader),
@@ -83,7 +84,7 @@ export function responsesWire(
       return removeRepeatedIds(removeLostReasoning(items, warn))
     },
     parts(items, view, { instructions }) {
-      const tools = addOwnTools(provider, writeTools(view, hasCode))
+      const tools = addOwnTools(provider, writeTools(view))
       const own = instructions ?? ''
       const said = own !== '' && view.section !== '' ? `${own}\n\n${view.section}` : own || view.section
       return {

@@ -20,8 +20,8 @@ import type { WireTool } from '../../tool/wire-tool.js'
 export interface ToolCodec<Native> {
   /** Reads the host's array of tools. While deferral is off, this array is sent. */
   read(wire: readonly Native[], convert: (tool: Native) => Tool): readonly Tool[]
-  /** Returns the same array for the same surface. `hasCode`: code that the provider runs may call tools. */
-  write(view: Pick<SurfaceView, 'tools'>, hasCode?: boolean): readonly Native[]
+  /** Returns the same array for the same surface. */
+  write(view: SurfaceView): readonly Native[]
 }
 
 export function createToolCodec<Native>(convert: (tool: WireTool | Tool) => Native): ToolCodec<Native> {
@@ -34,16 +34,15 @@ export function createToolCodec<Native>(convert: (tool: WireTool | Tool) => Nati
       originals.set(made, toPlainJson(wire))
       return made
     },
-    write({ tools: given }, hasCode = false) {
-      const direct = hasCode || !given.some(isCodeOnly) ? given : removeCodeOnly(given)
-      const known = originals.get(direct) ?? arrays.get(direct)
+    write({ tools: sent }) {
+      const known = originals.get(sent) ?? arrays.get(sent)
       if (known) return known
-      const made = direct.map((tool) => {
+      const made = sent.map((tool) => {
         const done = tools.get(tool) ?? convert(tool)
         tools.set(tool, done)
         return done
       })
-      arrays.set(direct, made)
+      arrays.set(sent, made)
       return made
     },
   }
@@ -57,9 +56,10 @@ export function addOwnTools<Native>(
   return provider ? [...(provider.tools as readonly Native[]), ...own] : own
 }
 
-/** Without tools that only code may call. */
-function removeCodeOnly<Sent extends WireTool | Tool>(tools: readonly Sent[]): readonly Sent[] {
-  return tools.filter((tool) => !isCodeOnly(tool))
+/** Without tools that only code may call. Usually the same view. */
+export function removeCodeOnly(view: SurfaceView): SurfaceView {
+  if (!view.tools.some(isCodeOnly)) return view
+  return { ...view, tools: view.tools.filter((tool) => !isCodeOnly(tool)) }
 }
 
 /**
