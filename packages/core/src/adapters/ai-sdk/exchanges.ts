@@ -26,7 +26,7 @@ import {
   type NativeWay,
 } from './protocol.js'
 import { readMessages, restoreWritten } from './read.js'
-import { declareTools, type Registry } from './registry.js'
+import { declareTools, findCode, type Registry } from './registry.js'
 import { readLast } from './results.js'
 import { hasSearch, unwrapSearch } from './tool-search.js'
 import { findImported, parseTextArguments } from './tools.js'
@@ -124,6 +124,7 @@ export function createExchanges(
         way: possible,
         given: (name) => names.has(name),
         keepsThinking: keepsThinking(asked),
+        runsCode: findCode(given) !== undefined,
         mistral: /^mistral\b/.test(provider),
       })
       const turn = await createAdapter(conversation, wire).begin(restoreWritten(asked.prompt))

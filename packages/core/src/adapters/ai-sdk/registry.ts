@@ -11,7 +11,7 @@ import type { Prompts } from '../../surface/prompts.js'
 import type { Tool } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import { fitTool, objectSchema } from '../shared/tools.js'
-import { deferTool, RESERVE } from './found.js'
+import { addAnthropicOptions, deferTool, RESERVE } from './found.js'
 import type { NativeWay, Protocol } from './protocol.js'
 import { createSearchTool } from './tool-search.js'
 import { type AiSchema, createOpenSchema, findImported, writeTextArguments } from './tools.js'
@@ -185,6 +185,7 @@ export function declareTools(
     if (text) inText.add(tool.name)
     return text ?? objectSchema(fitTool(tool, protocol))
   }
+  const code = findCode(given)
   const found = (tool: WireTool | Tool): AiFunction[] => {
     const own = byName.get(tool.name)
     if (!own) missing.push(tool.name)
@@ -196,7 +197,7 @@ export function declareTools(
       if (sent) sentTools.set(tool, sent)
       if (sent) return [sent]
     }
-    return [writeDefinition(own, tool, schemaOf(tool))]
+    return [allowCallers(writeDefinition(own, tool, schemaOf(tool)), tool, code)]
   }
   const others = given.filter((tool) => !registry.has(tool.name))
   const tools = [...others, ...view.tools.flatMap(found)]
@@ -213,6 +214,21 @@ export function declareTools(
     missing,
     inText,
   }
+}
+
+/** Anthropic's tools that run code. */
+const CODE = 'anthropic.code_execution_'
+
+/** Finds the type of the code execution that the host declares. */
+export function findCode(given: readonly AiFunction[]): string | undefined {
+  return given.find(({ id = '' }) => id.startsWith(CODE))?.id?.slice('anthropic.'.length)
+}
+
+/** `code`: the type of the declared code execution. Without it, only the model can call tools. */
+function allowCallers(made: AiFunction, { callers }: WireTool | Tool, code: string | undefined): AiFunction {
+  if (!callers || code === undefined) return made
+  const allowedCallers = callers.map((caller) => (caller === 'code' ? code : caller))
+  return addAnthropicOptions(made, { allowedCallers })
 }
 
 /** Takes the whole definition from the view, which is frozen. The other fields are the SDK's. */

@@ -46,6 +46,7 @@ import {
   type Unit,
   type UnitCall,
 } from './thread.js'
+import { removeCodeOnly } from './tools.js'
 import type { OwnUnit, Warn, Warning, Wire } from './wire.js'
 
 export interface Turn<Message, Reply, Parts> {
@@ -174,7 +175,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       const { requestId = `history ${port.epoch}.${anchors.hash(wire.name)}` } = request as {
         readonly requestId?: string
       }
-      const view = await conversation.begin({
+      const full = await conversation.begin({
         requestId,
         anchor: placed.at(-1)?.anchor ?? '',
         wire: wire.name,
@@ -189,6 +190,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
           text: () => writeWholeText(messages, request),
         },
       })
+      const view = wire.traits?.runsCode ? full : removeCodeOnly(full)
       const ends = hasOpenCalls(units) ? await port.readCallOutcomes() : undefined
       const endOf: EndOf | undefined = ends && ((call, anchor) => ends({ ...call, anchor }))
       const warnings: Warning[] = []

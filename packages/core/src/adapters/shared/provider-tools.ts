@@ -22,10 +22,12 @@ export interface ProviderForm {
   owns?: ProviderTools['owns']
 }
 
+/** Returns undefined if there are none. */
 export function readProviderTools<Native>(
-  given: readonly Native[] = [],
+  given: readonly Native[] | undefined,
   { names, isFunction, owns = () => false }: ProviderForm,
-): ProviderTools<Native> {
+): ProviderTools<Native> | undefined {
+  if (given === undefined) return undefined
   if (!Array.isArray(given))
     throw invalid('providerTools', `providerTools takes a list of tools, not ${describeKind(given)}.`)
   const found = given.flatMap((tool: unknown, index) => {
@@ -57,9 +59,4 @@ export function assertNoClash({ names }: ProviderTools, { tools, declaredHidden 
       'providerTools',
       `providerTools and your own tools both have ${quote(clash.name)}. Rename your tool, or remove one of the two.`,
     )
-}
-
-/** Returns the tools of a request: those of the provider first. Without them, the same list. */
-export function addOwnTools<Native>({ tools }: ProviderTools, own: readonly Native[]): readonly Native[] {
-  return tools.length > 0 ? [...(tools as readonly Native[]), ...own] : own
 }

@@ -6,6 +6,7 @@ import { invalid } from '../../base/options.js'
 import { quote } from '../../base/text.js'
 import type { ProviderWire } from '../../base/wires.js'
 import { fitWire } from '../../schema/dialect.js'
+import { isCodeOnly, pickOptions } from '../../surface/context.js'
 import type { SurfaceView } from '../../surface/project.js'
 import {
   describeNotTools,
@@ -14,13 +15,13 @@ import {
   TOOL_WITHOUT_NAME,
 } from '../../tool/define-tool.js'
 import { readToolName, type Tool } from '../../tool/tool.js'
-import { isCodeOnly, pickOptions, type WireTool } from '../../tool/wire-tool.js'
+import type { WireTool } from '../../tool/wire-tool.js'
 
 export interface ToolCodec<Native> {
   /** Reads the host's array of tools. While deferral is off, this array is sent. */
   read(wire: readonly Native[], convert: (tool: Native) => Tool): readonly Tool[]
-  /** Returns the same array for the same surface. `hasCode`: code that the provider runs may call tools. */
-  write(view: Pick<SurfaceView, 'tools'>, hasCode?: boolean): readonly Native[]
+  /** Returns the same array for the same surface. */
+  write(view: SurfaceView): readonly Native[]
 }
 
 export function createToolCodec<Native>(convert: (tool: WireTool | Tool) => Native): ToolCodec<Native> {
@@ -33,24 +34,32 @@ export function createToolCodec<Native>(convert: (tool: WireTool | Tool) => Nati
       originals.set(made, toPlainJson(wire))
       return made
     },
-    write({ tools: given }, hasCode = false) {
-      const direct = hasCode || !given.some(isCodeOnly) ? given : removeCodeOnly(given)
-      const known = originals.get(direct) ?? arrays.get(direct)
+    write({ tools: sent }) {
+      const known = originals.get(sent) ?? arrays.get(sent)
       if (known) return known
-      const made = direct.map((tool) => {
+      const made = sent.map((tool) => {
         const done = tools.get(tool) ?? convert(tool)
         tools.set(tool, done)
         return done
       })
-      arrays.set(direct, made)
+      arrays.set(sent, made)
       return made
     },
   }
 }
 
-/** Without tools that only code may call. */
-function removeCodeOnly<Sent extends WireTool | Tool>(tools: readonly Sent[]): readonly Sent[] {
-  return tools.filter((tool) => !isCodeOnly(tool))
+/** Returns the tools of a request: those of the provider first. Without them, the same list. */
+export function addOwnTools<Native>(
+  provider: { readonly tools: readonly unknown[] } | undefined,
+  own: readonly Native[],
+): readonly Native[] {
+  return provider ? [...(provider.tools as readonly Native[]), ...own] : own
+}
+
+/** Without tools that only code may call. Usually the same view. */
+export function removeCodeOnly(view: SurfaceView): SurfaceView {
+  if (!view.tools.some(isCodeOnly)) return view
+  return { ...view, tools: view.tools.filter((tool) => !isCodeOnly(tool)) }
 }
 
 /**
