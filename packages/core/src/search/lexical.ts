@@ -77,11 +77,7 @@ export interface LexicalSearcher extends Searcher {
  * If the query has no terms, `must` alone selects: all tools that match it, relevance 1, by id. Without `must`, nothing matches.
  */
 export function createLexicalSearcher(): LexicalSearcher {
-  return createTunedSearcher(defaultTuning)
-}
-
-/** Creates the default searcher with other weights, to measure them. */
-export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
+  const tuning = defaultTuning
   const index = createTermIndex()
   const scores = createScores(index, tuning.clause, () => vocabulary())
   const readLearned = createLearnedReader(index)
