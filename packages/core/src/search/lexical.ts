@@ -37,7 +37,6 @@ import {
   maximumRivals,
   minimumRelevance,
   minimumRivalShare,
-  type Tuning,
   unknownProductShare,
 } from './tuning.js'
 import { createLexicon } from './words/lexicon.js'
@@ -71,17 +70,12 @@ export interface LexicalSearcher extends Searcher {
  *
  * Exact names come first, with relevance 1: the whole query or one of its words equals the id, the name or an alias, alone or after
  * the server (`server/tool`, `server__tool`, `mcp__server__tool`). Case and separators do not matter. Real names precede aliases, so
- * an alias cannot displace a name. Misspelt names come after both. If the name is a plain word ("search"), it counts inside a longer
- * query only if it is neither a stop word nor a common word of the index.
+ * an alias cannot displace a name. Misspelt names come after both. A plain word ("search") is a name only if it is the whole query.
  *
  * If the query has no terms, `must` alone selects: all tools that match it, relevance 1, by id. Without `must`, nothing matches.
  */
 export function createLexicalSearcher(): LexicalSearcher {
-  return createTunedSearcher(defaultTuning)
-}
-
-/** Creates the default searcher with other weights, to measure them. */
-export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
+  const tuning = defaultTuning
   const index = createTermIndex()
   const scores = createScores(index, tuning.clause, () => vocabulary())
   const readLearned = createLearnedReader(index)

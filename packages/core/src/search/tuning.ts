@@ -85,7 +85,7 @@ export const minimumWeakFrequency = 100
 export const minimumLearners = 5
 /** Use that adds a third to a tool's score restores all that the tool lost through its effect or server. */
 export const usePower = 3
-/** Share of the best score by words that a tool can reach if only use finds it. Less than `minimumRivalShare`, so it is no rival. */
+/** Share of the best score by words that a tool can reach if only use finds it. Less than `minimumRivalShare`, so that it does not compete with them. */
 export const learnedOnlyShare = 0.6
 /** If this many times more tools have a term than have learned it, each learner is looked up separately. */
 export const fewUsers = 5
