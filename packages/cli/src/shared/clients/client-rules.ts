@@ -1,5 +1,6 @@
 /** Reads the permission rules of a client, in every file that the client reads. Each bridge runs this at its start. */
 import { sep } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import type { ClientRules } from '@toolwell/gateway/bridge'
 import { describeReadError, MOST_BYTES_OF_DATA, readSmallFile } from '@toolwell/mcp/internal/files'
 import { type ClientName, LABELS } from './clients.js'
@@ -45,13 +46,25 @@ export async function readPermissions(client: string, places: RulePlaces): Promi
 export async function readSources(files: readonly string[], places: RulePlaces): Promise<Source[]> {
   const sources: Source[] = []
   for (const file of new Set(files)) {
-    const text = readText(file, places)
-    if (text !== undefined) sources.push({ file, value: await parse(text, file) })
+    const value = await readValue(file, places).catch(async () => {
+      // The client may be writing the file.
+      await setTimeout(WRITING)
+      return readValue(file, places)
+    })
+    if (value) sources.push({ file, value })
   }
   return sources
 }
 
 const INLINE = 'OPENCODE_CONFIG_CONTENT'
+
+/** Milliseconds after which a file that cannot be read is read again. */
+const WRITING = 200
+
+async function readValue(file: string, places: RulePlaces): Promise<Fields | undefined> {
+  const text = readText(file, places)
+  return text === undefined ? undefined : parse(text, file)
+}
 
 /** Undefined if there is no such file. */
 function readText(file: string, { folder, home }: RulePlaces): string | undefined {

@@ -148,9 +148,11 @@ const claudeCode: RuleReader = {
 
 /** Keys that Gemini CLI and Qwen Code share. The older names are at the top of the file. */
 function geminiLayers(sources: readonly Source[]): FoundRule[][] {
-  const allowed = sources.findLast((source) => listOf(source, ['mcp', 'allowed'], 'allowMCPServers'))
   return [
-    allowed ? allowedServers(listOf(allowed, ['mcp', 'allowed'], 'allowMCPServers'), allowed.file) : [],
+    // Every list counts: a project that the client does not trust must not override the user.
+    ...sources.map((source) =>
+      allowedServers(listOf(source, ['mcp', 'allowed'], 'allowMCPServers'), source.file),
+    ),
     sources.flatMap((source) =>
       (listOf(source, ['mcp', 'excluded'], 'excludeMCPServers') ?? []).map((name) =>
         serverRule('deny', name, source.file),
