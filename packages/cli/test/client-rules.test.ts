@@ -130,10 +130,19 @@ describe('opencode', () => {
       'work/inner/opencode.json': { permission: { files_write_file: 'allow' } },
     }
     expect(await judge('opencode', files)).toMatchObject({ denied: [], asked: [READ] })
-    const content = JSON.stringify({ permission: { files_write_file: 'deny' } })
-    expect(await judge('opencode', files, { OPENCODE_CONFIG_CONTENT: content })).toMatchObject({
-      denied: [WRITE],
-    })
+  })
+
+  it('counts variables that the client passes on', async () => {
+    const permission = { files_write_file: 'deny' }
+    const folder = folderWith({ 'a.json': { permission }, 'opencode.json': { permission } })
+    for (const [client, name, value] of [
+      ['opencode', 'OPENCODE_CONFIG', join(folder, 'a.json')],
+      ['opencode', 'OPENCODE_CONFIG_DIR', folder],
+      ['opencode', 'OPENCODE_CONFIG_CONTENT', JSON.stringify({ permission })],
+      ['opencode', 'OPENCODE_PERMISSION', JSON.stringify(permission)],
+      ['kilo', 'KILO_PERMISSION', JSON.stringify(permission)],
+    ] as const)
+      expect([name, (await judge(client, {}, { [name]: value }))?.denied]).toEqual([name, [WRITE]])
   })
 })
 

@@ -395,6 +395,12 @@ it.each<[string, keyof typeof NEW, Readonly<Record<string, unknown>>, string, st
     'lists every tool',
   ],
   [
+    'every tool',
+    'codex',
+    { 'home/.codex/config.toml': 'model = "gpt-5.5"\nmodel_provider = "proxy"\n' },
+    'lists every tool',
+  ],
+  [
     'three tools',
     'claude-code',
     {},

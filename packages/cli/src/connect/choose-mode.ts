@@ -48,8 +48,8 @@ const DEFERRING: Partial<Record<ClientName, Deferring>> = {
     obstacle(get) {
       if (get('features', 'tool_search') === false) return 'features.tool_search is false'
       const [provider, model] = [get('model_provider') ?? 'openai', get('model')]
-      if (provider !== 'openai') return `the models of ${String(provider)} are unknown`
-      // Every model in the list of Codex 0.166 searches tools.
+      if (provider !== 'openai' && model === undefined) return `the models of ${String(provider)} are unknown`
+      // The name decides, whatever the provider. Every model in the list of Codex 0.166 searches tools.
       const isKnown = model === undefined || /^gpt-(?:5\.[5-9]|[6-9])/.test(String(model))
       return isKnown ? undefined : `the model ${String(model)} is not known to search tools`
     },

@@ -23,8 +23,7 @@ export async function readPermissions(client: string, places: RulePlaces): Promi
   const label = LABELS[client as ClientName]
   try {
     const sources = await readSources(reader.files(places), places)
-    const inline = client === 'opencode' ? places.env.OPENCODE_CONFIG_CONTENT : undefined
-    if (inline) sources.push({ file: INLINE, value: await parse(inline, INLINE) })
+    if (client === 'opencode' || client === 'kilo') sources.push(...(await readVariables(client, places.env)))
     const layers = reader.read(sources, places).filter((layer) => layer.length > 0)
     const shown = new Map(
       layers.flat().map((each) => [JSON.stringify([each.action, each.text, each.file]), each] as const),
@@ -56,7 +55,16 @@ export async function readSources(files: readonly string[], places: RulePlaces):
   return sources
 }
 
-const INLINE = 'OPENCODE_CONFIG_CONTENT'
+/** Variables count after all files. Kilo hides all but `KILO_PERMISSION` from the programs it starts. */
+async function readVariables(client: 'opencode' | 'kilo', env: RulePlaces['env']): Promise<Source[]> {
+  const content = client === 'opencode' ? 'OPENCODE_CONFIG_CONTENT' : ''
+  const permission = `${client.toUpperCase()}_PERMISSION`
+  const rules = env[permission]
+  return [
+    { file: content, value: await parse(env[content] ?? '', content) },
+    { file: permission, value: rules ? await parse(`{"permission":${rules}}`, permission) : {} },
+  ]
+}
 
 /** Milliseconds after which a file that cannot be read is read again. */
 const WRITING = 200
