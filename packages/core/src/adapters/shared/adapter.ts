@@ -33,7 +33,6 @@ import {
 } from './check-input.js'
 import { addInserts, addOpeningNote, addRepliesBetween, joinOwnText } from './inserts.js'
 import { convertUnit } from './move-thread.js'
-import { assertNoClash } from './provider-tools.js'
 import { type EndOf, repairHistory, repairIds } from './repair.js'
 import type { StreamedReply } from './stream.js'
 import { findThinking, removeStripped } from './thinking.js'
@@ -46,7 +45,7 @@ import {
   type Unit,
   type UnitCall,
 } from './thread.js'
-import { removeCodeOnly } from './tools.js'
+import { assertNoClash, removeCodeOnly } from './tools.js'
 import type { OwnUnit, Warn, Warning, Wire } from './wire.js'
 
 export interface Turn<Message, Reply, Parts> {

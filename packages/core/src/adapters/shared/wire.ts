@@ -5,8 +5,8 @@ import type { Form } from '../../base/wires.js'
 import type { WireSupport } from '../../surface/auto.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { CallAnswer } from '../../turn/run.js'
-import type { ProviderTools } from './provider-tools.js'
 import type { Native, Unit, UnitCall } from './thread.js'
+import type { ProviderTools } from './tools.js'
 
 /** What a provider demands of a history, and how it can reveal tools. */
 export interface WireTraits<Prompt extends object = object> {
