@@ -21,6 +21,8 @@ export interface McpServerOptions {
   /** Called for every request, because a config change creates a new view. */
   readonly view: () => View
   readonly mode: Mode
+  /** Id of the principal, who may read the kept results of its calls. */
+  readonly principal: string
   /** The folder of the client, if it sent one. */
   readonly workspace: string | undefined
   readonly caller: Caller
@@ -39,7 +41,7 @@ const LIST_HOLDS = 60_000
 const DISCOVERY_HOLDS = 3_600_000
 
 export function createMcpServer(options: McpServerOptions): Server {
-  const { view, mode, workspace, caller, version, results, onCalled, onListed } = options
+  const { view, mode, principal, workspace, caller, version, results, onCalled, onListed } = options
   const server = new PlainServer(
     { name: 'toolwell', version },
     {
@@ -82,9 +84,9 @@ export function createMcpServer(options: McpServerOptions): Server {
       {
         name: params.name,
         input: params.arguments ?? {},
-        caller: nameCaller(caller, client),
-        // One token opens the gateway, so its holder is the principal, in each folder.
-        results: { store: results, principal: JSON.stringify(['owner', workspace ?? '']), client },
+        caller: nameCaller(caller, client, principal),
+        // In each folder, because a folder has other servers.
+        results: { store: results, principal: JSON.stringify([principal, workspace ?? '']), client },
         workspace,
         signal: mcpReq.signal,
         ...(token === undefined
@@ -111,11 +113,11 @@ function readClientName(server: Server, envelope: Readonly<Record<string, unknow
 }
 
 /** Tells requests outside a session apart by their client name, the only hint there is. */
-function nameCaller(caller: Caller, client: string): Caller {
-  return caller.client === SINGLE_REQUESTS ? { ...caller, client: nameSingle(client) } : caller
+function nameCaller(caller: Caller, client: string, principal: string): Caller {
+  return caller.client === SINGLE_REQUESTS ? { ...caller, client: nameSingle(client, principal) } : caller
 }
 
-/** The id of a client that sends requests outside a session. */
-export function nameSingle(client: string): string {
-  return `${SINGLE_REQUESTS} ${client}`
+/** The id of a client that sends requests outside a session. Tokens never share a process that belongs to one client. */
+export function nameSingle(client: string, principal: string): string {
+  return `${SINGLE_REQUESTS} ${principal} ${client}`
 }
