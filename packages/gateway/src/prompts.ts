@@ -45,6 +45,11 @@ export const prompts = {
     count === 1
       ? `A tool of ${source} that may fit is quarantined, because its definition is new, has changed or looks harmful. Only the user decides whether it may be used.`
       : `${count} tools of ${source} that may fit are quarantined, because their definitions are new, have changed or look harmful. Only the user decides whether they may be used.`,
+  unknownPrompt: ({ name }: { readonly name: string }): string =>
+    `Unknown prompt ${name}. prompts/list shows the names.`,
+  /** Names the form of a URI that several servers may have. */
+  unknownResource: ({ uri }: { readonly uri: string }): string =>
+    `No single server is known to have the resource ${uri}. resources/list and resources/templates/list show what can be read. toolwell:SERVER:URI reads a URI of one server.`,
   /** Ends the description of a tool where every tool is listed. */
   serverOf: ({ server, purpose }: { readonly server: string; readonly purpose: string }): string =>
     `Server: ${server}${purpose === '' ? '' : `, ${purpose}`}`,

@@ -1,19 +1,16 @@
 /** The MCP server for one client or one request. It is stateless: all state is in the view. */
-import {
-  CLIENT_INFO_META_KEY,
-  ProtocolError,
-  ProtocolErrorCode,
-  type Server,
-} from '@modelcontextprotocol/server'
+import { CLIENT_INFO_META_KEY, type Server, type ServerCapabilities } from '@modelcontextprotocol/server'
 import type { ResultStore } from '@toolwell/core/result'
 import type { Caller } from '@toolwell/mcp'
 import { WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { prompts } from '../prompts.js'
 import type { View } from '../servers/view.js'
+import { answerOffers } from './answer-offers.js'
 import { type Called, callerFolder, callTool, insertCallerFolder } from './call-tool.js'
 import { PlainServer } from './checked-server.js'
 import { listDispatchTools, listEveryTool } from './list-tools.js'
 import { nameOwnTools } from './own-tools.js'
+import { Relay } from './relay.js'
 
 export type Mode = 'dispatch' | 'all'
 
@@ -40,12 +37,16 @@ const DISCOVERY_HOLDS = 3_600_000
 
 export function createMcpServer(options: McpServerOptions): Server {
   const { view, mode, workspace, caller, version, results, onCalled, onListed } = options
+  const capabilities = chooseCapabilities(view())
   const server = new PlainServer(
     { name: 'toolwell', version },
     {
-      capabilities: { tools: { listChanged: true } },
+      capabilities,
       cacheHints: {
         'tools/list': { ttlMs: LIST_HOLDS, cacheScope: 'private' },
+        'prompts/list': { ttlMs: LIST_HOLDS, cacheScope: 'private' },
+        'resources/list': { ttlMs: LIST_HOLDS, cacheScope: 'private' },
+        'resources/templates/list': { ttlMs: LIST_HOLDS, cacheScope: 'private' },
         'server/discover': { ttlMs: DISCOVERY_HOLDS, cacheScope: 'private' },
       },
     },
@@ -57,6 +58,15 @@ export function createMcpServer(options: McpServerOptions): Server {
       ...(workspace === undefined ? [prompts.noWorkspace({ header: WORKSPACE_HEADER })] : []),
     ].join(' ')
   }
+  const relay = new Relay(server, caller, capabilities.logging !== undefined)
+  answerOffers(server, capabilities, {
+    view,
+    folder: callerFolder(caller),
+    during: ({ mcpReq }, work) => {
+      const client = readClientName(server, mcpReq.envelope)
+      return relay.during(mcpReq, nameCaller(caller, client), view(), work)
+    },
+  })
   server.setRequestHandler('tools/list', async ({ params }, { mcpReq }) => {
     // The gateway's own tools need no server.
     await (mode === 'dispatch' ? view().reviewed() : view().waitBeforeListing())
@@ -68,39 +78,39 @@ export function createMcpServer(options: McpServerOptions): Server {
         ...(caller.era === 'modern' && view().isSettling ? { ttlMs: 0 } : {}),
       }
     const page = listEveryTool(view(), params?.cursor)
-    if (page) return { ...page, tools: insertCallerFolder(callerFolder(caller), view(), [...page.tools]) }
-    throw new ProtocolError(
-      ProtocolErrorCode.InvalidParams,
-      'The cursor is invalid. Request the first page without a cursor.',
-    )
+    return { ...page, tools: insertCallerFolder(callerFolder(caller), view(), [...page.tools]) }
   })
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
-    const token = mcpReq._meta?.progressToken
     const client = readClientName(server, mcpReq.envelope)
-    return callTool(
-      view(),
-      {
-        name: params.name,
-        input: params.arguments ?? {},
-        caller: nameCaller(caller, client),
-        // One token opens the gateway, so its holder is the principal, in each folder.
-        results: { store: results, principal: JSON.stringify(['owner', workspace ?? '']), client },
-        workspace,
-        signal: mcpReq.signal,
-        ...(token === undefined
-          ? {}
-          : {
-              onProgress: (progress) =>
-                void mcpReq
-                  .notify({ method: 'notifications/progress', params: { ...progress, progressToken: token } })
-                  // The client left; the signal of the call is aborted.
-                  .catch(() => undefined),
-            }),
-      },
-      (called) => onCalled(called, server, client),
+    const named = nameCaller(caller, client)
+    return relay.during(mcpReq, named, view(), (optionsFor) =>
+      callTool(
+        view(),
+        {
+          name: params.name,
+          input: params.arguments ?? {},
+          caller: named,
+          // One token opens the gateway, so its holder is the principal, in each folder.
+          results: { store: results, principal: JSON.stringify(['owner', workspace ?? '']), client },
+          workspace,
+          optionsFor,
+        },
+        (called) => onCalled(called, server, client),
+      ),
     )
   })
   return server
+}
+
+/** Announces what the visible servers have. A server that is not listed yet may have anything. */
+function chooseCapabilities(view: View): ServerCapabilities {
+  return {
+    tools: { listChanged: true },
+    ...(view.hasCapability('prompts') ? { prompts: { listChanged: true } } : {}),
+    ...(view.hasCapability('resources') ? { resources: { listChanged: true } } : {}),
+    ...(view.hasCapability('completions') ? { completions: {} } : {}),
+    ...(view.hasCapability('logging') ? { logging: {} } : {}),
+  }
 }
 
 /** The name and version that the client sent, in this request or in `initialize`. Unverified. */

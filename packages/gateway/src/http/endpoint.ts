@@ -77,11 +77,11 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       onCalled,
       onListed: listed,
     })
-  /** Hash of the last list, while anyone may be notified of changes. */
-  let last: string | undefined
+  /** Hashes of the last lists, while anyone may be notified of changes. */
+  let last: Hashes | undefined
   const listed = (server: Server, client: string) => {
     onListed(server, client)
-    last ??= hashList(view(), mode)
+    last ??= hashLists(view(), mode)
   }
   let isDue = false
   const unwatch = place.watch(() => {
@@ -96,11 +96,18 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       }
       const open = place.serverSet.view(profile, rules)
       // A removed profile has no tools.
-      const now = open ? hashList(open, mode) : ''
-      if (now === last) return
+      const now = open ? hashLists(open, mode) : { tools: '', prompts: '', resources: '' }
+      const before = last
       last = now
-      modern.notify.toolsChanged()
-      for (const server of staying) void server.sendToolListChanged().catch(() => undefined)
+      const notify = (kind: keyof Hashes, modernly: () => void, send: (server: Server) => Promise<void>) => {
+        if (now[kind] === before?.[kind]) return
+        modernly()
+        for (const server of staying)
+          if (server.getCapabilities()[kind]) void send(server).catch(() => undefined)
+      }
+      notify('tools', modern.notify.toolsChanged, (server) => server.sendToolListChanged())
+      notify('prompts', modern.notify.promptsChanged, (server) => server.sendPromptListChanged())
+      notify('resources', modern.notify.resourcesChanged, (server) => server.sendResourceListChanged())
     })
   })
   const modern = createMcpHandler(
@@ -140,14 +147,22 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   }
 }
 
+type Hashes = Readonly<Record<'tools' | 'prompts' | 'resources', string>>
+
+function hashLists(view: View, mode: Mode): Hashes {
+  const { prompts, resources, templates } = view.offers
+  const hash = (value: object) => createHash('sha256').update(JSON.stringify(value)).digest('hex')
+  return { tools: hashList(view, mode), prompts: hash(prompts), resources: hash([resources, templates]) }
+}
+
 function hashList(view: View, mode: Mode): string {
   const hash = createHash('sha256')
   if (mode === 'dispatch') return hash.update(JSON.stringify(listDispatchTools(view))).digest('hex')
   let cursor: string | undefined
   do {
     const page = listEveryTool(view, cursor)
-    hash.update(JSON.stringify(page?.tools ?? []))
-    cursor = page?.nextCursor
+    hash.update(JSON.stringify(page.tools))
+    cursor = page.nextCursor
   } while (cursor !== undefined)
   return hash.digest('hex')
 }
