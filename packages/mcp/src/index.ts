@@ -48,7 +48,7 @@ export { type FirstUse, type FirstUseStore, memoryFirstUse, type SeenTool } from
 export type { Review, Reviewer, ReviewFinding, ReviewRequest } from './trust/review.js'
 export type { Rule, RuleSettings } from './trust/scan/rules.js'
 export type { Caller, CallerCapabilities, CallerHandlers, LogMessage } from './upstream/caller.js'
-export type { CallOptions, Progress, ServerRequest } from './upstream/connection.js'
+export type { CallOptions, Progress, QuestionRelay, ServerRequest } from './upstream/connection.js'
 export { type FailureKind, McpFailure } from './upstream/failures.js'
 export type { ServerAuth } from './upstream/open-client.js'
 export type { LossReason, ServerEvent, ServerState } from './upstream/server-state.js'

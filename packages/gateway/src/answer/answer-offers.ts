@@ -21,7 +21,11 @@ export interface OffersOptions {
   readonly view: () => View
   readonly folder: string
   /** Runs the work for a request of the client. */
-  readonly during: <T>(context: ServerContext, work: (optionsFor: OptionsFor) => Promise<T>) => Promise<T>
+  readonly during: (
+    context: ServerContext,
+    params: Readonly<Record<string, unknown>>,
+    work: (optionsFor: OptionsFor) => Promise<Result>,
+  ) => Promise<Result>
 }
 
 /** Registers handlers for the capabilities that were announced. */
@@ -30,7 +34,7 @@ export function answerOffers(
   { prompts: hasPrompts, resources, completions }: ReturnType<Server['getCapabilities']>,
   { view, folder, during }: OffersOptions,
 ): void {
-  const list = async <T>(
+  const list = async <T extends object>(
     read: (view: View) => readonly Offer<T>[],
     rename: (entry: T, name: string) => T,
     cursor: string | undefined,
@@ -50,7 +54,7 @@ export function answerOffers(
     method: ServerRequest['method'],
     params: Readonly<Record<string, unknown>>,
   ): Promise<Result> =>
-    during(context, async (optionsFor) => {
+    during(context, params, async (optionsFor) => {
       try {
         return removeServerInfo(await view().request(source, { method, params }, optionsFor(source)))
       } catch (error) {

@@ -34,6 +34,8 @@ export interface Asked {
   readonly results: Results
   readonly workspace: string | undefined
   readonly optionsFor: OptionsFor
+  /** Questions of the server that the client could not answer, by method. */
+  readonly refused: ReadonlySet<string>
 }
 
 /** The outcome of a call, for events and counts. Names the target tool, never a wrapper. */
@@ -127,10 +129,15 @@ export async function callTool(
     const state = prompts.needsWorkspace({ header: WORKSPACE_HEADER })
     return refuse('no-folder', direct.prompts.unavailable({ name: tool, state }))
   }
-  const result = await run(view, target, asked, isDirect, isRead ? isReadable : undefined)
+  const result = addRefusals(
+    await run(view, target, asked, isDirect, isRead ? isReadable : undefined),
+    target.source,
+    asked.refused,
+  )
   // The definition changed after the approval, as the start of its server showed.
   if (result === undefined) return refuseToRead()
   onCalled({ kind: 'run', tool, isError: result.isError === true, characters: 0 })
+  if (result.resultType === 'input_required') return result
   // Clients validate the structured content of a tool that they know with its output schema.
   const entry = isDirect ? view.catalogue.get(target.id) : undefined
   if (entry && view.listedTool(entry)?.outputSchema) return result
@@ -300,6 +307,17 @@ async function run(
     if (isDirect && error.code !== undefined) throw new ProtocolError(error.code, error.message, error.data)
     return textResult(view.direct.prompts.failed({ name: target.wireName, error: error.message }), true)
   }
+}
+
+/** Names the questions that the client could not answer. Undefined stays undefined. */
+function addRefusals(
+  result: CallToolResult | undefined,
+  source: string,
+  refused: Asked['refused'],
+): CallToolResult | undefined {
+  if (!result || refused.size === 0) return result
+  const text = prompts.questionRefused({ server: quote(source, 60), methods: [...refused] })
+  return { ...result, content: [...result.content, { type: 'text', text }] }
 }
 
 /** Removes the name of the upstream server: the client talks to the gateway. */

@@ -1,5 +1,10 @@
 /** The MCP server for one client or one request. It is stateless: all state is in the view. */
-import { CLIENT_INFO_META_KEY, type Server, type ServerCapabilities } from '@modelcontextprotocol/server'
+import {
+  type CallToolResult,
+  CLIENT_INFO_META_KEY,
+  type Server,
+  type ServerCapabilities,
+} from '@modelcontextprotocol/server'
 import type { ResultStore } from '@toolwell/core/result'
 import type { Caller } from '@toolwell/mcp'
 import { WORKSPACE_HEADER } from '../bridge/protocol.js'
@@ -11,6 +16,7 @@ import { PlainServer } from './checked-server.js'
 import { listDispatchTools, listEveryTool } from './list-tools.js'
 import { nameOwnTools } from './own-tools.js'
 import { Relay } from './relay.js'
+import type { SuspendedCalls } from './suspended-calls.js'
 
 export type Mode = 'dispatch' | 'all'
 
@@ -22,6 +28,8 @@ export interface McpServerOptions {
   readonly workspace: string | undefined
   readonly caller: Caller
   readonly version: string
+  /** Calls that wait for answers of their clients. */
+  readonly suspended: SuspendedCalls
   /** Keeps results that are too long. */
   readonly results: ResultStore
   readonly onCalled: (called: Called, server: Server, client: string) => void
@@ -36,7 +44,9 @@ const LIST_HOLDS = 60_000
 const DISCOVERY_HOLDS = 3_600_000
 
 export function createMcpServer(options: McpServerOptions): Server {
-  const { view, mode, workspace, caller, version, results, onCalled, onListed } = options
+  const { view, mode, workspace, caller, version, results, suspended, onCalled, onListed } = options
+  // One token opens the gateway, so its holder is the principal, in each folder.
+  const principal = JSON.stringify(['owner', workspace ?? ''])
   const capabilities = chooseCapabilities(view())
   const server = new PlainServer(
     { name: 'toolwell', version },
@@ -58,13 +68,14 @@ export function createMcpServer(options: McpServerOptions): Server {
       ...(workspace === undefined ? [prompts.noWorkspace({ header: WORKSPACE_HEADER })] : []),
     ].join(' ')
   }
-  const relay = new Relay(server, caller, capabilities.logging !== undefined)
+  const hasLogs = capabilities.logging !== undefined
+  const relay = new Relay({ server, caller, hasLogs, suspended, owner: principal })
   answerOffers(server, capabilities, {
     view,
     folder: callerFolder(caller),
-    during: ({ mcpReq }, work) => {
-      const client = readClientName(server, mcpReq.envelope)
-      return relay.during(mcpReq, nameCaller(caller, client), view(), work)
+    during: ({ mcpReq: request }, params, work) => {
+      const named = nameCaller(caller, readClientName(server, request.envelope))
+      return relay.during({ request, params, caller: named, view: view() }, work)
     },
   })
   server.setRequestHandler('tools/list', async ({ params }, { mcpReq }) => {
@@ -80,24 +91,29 @@ export function createMcpServer(options: McpServerOptions): Server {
     const page = listEveryTool(view(), params?.cursor)
     return { ...page, tools: insertCallerFolder(callerFolder(caller), view(), [...page.tools]) }
   })
-  server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
-    const client = readClientName(server, mcpReq.envelope)
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq: request }) => {
+    const client = readClientName(server, request.envelope)
     const named = nameCaller(caller, client)
-    return relay.during(mcpReq, named, view(), (optionsFor) =>
-      callTool(
-        view(),
-        {
-          name: params.name,
-          input: params.arguments ?? {},
-          caller: named,
-          // One token opens the gateway, so its holder is the principal, in each folder.
-          results: { store: results, principal: JSON.stringify(['owner', workspace ?? '']), client },
-          workspace,
-          optionsFor,
-        },
-        (called) => onCalled(called, server, client),
-      ),
+    const refused = new Set<string>()
+    const onRefused = (method: string) => void refused.add(method)
+    const result = await relay.during(
+      { request, params, caller: named, view: view(), onRefused },
+      (optionsFor) =>
+        callTool(
+          view(),
+          {
+            name: params.name,
+            input: params.arguments ?? {},
+            caller: named,
+            results: { store: results, principal, client },
+            workspace,
+            optionsFor,
+            refused,
+          },
+          (called) => onCalled(called, server, client),
+        ),
     )
+    return result as CallToolResult
   })
   return server
 }

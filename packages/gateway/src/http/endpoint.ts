@@ -13,6 +13,7 @@ import type { Called } from '../answer/call-tool.js'
 import { checkHeaders } from '../answer/checked-server.js'
 import { listDispatchTools, listEveryTool } from '../answer/list-tools.js'
 import { createMcpServer, type Mode, SINGLE_REQUESTS } from '../answer/mcp-server.js'
+import { SuspendedCalls } from '../answer/suspended-calls.js'
 import type { ClientRules } from '../bridge/client-rules.js'
 import type { Place, ServerSets } from '../servers/server-sets.js'
 import type { View } from '../servers/view.js'
@@ -65,6 +66,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   const staying = new Set<Server>()
   let held = 0
   const bus = new InMemoryServerEventBus()
+  const suspended = new SuspendedCalls()
   const made = (caller: Caller) =>
     createMcpServer({
       view,
@@ -73,6 +75,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       // Without a workspace, servers that work in a folder run in the home folder.
       caller: { ...caller, workspace: place.workspace ?? homedir() },
       version,
+      suspended,
       results,
       onCalled,
       onListed: listed,
@@ -141,6 +144,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     },
     async close() {
       unwatch()
+      suspended.close()
       await modern.close()
       await Promise.all([...staying].map((server) => server.close().catch(() => undefined)))
     },

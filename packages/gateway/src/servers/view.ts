@@ -32,6 +32,10 @@ export interface View extends Pick<ServerSet, 'catalogue' | 'call' | 'request' |
   readonly offers: Offers
   /** Some visible server has the capability, or is not listed yet. */
   hasCapability(name: keyof ServerDefinition['capabilities']): boolean
+  /** The newest protocol of a server. Undefined until it is listed. */
+  era(source: string): ServerDefinition['era'] | undefined
+  /** The server has a process for each folder or client, so it may know the folders of its client. */
+  isSeparate(source: string): boolean
   /** The server announces the capability. */
   serverHas(source: string, name: keyof ServerDefinition['capabilities']): boolean
   /** The instructions of a server, reviewed like its tools. May be empty. */
@@ -125,6 +129,11 @@ export function openView(
         const own = capabilities(source)
         return own === undefined || own[name] !== undefined
       }),
+    era: (source) => servers.definition(source)?.era,
+    isSeparate(source) {
+      const { workspace, share } = serverSet.known.get(source) ?? {}
+      return workspace?.need === 'each' || (share !== undefined && share !== 'all')
+    },
     serverHas: (source, name) => capabilities(source)?.[name] !== undefined,
     instructions: (source) => servers.definition(source)?.instructions ?? '',
   }

@@ -5,7 +5,7 @@ import {
   ResourceNotFoundError,
   Server,
 } from '@modelcontextprotocol/server'
-import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 
 const IMAGE =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
@@ -285,6 +285,14 @@ const TOOLS = {
       return [text('Updated.')]
     },
   ],
+  test_asks_anyway: [
+    [],
+    async (_, { server }) => {
+      const params = { message: 'Who?', requestedSchema: { type: 'object', properties: {} } }
+      const sent = server.request({ method: 'elicitation/create', params })
+      return [text(await sent.then(JSON.stringify).catch(({ code }) => String(code)))]
+    },
+  ],
   test_list_roots: [[], async (_, { server }) => [text(JSON.stringify((await server.listRoots()).roots))]],
   test_elicitation_sep1034_defaults: [[], (_, context) => elicitDefaults(context)],
   test_elicitation_sep1330_enums: [[], (_, context) => elicitEnums(context)],
@@ -299,7 +307,7 @@ const TOOLS = {
   ],
 }
 
-serveStdio(() => {
+function createServer() {
   const server = new Server(
     { name: 'conformance', version: '1.0.0' },
     {
@@ -369,4 +377,9 @@ serveStdio(() => {
     return Array.isArray(made) ? { content: made } : made
   })
   return server
-})
+}
+
+/** `legacy` or `modern`: speaks only this generation. */
+const [, , era] = process.argv
+if (era === 'legacy') await createServer().connect(new StdioServerTransport())
+else serveStdio(createServer, era === 'modern' ? { legacy: 'reject' } : {})

@@ -75,6 +75,7 @@ const CALL_KEYS = [
   'signal',
   'onProgress',
   'meta',
+  'relay',
   'mayCall',
 ] as const satisfies readonly (keyof CallOptions)[]
 

@@ -2,7 +2,9 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import {
+  CLIENT_CAPABILITIES_META_KEY,
   type Client,
+  type ClientCapabilities,
   isJSONRPCResponse,
   type JSONRPCMessage,
   LOG_LEVEL_META_KEY,
@@ -43,12 +45,21 @@ export interface Progress {
   readonly message?: string
 }
 
+/** A question is returned as the result (`input_required`). The caller repeats the request with the answers. */
+export interface QuestionRelay {
+  readonly capabilities: ClientCapabilities
+  readonly inputResponses?: Readonly<Record<string, unknown>>
+  readonly requestState?: string
+}
+
 export interface CallOptions {
   readonly caller?: Caller
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: Progress) => void
   /** Sent as `_meta`, such as `traceparent`. Keys of the protocol are skipped. */
   readonly meta?: Readonly<Record<string, unknown>>
+  /** For a caller that answers a server of the newer protocol itself. Ignored for servers of the older protocol. */
+  readonly relay?: QuestionRelay
   /** Called last, after the current list is known. False: the tool is not called. */
   readonly mayCall?: () => boolean
 }
@@ -167,14 +178,16 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
         era,
       }
     },
-    async request({ method, params: given }, tool, { caller = {}, signal, onProgress, meta }) {
+    async request({ method, params: given }, tool, { caller = {}, signal, onProgress, meta, relay }) {
       if (isClosed) throw new ConnectionLost('the connection was closed', false)
       busy++
       const updates = onProgress && limitProgress(onProgress)
       try {
         const { handlers, logLevel } = caller
         if (handlers?.log && logLevel !== undefined) await listen(logLevel)
+        const { capabilities: asked, ...answers } = (era === 'modern' && relay) || {}
         const sent = {
+          ...(asked ? { [CLIENT_CAPABILITIES_META_KEY]: asked } : {}),
           ...(meta ? ownMeta(meta) : {}),
           ...(era === 'modern' && handlers?.log && logLevel !== undefined
             ? { [LOG_LEVEL_META_KEY]: logLevel }
@@ -182,6 +195,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
         }
         const params = {
           ...given,
+          ...answers,
           ...(Object.keys(sent).length > 0 ? { _meta: sent } : {}),
         }
         const work = () =>
@@ -200,6 +214,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
                     onprogress: (progress) => updates.add(progress as Progress),
                   }
                 : {}),
+              ...(asked ? { allowInputRequired: true } : {}),
               ...dropUndefined({ signal }),
             },
           )

@@ -244,7 +244,8 @@ export class Upstream {
         const result = await connection.request(asked, tool, options)
         this.#worked(place)
         this.#setLogin(undefined)
-        return tool ? this.#options.lost.announce(this.server.name, place, result as CallToolResult) : result
+        if (!tool || result.resultType === 'input_required') return result
+        return this.#options.lost.announce(this.server.name, place, result as CallToolResult)
       } catch (error) {
         const lost = error instanceof ConnectionLost
         if (lost && !(error instanceof AnswerLost)) this.#pool.drop(place, connection)
