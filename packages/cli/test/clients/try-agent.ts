@@ -11,7 +11,7 @@ import { folderWith, script } from '../support/run.js'
 import { type AgentProcess, killTree, type Model, type Step, startAgent, startModel } from './agent-run.js'
 import { type Agent, onEntry, type Servers } from './agents.js'
 
-/** `refused`: `connect` leaves an agent with such rules as it is, and gives the reason. */
+/** `refused`: `connect` names the rules, and does not change the agent. */
 export type Cell = 'yes' | 'no' | 'refused'
 
 export interface Row {
@@ -25,7 +25,7 @@ export interface Row {
 
 export interface Tried {
   readonly row: Row
-  /** What happened, for a person who looks for the reason of a `no`. */
+  /** Output and results of every run. They show the reason of a `no`. */
   readonly story: string
 }
 
