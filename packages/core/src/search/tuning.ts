@@ -194,6 +194,16 @@ export const nearestHits = 3
 export const minimumCoverage = { named: 0.2, loaded: 0.3, shareOfNearest: 0.8 } as const
 /** Next to a clear answer, an unclear hit needs this share of the best coverage. */
 export const minimumShareOfBest = 0.5
+/** Queries with more clauses tell a story. They are searched as a whole. */
+export const mostNeeds = 6
+/** Further tools that an answer names, if a hit is clear and if none is. */
+export const mostOthers = { clear: 10, unclear: 20 }
+/** If no tool reaches the cut-off, tools above this share of it are named. */
+export const weakShare = 0.75
+/** Tokens that a search loads if no hit is clear. */
+export const unclearTokens = 200
+/** Tokens of unclear hits that a search loads in addition to clear ones. */
+export const extraTokens = 500
 
 // Fields
 
