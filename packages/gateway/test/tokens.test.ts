@@ -194,6 +194,22 @@ it('limits a bridge by the token that its entry names, and records its principal
   expect((await codex.call('notes__write_note')).error).toBeUndefined()
 })
 
+it('ends the connections and streams of a revoked token', async () => {
+  const started = await startWith({ one: {}, other: {} }, { sessionIdle: 300 })
+  const { storage, gateway, url } = started
+  const wire = await openWire(started, '/mcp', bearer('one'))
+  await wire.ask(initialize)
+  const other = await openWire(started, '/mcp', bearer('other'))
+  await other.ask(initialize)
+  const client = await openClient('v2 legacy', `${url}/mcp`, bearer('one'))
+  await client.list()
+  expect((await gateway.inspect()).clients).toHaveLength(3)
+  await storage.tokens.remove('one')
+  await expect.poll(async () => (await gateway.inspect()).clients.length, { timeout: 10_000 }).toBe(1)
+  await wire.closed
+  expect(await other.ask({ id: 2, method: 'tools/list' })).toHaveProperty('result')
+})
+
 it('stores hashes, and accepts nothing from a damaged file', async () => {
   const { home: folder, ask, storage } = await startWith({ all: {} })
   const file = join(folder, 'tokens.json')
