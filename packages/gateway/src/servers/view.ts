@@ -55,15 +55,15 @@ export function openView(
     const server = serverSet.known.get(source)
     return server !== undefined && isReadOnly(server, tool, listedAs(source, tool))
   }
-  const direct = open(
+  const allowed: Policy | undefined =
     judge || rights
       ? (asked) =>
           (policy?.(asked) ?? true) &&
           (asked.source === OWN_SOURCE ||
             (judge?.(asked.source, asked.name) !== 'deny' &&
               (!rights || isWithinRights(rights, asked.source, asked.name, isApproved))))
-      : policy,
-  )
+      : policy
+  const direct = open(allowed)
   const { catalogue, call, settled, reviewed, servers } = serverSet
   const indexes = new WeakMap<ServerDefinition, ReadonlyMap<string, McpTool>>()
   let known: { readonly revision: number; readonly digest: DirectDigest } | undefined
