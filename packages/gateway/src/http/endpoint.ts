@@ -53,8 +53,8 @@ export interface Endpoint {
   serverFor(caller: Caller): Server
   /** Throws `UnknownProfile` if the config no longer has the profile. */
   check(): void
-  /** Keeps the endpoint open until the returned function is called. */
-  hold(): () => void
+  /** Keeps the endpoint open until the returned function is called. `onClose`: the endpoint closes nevertheless. */
+  hold(onClose: () => void): () => void
   /** True while a client is connected or subscribed. */
   readonly isInUse: boolean
   close(): Promise<void>
@@ -77,7 +77,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   }
   view()
   const staying = new Set<Server>()
-  let held = 0
+  const holders = new Set<() => void>()
   const bus = new InMemoryServerEventBus()
   const suspended = new SuspendedCalls()
   const made = (caller: Caller) =>
@@ -148,20 +148,19 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       return server
     },
     check: () => void view(),
-    hold() {
-      held++
-      return () => {
-        held--
-      }
+    hold(onClose) {
+      holders.add(onClose)
+      return () => void holders.delete(onClose)
     },
     get isInUse() {
-      return held > 0 || staying.size > 0 || bus.listenerCount > 0
+      return holders.size > 0 || staying.size > 0 || bus.listenerCount > 0
     },
     async close() {
       unwatch()
       suspended.close()
       await modern.close()
       await Promise.all([...staying].map((server) => server.close().catch(() => undefined)))
+      for (const onClose of holders) onClose()
     },
   }
 }
