@@ -122,6 +122,41 @@ describe.each(['legacy', 'modern'] as const)('a %s client', (era) => {
     expect(JSON.parse(text)).toMatchObject({ traceparent, 'example.org/mine': 1 })
   })
 
+  it('notifies of a changed resource until the subscription ends', async () => {
+    const { url } = await startGateway({ mcpServers: { suite: suite() } })
+    const [client, other] = [await open(`${url}/mcp/all`, era), await open(`${url}/mcp/all`, era)]
+    await client.listTools()
+    const seen: string[] = []
+    let heard = () => {}
+    const next = () =>
+      new Promise<void>((resolve) => {
+        heard = resolve
+      })
+    client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
+      seen.push(params.uri)
+      heard()
+    })
+    other.setNotificationHandler('notifications/resources/updated', () => void seen.push('wrong'))
+    const uri = 'test://watched-resource'
+    if (era === 'legacy') await client.subscribeResource({ uri })
+    else await client.listen({ resourceSubscriptions: [uri] })
+    const update = (each: string) =>
+      client.callTool({ name: 'suite__test_update_resource', arguments: { uri: each } })
+    let waiting = next()
+    await update('test://static-text')
+    await update(uri)
+    await waiting
+    waiting = next()
+    await update(uri)
+    await waiting
+    expect(seen).toEqual([uri, uri])
+    if (era === 'modern') return
+    await client.unsubscribeResource({ uri })
+    await update(uri)
+    await client.listTools()
+    expect(seen).toEqual([uri, uri])
+  })
+
   it('notifies of changed prompts', async () => {
     const { url } = await startGateway({ mcpServers: { suite: suite() } })
     const client = await open(`${url}/mcp/all`, era)

@@ -73,6 +73,7 @@ export function createMcpServer(options: McpServerOptions): Server {
   answerOffers(server, capabilities, {
     view,
     folder: callerFolder(caller),
+    era: caller.era,
     during: ({ mcpReq: request }, params, work) => {
       const named = nameCaller(caller, readClientName(server, request.envelope))
       return relay.during({ request, params, caller: named, view: view() }, work)
@@ -120,12 +121,15 @@ export function createMcpServer(options: McpServerOptions): Server {
 
 /** Announces what the visible servers have. A server that is not listed yet may have anything. */
 function chooseCapabilities(view: View): ServerCapabilities {
+  const canSubscribe = view.someHas(({ resources }) => resources?.subscribe)
   return {
     tools: { listChanged: true },
-    ...(view.hasCapability('prompts') ? { prompts: { listChanged: true } } : {}),
-    ...(view.hasCapability('resources') ? { resources: { listChanged: true } } : {}),
-    ...(view.hasCapability('completions') ? { completions: {} } : {}),
-    ...(view.hasCapability('logging') ? { logging: {} } : {}),
+    ...(view.someHas(({ prompts }) => prompts) ? { prompts: { listChanged: true } } : {}),
+    ...(view.someHas(({ resources }) => resources)
+      ? { resources: { listChanged: true, ...(canSubscribe ? { subscribe: true } : {}) } }
+      : {}),
+    ...(view.someHas(({ completions }) => completions) ? { completions: {} } : {}),
+    ...(view.someHas(({ logging }) => logging) ? { logging: {} } : {}),
   }
 }
 
