@@ -1,9 +1,16 @@
 /** The tools, prompts and resources that the conformance suite expects, over stdio in both protocol generations. */
+import { randomUUID } from 'node:crypto'
+import { createServer as createHttpServer } from 'node:http'
+import { localhostHostValidation, localhostOriginValidation, toNodeHandler } from '@modelcontextprotocol/node'
 import {
+  createMcpHandler,
   createRequestStateCodec,
+  isLegacyRequest,
+  McpServer,
   MissingRequiredClientCapabilityError,
   ResourceNotFoundError,
   Server,
+  WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 
@@ -48,6 +55,8 @@ const SCHEMAS = {
 /** Toggled by every call of `test_trigger_tool_change`. */
 let hasMore = false
 let hasMorePrompts = false
+/** Notifies subscribers over HTTP in the newer generation. */
+let notifyModern
 
 const state = createRequestStateCodec({ key: new Uint8Array(32).fill(7), ttlSeconds: 600 })
 
@@ -213,7 +222,8 @@ const TOOLS = {
     [],
     async (_, { server }) => {
       hasMore = !hasMore
-      await server.sendToolListChanged()
+      if (notifyModern) notifyModern.toolsChanged()
+      else await server.sendToolListChanged()
       return [text('Changed.')]
     },
   ],
@@ -274,7 +284,8 @@ const TOOLS = {
     [],
     async (_, { server }) => {
       hasMorePrompts = !hasMorePrompts
-      await server.sendPromptListChanged()
+      if (notifyModern) notifyModern.promptsChanged()
+      else await server.sendPromptListChanged()
       return [text('Changed.')]
     },
   ],
@@ -379,7 +390,57 @@ function createServer() {
   return server
 }
 
-/** `legacy` or `modern`: speaks only this generation. */
-const [, , era] = process.argv
-if (era === 'legacy') await createServer().connect(new StdioServerTransport())
-else serveStdio(createServer, era === 'modern' ? { legacy: 'reject' } : {})
+/** Serves both generations over HTTP, and prints the port. */
+async function serveHttp() {
+  const modern = createMcpHandler(
+    ({ requestInfo }) => {
+      const server = createServer()
+      // As the gateway does, so that argument headers are compared.
+      return requestInfo?.headers.get('mcp-name') === 'test_custom_header' ? new Checked(server) : server
+    },
+    { legacy: 'reject' },
+  )
+  notifyModern = modern.notify
+  const sessions = new Map()
+  const begin = async () => {
+    const id = randomUUID()
+    const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => id })
+    await createServer().connect(transport)
+    sessions.set(id, transport)
+    return transport
+  }
+  const http = createHttpServer(
+    toNodeHandler({
+      async fetch(request, options) {
+        if (!(await isLegacyRequest(request, options?.parsedBody))) return modern.fetch(request, options)
+        const id = request.headers.get('mcp-session-id')
+        const transport = id === null ? await begin() : sessions.get(id)
+        return transport?.handleRequest(request, options) ?? new Response(null, { status: 404 })
+      },
+    }),
+  ).listen(0, '127.0.0.1', () => console.log(http.address().port))
+  // The suite checks that foreign hosts and origins are refused.
+  const [handle] = http.listeners('request')
+  http.removeAllListeners('request')
+  const [isLocalHost, isLocalOrigin] = [localhostHostValidation(), localhostOriginValidation()]
+  http.on('request', (request, response) => {
+    if (isLocalHost(request, response) && isLocalOrigin(request, response)) handle(request, response)
+  })
+}
+
+class Checked extends McpServer {
+  constructor(server) {
+    super({ name: 'conformance', version: '1.0.0' })
+    Object.defineProperty(this, 'server', { value: server })
+  }
+
+  toolInputSchemaJson() {
+    return SCHEMAS.test_custom_header
+  }
+}
+
+/** `legacy` or `modern`: speaks only this generation, over stdio. `http`: both, over HTTP. */
+const [, , way] = process.argv
+if (way === 'http') await serveHttp()
+else if (way === 'legacy') await createServer().connect(new StdioServerTransport())
+else serveStdio(createServer, way === 'modern' ? { legacy: 'reject' } : {})
