@@ -91,7 +91,7 @@ export async function watchListened(
   body: unknown,
   signal: AbortSignal,
   view: View,
-  caller: Caller,
+  callerFor: (envelope: Readonly<Record<string, unknown>>, source: string) => Caller,
   onUpdated: (uri: string) => void,
 ): Promise<void> {
   const uris = readListened(body).slice(0, MOST_SUBSCRIPTIONS)
@@ -100,6 +100,7 @@ export async function watchListened(
       const found = view.offers.findResource(uri)
       if (!found) return
       const publish = (changed: string) => onUpdated(changed === found.given ? uri : changed)
+      const caller = callerFor(readEnvelope(body), found.source)
       const end = await subscribe(view, found, caller, publish).catch(() => undefined)
       if (signal.aborted) end?.()
       else if (end) signal.addEventListener('abort', end, { once: true })
@@ -116,4 +117,9 @@ function readListened(body: unknown): string[] {
   if (method !== 'subscriptions/listen' || !isRecord(params) || !isRecord(params.notifications)) return []
   const { resourceSubscriptions: uris } = params.notifications
   return Array.isArray(uris) ? uris.filter((uri) => typeof uri === 'string') : []
+}
+
+function readEnvelope(body: unknown): Readonly<Record<string, unknown>> {
+  const { params } = isRecord(body) ? body : {}
+  return isRecord(params) && isRecord(params._meta) ? params._meta : {}
 }

@@ -12,7 +12,7 @@ import type { Caller } from '@toolwell/mcp'
 import type { Called } from '../answer/call-tool.js'
 import { checkHeaders } from '../answer/checked-server.js'
 import { listDispatchTools, listEveryTool } from '../answer/list-tools.js'
-import { createMcpServer, type Mode, SINGLE_REQUESTS } from '../answer/mcp-server.js'
+import { createListener, createMcpServer, type Mode, SINGLE_REQUESTS } from '../answer/mcp-server.js'
 import { isListening, watchListened } from '../answer/subscriptions.js'
 import { SuspendedCalls } from '../answer/suspended-calls.js'
 import type { ClientRules } from '../bridge/client-rules.js'
@@ -129,7 +129,13 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       } as const
       const publish = (uri: string) => bus.publish({ kind: 'resource_updated', uri })
       if (isListening(asked?.parsedBody))
-        await watchListened(asked?.parsedBody, request.signal, view(), caller, publish)
+        await watchListened(
+          asked?.parsedBody,
+          request.signal,
+          view(),
+          (envelope, source) => createListener(caller, envelope, view(), source),
+          publish,
+        )
       return handler.fetch(request, asked)
     },
   }

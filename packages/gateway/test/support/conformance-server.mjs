@@ -55,6 +55,7 @@ const SCHEMAS = {
 /** Toggled by every call of `test_trigger_tool_change`. */
 let hasMore = false
 let hasMorePrompts = false
+let cancelled = 0
 /** Notifies subscribers over HTTP in the newer generation. */
 let notifyModern
 
@@ -296,6 +297,17 @@ const TOOLS = {
       return [text('Updated.')]
     },
   ],
+  test_wait_for_cancel: [
+    [],
+    (_, { mcpReq }) =>
+      new Promise((resolve) => {
+        mcpReq.signal.addEventListener('abort', () => {
+          cancelled++
+          resolve([text('Cancelled.')])
+        })
+      }),
+  ],
+  test_count_cancelled: [[], () => [text(String(cancelled))]],
   test_asks_anyway: [
     [],
     async (_, { server }) => {
