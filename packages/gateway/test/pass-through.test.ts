@@ -205,3 +205,23 @@ it('shows nothing of servers that are disabled, outside the profile, or denied',
   expect(none.getServerCapabilities()).toEqual({ tools: { listChanged: true } })
   await expect(none.readResource({ uri: 'test://static-text' })).rejects.toThrow()
 })
+
+it('skips prompts and resources whose definition looks harmful, and everything of a quarantined server', async () => {
+  const { url } = await startGateway({
+    mcpServers: { suite: suite({ args: [FIXTURE, 'both', 'hostile'] }) },
+  })
+  const client = await open(`${url}/mcp/all`, 'legacy')
+  const { prompts } = await client.listPrompts()
+  expect(names(prompts)).toContain('test_simple_prompt')
+  expect(names(prompts)).not.toContain('test_hostile')
+  await expect(client.getPrompt({ name: 'test_hostile' })).rejects.toMatchObject({ code: -32602 })
+  const { resources } = await client.listResources()
+  expect(resources.map(({ uri }) => uri)).not.toContain('test://hostile')
+  const review = () => ({ server: 'not today', quarantined: new Map(), findings: [] })
+  const { url: other } = await startGateway({ mcpServers: { suite: suite() } }, { connect: { review } })
+  const none = await open(`${other}/mcp/all`, 'legacy')
+  expect((await none.listPrompts()).prompts).toEqual([])
+  expect((await none.listResources()).resources).toEqual([])
+  await expect(none.readResource({ uri: 'test://static-text' })).rejects.toThrow()
+  await expect(none.readResource({ uri: 'toolwell:suite:test://static-text' })).rejects.toThrow()
+})

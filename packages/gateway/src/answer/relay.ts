@@ -29,7 +29,7 @@ export interface RelayOptions {
   readonly caller: Caller
   readonly hasLogs: boolean
   readonly suspended: SuspendedCalls
-  /** Who may answer questions. */
+  /** The principal that may answer questions. */
   readonly owner: string
 }
 
