@@ -1,8 +1,10 @@
 /** Prompts, resources, completions, logs and `_meta` through the gateway, in both protocol generations. */
 import { fileURLToPath } from 'node:url'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { writeRules } from '@toolwell/gateway/bridge'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { authorized, startGateway } from './support/gateway.js'
+import { openWire } from './support/stdio-wire.js'
 
 const FIXTURE = fileURLToPath(new URL('support/conformance-server.mjs', import.meta.url))
 const suite = (more: object = {}) => ({
@@ -224,4 +226,36 @@ it('skips prompts and resources whose definition looks harmful, and everything o
   expect((await none.listResources()).resources).toEqual([])
   await expect(none.readResource({ uri: 'test://static-text' })).rejects.toThrow()
   await expect(none.readResource({ uri: 'toolwell:suite:test://static-text' })).rejects.toThrow()
+})
+
+it('shows nothing of a server that the rules of the client deny', async () => {
+  const started = await startGateway({
+    mcpServers: { one: suite(), two: suite({ args: [FIXTURE, 'both'] }) },
+  })
+  const rules = writeRules({ separator: '__', layers: [[['deny', 'two']]], own: {} })
+  const wire = await openWire(started, '/mcp/all', { 'X-Toolwell-Rules': rules })
+  const initialize = {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'a', version: '1' },
+  }
+  await wire.ask({ id: 1, method: 'initialize', params: initialize })
+  wire.say({ method: 'notifications/initialized' })
+  const listed = JSON.stringify(await wire.ask({ id: 2, method: 'resources/list', params: {} }))
+  expect(listed).toContain('"uri":"test://static-text"')
+  expect(listed).not.toContain('two')
+  const prompts = JSON.stringify(await wire.ask({ id: 3, method: 'prompts/list', params: {} }))
+  expect(prompts).toContain('"name":"test_simple_prompt"')
+  const ask = async (id: number, method: string, params: object) =>
+    (await wire.ask({ id, method, params })) as { readonly error?: { readonly code: number } }
+  const read = await ask(4, 'resources/read', { uri: 'toolwell:two:test://static-text' })
+  const get = await ask(5, 'prompts/get', { name: 'two__test_simple_prompt' })
+  const complete = await ask(6, 'completion/complete', {
+    ref: { type: 'ref/prompt', name: 'two__test_simple_prompt' },
+    argument: { name: 'arg1', value: '' },
+  })
+  const subscribe = await ask(7, 'resources/subscribe', { uri: 'toolwell:two:test://static-text' })
+  expect([read, get, complete, subscribe].map(({ error }) => error?.code)).toEqual([
+    -32602, -32602, -32602, -32602,
+  ])
 })
