@@ -232,7 +232,7 @@ it('shows nothing of a server that the rules of the client deny', async () => {
   const started = await startGateway({
     mcpServers: { one: suite(), two: suite({ args: [FIXTURE, 'both'] }) },
   })
-  const rules = writeRules({ separator: '__', layers: [[['deny', 'two']]], own: {} })
+  const rules = writeRules({ prefix: '', separator: '__', layers: [[['deny', 'two']]], own: {} })
   const wire = await openWire(started, '/mcp/all', { 'X-Toolwell-Rules': rules })
   const initialize = {
     protocolVersion: '2025-06-18',
