@@ -45,6 +45,16 @@ export const prompts = {
     count === 1
       ? `A tool of ${source} that may fit is quarantined, because its definition is new, has changed or looks harmful. Only the user decides whether it may be used.`
       : `${count} tools of ${source} that may fit are quarantined, because their definitions are new, have changed or look harmful. Only the user decides whether they may be used.`,
+  /** Follows the result of a call during which the server asked in vain. */
+  questionRefused: (facts: { readonly server: string; readonly methods: readonly string[] }): string =>
+    `Server ${facts.server} wanted ${facts.methods.map(describeQuestion).join(' and ')}, and this client cannot do that.`,
+  /** Answers a request that goes on with a call that is over, or of somebody else. */
+  unknownState: 'The requestState is unknown or has expired. Send the request without it.',
+  unknownPrompt: ({ name }: { readonly name: string }): string =>
+    `Unknown prompt ${name}. prompts/list shows the names.`,
+  /** Names the form of a URI that several servers may have. */
+  unknownResource: ({ uri }: { readonly uri: string }): string =>
+    `No single server is known to have the resource ${uri}. resources/list and resources/templates/list show what can be read. toolwell:SERVER:URI reads a URI of one server.`,
   /** Ends the description of a tool where every tool is listed. */
   serverOf: ({ server, purpose }: { readonly server: string; readonly purpose: string }): string =>
     `Server: ${server}${purpose === '' ? '' : `, ${purpose}`}`,
@@ -60,3 +70,9 @@ export const prompts = {
   needsWorkspace: ({ header }: { readonly header: string }): string =>
     `it works in a project folder, and this client has named none: the user can add the header ${header}, with the absolute path of the folder, to the client's entry for this gateway, or connect the client over stdio`,
 } as const
+
+function describeQuestion(method: string): string {
+  if (method === 'elicitation/create') return 'to ask the user (elicitation)'
+  if (method === 'sampling/createMessage') return 'an answer of the model (sampling)'
+  return method === 'roots/list' ? 'the folders of the project (roots)' : method.slice(0, 100)
+}

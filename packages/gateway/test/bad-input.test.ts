@@ -124,7 +124,7 @@ describe('messages', () => {
     const session = begun.headers.get('mcp-session-id') ?? ''
     const legacy = await post(
       started,
-      { jsonrpc: '2.0', id: 3, method: 'resources/list' },
+      { jsonrpc: '2.0', id: 3, method: 'resources/nonsense' },
       { 'Mcp-Session-Id': session },
     )
     expect(await legacy.text()).toContain('-32601')

@@ -36,14 +36,19 @@ export type { RunningServer, ServerReport } from './connect-servers/report.js'
 export type { UpdatedConfig, UpdateReport } from './connect-servers/update.js'
 export { type CachedDefinition, type DefinitionCache, memoryCache } from './definition/cache.js'
 export { type CacheOptions, diskCache } from './definition/disk-cache.js'
-export type { McpTool, ServerDefinition, UnusableEntry } from './definition/server-definition.js'
+export type {
+  McpTool,
+  ServerDefinition,
+  ServerOffers,
+  UnusableEntry,
+} from './definition/server-definition.js'
 export type { ServerWarning, WarningCode, WarningListener } from './definition/warning.js'
 export { diskFirstUse, type FirstUseOptions } from './trust/lock/disk-first-use.js'
 export { type FirstUse, type FirstUseStore, memoryFirstUse, type SeenTool } from './trust/lock/first-use.js'
 export type { Review, Reviewer, ReviewFinding, ReviewRequest } from './trust/review.js'
 export type { Rule, RuleSettings } from './trust/scan/rules.js'
 export type { Caller, CallerCapabilities, CallerHandlers, LogMessage } from './upstream/caller.js'
-export type { CallOptions, Progress } from './upstream/connection.js'
+export type { CallOptions, Progress, QuestionRelay, ServerRequest } from './upstream/connection.js'
 export { type FailureKind, McpFailure } from './upstream/failures.js'
 export type { ServerAuth } from './upstream/open-client.js'
 export type { LossReason, ServerEvent, ServerState } from './upstream/server-state.js'

@@ -1,14 +1,20 @@
 /** Handles one call, from the name and arguments of the client to its result. Every call is judged. */
 import { homedir } from 'node:os'
-import { ProtocolError, ProtocolErrorCode, SERVER_INFO_META_KEY } from '@modelcontextprotocol/server'
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  type Result,
+  SERVER_INFO_META_KEY,
+} from '@modelcontextprotocol/server'
 import type { Direct, DirectCall, DirectVerdict, Entry, Outcome } from '@toolwell/core'
 import { isRecord, quote, quoteLines, READER_NAME, safeJson, truncateText } from '@toolwell/core/internal'
-import { type Caller, McpFailure, type Progress } from '@toolwell/mcp'
+import { type Caller, McpFailure } from '@toolwell/mcp'
 import { insertFolder, replaceFolder } from '@toolwell/mcp/internal'
 import { WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { prompts } from '../prompts.js'
 import type { CallToolResult } from '../servers/server-set.js'
 import type { View } from '../servers/view.js'
+import { nameLinks } from './answer-offers.js'
 import { type Results, readResult, shortenResult } from './long-results.js'
 import { type InnerCall, measureCall } from './measure-call.js'
 import {
@@ -20,6 +26,7 @@ import {
   removePrefix,
   SEARCH_NAME,
 } from './own-tools.js'
+import type { OptionsFor } from './relay.js'
 
 export interface Asked {
   readonly name: string
@@ -27,8 +34,9 @@ export interface Asked {
   readonly caller: Caller
   readonly results: Results
   readonly workspace: string | undefined
-  readonly signal: AbortSignal
-  readonly onProgress?: (progress: Progress) => void
+  readonly optionsFor: OptionsFor
+  /** Questions of the server that the client could not answer, by method. */
+  readonly refused: ReadonlySet<string>
 }
 
 /** The outcome of a call, for events and counts. Names the target tool, never a wrapper. */
@@ -139,13 +147,19 @@ export async function callTool(
   }
   let result: CallToolResult | undefined
   try {
-    result = await run(view, target, asked, isDirect, isRead ? isReadable : undefined)
+    result = addRefusals(
+      await run(view, target, asked, isDirect, isRead ? isReadable : undefined),
+      target.source,
+      asked.refused,
+    )
   } catch (error) {
     finish(true)
     throw error
   }
   // The definition changed after the approval, as the start of its server showed.
   if (result === undefined) return refuseToRead()
+  // It has no content. The call ends with a later request, which brings the answers.
+  if (result.resultType === 'input_required') return result
   // Clients validate the structured content of a tool that they know with its output schema.
   const entry = isDirect ? view.catalogue.get(target.id) : undefined
   const shown =
@@ -299,7 +313,7 @@ function quoteInstructions(view: View, sources: ReadonlySet<string>): string[] {
 async function run(
   view: View,
   target: Extract<DirectVerdict, { kind: 'run' }>['target'],
-  { caller, signal, onProgress }: Asked,
+  { optionsFor }: Asked,
   isDirect: boolean,
   isAllowed: (() => boolean) | undefined,
 ): Promise<CallToolResult | undefined> {
@@ -310,14 +324,12 @@ async function run(
   }
   try {
     const result = await view.call(target.source, target.name, target.input, {
-      caller,
-      signal,
-      ...(onProgress ? { onProgress } : {}),
+      ...optionsFor(target.source),
       ...(isAllowed ? { mayCall } : {}),
     })
     return isTooDeep(result)
       ? textResult(view.direct.prompts.failed({ name: target.wireName, error: prompts.tooDeep }), true)
-      : removeServerInfo(result)
+      : nameLinks(removeServerInfo(result), 'content', target.source, view)
   } catch (error) {
     if (!McpFailure.is(error)) throw error
     if (isRefused) return undefined
@@ -327,13 +339,24 @@ async function run(
   }
 }
 
+/** Names the questions that the client could not answer. Undefined stays undefined. */
+function addRefusals(
+  result: CallToolResult | undefined,
+  source: string,
+  refused: Asked['refused'],
+): CallToolResult | undefined {
+  if (!result || refused.size === 0) return result
+  const text = prompts.questionRefused({ server: quote(source, 60), methods: [...refused] })
+  return { ...result, content: [...result.content, { type: 'text', text }] }
+}
+
 /** Removes the name of the upstream server: the client talks to the gateway. */
-function removeServerInfo(result: CallToolResult): CallToolResult {
+export function removeServerInfo<T extends Result>(result: T): T {
   const { _meta: meta } = result
   if (!meta || !Object.hasOwn(meta, SERVER_INFO_META_KEY)) return result
   const { [SERVER_INFO_META_KEY]: _, ...rest } = meta
   const { _meta: __, ...others } = result
-  return (Object.keys(rest).length === 0 ? others : { ...others, _meta: rest }) as CallToolResult
+  return (Object.keys(rest).length === 0 ? others : { ...others, _meta: rest }) as T
 }
 
 function textResult(text: string, isError: boolean): CallToolResult {

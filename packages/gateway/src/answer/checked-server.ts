@@ -53,6 +53,12 @@ const SCHEMAS: Readonly<Record<string, (typeof specTypeSchemas)[keyof typeof spe
   initialize: specTypeSchemas.InitializeRequest,
   'tools/list': specTypeSchemas.ListToolsRequest,
   'tools/call': specTypeSchemas.CallToolRequest,
+  'prompts/list': specTypeSchemas.ListPromptsRequest,
+  'prompts/get': specTypeSchemas.GetPromptRequest,
+  'resources/list': specTypeSchemas.ListResourcesRequest,
+  'resources/templates/list': specTypeSchemas.ListResourceTemplatesRequest,
+  'resources/read': specTypeSchemas.ReadResourceRequest,
+  'completion/complete': specTypeSchemas.CompleteRequest,
 }
 
 /** Describes the first fault of a request; the others often follow from it. Undefined if the request is valid. */

@@ -1,5 +1,5 @@
 /** Lists tools: those of the gateway and the pinned ones, or every tool. Both lists depend only on config and definitions. */
-import type { Tool } from '@modelcontextprotocol/server'
+import { ProtocolError, ProtocolErrorCode, type Tool } from '@modelcontextprotocol/server'
 import type { Entry } from '@toolwell/core'
 import { createReaderTool } from '@toolwell/core/internal'
 import { prompts } from '../prompts.js'
@@ -73,23 +73,44 @@ export interface Page {
   readonly nextCursor?: string
 }
 
-/** One page of every tool, after `read_result`. The cursor is the last name of a page, so changes between pages do not shift the list. */
-export function listEveryTool(view: View, cursor: string | undefined): Page | undefined {
-  const after = cursor === undefined ? '' : readCursor(cursor)
-  if (after === undefined) return undefined
-  const tools: Tool[] = cursor === undefined ? [listReader(view)] : []
+/** Takes entries until the page is full. They are sorted by name, and the cursor is the last name of a page. */
+export function takePage<Entry, T extends object>(
+  entries: Iterable<Entry>,
+  nameOf: (entry: Entry) => string,
+  write: (entry: Entry) => T | undefined,
+  after: string,
+): { readonly items: T[]; readonly nextCursor?: string } {
+  const items: T[] = []
   let characters = 0
-  for (const entry of view.direct.tools()) {
-    if (entry.wireName <= after) continue
-    if (tools.length >= PAGE.tools || characters >= PAGE.characters)
-      return { tools, nextCursor: writeCursor(tools.at(-1)?.name ?? '') }
-    const listed = forwardTool(entry, view)
-    if (!listed) continue
-    const tool = nameServer(listed, entry.source, view.catalogue.sources.get(entry.source)?.description ?? '')
-    tools.push(tool)
-    characters += JSON.stringify(tool).length
+  let last = after
+  for (const entry of entries) {
+    const name = nameOf(entry)
+    if (name <= after) continue
+    if (items.length >= PAGE.tools || characters >= PAGE.characters)
+      return { items, nextCursor: writeCursor(last) }
+    const item = write(entry)
+    if (!item) continue
+    items.push(item)
+    characters += JSON.stringify(item).length
+    last = name
   }
-  return { tools }
+  return { items }
+}
+
+/** One page of every tool, after `read_result`. Changes between pages do not shift the list. */
+export function listEveryTool(view: View, cursor: string | undefined): Page {
+  const write = (entry: Entry) => {
+    const listed = forwardTool(entry, view)
+    const purpose = view.catalogue.sources.get(entry.source)?.description ?? ''
+    return listed && nameServer(listed, entry.source, purpose)
+  }
+  const { items, ...page } = takePage(
+    view.direct.tools(),
+    ({ wireName }) => wireName,
+    write,
+    readCursorOrThrow(cursor),
+  )
+  return { ...page, tools: cursor === undefined ? [listReader(view), ...items] : items }
 }
 
 const CURSOR = 'after '
@@ -98,9 +119,14 @@ function writeCursor(name: string): string {
   return Buffer.from(CURSOR + name).toString('base64url')
 }
 
-function readCursor(cursor: string): string | undefined {
+/** The name after which the page begins; empty without a cursor. */
+export function readCursorOrThrow(cursor: string | undefined): string {
+  if (cursor === undefined) return ''
   const text = Buffer.from(cursor, 'base64url').toString()
-  return text.startsWith(CURSOR) && writeCursor(text.slice(CURSOR.length)) === cursor
-    ? text.slice(CURSOR.length)
-    : undefined
+  if (text.startsWith(CURSOR) && writeCursor(text.slice(CURSOR.length)) === cursor)
+    return text.slice(CURSOR.length)
+  throw new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    'The cursor is invalid. Request the first page without a cursor.',
+  )
 }

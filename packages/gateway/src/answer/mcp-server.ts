@@ -1,19 +1,22 @@
 /** The MCP server for one client or one request. It is stateless: all state is in the view. */
 import {
+  type CallToolResult,
   CLIENT_INFO_META_KEY,
-  ProtocolError,
-  ProtocolErrorCode,
   type Server,
+  type ServerCapabilities,
 } from '@modelcontextprotocol/server'
 import type { ResultStore } from '@toolwell/core/result'
 import type { Caller } from '@toolwell/mcp'
 import { WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { prompts } from '../prompts.js'
 import type { View } from '../servers/view.js'
+import { answerOffers } from './answer-offers.js'
 import { type Called, callerFolder, callTool, insertCallerFolder } from './call-tool.js'
 import { PlainServer } from './checked-server.js'
 import { listDispatchTools, listEveryTool } from './list-tools.js'
 import { nameOwnTools } from './own-tools.js'
+import { Relay } from './relay.js'
+import type { SuspendedCalls } from './suspended-calls.js'
 
 export type Mode = 'dispatch' | 'all'
 
@@ -27,6 +30,8 @@ export interface McpServerOptions {
   readonly workspace: string | undefined
   readonly caller: Caller
   readonly version: string
+  /** Calls that wait for answers of their clients. */
+  readonly suspended: SuspendedCalls
   /** Keeps results that are too long. */
   readonly results: ResultStore
   readonly onCalled: (called: Called, server: Server, client: string) => void
@@ -41,13 +46,20 @@ const LIST_HOLDS = 60_000
 const DISCOVERY_HOLDS = 3_600_000
 
 export function createMcpServer(options: McpServerOptions): Server {
-  const { view, mode, principal, workspace, caller, version, results, onCalled, onListed } = options
+  const { view, mode, principal, workspace, caller, version, results, suspended, onCalled, onListed } =
+    options
+  // In each folder, because a folder has other servers.
+  const owner = JSON.stringify([principal, workspace ?? ''])
+  const capabilities = chooseCapabilities(view())
   const server = new PlainServer(
     { name: 'toolwell', version },
     {
-      capabilities: { tools: { listChanged: true } },
+      capabilities,
       cacheHints: {
         'tools/list': { ttlMs: LIST_HOLDS, cacheScope: 'private' },
+        'prompts/list': { ttlMs: LIST_HOLDS, cacheScope: 'private' },
+        'resources/list': { ttlMs: LIST_HOLDS, cacheScope: 'private' },
+        'resources/templates/list': { ttlMs: LIST_HOLDS, cacheScope: 'private' },
         'server/discover': { ttlMs: DISCOVERY_HOLDS, cacheScope: 'private' },
       },
     },
@@ -59,6 +71,16 @@ export function createMcpServer(options: McpServerOptions): Server {
       ...(workspace === undefined ? [prompts.noWorkspace({ header: WORKSPACE_HEADER })] : []),
     ].join(' ')
   }
+  const hasLogs = capabilities.logging !== undefined
+  const relay = new Relay({ server, caller, hasLogs, suspended, owner })
+  answerOffers(server, capabilities, {
+    view,
+    folder: callerFolder(caller),
+    during: ({ mcpReq: request }, params, work) => {
+      const named = nameCaller(caller, readClientName(server, request.envelope), principal)
+      return relay.during({ request, params, caller: named, view: view() }, work)
+    },
+  })
   server.setRequestHandler('tools/list', async ({ params }, { mcpReq }) => {
     // The gateway's own tools need no server.
     await (mode === 'dispatch' ? view().reviewed() : view().waitBeforeListing())
@@ -70,39 +92,44 @@ export function createMcpServer(options: McpServerOptions): Server {
         ...(caller.era === 'modern' && view().isSettling ? { ttlMs: 0 } : {}),
       }
     const page = listEveryTool(view(), params?.cursor)
-    if (page) return { ...page, tools: insertCallerFolder(callerFolder(caller), view(), [...page.tools]) }
-    throw new ProtocolError(
-      ProtocolErrorCode.InvalidParams,
-      'The cursor is invalid. Request the first page without a cursor.',
-    )
+    return { ...page, tools: insertCallerFolder(callerFolder(caller), view(), [...page.tools]) }
   })
-  server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
-    const token = mcpReq._meta?.progressToken
-    const client = readClientName(server, mcpReq.envelope)
-    return callTool(
-      view(),
-      {
-        name: params.name,
-        input: params.arguments ?? {},
-        caller: nameCaller(caller, client, principal),
-        // In each folder, because a folder has other servers.
-        results: { store: results, principal: JSON.stringify([principal, workspace ?? '']), client },
-        workspace,
-        signal: mcpReq.signal,
-        ...(token === undefined
-          ? {}
-          : {
-              onProgress: (progress) =>
-                void mcpReq
-                  .notify({ method: 'notifications/progress', params: { ...progress, progressToken: token } })
-                  // The client left; the signal of the call is aborted.
-                  .catch(() => undefined),
-            }),
-      },
-      (called) => onCalled(called, server, client),
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq: request }) => {
+    const client = readClientName(server, request.envelope)
+    const named = nameCaller(caller, client, principal)
+    const refused = new Set<string>()
+    const onRefused = (method: string) => void refused.add(method)
+    const result = await relay.during(
+      { request, params, caller: named, view: view(), onRefused },
+      (optionsFor) =>
+        callTool(
+          view(),
+          {
+            name: params.name,
+            input: params.arguments ?? {},
+            caller: named,
+            results: { store: results, principal: owner, client },
+            workspace,
+            optionsFor,
+            refused,
+          },
+          (called) => onCalled(called, server, client),
+        ),
     )
+    return result as CallToolResult
   })
   return server
+}
+
+/** Announces what the visible servers have. A server that is not listed yet may have anything. */
+function chooseCapabilities(view: View): ServerCapabilities {
+  return {
+    tools: { listChanged: true },
+    ...(view.hasCapability('prompts') ? { prompts: { listChanged: true } } : {}),
+    ...(view.hasCapability('resources') ? { resources: { listChanged: true } } : {}),
+    ...(view.hasCapability('completions') ? { completions: {} } : {}),
+    ...(view.hasCapability('logging') ? { logging: {} } : {}),
+  }
 }
 
 /** The name and version that the client sent, in this request or in `initialize`. Unverified. */

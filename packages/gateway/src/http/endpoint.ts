@@ -15,6 +15,7 @@ import type { Called } from '../answer/call-tool.js'
 import { checkHeaders } from '../answer/checked-server.js'
 import { listDispatchTools, listEveryTool } from '../answer/list-tools.js'
 import { createMcpServer, type Mode, SINGLE_REQUESTS } from '../answer/mcp-server.js'
+import { SuspendedCalls } from '../answer/suspended-calls.js'
 import type { ClientRules } from '../bridge/client-rules.js'
 import type { Place, ServerSets } from '../servers/server-sets.js'
 import type { View } from '../servers/view.js'
@@ -78,6 +79,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   const staying = new Set<Server>()
   const holders = new Set<() => void>()
   const bus = new InMemoryServerEventBus()
+  const suspended = new SuspendedCalls()
   const made = (caller: Caller) =>
     createMcpServer({
       view,
@@ -87,15 +89,16 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       // Without a workspace, servers that work in a folder run in the home folder.
       caller: { ...caller, workspace: place.workspace ?? homedir() },
       version,
+      suspended,
       results,
       onCalled,
       onListed: listed,
     })
-  /** Hash of the last list, while anyone may be notified of changes. */
-  let last: string | undefined
+  /** Hashes of the last lists, while anyone may be notified of changes. */
+  let last: Hashes | undefined
   const listed = (server: Server, client: string) => {
     onListed(server, client)
-    last ??= hashList(view(), mode)
+    last ??= hashLists(view(), mode)
   }
   let isDue = false
   const unwatch = place.watch(() => {
@@ -110,11 +113,18 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       }
       const open = place.serverSet.view(profile, rules, principal.rights)
       // A removed profile has no tools.
-      const now = open ? hashList(open, mode) : ''
-      if (now === last) return
+      const now = open ? hashLists(open, mode) : { tools: '', prompts: '', resources: '' }
+      const before = last
       last = now
-      modern.notify.toolsChanged()
-      for (const server of staying) void server.sendToolListChanged().catch(() => undefined)
+      const notify = (kind: keyof Hashes, modernly: () => void, send: (server: Server) => Promise<void>) => {
+        if (now[kind] === before?.[kind]) return
+        modernly()
+        for (const server of staying)
+          if (server.getCapabilities()[kind]) void send(server).catch(() => undefined)
+      }
+      notify('tools', modern.notify.toolsChanged, (server) => server.sendToolListChanged())
+      notify('prompts', modern.notify.promptsChanged, (server) => server.sendPromptListChanged())
+      notify('resources', modern.notify.resourcesChanged, (server) => server.sendResourceListChanged())
     })
   })
   const modern = createMcpHandler(
@@ -147,11 +157,20 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     },
     async close() {
       unwatch()
+      suspended.close()
       await modern.close()
       await Promise.all([...staying].map((server) => server.close().catch(() => undefined)))
       for (const onClose of holders) onClose()
     },
   }
+}
+
+type Hashes = Readonly<Record<'tools' | 'prompts' | 'resources', string>>
+
+function hashLists(view: View, mode: Mode): Hashes {
+  const { prompts, resources, templates } = view.offers
+  const hash = (value: object) => createHash('sha256').update(JSON.stringify(value)).digest('hex')
+  return { tools: hashList(view, mode), prompts: hash(prompts), resources: hash([resources, templates]) }
 }
 
 function hashList(view: View, mode: Mode): string {
@@ -160,8 +179,8 @@ function hashList(view: View, mode: Mode): string {
   let cursor: string | undefined
   do {
     const page = listEveryTool(view, cursor)
-    hash.update(JSON.stringify(page?.tools ?? []))
-    cursor = page?.nextCursor
+    hash.update(JSON.stringify(page.tools))
+    cursor = page.nextCursor
   } while (cursor !== undefined)
   return hash.digest('hex')
 }

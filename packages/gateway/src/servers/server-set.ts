@@ -70,6 +70,8 @@ export interface ServerSet {
     input: Record<string, unknown>,
     options: CallOptions,
   ): Promise<CallToolResult>
+  /** Sends another request to a server. */
+  readonly request: Servers['request']
   /** Number of running calls. */
   readonly busy: number
   /** Reads the config files again. Returns whether anything changed. */
@@ -142,7 +144,11 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
     ...connect,
     // Many folders share one catalogue, so no folder is set.
     caller: () => ({}),
-    onEvent: (event) => onServer(event, configFile(event.server)),
+    onEvent: (event) => {
+      onServer(event, configFile(event.server))
+      // Prompts and resources are not in the catalogue.
+      if (event.kind === 'server-listed') onChange()
+    },
   })
   const report = (server: string) => servers.inspect().find(({ name }) => name === server)
   let problem: string | undefined
@@ -160,6 +166,14 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
   let isFirst = isNothingListed()
   const views = new Map<string, View>()
   let busy = 0
+  const whileBusy = async <T>(work: () => Promise<T>): Promise<T> => {
+    busy++
+    try {
+      return await work()
+    } finally {
+      busy--
+    }
+  }
 
   const set: ServerSet = {
     get config() {
@@ -210,14 +224,10 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
       if (!set.isSettling) return
       if (isEmpty || isFirst || servers.inspect().some(isUnreviewed)) await set.settled()
     },
-    async call(source, tool, input, callOptions) {
-      busy++
-      try {
-        return await servers.call(source, tool, input, callOptions)
-      } finally {
-        busy--
-      }
+    call(source, tool, input, callOptions) {
+      return whileBusy(() => servers.call(source, tool, input, callOptions))
     },
+    request: (source, asked, callOptions) => whileBusy(() => servers.request(source, asked, callOptions)),
     get busy() {
       return busy
     },

@@ -1,16 +1,17 @@
 /** A view: the tools that callers of one profile see and may call. */
 import { homedir } from 'node:os'
-import type { Direct, DirectDigest, Entry, Policy } from '@toolwell/core'
+import type { Direct, DirectDigest, Entry, Policy, PolicyRequest } from '@toolwell/core'
 import { matchesGlob } from '@toolwell/core/internal'
-import type { McpTool, ServerConfig, ServerDefinition } from '@toolwell/mcp'
+import type { McpTool, ServerConfig, ServerDefinition, ServerOffers } from '@toolwell/mcp'
 import { fingerprint, type ReadOnlyStore, type ReadOnlyTools } from '@toolwell/mcp/internal'
 import type { ClientRules, RuleAction } from '../bridge/client-rules.js'
 import type { Rights } from '../storage/storage.js'
 import { OWN_SOURCE } from './broken-servers.js'
 import { judgeByRules } from './client-rules.js'
+import { Offers } from './offers.js'
 import type { ServerSet } from './server-set.js'
 
-export interface View extends Pick<ServerSet, 'catalogue' | 'call' | 'settled' | 'reviewed'> {
+export interface View extends Pick<ServerSet, 'catalogue' | 'call' | 'request' | 'settled' | 'reviewed'> {
   /** First-time listings are under way, so the list may grow at any moment. */
   readonly isSettling: boolean
   /** Waits for first-time listings if there is nothing useful to list yet. */
@@ -30,6 +31,16 @@ export interface View extends Pick<ServerSet, 'catalogue' | 'call' | 'settled' |
   listedTool(entry: Entry): McpTool | undefined
   /** Tokens of text in one result, as the config of the server limits them. Undefined: depends on the client. */
   maxResultTokens(source: string): number | undefined
+  /** Prompts and resources of the servers that may be seen. */
+  readonly offers: Offers
+  /** Some visible server has the capability, or is not listed yet. */
+  hasCapability(name: keyof ServerDefinition['capabilities']): boolean
+  /** The newest protocol of a server. Undefined until it is listed. */
+  era(source: string): ServerDefinition['era'] | undefined
+  /** The server has a process for each folder or client, so it may know the folders of its client. */
+  isSeparate(source: string): boolean
+  /** The server announces the capability. */
+  serverHas(source: string, name: keyof ServerDefinition['capabilities']): boolean
   /** The instructions of a server, reviewed like its tools. May be empty. */
   instructions(source: string): string
 }
@@ -64,7 +75,18 @@ export function openView(
               (!rights || isWithinRights(rights, asked.source, asked.name, isApproved))))
       : policy
   const direct = open(allowed)
-  const { catalogue, call, settled, reviewed, servers } = serverSet
+  const { catalogue, call, request, settled, reviewed, servers } = serverSet
+  /** Servers that may be seen, whatever their tools. A token for some tools opens nothing else. */
+  const visible = (): string[] =>
+    [...serverSet.known].flatMap(([source, { enabled }]) =>
+      enabled && !rights?.tools && (allowed?.(asksForServer(source)) ?? true) ? [source] : [],
+    )
+  const offers = new Offers(() => {
+    const found = new Map<string, ServerOffers>()
+    for (const source of visible()) found.set(source, servers.offers(source))
+    return found
+  })
+  const capabilities = (source: string) => servers.definition(source)?.capabilities
   const indexes = new WeakMap<ServerDefinition, ReadonlyMap<string, McpTool>>()
   let known: { readonly revision: number; readonly digest: DirectDigest } | undefined
   let folders: { readonly revision: number; readonly areNamed: boolean } | undefined
@@ -79,6 +101,7 @@ export function openView(
   return {
     catalogue,
     call,
+    request,
     settled,
     reviewed,
     get isSettling() {
@@ -113,6 +136,18 @@ export function openView(
     },
     listedTool: ({ source, tool }) => listedAs(source, tool.name),
     maxResultTokens: (source) => serverSet.known.get(source)?.maxResultTokens,
+    offers,
+    hasCapability: (name) =>
+      visible().some((source) => {
+        const own = capabilities(source)
+        return own === undefined || own[name] !== undefined
+      }),
+    era: (source) => servers.definition(source)?.era,
+    isSeparate(source) {
+      const { workspace, share } = serverSet.known.get(source) ?? {}
+      return workspace?.need === 'each' || (share !== undefined && share !== 'all')
+    },
+    serverHas: (source, name) => capabilities(source)?.[name] !== undefined,
     instructions: (source) => servers.definition(source)?.instructions ?? '',
   }
 }
@@ -151,6 +186,12 @@ function createJudge(rules: ClientRules, { known: servers }: ServerSet) {
     known.set(key, action)
     return action
   }
+}
+
+/** Asks a policy about a server, whatever its tools. */
+function asksForServer(source: string): PolicyRequest {
+  const tool = { name: '*', description: '', inputSchema: {}, source }
+  return { action: 'see', id: `${source}/*`, name: '*', source, tool }
 }
 
 /** The program and its arguments, or the address. */

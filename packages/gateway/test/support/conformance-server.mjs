@@ -1,6 +1,11 @@
-/** The tools that the conformance suite expects behind an endpoint, over stdio in both protocol generations. */
-import { MissingRequiredClientCapabilityError, Server } from '@modelcontextprotocol/server'
-import { serveStdio } from '@modelcontextprotocol/server/stdio'
+/** The tools, prompts and resources that the conformance suite expects, over stdio in both protocol generations. */
+import {
+  createRequestStateCodec,
+  MissingRequiredClientCapabilityError,
+  ResourceNotFoundError,
+  Server,
+} from '@modelcontextprotocol/server'
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 
 const IMAGE =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
@@ -42,6 +47,153 @@ const SCHEMAS = {
 
 /** Toggled by every call of `test_trigger_tool_change`. */
 let hasMore = false
+let hasMorePrompts = false
+
+const state = createRequestStateCodec({ key: new Uint8Array(32).fill(7), ttlSeconds: 600 })
+
+async function elicit({ server }, message, properties) {
+  const { action, content } = await server.elicitInput({
+    message,
+    requestedSchema: { type: 'object', properties },
+  })
+  return [text(`Elicitation completed: action=${action}, content=${JSON.stringify(content)}`)]
+}
+
+const elicitDefaults = (context) =>
+  elicit(context, 'Please check the defaults.', {
+    name: { type: 'string', default: 'John Doe' },
+    age: { type: 'integer', default: 30 },
+    score: { type: 'number', default: 95.5 },
+    status: { type: 'string', enum: ['active', 'inactive', 'pending'], default: 'active' },
+    verified: { type: 'boolean', default: true },
+  })
+
+const OPTIONS = ['option1', 'option2', 'option3']
+const TITLED = ['First', 'Second', 'Third'].map((title, at) => ({ const: `value${at + 1}`, title }))
+
+const elicitEnums = (context) =>
+  elicit(context, 'Please choose.', {
+    untitledSingle: { type: 'string', enum: OPTIONS },
+    titledSingle: { type: 'string', oneOf: TITLED },
+    legacyEnum: {
+      type: 'string',
+      enum: ['opt1', 'opt2', 'opt3'],
+      enumNames: ['Option One', 'Option Two', 'Option Three'],
+    },
+    untitledMulti: { type: 'array', items: { type: 'string', enum: OPTIONS } },
+    titledMulti: { type: 'array', items: { anyOf: TITLED } },
+  })
+
+const form = (message, name, type = 'string') => ({
+  method: 'elicitation/create',
+  params: {
+    message,
+    requestedSchema: { type: 'object', properties: { [name]: { type } }, required: [name] },
+  },
+})
+const SAMPLE = {
+  method: 'sampling/createMessage',
+  params: { messages: [{ role: 'user', content: text('Generate a greeting') }], maxTokens: 50 },
+}
+const ROOTS = { method: 'roots/list', params: {} }
+
+/** Asks for the inputs that are missing. */
+function ask(inputRequests, requestState) {
+  return { resultType: 'input_required', inputRequests, ...(requestState ? { requestState } : {}) }
+}
+
+/** Answers in one round: asks for `inputs`, then returns them. */
+function inputRequired(inputs, hasState) {
+  return [
+    [],
+    async (_, { mcpReq }) => {
+      const given = mcpReq.inputResponses ?? {}
+      const known = mcpReq.requestState()
+      const isComplete =
+        Object.keys(inputs).every((key) => key in given) && (!hasState || known !== undefined)
+      if (isComplete) return [text(`${hasState ? 'state-ok ' : ''}${JSON.stringify(given)}`)]
+      return ask(inputs, hasState ? await state.mint({ round: 1 }) : undefined)
+    },
+  ]
+}
+
+function inputRequiredTools() {
+  const name = { user_name: form('What is your name?', 'name') }
+  const confirm = { confirm: form('Please confirm', 'ok', 'boolean') }
+  const tool = 'test_input_required_result'
+  return {
+    [`${tool}_elicitation`]: inputRequired(name),
+    [`${tool}_sampling`]: inputRequired({ capital_question: SAMPLE }),
+    [`${tool}_list_roots`]: inputRequired({ client_roots: ROOTS }),
+    [`${tool}_request_state`]: inputRequired(confirm, true),
+    [`${tool}_tampered_state`]: inputRequired(confirm, true),
+    [`${tool}_multiple_inputs`]: inputRequired({ ...name, greeting: SAMPLE, client_roots: ROOTS }, true),
+    [`${tool}_multi_round`]: [
+      [],
+      async (_, { mcpReq }) => {
+        const { round = 0, ...before } = mcpReq.requestState() ?? {}
+        const given = { ...before, ...mcpReq.inputResponses }
+        if (round === 0)
+          return ask({ step1: form('Step 1: What is your name?', 'name') }, await state.mint({ round: 1 }))
+        if (round === 1)
+          return ask(
+            { step2: form('Step 2: What is your favorite color?', 'color') },
+            await state.mint({ ...given, round: 2 }),
+          )
+        return [text(JSON.stringify(given))]
+      },
+    ],
+    [`${tool}_capabilities`]: [
+      [],
+      (_, { mcpReq }) => {
+        const { sampling, elicitation } =
+          mcpReq.envelope?.['io.modelcontextprotocol/clientCapabilities'] ?? {}
+        if (mcpReq.inputResponses) return [text('Thanks.')]
+        return ask({ ...(sampling ? { greeting: SAMPLE } : {}), ...(elicitation ? name : {}) })
+      },
+    ],
+  }
+}
+
+const PROMPTS = {
+  test_simple_prompt: [[], () => [text('This is a simple prompt for testing.')]],
+  test_prompt_with_arguments: [
+    ['arg1', 'arg2'],
+    ({ arg1, arg2 }) => [text(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)],
+  ],
+  test_prompt_with_embedded_resource: [
+    ['resourceUri'],
+    ({ resourceUri }) => [
+      resource(resourceUri, 'text/plain', 'Embedded resource content for testing.'),
+      text('Please process the embedded resource above.'),
+    ],
+  ],
+  test_prompt_with_image: [[], () => [image, text('Please analyze the image above.')]],
+  test_input_required_result_prompt: [
+    [],
+    (_, { mcpReq }) =>
+      mcpReq.inputResponses
+        ? [text(JSON.stringify(mcpReq.inputResponses))]
+        : ask({ user_context: form('What context should the prompt use?', 'context') }),
+  ],
+}
+
+const RESOURCES = {
+  'test://static-text': { mimeType: 'text/plain', text: 'This is the content of the static text resource.' },
+  'test://static-binary': { mimeType: 'image/png', blob: IMAGE },
+  'test://watched-resource': { mimeType: 'text/plain', text: 'Watched.' },
+}
+
+function readResource(uri) {
+  const [, id] = /^test:\/\/template\/([^/]+)\/data$/.exec(uri) ?? []
+  if (id) {
+    const data = { id, templateTest: true, data: `Data for ID: ${id}` }
+    return { uri, mimeType: 'application/json', text: JSON.stringify(data) }
+  }
+  if (uri === 'test://only-linked') return { uri, mimeType: 'text/plain', text: 'Linked.' }
+  if (!RESOURCES[uri]) throw new ResourceNotFoundError(uri)
+  return { uri, ...RESOURCES[uri] }
+}
 
 /** By name: input schema and handler. */
 const TOOLS = {
@@ -113,6 +265,38 @@ const TOOLS = {
       return [text(`LLM response: ${content.text}`)]
     },
   ],
+  test_resource_link: [
+    [],
+    () => [{ type: 'resource_link', uri: 'test://only-linked', name: 'linked', mimeType: 'text/plain' }],
+  ],
+  test_echo_meta: [[], (_, { mcpReq }) => [text(JSON.stringify(mcpReq._meta ?? {}))]],
+  test_trigger_prompt_change: [
+    [],
+    async (_, { server }) => {
+      hasMorePrompts = !hasMorePrompts
+      await server.sendPromptListChanged()
+      return [text('Changed.')]
+    },
+  ],
+  test_update_resource: [
+    ['uri'],
+    async ({ uri }, { server }) => {
+      await server.sendResourceUpdated({ uri })
+      return [text('Updated.')]
+    },
+  ],
+  test_asks_anyway: [
+    [],
+    async (_, { server }) => {
+      const params = { message: 'Who?', requestedSchema: { type: 'object', properties: {} } }
+      const sent = server.request({ method: 'elicitation/create', params })
+      return [text(await sent.then(JSON.stringify).catch(({ code }) => String(code)))]
+    },
+  ],
+  test_list_roots: [[], async (_, { server }) => [text(JSON.stringify((await server.listRoots()).roots))]],
+  test_elicitation_sep1034_defaults: [[], (_, context) => elicitDefaults(context)],
+  test_elicitation_sep1330_enums: [[], (_, context) => elicitEnums(context)],
+  ...inputRequiredTools(),
   test_elicitation: [
     ['message'],
     async ({ message }, { server }) => {
@@ -123,11 +307,57 @@ const TOOLS = {
   ],
 }
 
-serveStdio(() => {
+function createServer() {
   const server = new Server(
     { name: 'conformance', version: '1.0.0' },
-    { capabilities: { tools: { listChanged: true }, logging: {} } },
+    {
+      capabilities: {
+        tools: { listChanged: true },
+        prompts: { listChanged: true },
+        resources: { listChanged: true, subscribe: true },
+        completions: {},
+        logging: {},
+      },
+      requestState: state,
+    },
   )
+  server.setRequestHandler('prompts/list', () => ({
+    prompts: [...Object.entries(PROMPTS), ...(hasMorePrompts ? [['test_comes_and_goes', [[]]]] : [])].map(
+      ([name, [names]]) => ({
+        name,
+        description: `Shows what ${name} is for.`,
+        arguments: names.map((each) => ({
+          name: each,
+          description: `The value of ${each}.`,
+          required: true,
+        })),
+      }),
+    ),
+  }))
+  server.setRequestHandler('prompts/get', async ({ params }, context) => {
+    const made = await PROMPTS[params.name][1](params.arguments ?? {}, context)
+    return Array.isArray(made) ? { messages: made.map((content) => ({ role: 'user', content })) } : made
+  })
+  server.setRequestHandler('resources/list', () => ({
+    resources: Object.entries(RESOURCES).map(([uri, { mimeType }]) => ({
+      uri,
+      name: uri.slice('test://'.length),
+      mimeType,
+    })),
+  }))
+  server.setRequestHandler('resources/templates/list', () => ({
+    resourceTemplates: [
+      { uriTemplate: 'test://template/{id}/data', name: 'template', mimeType: 'application/json' },
+    ],
+  }))
+  server.setRequestHandler('resources/read', ({ params }) => ({ contents: [readResource(params.uri)] }))
+  server.setRequestHandler('resources/subscribe', () => ({}))
+  server.setRequestHandler('resources/unsubscribe', () => ({}))
+  server.setRequestHandler('completion/complete', ({ params }) => ({
+    completion: {
+      values: ['paris', 'park', 'party'].filter((each) => each.startsWith(params.argument.value)),
+    },
+  }))
   server.setRequestHandler('tools/list', () => ({
     tools: [
       ...Object.entries(TOOLS),
@@ -143,7 +373,13 @@ serveStdio(() => {
     const tool = TOOLS[params.name]
     if (!tool)
       return { isError: true, content: [text('This tool intentionally returns an error for testing')] }
-    return { content: await tool[1](params.arguments ?? {}, { ...context, server }) }
+    const made = await tool[1](params.arguments ?? {}, { ...context, server })
+    return Array.isArray(made) ? { content: made } : made
   })
   return server
-})
+}
+
+/** `legacy` or `modern`: speaks only this generation. */
+const [, , era] = process.argv
+if (era === 'legacy') await createServer().connect(new StdioServerTransport())
+else serveStdio(createServer, era === 'modern' ? { legacy: 'reject' } : {})

@@ -1,5 +1,5 @@
 /** Connects servers as sources of a catalogue. Each joins when its tools are known, without waiting for others. */
-import type { CallToolResult } from '@modelcontextprotocol/client'
+import type { CallToolResult, Result } from '@modelcontextprotocol/client'
 import type { Catalogue } from '@toolwell/core'
 import { assertKnownKeys, dropUndefined, invalid, isRecord } from '@toolwell/core/internal'
 import { diskLogins } from '../auth/login-store.js'
@@ -8,14 +8,14 @@ import type { Config } from '../config/load-config.js'
 import type { ServerConfig } from '../config/server-config.js'
 import { isOffered } from '../config/server-config.js'
 import { diskCache } from '../definition/disk-cache.js'
-import type { ServerDefinition } from '../definition/server-definition.js'
+import type { ServerDefinition, ServerOffers } from '../definition/server-definition.js'
 import { catchCacheErrors } from '../definition/usable-tools.js'
 import type { ServerWarning } from '../definition/warning.js'
 import { createGuard } from '../trust/guard.js'
 import { diskFirstUse } from '../trust/lock/disk-first-use.js'
 import { catchFirstUseErrors } from '../trust/lock/first-use.js'
 import { assertCaller, type Caller } from '../upstream/caller.js'
-import type { CallOptions } from '../upstream/connection.js'
+import type { CallOptions, ServerRequest } from '../upstream/connection.js'
 import { McpFailure } from '../upstream/failures.js'
 import { defaultLogFolder } from '../upstream/server-log.js'
 import type { ServerEvent } from '../upstream/server-state.js'
@@ -41,6 +41,10 @@ export interface Servers {
     input: Record<string, unknown>,
     options?: CallOptions,
   ): Promise<CallToolResult>
+  /** Prompts and resources of a server, without those that look harmful. Empty if the server is disabled or quarantined. */
+  offers(server: string): ServerOffers
+  /** Reads a resource, gets a prompt, or completes an argument. Throws `McpFailure`. */
+  request(server: string, request: ServerRequest, options?: CallOptions): Promise<Result>
   /** Waits for all first listings, but no longer than this. Returns the servers that are not listed yet. */
   settled(milliseconds?: number): Promise<string[]>
   /** Waits for the review of cached definitions, which needs no server. */
@@ -62,6 +66,8 @@ export interface Servers {
   close(): Promise<void>
 }
 
+const NO_OFFERS: ServerOffers = { prompts: [], resources: [], templates: [] }
+
 /** Maximum number of parallel background retries. */
 const RETRIES = 2
 const CALL_KEYS = [
@@ -69,6 +75,7 @@ const CALL_KEYS = [
   'signal',
   'onProgress',
   'meta',
+  'relay',
   'mayCall',
 ] as const satisfies readonly (keyof CallOptions)[]
 
@@ -143,7 +150,8 @@ export function connectWithSharedProcesses(
         server,
         `the config does not offer ${JSON.stringify(tool)} of ${server}`,
       )
-    return upstream.call(tool, input, callOptions)
+    const params = { name: tool, arguments: input }
+    return upstream.request({ method: 'tools/call', params }, callOptions) as Promise<CallToolResult>
   }
   const runOn =
     (server: string): RunTool =>
@@ -204,6 +212,19 @@ export function connectWithSharedProcesses(
       assertKnownKeys(callOptions, CALL_KEYS, 'servers.call')
       if (callOptions.caller) assertCaller(callOptions.caller)
       return call(server, tool, input, { ...callOptions, caller: callOptions.caller ?? callerOf() })
+    },
+    offers(server) {
+      const { definition, review, server: config } = fleet.find(server)
+      return definition && config.enabled && review.server === undefined
+        ? guard.scanOffers(config, definition)
+        : NO_OFFERS
+    },
+    async request(server, request, callOptions = {}) {
+      assertKnownKeys(callOptions, CALL_KEYS, 'servers.request')
+      if (callOptions.caller) assertCaller(callOptions.caller)
+      if (request.method === 'tools/call') throw invalid('request.method', 'Call tools with servers.call.')
+      const caller = callOptions.caller ?? callerOf()
+      return fleet.find(server).request(request, { ...callOptions, caller })
     },
     settled: (milliseconds = 2000) => fleet.settled(milliseconds),
     reviewed: () => fleet.reviewed,

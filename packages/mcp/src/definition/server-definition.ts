@@ -1,7 +1,14 @@
 /** A server's definition of itself and its tools: the unit that is listed, cached, reviewed and offered. */
 
-import type { Implementation, Tool as McpTool, ServerCapabilities } from '@modelcontextprotocol/client'
-import { canonicalJson, shortHash } from '@toolwell/core/internal'
+import type {
+  Implementation,
+  Tool as McpTool,
+  Prompt,
+  Resource,
+  ResourceTemplateType as ResourceTemplate,
+  ServerCapabilities,
+} from '@modelcontextprotocol/client'
+import { canonicalJson, dropUndefined, shortHash } from '@toolwell/core/internal'
 
 export type { McpTool }
 
@@ -14,7 +21,15 @@ export interface UnusableEntry {
   readonly reason: string
 }
 
-export interface ServerDefinition {
+/** Prompts and resources of a server. */
+export interface ServerOffers {
+  readonly prompts: readonly Prompt[]
+  readonly resources: readonly Resource[]
+  readonly templates: readonly ResourceTemplate[]
+}
+
+/** Prompts and resources are missing if the server has none. */
+export interface ServerDefinition extends Partial<ServerOffers> {
   /** Usable tools. */
   readonly tools: readonly McpTool[]
   /** The rest of the list. Missing if the list has not been checked yet. */
@@ -36,10 +51,16 @@ export function definitionHash({
   tools,
   instructions,
   unusable = [],
-}: Pick<ServerDefinition, 'tools' | 'instructions' | 'unusable'>): string {
+  prompts,
+  resources,
+  templates,
+}: Pick<ServerDefinition, 'tools' | 'instructions' | 'unusable' | keyof ServerOffers>): string {
   const each = tools.map((tool) => canonicalJson(tool)).sort()
   const rest = unusable.map(({ name, reason }) => canonicalJson([name ?? '', reason])).sort()
-  return shortHash(canonicalJson({ each, rest, instructions }), 32)
+  return shortHash(
+    canonicalJson({ each, rest, instructions, ...dropUndefined({ prompts, resources, templates }) }),
+    32,
+  )
 }
 
 /** Tools by name. If two tools have the same name, the first wins. */

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { findToolProblem, isValidated, markValidated } from '@toolwell/core/internal'
 import type { McpTool, ServerDefinition } from './server-definition.js'
 
-const FORMAT = 3
+const FORMAT = 4
 
 export interface StoredDefinition {
   readonly definition: ServerDefinition
@@ -24,7 +24,7 @@ interface Spans {
   readonly outputSchema?: Span
 }
 
-/** Version and checksum of the rest: `{"toolwell":3,"check":"…","body":…}`. */
+/** Version and checksum of the rest: `{"toolwell":4,"check":"…","body":…}`. */
 const HEAD = /^\{"toolwell":(\d+),"check":"([0-9a-f]{64})","body":/
 
 export function encodeDefinition(fingerprint: string, stored: StoredDefinition): Uint8Array {

@@ -5,7 +5,8 @@ import { describeStart } from '../config/redact.js'
 import type { ServerConfig } from '../config/server-config.js'
 import { isOffered } from '../config/server-config.js'
 import { markFolderUse, matchPrevious } from '../definition/clean-definition.js'
-import { definitionHash, type ServerDefinition } from '../definition/server-definition.js'
+import { fingerprint } from '../definition/fingerprint.js'
+import { definitionHash, type ServerDefinition, type ServerOffers } from '../definition/server-definition.js'
 import { approveCommand } from './lock/compare-first-use.js'
 import { createReview, type Decision, type ServerDecision } from './lock/create-review.js'
 import { type Compared, createExaminations, type ExaminationOptions } from './lock/examinations.js'
@@ -51,6 +52,8 @@ export interface Guard {
   /** Scans before the review, in short slices. */
   prepare(server: ServerConfig, definition: ServerDefinition): Promise<void>
   review(request: ReviewRequest): Review
+  /** The prompts and resources without those that have hard findings. */
+  scanOffers(server: ServerConfig, definition: ServerDefinition): ServerOffers
   /** Why the tools of a server are trusted. */
   trustedBy(server: string): ServerDecision['by']
   /** Notes to store with this definition. */
@@ -180,6 +183,24 @@ export function createGuard(options: GuardOptions): Guard {
     return toReview(decision)
   }
 
+  const offers = new WeakMap<ServerDefinition, ServerOffers>()
+  const scanOffers: Guard['scanOffers'] = (server, definition) => {
+    const known = offers.get(definition)
+    if (known) return known
+    const isClean = (offer: object) =>
+      !examinations
+        .findingsOf(server.name, offer, fingerprint(offer))
+        .some(({ severity }) => severity === 'hard')
+    const { prompts = [], resources = [], templates = [] } = definition
+    const scanned = {
+      prompts: prompts.filter(isClean),
+      resources: resources.filter(isClean),
+      templates: templates.filter(isClean),
+    }
+    offers.set(definition, scanned)
+    return scanned
+  }
+
   const waitingCommand = (server: ServerConfig): string | undefined => {
     if (server.commands.length === 0) return undefined
     if (waitingCommands(server, firstUse.read(server)).length === 0) return undefined
@@ -206,6 +227,7 @@ export function createGuard(options: GuardOptions): Guard {
       await examinations.prepare(listedOf(server, definition), (tool, print) => !isApproved(tool, print))
     },
     review: combineReviews(reviewer, ...(own ? [own] : [])),
+    scanOffers,
     trustedBy: (server) => by.get(server) ?? 'nothing',
     notes(server, definition) {
       examinations.register(listedOf(server, definition))

@@ -33,6 +33,8 @@ export interface CallerHandlers {
   readonly roots?: () => readonly Root[] | Promise<readonly Root[]>
   /** Receives logs of the server for this caller. */
   readonly log?: (message: LogMessage) => void
+  /** Called if the server asks something for which there is no handler. The server gets an error. */
+  readonly refused?: (method: string) => void
 }
 
 /** Capabilities of a caller, as in the protocol. */
@@ -63,7 +65,13 @@ const CALLER_KEYS = [
   'capabilities',
   'logLevel',
 ] as const satisfies readonly (keyof Caller)[]
-const HANDLER_KEYS = ['elicit', 'sample', 'roots', 'log'] as const satisfies readonly (keyof CallerHandlers)[]
+const HANDLER_KEYS = [
+  'elicit',
+  'sample',
+  'roots',
+  'log',
+  'refused',
+] as const satisfies readonly (keyof CallerHandlers)[]
 const CAPABILITY_KEYS = {
   elicitation: 'elicit',
   sampling: 'sample',

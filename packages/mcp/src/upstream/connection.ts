@@ -2,13 +2,15 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import {
-  type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
   type Client,
+  type ClientCapabilities,
   isJSONRPCResponse,
   type JSONRPCMessage,
   LOG_LEVEL_META_KEY,
   type LoggingLevel,
   type RequestId,
+  type Result,
   StreamableHTTPClientTransport,
   type Transport,
   type TransportSendOptions,
@@ -26,7 +28,7 @@ import {
   forwardLog,
   readLogMessage,
 } from './incoming.js'
-import { listTools } from './list-tools.js'
+import { listServer } from './list-server.js'
 import { type OpenOptions, openClient } from './open-client.js'
 import { ProgramFailure } from './process-failure.js'
 import { ProcessTransport } from './process-transport.js'
@@ -43,14 +45,35 @@ export interface Progress {
   readonly message?: string
 }
 
+/** A question is returned as the result (`input_required`). The caller repeats the request with the answers. */
+export interface QuestionRelay {
+  readonly capabilities: ClientCapabilities
+  readonly inputResponses?: Readonly<Record<string, unknown>>
+  readonly requestState?: string
+}
+
 export interface CallOptions {
   readonly caller?: Caller
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: Progress) => void
   /** Sent as `_meta`, such as `traceparent`. Keys of the protocol are skipped. */
   readonly meta?: Readonly<Record<string, unknown>>
+  /** For a caller that answers a server of the newer protocol itself. Ignored for servers of the older protocol. */
+  readonly relay?: QuestionRelay
   /** Called last, after the current list is known. False: the tool is not called. */
   readonly mayCall?: () => boolean
+}
+
+/** A request of a caller that a server answers. */
+export interface ServerRequest {
+  readonly method:
+    | 'tools/call'
+    | 'prompts/get'
+    | 'resources/read'
+    | 'resources/subscribe'
+    | 'resources/unsubscribe'
+    | 'completion/complete'
+  readonly params: Readonly<Record<string, unknown>>
 }
 
 export interface Connection {
@@ -62,7 +85,8 @@ export interface Connection {
   /** Resolves with the reason when the connection ends. */
   readonly closed: Promise<string>
   list(signal: AbortSignal): Promise<ServerDefinition>
-  call(tool: McpTool, input: Record<string, unknown>, options: CallOptions): Promise<CallToolResult>
+  /** Sends a request. `tool`: the tool that it calls. */
+  request(asked: ServerRequest, tool: McpTool | undefined, options: CallOptions): Promise<Result>
   /** Notifies the server of changed roots, if this capability was announced. */
   rootsChanged(): Promise<void>
   close(): Promise<void>
@@ -123,7 +147,8 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   }
   if (era === 'legacy') {
     // Also for servers that do not announce this capability.
-    client.setNotificationHandler('notifications/tools/list_changed', changed)
+    for (const kind of ['tools', 'prompts', 'resources'] as const)
+      client.setNotificationHandler(`notifications/${kind}/list_changed`, changed)
   } else void watchSubscription(client, changed)
 
   return {
@@ -141,7 +166,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     async list(signal) {
       // The SDK forgets the capabilities of a closed connection: the server would seem to have no tools.
       if (isClosed) throw new ConnectionLost('the connection was closed', false)
-      const listed = await listTools(client, { timeout, signal }).catch((error: unknown) => {
+      const listed = await listServer(client, { timeout, signal }).catch((error: unknown) => {
         const why = epitaph()
         throw why === undefined ? error : new ProgramFailure(why, { cause: error })
       })
@@ -153,37 +178,46 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
         era,
       }
     },
-    async call(tool, input, { caller = {}, signal, onProgress, meta }) {
+    async request({ method, params: given }, tool, { caller = {}, signal, onProgress, meta, relay }) {
       if (isClosed) throw new ConnectionLost('the connection was closed', false)
       busy++
       const updates = onProgress && limitProgress(onProgress)
       try {
         const { handlers, logLevel } = caller
         if (handlers?.log && logLevel !== undefined) await listen(logLevel)
+        const { capabilities: asked, ...answers } = (era === 'modern' && relay) || {}
         const sent = {
+          ...(asked ? { [CLIENT_CAPABILITIES_META_KEY]: asked } : {}),
           ...(meta ? ownMeta(meta) : {}),
           ...(era === 'modern' && handlers?.log && logLevel !== undefined
             ? { [LOG_LEVEL_META_KEY]: logLevel }
             : {}),
         }
         const params = {
-          name: tool.name,
-          arguments: input,
+          ...given,
+          ...answers,
           ...(Object.keys(sent).length > 0 ? { _meta: sent } : {}),
         }
         const work = () =>
-          send(client, era, tool, params, {
-            timeout: server.timeout,
-            // With progress, a call may take longer.
-            ...(updates
-              ? {
-                  maxTotalTimeout: server.timeout * (1 + MOST_EXTENSIONS),
-                  resetTimeoutOnProgress: true,
-                  onprogress: (progress) => updates.add(progress as Progress),
-                }
-              : {}),
-            ...dropUndefined({ signal }),
-          })
+          send(
+            client,
+            era,
+            tool,
+            { method, params },
+            {
+              timeout: server.timeout,
+              // With progress, a call may take longer.
+              ...(updates
+                ? {
+                    maxTotalTimeout: server.timeout * (1 + MOST_EXTENSIONS),
+                    resetTimeoutOnProgress: true,
+                    onprogress: (progress) => updates.add(progress as Progress),
+                  }
+                : {}),
+              ...(asked ? { allowInputRequired: true } : {}),
+              ...dropUndefined({ signal }),
+            },
+          )
         return await attribution.during(caller, canAsk || handlers?.log !== undefined, work)
       } catch (error) {
         // A cancelled call says nothing about the server.
@@ -237,6 +271,7 @@ function limitProgress(onProgress: (progress: Progress) => void) {
   }
 }
 
+type CallParams = Parameters<Client['callTool']>[0]
 type SendOptions = NonNullable<Parameters<Client['callTool']>[1]>
 
 /**
@@ -246,15 +281,15 @@ type SendOptions = NonNullable<Parameters<Client['callTool']>[1]>
 function send(
   client: Client,
   era: 'modern' | 'legacy',
-  tool: McpTool,
-  params: Parameters<Client['callTool']>[0],
+  tool: McpTool | undefined,
+  { method, params }: ServerRequest,
   options: SendOptions,
-): Promise<CallToolResult> {
-  if (era === 'modern' && wantsHeaders(tool)) {
+): Promise<Result> {
+  if (era === 'modern' && tool && wantsHeaders(tool)) {
     const { outputSchema: _, ...toolDefinition } = tool
-    return client.callTool(params, { ...options, toolDefinition })
+    return client.callTool(params as CallParams, { ...options, toolDefinition })
   }
-  return client.request({ method: 'tools/call', params }, options)
+  return client.request({ method, params } as { method: ServerRequest['method'] }, options)
 }
 
 /** Removes keys of the protocol from the caller's `_meta`. */

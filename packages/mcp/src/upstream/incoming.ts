@@ -6,6 +6,7 @@ import {
   type JSONRPCMessage,
   type ListRootsResult,
   ProtocolError,
+  ProtocolErrorCode,
 } from '@modelcontextprotocol/client'
 import { dropUndefined, isRecord } from '@toolwell/core/internal'
 import { hideInValue } from '../definition/clean-definition.js'
@@ -31,6 +32,10 @@ export function answerQuestions(
       -32603,
       'This cannot be answered: several clients have calls on this connection, and it is not clear to which call the question belongs.',
     )
+  }
+  client.fallbackRequestHandler = async ({ method }) => {
+    current()?.handlers?.refused?.(method)
+    throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found')
   }
   if (elicitation)
     client.setRequestHandler('elicitation/create', (request, context) =>

@@ -1,6 +1,7 @@
 /** The known definition of one server: the definition in use, its review, and its cached copy. Independent of connections. */
 
 import type { SourceUpdate } from '@toolwell/core'
+import { dropUndefined } from '@toolwell/core/internal'
 import type { ServerConfig } from '../config/server-config.js'
 import { type CachedDefinition, type DefinitionCache, isFresh, knownEra } from '../definition/cache.js'
 import {
@@ -8,6 +9,7 @@ import {
   difference,
   type McpTool,
   type ServerDefinition,
+  type ServerOffers,
   toolsByName,
 } from '../definition/server-definition.js'
 import type { Guard } from '../trust/guard.js'
@@ -140,7 +142,9 @@ export class KnownDefinition {
   async keep(listed: ServerDefinition, extent: Extent): Promise<void> {
     const { guard, server } = this.#options
     const whole = (known = this.definition): ServerDefinition =>
-      extent === 'whole' || !known ? listed : { ...known, tools: merged(known, listed, extent) }
+      extent === 'whole' || !known
+        ? listed
+        : { ...known, ...readOffers(listed), tools: merged(known, listed, extent) }
     await guard.prepare(server, whole())
     const now = this.#options.now()
     const known = this.definition
@@ -175,9 +179,9 @@ export class KnownDefinition {
     return this.review.server !== undefined || this.review.quarantined.size > 0
   }
 
-  /** Is the tool quarantined? */
-  holds(tool: string): boolean {
-    return this.review.server !== undefined || this.review.quarantined.has(tool)
+  /** Is the tool quarantined, or the whole server? */
+  holds(tool: string | undefined): boolean {
+    return this.review.server !== undefined || (tool !== undefined && this.review.quarantined.has(tool))
   }
 
   /** Reviews a definition and uses it. */
@@ -207,6 +211,11 @@ export class KnownDefinition {
   }
 }
 
+/** The prompts and resources of a definition. */
+export function readOffers({ prompts, resources, templates }: Partial<ServerOffers>): Partial<ServerOffers> {
+  return dropUndefined({ prompts, resources, templates })
+}
+
 function merged(known: ServerDefinition, listed: ServerDefinition, extent: Extent): McpTool[] {
   const now = toolsByName(listed.tools)
   const before = toolsByName(known.tools)
@@ -214,21 +223,23 @@ function merged(known: ServerDefinition, listed: ServerDefinition, extent: Exten
   return [...known.tools.map((tool) => now.get(tool.name) ?? tool), ...added]
 }
 
+/** `name` is undefined for requests that are no calls: only the server is checked. */
 export function findUsableTool(
-  name: string,
+  name: string | undefined,
   server: ServerConfig,
   known: Pick<KnownDefinition, 'definition' | 'review' | 'tool'>,
   failures: Failures,
-): McpTool {
+): McpTool | undefined {
   const { review } = known
   if (!server.enabled) throw failures.make('disabled', `${server.name} is disabled in the config`)
   // A model may read this message, so it lacks the reason of the review, which has a command that approves.
   const what = review.server !== undefined ? server.name : `${name} of ${server.name}`
-  if (review.server !== undefined || review.quarantined.has(name))
+  if (review.server !== undefined || (name !== undefined && review.quarantined.has(name)))
     throw failures.make(
       'quarantined',
       `${what} is quarantined: its definition is new, has changed or looks harmful. Only the user decides whether it may be used`,
     )
+  if (name === undefined) return undefined
   const tool = known.tool(name)
   if (tool) return tool
   // Not listed yet: the listing will show if there is such a tool.
@@ -236,7 +247,8 @@ export function findUsableTool(
   throw failures.make('unknown-tool', `${server.name} has no tool ${JSON.stringify(name)}`)
 }
 
-/** Can a lost call be repeated without harm, according to trusted annotations? */
-export function isRepeatable({ annotations }: McpTool, { trust }: ServerConfig): boolean {
+/** Can a lost call be repeated without harm, according to trusted annotations? False for a tool that is no longer listed. */
+export function isRepeatable(tool: McpTool | undefined, { trust }: ServerConfig): boolean {
+  const { annotations } = tool ?? {}
   return trust !== 'none' && (annotations?.readOnlyHint === true || annotations?.idempotentHint === true)
 }

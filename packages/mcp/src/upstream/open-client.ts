@@ -152,6 +152,7 @@ async function attempt(
   const { capabilities, timeout, probeTimeout = PROBE_TIMEOUT, signal, version } = options
   // A slow remote server does not have to be an older one.
   const isProcess = transport instanceof ProcessTransport
+  const watched = { autoRefresh: false, debounceMs: 0, onChanged: () => options.onListChanged() }
   const client = new Client(
     { name: 'toolwell', version },
     {
@@ -160,7 +161,7 @@ async function attempt(
         mode: era,
         probe: { timeoutMs: isProcess ? Math.min(probeTimeout, timeout) : timeout },
       },
-      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => options.onListChanged() } },
+      listChanged: { tools: watched, prompts: watched, resources: watched },
     },
   )
   options.prepare(client)

@@ -3,12 +3,12 @@
  * shared: definitions, reviews and permissions are separate.
  */
 
-import type { CallToolResult } from '@modelcontextprotocol/client'
+import type { Result } from '@modelcontextprotocol/client'
 import { canonicalJson } from '@toolwell/core/internal'
 import type { ServerConfig } from '../config/server-config.js'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
 import type { Place } from './choose-place.js'
-import type { CallOptions, Connection } from './connection.js'
+import type { CallOptions, Connection, ServerRequest } from './connection.js'
 import { AnswerLost, ConnectionLost } from './failures.js'
 import { abortable } from './retries.js'
 import { createWatchdog, type Watchdog } from './watchdog.js'
@@ -196,11 +196,11 @@ class Lease implements Connection {
     return this.#connection.list(signal)
   }
 
-  async call(
-    tool: McpTool,
-    input: Record<string, unknown>,
+  async request(
+    asked: ServerRequest,
+    tool: McpTool | undefined,
     { signal, ...options }: CallOptions,
-  ): Promise<CallToolResult> {
+  ): Promise<Result> {
     if (this.isClosed) throw new ConnectionLost(CLOSED, false)
     const call = new AbortController()
     const stop = () => call.abort(signal?.reason)
@@ -208,7 +208,7 @@ class Lease implements Connection {
     signal?.addEventListener('abort', stop, { once: true })
     this.#calls.add(call)
     try {
-      return await this.#connection.call(tool, input, { ...options, signal: call.signal })
+      return await this.#connection.request(asked, tool, { ...options, signal: call.signal })
     } catch (error) {
       const isLost = error instanceof ConnectionLost && !(error instanceof AnswerLost)
       if (isLost) void this.#options.fail().catch(() => undefined)

@@ -1,5 +1,5 @@
 /** Life cycle of one server: started on first use, shared, stopped when idle, restarted after failures. */
-import type { CallToolResult } from '@modelcontextprotocol/client'
+import type { CallToolResult, Result } from '@modelcontextprotocol/client'
 import type { ServerConfig } from '../config/server-config.js'
 import type { DefinitionCache } from '../definition/cache.js'
 import type { McpTool, ServerDefinition } from '../definition/server-definition.js'
@@ -7,7 +7,7 @@ import type { Guard } from '../trust/guard.js'
 import type { Review } from '../trust/review.js'
 import type { Caller } from './caller.js'
 import { chooseIdleTimeout, choosePlace, type Place } from './choose-place.js'
-import type { CallOptions, Connection } from './connection.js'
+import type { CallOptions, Connection, ServerRequest } from './connection.js'
 import { AnswerLost, ConnectionLost, createFailures, type Failures, type McpFailure } from './failures.js'
 import {
   type Extent,
@@ -15,6 +15,7 @@ import {
   isRepeatable,
   KnownDefinition,
   type RecalledFailure,
+  readOffers,
 } from './known-definition.js'
 import { asksForMore, needsLogin } from './open-client.js'
 import { type Breaker, Pool, type Running } from './pool.js'
@@ -206,22 +207,20 @@ export class Upstream {
     this.#pool.release(place, this.server.lazy)
   }
 
-  async call(
-    name: string,
-    input: Record<string, unknown>,
-    options: CallOptions = {},
-  ): Promise<CallToolResult> {
+  /** Sends a request of a caller. A tool is checked against the current list first. */
+  async request(asked: ServerRequest, options: CallOptions = {}): Promise<Result> {
     this.#underWay++
     try {
-      return await this.#call(name, input, options)
+      return await this.#request(asked, options)
     } finally {
       this.#underWay--
       if (this.#underWay === 0) this.#onQuiet?.()
     }
   }
 
-  async #call(name: string, input: Record<string, unknown>, options: CallOptions): Promise<CallToolResult> {
+  async #request(asked: ServerRequest, options: CallOptions): Promise<Result> {
     const { signal, caller = {} } = options
+    const name = asked.method === 'tools/call' ? String(asked.params.name) : undefined
     const isStale = this.known.reviewIfStale() || (this.#refreshing && this.known.holds(name))
     if (isStale) await this.#giveUp(this.refresh(), signal).catch(() => undefined)
     // Do not start a server for an unknown tool, unless a listing is due.
@@ -234,26 +233,26 @@ export class Upstream {
       const connection = await this.#acquire(place, caller, signal)
       try {
         // The list may have changed since the caller saw it.
-        const listing = this.known.tool(name) ? this.#relisting.underWay : this.#relisting.due
+        const listing =
+          name === undefined || this.known.tool(name) ? this.#relisting.underWay : this.#relisting.due
         if (listing) await abortable(listing, signal)
         const tool = this.#usable(name)
-        if (options.mayCall?.() === false)
-          throw this.#failures.make(
-            'quarantined',
-            `${name} of ${this.server.name} has changed since it was approved`,
-          )
+        const changed = `${name} of ${this.server.name} has changed since it was approved`
+        if (options.mayCall?.() === false) throw this.#failures.make('quarantined', changed)
         this.calls++
         this.#pool.use(place)
-        const result = await connection.call(tool, input, options)
+        const result = await connection.request(asked, tool, options)
         this.#worked(place)
         this.#setLogin(undefined)
-        return this.#options.lost.announce(this.server.name, place, result)
+        if (!tool || result.resultType === 'input_required') return result
+        return this.#options.lost.announce(this.server.name, place, result as CallToolResult)
       } catch (error) {
         const lost = error instanceof ConnectionLost
         if (lost && !(error instanceof AnswerLost)) this.#pool.drop(place, connection)
-        const tool = this.known.tool(name)
-        const repeatable = lost && (!error.sent || (tool && isRepeatable(tool, this.server)))
-        if (attempt > 0 || !repeatable || signal?.aborted) throw this.#callFailure(error, name, signal)
+        const isSafe = name === undefined || isRepeatable(this.known.tool(name), this.server)
+        const repeatable = lost && (!error.sent || isSafe)
+        if (attempt > 0 || !repeatable || signal?.aborted)
+          throw this.#callFailure(error, name ?? asked.method, signal)
       } finally {
         this.#pool.release(place)
       }
@@ -295,7 +294,7 @@ export class Upstream {
   }
 
   /** Returns the current tool, if it may be called. */
-  #usable(name: string): McpTool {
+  #usable(name: string | undefined): McpTool | undefined {
     if (this.#pool.closing.aborted) throw this.#pool.closing.reason
     return findUsableTool(name, this.server, this.known, this.#failures)
   }
@@ -386,7 +385,8 @@ export class Upstream {
     const clean = this.#starts.clean(listed, place)
     // A requested older protocol is not the newest of the server.
     const { era = clean.era } = place.era === 'legacy' ? (this.definition ?? {}) : {}
-    return this.known.keep({ ...clean, era }, this.#extentIn(place))
+    const offers = place.folder === this.#home.folder ? {} : readOffers(this.definition ?? {})
+    return this.known.keep({ ...clean, era, ...offers }, this.#extentIn(place))
   }
 
   #extentIn({ folder, era, capabilities }: Place): Extent {
