@@ -14,7 +14,8 @@ import type { Caller } from '@toolwell/mcp'
 import type { Called } from '../answer/call-tool.js'
 import { checkHeaders } from '../answer/checked-server.js'
 import { listDispatchTools, listEveryTool } from '../answer/list-tools.js'
-import { createMcpServer, type Mode, SINGLE_REQUESTS } from '../answer/mcp-server.js'
+import { createListener, createMcpServer, type Mode, SINGLE_REQUESTS } from '../answer/mcp-server.js'
+import { isListening, watchListened } from '../answer/subscriptions.js'
 import { SuspendedCalls } from '../answer/suspended-calls.js'
 import type { ClientRules } from '../bridge/client-rules.js'
 import type { Place, ServerSets } from '../servers/server-sets.js'
@@ -127,11 +128,31 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       notify('resources', modern.notify.resourcesChanged, (server) => server.sendResourceListChanged())
     })
   })
-  const modern = createMcpHandler(
+  const handler = createMcpHandler(
     ({ requestInfo }) =>
       checkHeaders(made({ client: SINGLE_REQUESTS, era: 'modern' }), view(), mode, requestInfo?.headers),
     { legacy: 'reject', bus, maxRequestBodySize: options.maxRequestBodySize },
   )
+  const modern: McpHttpHandler = {
+    ...handler,
+    async fetch(request, asked) {
+      const caller = {
+        client: SINGLE_REQUESTS,
+        era: 'modern',
+        workspace: place.workspace ?? homedir(),
+      } as const
+      const publish = (uri: string) => bus.publish({ kind: 'resource_updated', uri })
+      if (isListening(asked?.parsedBody))
+        await watchListened(
+          asked?.parsedBody,
+          request.signal,
+          view(),
+          (envelope, source) => createListener(caller, principal.id, envelope, view(), source),
+          publish,
+        )
+      return handler.fetch(request, asked)
+    },
+  }
   return {
     place,
     path,
