@@ -158,10 +158,8 @@ export async function callTool(
   }
   // The definition changed after the approval, as the start of its server showed.
   if (result === undefined) return refuseToRead()
-  if (result.resultType === 'input_required') {
-    finish(false, result, result)
-    return result
-  }
+  // It has no content. The call ends with a later request, which brings the answers.
+  if (result.resultType === 'input_required') return result
   // Clients validate the structured content of a tool that they know with its output schema.
   const entry = isDirect ? view.catalogue.get(target.id) : undefined
   const shown =

@@ -149,6 +149,7 @@ function writeClientName(given: unknown): string {
 /** The caller of a subscription. It shares the process of its calls, and no question belongs to it. */
 export function createListener(
   caller: Caller,
+  principal: string,
   envelope: Readonly<Record<string, unknown>>,
   view: View,
   source: string,
@@ -156,7 +157,7 @@ export function createListener(
   const refuse = () => Promise.reject(new Error('No call is running.'))
   const handlers = { elicit: refuse, sample: refuse, roots: refuse }
   return createModernCaller(
-    nameCaller(caller, writeClientName(envelope[CLIENT_INFO_META_KEY])),
+    nameCaller(caller, writeClientName(envelope[CLIENT_INFO_META_KEY]), principal),
     envelope,
     handlers,
     view,

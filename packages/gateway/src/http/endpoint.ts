@@ -147,7 +147,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
           asked?.parsedBody,
           request.signal,
           view(),
-          (envelope, source) => createListener(caller, envelope, view(), source),
+          (envelope, source) => createListener(caller, principal.id, envelope, view(), source),
           publish,
         )
       return handler.fetch(request, asked)

@@ -76,10 +76,10 @@ export function openView(
       : policy
   const direct = open(allowed)
   const { catalogue, call, request, settled, reviewed, servers } = serverSet
-  /** Servers that may be seen, whatever their tools. */
+  /** Servers that may be seen, whatever their tools. A token for some tools opens nothing else. */
   const visible = (): string[] =>
     [...serverSet.known].flatMap(([source, { enabled }]) =>
-      enabled && (allowed?.(asksForServer(source)) ?? true) ? [source] : [],
+      enabled && !rights?.tools && (allowed?.(asksForServer(source)) ?? true) ? [source] : [],
     )
   const offers = new Offers(() => {
     const found = new Map<string, ServerOffers>()
