@@ -65,7 +65,7 @@ async function startGateway(folder: string, name: string, config: object) {
     env,
     (line) => line.startsWith('The gateway listens on'),
   )
-  const [, url = ''] = /at (\S+)\/mcp/.exec(program.said) ?? []
+  const [, url = ''] = /on (\S+)\/mcp/.exec(program.said) ?? []
   return { ...program, url, state, env, headers: { Authorization: `Bearer ${readToken(state)}` } }
 }
 

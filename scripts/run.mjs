@@ -282,6 +282,10 @@ const commands = {
     vitest({ TOOLWELL_TESTS: 'long' })
     if (rest.length === 0) fuzz('--cases', '2000')
   },
+  conformance: () => {
+    rest.push('packages/gateway/test/conformance.long.test.ts')
+    vitest({ TOOLWELL_TESTS: 'long' })
+  },
   check: () => {
     node('node_modules/@biomejs/biome/bin/biome', 'check', ...rest)
     node('node_modules/typescript/bin/tsc', '-p', '.')

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type AuditRecord, auditFile } from '@toolwell/gateway/storage'
 import { expect, it } from 'vitest'
 import { homeWith } from './support/home.js'
+import { toolwell } from './support/run.js'
 
 const record = (more: Partial<AuditRecord>): AuditRecord => ({
   time: new Date().toISOString(),
@@ -85,4 +86,32 @@ it('says so if nothing was ever called, and skips damaged lines', async () => {
   expect((await run(['calls'])).code).toBe(1)
   writeFileSync(join(folder, 'calls.jsonl'), `{"time":"9999\nnot json\n${JSON.stringify(record({}))}\n`)
   expect((await run(['calls'])).output).toContain('1 call: 1 ok')
+})
+
+it('follows new calls until nobody reads them, each once', async () => {
+  const first = record({ tool: 'first' })
+  const { folder, home, audit } = await withCalls([first])
+  const printed: string[] = []
+  let next = 0
+  // Two calls may end in the same millisecond.
+  const add = () => {
+    const time = new Date().toISOString()
+    for (const _ of [1, 2]) audit.append(record({ tool: `next_${next++}`, time }))
+  }
+  const { code } = await toolwell(['calls', '--follow', '--json'], {
+    folder,
+    env: { HOME: home, XDG_STATE_HOME: join(home, '.local', 'state') },
+    closesAfter: 3,
+    onOutput(text) {
+      printed.push(
+        ...text
+          .trimEnd()
+          .split('\n')
+          .map((line) => (JSON.parse(line) as AuditRecord).tool),
+      )
+      add()
+    },
+  })
+  expect(code).toBe(0)
+  expect(printed).toEqual(['first', 'next_0', 'next_1', 'next_2', 'next_3'])
 })

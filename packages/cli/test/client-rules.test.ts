@@ -76,7 +76,15 @@ describe('Claude Code', () => {
       { allowedMcpServers: [{ serverName: 'files' }, { serverName: 'toolwell' }] },
       [ISSUE],
     ],
-    ['built-in tools only', 'home/.claude/settings.json', permissions(['Write', 'Bash(rm *)']), []],
+    ['built-in tools only', 'home/.claude/settings.json', permissions(['Write*', 'Bash(rm *)']), []],
+    ...['*__write_file', '*write_file', 'mcp_*write_file', 'm*__files__wr*'].map(
+      (text): [string, string, unknown, string[]] => [
+        `the wildcard ${text}`,
+        'home/.claude/settings.json',
+        permissions([text]),
+        [WRITE],
+      ],
+    ),
   ])('reads the rules of %s', async (_, file, value, denied) => {
     expect(await judge('claude-code', { [file]: value })).toMatchObject({ denied })
   })
@@ -116,21 +124,47 @@ describe('opencode', () => {
     ['an agent', { agent: { plan: { permission: { files_write_file: 'deny' } } } }, [WRITE]],
     ['an agent that has no tool of the gateway', { agent: { plan: { tools: { '*': false } } } }, []],
     ['other characters', { permission: { 'git_hub_get-issue': 'deny' } }, [ISSUE]],
+    [
+      'an allow rule for the gateway, which lifts no deny',
+      { permission: { files_write_file: 'deny', 'toolwell_*': 'allow' } },
+      [WRITE],
+    ],
+    [
+      'an ask rule for the gateway, which lifts no deny',
+      { permission: { files_write_file: 'deny', 'toolwell_*': 'ask' } },
+      [WRITE],
+    ],
+    [
+      'a wildcard that matches the gateway and lifts no deny',
+      { permission: { files_write_file: 'deny', 't*': 'allow', '*well_*': 'allow' } },
+      [WRITE],
+    ],
+    [
+      'an allow rule for the gateway after a deny rule for every tool',
+      { permission: { '*': 'deny', files_read_file: 'allow', 'toolwell_*': 'allow' } },
+      [WRITE, ISSUE],
+    ],
+    ['a deny rule for the gateway', { permission: { '*well_files__write*': 'deny' } }, [WRITE]],
     ['built-in tools only', { permission: { bash: 'deny', external_directory: 'deny' } }, []],
   ])('reads %s', async (_, value, denied) => {
     expect(await judge('opencode', { 'work/opencode.json': value })).toMatchObject({ denied })
     expect(await judge('kilo', { 'work/kilo.json': value })).toMatchObject({ denied })
   })
 
-  it('lets a project override the user, as the client does', async () => {
-    const files = {
-      'home/.config/opencode/opencode.jsonc': {
-        permission: { files_write_file: 'deny', files_read_file: 'ask' },
-      },
-      'work/inner/opencode.json': { permission: { files_write_file: 'allow' } },
-    }
-    expect(await judge('opencode', files)).toMatchObject({ denied: [], asked: [READ] })
-  })
+  it.each([{ files_write_file: 'allow' }, { 'toolwell_*': 'allow' }, { '*': 'ask' }])(
+    'a project lifts no deny rule of the user: %o',
+    async (permission) => {
+      const files = {
+        'home/.config/opencode/opencode.jsonc': {
+          permission: { files_write_file: 'deny', files_read_file: 'ask' },
+        },
+        'work/inner/opencode.json': { permission },
+      }
+      const found = await judge('opencode', files)
+      expect(found).toMatchObject({ denied: [WRITE] })
+      expect(found?.asked).toContain(READ)
+    },
+  )
 
   it('counts variables that the client passes on', async () => {
     const permission = { files_write_file: 'deny' }
@@ -236,6 +270,75 @@ it.each<[string, string, unknown, string[]]>([
   ],
 ])('Gemini CLI: reads %s', async (_, file, value, denied) => {
   expect(await judge('gemini', { [file]: value })).toMatchObject({ denied })
+})
+
+/** A policy file of Gemini CLI with rules for the tools of a server. */
+const policy = (...rules: [decision: string, server: string, tool: string, priority: number][]) =>
+  rules
+    .map(
+      ([decision, server, tool, priority]) =>
+        `[[rule]]\nmcpName = "${server}"\ntoolName = "${tool}"\ndecision = "${decision}"\npriority = ${priority}\n`,
+    )
+    .join('')
+const DENY = ['deny', 'files', 'write_file', 100] as const
+
+it.each<[string, Record<string, string>, string[]]>([
+  [
+    'a rule for the gateway lifts no deny',
+    {
+      'home/.gemini/policies/a.toml': policy([...DENY]),
+      'home/.gemini/policies/b.toml': policy(['allow', 'toolwell', '*', 950]),
+    },
+    [WRITE],
+  ],
+  [
+    'a full name of the gateway lifts no deny',
+    {
+      'home/.gemini/policies/a.toml': `${policy([...DENY])}[[rule]]\ntoolName = "mcp_toolwell_*"\ndecision = "ask_user"\npriority = 950`,
+    },
+    [WRITE],
+  ],
+  [
+    'a rule for the gateway denies',
+    { 'home/.gemini/policies/a.toml': policy(['deny', 'toolwell', 'files__write*', 1]) },
+    [WRITE],
+  ],
+  [
+    'the administrator wins over the user',
+    {
+      'etc/gemini-cli/policies/a.toml': policy(['deny', 'files', 'write_file', 10]),
+      'home/.gemini/policies/a.toml': policy(['allow', 'files', '*', 500]),
+    },
+    [WRITE],
+  ],
+  [
+    'the user wins over the project',
+    {
+      'home/.gemini/policies/a.toml': policy(['deny', 'files', 'write_file', 10]),
+      'work/.gemini/policies/a.toml': policy(['allow', 'files', '*', 500], ['deny', 'git.hub', '*', 1]),
+    },
+    [WRITE, ISSUE],
+  ],
+  [
+    'the higher priority wins',
+    { 'home/.gemini/policies/a.toml': policy([...DENY], ['allow', 'files', '*', 101]) },
+    [],
+  ],
+  [
+    'the first of two equal priorities wins',
+    { 'home/.gemini/policies/a.toml': policy([...DENY], ['allow', 'files', '*', 100]) },
+    [WRITE],
+  ],
+  [
+    'the first file wins at equal priorities',
+    {
+      'home/.gemini/policies/a.toml': policy([...DENY]),
+      'home/.gemini/policies/b.toml': policy(['allow', 'files', '*', 100]),
+    },
+    [WRITE],
+  ],
+])('Gemini CLI: policies: %s', async (_, files, denied) => {
+  expect(await judge('gemini', files)).toMatchObject({ denied })
 })
 
 it.each<[string, string, unknown, string[]]>([

@@ -41,6 +41,7 @@ const CASES: Readonly<Record<string, Case>> = {
       user: ['home/.claude/settings.json', deny('Bash(rm *)', 'mcp__files__write_file')],
       project: ['.claude/settings.json', deny('mcp__files'), []],
       local: ['.claude/settings.local.json', deny('mcp__toolwell__files__write_file')],
+      wildcard: ['.claude/settings.local.json', deny('*__write_file')],
     },
   },
   opencode: {
@@ -54,6 +55,10 @@ const CASES: Readonly<Record<string, Case>> = {
         'opencode.json',
         add({ tools: { 'files_*': false, files_read_file: true } }),
         ['files__read_file'],
+      ],
+      'user, with the gateway allowed': [
+        'home/.config/opencode/opencode.json',
+        add({ permission: { files_write_file: 'deny', 'toolwell_*': 'allow' } }),
       ],
       local: ['.opencode/opencode.jsonc', () => '{ // mine\n "permission": { "*_write_*": "deny", }, }'],
     },
@@ -83,6 +88,11 @@ const CASES: Readonly<Record<string, Case>> = {
     scopes: {
       user: ['home/.gemini/settings.json', add({ tools: { exclude: ['mcp_files_write_file'] } })],
       project: ['.gemini/settings.json', add({ mcp: { excluded: ['files'] } }), []],
+      'policy, with the gateway allowed': [
+        'home/.gemini/policies/mine.toml',
+        () =>
+          '[[rule]]\nmcpName = "files"\ntoolName = "write_file"\ndecision = "deny"\npriority = 1\n[[rule]]\nmcpName = "toolwell"\ndecision = "allow"\npriority = 9\n',
+      ],
       policy: [
         'home/.gemini/policies/mine.toml',
         () =>

@@ -1,5 +1,5 @@
 /** What `connect` writes is what a client starts: the entry of a real file, a real client on it, a real server behind. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
@@ -65,4 +65,32 @@ it('every client reaches the server that was its own, through one gateway', asyn
   await home.run(['undo', '--yes'])
   for (const [file, text] of Object.entries(FILES))
     expect(readFileSync(join(home.folder, file), 'utf8')).toBe(text)
+})
+
+it('F8: finds moved folders, although the client passes no variables on', async () => {
+  const home = homeWith({ 'cdx/config.toml': FILES['home/.codex/config.toml'] })
+  const file = join(home.folder, 'cdx', 'config.toml')
+  const moved = {
+    CODEX_HOME: join(home.folder, 'cdx'),
+    XDG_CONFIG_HOME: join(home.folder, 'conf'),
+    XDG_STATE_HOME: join(home.folder, 'state'),
+  }
+  expect((await home.run(['connect', 'codex', '--yes'], { env: moved })).code).toBe(0)
+  onTestFinished(async () => {
+    await home.run(['stop'], { env: moved })
+  })
+  const text = readFileSync(file, 'utf8')
+  const entry = (parseToml(text).mcp_servers as { toolwell: { env: Record<string, string> } }).toolwell
+  const [command = '', ...args] = readCommandLine(entry)
+  const env = { PATH: process.env.PATH ?? '', HOME: home.home, ...entry.env }
+  const echo = async () => {
+    const client = new Client({ name: 'a-client', version: '1.0.0' })
+    onTestFinished(() => client.close())
+    await client.connect(new StdioClientTransport({ command, args, env, cwd: home.folder }))
+    const call = { name: 'everything__echo', arguments: { message: 'here' } }
+    return JSON.stringify(await client.callTool({ name: 'run_tool', arguments: call }))
+  }
+  expect(await echo()).toContain('Echo: here')
+  writeFileSync(file, `${text}\n[mcp_servers.everything]\ncommand = "x"\ndisabled_tools = ["echo"]\n`)
+  expect(await echo()).toContain('There is no tool named')
 })

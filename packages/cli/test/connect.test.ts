@@ -12,12 +12,14 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { platform } from 'node:os'
 import { dirname, join } from 'node:path'
 import { loadConfig } from '@toolwell/mcp'
 import { parse as parseToml } from 'smol-toml'
 import { describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
-import { CLIENTS } from '../src/shared/clients/clients.js'
+import { CLIENTS, userFiles } from '../src/shared/clients/clients.js'
+import { readToolwellEntry } from '../src/shared/clients/toolwell-entry.js'
 import { fixtures, SECRET } from './support/clients.js'
 import { type Home, homeWith, misbehaving } from './support/home.js'
 import { script, toolwell } from './support/run.js'
@@ -238,7 +240,7 @@ describe('connect', () => {
     const { home } = homeWith({ [CURSOR]: { mcpServers: { github, files, wiki: { args: [] } } } })
     const { output } = await toolwell(['connect', '--dry-run'], {
       folder: '/',
-      env: { HOME: home, XDG_CONFIG_HOME: join(home, '.config'), XDG_DATA_HOME: join(home, 'data') },
+      env: { HOME: home, XDG_CONFIG_HOME: join(home, '.config') },
       program: ['/usr/bin/node', '/opt/toolwell/packages/cli/bin/toolwell.mjs'],
     })
     // From the root of the disk, every path is near.
@@ -284,6 +286,41 @@ describe('connect', () => {
     expect(read(home, CURSOR)).toContain('/elsewhere/packages/cli/bin/toolwell.mjs')
     await home.run(['undo', '--yes'])
     expect(filesIn(home)).toEqual(before)
+  })
+
+  it('F8: writes the variables that move folders into the entry of every client', async () => {
+    const home = everyClient()
+    const before = filesIn(home)
+    const state = join(home.home, 'my state')
+    const env = { XDG_STATE_HOME: state, OPENCODE_CONFIG_CONTENT: '{}', GITHUB_TOKEN: SECRET }
+    const preview = await home.run(['connect', '--dry-run'], { env })
+    expect(preview.output.split('    sets XDG_STATE_HOME=home/my state\n')).toHaveLength(fixtures.length + 1)
+    await home.run(['connect', '--yes'], { env })
+    for (const { client, file } of fixtures) {
+      const [from] = userFiles({ ...home, platform: platform(), env: {} }).filter(
+        (each) => each.file === join(home.folder, file),
+      )
+      const entry = from && readToolwellEntry(from)
+      const key = ({ opencode: 'environment', kilo: 'environment', goose: 'envs' } as const)[client] ?? 'env'
+      expect([client, entry]).toEqual([client, expect.objectContaining({ [key]: { XDG_STATE_HOME: state } })])
+    }
+    expect((await home.run(['connect', '--yes'], { env })).output).toContain('is already connected')
+    await home.run(['undo', '--yes'], { env })
+    expect(filesIn(home)).toEqual(before)
+  })
+
+  it.each([
+    ['codex', 'CODEX_HOME', 'config.toml', ''],
+    ['claude-code', 'CLAUDE_CONFIG_DIR', '.claude.json', '{}'],
+    ['gemini', 'GEMINI_CLI_HOME', '.gemini/settings.json', '{}'],
+    ['qwen', 'QWEN_HOME', 'settings.json', '{}'],
+  ])('F8: the entry of %s keeps %s', async (client, name, file, text) => {
+    const home = homeWith({ [`moved/${file}`]: text })
+    const env = { [name]: join(home.folder, 'moved') }
+    expect(await home.run(['connect', client, '--yes'], { env })).toMatchObject({ code: 0, errors: '' })
+    expect(read(home, `moved/${file}`)).toMatch(new RegExp(`${name}.*${join(home.folder, 'moved')}"`))
+    await home.run(['undo', '--yes'], { env })
+    expect(read(home, `moved/${file}`)).toBe(text)
   })
 
   it('makes a file for a client that has none yet, and removes it again', async () => {

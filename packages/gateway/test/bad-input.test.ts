@@ -79,6 +79,21 @@ it('a call whose arguments are not those in its headers is refused, where the to
   expect(await (await call({}, '/mcp')).text()).toContain('north')
 })
 
+it('a header check does not confirm that a denied tool exists', async () => {
+  const region = { type: 'string', 'x-mcp-header': 'Region' }
+  const tool = { ...describedTool('echo'), inputSchema: { type: 'object', properties: { region } } }
+  const odd = entry(oddServer('odd', { tools: [tool] }))
+  const started = await startGateway({ mcpServers: { odd }, profiles: { work: { deny: ['echo'] } } })
+  const call = async (name: string) => {
+    const params = { name, arguments: { region: 'north' }, _meta: MODERN }
+    const body = { jsonrpc: '2.0', id: 3, method: 'tools/call', params }
+    const response = await post(started, body, {}, '/mcp/work/all')
+    return [response.status, (await response.text()).replaceAll(name, 'NAME')]
+  }
+  await post(started, list, {}, '/mcp/all')
+  expect(await call('odd__echo')).toEqual(await call('odd__none'))
+})
+
 describe('messages', () => {
   it.each([
     ['no JSON', '{"jsonrpc":', 400, -32700],

@@ -21,7 +21,7 @@ const ALL = ['files__read_file', 'files__write_file', 'notes__write_file']
 type Rules = Partial<ClientRules>
 
 async function openRules(started: Started, path: '/mcp' | '/mcp/all', rules: Rules | undefined) {
-  const whole: ClientRules = { separator: '__', layers: [], own: {}, ...rules }
+  const whole: ClientRules = { prefix: '', separator: '__', layers: [], own: {}, ...rules }
   const wire = await openWire(started, path, rules ? { 'X-Toolwell-Rules': writeRules(whole) } : {})
   let id = 0
   const ask = async (method: string, params: object) => {
@@ -110,12 +110,32 @@ describe('a denied tool is not listed, found, selected, suggested or called', ()
     ],
     [
       'by the name of the gateway',
-      { separator: '_', layers: [[['deny', 'files__write_file']]] },
+      { separator: '_', layers: [[['deny', 'toolwell_files__write_file']]] },
       ['files__write_file'],
     ],
     [
       'by the name that the server had in the client',
       { own: { files: ['my files'] }, layers: [[['deny', 'my_files__write_file']]] },
+      ['files__write_file'],
+    ],
+    [
+      'by a wildcard before the server',
+      { prefix: 'mcp__', layers: [[['deny', 'm*files__write_file']]] },
+      ['files__write_file'],
+    ],
+    [
+      'if a rule allows the gateway',
+      {
+        prefix: 'mcp_',
+        separator: '_',
+        layers: [
+          [
+            ['deny', 'mcp_files_write_file'],
+            ['allow', 'mcp_toolwell_*'],
+            ['allow', '*', 'toolwell'],
+          ],
+        ],
+      },
       ['files__write_file'],
     ],
     ['by any layer', { layers: [[['deny', 'files__write_file']], [['allow', '*']]] }, ['files__write_file']],
@@ -148,6 +168,7 @@ it('the last rule of a layer counts', async () => {
       ['deny', '*'],
       ['allow', 'files__*'],
       ['deny', 'files__write*'],
+      ['allow', 'toolwell__*'],
     ],
   ] as const
   expect(await reach(started, { layers })).toMatchObject({
@@ -176,5 +197,7 @@ it('a gateway refuses a client whose rules it cannot read', async () => {
 it('too many rules are an error, not a shorter list', () => {
   const random = () => globalThis.crypto.randomUUID()
   const layers = [Array.from({ length: 1000 }, () => ['deny', random()] as const)]
-  expect(() => writeRules({ separator: '_', layers, own: {} })).toThrow('too many permission rules')
+  expect(() => writeRules({ prefix: '', separator: '_', layers, own: {} })).toThrow(
+    'too many permission rules',
+  )
 })

@@ -1,8 +1,10 @@
 /** Prompts, resources, completions, logs and `_meta` through the gateway, in both protocol generations. */
 import { fileURLToPath } from 'node:url'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { writeRules } from '@toolwell/gateway/bridge'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { authorized, startGateway } from './support/gateway.js'
+import { openWire } from './support/stdio-wire.js'
 
 const FIXTURE = fileURLToPath(new URL('support/conformance-server.mjs', import.meta.url))
 const suite = (more: object = {}) => ({
@@ -122,6 +124,41 @@ describe.each(['legacy', 'modern'] as const)('a %s client', (era) => {
     expect(JSON.parse(text)).toMatchObject({ traceparent, 'example.org/mine': 1 })
   })
 
+  it('notifies of a changed resource until the subscription ends', async () => {
+    const { url } = await startGateway({ mcpServers: { suite: suite() } })
+    const [client, other] = [await open(`${url}/mcp/all`, era), await open(`${url}/mcp/all`, era)]
+    await client.listTools()
+    const seen: string[] = []
+    let heard = () => {}
+    const next = () =>
+      new Promise<void>((resolve) => {
+        heard = resolve
+      })
+    client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
+      seen.push(params.uri)
+      heard()
+    })
+    other.setNotificationHandler('notifications/resources/updated', () => void seen.push('wrong'))
+    const uri = 'test://watched-resource'
+    if (era === 'legacy') await client.subscribeResource({ uri })
+    else await client.listen({ resourceSubscriptions: [uri] })
+    const update = (each: string) =>
+      client.callTool({ name: 'suite__test_update_resource', arguments: { uri: each } })
+    let waiting = next()
+    await update('test://static-text')
+    await update(uri)
+    await waiting
+    waiting = next()
+    await update(uri)
+    await waiting
+    expect(seen).toEqual([uri, uri])
+    if (era === 'modern') return
+    await client.unsubscribeResource({ uri })
+    await update(uri)
+    await client.listTools()
+    expect(seen).toEqual([uri, uri])
+  })
+
   it('notifies of changed prompts', async () => {
     const { url } = await startGateway({ mcpServers: { suite: suite() } })
     const client = await open(`${url}/mcp/all`, era)
@@ -169,4 +206,56 @@ it('shows nothing of servers that are disabled, outside the profile, or denied',
   const none = await open(`${url}/mcp/none`, 'legacy')
   expect(none.getServerCapabilities()).toEqual({ tools: { listChanged: true } })
   await expect(none.readResource({ uri: 'test://static-text' })).rejects.toThrow()
+})
+
+it('skips prompts and resources whose definition looks harmful, and everything of a quarantined server', async () => {
+  const { url } = await startGateway({
+    mcpServers: { suite: suite({ args: [FIXTURE, 'both', 'hostile'] }) },
+  })
+  const client = await open(`${url}/mcp/all`, 'legacy')
+  const { prompts } = await client.listPrompts()
+  expect(names(prompts)).toContain('test_simple_prompt')
+  expect(names(prompts)).not.toContain('test_hostile')
+  await expect(client.getPrompt({ name: 'test_hostile' })).rejects.toMatchObject({ code: -32602 })
+  const { resources } = await client.listResources()
+  expect(resources.map(({ uri }) => uri)).not.toContain('test://hostile')
+  const review = () => ({ server: 'not today', quarantined: new Map(), findings: [] })
+  const { url: other } = await startGateway({ mcpServers: { suite: suite() } }, { connect: { review } })
+  const none = await open(`${other}/mcp/all`, 'legacy')
+  expect((await none.listPrompts()).prompts).toEqual([])
+  expect((await none.listResources()).resources).toEqual([])
+  await expect(none.readResource({ uri: 'test://static-text' })).rejects.toThrow()
+  await expect(none.readResource({ uri: 'toolwell:suite:test://static-text' })).rejects.toThrow()
+})
+
+it('shows nothing of a server that the rules of the client deny', async () => {
+  const started = await startGateway({
+    mcpServers: { one: suite(), two: suite({ args: [FIXTURE, 'both'] }) },
+  })
+  const rules = writeRules({ separator: '__', layers: [[['deny', 'two']]], own: {} })
+  const wire = await openWire(started, '/mcp/all', { 'X-Toolwell-Rules': rules })
+  const initialize = {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'a', version: '1' },
+  }
+  await wire.ask({ id: 1, method: 'initialize', params: initialize })
+  wire.say({ method: 'notifications/initialized' })
+  const listed = JSON.stringify(await wire.ask({ id: 2, method: 'resources/list', params: {} }))
+  expect(listed).toContain('"uri":"test://static-text"')
+  expect(listed).not.toContain('two')
+  const prompts = JSON.stringify(await wire.ask({ id: 3, method: 'prompts/list', params: {} }))
+  expect(prompts).toContain('"name":"test_simple_prompt"')
+  const ask = async (id: number, method: string, params: object) =>
+    (await wire.ask({ id, method, params })) as { readonly error?: { readonly code: number } }
+  const read = await ask(4, 'resources/read', { uri: 'toolwell:two:test://static-text' })
+  const get = await ask(5, 'prompts/get', { name: 'two__test_simple_prompt' })
+  const complete = await ask(6, 'completion/complete', {
+    ref: { type: 'ref/prompt', name: 'two__test_simple_prompt' },
+    argument: { name: 'arg1', value: '' },
+  })
+  const subscribe = await ask(7, 'resources/subscribe', { uri: 'toolwell:two:test://static-text' })
+  expect([read, get, complete, subscribe].map(({ error }) => error?.code)).toEqual([
+    -32602, -32602, -32602, -32602,
+  ])
 })

@@ -1,12 +1,14 @@
 /** Tokens with rights: who is refused, what a token opens, and how long. The paths of a tool are in every-path.test.ts. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { askDaemon } from '@toolwell/gateway/bridge'
 import { fileStorage, hashToken, type TokenRecord } from '@toolwell/gateway/storage'
 import { fingerprint } from '@toolwell/mcp/internal'
 import { expect, it } from 'vitest'
 import { describedTool, oddServer } from '../../mcp/test/support/odd-server.js'
 import { CLIENT_KINDS, openClient } from './support/clients.js'
 import { authorized, entry, startGateway, TOKEN, temporary } from './support/gateway.js'
+import { home } from './support/home.js'
 import { openWire } from './support/stdio-wire.js'
 
 const tools = ['read_file', 'write_file', 'give'].map((name) => describedTool(name))
@@ -192,14 +194,30 @@ it('limits a bridge by the token that its entry names, and records its principal
   expect((await codex.call('notes__write_note')).error).toBeUndefined()
 })
 
+it('ends the connections and streams of a revoked token', async () => {
+  const started = await startWith({ one: {}, other: {} }, { sessionIdle: 300 })
+  const { storage, gateway, url } = started
+  const wire = await openWire(started, '/mcp', bearer('one'))
+  await wire.ask(initialize)
+  const other = await openWire(started, '/mcp', bearer('other'))
+  await other.ask(initialize)
+  const client = await openClient('v2 legacy', `${url}/mcp`, bearer('one'))
+  await client.list()
+  expect((await gateway.inspect()).clients).toHaveLength(3)
+  await storage.tokens.remove('one')
+  await expect.poll(async () => (await gateway.inspect()).clients.length, { timeout: 10_000 }).toBe(1)
+  await wire.closed
+  expect(await other.ask({ id: 2, method: 'tools/list' })).toHaveProperty('result')
+})
+
 it('stores hashes, and accepts nothing from a damaged file', async () => {
-  const { home, ask, storage } = await startWith({ all: {} })
-  const file = join(home, 'tokens.json')
+  const { home: folder, ask, storage } = await startWith({ all: {} })
+  const file = join(folder, 'tokens.json')
   expect(readFileSync(file, 'utf8')).not.toContain(secretOf('all'))
   expect((await ask('/mcp/nothing', bearer('all'), 'POST')).status).toBe(404)
   expect((await ask('/mcp', { Authorization: `Bearer ${hashToken(secretOf('all'))}` })).status).toBe(401)
   writeFileSync(file, '[{"name": "all"')
-  expect(storage.tokens.list(true)).toEqual([])
+  expect(storage.tokens.list()).toEqual([])
   expect((await ask('/mcp', bearer('all'))).status).toBe(401)
   expect((await ask('/status', authorized)).status).toBe(200)
   await expect(
@@ -222,4 +240,40 @@ it('answers wrong tokens ever more slowly, and right ones at once', async () => 
   const many = await Promise.all(Array.from({ length: 230 }, () => time('tw_wrong')))
   expect(many.some(({ status }) => status === 429)).toBe(true)
   expect(many.every(({ took }) => took < 30_000)).toBe(true)
+})
+
+it('limits the entry of a stdio client by the name of a token, and writes times into the log', async () => {
+  const { way, state, daemon } = home(config)
+  const codex = await openClient('v2 modern', way('--client', 'codex'))
+  expect(await codex.text('run_tool', { name: 'notes__write_note', arguments: {} })).toBe('{}')
+  const storage = fileStorage(state)
+  await storage.tokens.add({
+    name: 'ci',
+    hash: hashToken('tw_ci'),
+    createdAt: 0,
+    rights: { servers: ['files'] },
+  })
+  const limited = await openClient('v2 modern', way('--client', 'codex', '--token', 'ci', '--all'))
+  expect((await limited.list()).map(({ name }) => name)).toEqual([
+    'files__give',
+    'files__read_file',
+    'files__write_file',
+  ])
+  await limited.call('files__read_file')
+  await expect
+    .poll(() => storage.audit.read(0).map(({ principal }) => principal))
+    .toEqual(['stdio:codex', 'ci'])
+  for (const [token, why] of [
+    ['nobody', 'The token "nobody" of this client does not exist or was revoked'],
+    [secretOf('x'.repeat(40)), 'must be the name of a token, not the token'],
+  ] as const) {
+    const refused = openClient('v2 modern', way('--token', token)).then((client) => client.list())
+    await expect(refused).rejects.toThrow(why)
+  }
+  await storage.tokens.remove('ci')
+  await expect.poll(() => limited.call('files__read_file').catch(String)).toContain('was revoked')
+  await askDaemon(await daemon(), 'POST', '/stop')
+  const lines = () => readFileSync(join(state, 'gateway.log'), 'utf8').trimEnd().split('\n')
+  await expect.poll(() => lines().at(-1)).toContain('Stopped.')
+  for (const line of lines()) expect(line).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z ./)
 })

@@ -19,6 +19,7 @@ import {
   createEntry,
   ENTRY_NAME,
   entryCommand,
+  entryVariables,
   readCommandLine,
   readLimits,
   readToolwellEntry,
@@ -59,6 +60,8 @@ export interface ClientPlan {
   readonly notes: readonly string[]
   /** The command line of the entry. */
   readonly line: readonly string[]
+  /** Variables that the entry sets. */
+  readonly variables: Readonly<Record<string, string>>
   /** Rules of the client that Toolwell applies. */
   readonly denied: readonly FoundRule[]
   readonly mode: ChosenMode | undefined
@@ -262,7 +265,7 @@ function planClient(
   placed: ReadonlyMap<string, string>,
   wrong: ReadonlyMap<string | undefined, string>,
   { known, profile, facts }: PlanOptions,
-  { program, folder }: Terminal,
+  { program, folder, env }: Terminal,
 ): ClientPlan {
   const { format } = findShape(from.shape)
   const entries = new Map(listEntries(valueAt(value, table.path)).map(({ name, entry }) => [name, entry]))
@@ -303,12 +306,13 @@ function planClient(
     isAll: mode?.isAll === true,
     own: taken.some(({ name, as }) => name !== as || isLimited(found, name)) ? taken : [],
   })
+  const variables = entryVariables(from.client, { env, folder })
   const entry = readToolwellEntry(from)
   const there = startsToolwell(entry) ? readCommandLine(entry).join(' ') : ''
   const moved = [ENTRY_NAME, ...taken.map(({ name }) => name)].map((name) => entries.get(name))
   const next = changeServers(text, format, table, {
     remove: [...taken.map(({ name }) => name), ...(entries.has(ENTRY_NAME) ? [ENTRY_NAME] : [])],
-    add: [{ name: ENTRY_NAME, value: createEntry(from.shape, line, readLimits(moved)) }],
+    add: [{ name: ENTRY_NAME, value: createEntry(from.shape, line, readLimits(moved), variables) }],
   })
   const bytes = Buffer.from(next, 'utf8')
   return {
@@ -333,6 +337,7 @@ function planClient(
       ...lostRuleNotes(from, rules),
     ],
     line,
+    variables,
     denied: rules.filter(({ action }) => action === 'deny'),
     mode,
     isDone: state.bytes !== undefined && bytes.equals(state.bytes),

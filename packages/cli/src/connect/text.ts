@@ -1,4 +1,4 @@
-/** Prints the plan of `connect` as text or JSON, without values of environment variables and headers. */
+/** Prints the plan of `connect` as text or JSON, without values of the servers' environment variables and headers. */
 import { dropUndefined, firstLine } from '@toolwell/core/internal'
 import { additionLines, describeEndpoint, shortenPath } from '../import/text.js'
 import { ENTRY_NAME } from '../shared/clients/toolwell-entry.js'
@@ -27,7 +27,7 @@ export function connectText({ servers, clients, refused }: ConnectPlan, near: Ne
 }
 
 function clientLines(
-  { from, state, taken, earlier, replaced, stays, notes, line, denied, mode, isDone }: ClientPlan,
+  { from, state, taken, earlier, replaced, stays, notes, line, variables, denied, mode, isDone }: ClientPlan,
   near: Near,
   paint: Paint,
 ): string[] {
@@ -41,6 +41,7 @@ function clientLines(
           .map(({ name, as }) => `  - ${firstLine(name, 60)}  ${goesTo(name, as)}`),
         ...(replaced === undefined ? [] : [`  - ${ENTRY_NAME}  ${firstLine(replaced, 500)}`]),
         `  + ${paint(ENTRY_NAME, 'name')}  ${line.join(' ')}`,
+        ...Object.entries(variables).map(([name, place]) => `    sets ${name}=${shortenPath(place, near)}`),
       ]
   return [
     `${head}${place}${state.bytes === undefined ? '  (a new file)' : ''}`,
@@ -106,6 +107,7 @@ export function connectJson(
         changed: !client.isDone,
         taken: client.taken.map(({ name, as }) => ({ name, as })),
         ...dropUndefined({ replaced: client.replaced }),
+        sets: client.variables,
         stays: Object.fromEntries(client.stays),
         denied: client.denied.map(({ text, file }) => ({ rule: text, file })),
         ...dropUndefined({ mode: client.mode && (client.mode.isAll ? 'all' : 'search') }),

@@ -102,9 +102,9 @@ async function findRules(
     }
   try {
     const found = await readPermissions(client, { home: findHome(env), folder, platform, env })
-    const { separator, layers } = found ?? { separator: '__', layers: [] }
+    const { prefix, separator, layers } = found ?? { prefix: '', separator: '__', layers: [] }
     if (layers.length === 0 && own === undefined) return {}
-    return { header: writeRules({ separator, layers, own: own === undefined ? {} : readOwn(own) }) }
+    return { header: writeRules({ prefix, separator, layers, own: own === undefined ? {} : readOwn(own) }) }
   } catch (error) {
     return { refusal: (error as Error).message }
   }

@@ -207,7 +207,7 @@ async function revoke(name: string, folder: string, terminal: Terminal): Promise
     await terminal.output.write(`Revoked ${name}. Running calls finish, and further requests are refused.\n`)
     return 0
   }
-  const known = tokens.list(true).map((each) => each.name)
+  const known = tokens.list().map((each) => each.name)
   const [meant] = nearest(name, known, 1)
   await terminal.errors.write(
     `toolwell: There is no token ${name}. ${meant ? `Did you mean ${meant}?` : `Known: ${known.join(', ') || 'none'}.`}\n`,

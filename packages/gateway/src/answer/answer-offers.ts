@@ -2,13 +2,12 @@
 import {
   ProtocolError,
   ProtocolErrorCode,
-  ResourceNotFoundError,
   type Result,
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { quote } from '@toolwell/core/internal'
-import { McpFailure, type ServerRequest } from '@toolwell/mcp'
+import type { Caller, ServerRequest } from '@toolwell/mcp'
 import { replaceFolder } from '@toolwell/mcp/internal'
 import { prompts } from '../prompts.js'
 import type { Found, Offer } from '../servers/offers.js'
@@ -16,10 +15,12 @@ import type { View } from '../servers/view.js'
 import { insertCallerFolder, removeServerInfo } from './call-tool.js'
 import { readCursorOrThrow, takePage } from './list-tools.js'
 import type { OptionsFor } from './relay.js'
+import { answerSubscriptions, createNotFound, toProtocolError } from './subscriptions.js'
 
 export interface OffersOptions {
   readonly view: () => View
   readonly folder: string
+  readonly era: Caller['era']
   /** Runs the work for a request of the client. */
   readonly during: (
     context: ServerContext,
@@ -32,7 +33,7 @@ export interface OffersOptions {
 export function answerOffers(
   server: Server,
   { prompts: hasPrompts, resources, completions }: ReturnType<Server['getCapabilities']>,
-  { view, folder, during }: OffersOptions,
+  { view, folder, era, during }: OffersOptions,
 ): void {
   const list = async <T extends object>(
     read: (view: View) => readonly Offer<T>[],
@@ -58,8 +59,7 @@ export function answerOffers(
       try {
         return removeServerInfo(await view().request(source, { method, params }, optionsFor(source)))
       } catch (error) {
-        if (!McpFailure.is(error)) throw error
-        throw new ProtocolError(error.code ?? ProtocolErrorCode.InternalError, error.message, error.data)
+        throw toProtocolError(error)
       }
     })
   /** Finds again after first-time listings, which may show the name. */
@@ -119,7 +119,7 @@ export function answerOffers(
     server.setRequestHandler('resources/read', async ({ params }, context) => {
       const { uri } = params
       const found = await findResource(uri)
-      if (!found) throw new ResourceNotFoundError(uri, prompts.unknownResource({ uri: quote(uri, 300) }))
+      if (!found) throw createNotFound(uri)
       const result = await forward(context, found, 'resources/read', { ...params, uri: found.given })
       if (found.given === uri || !Array.isArray(result.contents)) return result as never
       // The client knows the resource by another URI.
@@ -127,12 +127,22 @@ export function answerOffers(
       return { ...result, contents } as never
     })
   }
+  if (resources?.subscribe && era === 'legacy') {
+    const callerFor = async (context: ServerContext, source: string): Promise<Caller> => {
+      let caller: Caller = {}
+      await during(context, {}, async (optionsFor) => {
+        caller = optionsFor(source).caller ?? {}
+        return {}
+      })
+      return caller
+    }
+    answerSubscriptions(server, { view, find: findResource, callerFor })
+  }
   if (completions)
     server.setRequestHandler('completion/complete', async ({ params }, context) => {
       const { ref } = params
       const found = ref.type === 'ref/prompt' ? await findPrompt(ref.name) : await findResource(ref.uri)
-      if (!found && ref.type === 'ref/resource')
-        throw new ResourceNotFoundError(ref.uri, prompts.unknownResource({ uri: quote(ref.uri, 300) }))
+      if (!found && ref.type === 'ref/resource') throw createNotFound(ref.uri)
       if (!found || !view().serverHas(found.source, 'completions')) return { completion: { values: [] } }
       const named = ref.type === 'ref/prompt' ? { name: found.given } : { uri: found.given }
       return (await forward(context, found, 'completion/complete', {

@@ -15,7 +15,7 @@ import { type Called, callerFolder, callTool, insertCallerFolder } from './call-
 import { PlainServer } from './checked-server.js'
 import { listDispatchTools, listEveryTool } from './list-tools.js'
 import { nameOwnTools } from './own-tools.js'
-import { Relay } from './relay.js'
+import { createModernCaller, Relay } from './relay.js'
 import type { SuspendedCalls } from './suspended-calls.js'
 
 export type Mode = 'dispatch' | 'all'
@@ -76,6 +76,7 @@ export function createMcpServer(options: McpServerOptions): Server {
   answerOffers(server, capabilities, {
     view,
     folder: callerFolder(caller),
+    era: caller.era,
     during: ({ mcpReq: request }, params, work) => {
       const named = nameCaller(caller, readClientName(server, request.envelope), principal)
       return relay.during({ request, params, caller: named, view: view() }, work)
@@ -123,20 +124,44 @@ export function createMcpServer(options: McpServerOptions): Server {
 
 /** Announces what the visible servers have. A server that is not listed yet may have anything. */
 function chooseCapabilities(view: View): ServerCapabilities {
+  const canSubscribe = view.someHas(({ resources }) => resources?.subscribe)
   return {
     tools: { listChanged: true },
-    ...(view.hasCapability('prompts') ? { prompts: { listChanged: true } } : {}),
-    ...(view.hasCapability('resources') ? { resources: { listChanged: true } } : {}),
-    ...(view.hasCapability('completions') ? { completions: {} } : {}),
-    ...(view.hasCapability('logging') ? { logging: {} } : {}),
+    ...(view.someHas(({ prompts }) => prompts) ? { prompts: { listChanged: true } } : {}),
+    ...(view.someHas(({ resources }) => resources)
+      ? { resources: { listChanged: true, ...(canSubscribe ? { subscribe: true } : {}) } }
+      : {}),
+    ...(view.someHas(({ completions }) => completions) ? { completions: {} } : {}),
+    ...(view.someHas(({ logging }) => logging) ? { logging: {} } : {}),
   }
 }
 
 /** The name and version that the client sent, in this request or in `initialize`. Unverified. */
 function readClientName(server: Server, envelope: Readonly<Record<string, unknown>> = {}): string {
-  const given = envelope[CLIENT_INFO_META_KEY] ?? server.getClientVersion()
+  return writeClientName(envelope[CLIENT_INFO_META_KEY] ?? server.getClientVersion())
+}
+
+function writeClientName(given: unknown): string {
   const { name, version } = (given ?? {}) as { readonly name?: unknown; readonly version?: unknown }
   return typeof name === 'string' ? `${name} ${String(version ?? '')}`.trim().slice(0, 100) : ''
+}
+
+/** The caller of a subscription. It shares the process of its calls, and no question belongs to it. */
+export function createListener(
+  caller: Caller,
+  envelope: Readonly<Record<string, unknown>>,
+  view: View,
+  source: string,
+): Caller {
+  const refuse = () => Promise.reject(new Error('No call is running.'))
+  const handlers = { elicit: refuse, sample: refuse, roots: refuse }
+  return createModernCaller(
+    nameCaller(caller, writeClientName(envelope[CLIENT_INFO_META_KEY])),
+    envelope,
+    handlers,
+    view,
+    source,
+  )
 }
 
 /** Tells requests outside a session apart by their client name, the only hint there is. */

@@ -29,7 +29,7 @@ export interface RelayOptions {
   readonly caller: Caller
   readonly hasLogs: boolean
   readonly suspended: SuspendedCalls
-  /** Who may answer questions. */
+  /** The principal that may answer questions. */
   readonly owner: string
 }
 
@@ -132,34 +132,50 @@ export class Relay {
     call: OpenCall,
     source: string,
   ): CallOptions {
-    const envelope = request.envelope as Readonly<Record<string, unknown>> | undefined
-    const capabilities = (envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? {}) as ClientCapabilities
-    const level = envelope?.[LOG_LEVEL_META_KEY] as LoggingLevel | undefined
-    // A request without a level wants no logs.
-    const hasLogs = level !== undefined && view.serverHas(source, 'logging')
-    const { elicit, sample, roots } = call.handlers
-    const isOlder = view.era(source) === 'legacy'
-    const handlers: CallerHandlers = dropUndefined({
-      elicit: isOlder && capabilities.elicitation ? elicit : undefined,
-      sample: isOlder && capabilities.sampling ? sample : undefined,
-      roots: isOlder && capabilities.roots && view.isSeparate(source) ? roots : undefined,
-      log: hasLogs
-        ? (message: object) => void notify(call.request(), 'notifications/message', { ...message })
-        : undefined,
-      refused: onRefused,
-    })
+    const envelope: Envelope = request.envelope ?? {}
+    const log = (message: object) => notify(call.request(), 'notifications/message', { ...message })
+    const handlers = { ...call.handlers, log, refused: onRefused }
     const requestState = request.requestState<string>()
     const { inputResponses } = request
     return {
       ...commonOptions(request, call.request, call.signal),
-      caller: {
-        ...caller,
-        handlers,
-        capabilities: pick(capabilities, handlers),
-        ...(hasLogs ? { logLevel: level } : {}),
-      },
-      relay: { capabilities, ...dropUndefined({ inputResponses, requestState }) },
+      caller: createModernCaller(caller, envelope, handlers, view, source),
+      relay: { capabilities: readCapabilities(envelope), ...dropUndefined({ inputResponses, requestState }) },
     }
+  }
+}
+
+type Envelope = Readonly<Record<string, unknown>>
+
+function readCapabilities(envelope: Envelope): ClientCapabilities {
+  return (envelope[CLIENT_CAPABILITIES_META_KEY] ?? {}) as ClientCapabilities
+}
+
+/** The caller of a request of the newer protocol, with those handlers that the server may need. */
+export function createModernCaller(
+  caller: Caller,
+  envelope: Envelope,
+  { elicit, sample, roots, log, refused }: CallerHandlers,
+  view: View,
+  source: string,
+): Caller {
+  const capabilities = readCapabilities(envelope)
+  const level = envelope[LOG_LEVEL_META_KEY] as LoggingLevel | undefined
+  // A request without a level wants no logs.
+  const hasLogs = level !== undefined && view.serverHas(source, 'logging')
+  const isOlder = view.era(source) === 'legacy'
+  const handlers = dropUndefined({
+    elicit: isOlder && capabilities.elicitation ? elicit : undefined,
+    sample: isOlder && capabilities.sampling ? sample : undefined,
+    roots: isOlder && capabilities.roots && view.isSeparate(source) ? roots : undefined,
+    log: hasLogs ? log : undefined,
+    refused,
+  })
+  return {
+    ...caller,
+    handlers,
+    capabilities: pick(capabilities, handlers),
+    ...(hasLogs ? { logLevel: level } : {}),
   }
 }
 

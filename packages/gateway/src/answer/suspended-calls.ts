@@ -1,6 +1,6 @@
 /**
  * Calls of clients of the newer protocol that wait for answers. A server of the older protocol asks during a call; the client gets
- * the question as the result of its request, and sends the answer with the repeated request. The call goes on in the meantime.
+ * the question as the result of its request, and sends the answer with the repeated request. The call stays open until then.
  */
 import { randomBytes } from 'node:crypto'
 import { ProtocolError, ProtocolErrorCode, type Result } from '@modelcontextprotocol/server'
@@ -33,7 +33,8 @@ export interface OpenCall {
 }
 
 interface Call {
-  readonly key: string
+  /** Owner and content of the request. */
+  readonly key: () => string
   request: Request
   readonly end: AbortController
   readonly questions: Map<string, Question>
@@ -53,10 +54,13 @@ export class SuspendedCalls {
     params: Readonly<Record<string, unknown>>,
     work: (call: OpenCall) => Promise<Result>,
   ): Promise<Result> {
-    const { _meta: _, inputResponses: __, requestState: ___, ...asked } = params
-    const key = canonicalJson([owner, request.method, asked])
+    // Only needed if the call is suspended.
+    const key = () => {
+      const { _meta: _, inputResponses: __, requestState: ___, ...asked } = params
+      return canonicalJson([owner, request.method, asked])
+    }
     const state = request.requestState<unknown>()
-    if (typeof state === 'string' && state.startsWith(PREFIX)) return this.#resume(state, key, request)
+    if (typeof state === 'string' && state.startsWith(PREFIX)) return this.#resume(state, key(), request)
     const call: Call = {
       key,
       request,
@@ -91,7 +95,7 @@ export class SuspendedCalls {
   #resume(handle: string, key: string, request: Request): Promise<Result> {
     const found = this.#calls.get(handle)
     // A handle of another client or call counts as unknown.
-    if (found?.call.key !== key)
+    if (found?.call.key() !== key)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, prompts.unknownState)
     clearTimeout(found.expiry)
     this.#calls.delete(handle)

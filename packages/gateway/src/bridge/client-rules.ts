@@ -10,6 +10,8 @@ export type RuleAction = 'allow' | 'ask' | 'deny'
 export type Rule = readonly [action: RuleAction, tool: string, server?: string]
 
 export interface ClientRules {
+  /** Before the server in the client's full names, such as `mcp__`. */
+  readonly prefix: string
   /** Between server and tool in the client's full names. */
   readonly separator: '__' | '_'
   /** In each layer the last rule that matches counts. A tool is denied if any layer denies it. */
@@ -48,10 +50,11 @@ export function readRules(header: string | undefined): ClientRules | undefined {
   throw new Error(`The header ${RULES_HEADER} is invalid. Restart the client.`)
 }
 
-function isClientRules({ separator, layers, own }: Partial<ClientRules>): boolean {
+function isClientRules({ prefix, separator, layers, own }: Partial<ClientRules>): boolean {
   const isStrings = (value: unknown) =>
     Array.isArray(value) && value.every((each) => typeof each === 'string')
   return (
+    typeof prefix === 'string' &&
     (separator === '_' || separator === '__') &&
     Array.isArray(layers) &&
     layers.every((layer) => Array.isArray(layer) && layer.every(isStrings)) &&

@@ -115,7 +115,7 @@ export class Bridges {
     const name = writePath(endpoint.path)
     const client = { id, kind: 'stdio', endpoint: name, workspace: endpoint.place.workspace, pid } as const
     ;(socket as Socket).setNoDelay?.(true)
-    const release = endpoint.hold()
+    const release = endpoint.hold(() => socket.destroy())
     const transport = new StdioServerTransport(socket, socket, { maxBufferSize: LONGEST_LINE })
     const served = serveStdio(
       ({ era }) => {

@@ -14,7 +14,8 @@ import type { Caller } from '@toolwell/mcp'
 import type { Called } from '../answer/call-tool.js'
 import { checkHeaders } from '../answer/checked-server.js'
 import { listDispatchTools, listEveryTool } from '../answer/list-tools.js'
-import { createMcpServer, type Mode, SINGLE_REQUESTS } from '../answer/mcp-server.js'
+import { createListener, createMcpServer, type Mode, SINGLE_REQUESTS } from '../answer/mcp-server.js'
+import { isListening, watchListened } from '../answer/subscriptions.js'
 import { SuspendedCalls } from '../answer/suspended-calls.js'
 import type { ClientRules } from '../bridge/client-rules.js'
 import type { Place, ServerSets } from '../servers/server-sets.js'
@@ -53,8 +54,8 @@ export interface Endpoint {
   serverFor(caller: Caller): Server
   /** Throws `UnknownProfile` if the config no longer has the profile. */
   check(): void
-  /** Keeps the endpoint open until the returned function is called. */
-  hold(): () => void
+  /** Keeps the endpoint open until the returned function is called. `onClose`: the endpoint closes nevertheless. */
+  hold(onClose: () => void): () => void
   /** True while a client is connected or subscribed. */
   readonly isInUse: boolean
   close(): Promise<void>
@@ -77,7 +78,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   }
   view()
   const staying = new Set<Server>()
-  let held = 0
+  const holders = new Set<() => void>()
   const bus = new InMemoryServerEventBus()
   const suspended = new SuspendedCalls()
   const made = (caller: Caller) =>
@@ -127,11 +128,31 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       notify('resources', modern.notify.resourcesChanged, (server) => server.sendResourceListChanged())
     })
   })
-  const modern = createMcpHandler(
+  const handler = createMcpHandler(
     ({ requestInfo }) =>
       checkHeaders(made({ client: SINGLE_REQUESTS, era: 'modern' }), view(), mode, requestInfo?.headers),
     { legacy: 'reject', bus, maxRequestBodySize: options.maxRequestBodySize },
   )
+  const modern: McpHttpHandler = {
+    ...handler,
+    async fetch(request, asked) {
+      const caller = {
+        client: SINGLE_REQUESTS,
+        era: 'modern',
+        workspace: place.workspace ?? homedir(),
+      } as const
+      const publish = (uri: string) => bus.publish({ kind: 'resource_updated', uri })
+      if (isListening(asked?.parsedBody))
+        await watchListened(
+          asked?.parsedBody,
+          request.signal,
+          view(),
+          (envelope, source) => createListener(caller, envelope, view(), source),
+          publish,
+        )
+      return handler.fetch(request, asked)
+    },
+  }
   return {
     place,
     path,
@@ -148,20 +169,19 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       return server
     },
     check: () => void view(),
-    hold() {
-      held++
-      return () => {
-        held--
-      }
+    hold(onClose) {
+      holders.add(onClose)
+      return () => void holders.delete(onClose)
     },
     get isInUse() {
-      return held > 0 || staying.size > 0 || bus.listenerCount > 0
+      return holders.size > 0 || staying.size > 0 || bus.listenerCount > 0
     },
     async close() {
       unwatch()
       suspended.close()
       await modern.close()
       await Promise.all([...staying].map((server) => server.close().catch(() => undefined)))
+      for (const onClose of holders) onClose()
     },
   }
 }

@@ -42,7 +42,7 @@ export class Principals {
   /** A bridge may name its principal, because it has the rights of the owner. */
   identify(request: IncomingMessage, isBridge = false): Principal | Refusal {
     const [, given = ''] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? []
-    // Reads the tokens again before refusing: one may have just been added.
+    // Reads the owner's token again before refusing: it may have just been replaced.
     const found = given === '' ? undefined : (this.#find(given, false) ?? this.#find(given, true))
     if (!found) return refuseToken(given, this.#options.hint())
     if (!('hash' in found)) {
@@ -59,12 +59,12 @@ export class Principals {
     if (owner(isFresh).some((token) => isSame(given, token))) return OWNER
     if (!takesTokens()) return undefined
     const hash = hashToken(given)
-    return tokens.list(isFresh).find((token) => isSame(token.hash, hash))
+    return tokens.list().find((token) => isSame(token.hash, hash))
   }
 
   #findNamed(name: string): Principal | Refusal {
     if (name.startsWith(STDIO_PRINCIPAL)) return { ...OWNER, name: name.slice(0, 80), id: name }
-    const found = this.#options.tokens.list(true).find((token) => token.name === name)
+    const found = this.#options.tokens.list().find((token) => token.name === name)
     if (found && !this.#isExpired(found)) return this.#describe(found)
     const why = found ? 'has expired' : 'does not exist or was revoked'
     const message = `The token ${JSON.stringify(name.slice(0, 80))} of this client ${why}. Add one with: toolwell token add NAME`

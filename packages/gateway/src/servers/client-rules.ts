@@ -2,6 +2,9 @@
 import { createWireName, matchesGlob } from '@toolwell/core/internal'
 import type { ClientRules, Rule, RuleAction } from '../bridge/client-rules.js'
 
+/** The name of the gateway in the client. */
+const GATEWAY = 'toolwell'
+
 /** Compares without case, and with `_` for characters that a tool name of a model API cannot contain. */
 const clean = (name: string) => name.replace(/[^\w*-]/g, '_').toLowerCase()
 
@@ -10,7 +13,7 @@ const clean = (name: string) => name.replace(/[^\w*-]/g, '_').toLowerCase()
  * all. The strictest layer counts.
  */
 export function judgeByRules(
-  { separator, layers, own }: ClientRules,
+  { prefix, separator, layers, own }: ClientRules,
   server: string,
   tool: string,
   twins: readonly string[] = [],
@@ -21,16 +24,23 @@ export function judgeByRules(
     return 'deny'
   const servers = [server, ...twins].flatMap((name) => [name, ...before(name)])
   const names = servers.flatMap((each) => [
-    clean(`${each}${separator}${tool}`),
+    clean(`${prefix}${each}${separator}${tool}`),
     // `mcp__server` is every tool of the server.
-    ...(separator === '__' ? [clean(each)] : []),
+    ...(separator === '__' ? [clean(`${prefix}${each}`)] : []),
   ])
-  names.push(clean(createWireName(server, tool)), clean(`${server}__${tool}`))
-  const isMatch = ([, pattern, owner]: Rule) =>
+  const short = [createWireName(server, tool), `${server}__${tool}`, ...(separator === '__' ? [server] : [])]
+  const long = short.map((name) => clean(`${prefix}${GATEWAY}${separator}${name}`))
+  const isForServer = ([, pattern, owner]: Rule) =>
     owner === undefined
       ? names.some((name) => matchesGlob(clean(pattern), name))
-      : matchesGlob(pattern.toLowerCase(), tool.toLowerCase()) &&
+      : owner !== GATEWAY &&
+        matchesGlob(pattern.toLowerCase(), tool.toLowerCase()) &&
         servers.some((each) => matchesGlob(owner.toLowerCase(), each.toLowerCase()))
-  const found = layers.map((layer) => layer.findLast(isMatch)?.[0])
+  const isForGateway = ([, pattern, owner]: Rule) =>
+    owner === undefined
+      ? long.some((name) => matchesGlob(clean(pattern), name))
+      : owner === GATEWAY && short.some((name) => matchesGlob(clean(pattern), clean(name)))
+  // Separately: an allow rule for tools of the gateway must not lift a deny rule for a tool of a server.
+  const found = layers.flatMap((layer) => [isForServer, isForGateway].map((is) => layer.findLast(is)?.[0]))
   return found.includes('deny') ? 'deny' : found.includes('ask') ? 'ask' : 'allow'
 }

@@ -62,6 +62,8 @@ export class Offers {
     const { sources, resources, templates } = this.#current()
     const named = [...sources].find((source) => uri.startsWith(writeUri(source, '')))
     if (named !== undefined) return { source: named, given: uri.slice(writeUri(named, '').length) }
+    // Of a server that may not be seen.
+    if (uri.startsWith(SCHEME)) return undefined
     const listed = [...resources, ...templates].find(({ name }) => name === uri)
     if (listed) return listed
     const linked = this.#links.get(uri)

@@ -33,8 +33,8 @@ export interface View extends Pick<ServerSet, 'catalogue' | 'call' | 'request' |
   maxResultTokens(source: string): number | undefined
   /** Prompts and resources of the servers that may be seen. */
   readonly offers: Offers
-  /** Some visible server has the capability, or is not listed yet. */
-  hasCapability(name: keyof ServerDefinition['capabilities']): boolean
+  /** Some visible server has these capabilities, or is not listed yet. */
+  someHas(has: (capabilities: ServerDefinition['capabilities']) => unknown): boolean
   /** The newest protocol of a server. Undefined until it is listed. */
   era(source: string): ServerDefinition['era'] | undefined
   /** The server has a process for each folder or client, so it may know the folders of its client. */
@@ -137,10 +137,10 @@ export function openView(
     listedTool: ({ source, tool }) => listedAs(source, tool.name),
     maxResultTokens: (source) => serverSet.known.get(source)?.maxResultTokens,
     offers,
-    hasCapability: (name) =>
+    someHas: (has) =>
       visible().some((source) => {
         const own = capabilities(source)
-        return own === undefined || own[name] !== undefined
+        return own === undefined || Boolean(has(own))
       }),
     era: (source) => servers.definition(source)?.era,
     isSeparate(source) {

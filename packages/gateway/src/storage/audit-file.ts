@@ -86,10 +86,10 @@ export function auditFile(
   }
 }
 
-/** Skips a file whose last record is older. */
+/** Skips a file whose last record is older. File times may be a little behind. */
 function readLines(file: string, since: number): string[] {
   const changed = statSync(file, { throwIfNoEntry: false })?.mtimeMs
-  if (changed === undefined || changed < since) return []
+  if (changed === undefined || changed < since - 1000) return []
   try {
     return readFileSync(file, 'utf8').split('\n')
   } catch {

@@ -29,8 +29,8 @@ export interface TokenRecord {
 }
 
 export interface TokenStore {
-  /** The current tokens. Called for every request, so it answers from memory; `isFresh` reads them again. */
-  list(isFresh?: boolean): readonly TokenRecord[]
+  /** The current tokens. Called for every request with a token, so a driver answers from memory if nothing changed. */
+  list(): readonly TokenRecord[]
   /** False if the name is taken. */
   add(token: TokenRecord): Promise<boolean>
   /** False if there is no such token. */

@@ -7,9 +7,6 @@ import { withFileLock } from '@toolwell/core/internal/node'
 import { FolderProblem, preparePrivateFolder, writePrivate } from '../bridge/folder.js'
 import type { TokenRecord, TokenStore } from './storage.js'
 
-/** Milliseconds for which the list is cached. */
-const LIST_HOLDS = 100
-
 export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }
@@ -18,7 +15,6 @@ export function tokenFile(folder: string): TokenStore {
   const file = join(folder, 'tokens.json')
   let known: readonly TokenRecord[] = []
   let stamp = ''
-  let lookedAt = Number.NEGATIVE_INFINITY
   const change = (edit: (tokens: readonly TokenRecord[]) => readonly TokenRecord[] | undefined) => {
     preparePrivateFolder(folder)
     return withFileLock(file, async () => {
@@ -28,18 +24,16 @@ export function tokenFile(folder: string): TokenStore {
     })
   }
   return {
-    list(isFresh = false) {
-      if (!isFresh && performance.now() - lookedAt < LIST_HOLDS) return known
-      lookedAt = performance.now()
-      const found = statSync(file, { throwIfNoEntry: false })
-      const now = found ? `${found.mtimeMs} ${found.size} ${found.ino}` : ''
-      if (now === stamp) return known
-      stamp = now
+    list() {
       try {
-        known = readTokens(file)
+        const found = statSync(file, { throwIfNoEntry: false })
+        const now = found ? `${found.mtimeMs} ${found.size} ${found.ino}` : ''
+        if (now !== stamp) known = readTokens(file)
+        stamp = now
       } catch {
         // A damaged file opens nothing.
         known = []
+        stamp = ''
       }
       return known
     },

@@ -14,6 +14,8 @@ export interface Wire {
   say(message: object): void
   /** Ends the connection. */
   close(): void
+  /** Resolves when the gateway has ended the connection. */
+  readonly closed: Promise<void>
 }
 
 export async function openWire(
@@ -44,5 +46,6 @@ export async function openWire(
       }),
     say,
     close: () => void socket.destroy(),
+    closed: new Promise((resolve) => socket.on('close', () => resolve())),
   }
 }

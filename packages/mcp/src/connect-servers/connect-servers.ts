@@ -76,6 +76,7 @@ const CALL_KEYS = [
   'onProgress',
   'meta',
   'relay',
+  'onUpdated',
   'mayCall',
 ] as const satisfies readonly (keyof CallOptions)[]
 

@@ -32,12 +32,14 @@ import { listServer } from './list-server.js'
 import { type OpenOptions, openClient } from './open-client.js'
 import { ProgramFailure } from './process-failure.js'
 import { ProcessTransport } from './process-transport.js'
+import { Subscriptions } from './subscriptions.js'
 
 /** Progress adds at most this many times the timeout to a call. */
 const MOST_EXTENSIONS = 2
 
-/** Milliseconds between two updates of progress. With the last one, a caller gets at most ten a second. */
+/** Milliseconds between two updates of progress, after the first few. With the last one, a caller gets at most ten a second. */
 const PROGRESS_INTERVAL = 125
+const FIRST_UPDATES = 5
 
 export interface Progress {
   readonly progress: number
@@ -60,6 +62,8 @@ export interface CallOptions {
   readonly meta?: Readonly<Record<string, unknown>>
   /** For a caller that answers a server of the newer protocol itself. Ignored for servers of the older protocol. */
   readonly relay?: QuestionRelay
+  /** Called when a resource has changed, from `resources/subscribe` until `resources/unsubscribe` with the same function. */
+  readonly onUpdated?: (uri: string) => void
   /** Called last, after the current list is known. False: the tool is not called. */
   readonly mayCall?: () => boolean
 }
@@ -142,6 +146,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     level = wanted
     await client.setLoggingLevel(wanted, { timeout }).catch(() => undefined)
   }
+  const subscriptions = new Subscriptions(client, era)
   const changed = () => {
     if (!isClosed) options.onListChanged()
   }
@@ -178,16 +183,18 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
         era,
       }
     },
-    async request({ method, params: given }, tool, { caller = {}, signal, onProgress, meta, relay }) {
+    async request(asked, tool, { caller = {}, signal, onProgress, meta, relay, onUpdated }) {
+      const { method, params: given } = asked
       if (isClosed) throw new ConnectionLost('the connection was closed', false)
       busy++
       const updates = onProgress && limitProgress(onProgress)
       try {
+        if (onUpdated) return await subscriptions.change(asked, onUpdated, server)
         const { handlers, logLevel } = caller
         if (handlers?.log && logLevel !== undefined) await listen(logLevel)
-        const { capabilities: asked, ...answers } = (era === 'modern' && relay) || {}
+        const { capabilities: announced, ...answers } = (era === 'modern' && relay) || {}
         const sent = {
-          ...(asked ? { [CLIENT_CAPABILITIES_META_KEY]: asked } : {}),
+          ...(announced ? { [CLIENT_CAPABILITIES_META_KEY]: announced } : {}),
           ...(meta ? ownMeta(meta) : {}),
           ...(era === 'modern' && handlers?.log && logLevel !== undefined
             ? { [LOG_LEVEL_META_KEY]: logLevel }
@@ -214,7 +221,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
                     onprogress: (progress) => updates.add(progress as Progress),
                   }
                 : {}),
-              ...(asked ? { allowInputRequired: true } : {}),
+              ...(announced ? { allowInputRequired: true } : {}),
               ...dropUndefined({ signal }),
             },
           )
@@ -245,6 +252,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
 /** Passes on the latest progress at most once per interval, and the last one at the end of the call. */
 function limitProgress(onProgress: (progress: Progress) => void) {
   let latest: Progress | undefined
+  let count = 0
   let waiting: NodeJS.Timeout | undefined
   const pass = () => {
     const progress = latest
@@ -261,7 +269,10 @@ function limitProgress(onProgress: (progress: Progress) => void) {
   return {
     add(progress: Progress) {
       latest = progress
-      if (!waiting) pass()
+      if (waiting && count >= FIRST_UPDATES) return
+      clearTimeout(waiting)
+      count++
+      pass()
     },
     end() {
       clearTimeout(waiting)

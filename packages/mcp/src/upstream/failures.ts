@@ -22,6 +22,8 @@ export interface Failures {
   /** The server could not be started, reached or listed. */
   ofOpening(error: unknown, late: number | undefined): McpFailure
   /** A call failed without a result. */
+  /** The tool is another than the one that was approved. */
+  ofChange(tool: string): McpFailure
   ofCall(error: unknown, tool: string, cancelled: boolean): McpFailure
 }
 
@@ -53,6 +55,7 @@ export function createFailures(server: ServerConfig, hide: (text: string) => str
   }
   return {
     make,
+    ofChange: (tool) => make('quarantined', `${tool} of ${name} has changed since it was approved`),
     ofOpening(error, late) {
       if (McpFailure.is(error)) return error
       if (needsLogin(error)) return login(error)

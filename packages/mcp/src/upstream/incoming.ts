@@ -106,11 +106,16 @@ export function createAttribution(owner: Caller | undefined): Attribution {
     current() {
       const known = storage.getStore()
       if (known) return known
-      const handlers = new Set([...underWay.values()].map((caller) => caller.handlers))
-      if (handlers.size === 1) return [...underWay.values()][0]
-      return handlers.size === 0 ? owner : undefined
+      const callers = [...underWay.values()]
+      const distinct = new Set(callers.map(identifyCaller))
+      return distinct.size < 2 ? (callers.at(-1) ?? owner) : undefined
     },
   }
+}
+
+/** Calls of one conversation belong to one caller, even if each has its own handlers. */
+function identifyCaller({ client, conversation, handlers }: Caller): unknown {
+  return conversation === undefined ? handlers : JSON.stringify([client, conversation])
 }
 
 /** Unrequested messages per second that are allowed permanently. Reading them takes a few percent of a processor. */

@@ -176,6 +176,12 @@ export class Pool {
     if (slot) slot.isUsed = true
   }
 
+  /** Keeps a connection with subscriptions open. Every other method changes nothing. */
+  keepSubscribed(place: Place, method: string): void {
+    if (method === 'resources/subscribe') this.take(place)
+    if (method === 'resources/unsubscribe') this.release(place)
+  }
+
   /** Closes the connections that only this client used. */
   leave(client: string): void {
     for (const [key, slot] of this.#slots)

@@ -237,22 +237,21 @@ export class Upstream {
           name === undefined || this.known.tool(name) ? this.#relisting.underWay : this.#relisting.due
         if (listing) await abortable(listing, signal)
         const tool = this.#usable(name)
-        const changed = `${name} of ${this.server.name} has changed since it was approved`
-        if (options.mayCall?.() === false) throw this.#failures.make('quarantined', changed)
+        if (options.mayCall?.() === false) throw this.#failures.ofChange(name ?? '')
         this.calls++
         this.#pool.use(place)
         const result = await connection.request(asked, tool, options)
         this.#worked(place)
         this.#setLogin(undefined)
+        this.#pool.keepSubscribed(place, asked.method)
         if (!tool || result.resultType === 'input_required') return result
         return this.#options.lost.announce(this.server.name, place, result as CallToolResult)
       } catch (error) {
         const lost = error instanceof ConnectionLost
         if (lost && !(error instanceof AnswerLost)) this.#pool.drop(place, connection)
-        const isSafe = name === undefined || isRepeatable(this.known.tool(name), this.server)
-        const repeatable = lost && (!error.sent || isSafe)
-        if (attempt > 0 || !repeatable || signal?.aborted)
-          throw this.#callFailure(error, name ?? asked.method, signal)
+        const repeatable = lost && (!error.sent || !name || isRepeatable(this.known.tool(name), this.server))
+        const isCancelled = signal?.aborted === true
+        if (attempt > 0 || !repeatable || isCancelled) throw this.#callFailure(error, asked, isCancelled)
       } finally {
         this.#pool.release(place)
       }
@@ -431,8 +430,8 @@ export class Upstream {
       })
   }
 
-  #callFailure(error: unknown, name: string, signal: AbortSignal | undefined): McpFailure {
-    const failure = this.#failures.ofCall(error, name, signal?.aborted === true)
+  #callFailure(error: unknown, { method, params }: ServerRequest, isCancelled: boolean): McpFailure {
+    const failure = this.#failures.ofCall(error, String(params.name ?? method), isCancelled)
     // A missing scope of one tool does not affect the others.
     if (failure.kind === 'needs-login' && !asksForMore(failure.cause)) this.#setLogin(failure.message)
     return failure

@@ -1,14 +1,13 @@
 /** Reads the permission rules of a client, in every file that the client reads. Each bridge runs this at its start. */
-import { sep } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { ClientRules } from '@toolwell/gateway/bridge'
 import { describeReadError, MOST_BYTES_OF_DATA, readSmallFile } from '@toolwell/mcp/internal/files'
 import { type ClientName, LABELS } from './clients.js'
 import { type FoundRule, RULE_READERS } from './rule-readers.js'
-import { isFields, type RulePlaces, type Source, WrongKey } from './rule-source.js'
+import { isFields, isProjectFile, type RulePlaces, type Source, WrongKey } from './rule-source.js'
 import type { Fields } from './shapes.js'
 
-export interface Permissions extends Pick<ClientRules, 'layers' | 'separator'> {
+export interface Permissions extends Omit<ClientRules, 'own'> {
   /** Each rule once, as the user wrote it. */
   readonly found: readonly FoundRule[]
 }
@@ -29,8 +28,11 @@ export async function readPermissions(client: string, places: RulePlaces): Promi
       layers.flat().map((each) => [JSON.stringify([each.action, each.text, each.file]), each] as const),
     )
     return {
+      prefix: reader.prefix,
       separator: reader.separator,
-      layers: layers.map((layer) => layer.map(({ rule }) => rule)),
+      layers: [
+        ...new Map(layers.map((layer) => [JSON.stringify(layer), layer.map(({ rule }) => rule)])).values(),
+      ],
       found: [...shown.values()].filter(({ text }) => text !== ''),
     }
   } catch (error) {
@@ -75,11 +77,10 @@ async function readValue(file: string, places: RulePlaces): Promise<Fields | und
 }
 
 /** Undefined if there is no such file. */
-function readText(file: string, { folder, home }: RulePlaces): string | undefined {
-  // A file of the folder may come from a stranger, so it must be small.
-  const isProject = file.startsWith(folder + sep) && !`${home}${sep}`.startsWith(folder + sep)
+function readText(file: string, places: RulePlaces): string | undefined {
   try {
-    return readSmallFile(file, isProject ? undefined : MOST_BYTES_OF_DATA).toString('utf8')
+    const limit = isProjectFile(file, places) ? undefined : MOST_BYTES_OF_DATA
+    return readSmallFile(file, limit).toString('utf8')
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined

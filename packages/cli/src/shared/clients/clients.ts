@@ -132,11 +132,11 @@ export function userFiles({ home, platform, env }: Places): UserFile[] {
     own('vscode', join(settings, 'Code', 'User'), ['mcp.json'], 'vscode'),
     own('vscode', join(settings, 'Code', 'User'), ['settings.json'], 'vscode-settings'),
     own('codex', env.CODEX_HOME || join(home, '.codex'), ['config.toml'], 'codex'),
-    own('gemini', join(home, '.gemini'), ['settings.json'], 'gemini'),
+    own('gemini', join(env.GEMINI_CLI_HOME || home, '.gemini'), ['settings.json'], 'gemini'),
     own('opencode', join(xdg, 'opencode'), ['opencode.json'], 'opencode'),
     own('opencode', join(xdg, 'opencode'), ['opencode.jsonc'], 'opencode'),
     // https://qwenlm.github.io/qwen-code-docs/1.x/en/users/mcp/
-    own('qwen', join(home, '.qwen'), ['settings.json'], 'gemini'),
+    own('qwen', env.QWEN_HOME || join(home, '.qwen'), ['settings.json'], 'gemini'),
     // https://docs.windsurf.com/windsurf/cascade/mcp.md, and /plugins/cascade/mcp.md for other editors.
     own('windsurf', join(home, '.codeium', 'windsurf'), ['mcp_config.json']),
     only('windsurf', join(home, '.codeium', 'mcp_config.json')),

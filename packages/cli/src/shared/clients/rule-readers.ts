@@ -1,5 +1,5 @@
 /** The permission rules of each client for MCP tools. Each bridge loads this, so it imports little. */
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { ClientRules, Rule, RuleAction } from '@toolwell/gateway/bridge'
 import { type ClientName, claudeFolder } from './clients.js'
 import {
@@ -7,6 +7,7 @@ import {
   filesIn,
   foldersUp,
   isFields,
+  isProjectFile,
   isText,
   type RulePlaces,
   type Source,
@@ -25,6 +26,7 @@ export interface FoundRule {
 }
 
 interface RuleReader {
+  readonly prefix: ClientRules['prefix']
   readonly separator: ClientRules['separator']
   /** Weakest first. Missing files are skipped. */
   readonly files: (places: RulePlaces) => readonly string[]
@@ -35,22 +37,14 @@ interface RuleReader {
 /** The name of the entry that `connect` writes. Rules may also name the tools of the gateway. */
 const GATEWAY = 'toolwell'
 
-/** A rule for a full name with the client's prefix. Empty if the name is not that of an MCP tool. */
-function ruleFor(
-  action: RuleAction,
-  text: string,
-  file: string,
-  prefix: string,
-  separator: string,
-): FoundRule[] {
+/** A rule for a full name with the client's prefix. Empty if the rule is not for MCP tools. */
+function ruleFor(action: RuleAction, text: string, file: string, prefix: string): FoundRule[] {
   // Arguments in parentheses are dropped: the rule then counts for every call.
   const name = text.replace(/\(.*$/s, '').trim()
-  if (!name.startsWith(prefix)) return []
-  const rest = name.slice(prefix.length)
-  const own = `${GATEWAY}${separator}`
-  const pattern = (rest.startsWith(own) ? rest.slice(own.length) : rest).replaceAll('?', '*')
-  if (pattern === '' || pattern === GATEWAY || (action === 'allow' && text !== name)) return []
-  return [{ action, text, file, rule: [action, pattern] }]
+  if (name === prefix || name === `${prefix}${GATEWAY}` || !name.startsWith(prefix)) return []
+  // Such a rule would allow more than the user wrote.
+  if (action === 'allow' && (text !== name || name.includes('?'))) return []
+  return [{ action, text, file, rule: [action, name.replaceAll('?', '*')] }]
 }
 
 const serverRule = (action: RuleAction, server: string, file: string, text = server): FoundRule => ({
@@ -78,8 +72,7 @@ function toolLists(
   // In the gateway's own entry, the names are those of the gateway.
   const isOwn = server === GATEWAY
   const rule = (action: RuleAction, tool: string, text: string): FoundRule => {
-    const name = tool.replace(/\(.*$/s, '')
-    return { action, text, file, rule: isOwn ? [action, name] : [action, name, server] }
+    return { action, text, file, rule: [action, tool.replace(/\(.*$/s, ''), server] }
   }
   const isLimited = only !== undefined && (!isOwn || only.some((name) => name.includes('__')))
   return [
@@ -89,19 +82,30 @@ function toolLists(
   ]
 }
 
+/** Before the names of MCP tools in Claude Code and Qwen Code. */
+const PREFIX = 'mcp__'
+
 /** `permissions.allow`, `ask` and `deny` with names such as `mcp__server__tool`. */
 function permissionRules(sources: readonly Source[]): FoundRule[] {
   return (['allow', 'ask', 'deny'] as const).flatMap((action) =>
     sources.flatMap((source) =>
       (stringsAt(source, 'permissions', action) ?? []).flatMap((text) =>
-        ruleFor(action, text, source.file, 'mcp__', '__'),
+        // Only a deny rule may have a wildcard in the prefix, such as `*__write_file`.
+        ruleFor(action, text, source.file, action === 'deny' ? loosenPrefix(text) : PREFIX),
       ),
     ),
   )
 }
 
+/** The part of the prefix before the first wildcard. */
+function loosenPrefix(text: string): string {
+  const [head = '', ...rest] = text.replace(/\(.*$/s, '').split(/[*?]/)
+  return rest.length > 0 && PREFIX.startsWith(head) ? head : PREFIX
+}
+
 /** code.claude.com/docs/en/settings; checked with Claude Code 2.1.325. */
 const claudeCode: RuleReader = {
+  prefix: PREFIX,
   separator: '__',
   files(places) {
     const own = claudeFolder(places.home, places.env)
@@ -171,46 +175,67 @@ function listOf(source: Source, path: readonly string[], older: string): readonl
   return stringsAt(source, ...path) ?? stringsAt(source, older)
 }
 
+function geminiFolders(places: RulePlaces) {
+  const folder = systemFolder(places, 'gemini-cli', 'GeminiCli', 'C:\\ProgramData\\gemini-cli')
+  return { folder, own: join(places.env.GEMINI_CLI_HOME || places.home, '.gemini') }
+}
+
+/** A rule of a higher tier wins, whatever its priority. */
+function policyFolders(places: RulePlaces): (readonly [tier: number, folder: string])[] {
+  const { folder, own } = geminiFolders(places)
+  return [
+    [5, join(folder, 'policies')],
+    [4, join(own, 'policies')],
+    ...foldersUp(places.folder)
+      .filter((each) => join(each, '.gemini') !== own)
+      .map((each) => [3, join(each, '.gemini', 'policies')] as const),
+  ]
+}
+
 /** docs/reference/configuration.md and policy-engine.md of @google/gemini-cli 0.61. */
 const gemini: RuleReader = {
+  prefix: 'mcp_',
   separator: '_',
   files: (places) => {
-    const folder = systemFolder(places, 'gemini-cli', 'GeminiCli', 'C:\\ProgramData\\gemini-cli')
-    const own = join(places.env.GEMINI_CLI_HOME || places.home, '.gemini')
+    const { folder, own } = geminiFolders(places)
     return [
       join(folder, 'system-defaults.json'),
       join(own, 'settings.json'),
       ...foldersUp(places.folder).map((each) => join(each, '.gemini', 'settings.json')),
       places.env.GEMINI_CLI_SYSTEM_SETTINGS_PATH || join(folder, 'settings.json'),
-      ...filesIn(join(own, 'policies'), '.toml'),
-      ...filesIn(join(folder, 'policies'), '.toml'),
+      ...policyFolders(places).flatMap(([, each]) => filesIn(each, '.toml')),
     ]
   },
-  read: (sources) => [
+  read: (sources, places) => [
     ...geminiLayers(sources),
     sources.flatMap((source) =>
       (listOf(source, ['tools', 'allowed'], 'allowedTools') ?? []).flatMap((text) =>
-        ruleFor('allow', text, source.file, 'mcp_', '_'),
+        ruleFor('allow', text, source.file, 'mcp_'),
       ),
     ),
     sources.flatMap((source) =>
       (listOf(source, ['tools', 'exclude'], 'excludeTools') ?? []).flatMap((text) => [
-        ...ruleFor('deny', text, source.file, 'mcp_', '_'),
+        ...ruleFor('deny', text, source.file, 'mcp_'),
         // Earlier versions wrote `server__tool`.
-        ...(/^(?!mcp_).*__/.test(text) ? ruleFor('deny', text, source.file, '', '__') : []),
+        ...(/^(?!mcp_).*__/.test(text)
+          ? toolLists(text.replace(/__.*/s, ''), undefined, [text.replace(/^.*?__/s, '')], source.file)
+          : []),
       ]),
     ),
-    sources
-      .filter(({ file }) => file.endsWith('.toml'))
-      .flatMap(policyRules)
-      .sort((a, b) => a.priority - b.priority),
+    // The first of the highest rules wins.
+    policyFolders(places)
+      .flatMap(([tier, folder]) =>
+        sources.flatMap((source) => (dirname(source.file) === folder ? policyRules(source, tier) : [])),
+      )
+      .sort((a, b) => b.priority - a.priority)
+      .reverse(),
   ],
 }
 
 const DECISIONS: Readonly<Record<string, RuleAction>> = { allow: 'allow', ask_user: 'ask', deny: 'deny' }
 
 /** A rule with further conditions counts as if it had none, unless it allows. */
-function policyRules({ file, value }: Source): (FoundRule & { readonly priority: number })[] {
+function policyRules({ file, value }: Source, tier: number): (FoundRule & { readonly priority: number })[] {
   if (value.rule !== undefined && !Array.isArray(value.rule))
     throw new WrongKey(file, '"rule" must be a list')
   return (value.rule ?? []).filter(isFields).flatMap((each: Fields) => {
@@ -221,16 +246,17 @@ function policyRules({ file, value }: Source): (FoundRule & { readonly priority:
     return [toolName].flat().flatMap((tool) => {
       const [name, server] = [String(tool), mcpName === undefined ? undefined : String(mcpName)]
       const rules =
-        server === undefined || server === GATEWAY
-          ? ruleFor(action, server ? `mcp_${server}_${name}` : name, file, 'mcp_', '_')
+        server === undefined
+          ? ruleFor(action, name, file, 'mcp_')
           : [{ action, text: `${server}/${name}`, file, rule: [action, name, server] as const }]
-      return rules.map((rule) => ({ ...rule, priority: Number(priority) }))
+      return rules.map((rule) => ({ ...rule, priority: tier + Math.min(Number(priority) || 0, 999) / 1000 }))
     })
   })
 }
 
 /** Checked with @qwen-code/qwen-code 0.24.4. */
 const qwen: RuleReader = {
+  prefix: PREFIX,
   separator: '__',
   files: (places) => {
     const folder = systemFolder(places, 'qwen-code', 'QwenCode', 'C:\\ProgramData\\qwen-code')
@@ -250,7 +276,7 @@ const qwen: RuleReader = {
       [
         ...(listOf(source, ['tools', 'exclude'], 'excludeTools') ?? []),
         ...(stringsAt(source, 'tools', 'disabled') ?? []),
-      ].flatMap((text) => ruleFor('deny', text, source.file, 'mcp__', '__')),
+      ].flatMap((text) => ruleFor('deny', text, source.file, PREFIX)),
     ),
     ...geminiLayers(sources),
   ],
@@ -261,6 +287,7 @@ const REQUIREMENTS = 'requirements.toml'
 
 /** github.com/openai/codex, docs/config.md; checked with Codex 0.166. */
 const codex: RuleReader = {
+  prefix: PREFIX,
   separator: '__',
   files: (places) => {
     const folder = systemFolder(places, 'codex', 'Codex', 'C:\\ProgramData\\OpenAI\\Codex')
@@ -284,7 +311,7 @@ const codex: RuleReader = {
           action: 'ask',
           text: `${server}/${tool}`,
           file,
-          rule: server === GATEWAY ? ['ask', tool] : ['ask', tool, server],
+          rule: ['ask', tool, server],
         })
         const tools = fieldsAt(source, 'mcp_servers', server, 'tools')
         const isAsked = (tool: string) =>
@@ -305,30 +332,37 @@ const BUILT_IN = new Set(['external_directory', 'doom_loop', 'plan_enter', 'plan
 /** opencode.ai/docs/permissions; checked with opencode-ai. Later files replace the action of a name, not its position. */
 function opencodeLike(files: RuleReader['files']): RuleReader {
   return {
+    prefix: '',
     separator: '_',
     files,
-    read(sources) {
-      const base = mergeActions(sources, [])
-      const agents = new Set(
-        sources.flatMap((source) =>
-          AGENTS.flatMap((key) => Object.keys(fieldsAt(source, key)).map((name) => `${key}.${name}`)),
-        ),
-      )
-      const off = sources.flatMap((source) =>
-        Object.keys(fieldsAt(source, 'mcp'))
-          .filter((name) => name !== GATEWAY && fieldsAt(source, 'mcp', name).enabled === false)
-          .map((name) => serverRule('deny', name, source.file)),
-      )
-      const layers = [...agents].map((agent) => {
-        const [key = '', ...name] = agent.split('.')
-        return [...base, ...mergeActions(sources, [key, name.join('.')])]
-      })
-      // The client itself denies the gateway to such an agent.
-      const isServed = (layer: readonly FoundRule[]) =>
-        layer.findLast(({ text }) => toPattern(text).test(`${GATEWAY}_run_tool`))?.action !== 'deny'
-      return [base, off, ...layers.filter((layer) => layer.length > base.length && isServed(layer))]
+    // The project may come from a stranger: its files lift no deny rule of the user or the administrator.
+    read: (all, places) => {
+      const trusted = all.filter(({ file }) => !isProjectFile(file, places))
+      return [...readLayers(all), ...readLayers(trusted)]
     },
   }
+}
+
+function readLayers(sources: readonly Source[]): FoundRule[][] {
+  const base = mergeActions(sources, [])
+  const agents = new Set(
+    sources.flatMap((source) =>
+      AGENTS.flatMap((key) => Object.keys(fieldsAt(source, key)).map((name) => `${key}.${name}`)),
+    ),
+  )
+  const off = sources.flatMap((source) =>
+    Object.keys(fieldsAt(source, 'mcp'))
+      .filter((name) => name !== GATEWAY && fieldsAt(source, 'mcp', name).enabled === false)
+      .map((name) => serverRule('deny', name, source.file)),
+  )
+  const layers = [...agents].map((agent) => {
+    const [key = '', ...name] = agent.split('.')
+    return [...base, ...mergeActions(sources, [key, name.join('.')])]
+  })
+  // The client itself denies the gateway to such an agent.
+  const isServed = (layer: readonly FoundRule[]) =>
+    layer.findLast(({ text }) => toPattern(text).test(`${GATEWAY}_run_tool`))?.action !== 'deny'
+  return [base, off, ...layers.filter((layer) => layer.length > base.length && isServed(layer))]
 }
 
 const AGENTS = ['agent', 'mode']
@@ -349,7 +383,7 @@ function mergeActions(sources: readonly Source[], path: readonly string[]): Foun
   const set = (name: string, action: unknown, file: string) => {
     if (BUILT_IN.has(name) || !/[_*?]/.test(name)) return
     for (const rule of action === 'allow' || action === 'ask' || action === 'deny'
-      ? ruleFor(action, name, file, '', '_')
+      ? ruleFor(action, name, file, '')
       : [])
       actions.set(name, rule)
   }

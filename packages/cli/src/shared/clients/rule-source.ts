@@ -1,6 +1,6 @@
 /** Settings files of clients: where they are, and values in them. A wrong value is an error, because it may be a rule. */
 import { existsSync, readdirSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import type { Places } from './clients.js'
 import type { Fields } from './shapes.js'
 
@@ -58,6 +58,13 @@ export function foldersUp(folder: string): string[] {
     at = dirname(at)
   }
   return all
+}
+
+/** A file of the current project, which may come from a stranger. */
+export function isProjectFile(file: string, { folder, home }: Pick<RulePlaces, 'folder' | 'home'>): boolean {
+  return foldersUp(folder).some(
+    (each) => file.startsWith(each + sep) && !`${home}${sep}`.startsWith(each + sep),
+  )
 }
 
 export function systemFolder(

@@ -1,9 +1,11 @@
 /** The entry that starts Toolwell in the config of a client: creates, reads and recognises it. */
+import { platform } from 'node:os'
+import { join, resolve } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
 import { defaultGatewayFolder, findDaemon } from '@toolwell/gateway/bridge'
 import type { Terminal } from '../terminal.js'
 import { npmStartFolder } from '../this-command.js'
-import type { ClientFile } from './clients.js'
+import { type ClientFile, findHome } from './clients.js'
 import { listEntries, parseClient, readClientFile, valueAt } from './read-client.js'
 import { type Fields, findShape, type ShapeName } from './shapes.js'
 
@@ -35,6 +37,40 @@ export function entryCommand(
     ...(isAll ? ['--all'] : []),
     ...(pairs.length === 0 ? [] : ['--own', pairs.join(',')]),
   ]
+}
+
+/** Defaults below the home folder. Toolwell has other folders on macOS and Windows, except for its config. */
+const isUnix = platform() !== 'darwin' && platform() !== 'win32'
+const OWN_FOLDERS = {
+  XDG_CONFIG_HOME: '.config',
+  XDG_CACHE_HOME: isUnix ? '.cache' : undefined,
+  XDG_DATA_HOME: isUnix ? '.local/share' : undefined,
+  XDG_STATE_HOME: isUnix ? '.local/state' : undefined,
+}
+
+/**
+ * Variables that move the file of the entry, and so the rules of its client. Gemini, Qwen Code and opencode pass other variables
+ * on themselves, with the value that counts at that time. CLAUDE_CONFIG_DIR has no default: it also moves `.claude.json`.
+ */
+const CLIENT_FOLDERS: Readonly<Record<string, Readonly<Record<string, string | undefined>>>> = {
+  'claude-code': { CLAUDE_CONFIG_DIR: undefined },
+  codex: { CODEX_HOME: '.codex' },
+  gemini: { GEMINI_CLI_HOME: '.' },
+  qwen: { QWEN_HOME: '.qwen' },
+}
+
+/** Variables that move folders of Toolwell or of the client. Many clients do not pass them on to the servers that they start. */
+export function entryVariables(
+  client: string,
+  { env, folder }: Pick<Terminal, 'env' | 'folder'>,
+): Readonly<Record<string, string>> {
+  const known = Object.entries({ ...OWN_FOLDERS, ...CLIENT_FOLDERS[client] })
+  const moved = known.flatMap(([name, usual]) => {
+    const place = env[name] ? resolve(folder, env[name]) : undefined
+    const isUsual = usual !== undefined && place === join(findHome(env), usual)
+    return place === undefined || isUsual ? [] : [[name, place] as const]
+  })
+  return Object.fromEntries(moved)
 }
 
 /** Keys with time limits in the entries of all clients. */
@@ -71,9 +107,16 @@ function isLimit(value: unknown): value is number {
 }
 
 /** `limits`: those of the entries that it replaces. */
-export function createEntry(shape: ShapeName, line: readonly [string, ...string[]], limits: Limits): Fields {
+export function createEntry(
+  shape: ShapeName,
+  line: readonly [string, ...string[]],
+  limits: Limits,
+  variables: Readonly<Record<string, string>>,
+): Fields {
   const entry = createBareEntry(shape, line)
-  return { ...entry, ...readLimits([entry, limits]) }
+  const key = shape === 'opencode' ? 'environment' : shape === 'goose' ? 'envs' : 'env'
+  const moved = Object.keys(variables).length === 0 ? {} : { [key]: variables }
+  return { ...entry, ...moved, ...readLimits([entry, limits]) }
 }
 
 function createBareEntry(shape: ShapeName, [node, ...args]: readonly [string, ...string[]]): Fields {

@@ -13,7 +13,7 @@ const ABOUT_ATTACKS =
 const set = (list: string) => new Set(list.split(' '))
 /** Words of sentences that report an order instead of giving it. */
 const REPORTS = set(
-  'detect detects detecting flag flags flagged block blocks blocked prevent prevents reject rejects rejected refuse refuses scan scans scanning test tests whether attempt attempts attempting attack attacks tells ask asks asking asked look looks try typical sample samples talked instructs orders tries trying claims example examples such like contain contains containing phrase phrases words pattern patterns quote quotes quoted warns warn classify classifies sanitise sanitize sanitises sanitizes filter filters guards protects moderate moderates simulates simulate suspicious pretends says',
+  'detect detects detecting flag flags flagged block blocks blocked prevent prevents reject rejects rejected refuse refuses scan scans scanning test tests whether attempt attempts attempting attack attacks tells ask asks asking talked instructs orders tries trying claims contain contains containing phrase phrases words pattern patterns quote quotes quoted warns warn classify classifies sanitise sanitize sanitises sanitizes filter filters guards protects moderate moderates simulates simulate suspicious pretends says',
 )
 /**
  * Makes advice of an order. Tested on `^` if the phrase opens its sentence, the phrase, `|`, the rest. Silence may end (a clause
@@ -43,11 +43,11 @@ export function findPhrases(where: string, raw: string): Finding[] {
     if (best.get(id)?.severity === 'hard') continue
     const range = [tokens[match.start]?.from ?? 0, tokens[match.end]?.to ?? 0] as const
     const isCancelled =
-      isAboutAttacks || isQuoted(...range) || isNegated(tokens, match) || isReported(tokens, match)
+      isAboutAttacks || isQuoted(...range) || isNegated(tokens, match) || isReported(text, tokens, match)
     // Cancelled phrases of hard families become soft findings, others none.
     if (isCancelled && (match.family.severity === 'soft' || match.isWeak)) continue
     const isHard =
-      match.family.severity === 'hard' && !match.isWeak && !isCancelled && !isAdvice(tokens, match)
+      match.family.severity === 'hard' && !match.isWeak && !isCancelled && !isAdvice(text, tokens, match)
     if (isHard || !best.has(id)) best.set(id, { severity: isHard ? 'hard' : 'soft', match })
   }
   return families.flatMap(({ id, why }) => {
@@ -79,21 +79,37 @@ function isNegated(tokens: readonly Token[], { start, opensWithNot }: PhraseMatc
 /** "Requests that override …" describes requests. */
 const RELATIVE = set('that which who')
 
-/** Does a word before the phrase, in the same sentence, report it? */
-function isReported(tokens: readonly Token[], { start }: PhraseMatch): boolean {
+/** Does a word before the phrase, in the same clause, report it? */
+function isReported(text: string, tokens: readonly Token[], { start }: PhraseMatch): boolean {
   if (!tokens[start]?.opens && RELATIVE.has(tokens[start - 1]?.word ?? '')) return true
   for (let at = start; at > start - LONGEST_SENTENCE && at >= 0; at--) {
     if (at < start && REPORTS.has(tokens[at]?.word ?? '')) return true
-    if (tokens[at]?.opens) return false
+    if (tokens[at]?.opens || isAfterMark(text, tokens, at)) return false
   }
   return false
 }
 
-function isAdvice(tokens: readonly Token[], { family, start, end }: PhraseMatch): boolean {
+function isAdvice(text: string, tokens: readonly Token[], { family, start, end }: PhraseMatch): boolean {
   let sentence = tokens[start]?.opens ? '^ ' : ''
-  for (let at = start; at <= end || (at <= end + LONGEST_SENTENCE && tokens[at]?.opens === false); at++)
+  for (let at = start; at <= end + LONGEST_SENTENCE; at++) {
+    if (at > end && (tokens[at]?.opens ?? true)) break
+    if (at > end && beginsClause(text, tokens, at)) break
     sentence += `${tokens[at]?.word} ${at === end ? '| ' : ''}`
+  }
   return ADVICE[family.id]?.test(sentence) ?? false
+}
+
+const CONDITIONS = set('if unless until before')
+
+/** "Do not tell the user If it is late, say so": the condition belongs to the next order. */
+function beginsClause(text: string, tokens: readonly Token[], at: number): boolean {
+  const { word = '', from = 0 } = tokens[at] ?? {}
+  return CONDITIONS.has(word) && (/[A-Z]/.test(text[from] ?? '') || isAfterMark(text, tokens, at))
+}
+
+/** Does a comma, semicolon or colon separate a word from the previous one? */
+function isAfterMark(text: string, tokens: readonly Token[], at: number): boolean {
+  return /[,;:]/.test(text.slice(tokens[at - 1]?.to, tokens[at]?.from))
 }
 
 const LONGEST_SENTENCE = 40
