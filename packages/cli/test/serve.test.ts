@@ -144,15 +144,19 @@ describe('serve', () => {
         said += text
       },
     })
-    await expect.poll(() => said, { timeout: 60_000 }).toContain('Its token is in')
-    expect(said).toContain(`! Another program uses port ${port}, so the gateway chose another port.`)
+    await expect.poll(() => said, { timeout: 60_000 }).toContain('It stops ten minutes')
+    expect(said).toContain(
+      `! Another program uses port ${port}, so the gateway chose another port and accepts stdio clients only. `,
+    )
+    expect(said).not.toContain('token')
     expect(said).toContain('It stops ten minutes after the last client, or with: toolwell stop\n')
     expect(said).not.toContain('Ctrl-C')
     const second = await run('serve', '--config', 'toolwell.json', '--port', '0')
     expect(second.code).toBe(1)
     expect(second.errors).toMatch(
-      /^toolwell: A gateway is already running: process \d+, http:\/\/127\.0\.0\.1:\d+\/mcp\. A stdio client started it, .* run this command again: toolwell stop\n$/,
+      /^toolwell: A gateway is already running: process \d+, http:\/\/127\.0\.0\.1:\d+\/mcp\. A stdio client started it\. Another program uses port \d+, so the gateway accepts stdio clients only\. .* run this command again: toolwell stop\n$/,
     )
+    expect(second.errors).toContain(`port ${port},`)
     const { askDaemon, findDaemon } = await import('@toolwell/gateway/bridge')
     const found = await findDaemon(join(folder, 'state', 'toolwell', 'gateway'))
     if (found.kind !== 'running') throw new Error('it is not running')

@@ -18,6 +18,8 @@ export const prompts = {
     `Calls a tool that ${search} has found, if the user has approved it as read-only. It takes what ${call} takes. Any other tool is refused here: call that with ${call}.`,
   notReadOnly: ({ name, own: { call, read } }: { readonly name: string; readonly own: Named }): string =>
     `${name} is not approved as read-only, so ${read} does not call it. Call it with ${call}; the arguments fit.`,
+  longName: ({ search }: Pick<Named, 'search'>): string =>
+    `Nothing was run: the name of the tool has more than 1,000 characters. Find tools with ${search}.`,
   /** The arguments of the target were not in `arguments`. `call` is the corrected call. */
   flatArguments: ({ tool, call }: { readonly tool: string; readonly call: string }): string =>
     `Nothing was run: the tool's arguments belong in "arguments". Call ${tool} with exactly this: ${call}`,

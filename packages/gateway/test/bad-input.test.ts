@@ -250,6 +250,28 @@ describe('messages', () => {
     },
   )
 
+  it('F11: with a name of many megabytes are refused before anything is done with it', async () => {
+    const started = await start()
+    const client = await openClient('v1', `${started.url}/mcp`)
+    const name = 'odd__echo '.repeat(1_500_000)
+    const most = /more than 1,000 characters\. Find tools with find_tools\.$/
+    for (const wrapper of ['run_tool', 'run_read_only_tool'])
+      expect(await client.text(wrapper, { name, arguments: {} })).toMatch(most)
+    await expect(client.text(name)).rejects.toThrow(most)
+    const refused = { what: 'refused', reason: 'unknown', tool: name.slice(0, 100) }
+    expect(started.of('call')).toMatchObject([refused, refused, refused])
+    for (const [tool, input] of [
+      ['read_result', { handle: name }],
+      ['run_tool', { name: 'read_result', arguments: { handle: name } }],
+    ] as const)
+      expect((await client.text(tool, input)).length).toBeLessThan(500)
+    // A parameter of a tool may have the same key.
+    expect(
+      (await client.text('run_tool', { name: 'odd__echo', arguments: { name } })).length,
+    ).toBeGreaterThan(1000)
+    await stillServes(started)
+  })
+
   it('that are too large are refused before they are read', async () => {
     const started = await start({ maxRequestBodySize: 10_000 })
     const response = await post(started, { ...list, padding: 'x'.repeat(20_000) })

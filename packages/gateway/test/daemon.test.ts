@@ -213,8 +213,8 @@ describe('a daemon', () => {
     await expect(runDaemon(options(temporary(), { port }))).rejects.toThrow(PortInUse)
     const daemon = await serving(options(temporary(), { port, startedBy: 'bridge' }))
     expect(daemon.file.port).not.toBe(port)
-    expect(daemon.takenPort).toBe(port)
-    expect((await serving(options(temporary(), { startedBy: 'bridge' }))).takenPort).toBe(undefined)
+    expect(daemon.file.takenPort).toBe(port)
+    expect((await serving(options(temporary(), { startedBy: 'bridge' }))).file.takenPort).toBe(undefined)
   })
 
   it('that had to move refuses the token, which HTTP clients send to whoever has its port', async () => {

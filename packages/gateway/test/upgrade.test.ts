@@ -75,7 +75,7 @@ it('frees its port and file at once, and ends after its time, whatever still run
   const stopped = first.stopped.then(() => order.push('the first has stopped'))
   const second = await start(first.file.port)
   order.push('the second serves')
-  expect(second.takenPort).toBeUndefined()
+  expect(second.file.takenPort).toBeUndefined()
   await stopped
   expect(order).toEqual(['the second serves', 'the first has stopped'])
 })

@@ -85,26 +85,27 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
   return 0
 }
 
-function welcome({ url, file, takenPort }: Daemon, folder: string, { name, env }: Terminal): string {
+function welcome({ url, file }: Daemon, folder: string, { name, env }: Terminal): string {
   const at = folderArgument(folder, env)
   return [
     `The gateway listens on ${url}/mcp (process ${file.pid}).`,
-    ...(takenPort === undefined
-      ? []
-      : [
-          `! Another program uses port ${takenPort}, so the gateway chose another port. Stdio clients find it, but HTTP clients configured for ${takenPort} do not. To fix this, free the port and run: ${name} stop${at}`,
-        ]),
-    `Its token is in ${tokenFileIn(folder)}. Print it with: ${name} token${at}`,
+    file.takenPort === undefined
+      ? `Its token is in ${tokenFileIn(folder)}. Print it with: ${name} token${at}`
+      : `! Another program uses port ${file.takenPort}, so the gateway chose another port and accepts stdio clients only. To serve HTTP clients too, free the port and run: ${name} stop${at}`,
     file.startedBy === 'bridge'
       ? `A stdio client started it. It stops ten minutes after the last client, or with: ${name} stop${at}`
       : 'Press Ctrl-C to stop it.',
   ].join('\n')
 }
 
-function alreadyRuns({ pid, port, startedBy }: DaemonFile, stop: string): string {
+function alreadyRuns({ pid, port, startedBy, takenPort }: DaemonFile, stop: string): string {
   const runs = `A gateway is already running: process ${pid}, http://127.0.0.1:${port}/mcp.`
+  const clients =
+    takenPort === undefined
+      ? ', and HTTP clients can use it too.'
+      : `. Another program uses port ${takenPort}, so the gateway accepts stdio clients only.`
   return startedBy === 'bridge'
-    ? `${runs} A stdio client started it, and HTTP clients can use it too. To run it in this terminal instead, stop it and run this command again: ${stop}`
+    ? `${runs} A stdio client started it${clients} To run it in this terminal instead, stop it and run this command again: ${stop}`
     : `${runs} Stop it with: ${stop}`
 }
 

@@ -62,6 +62,9 @@ export type NotRun =
   | 'not-read-only'
   | 'no-folder'
 
+/** Longest name of a tool. It takes seconds to compare a name of megabytes with all names. */
+const LONGEST_NAME = 1000
+
 export async function callTool(
   view: View,
   asked: Asked,
@@ -74,6 +77,17 @@ export async function callTool(
   const ownName = findOwnName(name)
   const isRead = ownName === READ_NAME
   const isDirect = ownName === undefined
+  const wanted = isRead || ownName === CALL_NAME ? asked.input.name : name
+  if (typeof wanted === 'string' && wanted.length > LONGEST_NAME) {
+    const text = prompts.longName({ search: own.search })
+    const shown = textResult(text, true)
+    const tool = wanted.slice(0, 100)
+    const input = isDirect ? asked.input : asked.input.arguments
+    const inner = measureCall({ server: '', tool, started, input, shown })
+    onCalled({ kind: 'refused', tool, reason: 'unknown', isError: true, characters: text.length, inner })
+    if (isDirect) throw new ProtocolError(ProtocolErrorCode.InvalidParams, text)
+    return shown
+  }
   const folder = callerFolder(asked.caller)
   const heard = removeFolder(folder, view, asked.input)
   // Core would take its own names for the search and the bridge.

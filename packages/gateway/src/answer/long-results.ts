@@ -61,7 +61,7 @@ export async function readResult(
   { store, principal, client }: Results,
   { direct: { prompts } }: OwnTools,
 ): Promise<{ readonly text: string; readonly isError: boolean }> {
-  const handle = typeof input.handle === 'string' ? input.handle.trim() : ''
+  const handle = typeof input.handle === 'string' ? input.handle.slice(0, 1000).trim() : ''
   const kept = await store.read(principal, handle).catch(() => undefined)
   const { giver, text } = splitKept(kept && 'text' in kept ? kept.text : '')
   const isVisible = () => giver !== undefined && view.isVisible(giver.source, giver.name)

@@ -61,6 +61,8 @@ export interface DaemonFile {
   readonly start?: string
   /** Arguments of the daemon without its folder, used to restart it after it was killed. */
   readonly words?: readonly string[]
+  /** The wanted port, if another program has it. The gateway then accepts no HTTP clients. */
+  readonly takenPort?: number
 }
 
 /** Public identity of a daemon. `proof` shows that it knows the key. */

@@ -40,8 +40,6 @@ export interface Daemon {
   readonly file: DaemonFile
   readonly token: string
   readonly url: string
-  /** The wanted port, if another program uses it and the daemon listens on a free one. */
-  readonly takenPort: number | undefined
   readonly gateway: Gateway
   /** Resolves with the reason when the daemon has stopped. */
   readonly stopped: Promise<'asked' | 'idle' | 'closed'>
@@ -140,6 +138,7 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
     startedAt: now(),
     ...(start === '' ? {} : { start }),
     ...(words.length === 0 ? {} : { words }),
+    ...(isMoved ? { takenPort: port } : {}),
   }
   try {
     writeDaemonFile(folder, file)
@@ -173,7 +172,6 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
     file,
     token: known,
     url: `http://127.0.0.1:${listening}`,
-    takenPort: isMoved ? port : undefined,
     gateway,
     stopped,
     async close() {
