@@ -291,7 +291,8 @@ function verdicts({
     add(`mcpproxy-golden R@5 (published ${PUBLISHED_GATEWAY_R5})`, golden, { floor: 0.8, goal: 0.9 })
   }
   add('Hit@3 against the recorded embedding router', router?.ratio, { floor: 1.15, goal: 1.4 })
-  add('nDCG lost to distractors', distractors?.lost, { floor: 0.06, goal: 0.03, atMost: true })
+  // Rises if the ranking without distractors improves, so the floor leaves room. FTS5 loses 0.1.
+  add('nDCG lost to distractors', distractors?.lost, { floor: 0.07, goal: 0.03, atMost: true })
   for (const [name, { p50Ratio, tools }] of Object.entries(speed))
     add(`p50 at ${tools} tools (${name}) against FTS5`, p50Ratio, { floor: 0.3, goal: 0.1, atMost: true })
   add('Hit@5 lost to the default cut-off', cutOff.hit5Lost, { floor: 0.02, goal: 0.02, atMost: true })

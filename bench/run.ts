@@ -18,7 +18,6 @@ import { benchRetrieval, refuseRetrieval, saveRetrieval } from './retrieval.ts'
 import { benchScale, refuseScale, saveScale } from './scale.ts'
 import { benchScan, refuseScan } from './scan.ts'
 import { benchSurface } from './surface.ts'
-import { benchTuning, refuseTuning } from './tuning.ts'
 
 export interface BenchOptions {
   /** The data folder, if there is one. */
@@ -85,17 +84,11 @@ const benches: Readonly<Record<string, Bench<object>>> = {
     save: saveRetrieval,
   }),
   scale: defineBench({
-    about: 'building, re-indexing one server, searching and memory from 1k to 1M tools',
+    about: 'building, re-indexing one server, searching and memory from 1k to 100k tools',
     isTimed: true,
     run: benchScale,
     refusal: refuseScale,
     save: saveScale,
-  }),
-  tuning: defineBench({
-    about: 'do the ranking weights carry over to new data',
-    isTimed: false,
-    run: benchTuning,
-    refusal: refuseTuning,
   }),
   hybrid: defineBench({
     about: 'gain of an offline embedder (first run npm install --prefix examples/embeddings)',

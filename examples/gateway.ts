@@ -111,7 +111,11 @@ async function once(): Promise<void> {
   const ending = new AbortController()
   const remove = () => rmSync(place.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
   onInterrupt(
-    () => ending.abort(),
+    () => {
+      // Requests that are under way fail when the gateway ends, and nobody waits for them any more.
+      process.on('unhandledRejection', () => undefined)
+      ending.abort()
+    },
     () => {
       started.kill()
       remove()

@@ -259,6 +259,7 @@ it.runIf(isLong).each([['--once'], ['--stay', '--port', '0', '--folder', 'FOLDER
       expect({ milliseconds, isOver, left }).toEqual({ milliseconds, isOver: true, left: [] })
     }
   },
+  900_000,
 )
 
 it('npm start says in its own words that its port is taken', async () => {

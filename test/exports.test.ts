@@ -21,6 +21,7 @@ import * as resultFolder from '@toolwell/core/stores/results'
 import * as usage from '@toolwell/core/usage'
 import * as gateway from '@toolwell/gateway'
 import * as gatewayBridge from '@toolwell/gateway/bridge'
+import * as gatewayStorage from '@toolwell/gateway/storage'
 import * as mcp from '@toolwell/mcp'
 import * as mcpInternal from '@toolwell/mcp/internal'
 import * as lock from '@toolwell/mcp/lock'
@@ -302,7 +303,9 @@ it.each([
       'findDaemon',
       'isAlive',
       'isDaemon',
+      'isTokenName',
       'keepForOwner',
+      'newToken',
       'preparePrivateFolder',
       'profileFault',
       'readToken',
@@ -314,6 +317,7 @@ it.each([
       'writeRules',
     ],
   ],
+  ['@toolwell/gateway/storage', gatewayStorage, ['auditFile', 'fileStorage', 'hashToken']],
 ])('%s exports these names and no other', (_path, entry, names) => {
   expect(Object.keys(entry).sort()).toEqual(names)
 })

@@ -82,7 +82,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'internal.ts',
     'index.ts',
   ],
-  gateway: ['bridge', 'prompts.ts', 'servers', 'answer', 'http', 'daemon', 'index.ts'],
+  gateway: ['bridge', 'prompts.ts', 'storage', 'servers', 'answer', 'http', 'daemon', 'index.ts'],
   cli: [
     'shared',
     'shared/servers',
@@ -106,6 +106,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'status',
     'stop',
     'token',
+    'calls',
     'command.ts',
     'main.ts',
   ],

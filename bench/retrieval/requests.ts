@@ -33,7 +33,7 @@ export interface RequestFigures {
 const LITERALS = [
   ' for ada@example.com',
   ', see https://example.com/send/mail?file=7',
-  ' in /srv/search/notes.txt',
+  ' in ./reports/search/notes.txt',
   ' on 2026-03-14 at 10:30',
   ' called "weekly sales report"',
   ' for ticket #4711',

@@ -48,7 +48,7 @@ it('says how to remove what every line adds, in the docs too', () => {
   const added = clientLines(WORDS).map((line) => /(\w+ mcp) add (--scope user )?/.exec(line))
   const removed = added.flatMap((match) => (match ? [`${match[1]} remove ${match[2] ?? ''}toolwell`] : []))
   expect(removed).toEqual(REMOVE)
-  const docs = readFileSync(new URL('../../docs/guides/connect-a-client.md', import.meta.url), 'utf8')
+  const docs = readFileSync(new URL('../../docs/guides/uninstall.md', import.meta.url), 'utf8')
   for (const command of REMOVE) {
     expect(REMOVAL).toContain(command)
     expect(docs).toContain(`\`${command}\``)

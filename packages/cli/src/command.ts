@@ -1,6 +1,7 @@
 /** Runs the command: arguments in, exit code out. Lists the verbs. */
 import { nearest } from '@toolwell/core/internal'
 import { approve } from './approve/verb.js'
+import { calls } from './calls/verb.js'
 import { connect } from './connect/verb.js'
 import { doctor } from './doctor/verb.js'
 import { importVerb } from './import/verb.js'
@@ -30,6 +31,7 @@ const VERBS: readonly Verb[] = [
   status,
   stop,
   token,
+  calls,
   search,
   learn,
   inspect,

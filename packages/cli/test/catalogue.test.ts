@@ -7,7 +7,7 @@ import { bytesOf, folderWith, issueTools, toolwell } from './support/run.js'
 /** What a query for issues finds, as `id name server`. */
 async function found(folder: string, catalog: string, query = 'issue', ...flags: string[]) {
   const { code, output, errors } = await toolwell(
-    ['search', query, '--catalog', catalog, '--json', ...flags],
+    ['search', query, '--catalog', catalog, '--json', '--limit', '20', ...flags],
     {
       folder,
     },

@@ -1,5 +1,5 @@
 /** Which tools the permission rules of each client deny, by the files that the client reads. */
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { judgeByRules } from '../../gateway/src/servers/client-rules.js'
@@ -130,10 +130,19 @@ describe('opencode', () => {
       'work/inner/opencode.json': { permission: { files_write_file: 'allow' } },
     }
     expect(await judge('opencode', files)).toMatchObject({ denied: [], asked: [READ] })
-    const content = JSON.stringify({ permission: { files_write_file: 'deny' } })
-    expect(await judge('opencode', files, { OPENCODE_CONFIG_CONTENT: content })).toMatchObject({
-      denied: [WRITE],
-    })
+  })
+
+  it('counts variables that the client passes on', async () => {
+    const permission = { files_write_file: 'deny' }
+    const folder = folderWith({ 'a.json': { permission }, 'opencode.json': { permission } })
+    for (const [client, name, value] of [
+      ['opencode', 'OPENCODE_CONFIG', join(folder, 'a.json')],
+      ['opencode', 'OPENCODE_CONFIG_DIR', folder],
+      ['opencode', 'OPENCODE_CONFIG_CONTENT', JSON.stringify({ permission })],
+      ['opencode', 'OPENCODE_PERMISSION', JSON.stringify(permission)],
+      ['kilo', 'KILO_PERMISSION', JSON.stringify(permission)],
+    ] as const)
+      expect([name, (await judge(client, {}, { [name]: value }))?.denied]).toEqual([name, [WRITE]])
   })
 })
 
@@ -296,6 +305,16 @@ it('opencode: a pattern with many stars takes no time', async () => {
   const begun = performance.now()
   expect(await judge('opencode', { 'work/opencode.json': { agent } })).toMatchObject({ denied: [] })
   expect(performance.now() - begun).toBeLessThan(2000)
+})
+
+it('reads a file again that the client is writing', async () => {
+  const root = folderWith({ 'home/.claude.json': '{ "projects": ' })
+  const [home, folder] = [join(root, 'home'), join(root, 'work')]
+  // Reads the first file at once.
+  const reading = readPermissions('claude-code', { home, folder, platform: 'linux', env: {}, root })
+  const whole = { projects: { [folder]: { disabledMcpServers: ['files'] } } }
+  writeFileSync(join(home, '.claude.json'), JSON.stringify(whole))
+  expect((await reading)?.layers).toEqual([[['deny', '*', 'files']]])
 })
 
 it('large numbers, comments and empty files are no errors', async () => {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openClient } from '../../gateway/test/support/clients.js'
 import { describedTool } from '../../mcp/test/support/odd-server.js'
+import { chooseMode } from '../src/connect/choose-mode.js'
 import { parseClient } from '../src/shared/clients/read-client.js'
 import { readCommandLine } from '../src/shared/clients/toolwell-entry.js'
 import { type Home, homeWith, misbehaving } from './support/home.js'
@@ -248,6 +249,19 @@ it.each(['codex first', 'codex last'])(
   },
 )
 
+it('a server that is off in one client stays off there if another client has it', async () => {
+  const [codex, claude] = [CASES.codex as Case, CASES['claude-code'] as Case]
+  const home = homeWith({ [codex.file]: `${codex.text}enabled = false\n`, [claude.file]: claude.text })
+  expect((await home.run(['connect', '--yes'])).code).toBe(0)
+  onTestFinished(async () => void (await home.run(['stop'])))
+  const names = async (from: Case) =>
+    (await (await startEntry(home, from, '--all')).list())
+      .map(({ name }) => name)
+      .filter((name) => name.endsWith('_file'))
+  expect(await names(codex)).toEqual([])
+  expect(await names(claude)).toHaveLength(TOOLS.length)
+})
+
 it('a rule counts for the same server of another client under another name', async () => {
   const from = CASES['claude-code'] as Case
   const home = homeWith({
@@ -381,6 +395,12 @@ it.each<[string, keyof typeof NEW, Readonly<Record<string, unknown>>, string, st
     'lists every tool',
   ],
   [
+    'every tool',
+    'codex',
+    { 'home/.codex/config.toml': 'model = "gpt-5.5"\nmodel_provider = "proxy"\n' },
+    'lists every tool',
+  ],
+  [
     'three tools',
     'claude-code',
     {},
@@ -435,6 +455,26 @@ it.each<[string, keyof typeof NEW, Readonly<Record<string, unknown>>, string, st
     expect(/\+ toolwell .* --all$/m.test(output)).toBe(what === 'every tool')
     rmSync(join(home.folder, `bin-${command}`), { recursive: true })
   }
+})
+
+it('connect runs no program of the current project', async () => {
+  const { file, text } = CASES.codex as Case
+  const home = homeWith({ [file]: text })
+  const project = join(home.folder, 'project')
+  for (const folder of ['project/node_modules/.bin', 'project/bin']) {
+    writeText(home, `${folder}/codex`, `#!/bin/sh\n: > "${home.folder}/was-run"\necho 0.166.0\n`)
+    chmodSync(join(home.folder, folder, 'codex'), 0o755)
+  }
+  mkdirSync(join(project, 'inner'))
+  const places = { home: home.home, platform: process.platform, folder: join(project, 'inner') }
+  const choose = (folder: string, PATH: string) => chooseMode('codex', { ...places, folder, env: { PATH } })
+  for (const PATH of [join(project, 'node_modules/.bin'), 'node_modules/.bin', ''])
+    expect(await choose(join(project, 'inner'), PATH)).toMatchObject({ isAll: false })
+  expect(await choose(project, join(project, 'bin'))).toMatchObject({ isAll: false })
+  expect(readText(home, 'was-run')).toBeUndefined()
+  // Elsewhere it is a program of the user.
+  expect(await choose(home.home, join(project, 'bin'))).toMatchObject({ isAll: true })
+  expect(readText(home, 'was-run')).toBe('')
 })
 
 it('a client of unknown version lists three tools, and --mode overrides every choice', async () => {

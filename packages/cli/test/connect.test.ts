@@ -235,7 +235,7 @@ describe('connect', () => {
       autoApprove: ['read_file'],
     }
     const github = { command: 'github-mcp-server', args: ['stdio'], env: { GITHUB_TOKEN: SECRET } }
-    const { home } = homeWith({ [CURSOR]: { mcpServers: { github, files, odd: { args: [] } } } })
+    const { home } = homeWith({ [CURSOR]: { mcpServers: { github, files, wiki: { args: [] } } } })
     const { output } = await toolwell(['connect', '--dry-run'], {
       folder: '/',
       env: { HOME: home, XDG_CONFIG_HOME: join(home, '.config'), XDG_DATA_HOME: join(home, 'data') },

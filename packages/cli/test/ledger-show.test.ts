@@ -75,11 +75,11 @@ it('shows the surface, the search, the loads, the calls and the tokens of each r
     expect.stringMatching(/^ {2}3 0 eager, 1 loaded/),
     '    call of "fly_to_moon" failed (unknown)',
     expect.stringMatching(/^ {2}4 0 eager, 1 loaded/),
-    '"Thread 1": 4 requests, 2 of them only to search or guess; deferred (bridge)',
+    '"Thread 1": 4 requests, 2 of them only to find tools; deferred (bridge)',
     expect.stringMatching(
       /^ {2}input tokens: .* instead of .*(?: with every tool; saved | more than sending every tool)/,
     ),
-    expect.stringMatching(/^ {2}by cache prices, estimated: /),
+    expect.stringMatching(/^ {2}with the cache discount, estimated: /),
     expect.stringMatching(/^ {2}the provider counted /),
     '  1 search, 1 loaded: billing__send_invoice',
   ])
@@ -120,7 +120,7 @@ it('counts an eager tool that came late, and what a cleared conversation has cos
   await wire.begin([...messages, { role: 'user', content: 'And?' }])
   expect((await run(['ledger', file])).output).toContain('  5 1 eager, 1 loaded, 1 deferred')
   await conversation.clear()
-  const said = '"Thread 1": 5 requests, 2 of them only to search or guess; cleared, no request since'
+  const said = '"Thread 1": 5 requests, 2 of them only to find tools; cleared, no request since'
   for (const text of [(await run(['ledger', file])).output, well.report()]) {
     expect(text).toContain(said)
     expect(text).toContain('the provider counted')

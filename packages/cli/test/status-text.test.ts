@@ -39,6 +39,7 @@ const report: GatewayReport = {
     },
   ],
   counts: { calls: 0, searches: 0, refused: 0, failed: 0, lists: 0 },
+  lost: { calls: { count: 0, reason: '' }, results: { count: 0, reason: '' } },
   answerTokens: 0,
   memory: { gateway: 1, servers: undefined },
 }
@@ -50,7 +51,8 @@ it('shows an older gateway, which knows less', () => {
     problems: ___,
     ...set
   } = report.serverSets[0] as GatewayReport['serverSets'][number]
-  const shown = statusText({ ...report, serverSets: [set] }, file, hints)
+  const { lost: ____, ...older } = report
+  const shown = statusText({ ...older, serverSets: [set] }, file, hints)
   expect(shown).toBe(statusText(report, file, hints))
   expect(shown).toContain('toolwell stop')
   expect(shown).toContain('/a/toolwell.json has none')
@@ -65,6 +67,13 @@ it.each(['/plain/folder', '/with blank/it', `/with 'quotes' "of" $both \`kinds\`
     expect(stdout).toBe(`[${word}]`)
   },
 )
+
+it('shows what a full disk has lost', () => {
+  const lost = { calls: { count: 2, reason: 'ENOSPC' }, results: { count: 1, reason: 'too large' } }
+  const shown = statusText({ ...report, lost }, file, hints)
+  expect(shown).toContain('! 2 calls could not be recorded: ENOSPC. Check the disk.\n')
+  expect(shown).toContain('! 1 long result could not be kept: too large. Check the disk.\n')
+})
 
 it('quotes folders in commands that are printed', () => {
   const line = untrustedLine({ folder: '/my project', file: '/my project/toolwell.json' }, hints)

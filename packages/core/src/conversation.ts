@@ -100,7 +100,7 @@ export interface AdapterPort {
   readonly delivery: DeliveryName | undefined
   /** Whether a compaction was recorded at this anchor. */
   hasCompaction(anchor: string): boolean
-  /** Whether this conversation has answered the call with this anchor. */
+  /** Whether this conversation has answered the call with this anchor since the last compaction. */
   hasCall(anchor: string): boolean
   /** Whether a loaded tool has its schema at one of these anchors. */
   isShownIn(anchors: ReadonlySet<string>): boolean
@@ -282,10 +282,13 @@ export async function openConversation(
     },
     hasCompaction: (anchor) =>
       log.events.some((event) => event.kind === 'compacted' && event.anchor === anchor),
-    hasCall: (anchor) =>
-      log.events.some(
-        (event) => event.anchor === anchor && (event.kind === 'searched' || event.kind.startsWith('call-')),
-      ),
+    hasCall(anchor) {
+      const last = log.events.findLast(
+        ({ anchor: at, kind }) =>
+          kind === 'compacted' || kind === 'cleared' || (at === anchor && /^(searched|call-)/.test(kind)),
+      )
+      return last?.anchor === anchor && last.kind !== 'compacted' && last.kind !== 'cleared'
+    },
     isShownIn: (anchors) =>
       [...log.state.tools.loaded.values()].some(({ live, shownAt }) => live && anchors.has(shownAt)),
     get policyFault() {

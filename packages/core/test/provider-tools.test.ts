@@ -156,7 +156,7 @@ describe.each(deliveries)('an agent on the Responses API with hosted tools and p
           code: 'add()',
           fingerprint: 'f',
         }
-        const hosted: ResponsesItem[] = [
+        const hosted = [
           {
             type: 'web_search_call',
             id: `ws_${n}`,
@@ -173,18 +173,19 @@ describe.each(deliveries)('an agent on the Responses API with hosted tools and p
             caller: { type: 'program', caller_id: `pc_${n}` },
           },
         ]
-        const reply = [...hosted, ...output]
-        injected.push(...hosted)
+        const reply = [...(hosted as ResponsesItem[]), ...output]
+        injected.push(...(hosted as ResponsesItem[]))
         const { messages, answers } = await run({ output: reply })
         expect(answers[0]?.text).toContain('add ran')
         items.push(...reply, ...messages)
-        items.push({
+        const end = {
           type: 'program_output',
           id: `po_${n}`,
           call_id: `pc_${n}`,
           result: '2',
           status: 'completed',
-        })
+        }
+        items.push(end)
         isOver = answers.length === 1
       }
     }
@@ -275,10 +276,14 @@ describe('calls of code that Anthropic runs', () => {
     })
     expect(answers.map(({ outcome }) => outcome.kind)).toEqual(['search', 'denied', 'denied'])
     expect(answers[0]?.text).not.toContain('batch(')
-    for (const adapter of [anthropic, openaiChat, openaiResponses]) {
-      const other = await adapter(await well.open({ id: adapter.name })).begin([user as never])
-      expect(JSON.stringify(other.parts.tools)).not.toContain('"batch"')
-      expect(JSON.stringify(other.parts.tools)).not.toContain('allowed_callers')
+    const others = [
+      await anthropic(await well.open({ id: 'b' })).begin([user]),
+      await openaiChat(await well.open({ id: 'c' })).begin([user as never]),
+      await openaiResponses(await well.open({ id: 'd' })).begin([user]),
+    ]
+    for (const { parts } of others) {
+      expect(JSON.stringify(parts.tools)).not.toContain('"batch"')
+      expect(JSON.stringify(parts.tools)).not.toContain('allowed_callers')
     }
   })
 

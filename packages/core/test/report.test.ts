@@ -128,7 +128,7 @@ describe('figures', () => {
     }
     await turn.run({ choices: [{ message }], usage: { prompt_tokens: 900 } })
     expect(well.report()).not.toContain('instead of 0')
-    expect(well.report()).toContain('input tokens: 900, all to search or guess')
+    expect(well.report()).toContain('input tokens: 900, all to find tools')
   })
 })
 

@@ -12,5 +12,5 @@ export {
 } from './daemon/run-daemon.js'
 export type { ClientReport } from './http/clients.js'
 export { createGateway, type Gateway, type GatewayEvent, type GatewayOptions } from './http/gateway.js'
-export type { GatewayReport, ServerSetReport, ServerStatus } from './http/report.js'
+export type { GatewayReport, Lost, ServerSetReport, ServerStatus } from './http/report.js'
 export { judgeByRules } from './servers/client-rules.js'

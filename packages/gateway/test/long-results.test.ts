@@ -150,7 +150,7 @@ it('has the limit of the config, or one for the client', async () => {
 it('gives a result to its principal alone, until it expires, from a bounded folder', async () => {
   const folder = temporary()
   const store = resultFolder(folder, { maxBytes: 1_000_000 })
-  const first = await startGateway(servers(), { results: store })
+  const first = await startGateway(servers(), { storage: { results: store } })
   const [one, two] = [temporary(), temporary()]
   const within = (url: string, place: string) =>
     openClient('v2 modern', `${url}/mcp`, { ...authorized, 'X-Toolwell-Workspace': place })
@@ -168,7 +168,7 @@ it('gives a result to its principal alone, until it expires, from a bounded fold
     expect((await owner.call('read_result', { handle: wrong })).isError).toBe(true)
   await first.gateway.close()
   // Kept over a restart.
-  const second = await startGateway(servers(), { results: store })
+  const second = await startGateway(servers(), { storage: { results: store } })
   const later = await within(second.url, one)
   expect(await later.text('read_result', { handle })).toContain('row 0')
   for (let round = 0; round < 4; round++) await give(later, textResult(long))
@@ -179,7 +179,7 @@ it('gives a result to its principal alone, until it expires, from a bounded fold
 
 it('says so if a result could not be kept', async () => {
   const full = { ...memoryResults(), write: () => Promise.reject(new Error('no space left')) }
-  const { url } = await startGateway(servers(), { results: full })
+  const { url } = await startGateway(servers(), { storage: { results: full } })
   const client = await openClient('v2 modern', `${url}/mcp`)
   expect(textOf(await give(client, textResult(long)))).toContain('The rest was not kept; request less.')
 })

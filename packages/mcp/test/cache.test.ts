@@ -392,8 +392,8 @@ describe('what is made of a definition', () => {
       const model = await play(well, 'a')
       const answers = [
         await model.search('echo'),
-        await model.search('thing 27'),
-        await model.search('thing 12'),
+        await model.search('tool_27'),
+        await model.search('tool_12'),
       ]
       const starts = servers.inspect().map((each) => each.starts)
       await servers.close()
@@ -516,7 +516,7 @@ describe('schemas in the file', () => {
     const firstUse = memoryFirstUse()
     const search = async (kept: typeof counting) => {
       const { well, servers } = await setup(config, { cache: kept, firstUse })
-      const answer = await (await play(well, 'a')).search('thing 27')
+      const answer = await (await play(well, 'a')).search('tool_27')
       await servers.close()
       return answer
     }

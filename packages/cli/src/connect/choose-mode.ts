@@ -1,7 +1,7 @@
 /** Decides whether a client gets every tool, because it defers tools itself. */
 import { execFile } from 'node:child_process'
 import { accessSync, constants, readFileSync, realpathSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { delimiter, dirname, isAbsolute, join, sep } from 'node:path'
 import { readSources } from '../shared/clients/client-rules.js'
 import type { ClientName, Places } from '../shared/clients/clients.js'
 import { valueAt } from '../shared/clients/read-client.js'
@@ -48,8 +48,8 @@ const DEFERRING: Partial<Record<ClientName, Deferring>> = {
     obstacle(get) {
       if (get('features', 'tool_search') === false) return 'features.tool_search is false'
       const [provider, model] = [get('model_provider') ?? 'openai', get('model')]
-      if (provider !== 'openai') return `the models of ${String(provider)} are unknown`
-      // Every model in the list of Codex 0.166 searches tools.
+      if (provider !== 'openai' && model === undefined) return `the models of ${String(provider)} are unknown`
+      // The name decides, whatever the provider. Every model in the list of Codex 0.166 searches tools.
       const isKnown = model === undefined || /^gpt-(?:5\.[5-9]|[6-9])/.test(String(model))
       return isKnown ? undefined : `the model ${String(model)} is not known to search tools`
     },
@@ -74,7 +74,7 @@ export async function chooseMode(client: string, places: Places): Promise<Chosen
   const reader = RULE_READERS[client as keyof typeof RULE_READERS]
   if (!deferring || !reader) return undefined
   const { since, command, obstacle } = deferring
-  const version = await findVersion(command, places.env)
+  const version = await findVersion(command, places)
   if (version === undefined) return { isAll: false, why: `the version of ${command} is unknown` }
   if (!isAtLeast(version, since))
     return { isAll: false, why: `${command} ${version} is older than ${since}, which was measured` }
@@ -104,13 +104,22 @@ function isAtLeast(version: string, least: string): boolean {
 const PATIENCE = 5000
 
 /** Reads the version from the package of the command, or asks the command. */
-async function findVersion(command: string, env: Env): Promise<string | undefined> {
+async function findVersion(command: string, places: Places): Promise<string | undefined> {
+  const { env } = places
   const file = (env.PATH ?? '')
     .split(delimiter)
+    .filter((folder) => isAbsolute(folder) && !isOfProject(folder, places))
     .map((folder) => join(folder, command))
     .find(isExecutable)
   if (file === undefined) return undefined
   return readPackageVersion(file, command) ?? (await askVersion(file, env))
+}
+
+/** A program of the current project, which npx puts first on the PATH, may be a stranger's. */
+function isOfProject(path: string, { folder, home }: Places): boolean {
+  const isInside = (inner: string, outer: string) => `${inner}${sep}`.startsWith(join(outer, sep))
+  const root = path.replace(/[\\/]node_modules[\\/]\.bin[\\/]?$/, '')
+  return (isInside(path, folder) && !isInside(home, folder)) || (root !== path && isInside(folder, root))
 }
 
 function isExecutable(file: string): boolean {

@@ -301,7 +301,7 @@ function planClient(
     client: from.client,
     profile,
     isAll: mode?.isAll === true,
-    own: taken.some(({ name, as }) => name !== as || hasToolLists(found, name)) ? taken : [],
+    own: taken.some(({ name, as }) => name !== as || isLimited(found, name)) ? taken : [],
   })
   const entry = readToolwellEntry(from)
   const there = startsToolwell(entry) ? readCommandLine(entry).join(' ') : ''
@@ -339,10 +339,10 @@ function planClient(
   }
 }
 
-/** The entry limits the tools of its server. Other clients may have the same server without a limit. */
-function hasToolLists({ servers }: ClientServers, name: string): boolean {
-  const { allow, deny } = servers.get(name)?.entry ?? {}
-  return allow !== undefined || deny !== undefined
+/** The entry is off or limits the tools of its server. Other clients may have the same server without a limit. */
+function isLimited({ servers }: ClientServers, name: string): boolean {
+  const { allow, deny, enabled } = servers.get(name)?.entry ?? {}
+  return allow !== undefined || deny !== undefined || enabled === false
 }
 
 /** Names of the servers in a text. */

@@ -18,13 +18,14 @@ export async function answerOne(
   catalogue: Catalogue,
   limits: Limits,
   explained: (match: Match) => Explanation | undefined,
-  isJson: boolean,
+  form: 'json' | 'exact' | 'list',
   { output, errors, env }: Terminal,
 ): Promise<ExitCode> {
-  const answer = ask(catalogue, query, limits)
+  const answer = await ask(catalogue, query, limits)
   const miss = answer.matches.length === 0 ? explainMiss(catalogue, answer) : undefined
   for (const remark of answer.remarks) await errors.write(`toolwell: ${remark}\n`)
-  if (isJson) await output.write(answerJson(answer, catalogue, miss, explained))
+  if (form === 'json') await output.write(answerJson(answer, catalogue, miss, explained))
+  else if (form === 'exact' && answer.answer !== undefined) await output.write(`${answer.answer}\n`)
   else if (miss) await errors.write(missText(answer, miss, catalogue, limits.cutOff))
   else await output.write(answerText(answer, output, painter(output, env), explained))
   return miss ? 1 : 0
@@ -58,7 +59,7 @@ export async function answerBatch(
     queries += 1
     const query = readQueryLine(text)
     if (typeof query === 'string') {
-      const answer = ask(catalogue, query, limits)
+      const answer = await ask(catalogue, query, limits)
       if (answer.matches.length > 0) found += 1
       await output.write(batchLine(answer, explained(query)))
     } else {
@@ -98,7 +99,7 @@ export async function answerWhy(
   { output, errors, env }: Terminal,
 ): Promise<ExitCode> {
   const { text, must, accept } = readQuery(query, catalogue)
-  const { matches, remarks } = ask(catalogue, query, limits)
+  const { matches, remarks } = await ask(catalogue, query, limits)
   const miss = catalogue.searcher.explainMiss(name, { text, must, ...limits, ...dropUndefined({ accept }) })
   const key = 'id' in miss ? miss.id : undefined
   const entry = key === undefined ? undefined : catalogue.get(key)

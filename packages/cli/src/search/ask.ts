@@ -31,10 +31,12 @@ export interface Match {
   readonly entry: Entry
   readonly score: number
   readonly relevance: number
-  /** Share of the query words that the tool has. From `certainFrom`, with enough coverage, it is shown as sure. */
+  /** Share of the query words that the tool has. */
   readonly certainty: number
   /** Share of the query that the tool accounts for. */
   readonly coverage: number
+  /** An agent can call it next. Otherwise the answer offers it. Absent in a plain ranking. */
+  readonly loaded?: boolean
 }
 
 export interface Answer {
@@ -42,6 +44,9 @@ export interface Answer {
   readonly matches: readonly Match[]
   /** No match clearly fits the query. */
   readonly unclear: boolean
+  /** Names of further candidates, and the answer as an agent reads it. Absent in a plain ranking. */
+  readonly others?: readonly string[]
+  readonly answer?: string
   /** The best hits below the cut-off. */
   readonly below: readonly Match[]
   /** Remarks about the query for the user. */
@@ -74,7 +79,7 @@ export function readQuery(query: string, catalogue: Catalogue): Asked {
   }
 }
 
-export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limits): Answer {
+export async function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limits): Promise<Answer> {
   const asked = readQuery(query, catalogue)
   const { parsed, text, must, accept } = asked
   const remarks = [...parsed.problems]
@@ -104,10 +109,20 @@ export function ask(catalogue: Catalogue, query: string, { limit, cutOff }: Limi
   }
   if (matches.length + below.length === 0 && must.length > 0) remarks.push(...explainMust(catalogue, must))
   // Without a cut-off, the plain ranking.
-  const { answers, unclear } =
-    cutOff > 0 ? selectAnswers(matches, defaultCutOff) : { answers: [], unclear: false }
-  const shown = unclear ? answers : [...answers, ...matches.filter((match) => !answers.includes(match))]
-  return { query, matches: shown.slice(0, limit), unclear, below, remarks }
+  if (cutOff === 0) return { query, matches: matches.slice(0, limit), unclear: false, below, remarks }
+  const agent = await catalogue.askAgent?.(query, limit)
+  if (!agent) {
+    const { answers, unclear } = selectAnswers(matches, defaultCutOff)
+    return { query, matches: answers.slice(0, limit), unclear, below, remarks }
+  }
+  const byKey = new Map(ranked.map((hit) => [hit.id, hit]))
+  const shown = agent.matches.flatMap(({ key, loaded }): Match[] => {
+    const entry = catalogue.get(key)
+    const { score = 1, relevance = 1, certainty = relevance, coverage = 1 } = byKey.get(key) ?? {}
+    return entry ? [{ key, entry, score, relevance, certainty, coverage, loaded }] : []
+  })
+  const { unclear, others, text: answer } = agent
+  return { query, matches: shown, unclear, below, remarks, others, answer }
 }
 
 /** Returns a remark if no tool has the required words. */

@@ -4,6 +4,7 @@ import {
   type LexicalSearcher,
   type RankQuery,
   type SearchDocument,
+  type Tool,
 } from '@toolwell/core'
 import {
   computeFingerprint,
@@ -18,6 +19,7 @@ import { Problem } from '../shared/problem.js'
 import { startProgress } from '../shared/progress.js'
 import { type Found, readCatalogue } from '../shared/read-catalogue.js'
 import type { Terminal } from '../shared/terminal.js'
+import type { AskAgent } from './agent.js'
 import type { ExcludedTool } from './servers.js'
 
 /** Tools per update of the index: a compromise between memory and speed. */
@@ -34,6 +36,8 @@ export interface Entry {
   readonly description: string
   /** Only if `keep` is "documents". */
   readonly document?: SearchDocument
+  /** Not if `keep` is "names". */
+  readonly tool?: Tool
   /** Id and fingerprint for the usage file, if one is used. */
   readonly learnable?: { readonly tool: string; readonly fingerprint: string }
 }
@@ -44,6 +48,8 @@ export interface Catalogue {
   readonly searcher: LexicalSearcher
   /** Uses learned before the first query. */
   readonly learned: NonNullable<RankQuery['learned']>
+  /** Asks like an agent; only if definitions are kept. */
+  readonly askAgent?: AskAgent
   /** Known tools that are not searched. */
   readonly excluded?: readonly ExcludedTool[]
   /** `key`: the id in the searcher. */
@@ -102,7 +108,10 @@ export async function loadCatalogue(options: CatalogueOptions, terminal: Termina
         domain: document.domain,
         group: typeof tool.group === 'string' ? tool.group : '',
         description: keep === 'names' ? '' : firstLine(tool.description, 200),
-        ...dropUndefined({ document: keep === 'documents' ? document : undefined }),
+        ...dropUndefined({
+          document: keep === 'documents' ? document : undefined,
+          tool: keep === 'names' ? undefined : tool,
+        }),
         ...(learnable && {
           learnable: { tool: toolId(server, tool.name), fingerprint: computeFingerprint(tool) },
         }),

@@ -21,7 +21,7 @@ export function answerJson(
   miss: Miss | undefined,
   explained: (match: Match) => Explanation | undefined,
 ): string {
-  const { query, matches, unclear, below, remarks } = answer
+  const { query, matches, unclear, below, remarks, others, answer: text } = answer
   return pretty({
     query,
     tools: catalogue.size,
@@ -29,6 +29,7 @@ export function answerJson(
     matches: matches.map((match) => ({
       ...brief(match),
       relevance: rounded(match.relevance),
+      ...dropUndefined({ loaded: match.loaded }),
       server: match.entry.server,
       description: match.entry.description,
       ...explanationOf(explained(match)),
@@ -41,6 +42,7 @@ export function answerJson(
           },
         }
       : {}),
+    ...dropUndefined({ others, answer: text }),
     remarks,
   })
 }

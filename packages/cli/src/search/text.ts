@@ -1,6 +1,6 @@
 /** Answers as text. Control characters in texts of a catalogue are removed. */
 import type { Explanation, SearchMiss } from '@toolwell/core'
-import { certaintyThreshold, clearCoverage, firstLine, quote } from '@toolwell/core/internal'
+import { firstLine, quote } from '@toolwell/core/internal'
 import type { Output, Paint } from '../shared/terminal.js'
 import type { Answer, Match, Miss } from './ask.js'
 import type { Catalogue, Entry } from './catalogue.js'
@@ -12,7 +12,7 @@ const LINE = 120
 const TERMS = 12
 
 export function answerText(
-  { matches, unclear }: Answer,
+  { matches, unclear, others = [] }: Answer,
   { columns = LINE }: Output,
   paint: Paint,
   explained: (match: Match) => Explanation | undefined,
@@ -21,9 +21,9 @@ export function answerText(
   const width = Math.min(LABEL, Math.max(0, ...labels.map((label) => label.length)))
   const lines = matches.flatMap((match, index) => {
     const label = labels[index] ?? ''
-    const isSure = !unclear && match.certainty >= certaintyThreshold && match.coverage >= clearCoverage
-    const sure = isSure ? 'sure' : '    '
-    const head = `${String(index + 1).padStart(2)}  ${paint(label.padEnd(width), 'name')}  ${match.relevance.toFixed(2)}  ${paint(sure, 'dim')}`
+    const state =
+      match.loaded === undefined ? match.relevance.toFixed(2) : match.loaded ? 'loaded ' : 'offered'
+    const head = `${String(index + 1).padStart(2)}  ${paint(label.padEnd(width), 'name')}  ${paint(state, 'dim')}`
     const room = columns - 4 - Math.max(width, label.length) - 14
     const about = room < 20 ? '' : firstLine(match.entry.description, room)
     const explanation = explained(match)
@@ -33,7 +33,8 @@ export function answerText(
     ]
   })
   const first = unclear ? ['No tool clearly fits. The nearest:'] : []
-  return [...first, ...lines].map((line) => `${line}\n`).join('')
+  const last = others.length > 0 ? [firstLine(`More names: ${others.join(', ')}`, columns)] : []
+  return [...first, ...lines, ...last].map((line) => `${line}\n`).join('')
 }
 
 export function missText({ query, below }: Answer, miss: Miss, catalogue: Catalogue, cutOff: number): string {

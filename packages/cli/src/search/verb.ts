@@ -4,12 +4,14 @@ import { plural } from '../shared/layout.js'
 import { usageProblem } from '../shared/problem.js'
 import { readTimeout, serverFlags } from '../shared/servers/flags.js'
 import { defineVerb } from '../shared/verb.js'
+import { createAgent } from './agent.js'
 import { answerBatch, answerOne, answerWhy, createExplainer } from './answer.js'
 import type { Limits } from './ask.js'
 import { loadCatalogue } from './catalogue.js'
 import { learnUses } from './learned.js'
 
-const LIMIT = 10
+/** As many as an agent gets. */
+const LIMIT = 5
 
 export const search = defineVerb({
   name: 'search',
@@ -35,6 +37,10 @@ export const search = defineVerb({
       type: 'boolean',
       default: true,
       description: `Also show matches with low relevance (below ${defaultCutOff}).`,
+    },
+    answer: {
+      type: 'boolean',
+      description: 'Print the answer exactly as an agent reads it.',
     },
     explain: {
       type: 'boolean',
@@ -143,11 +149,13 @@ export const search = defineVerb({
         return uses > 0 ? 0 : 1
       }
     }
-    const catalogue = { ...loaded, learned: [...loaded.learned, ...learned] }
+    const own = { ...loaded, learned: [...loaded.learned, ...learned] }
+    const catalogue = keep === 'names' ? own : { ...own, askAgent: createAgent(own) }
     const explained = flags.explain ? createExplainer(catalogue) : () => () => undefined
     if (batch !== undefined) return answerBatch(batch, catalogue, limits, explained, terminal)
     if (why !== undefined) return answerWhy(why, query, catalogue, limits, flags.json === true, terminal)
-    return answerOne(query, catalogue, limits, explained(query), flags.json === true, terminal)
+    const form = flags.json ? 'json' : flags.answer ? 'exact' : 'list'
+    return answerOne(query, catalogue, limits, explained(query), form, terminal)
   },
 })
 

@@ -24,7 +24,12 @@ export interface ServeOptions {
 export async function runServe(options: ServeOptions, terminal: Terminal): Promise<ExitCode> {
   const { folder, port, config, isJson, showsAll, byBridge } = options
   const { output, errors, env } = terminal
-  const print = (line: string) => output.write(`${line}\n`).catch(() => undefined)
+  const print = (text: string) => {
+    // The output of a gateway that a client started is its log.
+    const lines =
+      byBridge && !isJson ? text.split('\n').map((line) => `${new Date().toISOString()} ${line}`) : [text]
+    return output.write(`${lines.join('\n')}\n`).catch(() => undefined)
+  }
   /** Events before the address is printed. */
   const early: string[] = []
   let isGreeted = false

@@ -9,6 +9,7 @@ import {
   DAEMON_FLAGS,
   defaultGatewayFolder,
   endpointPath,
+  isTokenName,
   profileFault,
   runBridge,
   writeRules,
@@ -19,7 +20,7 @@ export async function runThin(words: readonly string[]): Promise<boolean> {
   const flags = new Map<string, string>()
   for (let at = 1; at < words.length; at++) {
     const word = words[at] ?? ''
-    const isValued = ['--profile', '--folder', '--client', '--own'].includes(word)
+    const isValued = ['--profile', '--folder', '--client', '--own', '--token'].includes(word)
     const value = isValued ? words[++at] : ''
     const isKnown = isValued || word === '--stdio' || word === '--all'
     if (!isKnown || value === undefined || (isValued && (value === '' || value.startsWith('-')))) return false
@@ -33,6 +34,7 @@ export async function runThin(words: readonly string[]): Promise<boolean> {
     all: flags.has('--all'),
     client: flags.get('--client'),
     own: flags.get('--own'),
+    token: flags.get('--token'),
   })
   return true
 }
@@ -46,12 +48,14 @@ export async function runStdio({
   all,
   client,
   own,
+  token,
 }: {
   readonly folder: string
   readonly profile: string | undefined
   readonly all: boolean
   readonly client: string | undefined
   readonly own: string | undefined
+  readonly token: string | undefined
 }): Promise<0> {
   const [program = '', script = ''] = process.argv
   const workspace = currentFolder(process)
@@ -61,14 +65,23 @@ export async function runStdio({
     folder,
     path: endpointPath({ profile, isAll: all }),
     workspace: workspace ?? '',
-    refusal: workspace === undefined ? GONE : (fault ?? rules.refusal),
+    refusal: workspace === undefined ? GONE : (fault ?? rules.refusal ?? checkTokenName(token)),
     rules: rules.header,
+    client,
+    token,
     command: [program, ...DAEMON_FLAGS, realpathSync(script), 'serve', '--by-bridge', '--folder', folder],
     input: process.stdin,
     output: process.stdout,
     onProblem: (message) => process.stderr.write(`toolwell: ${message}\n`),
   })
   process.exit(0)
+}
+
+/** The token itself must not be in the config of a client. */
+function checkTokenName(token: string | undefined): string | undefined {
+  return token === undefined || isTokenName(token)
+    ? undefined
+    : 'The value of --token must be the name of a token, not the token. List the names with: toolwell token list'
 }
 
 /** Reads the permission rules of the client, or the reason why it must not be served. */

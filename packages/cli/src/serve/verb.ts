@@ -10,7 +10,7 @@ export const serve = defineVerb({
   summary: 'Run one MCP server in front of all your servers, for every client.',
   usage: [
     '[--port PORT] [--config FILE]',
-    '--stdio [--client CLIENT] [--profile NAME] [--all]',
+    '--stdio [--client CLIENT] [--token NAME] [--profile NAME] [--all]',
     '--trust FOLDER',
   ],
   flags: {
@@ -29,6 +29,12 @@ export const serve = defineVerb({
       valueHint: 'CLIENT',
       description:
         'With --stdio: the name of the client, as in `toolwell connect`. Tools that its permission rules deny are hidden.',
+    },
+    token: {
+      type: 'string',
+      valueHint: 'NAME',
+      description:
+        'With --stdio: the name of a token (`toolwell token add`). Its rights limit this client; revoking it refuses the client.',
     },
     // Set by `connect` if a server has another name in toolwell.json, or a list of tools.
     own: { type: 'string' },
@@ -75,7 +81,7 @@ export const serve = defineVerb({
     2: 'Wrong flags, a missing config file, or an unusable port or folder.',
   },
   async run(flags, terminal) {
-    const { stdio, all, profile, client, own, port, config } = flags
+    const { stdio, all, profile, client, own, token, port, config } = flags
     const folder = gatewayFolder(flags.folder, terminal)
     if (flags.trust !== undefined) {
       requireTerminal(terminal)
@@ -89,11 +95,11 @@ export const serve = defineVerb({
           'Remove --port and --config.',
         )
       const { runStdio } = await import('./run-stdio.js')
-      return runStdio({ folder, profile, all: all === true, client, own })
+      return runStdio({ folder, profile, all: all === true, client, own, token })
     }
-    if (profile !== undefined || all || client !== undefined)
+    if (profile !== undefined || all || client !== undefined || token !== undefined)
       throw usageProblem(
-        '--profile, --all and --client need --stdio.',
+        '--profile, --all, --client and --token need --stdio.',
         'HTTP clients choose a profile by the path: /mcp/PROFILE or /mcp/all.',
       )
     const { runServe } = await import('./run-serve.js')

@@ -48,11 +48,15 @@ export function isInteractive({ output, errors }: Terminal): boolean {
 export const hasPerson = ({ isInputTerminal, output }: Terminal) => isInputTerminal && output.isTerminal
 
 /** Throws unless a person can answer. An agent with a shell must not approve; no flag or variable changes that. */
-export function requireTerminal(terminal: Terminal): void {
+export function requireTerminal(
+  terminal: Terminal,
+  action = 'Approving',
+  instead = ' Automation commits toolwell.lock instead.',
+): void {
   if (hasPerson(terminal)) return
   throw new Problem(
-    'Approving needs a terminal, so that a person decides. Nothing was changed.',
-    'Run this command in a terminal. Automation commits toolwell.lock instead.',
+    `${action} needs a terminal, so that a person decides. Nothing was changed.`,
+    `Run this command in a terminal.${instead}`,
     { reason: 'no-terminal' },
   )
 }

@@ -89,6 +89,7 @@ export function statusText(given: unknown, file: DaemonFile, hints: Hints): stri
       ? []
       : [`This command is version ${own}. To update the gateway, restart it: ${name} stop${at}`]),
     `${countsText(report)}; ${memoryText(report)}`,
+    ...lostLines(report),
     '',
     ...(clients.length === 0
       ? ['No clients.']
@@ -126,6 +127,18 @@ function whereText({ pid, version, uptime }: GatewayReport, { port, startedBy }:
 
 function countsText({ counts: { calls, failed, searches, refused } }: GatewayReport): string {
   return `${plural(calls, 'call')} (${count(failed)} failed), ${plural(searches, 'search', 'searches')}, ${count(refused)} not run`
+}
+
+/** A gateway of an older version does not report losses. */
+function lostLines({ lost }: Partial<Pick<GatewayReport, 'lost'>>): string[] {
+  const line = (number: number, what: string, reason: string) =>
+    number === 0 ? [] : [`! ${what}: ${firstLine(reason, 100)}. Check the disk.`]
+  if (!lost) return []
+  const { calls, results } = lost
+  return [
+    ...line(calls.count, `${plural(calls.count, 'call')} could not be recorded`, calls.reason),
+    ...line(results.count, `${plural(results.count, 'long result')} could not be kept`, results.reason),
+  ]
 }
 
 function memoryText({ memory, serverSets }: GatewayReport): string {

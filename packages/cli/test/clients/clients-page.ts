@@ -42,12 +42,17 @@ const AFTER = `
 |---|---|
 | found | A search returns the tool: with \`find_tools\`, or with the client's own search if \`connect\` writes \`--all\`. |
 | called | The call reaches the server, and the next request to the model contains its result. |
-| deny rule kept | A tool that the client's settings deny fails in every way, also for a rule that was added after \`connect\`. \`refused\`: \`connect\` leaves a client with such rules as it is and gives the reason. |
+| deny rule kept | A tool that the client's settings deny fails in every way, also for a rule that was added after \`connect\`. The preview names the rule. \`refused\`: Toolwell does not read the rules of this client, so \`connect\` names them and does not change the client. |
 | own browser | Two runs of the client at the same time have separate server processes. |
 | others survive its exit | The client ends, or is killed with all its child processes. Another client's next call works, with the same gateway and the same server process. |
 | time limit kept | The time limit of a server's entry is on the entry that \`connect\` writes. |
 
-To repeat it on Linux or macOS (about ten minutes; downloads 2 GB into the temporary folder):
+Two kinds of rules are lost, because Toolwell cannot see them. Write them into a settings file instead:
+
+- rules on the command line, such as \`claude --disallowedTools\` and \`copilot --deny-tool\`
+- rules of Kilo in \`KILO_CONFIG\`, \`KILO_CONFIG_DIR\` and \`KILO_CONFIG_CONTENT\`, which Kilo hides from the programs that it starts
+
+To repeat it on Linux (about ten minutes; downloads 2 GB into the temporary folder):
 
 \`\`\`sh
 npm run test:long -- packages/cli/test/clients

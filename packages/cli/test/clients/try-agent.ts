@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isRecord } from '@toolwell/core/internal'
-import { eventually } from '../../../mcp/test/support/processes.js'
+import { eventually, running } from '../../../mcp/test/support/processes.js'
 import { clientFiles } from '../../src/shared/clients/clients.js'
 import { readToolwellEntry } from '../../src/shared/clients/toolwell-entry.js'
 import { real } from '../support/home.js'
@@ -11,7 +11,7 @@ import { folderWith, script } from '../support/run.js'
 import { type AgentProcess, killTree, type Model, type Step, startAgent, startModel } from './agent-run.js'
 import { type Agent, onEntry, type Servers } from './agents.js'
 
-/** `refused`: `connect` leaves an agent with such rules as it is, and gives the reason. */
+/** `refused`: `connect` names the rules, and does not change the agent. */
 export type Cell = 'yes' | 'no' | 'refused'
 
 export interface Row {
@@ -25,7 +25,7 @@ export interface Row {
 
 export interface Tried {
   readonly row: Row
-  /** What happened, for a person who looks for the reason of a `no`. */
+  /** Output and results of every run. They show the reason of a `no`. */
   readonly story: string
 }
 
@@ -44,6 +44,8 @@ export async function tryAgent(agent: Agent, modules: string): Promise<Tried> {
     return { row, story: home.story.join('\n') }
   } finally {
     await home.toolwell('stop', '--force')
+    // Cline leaves a process that serves later runs.
+    for (const pid of running(home.root)) killTree(pid)
     await model.close()
   }
 }
@@ -82,6 +84,7 @@ function setUp(agent: Agent, model: Model, modules: string) {
     return text
   }
   return {
+    root,
     story,
     toolwell,
     readEntry: () =>
@@ -135,7 +138,9 @@ async function measure(agent: Agent, home: AgentHome): Promise<Row> {
   await home.end('before', home.start('before', started, steps))
   const isRule = home.ran().join() === 'open_page'
 
-  await home.toolwell('connect', agent.client, '--yes')
+  const preview = await home.toolwell('connect', agent.client, '--yes')
+  // A rule of the entry moves with it.
+  const isNamed = agent.deny.isOnEntry || preview.includes('erase_page')
   const isRefused = home.readEntry() === undefined
   if (isRefused) {
     home.deny()
@@ -186,14 +191,17 @@ async function measure(agent: Agent, home: AgentHome): Promise<Row> {
     (text) => /in process (\d+)/.exec(text)?.[1],
   )
   const isSame = processTwo === openedIn && (await home.findDaemon()) === daemon
-  const isDenied = isRule && !home.ran().some((tool) => tool === 'erase_page' || tool === 'print_page')
-  home.story.push(`rule: ${isRule}, left: ${isLeft}, same: ${isSame}, pages ran: ${home.ran().join(' ')}`)
+  const isDenied =
+    isRule && isNamed && !home.ran().some((tool) => tool === 'erase_page' || tool === 'print_page')
+  home.story.push(
+    `rule: ${isRule}, named: ${isNamed}, left: ${isLeft}, same: ${isSame}, pages ran: ${home.ran().join(' ')}`,
+  )
   const cell = (isTrue: boolean) => (isTrue ? 'yes' : 'no')
   return {
     found: cell(found.includes('open_page')),
     called: cell(called.includes('Opened about:alone')),
     // Without a call that works, a refused one proves nothing.
-    denied: isRefused && isRule ? 'refused' : cell(isDenied && called.includes('Opened')),
+    denied: isRefused && isDenied ? 'refused' : cell(isDenied && called.includes('Opened')),
     ownProcess: cell(
       /page is about:one/.test(pageOne) && /page is about:two/.test(pageTwo) && processOne !== processTwo,
     ),

@@ -28,14 +28,14 @@ export function formatReport(
         : mode === 'on'
           ? `${deferred === 0 ? 'nothing ' : ''}deferred (${delivery})`
           : 'every tool sent'
-  const only = metaRequests > 0 ? `, ${metaRequests} of them only to search or guess` : ''
+  const only = metaRequests > 0 ? `, ${metaRequests} of them only to find tools` : ''
   const lines = [`${quote(id, 80)}: ${formatCount(requests, 'request')}${only}; ${how}`]
   if (counterfactual > 0) {
     lines.push(formatRow('input tokens', actual, counterfactual, saved))
-    lines.push(formatRow('by cache prices, estimated', cost.actual, cost.counterfactual, cost.saved))
+    lines.push(formatRow('with the cache discount, estimated', cost.actual, cost.counterfactual, cost.saved))
   } else if (measured > 0)
     lines.push(
-      `  input tokens: ${formatTokens(actual)}, all to search or guess; the saving shows once the model calls a tool or answers`,
+      `  input tokens: ${formatTokens(actual)}, all to find tools; the saving shows once the model calls a tool or answers`,
     )
   if (ownTokens !== undefined)
     lines.push(
@@ -79,5 +79,5 @@ function formatRow(what: string, sent: number, eager: number, saved: number): st
   const figures = `  ${what}: ${formatTokens(sent)} instead of ${formatTokens(eager)}`
   return saved < 0
     ? `${figures}; ${formatTokens(-saved)} tokens more than sending every tool (+${percent} %)`
-    : `${figures} with every tool; saved ${formatTokens(saved)} (${percent} %)`
+    : `${figures} with every tool; saved ${formatTokens(saved)} tokens (${percent} %)`
 }

@@ -2,7 +2,6 @@
 
 export type { Form } from '../base/wires.js'
 export { type Adapter, createAdapter, type ProviderCall, type Thread, type Turn } from './shared/adapter.js'
-export type { ProviderTools } from './shared/provider-tools.js'
 export {
   argumentsObject,
   argumentsText,
@@ -12,6 +11,7 @@ export {
   type Unit,
   type UnitCall,
 } from './shared/thread.js'
+export type { ProviderTools } from './shared/tools.js'
 export type {
   IdRules,
   OwnUnit,

@@ -3,22 +3,18 @@
 import { createImpactTable } from './index/tally.js'
 import type { TermIndex } from './index/term-index.js'
 import type { QueryTerm } from './query-terms.js'
-
-/** Coverage from which on an answer clearly does what the query asks for. See docs/concepts/how-search-ranks.md. */
-export const clearCoverage = 0.52
-
-/** Share of a word's importance that a tool gets for using a related word, by how near the two are. */
-const nearnessShares = { same: 0.8, subject: 0.5, hint: 0.3 } as const
-/** A missing detail ("… with a colleague") costs this share of its importance. A detail that the tool has counts in full. */
-const detailShare = 0.5
-/** More words add only details: a tool that covers this many rare words covers the whole request. */
-const briefWords = 2.5
-/** Strength of a word in a tool's first sentence. */
-const fullStrength = 0.6
-/** For long requests: the score that counts as much as having every word of a brief request. */
-const fullScore = 2.1
-/** Factor for learned words: someone who wanted the tool used them. */
-const learnedFactor = 2
+import {
+  briefWords,
+  fullScore,
+  fullStrength,
+  halfRelevanceShare,
+  learnedFactor,
+  maximumRelevance,
+  missingDetailShare,
+  nearnessShares,
+  shareOfUnknownPairs,
+  shareOfWeakWords,
+} from './tuning.js'
 
 export interface Coverage {
   /** From 0 to 1: importance of the query words that the tool has, divided by the importance of all query words. */
@@ -31,15 +27,6 @@ export interface Coverage {
 
 /** For a query without words, or a tool that does not answer it. */
 export const noCoverage: Coverage = { certainty: 0, coverage: 0, ownCoverage: 0 }
-
-/** Share of the total importance at which relevance is 0.5. At the default cut-off the share is 0.12. */
-const halfRelevanceShare = 0.22
-/** About half of the character pairs of an unspaced script straddle two words, so no document has them. */
-const shareOfUnknownPairs = 0.5
-/** A missing weak word ("tomorrow") says little. */
-const shareOfWeakWords = 0.5
-/** Only exact names reach a relevance of 1. */
-const maximumRelevance = 0.99
 
 /** A word of the query with its importance. Relevance and certainty are shares of the sum of importances. */
 export interface WeightedWord extends Pick<QueryTerm, 'hash' | 'concepts' | 'detail'> {
@@ -101,7 +88,7 @@ export function createCoverage(
   return (words, highestRarity, getShare = () => 1) => {
     const total = sumImportance(words)
     const weightedTotal = words.reduce(
-      (sum, { importance, detail }) => sum + importance * (detail ? detailShare : 1),
+      (sum, { importance, detail }) => sum + importance * (detail ? missingDetailShare : 1),
       0,
     )
     const enough = briefWords * highestRarity

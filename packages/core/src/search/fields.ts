@@ -5,7 +5,7 @@ import { hashPair, hashTerm, nameSeed, trimServerName } from './index/spelling.j
 import { createTally, encodeImpact } from './index/tally.js'
 import { listExactNames } from './name-matches.js'
 import type { SearchDocument } from './searcher.js'
-import type { FieldName, Tuning } from './tuning.js'
+import { deprecatedShare, type FieldName, frequencyLimit, type Tuning, usualTerms } from './tuning.js'
 import { effects, hashEffect } from './words/effects.js'
 import type { Vocabulary } from './words/vocabulary.js'
 
@@ -131,10 +131,6 @@ export const fields: readonly Field[] = [
   },
 ]
 
-/** A term counts at most this often per field, so repeating it gains nothing. */
-const frequencyLimit = 2
-/** Distinct terms, pairs and concepts that a normal tool has: 95 of 100 real tools have fewer than 120. */
-const usualTerms = 150
 const leadLimit = 300
 
 /** Receives one term of one field with its weighted frequency. */
@@ -247,8 +243,6 @@ export function computeFocus(distinctTerms: number): number {
   return Math.min(1, usualTerms / distinctTerms) ** 2
 }
 
-/** Share of its strength that a deprecated tool keeps: enough to be found if it has no replacement. */
-const deprecatedShare = 0.5
 const deprecated =
   /\bDEPRECATED\b|\b(?:tool|endpoint|method|function|command|this|it) (?:is|was|has been) deprecated\b|已废弃/
 

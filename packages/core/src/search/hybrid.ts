@@ -5,11 +5,20 @@ import { shortHash } from '../base/hash.js'
 import { assertFunction, invalid } from '../base/options.js'
 import { createLexicalSearcher } from './lexical.js'
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
+import {
+  defaultSimilarityWeight,
+  fullSimilarityWords,
+  maximumRelevance,
+  minimumHits,
+  minimumSimilarity,
+  priorVectors,
+  rerankLimit,
+} from './tuning.js'
 
 export interface HybridOptions {
   /** Returns one vector per text, all of the same length. Called for each query, and for new or changed documents. */
   readonly embed: (texts: readonly string[]) => Promise<readonly ArrayLike<number>[]>
-  /** Weight of similarity; the best lexical score is 1. Default 0.2. Raise it for a large model, up to 1. */
+  /** Weight of similarity; the best lexical score is 1. Default 0.8, for a sentence encoder such as MiniLM. Use 0.2 for word vectors. */
   readonly weight?: number
   /** Texts per call of `embed`. Default 64. */
   readonly batch?: number
@@ -17,24 +26,12 @@ export interface HybridOptions {
   readonly timeout?: number
 }
 
-/** Number of lexical hits that are reordered by similarity. Further down, similarity finds look-alikes more often than answers. */
-const rerankLimit = 50
-/** If the lexical ranking finds fewer tools than this, the most similar tools fill the list. */
-const minimumHits = 20
 /** Characters of a tool that are embedded. The first sentence describes the tool; a vector of a long text mixes many subjects. */
 const textLimit = 300
 /** Number of vectors used to estimate the usual similarity. */
 const sampleSize = 500
-/** Number of vectors with similarity 0 added to the sample, because a few vectors say little about what is usual. */
-const priorVectors = 2
-/** Similarities below this are noise. */
-const minimumSimilarity = 0.2
-/** A longer request mixes several subjects, so its vector counts less. */
-const fullWords = 15
 /** After a timeout, `embed` is not called for this many timeouts. */
 const pauseFactor = 10
-/** Only exact names reach a relevance of 1. */
-const maximumRelevance = 0.99
 
 /**
  * Adds lexical scores and similarities: the best lexical score is 1, the best similarity is `weight`. Exact names stay first.
@@ -44,7 +41,7 @@ const maximumRelevance = 0.99
  */
 export function createHybridSearcher({
   embed,
-  weight = 0.2,
+  weight = defaultSimilarityWeight,
   batch = 64,
   timeout = 5000,
 }: HybridOptions): Searcher {
@@ -147,7 +144,8 @@ export function createHybridSearcher({
       likeness: similarity(hit.id),
     }))
     const most = Math.max(minimumSimilarity, ...candidates.map(({ likeness }) => likeness))
-    const share = weight * Math.min(1, fullWords / Math.max(1, query.text.trim().split(/\s+/).length))
+    const share =
+      weight * Math.min(1, fullSimilarityWords / Math.max(1, query.text.trim().split(/\s+/).length))
     const fused = candidates.map(({ likeness, ...hit }) => {
       const distinct = Math.max(0, likeness - usual) / Math.max(minimumSimilarity, 1 - usual)
       return {

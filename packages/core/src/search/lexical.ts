@@ -32,23 +32,22 @@ import { createLearnedReader, createScores, type LearnedPostings } from './score
 import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
 
 import { createSpellingRepair } from './spelling-repair.js'
-import { defaultTuning, type Tuning } from './tuning.js'
+import {
+  defaultTuning,
+  maximumRivals,
+  minimumRelevance,
+  minimumRivalShare,
+  unknownProductShare,
+} from './tuning.js'
 import { createLexicon } from './words/lexicon.js'
 import { createVocabulary, type Vocabulary } from './words/vocabulary.js'
 import { isProduct } from './words/word-lists.js'
 
-/** Below this relevance, coverage is not computed: no useful cut-off accepts such a hit. */
-const minimumRelevance = 0.2
 const manyTools = 1000
 /** Tools per segment while an index is filled. Building a segment blocks the event loop. */
 const fillSegmentSize = 1024
-/** Hits with at least this share of the best score are also ordered by how well they fit, up to `maximumRivals`. */
-const minimumRivalShare = 0.65
-const maximumRivals = 12
 /** Higher than any sum of term scores. */
 const exactTierScore = 10_000
-/** Share of coverage that a tool keeps if the query names a product that the tool does not mention ("post it on LinkedIn"). */
-const unknownProductShare = 0.5
 const fullCoverage: Coverage = { certainty: 1, coverage: 1, ownCoverage: 1 }
 
 export interface LexicalSearcher extends Searcher {
@@ -71,17 +70,12 @@ export interface LexicalSearcher extends Searcher {
  *
  * Exact names come first, with relevance 1: the whole query or one of its words equals the id, the name or an alias, alone or after
  * the server (`server/tool`, `server__tool`, `mcp__server__tool`). Case and separators do not matter. Real names precede aliases, so
- * an alias cannot displace a name. Misspelt names come after both. If the name is a plain word ("search"), it counts inside a longer
- * query only if it is neither a stop word nor a common word of the index.
+ * an alias cannot displace a name. Misspelt names come after both. A plain word ("search") is a name only if it is the whole query.
  *
  * If the query has no terms, `must` alone selects: all tools that match it, relevance 1, by id. Without `must`, nothing matches.
  */
 export function createLexicalSearcher(): LexicalSearcher {
-  return createTunedSearcher(defaultTuning)
-}
-
-/** Creates the default searcher with other weights, to measure them. */
-export function createTunedSearcher(tuning: Tuning): LexicalSearcher {
+  const tuning = defaultTuning
   const index = createTermIndex()
   const scores = createScores(index, tuning.clause, () => vocabulary())
   const readLearned = createLearnedReader(index)

@@ -13,10 +13,8 @@ import {
 } from './index/spelling.js'
 import type { TermIndex } from './index/term-index.js'
 import type { QueryTerm } from './query-terms.js'
+import { maximumUnasked, nameWordLimit, unaskedCost, usualQueryWords, usualUnasked } from './tuning.js'
 import type { Term, Vocabulary } from './words/vocabulary.js'
-
-/** A longer query cannot be a name as a whole. */
-const nameWordLimit = 8
 
 const lettersInRow = /\p{L}{2}/u
 
@@ -186,18 +184,8 @@ function hasSeparator(text: string): boolean {
   return /[^\p{L}\p{N}\p{M}]|\p{Ll}\p{Lu}/u.test(text)
 }
 
-/**
- * Cost of each name word that the query does not contain, for the score and for coverage. For "a mock server", `createMock` fits
- * better than `deleteMockServerResponse`.
- */
-const unaskedCost = { score: 0.15, coverage: 0.04 } as const
-const maximumUnasked = 3
-/** Most names have one such word, so one does not lower the coverage, and none raises it. */
-const usualUnasked = 1
 /** Number of cached names. The cache is emptied when it is full. */
 const cacheLimit = 10_000
-/** In a longer query other name words cost less. In a query of one word they cost nothing. */
-const usualWords = 6
 
 /** How well a name fits a query. Words of the server name do not count, because all its tools may have them. */
 export interface NameFit {
@@ -237,7 +225,7 @@ export function createNameFit(
       asked.add(hash)
       if (kind === 'word') words += 1
     }
-    const weight = words < 2 ? 0 : Math.min(1, usualWords / words)
+    const weight = words < 2 ? 0 : Math.min(1, usualQueryWords / words)
     return (slot) => {
       const hashes = readNameHashes(slot)
       let unasked = 0

@@ -3,18 +3,9 @@
 import { trimServerName } from './index/spelling.js'
 import type { TermIndex } from './index/term-index.js'
 import type { QueryTerm } from './query-terms.js'
+import { namedServerWordLimit, nameShare, ordinaryShare, otherServer, placeShare } from './tuning.js'
 import type { Vocabulary } from './words/vocabulary.js'
 import { isOrdinaryWord, isProduct } from './words/word-lists.js'
-
-/** Share of their score that tools of other servers keep. */
-const otherServer = 0.8
-/** A word names a server if at least this share of the tools with the word belong to servers with that name. */
-const nameShare = 0.8
-/** A preposition lowers the limit ("in github"). An everyday word raises it ("how long to drive"). */
-const placeShare = 0.5
-const ordinaryShare = 0.9
-/** Longer queries tell a story and mention names in passing, so they name no server. */
-const wordLimit = 10
 
 export interface NamedServers {
   /** Lowers the scores of all other tools if the terms name servers. */
@@ -87,7 +78,7 @@ export function createNamedServers(index: TermIndex, vocabulary: () => Vocabular
   function findNamed(terms: readonly QueryTerm[]): Set<number> {
     if (byWord.size === 0) return new Set()
     const words = terms.filter(({ kind }) => kind === 'word')
-    if (words.length > wordLimit) return new Set()
+    if (words.length > namedServerWordLimit) return new Set()
     const uses = words.flatMap(({ text, hash, detail }) => {
       const candidates = byWord.get(hash)
       if (!candidates) return []

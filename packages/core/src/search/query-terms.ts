@@ -4,25 +4,21 @@ import { hashPair } from './index/spelling.js'
 import { identityBit } from './index/tally.js'
 import type { TermIndex } from './index/term-index.js'
 import { queryCharacterLimit, splitClauses } from './query.js'
-import type { Tuning } from './tuning.js'
+import {
+  briefQuery,
+  clauseLimit,
+  literalWeight,
+  longQuery,
+  queryWordLimit,
+  replacementFactor,
+  type Tuning,
+  wordyQuery,
+} from './tuning.js'
 import { questionEffect, questionWords, severalEffect } from './words/effects.js'
 import type { Concept } from './words/lexicon.js'
 import type { SpelledWord, Term, Vocabulary } from './words/vocabulary.js'
 import { isProduct, resolveIdioms } from './words/word-lists.js'
 
-/** Number of distinct words that are read. */
-const wordLimit = 64
-/** Queries with at least this many distinct words are also split into clauses. */
-const longQuery = 18
-const clauseLimit = 12
-/** Queries with at least this many words, stop words included, are searched without synonyms. */
-const wordyQuery = 30
-/** Queries with at most this many distinct words start with the requested action; a longer one tells a story. */
-const briefQuery = 6
-/** Weight of a word inside a literal. */
-const literalWeight = 0.2
-/** Factor for the concepts of a word that no tool has: they replace the word instead of adding to it. */
-const replacementFactor = 2
 /** Words that ask for information and say nothing else about the tool. */
 const questionPronouns: ReadonlySet<string> = new Set(['what', 'which', 'when', 'where', 'who', 'whose'])
 
@@ -146,11 +142,11 @@ function extractTerms(
     const { whole, parts } = word
     for (const term of parts.length === 0 || isKnown(whole.hash) || isProduct(whole.text) ? [whole] : parts) {
       if (term.isStopWord) continue
-      if (!queryWords.has(term) && queryWords.size < wordLimit) {
+      if (!queryWords.has(term) && queryWords.size < queryWordLimit) {
         const detail = isDetail || (queryWords.size > 0 && participle.test(term.text))
         queryWords.set(term, { unspaced: word.pair, detail })
       }
-      if (previous && previous.hash !== term.hash && pairs.length < wordLimit) {
+      if (previous && previous.hash !== term.hash && pairs.length < queryWordLimit) {
         const hash = hashPair(previous.hash, term.hash)
         // Most pairs occur in no tool.
         if (isKnown(hash)) {
@@ -228,7 +224,7 @@ function extractLiterals(words: readonly SpelledWord[], isKnown: (hash: number) 
   return words
     .flatMap(({ whole, parts }) => (parts.length > 0 ? parts : [whole]))
     .filter(({ hash, isStopWord }) => !isStopWord && isKnown(hash))
-    .slice(0, wordLimit)
+    .slice(0, queryWordLimit)
     .map(({ text, hash }) => ({ text, hash, weight: literalWeight, kind: 'literal', ...notAWord }))
 }
 

@@ -6,30 +6,23 @@ import type { TermIndex } from './index/term-index.js'
 import { createNamedServers } from './named-servers.js'
 import type { QueryTerm, QueryTerms } from './query-terms.js'
 import type { LearnedTerms } from './searcher.js'
+import {
+  commonMinimum,
+  commonShare,
+  commonSynonyms,
+  commonUsers,
+  fewUsers,
+  learnedOnlyShare,
+  minimumIndexSize,
+  minimumLearners,
+  minimumWeakFrequency,
+  oneOfSeveral,
+  otherEffect,
+  unknownEffect,
+  usePower,
+} from './tuning.js'
 import { effects, hashEffect, severalEffect } from './words/effects.js'
 import type { Vocabulary } from './words/vocabulary.js'
-
-/** Rarity is computed as if the index had at least this many tools: a few tools say little about which words are rare. */
-const minimumIndexSize = 3000
-/** A concept is skipped if more than this share of the tools, and more than `commonMinimum`, have it. */
-const commonShare = 0.1
-const commonMinimum = 1500
-/** The same minimum for synonyms. */
-const commonSynonyms = 200
-
-/** A weak word ("tomorrow") is weighed as if at least this many tools had it, because its rarity says little. */
-const minimumWeakFrequency = 100
-
-/** A learned term is weighed as if at least this many tools had learned it. */
-const minimumLearners = 5
-/** Use that adds a third to a tool's score restores all that the tool lost through its effect or server. */
-const usePower = 3
-/** Share of the best score by words that a tool can reach if only use finds it. Less than `minimumRivalShare`, so it is no rival. */
-const learnedOnlyShare = 0.6
-/** If this many times more tools have a term than have learned it, each learner is looked up separately. */
-const fewUsers = 5
-/** A learned term is skipped if more tools than this have learned it: a word, or a concept or synonym. */
-const commonUsers = { word: 200, other: 60 } as const
 
 export interface Scores {
   /** Computes the score of every slot, with terms learned from use. The array is valid until the next call. */
@@ -283,13 +276,6 @@ function createGainTable(strengths: Float64Array): Float32Array {
     }
   return table
 }
-
-/** Share of its score that a tool keeps if it has another effect than requested: for "list", a tool that deletes. */
-const otherEffect = 0.6
-/** The same for a tool with an unknown effect. */
-const unknownEffect = 0.9
-/** The same for a tool that returns one thing if a list is requested. */
-const oneOfSeveral = 0.95
 
 export interface EffectShares {
   /** Lowers the scores of all slots. `asked`: the requested effect, or 0. */

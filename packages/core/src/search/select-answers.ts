@@ -1,18 +1,15 @@
 /** Selects the hits of a ranking that answer a search. */
 
-import { clearCoverage } from './coverage.js'
-import { computeShares, type Shares } from './tuning.js'
-
-/** Among this many hits, clear ones come first. */
-export const consideredHits = 8
-/** The best hits that decide whether the search has a clear answer, and the number of nearest hits shown if it has none. */
-export const decisiveHits = 4
-export const nearestHits = 3
-/** Coverage that the nearest hits need to be shown, and to be loaded. A loaded hit also needs this share of the best coverage. */
-const minimumCoverage = { named: 0.2, loaded: 0.3, shareOfNearest: 0.8 } as const
-
-/** Next to a clear answer, an unclear hit needs this share of the best coverage. */
-const minimumShareOfBest = 0.5
+import {
+  clearCoverage,
+  computeShares,
+  consideredHits,
+  decisiveHits,
+  minimumCoverage,
+  minimumShareOfBest,
+  nearestHits,
+  type Shares,
+} from './tuning.js'
 
 export interface RankedHit {
   readonly score: number

@@ -3,26 +3,28 @@
 import { editDistance } from '../base/nearest.js'
 import type { Segment } from './index/segment.js'
 import { countBits, encodeLetters, trimServerName } from './index/spelling.js'
+import { identityBit } from './index/tally.js'
 import type { TermIndex } from './index/term-index.js'
+import { lettersForTwoTypos, minimumTypoLetters } from './tuning.js'
 import { actionGroups, topicGroups } from './words/concepts.js'
 import type { SpelledWord, Vocabulary } from './words/vocabulary.js'
 import { isOrdinaryWord, isProduct } from './words/word-lists.js'
 
-/** Words with fewer letters are not repaired: too many words differ in one letter. */
-const minimumLetters = 5
-/** From this many letters on, a word may have two typos. */
-const lettersForTwoTypos = 8
 const plainWord = /^[a-z]+$/
 
-/** Words with their letters as bits. */
-type KnownWords = ReadonlyMap<string, number>
+/** Words by their first letter, each with its letters as bits. */
+type KnownWords = Map<string, Map<string, number>>
 
-const tableWords: KnownWords = new Map(
-  `${actionGroups} ${topicGroups}`
-    .split(/[\s|]+/)
-    .filter((word) => word.length >= minimumLetters - 1 && plainWord.test(word))
-    .map((word) => [word, encodeLetters(word)]),
-)
+function addWord(words: KnownWords, word: string): void {
+  if (word.length < minimumTypoLetters - 1 || !plainWord.test(word)) return
+  const letter = word.slice(0, 1)
+  const known = words.get(letter)
+  if (known) known.set(word, encodeLetters(word))
+  else words.set(letter, new Map([[word, encodeLetters(word)]]))
+}
+
+const tableWords: KnownWords = new Map()
+for (const word of `${actionGroups} ${topicGroups}`.split(/[\s|]+/)) addWord(tableWords, word)
 
 /** The words of each segment are read once, with the first unknown word of a query. */
 export function createSpellingRepair(
@@ -34,15 +36,15 @@ export function createSpellingRepair(
   function readNameWords(segment: Segment): KnownWords {
     const known = bySegment.get(segment)
     if (known) return known
-    const words = new Map<string, number>()
+    const words: KnownWords = new Map()
     const servers = new Set<string>()
     const add = (text: string) => {
       for (const { terms } of vocabulary().readWords(text))
-        for (const { text: word } of terms)
-          if (word.length >= minimumLetters - 1 && plainWord.test(word)) words.set(word, encodeLetters(word))
+        for (const { text: word } of terms) addWord(words, word)
     }
-    for (const { name, server } of segment.identities) {
+    for (const { name, server, aliases } of segment.identities) {
       add(name)
+      for (const alias of aliases) add(alias)
       if (!servers.has(server)) add(trimServerName(server))
       servers.add(server)
     }
@@ -50,21 +52,28 @@ export function createSpellingRepair(
     return words
   }
 
+  /** Checks for a living tool with the word in its identity, because hidden tools must not influence an answer. */
+  function isInName(word: string): boolean {
+    let found = false
+    const hash = vocabulary().readWords(word)[0]?.whole.hash ?? 0
+    index.forEachPosting(hash, (_, byte) => {
+      found ||= (byte & identityBit) !== 0
+    })
+    return found
+  }
+
   function findNearest(wanted: string): string | undefined {
     let furthest = wanted.length < lettersForTwoTypos ? 1 : 2
     let best: string | undefined
     const letters = encodeLetters(wanted)
+    // People rarely miss the first letter, and other words often differ in it: "seating" is not "eating".
     for (const words of [...index.segments.map(readNameWords), tableWords])
-      for (const [word, own] of words) {
-        // People rarely miss the first letter, and other words often differ in it: "seating" is not "eating".
-        if (
-          word[0] !== wanted[0] ||
-          Math.abs(word.length - wanted.length) > furthest ||
-          countBits(own ^ letters) > 2 * furthest
-        )
+      for (const [word, own] of words.get(wanted.slice(0, 1)) ?? []) {
+        if (Math.abs(word.length - wanted.length) > furthest || countBits(own ^ letters) > 2 * furthest)
           continue
         const distance = editDistance(wanted, word, furthest)
         if (distance === undefined || (distance === furthest && best !== undefined && best <= word)) continue
+        if (words !== tableWords && !isInName(word)) continue
         furthest = distance
         best = word
       }
@@ -74,7 +83,7 @@ export function createSpellingRepair(
   return (word) => {
     const { text, hash, isStopWord, queryConcepts, weight } = word.whole
     const isUnknown =
-      text.length >= minimumLetters &&
+      text.length >= minimumTypoLetters &&
       plainWord.test(text) &&
       word.parts.length === 0 &&
       !isStopWord &&

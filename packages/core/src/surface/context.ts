@@ -16,8 +16,8 @@ import { type Fitted, fitDescription, fitWire, restoreKeys } from '../schema/dia
 import type { ArgumentCheck } from '../schema/validation.js'
 import type { Ranked, RankQuery } from '../search/searcher.js'
 import type { Notice } from '../tool/notice.js'
-import { findToolProblem } from '../tool/tool.js'
-import { type Pin, pickOptions, type WireTool } from '../tool/wire-tool.js'
+import { findToolProblem, type Tool } from '../tool/tool.js'
+import type { Pin, WireTool } from '../tool/wire-tool.js'
 import type { Place } from './deliveries.js'
 import type { Settings } from './settings.js'
 
@@ -93,6 +93,16 @@ export function createMemos(catalogue: Catalogue, settings: Settings): (wire: st
     memos.set(wire, made)
     return made
   }
+}
+
+/** The optional fields of a tool that providers read. */
+export function pickOptions({ strict, inputExamples, callers, eagerInputStreaming }: WireTool | Tool) {
+  return dropUndefined({ strict, inputExamples, callers, eagerInputStreaming })
+}
+
+/** Whether only code that a provider runs may call the tool. */
+export function isCodeOnly({ callers }: Pick<Tool, 'callers'>): boolean {
+  return callers !== undefined && !callers.includes('direct')
 }
 
 /** Applies a change by `transformDefinition`. Throws if JSON cannot represent the definition. */

@@ -6,8 +6,8 @@ import type { Entry } from '../catalogue/catalogue.js'
 import type { Insert, LedgerState } from '../ledger/fold.js'
 import type { DeliveryName } from '../tool/notice.js'
 import type { Tool } from '../tool/tool.js'
-import { type Pin, pickOptions, type WireTool } from '../tool/wire-tool.js'
-import type { Context } from './context.js'
+import type { Pin, WireTool } from '../tool/wire-tool.js'
+import { type Context, pickOptions } from './context.js'
 
 export interface SurfaceView {
   readonly requestId: string

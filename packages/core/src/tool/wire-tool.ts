@@ -1,6 +1,5 @@
 /** Tool definitions as requests send them, pins, and fingerprints of definitions. */
 
-import { dropUndefined } from '../base/data.js'
 import { canonicalJson, shortHash } from '../base/hash.js'
 import type { Tool, ToolCaller } from './tool.js'
 
@@ -18,16 +17,6 @@ export interface WireTool {
   readonly eagerInputStreaming?: boolean
   /** For a definition in the history: its source, for wires that group by source. Never sent as a field. */
   readonly source?: string
-}
-
-/** The optional fields of a tool that providers read. */
-export function pickOptions({ strict, inputExamples, callers, eagerInputStreaming }: WireTool | Tool) {
-  return dropUndefined({ strict, inputExamples, callers, eagerInputStreaming })
-}
-
-/** Whether only code that a provider runs may call the tool. */
-export function isCodeOnly({ callers }: Pick<Tool, 'callers'>): boolean {
-  return callers !== undefined && !callers.includes('direct')
 }
 
 /** One tool at one definition. */

@@ -7,16 +7,23 @@ import { isOnSurface, type LedgerState } from '../ledger/fold.js'
 import { type ParsedQuery, splitClauses } from '../search/query.js'
 import type { Ranked } from '../search/searcher.js'
 import {
-  consideredHits,
-  decisiveHits,
   isClear as isClearHit,
   isLoadable,
   isNearBest,
-  nearestHits,
   selectNearest,
   sortClearFirst,
 } from '../search/select-answers.js'
-import { certaintyThreshold, computeShares, type Shares } from '../search/tuning.js'
+import {
+  certaintyThreshold,
+  computeShares,
+  consideredHits,
+  decisiveHits,
+  mostNeeds,
+  mostOthers,
+  nearestHits,
+  type Shares,
+  weakShare,
+} from '../search/tuning.js'
 import type { Context } from '../surface/context.js'
 import type { SearchRequest } from '../surface/meta-tools.js'
 import type { Candidate } from './load-found-tools.js'
@@ -31,12 +38,6 @@ const WIDEN_BY = 8
 const MAX_AWAY = 3
 /** The score of a tool that the query names. */
 const EXACT_SCORE = Number.MAX_VALUE
-/** Queries with more clauses tell a story. They are searched as a whole. */
-const MOST_NEEDS = 6
-/** Further tools that an answer names, if a hit is clear and if none is. */
-const MOST_OTHERS = { clear: 10, unclear: 20 }
-/** If no tool reaches the cut-off, tools above this share of it are named. */
-const WEAK_SHARE = 0.75
 
 export interface KeywordHits {
   readonly hits: readonly Candidate[]
@@ -78,7 +79,7 @@ export async function findKeywordHits(
   const find = (text: string) => findHits({ ...query, text }, request, limit, state, context)
   const whole = await find(query.text)
   const clauses = context.settings.autoLoad === 'all' ? [] : splitClauses(query.text).filter(isNeed)
-  if (clauses.length < 2 || clauses.length > MOST_NEEDS || whole.hits.some(({ named }) => named)) return whole
+  if (clauses.length < 2 || clauses.length > mostNeeds || whole.hits.some(({ named }) => named)) return whole
   const parts: KeywordHits[] = []
   for (const clause of clauses) parts.push(await find(clause))
   const best = parts.flatMap(({ hits: [first], unclear }) => (first?.clear && !unclear ? [first] : []))
@@ -90,7 +91,7 @@ export async function findKeywordHits(
   const named = [...new Set([...others, ...whole.others])].filter(
     (entry) => !hits.some((hit) => hit.entry === entry),
   )
-  return { ...whole, hits, others: named.slice(0, MOST_OTHERS.clear), unclear: false }
+  return { ...whole, hits, others: named.slice(0, mostOthers.clear), unclear: false }
 }
 
 /** A clause of one word continues the one before: "read and write files". */
@@ -140,7 +141,7 @@ async function findHits(
       .slice(0, Math.min(limit, nearestHits))
       .map((hit, _, [first]) => (isLoadable(hit, first) ? hit : { ...hit, sure: false }))
     const quarantined = await listQuarantinedSources(query, request, context)
-    const others = fromNamed.slice(hits.length, hits.length + MOST_OTHERS.unclear).map(({ entry }) => entry)
+    const others = fromNamed.slice(hits.length, hits.length + mostOthers.unclear).map(({ entry }) => entry)
     return { ...NONE, hits, others, unavailable, skipped, quarantined, unclear: true }
   }
   const listOthers = (shown: readonly Hit[], most: number): Entry[] =>
@@ -154,7 +155,7 @@ async function findHits(
     const nearest = selectNearest(decisive, Math.min(limit, nearestHits))
     const hits = nearest.map((hit) => (isLoadable(hit, nearest[0]) ? hit : { ...hit, sure: false }))
     const quarantined = await listQuarantinedSources(query, request, context)
-    const others = listOthers(hits, MOST_OTHERS.unclear)
+    const others = listOthers(hits, mostOthers.unclear)
     return { hits, more: 0, weak: [], others, unavailable, skipped, quarantined, unclear: hits.length > 0 }
   }
   const cut = cutTo(limit)
@@ -179,7 +180,7 @@ async function findHits(
   const isMore = (hit: Hit) =>
     isClear(hit) && !isLoaded(hit) && !hits.some(({ entry }) => entry === hit.entry)
   const more = cutTo(Number.POSITIVE_INFINITY).hits.filter(isMore).length
-  const others = listOthers(hits, hits.length > 0 ? MOST_OTHERS.clear : MOST_OTHERS.unclear)
+  const others = listOthers(hits, hits.length > 0 ? mostOthers.clear : mostOthers.unclear)
   return { hits, weak: cut.weak, more, others, unavailable, skipped, quarantined, unclear }
 }
 
@@ -352,7 +353,7 @@ function sortHits(
     if (request.includeLoaded === false && isOnSurface(state, id)) {
       if (fits) loadedOnes.push(hit)
     } else if (fits) hits.push(hit)
-    else if (relevance >= cutOff * WEAK_SHARE && weak.length < limit) weak.push(hit)
+    else if (relevance >= cutOff * weakShare && weak.length < limit) weak.push(hit)
   }
   // If nothing else matches, list loaded tools, so that the answer does not deny that they exist.
   return { hits: hits.length > 0 ? hits : loadedOnes, ready, weak, unavailable, skipped, bestAway }

@@ -5,6 +5,7 @@ import type { Entry } from '../catalogue/catalogue.js'
 import type { LedgerFact } from '../ledger/event.js'
 import { isOnSurface, type LedgerState } from '../ledger/fold.js'
 import type { Match, SearchResult } from '../search/result.js'
+import { extraTokens, unclearTokens } from '../search/tuning.js'
 import type { Context } from '../surface/context.js'
 import { answerForm, deliveries, isInArray } from '../surface/deliveries.js'
 import type { Dropped, DropReason } from '../tool/notice.js'
@@ -85,11 +86,6 @@ export function loadFoundTools(
 
 /** Load the candidate, offer its signature, or drop it for a reason. */
 type LoadDecision = 'load' | 'offer' | DropReason
-
-/** Tokens that a search loads if no hit is clear. */
-const UNCLEAR_TOKENS = 200
-/** Tokens of unclear hits that a search loads in addition to clear ones. */
-const EXTRA_TOKENS = 500
 
 /**
  * Decides, in order, which found tools one answer loads: all tools asked for by name; the first keyword hit if it is not too
@@ -187,8 +183,8 @@ interface Budget {
 function readBudget({ autoLoad }: Context['settings'], unclear: boolean, { frozen }: LedgerState): Budget {
   if (typeof autoLoad !== 'object') return { first: unlimited, tokens: unlimited, extra: unlimited }
   const { first, tokens = deliveries[frozen?.delivery ?? 'append'].loads } = autoLoad
-  const most = unclear ? UNCLEAR_TOKENS : unlimited
-  return { first: Math.min(first, most), tokens: Math.min(tokens, most), extra: EXTRA_TOKENS }
+  const most = unclear ? unclearTokens : unlimited
+  return { first: Math.min(first, most), tokens: Math.min(tokens, most), extra: extraTokens }
 }
 
 /** Describes a tool as a search result lists it. */

@@ -1,5 +1,6 @@
 /** Anthropic's bound thinking through the SDK: kept between two latches, left out behind one, or dropped by the API. */
 import { createToolwell } from '@toolwell/core'
+import { importTools } from '@toolwell/core/ai-sdk'
 import { describe, expect, it } from 'vitest'
 import { mixed, server } from '../support/tools.js'
 import { call, type Host, majors, search, startHost } from './support.js'
@@ -68,6 +69,23 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
       }
     },
   )
+
+  it('sends an imported tool as it was until the end of the loop while deferral is off', async () => {
+    const { sdk } = majors[major - 6] as (typeof majors)[number]
+    const read = (description: string) => {
+      const inputSchema = sdk.jsonSchema({ type: 'object', properties: {} })
+      return importTools({ add: sdk.tool({ description, inputSchema, execute: () => 'done' }) }, sdk.asSchema)
+    }
+    const well = createToolwell({ tools: await read('Adds.') })
+    const changed = await read('Adds in another way.')
+    const acts = { thinking: 'Let me.', calls: [call('add', {})] }
+    const host = await startHost({ major, wire, script: [acts, said, said], well })
+    await host.ask('One.', { onStepFinish: () => well.catalogue.setSource('', { tools: changed }) })
+    await host.ask('Two.')
+    expect(host.statuses()).toEqual([200, 200, 200])
+    expect(host.toolsJson(1)).toBe(host.toolsJson(0))
+    expect(host.toolsJson(2)).toContain('Adds in another way.')
+  })
 
   it('leaves out what was thought before a compaction, and keeps what is thought behind it', async () => {
     const host = await startHost({ major, wire, script: [finds, said, said, said, said], options })

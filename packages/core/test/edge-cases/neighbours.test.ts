@@ -210,7 +210,7 @@ describe('a search', () => {
     ])
     expect(host.loaded()).toHaveLength(2)
     expect(answer.match(/more than one search loads at once/g)).toHaveLength(4)
-    expect(answer).toContain('3 more fit')
+    expect(answer).toContain('More names: paint_6, paint_7, paint_8.')
     await host.step(search('paint a wall: wall__paint_6, wall__paint_7, wall__paint_8'))
     expect(host.loaded()).toEqual(expect.arrayContaining(['wall__paint_6', 'wall__paint_7', 'wall__paint_8']))
   })

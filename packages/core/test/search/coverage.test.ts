@@ -1,8 +1,8 @@
 /** How much of what was asked for an answer accounts for: what tells an answer from the nearest there is. */
 import { describe, expect, it } from 'vitest'
-import { clearCoverage } from '../../src/search/coverage.js'
 import { createDocument } from '../../src/search/document.js'
 import { createLexicalSearcher } from '../../src/search/lexical.js'
+import { clearCoverage } from '../../src/search/tuning.js'
 
 const described: Readonly<Record<string, string>> = {
   'cloud/delete_image': 'Deletes an image of a container.',

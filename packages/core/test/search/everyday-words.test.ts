@@ -251,6 +251,13 @@ describe('a misspelt word', () => {
     expect(ids(query)[0]).toBe(id)
   })
 
+  it('is not repaired by the name of a hidden tool', () => {
+    const { searcher } = searcherOf(['a/list_zeppelins', ''], ['b/list_trains', 'Also moves zeppelins.'])
+    const query = { text: 'zepelins', must: [] }
+    expect(searcher.rank(query).map(({ id }) => id)).toContain('b/list_trains')
+    expect(searcher.rank({ ...query, hidden: (id) => id === 'a/list_zeppelins' })).toEqual([])
+  })
+
   it('stays as it is if a tool has it', () => {
     expect(searcherOf(['a/list_forms', ''], ['b/list_farms', '']).ids('farms')[0]).toBe('b/list_farms')
   })

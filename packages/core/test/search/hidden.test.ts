@@ -171,10 +171,11 @@ describe('what may not be seen', () => {
       createToolwell({ tools: own, mode: 'on' }),
     ]
     held.catalogue.setSource('files', { tools: many, quarantined: many.map(({ name }) => name) })
-    const loaded = async (well: Toolwell, query: string) => (await text(well, query)).split('\n')[0]
+    const waiting = 'Tools of "files" that may fit wait for approval: 50.'
+    const loaded = async (well: Toolwell, query: string) =>
+      (await text(well, query)).split('\n').find((line) => line !== waiting)
     for (const query of ['send an invoice', 'customer invoice', 'customers', 'pay a customer'])
       expect(await loaded(held, query)).toBe(await loaded(without, query))
-    const waiting = 'Tools of "files" that may fit wait for approval: 50.'
     expect((await text(held, 'pay an invoice for lunch')).replace(`${waiting}\n`, '')).not.toContain(
       'files__',
     )

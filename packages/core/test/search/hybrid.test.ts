@@ -1,8 +1,8 @@
 import { createToolwell } from '@toolwell/core'
 import { describe, expect, it } from 'vitest'
-import { clearCoverage } from '../../src/search/coverage.js'
 import { createHybridSearcher } from '../../src/search/hybrid.js'
 import type { SearchDocument } from '../../src/search/searcher.js'
+import { clearCoverage } from '../../src/search/tuning.js'
 import { tool } from '../support/tools.js'
 
 function documentFor(id: string, description: string): SearchDocument {

@@ -6,7 +6,7 @@ import {
   type Result,
   SERVER_INFO_META_KEY,
 } from '@modelcontextprotocol/server'
-import type { Direct, DirectCall, DirectVerdict, Outcome } from '@toolwell/core'
+import type { Direct, DirectCall, DirectVerdict, Entry, Outcome } from '@toolwell/core'
 import { isRecord, quote, quoteLines, READER_NAME, safeJson, truncateText } from '@toolwell/core/internal'
 import { type Caller, McpFailure } from '@toolwell/mcp'
 import { insertFolder, replaceFolder } from '@toolwell/mcp/internal'
@@ -16,6 +16,7 @@ import type { CallToolResult } from '../servers/server-set.js'
 import type { View } from '../servers/view.js'
 import { nameLinks } from './answer-offers.js'
 import { type Results, readResult, shortenResult } from './long-results.js'
+import { type InnerCall, measureCall } from './measure-call.js'
 import {
   CALL_NAME,
   findOwnName,
@@ -52,6 +53,8 @@ export interface Called {
   readonly isError: boolean
   /** Length of the answer if the gateway wrote it, otherwise 0. */
   readonly characters: number
+  /** For the audit log. Absent for searches and for reading a kept result. */
+  readonly inner?: InnerCall
 }
 
 export type NotRun =
@@ -64,6 +67,7 @@ export async function callTool(
   asked: Asked,
   onCalled: (called: Called) => void,
 ): Promise<CallToolResult> {
+  const started = performance.now()
   const own = nameOwnTools(view.direct, asked.results.client)
   const { direct } = own
   const { name } = asked
@@ -80,7 +84,7 @@ export async function callTool(
     )
   const reading = readReaderInput(ownName, asked.input)
   if (reading) {
-    const { text, isError } = await readResult(reading, asked.results, own)
+    const { text, isError } = await readResult(reading, view, asked.results, own)
     onCalled({ kind: 'run', tool: READER_NAME, isError, characters: text.length })
     return textResult(text, isError)
   }
@@ -95,26 +99,38 @@ export async function callTool(
   }
   if (verdict.kind === 'answer') {
     const isSearch = verdict.outcome.kind === 'search'
-    if (isDirect && verdict.outcome.kind === 'unknown')
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, verdict.text)
     const text = insertFolderInText(
       folder,
       view,
       isSearch ? completeSearch(verdict, view, own) : verdict.text,
     )
+    const answer = textResult(text, !isSearch)
+    const outcome = describeOutcome(verdict.outcome, ownName ?? name, view)
+    const { source = '', tool = { name: outcome.called.tool } } = outcome.entry ?? {}
+    const input = isDirect ? asked.input : asked.input.arguments
+    const inner = { server: source, tool: tool.name, started, input, shown: answer }
     onCalled({
-      ...describeOutcome(verdict.outcome, ownName ?? name, view),
+      ...outcome.called,
       isError: !isSearch,
       characters: text.length,
+      ...(isSearch ? {} : { inner: measureCall(inner) }),
     })
-    return textResult(text, !isSearch)
+    if (isDirect && verdict.outcome.kind === 'unknown')
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, verdict.text)
+    return answer
   }
   const target = { ...verdict.target, input: heard.restore(verdict.target.input) }
   const { wireName: tool } = target
+  const measure = (given?: CallToolResult, shown = given) =>
+    measureCall({ server: target.source, tool: target.name, started, input: target.input, given, shown })
   const refuse = (reason: NotRun, text: string): CallToolResult => {
-    onCalled({ kind: 'refused', tool, reason, isError: true, characters: text.length })
-    return textResult(text, true)
+    const answer = textResult(text, true)
+    const inner = measure(undefined, answer)
+    onCalled({ kind: 'refused', tool, reason, isError: true, characters: text.length, inner })
+    return answer
   }
+  const finish = (isError: boolean, given?: CallToolResult, shown = given) =>
+    onCalled({ kind: 'run', tool, isError, characters: 0, inner: measure(given, shown) })
   const isReadable = () => view.isReadOnly(target.source, target.name)
   const refuseToRead = () => refuse('not-read-only', prompts.notReadOnly({ name: tool, own }))
   if (!isDirect && lacksArguments(asked.input)) {
@@ -129,19 +145,31 @@ export async function callTool(
     const state = prompts.needsWorkspace({ header: WORKSPACE_HEADER })
     return refuse('no-folder', direct.prompts.unavailable({ name: tool, state }))
   }
-  const result = addRefusals(
-    await run(view, target, asked, isDirect, isRead ? isReadable : undefined),
-    target.source,
-    asked.refused,
-  )
+  let result: CallToolResult | undefined
+  try {
+    result = addRefusals(
+      await run(view, target, asked, isDirect, isRead ? isReadable : undefined),
+      target.source,
+      asked.refused,
+    )
+  } catch (error) {
+    finish(true)
+    throw error
+  }
   // The definition changed after the approval, as the start of its server showed.
   if (result === undefined) return refuseToRead()
-  onCalled({ kind: 'run', tool, isError: result.isError === true, characters: 0 })
-  if (result.resultType === 'input_required') return result
+  if (result.resultType === 'input_required') {
+    finish(false, result, result)
+    return result
+  }
   // Clients validate the structured content of a tool that they know with its output schema.
   const entry = isDirect ? view.catalogue.get(target.id) : undefined
-  if (entry && view.listedTool(entry)?.outputSchema) return result
-  return shortenResult(result, view.maxResultTokens(target.source), asked.results, own)
+  const shown =
+    entry && view.listedTool(entry)?.outputSchema
+      ? result
+      : await shortenResult(result, target, view.maxResultTokens(target.source), asked.results, own)
+  finish(result.isError === true, result, shown)
+  return shown
 }
 
 /** The input of `read_result`, if the call means it, also through the bridge. */
@@ -227,15 +255,19 @@ function describeOutcome(
   outcome: Outcome,
   name: string,
   { catalogue }: View,
-): Pick<Called, 'kind' | 'tool' | 'query' | 'found' | 'reason'> {
-  if (outcome.kind === 'search')
-    return { kind: 'search', tool: name, query: outcome.result.query, found: outcome.result.matches.length }
+): { readonly called: Pick<Called, 'kind' | 'tool' | 'query' | 'found' | 'reason'>; readonly entry?: Entry } {
+  if (outcome.kind === 'search') {
+    const { query, matches } = outcome.result
+    return { called: { kind: 'search', tool: name, query, found: matches.length } }
+  }
   // `judge` runs nothing, so it returns no result.
   if (outcome.kind === 'result' || outcome.kind === 'not-recorded')
-    return { kind: 'refused', tool: name, reason: 'not-recorded' }
-  const tool = catalogue.get(outcome.tool)?.wireName ?? (outcome.asked || name)
+    return { called: { kind: 'refused', tool: name, reason: 'not-recorded' } }
+  const entry = catalogue.get(outcome.tool)
+  const tool = entry?.wireName ?? (outcome.asked || name)
   // The gateway does not track which schemas a caller has read, so the arguments are simply invalid.
-  return { kind: 'refused', tool, reason: outcome.kind === 'schema-needed' ? 'invalid' : outcome.kind }
+  const reason = outcome.kind === 'schema-needed' ? 'invalid' : outcome.kind
+  return { called: { kind: 'refused', tool, reason }, ...(entry ? { entry } : {}) }
 }
 
 /** Adds the names of the found tools that are approved as read-only, and the instructions of their servers. */

@@ -42,7 +42,10 @@ export function checkHeaders(
   if (found.kind !== 'found') return server
   const isListed = mode === 'all' || view.digest().eager.some(({ id }) => id === found.entry.id)
   const tool = isListed ? view.listedTool(found.entry) : undefined
-  return tool && wantsHeaders(tool) ? new HeaderCheckedServer(server, tool.inputSchema) : server
+  if (!tool || !wantsHeaders(tool)) return server
+  // The SDK's error would confirm that a hidden tool exists.
+  const { source, tool: listed } = found.entry
+  return view.isVisible(source, listed.name) ? new HeaderCheckedServer(server, tool.inputSchema) : server
 }
 
 /** Schemas of the methods whose handlers accept any input. */

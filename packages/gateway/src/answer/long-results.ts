@@ -12,6 +12,7 @@ import {
 } from '@toolwell/core/internal'
 import type { ResultStore } from '@toolwell/core/result'
 import type { CallToolResult } from '../servers/server-set.js'
+import type { View } from '../servers/view.js'
 import { chooseResultLimit, type OwnTools } from './own-tools.js'
 
 export interface Results {
@@ -22,12 +23,19 @@ export interface Results {
   readonly client: string
 }
 
+/** The tool that gave a result. */
+export interface Giver {
+  readonly source: string
+  readonly name: string
+}
+
 /** The head of a kept result: characters, and tokens for text that has many of them. */
 const HEAD = { characters: 4000, tokens: 1500 }
 
 /** Returns the result itself if its text fits. `limit` is that of the config, in tokens; 0 for none. */
 export async function shortenResult(
   result: CallToolResult,
+  { source, name }: Giver,
   limit: number | undefined,
   { store, principal, client }: Results,
   { direct: { prompts }, reader }: OwnTools,
@@ -37,25 +45,39 @@ export async function shortenResult(
   const text = writeText(content, structuredContent)
   if (!isTooLong(text, most, estimate)) return result
   const handle = `r_${randomBytes(16).toString('base64url')}`
-  const isKept = await store.write(principal, handle, { text }).catch(() => false)
+  const isKept = await store
+    .write(principal, handle, { text: `${JSON.stringify([source, name])}\n${text}` })
+    .catch(() => false)
   const kept = { handle: isKept ? handle : undefined, reader, bridge: undefined, most: readLength(most) }
   const shown = describeKept(text, takeShortHead(text, most), kept, prompts)
   const others = content.filter((part) => readTextOf(part) === undefined)
   return { ...rest, content: [{ type: 'text', text: shown }, ...others] }
 }
 
-/** Answers `read_result`. */
+/** Answers `read_result`. A result goes with its tool: if the caller may no longer see the tool, the result is gone. */
 export async function readResult(
   input: Readonly<Record<string, unknown>>,
+  view: Pick<View, 'isVisible' | 'settled'>,
   { store, principal, client }: Results,
   { direct: { prompts } }: OwnTools,
 ): Promise<{ readonly text: string; readonly isError: boolean }> {
   const handle = typeof input.handle === 'string' ? input.handle.trim() : ''
   const kept = await store.read(principal, handle).catch(() => undefined)
-  if (!kept || !('text' in kept))
-    return { text: prompts.resultGone({ handle: quote(handle, 60) }), isError: true }
+  const { giver, text } = splitKept(kept && 'text' in kept ? kept.text : '')
+  const isVisible = () => giver !== undefined && view.isVisible(giver.source, giver.name)
+  // After a restart, the server may be about to list its tools.
+  if (giver && !isVisible()) await view.settled()
+  if (!isVisible()) return { text: prompts.resultGone({ handle: quote(handle, 60) }), isError: true }
   const most = readLength(chooseResultLimit(client))
-  return { text: readKeptText(kept.text, input, most, prompts), isError: false }
+  return { text: readKeptText(text, input, most, prompts), isError: false }
+}
+
+/** The first line of a kept result names its tool. */
+function splitKept(kept: string): { readonly giver?: Giver; readonly text: string } {
+  const end = kept.indexOf('\n')
+  if (end < 0) return { text: '' }
+  const [source = '', name = ''] = JSON.parse(kept.slice(0, end)) as string[]
+  return { giver: { source, name }, text: kept.slice(end + 1) }
 }
 
 type Part = CallToolResult['content'][number]

@@ -24,6 +24,8 @@ export interface McpServerOptions {
   /** Called for every request, because a config change creates a new view. */
   readonly view: () => View
   readonly mode: Mode
+  /** Id of the principal, who may read the kept results of its calls. */
+  readonly principal: string
   /** The folder of the client, if it sent one. */
   readonly workspace: string | undefined
   readonly caller: Caller
@@ -44,9 +46,10 @@ const LIST_HOLDS = 60_000
 const DISCOVERY_HOLDS = 3_600_000
 
 export function createMcpServer(options: McpServerOptions): Server {
-  const { view, mode, workspace, caller, version, results, suspended, onCalled, onListed } = options
-  // One token opens the gateway, so its holder is the principal, in each folder.
-  const principal = JSON.stringify(['owner', workspace ?? ''])
+  const { view, mode, principal, workspace, caller, version, results, suspended, onCalled, onListed } =
+    options
+  // In each folder, because a folder has other servers.
+  const owner = JSON.stringify([principal, workspace ?? ''])
   const capabilities = chooseCapabilities(view())
   const server = new PlainServer(
     { name: 'toolwell', version },
@@ -69,13 +72,13 @@ export function createMcpServer(options: McpServerOptions): Server {
     ].join(' ')
   }
   const hasLogs = capabilities.logging !== undefined
-  const relay = new Relay({ server, caller, hasLogs, suspended, owner: principal })
+  const relay = new Relay({ server, caller, hasLogs, suspended, owner })
   answerOffers(server, capabilities, {
     view,
     folder: callerFolder(caller),
     era: caller.era,
     during: ({ mcpReq: request }, params, work) => {
-      const named = nameCaller(caller, readClientName(server, request.envelope))
+      const named = nameCaller(caller, readClientName(server, request.envelope), principal)
       return relay.during({ request, params, caller: named, view: view() }, work)
     },
   })
@@ -94,7 +97,7 @@ export function createMcpServer(options: McpServerOptions): Server {
   })
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq: request }) => {
     const client = readClientName(server, request.envelope)
-    const named = nameCaller(caller, client)
+    const named = nameCaller(caller, client, principal)
     const refused = new Set<string>()
     const onRefused = (method: string) => void refused.add(method)
     const result = await relay.during(
@@ -106,7 +109,7 @@ export function createMcpServer(options: McpServerOptions): Server {
             name: params.name,
             input: params.arguments ?? {},
             caller: named,
-            results: { store: results, principal, client },
+            results: { store: results, principal: owner, client },
             workspace,
             optionsFor,
             refused,
@@ -146,6 +149,7 @@ function writeClientName(given: unknown): string {
 /** The caller of a subscription. It shares the process of its calls, and no question belongs to it. */
 export function createListener(
   caller: Caller,
+  principal: string,
   envelope: Readonly<Record<string, unknown>>,
   view: View,
   source: string,
@@ -153,7 +157,7 @@ export function createListener(
   const refuse = () => Promise.reject(new Error('No call is running.'))
   const handlers = { elicit: refuse, sample: refuse, roots: refuse }
   return createModernCaller(
-    nameCaller(caller, writeClientName(envelope[CLIENT_INFO_META_KEY])),
+    nameCaller(caller, writeClientName(envelope[CLIENT_INFO_META_KEY]), principal),
     envelope,
     handlers,
     view,
@@ -162,11 +166,11 @@ export function createListener(
 }
 
 /** Tells requests outside a session apart by their client name, the only hint there is. */
-function nameCaller(caller: Caller, client: string): Caller {
-  return caller.client === SINGLE_REQUESTS ? { ...caller, client: nameSingle(client) } : caller
+function nameCaller(caller: Caller, client: string, principal: string): Caller {
+  return caller.client === SINGLE_REQUESTS ? { ...caller, client: nameSingle(client, principal) } : caller
 }
 
-/** The id of a client that sends requests outside a session. */
-export function nameSingle(client: string): string {
-  return `${SINGLE_REQUESTS} ${client}`
+/** The id of a client that sends requests outside a session. Tokens never share a process that belongs to one client. */
+export function nameSingle(client: string, principal: string): string {
+  return `${SINGLE_REQUESTS} ${principal} ${client}`
 }

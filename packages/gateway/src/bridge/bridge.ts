@@ -14,6 +14,8 @@ import {
   LARGEST_REQUEST,
   LONGEST_LINE_MEGABYTES,
   PID_HEADER,
+  PRINCIPAL_HEADER,
+  STDIO_PRINCIPAL,
   UPGRADE,
   WORKSPACE_HEADER,
 } from './protocol.js'
@@ -27,6 +29,10 @@ export interface BridgeOptions extends StartOptions {
   readonly workspace: string
   /** Permission rules of the client, from `writeRules`. */
   readonly rules?: string | undefined
+  /** Name of a token whose rights limit this client. */
+  readonly token?: string | undefined
+  /** The client of the entry, for the audit log. Default: the owner. */
+  readonly client?: string | undefined
   /** Answers every request with this reason, without contacting a daemon. */
   readonly refusal?: string | undefined
   readonly input: Readable
@@ -248,6 +254,7 @@ async function open(options: BridgeOptions, client: string): Promise<Socket> {
         [CLIENT_HEADER]: client,
         [PID_HEADER]: String(process.pid),
         ...(options.rules === undefined ? {} : { [RULES_HEADER]: options.rules }),
+        ...namePrincipal(options),
       },
     })
     asked.on('upgrade', (_, socket, head) => {
@@ -274,4 +281,9 @@ function readErrorMessage(text: string, status: number): string {
     if (error?.message) return error.message
   } catch {}
   return `the gateway answered with status ${status}`
+}
+
+function namePrincipal({ token, client }: BridgeOptions): Record<string, string> {
+  const name = token ?? (client === undefined ? undefined : STDIO_PRINCIPAL + client)
+  return name === undefined ? {} : { [PRINCIPAL_HEADER]: name }
 }

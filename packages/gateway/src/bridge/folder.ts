@@ -114,6 +114,11 @@ export function newToken(): string {
   return `tw_${randomBytes(32).toString('base64url')}`
 }
 
+/** True for a name that a token may have. Tokens themselves and `stdio:` names do not pass. */
+export function isTokenName(name: string): boolean {
+  return /^[a-z\d][\w.-]{0,39}$/i.test(name) && name !== 'owner'
+}
+
 /** Proves knowledge of the key without revealing it. A proof is valid for one port and instance, so it cannot be relayed. */
 export function createProof(
   key: string,
@@ -182,7 +187,7 @@ export function readOwner(folder: string): string | undefined {
 }
 
 /** Writes the file atomically. */
-function writePrivate(file: string, text: string, folder: string): void {
+export function writePrivate(file: string, text: string, folder: string): void {
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
   try {
     writeFileSync(draft, text, { mode: 0o600, flag: 'wx' })

@@ -7,7 +7,9 @@ export { askDaemon, findDaemon } from './find-daemon.js'
 export {
   defaultGatewayFolder,
   FolderProblem,
+  isTokenName,
   keepForOwner,
+  newToken,
   preparePrivateFolder,
   readToken,
   replaceToken,

@@ -14,6 +14,10 @@ export const LONGEST_LINE_MEGABYTES = 64
 export const LONGEST_LINE = LONGEST_LINE_MEGABYTES * 1024 * 1024
 /** Id of the bridge, which it keeps when it reconnects. Servers with `share: client` have one process for each id. */
 export const CLIENT_HEADER = 'X-Toolwell-Client'
+/** The principal of the bridge: the name of a token, or `stdio:` and the client of the entry. */
+export const PRINCIPAL_HEADER = 'X-Toolwell-Principal'
+/** No name of a token contains a colon. */
+export const STDIO_PRINCIPAL = 'stdio:'
 /** Process id of the bridge, for `status`. */
 export const PID_HEADER = 'X-Toolwell-Pid'
 

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { withFileLock } from '@toolwell/core/internal/node'
-import { resultFolder } from '@toolwell/core/stores/results'
 import { trustedProjects as projectsIn, type TrustedProjects } from '@toolwell/mcp/internal'
 import { findDaemon } from '../bridge/find-daemon.js'
 import {
@@ -18,6 +17,7 @@ import {
 import { readStartTime } from '../bridge/processes.js'
 import { type DaemonFile, PROTOCOL } from '../bridge/protocol.js'
 import { createGateway, type Gateway, type GatewayOptions } from '../http/gateway.js'
+import { fileStorage } from '../storage/index.js'
 
 /** Fixed, because client configs contain it. */
 export const DEFAULT_PORT = 7411
@@ -63,8 +63,6 @@ export class PortInUse extends Error {
 
 const IDLE = 10 * 60_000
 const DRAIN = 25_000
-/** Limits of the results that are kept because they are too long for a client. */
-const KEPT_RESULTS = { maxBytes: 512 * 1024 * 1024, maxAge: 24 * 60 * 60_000 }
 /** Milliseconds for which a token is cached. */
 const TOKEN_HOLDS = 100
 
@@ -102,7 +100,7 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
     stop = resolve
   })
   const gateway = createGateway({
-    results: resultFolder(join(folder, 'results'), KEPT_RESULTS),
+    storage: fileStorage(folder),
     ...rest,
     now,
     instance,

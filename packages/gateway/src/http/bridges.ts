@@ -22,17 +22,27 @@ import type { Clients } from './clients.js'
 import type { Endpoint } from './endpoint.js'
 import { header, parseUrl, refuseSocket } from './exchange.js'
 import type { Refusal } from './guard.js'
+import { limitPath, type Principal } from './principals.js'
 
 export interface BridgesOptions {
   readonly clients: Clients
-  readonly find: (path: McpPath, workspace: string | undefined, rules: ClientRules | undefined) => Endpoint
-  /** Returns why a request is refused, after emitting the event. */
-  readonly refused: (request: IncomingMessage) => Refusal | undefined
+  readonly find: (
+    path: McpPath,
+    workspace: string | undefined,
+    principal: Principal,
+    rules: ClientRules | undefined,
+  ) => Endpoint
+  /** Returns the principal, or why a request is refused, after emitting the event. */
+  readonly identify: (request: IncomingMessage) => Principal | Refusal
+  /** Delays the answer to a wrong token. */
+  readonly slowDown: (request: IncomingMessage, refused: Refusal) => Promise<Refusal>
   readonly onUsed: () => void
   readonly onJoined: (endpoint: string) => void
   /** `client` is its id as the owner of processes. */
   readonly onLeft: (endpoint: string, client: string) => void
 }
+
+const NO_PATH: Refusal = { status: 400, message: `This path does not accept ${UPGRADE}.` }
 
 export class Bridges {
   readonly #options: BridgesOptions
@@ -52,15 +62,21 @@ export class Bridges {
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     this.keep(socket)
-    const path = readPath(parseUrl(request)?.pathname ?? '')
-    const refused = this.#options.refused(request)
-    if (refused || !path) {
-      refuseSocket(socket, refused ?? { status: 400, message: `This path does not accept ${UPGRADE}.` })
+    const asked = readPath(parseUrl(request)?.pathname ?? '')
+    const principal = this.#options.identify(request)
+    if ('status' in principal) {
+      void this.#options.slowDown(request, principal).then((refused) => refuseSocket(socket, refused))
+      return
+    }
+    const path = asked ? limitPath(asked, principal) : NO_PATH
+    if ('status' in path) {
+      refuseSocket(socket, path)
       return
     }
     try {
       const rules = readRules(header(request, RULES_HEADER))
-      const endpoint = this.#options.find(path, readWorkspace(header(request, WORKSPACE_HEADER)), rules)
+      const workspace = readWorkspace(header(request, WORKSPACE_HEADER))
+      const endpoint = this.#options.find(path, workspace, principal, rules)
       endpoint.check()
       socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${UPGRADE}\r\n\r\n`)
       if (head.length > 0) socket.unshift(head)

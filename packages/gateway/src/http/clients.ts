@@ -73,9 +73,10 @@ export class Clients {
     name: string,
     endpoint: string,
     workspace: string | undefined,
+    principal: string,
     counted: Counted | undefined,
   ): string {
-    const client = this.#byServer.get(server) ?? this.#single(name, endpoint, workspace)
+    const client = this.#byServer.get(server) ?? this.#single(name, endpoint, workspace, principal)
     if (name !== '') client.name = name
     client.lastUsed = this.#now()
     if (counted) client[counted]++
@@ -99,13 +100,13 @@ export class Clients {
     return [...this.#clients.values()].map(({ server: _, ...client }) => client)
   }
 
-  #single(name: string, endpoint: string, workspace: string | undefined): Client {
-    const key = JSON.stringify(['http', name, endpoint, workspace])
+  #single(name: string, endpoint: string, workspace: string | undefined, principal: string): Client {
+    const key = JSON.stringify(['http', name, endpoint, workspace, principal])
     const known = this.#clients.get(key)
     if (known) return known
     const oldest = [...this.#clients].find(([, { kind }]) => kind === 'http')
     if (oldest && this.#clients.size > MOST_HTTP) this.#clients.delete(oldest[0])
-    const id = nameSingle(name)
+    const id = nameSingle(name, principal)
     this.join(key, { id, kind: 'http', name, endpoint, workspace, pid: undefined, server: undefined })
     return this.#clients.get(key) as Client
   }

@@ -5,6 +5,8 @@ import {
   createMcpHandler,
   InMemoryServerEventBus,
   type McpHttpHandler,
+  ProtocolError,
+  ProtocolErrorCode,
   type Server,
 } from '@modelcontextprotocol/server'
 import type { ResultStore } from '@toolwell/core/result'
@@ -19,11 +21,13 @@ import type { ClientRules } from '../bridge/client-rules.js'
 import type { Place, ServerSets } from '../servers/server-sets.js'
 import type { View } from '../servers/view.js'
 import { type McpPath, writePath } from './address.js'
+import type { Principal } from './principals.js'
 
 /** The config has no such profile, or not any more. */
 export class UnknownProfile extends Error {
-  constructor(profile: string, known: readonly string[]) {
-    super(`Unknown profile ${JSON.stringify(profile)}. Known profiles: ${known.join(', ') || 'none'}.`)
+  constructor(profile: string, known: readonly string[] | undefined) {
+    const others = known ? ` Known profiles: ${known.join(', ') || 'none'}.` : ''
+    super(`Unknown profile ${JSON.stringify(profile)}.${others}`)
   }
 }
 
@@ -32,6 +36,7 @@ export interface EndpointOptions {
   readonly path: McpPath
   /** Permission rules of the client. Only bridges send them. */
   readonly rules?: ClientRules | undefined
+  readonly principal: Principal
   readonly version: string
   readonly results: ResultStore
   readonly maxRequestBodySize: number
@@ -42,6 +47,7 @@ export interface EndpointOptions {
 export interface Endpoint {
   readonly place: Place
   readonly path: McpPath
+  readonly principal: Principal
   /** Handles requests of the newer protocol, which need no session. */
   readonly modern: McpHttpHandler
   /** Creates a server for one connected client. */
@@ -56,12 +62,19 @@ export interface Endpoint {
 }
 
 export function createEndpoint(options: EndpointOptions): Endpoint {
-  const { place, path, rules, version, results, onCalled, onListed } = options
+  const { place, path, rules, principal, version, results, onCalled, onListed } = options
   const { mode, profile } = path
   const view = (): View => {
-    const found = place.serverSet.view(profile, rules)
+    if (!principal.isValid())
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidRequest,
+        'The token of this client was revoked or has expired. Ask the owner of the gateway for a new one.',
+      )
+    const found = place.serverSet.view(profile, rules, principal.rights)
     if (found) return found
-    throw new UnknownProfile(profile ?? '', Object.keys(place.serverSet.config.profiles))
+    // A token must not learn the names of other profiles.
+    const known = principal.rights ? undefined : Object.keys(place.serverSet.config.profiles)
+    throw new UnknownProfile(profile ?? '', known)
   }
   view()
   const staying = new Set<Server>()
@@ -72,6 +85,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     createMcpServer({
       view,
       mode,
+      principal: principal.id,
       workspace: place.workspace,
       // Without a workspace, servers that work in a folder run in the home folder.
       caller: { ...caller, workspace: place.workspace ?? homedir() },
@@ -98,7 +112,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
         last = undefined
         return
       }
-      const open = place.serverSet.view(profile, rules)
+      const open = place.serverSet.view(profile, rules, principal.rights)
       // A removed profile has no tools.
       const now = open ? hashLists(open, mode) : { tools: '', prompts: '', resources: '' }
       const before = last
@@ -133,7 +147,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
           asked?.parsedBody,
           request.signal,
           view(),
-          (envelope, source) => createListener(caller, envelope, view(), source),
+          (envelope, source) => createListener(caller, principal.id, envelope, view(), source),
           publish,
         )
       return handler.fetch(request, asked)
@@ -142,6 +156,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   return {
     place,
     path,
+    principal,
     modern,
     serverFor(caller) {
       const server = made(caller)
@@ -194,7 +209,7 @@ function hashList(view: View, mode: Mode): string {
 
 export interface EndpointsOptions {
   readonly serverSets: ServerSets
-  readonly make: (place: Place, path: McpPath, rules: ClientRules | undefined) => Endpoint
+  readonly make: (place: Place, path: McpPath, principal: Principal, rules?: ClientRules) => Endpoint
   /** Milliseconds without a caller after which an endpoint closes. */
   readonly idle: number
   readonly now: () => number
@@ -216,15 +231,15 @@ export class Endpoints {
     this.#sweeping.unref()
   }
 
-  find(path: McpPath, workspace: string | undefined, rules?: ClientRules): Endpoint {
+  find(path: McpPath, workspace: string | undefined, principal: Principal, rules?: ClientRules): Endpoint {
     const { serverSets, make, now } = this.#options
-    const key = JSON.stringify([writePath(path), workspace, rules])
+    const key = JSON.stringify([writePath(path), workspace, principal.id, rules])
     const known = this.#known.get(key)
     if (known) {
       known.lastUsed = now()
       return known.endpoint
     }
-    const endpoint = make(serverSets.find(workspace), path, rules)
+    const endpoint = make(serverSets.find(workspace), path, principal, rules)
     this.#known.set(key, { endpoint, lastUsed: now() })
     return endpoint
   }
@@ -233,8 +248,10 @@ export class Endpoints {
   sweep(): void {
     const { serverSets, idle, now } = this.#options
     for (const [key, { endpoint, lastUsed }] of this.#known) {
-      const { place, isInUse } = endpoint
-      if (isInUse || place.serverSet.busy > 0 || now() - lastUsed < idle) continue
+      const { place, isInUse, principal } = endpoint
+      // Streams of a revoked token end when its calls have.
+      const isOver = !principal.isValid() || (!isInUse && now() - lastUsed >= idle)
+      if (!isOver || place.serverSet.busy > 0) continue
       this.#known.delete(key)
       void endpoint.close().catch(() => undefined)
     }

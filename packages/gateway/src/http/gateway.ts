@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, maxHeaderSize, type ServerResponse 
 import type { AddressInfo } from 'node:net'
 import { isLegacyRequest, PROTOCOL_VERSION_META_KEY, type Server } from '@modelcontextprotocol/server'
 import { isRecord } from '@toolwell/core/internal'
-import { memoryResults, type ResultStore } from '@toolwell/core/result'
+import { memoryResults } from '@toolwell/core/result'
 import type { Called } from '../answer/call-tool.js'
 import { createProof, newToken } from '../bridge/folder.js'
 import { describeExcess } from '../bridge/messages.js'
@@ -23,6 +23,7 @@ import {
   ServerSets,
   type ServerSetsOptions,
 } from '../servers/server-sets.js'
+import type { GatewayStorage } from '../storage/storage.js'
 import { InvalidWorkspace, type McpPath, readPath, readWorkspace, writePath } from './address.js'
 import { Bridges } from './bridges.js'
 import { Clients, type Counted } from './clients.js'
@@ -39,8 +40,9 @@ import {
   send,
   webRequest,
 } from './exchange.js'
-import { checkOrigin, checkToken, ignoreUpgrade, type Refusal, upgradeOption } from './guard.js'
-import { createReport, type GatewayReport } from './report.js'
+import { checkOrigin, ignoreUpgrade, type Refusal, upgradeOption } from './guard.js'
+import { limitPath, OWNER, type Principal, Principals, Slowdown } from './principals.js'
+import { countLostResults, createReport, type GatewayReport } from './report.js'
 import { nameSession, Sessions } from './sessions.js'
 
 export type GatewayEvent =
@@ -58,8 +60,8 @@ export type GatewayEvent =
 
 export interface GatewayOptions extends Omit<ServerSetsOptions, 'onEvent'> {
   readonly version: string
-  /** Keeps results that are too long for a client. Default: in memory, 64 MB, one day. */
-  readonly results?: ResultStore
+  /** Default: only the owner's token, no audit log, and results in memory, 64 MB, for one day. */
+  readonly storage?: Partial<GatewayStorage>
   /**
    * Called for every request, because the token may have been replaced. `isFresh` skips any cached value. If undefined, only the
    * key is accepted.
@@ -98,6 +100,11 @@ export interface Gateway {
   close(): Promise<void>
 }
 
+const NO_TOKENS: GatewayStorage['tokens'] = {
+  list: () => [],
+  add: async () => false,
+  remove: async () => false,
+}
 const MOST_SESSIONS = 1000
 /** Milliseconds between looks at the running calls. */
 const DRAIN_INTERVAL = 50
@@ -113,7 +120,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     key = newToken(),
     instance = randomUUID(),
     onStop,
-    results = memoryResults(),
+    storage: { tokens = NO_TOKENS, audit, results: store = memoryResults() } = {},
     sessionIdle = 30 * 60_000,
     maxRequestBodySize = LARGEST_REQUEST,
     now = Date.now,
@@ -141,20 +148,22 @@ export function createGateway(options: GatewayOptions): Gateway {
   let lastUsed = now()
   let isDraining = false
 
+  const results = countLostResults(store)
   const endpoints = new Endpoints({
     serverSets,
     idle: sessionIdle,
     now,
-    make(place, path, rules) {
+    make(place, path, principal, rules) {
       const name = writePath(path)
       const note = (server: Server, client: string, counted?: Counted) =>
-        clients.used(server, client, name, place.workspace, counted)
+        clients.used(server, client, name, place.workspace, principal.id, counted)
       return createEndpoint({
         place,
         path,
         rules,
+        principal,
         version,
-        results,
+        results: results.store,
         maxRequestBodySize,
         onListed(server, client) {
           counts.lists++
@@ -166,6 +175,16 @@ export function createGateway(options: GatewayOptions): Gateway {
           if (kind === 'run' && called.isError) counts.failed++
           counts.answerCharacters += called.characters
           emit({ kind: 'call', what: kind, ...called, client: note(server, client, counted), endpoint: name })
+          if (!called.inner || !audit) return
+          audit.append({
+            time: new Date(now()).toISOString(),
+            principal: principal.name,
+            client,
+            folder: place.workspace ?? '',
+            outcome: kind === 'refused' ? 'refused' : called.isError ? 'error' : 'ok',
+            ...(called.reason === undefined ? {} : { reason: called.reason }),
+            ...called.inner,
+          })
         },
       })
     },
@@ -200,6 +219,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     request: IncomingMessage,
     response: ServerResponse,
     path: McpPath,
+    principal: Principal,
   ): Promise<Response> => {
     const { method = '' } = request
     const text = method === 'GET' ? '' : await readBody(request, maxRequestBodySize)
@@ -207,7 +227,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     if (excess !== undefined) return json(400, rpcError(`Invalid request: ${excess}`, -32600))
     let endpoint: Endpoint
     try {
-      endpoint = endpoints.find(path, readWorkspace(header(request, WORKSPACE_HEADER)))
+      endpoint = endpoints.find(path, readWorkspace(header(request, WORKSPACE_HEADER)), principal)
       // Sessions continue when the profile returns, so their calls report the error instead.
       if (header(request, 'mcp-session-id') === undefined) endpoint.check()
     } catch (error) {
@@ -225,10 +245,15 @@ export function createGateway(options: GatewayOptions): Gateway {
       ? sessions.fetch(asked, endpoint, options)
       : endpoint.modern.fetch(asked, options)
   }
-  const onMcp = async (request: IncomingMessage, response: ServerResponse, path: McpPath): Promise<void> => {
+  const onMcp = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: McpPath,
+    principal: Principal,
+  ): Promise<void> => {
     const release = sessions.hold(header(request, 'mcp-session-id') ?? '')
     try {
-      await send(await answer(request, response, path), response)
+      await send(await answer(request, response, path, principal), response)
     } catch (error) {
       if (!(error instanceof RequestTooLarge)) throw error
       refuse(response, { status: 413, message: error.message })
@@ -237,26 +262,29 @@ export function createGateway(options: GatewayOptions): Gateway {
     }
   }
 
-  /** Reads the token again before refusing: it may have just been replaced. */
-  const refusedBy = (request: IncomingMessage) => check(request, false) && check(request, true)
-  const check = (request: IncomingMessage, isFresh: boolean) =>
-    checkToken(request, [key, token(isFresh) ?? key], tokenHint())
-
-  const tellOf = ({ status, reason }: Refusal) => {
+  const principals = new Principals({
+    tokens,
+    owner: (isFresh) => [key, token(isFresh) ?? key],
+    takesTokens: () => token(false) !== undefined,
+    hint: tokenHint,
+    now,
+  })
+  const slowdown = new Slowdown(now)
+  /** Emits the event of a refusal, and delays the answer to a wrong token. */
+  const slowDown = async ({ socket }: IncomingMessage, refused: Refusal): Promise<Refusal> => {
+    const { status, reason } = refused
     if (reason) emit({ kind: 'turned-away', status, reason })
-  }
-  const turnAway = (response: ServerResponse, refused: Refusal) => {
-    tellOf(refused)
-    refuse(response, refused)
+    if (reason !== 'wrong-token' || (await slowdown.wait(socket.remoteAddress ?? ''))) return refused
+    return { status: 429, message: 'There were too many wrong tokens. Try again in a minute.' }
   }
 
   const onRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const refused = checkOrigin(request)
-    if (refused) return turnAway(response, refused)
+    if (refused) return refuse(response, await slowDown(request, refused))
     const url = parseUrl(request)
     if (!url) return refuse(response, { status: 400, message: 'The path of this request cannot be read.' })
     const { pathname, searchParams } = url
-    const path = readPath(pathname)
+    const asked = readPath(pathname)
     if (pathname === '/identity')
       return reply(response, 200, {
         toolwell: 'gateway',
@@ -269,13 +297,17 @@ export function createGateway(options: GatewayOptions): Gateway {
           challenge: (searchParams.get('challenge') ?? '').slice(0, 200),
         }),
       } satisfies Identity)
-    if (!path && pathname !== '/status' && pathname !== STOP_PATH)
+    if (!asked && pathname !== '/status' && pathname !== STOP_PATH)
       return refuse(response, {
         status: 404,
         message: `There is nothing at ${pathname}. MCP clients connect to /mcp, /mcp/all or /mcp/PROFILE.`,
       })
-    const unknown = refusedBy(request)
-    if (unknown) return turnAway(response, unknown)
+    const principal = principals.identify(request)
+    if ('status' in principal) return refuse(response, await slowDown(request, principal))
+    if (!asked && principal !== OWNER)
+      return refuse(response, { status: 403, message: `${pathname} needs the token of the owner.` })
+    const path = asked && limitPath(asked, principal)
+    if (path && 'status' in path) return refuse(response, path)
     // `status` does not count as use.
     if (path) lastUsed = now()
     if (path && isDraining)
@@ -290,7 +322,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         message: `Send requests to ${pathname} with POST. GET opens a stream, DELETE ends a session.`,
         headers: { Allow: METHODS.join(', ') },
       })
-    if (path) return onMcp(request, response, path)
+    if (path) return onMcp(request, response, path, principal)
     if (pathname === '/status') return reply(response, 200, await inspect())
     if (request.method !== 'POST')
       return refuse(response, { status: 405, message: `Ask ${STOP_PATH} with POST.` })
@@ -300,12 +332,9 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   const bridges = new Bridges({
     clients,
-    find: (path, workspace, rules) => endpoints.find(path, workspace, rules),
-    refused(request) {
-      const refused = checkOrigin(request) ?? refusedBy(request)
-      if (refused) tellOf(refused)
-      return refused
-    },
+    find: (path, workspace, principal, rules) => endpoints.find(path, workspace, principal, rules),
+    identify: (request) => checkOrigin(request) ?? principals.identify(request, true),
+    slowDown,
     onUsed: () => {
       lastUsed = now()
     },
@@ -340,6 +369,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       serverSets: serverSets.all,
       clients: clients.reports(),
       counts,
+      lost: { calls: audit?.lost ?? { count: 0, reason: '' }, results: results.lost },
       version,
       instance,
       startedAt,
@@ -384,6 +414,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         http.closeAllConnections()
         await serverSets.close()
         await closed
+        await audit?.flush()
       })()
       return closing
     },

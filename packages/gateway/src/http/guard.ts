@@ -1,4 +1,4 @@
-/** Checks host, origin and token of a request, and ignores upgrades to other protocols. */
+/** Checks host and origin of a request, and ignores upgrades to other protocols. */
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import {
@@ -7,7 +7,6 @@ import {
   validateHostHeader,
   validateOriginHeader,
 } from '@modelcontextprotocol/server'
-import { isSame } from '../bridge/folder.js'
 import { UPGRADE } from '../bridge/protocol.js'
 
 export interface Refusal {
@@ -33,21 +32,6 @@ export function checkOrigin({ headers, url = '' }: IncomingMessage): Refusal | u
   }
   const origin = validateOriginHeader(headers.origin, ORIGINS)
   return origin.ok ? undefined : { status: 403, reason: 'elsewhere', message: origin.message }
-}
-
-export function checkToken(
-  { headers }: IncomingMessage,
-  tokens: readonly string[],
-  where: string,
-): Refusal | undefined {
-  const [, given = ''] = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? []
-  if (given !== '' && tokens.some((token) => isSame(given, token))) return undefined
-  return {
-    status: 401,
-    reason: given === '' ? 'no-token' : 'wrong-token',
-    message: `${given === '' ? 'Send the header "Authorization: Bearer TOKEN".' : 'This is not the token of this gateway.'} ${where}`,
-    headers: { 'WWW-Authenticate': 'Bearer realm="toolwell"' },
-  }
 }
 
 /** Since Node 24.9, this option treats other upgrades as ordinary requests. Older versions need `ignoreUpgrade`. */

@@ -1,6 +1,7 @@
 /** Builds the report that `status` shows: clients, servers and their processes, memory, token costs. */
 import { readFileSync } from 'node:fs'
 import { estimate } from '@toolwell/core'
+import type { ResultStore } from '@toolwell/core/result'
 import type { ServerConfig, ServerReport } from '@toolwell/mcp'
 import { listDispatchTools } from '../answer/list-tools.js'
 import type { ServerSetProblem } from '../servers/broken-servers.js'
@@ -41,6 +42,11 @@ export interface ServerSetReport {
   readonly tokens: { readonly all: number; readonly list: number; readonly saved: number }
 }
 
+export interface Lost {
+  readonly count: number
+  readonly reason: string
+}
+
 export interface GatewayReport {
   readonly version: string
   readonly instance: string
@@ -56,6 +62,8 @@ export interface GatewayReport {
     readonly failed: number
     readonly lists: number
   }
+  /** Audit records and long results that could not be written since the start, and the last reason. */
+  readonly lost: { readonly calls: Lost; readonly results: Lost }
   /** Tokens of search answers and refusals, which a client with all definitions would not read. */
   readonly answerTokens: number
   /** Memory in bytes: the gateway, and its servers if the system reports it. */
@@ -66,12 +74,13 @@ export async function createReport(facts: {
   readonly serverSets: ServerSets['all']
   readonly clients: readonly ClientReport[]
   readonly counts: GatewayReport['counts'] & { readonly answerCharacters: number }
+  readonly lost: GatewayReport['lost']
   readonly version: string
   readonly instance: string
   readonly startedAt: number
   readonly now: number
 }): Promise<GatewayReport> {
-  const { clients, version, instance, startedAt, now } = facts
+  const { clients, lost, version, instance, startedAt, now } = facts
   const { answerCharacters, ...counts } = facts.counts
   const serverSets = facts.serverSets.map(reportServerSet)
   const pids = new Set(serverSets.flatMap(({ servers }) => servers.flatMap((server) => server.pids)))
@@ -84,8 +93,32 @@ export async function createReport(facts: {
     clients,
     serverSets,
     counts,
+    lost,
     answerTokens: Math.round(answerCharacters / CHARACTERS_PER_TOKEN),
     memory: { gateway: process.memoryUsage.rss(), servers: sumMemory([...pids]) },
+  }
+}
+
+/** Counts the results that a store could not keep. Their callers get the head alone. */
+export function countLostResults(store: ResultStore): { readonly store: ResultStore; readonly lost: Lost } {
+  const lost = { count: 0, reason: '' }
+  const lose = (reason: string) => {
+    lost.count++
+    lost.reason = reason
+    return false
+  }
+  return {
+    lost,
+    store: {
+      read: (principal, handle) => store.read(principal, handle),
+      write: async (principal, handle, content) => {
+        try {
+          return (await store.write(principal, handle, content)) || lose('too large')
+        } catch (error) {
+          return lose((error as NodeJS.ErrnoException).code ?? String(error))
+        }
+      },
+    },
   }
 }
 

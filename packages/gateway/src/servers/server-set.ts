@@ -27,6 +27,7 @@ import {
 import type { ClientRules } from '../bridge/client-rules.js'
 import { COMMAND } from '../bridge/commands.js'
 import { prompts } from '../prompts.js'
+import type { Rights } from '../storage/storage.js'
 import {
   createBrokenServers,
   explainUnavailable,
@@ -49,8 +50,11 @@ export interface ServerSet {
   readonly problems: readonly ServerSetProblem[]
   /** The file that a command about a server needs as `--config`. Undefined if the command reads it by default. */
   configFile(server: string): string | undefined
-  /** View of a profile, or of everything without one, without the tools that `rules` deny. Undefined if there is no such profile. */
-  view(profile: string | undefined, rules?: ClientRules): View | undefined
+  /**
+   * View of a profile, or of everything without one, without the tools that `rules` deny or that are outside the `rights` of a
+   * token. Undefined if there is no such profile.
+   */
+  view(profile: string | undefined, rules?: ClientRules, rights?: Rights): View | undefined
   /** Waits for first-time listings, at most FIRST_LISTING ms after a server was added. */
   settled(): Promise<void>
   /** Waits for the review of cached definitions, which needs no server. */
@@ -188,8 +192,10 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
       return [...problems, ...unmatched]
     },
     configFile,
-    view(profile, rules) {
-      const key = JSON.stringify([profile, rules])
+    view(profile, rules, rights) {
+      // Lists are cached in a view, and these depend on approvals.
+      const stamps = rights?.readOnly ? [...known.values()].map((server) => readOnly.stamp(server)) : []
+      const key = JSON.stringify([profile, rules, rights, stamps])
       const made = views.get(key)
       if (made) return made
       if (profile !== undefined && !Object.hasOwn(config.profiles, profile)) return undefined
@@ -200,6 +206,7 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
       const view = openView(set, (own) => well.direct(dropUndefined({ policy: own })), {
         policy,
         rules,
+        rights,
         isReadOnly,
       })
       if (views.size >= MOST_VIEWS) views.clear()

@@ -5,6 +5,7 @@ import { matchesGlob } from '@toolwell/core/internal'
 import type { McpTool, ServerConfig, ServerDefinition, ServerOffers } from '@toolwell/mcp'
 import { fingerprint, type ReadOnlyStore, type ReadOnlyTools } from '@toolwell/mcp/internal'
 import type { ClientRules, RuleAction } from '../bridge/client-rules.js'
+import type { Rights } from '../storage/storage.js'
 import { OWN_SOURCE } from './broken-servers.js'
 import { judgeByRules } from './client-rules.js'
 import { Offers } from './offers.js'
@@ -18,6 +19,8 @@ export interface View extends Pick<ServerSet, 'catalogue' | 'call' | 'request' |
   readonly direct: Direct
   /** Returns the same object until the catalogue changes. */
   digest(): DirectDigest
+  /** False if the tool does not exist for the caller: removed, denied, quarantined, or outside its rights. */
+  isVisible(source: string, tool: string): boolean
   /** Approved as read-only by the config or by the user. The server's own annotations do not count. */
   isReadOnly(source: string, tool: string): boolean
   /** The server's start command or address contains the project folder. */
@@ -47,21 +50,30 @@ export interface ViewOptions {
   readonly policy: Policy | undefined
   /** Permission rules of the client. */
   readonly rules: ClientRules | undefined
+  /** Limits of the token. */
+  readonly rights: Rights | undefined
   readonly isReadOnly: IsReadOnly
 }
 
-/** A tool that the client denies does not exist for it: `policy` decides about every list, search and call. */
+/** A tool that is denied or outside the rights does not exist for the client: `policy` decides about every list, search and call. */
 export function openView(
   serverSet: ServerSet,
   open: (policy: Policy | undefined) => Direct,
-  { policy, rules, isReadOnly }: ViewOptions,
+  { policy, rules, rights, isReadOnly }: ViewOptions,
 ): View {
   const judge = rules && createJudge(rules, serverSet)
-  const allowed: Policy | undefined = judge
-    ? (asked) =>
-        (policy?.(asked) ?? true) &&
-        (asked.source === OWN_SOURCE || judge(asked.source, asked.name) !== 'deny')
-    : policy
+  const isApproved = (source: string, tool: string) => {
+    const server = serverSet.known.get(source)
+    return server !== undefined && isReadOnly(server, tool, listedAs(source, tool))
+  }
+  const allowed: Policy | undefined =
+    judge || rights
+      ? (asked) =>
+          (policy?.(asked) ?? true) &&
+          (asked.source === OWN_SOURCE ||
+            (judge?.(asked.source, asked.name) !== 'deny' &&
+              (!rights || isWithinRights(rights, asked.source, asked.name, isApproved))))
+      : policy
   const direct = open(allowed)
   const { catalogue, call, request, settled, reviewed, servers } = serverSet
   /** Servers that may be seen, whatever their tools. */
@@ -102,11 +114,12 @@ export function openView(
       if (known?.revision !== revision) known = { revision, digest: direct.digest() }
       return known.digest
     },
+    isVisible: (source, tool) =>
+      direct.tools().some((entry) => entry.source === source && entry.tool.name === tool),
     isReadOnly(source, tool) {
-      const server = serverSet.known.get(source)
       // The user wants to be asked before this tool runs, and clients run the read-only tool without a question.
       if (judge && judge(source, tool) !== 'allow') return false
-      return server !== undefined && isReadOnly(server, tool, listedAs(source, tool))
+      return isApproved(source, tool)
     },
     namesFolder(source) {
       const server = serverSet.known.get(source)
@@ -137,6 +150,23 @@ export function openView(
     serverHas: (source, name) => capabilities(source)?.[name] !== undefined,
     instructions: (source) => servers.definition(source)?.instructions ?? '',
   }
+}
+
+/** `tool` is `*` to ask about the whole server. */
+function isWithinRights(
+  { servers, tools, readOnly = false }: Rights,
+  server: string,
+  tool: string,
+  isApproved: (server: string, tool: string) => boolean,
+): boolean {
+  if (servers && !servers.some((pattern) => matchesGlob(pattern, server))) return false
+  const isNamed = (pattern: string) => {
+    const slash = pattern.indexOf('/')
+    const isOfServer = slash < 0 || matchesGlob(pattern.slice(0, slash), server)
+    return isOfServer && (tool === '*' || matchesGlob(pattern.slice(slash + 1), tool))
+  }
+  if (tools && !tools.some(isNamed)) return false
+  return tool === '*' || !readOnly || isApproved(server, tool)
 }
 
 /** Remembers the answers: every search asks about every tool. */

@@ -1,5 +1,6 @@
 /** Reads the permission rules of a client, in every file that the client reads. Each bridge runs this at its start. */
 import { sep } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import type { ClientRules } from '@toolwell/gateway/bridge'
 import { describeReadError, MOST_BYTES_OF_DATA, readSmallFile } from '@toolwell/mcp/internal/files'
 import { type ClientName, LABELS } from './clients.js'
@@ -22,8 +23,7 @@ export async function readPermissions(client: string, places: RulePlaces): Promi
   const label = LABELS[client as ClientName]
   try {
     const sources = await readSources(reader.files(places), places)
-    const inline = client === 'opencode' ? places.env.OPENCODE_CONFIG_CONTENT : undefined
-    if (inline) sources.push({ file: INLINE, value: await parse(inline, INLINE) })
+    if (client === 'opencode' || client === 'kilo') sources.push(...(await readVariables(client, places.env)))
     const layers = reader.read(sources, places).filter((layer) => layer.length > 0)
     const shown = new Map(
       layers.flat().map((each) => [JSON.stringify([each.action, each.text, each.file]), each] as const),
@@ -45,13 +45,34 @@ export async function readPermissions(client: string, places: RulePlaces): Promi
 export async function readSources(files: readonly string[], places: RulePlaces): Promise<Source[]> {
   const sources: Source[] = []
   for (const file of new Set(files)) {
-    const text = readText(file, places)
-    if (text !== undefined) sources.push({ file, value: await parse(text, file) })
+    const value = await readValue(file, places).catch(async () => {
+      // The client may be writing the file.
+      await setTimeout(WRITING)
+      return readValue(file, places)
+    })
+    if (value) sources.push({ file, value })
   }
   return sources
 }
 
-const INLINE = 'OPENCODE_CONFIG_CONTENT'
+/** Variables count after all files. Kilo hides all but `KILO_PERMISSION` from the programs it starts. */
+async function readVariables(client: 'opencode' | 'kilo', env: RulePlaces['env']): Promise<Source[]> {
+  const content = client === 'opencode' ? 'OPENCODE_CONFIG_CONTENT' : ''
+  const permission = `${client.toUpperCase()}_PERMISSION`
+  const rules = env[permission]
+  return [
+    { file: content, value: await parse(env[content] ?? '', content) },
+    { file: permission, value: rules ? await parse(`{"permission":${rules}}`, permission) : {} },
+  ]
+}
+
+/** Milliseconds after which a file that cannot be read is read again. */
+const WRITING = 200
+
+async function readValue(file: string, places: RulePlaces): Promise<Fields | undefined> {
+  const text = readText(file, places)
+  return text === undefined ? undefined : parse(text, file)
+}
 
 /** Undefined if there is no such file. */
 function readText(file: string, { folder, home }: RulePlaces): string | undefined {

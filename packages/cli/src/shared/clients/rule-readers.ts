@@ -148,9 +148,11 @@ const claudeCode: RuleReader = {
 
 /** Keys that Gemini CLI and Qwen Code share. The older names are at the top of the file. */
 function geminiLayers(sources: readonly Source[]): FoundRule[][] {
-  const allowed = sources.findLast((source) => listOf(source, ['mcp', 'allowed'], 'allowMCPServers'))
   return [
-    allowed ? allowedServers(listOf(allowed, ['mcp', 'allowed'], 'allowMCPServers'), allowed.file) : [],
+    // Every list counts: a project that the client does not trust must not override the user.
+    ...sources.map((source) =>
+      allowedServers(listOf(source, ['mcp', 'allowed'], 'allowMCPServers'), source.file),
+    ),
     sources.flatMap((source) =>
       (listOf(source, ['mcp', 'excluded'], 'excludeMCPServers') ?? []).map((name) =>
         serverRule('deny', name, source.file),
@@ -371,13 +373,14 @@ function opencodeFiles(name: 'opencode' | 'kilo'): RuleReader['files'] {
   return (places) => {
     const folders = foldersUp(places.folder)
     const own = join(places.env.XDG_CONFIG_HOME || join(places.home, '.config'), name)
-    const given = name === 'opencode' ? places.env.OPENCODE_CONFIG : undefined
+    const { OPENCODE_CONFIG: given, OPENCODE_CONFIG_DIR: folder } = name === 'opencode' ? places.env : {}
     return [
       join(own, 'config.json'),
       ...bothEndings(own, name),
       ...(given ? [given] : []),
-      ...folders.flatMap((folder) => bothEndings(folder, name)),
-      ...[...folders, places.home].flatMap((folder) => bothEndings(join(folder, `.${name}`), name)),
+      ...folders.flatMap((each) => bothEndings(each, name)),
+      ...[...folders, places.home].flatMap((each) => bothEndings(join(each, `.${name}`), name)),
+      ...(folder ? bothEndings(folder, name) : []),
       ...bothEndings(systemFolder(places, name, name, `C:\\ProgramData\\${name}`), name),
     ]
   }

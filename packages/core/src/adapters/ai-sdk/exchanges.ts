@@ -26,7 +26,7 @@ import {
   type NativeWay,
 } from './protocol.js'
 import { readMessages, restoreWritten } from './read.js'
-import { declareTools, type Registry } from './registry.js'
+import { declareTools, findCode, type Registry } from './registry.js'
 import { readLast } from './results.js'
 import { hasSearch, unwrapSearch } from './tool-search.js'
 import { findImported, parseTextArguments } from './tools.js'
@@ -124,13 +124,14 @@ export function createExchanges(
         way: possible,
         given: (name) => names.has(name),
         keepsThinking: keepsThinking(asked),
+        runsCode: findCode(given) !== undefined,
         mistral: /^mistral\b/.test(provider),
       })
       const turn = await createAdapter(conversation, wire).begin(restoreWritten(asked.prompt))
       view = turn.view
       way = view.delivery === 'native' ? possible : undefined
       const { prompts } = port
-      const { tools, missing, inText } = declareTools(given, registry.has, turn.view, protocol, prompts, way)
+      const { tools, missing, inText } = declareTools(given, registry, turn.view, protocol, prompts, way)
       const search = way === 'tool-search' ? view.loader : undefined
       const batch = createBatch(async (some) => {
         const execute = targetRunner(some, registry, host)

@@ -107,8 +107,12 @@ export function writeKnownReferences(names: readonly string[], known: Known): ob
  * request on, because the first deferred tool makes the API add a note before the messages.
  */
 export function deferTool(tool: AiFunction): AiFunction {
+  return addAnthropicOptions(tool, { deferLoading: true })
+}
+
+export function addAnthropicOptions(tool: AiFunction, options: object): AiFunction {
   const { providerOptions } = tool as { providerOptions?: Readonly<Record<string, object>> }
-  const anthropic = { ...providerOptions?.anthropic, deferLoading: true }
+  const anthropic = { ...providerOptions?.anthropic, ...options }
   return { ...tool, providerOptions: { ...providerOptions, anthropic } } as AiFunction
 }
 

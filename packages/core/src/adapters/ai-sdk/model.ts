@@ -10,6 +10,7 @@ import {
   type AiReplyCall,
   type AiReplyPart,
   type AiStream,
+  isFromCode,
   isModel,
 } from './types.js'
 
@@ -131,7 +132,8 @@ export function createReplyReader(context: ReplyContext): ReplyReader {
     const id = distinct(part.toolCallId, seen)
     const written = { name: part.toolName, arguments: part.input }
     const input = readArguments(part.input)
-    context.found({ id, name: part.toolName, input, text: part.input })
+    const code = isFromCode(part.providerMetadata) ? { fromCode: true as const } : {}
+    context.found({ id, name: part.toolName, input, text: part.input, ...code })
     const shown = shownAs(written.name, input, context)
     const text = shown.input === undefined ? readable(part.input, input) : writeJson(shown.input)
     if (shown.name === part.toolName && text === part.input && id === part.toolCallId) return part

@@ -16,6 +16,7 @@ import {
   type AiPart,
   type AiResultPart,
   isCall,
+  isFromCode,
   isResult,
   isUnspoken,
   listParts,
@@ -94,6 +95,7 @@ function toCall(part: AiCallPart): UnitCall {
     id: part.toolCallId,
     name: part.toolName,
     input: { value: part.input ?? {} },
+    ...(isFromCode(part.providerOptions) ? { fromCode: true as const } : {}),
     native: { wire: WIRE, value: part },
   }
 }

@@ -11,7 +11,7 @@ import type { Prompts } from '../../surface/prompts.js'
 import type { Tool } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import { fitTool, objectSchema } from '../shared/tools.js'
-import { deferTool, RESERVE } from './found.js'
+import { addAnthropicOptions, deferTool, RESERVE } from './found.js'
 import type { NativeWay, Protocol } from './protocol.js'
 import { createSearchTool } from './tool-search.js'
 import { type AiSchema, createOpenSchema, findImported, writeTextArguments } from './tools.js'
@@ -152,6 +152,9 @@ async function needsApproval(entry: Entry | undefined, input: unknown, options: 
   }
 }
 
+/** Imported tools as the SDK wrote them. A changed tool waits, and the old one is sent until then. */
+const sentTools = new WeakMap<WireTool | Tool, AiFunction>()
+
 export interface Declared {
   readonly tools: readonly AiFunction[]
   /** Tools of the view that the SDK was not given, so it cannot run them. */
@@ -163,12 +166,12 @@ export interface Declared {
 type Schema = Readonly<Record<string, unknown>>
 
 /**
- * Selects the tools of one request in the order of the view. `given`: the tools that the SDK would send. `ours`:
- * whether Toolwell manages a tool; the others come first, unchanged.
+ * Selects the tools of one request in the order of the view. `given`: the tools that the SDK would send. Those that are
+ * not in the registry come first, unchanged.
  */
 export function declareTools(
   given: readonly AiFunction[],
-  ours: (name: string) => boolean,
+  registry: Pick<Registry, 'has' | 'entryOf'>,
   view: SurfaceView,
   protocol: Protocol,
   prompts: Prompts,
@@ -182,15 +185,21 @@ export function declareTools(
     if (text) inText.add(tool.name)
     return text ?? objectSchema(fitTool(tool, protocol))
   }
+  const code = findCode(given)
   const found = (tool: WireTool | Tool): AiFunction[] => {
     const own = byName.get(tool.name)
     if (!own) missing.push(tool.name)
     if (!own) return []
     // While deferral is off, tools written for the SDK are sent as the SDK writes them.
-    if (view.mode === 'off' && findImported(tool)) return [own]
-    return [writeDefinition(own, tool, schemaOf(tool))]
+    if (view.mode === 'off' && findImported(tool)) {
+      const isCurrent = registry.entryOf(tool.name)?.tool === tool
+      const sent = isCurrent ? own : sentTools.get(tool)
+      if (sent) sentTools.set(tool, sent)
+      if (sent) return [sent]
+    }
+    return [allowCallers(writeDefinition(own, tool, schemaOf(tool)), tool, code)]
   }
-  const others = given.filter((tool) => !ours(tool.name))
+  const others = given.filter((tool) => !registry.has(tool.name))
   const tools = [...others, ...view.tools.flatMap(found)]
   if (view.delivery !== 'native') return { tools, missing, inText }
   if (way === 'tool-search') {
@@ -205,6 +214,21 @@ export function declareTools(
     missing,
     inText,
   }
+}
+
+/** Anthropic's tools that run code. */
+const CODE = 'anthropic.code_execution_'
+
+/** Finds the type of the code execution that the host declares. */
+export function findCode(given: readonly AiFunction[]): string | undefined {
+  return given.find(({ id = '' }) => id.startsWith(CODE))?.id?.slice('anthropic.'.length)
+}
+
+/** `code`: the type of the declared code execution. Without it, only the model can call tools. */
+function allowCallers(made: AiFunction, { callers }: WireTool | Tool, code: string | undefined): AiFunction {
+  if (!callers || code === undefined) return made
+  const allowedCallers = callers.map((caller) => (caller === 'code' ? code : caller))
+  return addAnthropicOptions(made, { allowedCallers })
 }
 
 /** Takes the whole definition from the view, which is frozen. The other fields are the SDK's. */

@@ -28,6 +28,16 @@ export function isUnspoken({ type, kind }: AiPart): boolean {
   return type === 'reasoning' || (type === 'custom' && NOT_SENT.includes(kind))
 }
 
+/** Whether code that a provider runs made the call. `options`: the provider options or metadata of a call. */
+export function isFromCode(options: unknown): boolean {
+  return (
+    isRecord(options) &&
+    Object.values(options).some(
+      (each) => isRecord(each) && isRecord(each.caller) && each.caller.type !== 'direct',
+    )
+  )
+}
+
 export interface AiCallPart extends AiPart {
   readonly type: 'tool-call'
   readonly toolCallId: string
@@ -46,6 +56,8 @@ export interface AiResultPart extends AiPart {
 export interface AiFunction {
   readonly type: string
   readonly name: string
+  /** The id of a provider's tool. */
+  readonly id?: string
   readonly description?: string
   readonly inputSchema?: unknown
   readonly strict?: boolean

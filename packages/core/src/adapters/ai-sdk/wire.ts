@@ -36,6 +36,8 @@ export interface AiWireOptions {
   readonly keepsThinking?: boolean
   /** The server is Mistral's. */
   readonly mistral?: boolean
+  /** The request declares code execution, which may call tools. */
+  readonly runsCode?: boolean
 }
 
 /** OpenAI's search adds tools between messages, but cannot remove them. */
@@ -55,6 +57,7 @@ export function aiWire(
     stored = false,
     keepsThinking = false,
     mistral = false,
+    runsCode = false,
   }: AiWireOptions = {},
 ): Wire<AiMessage, AiReply, AiParts> {
   const { ids, opensWithUser = false, turns = false, answers, ran: _, ...others } = rules[protocol]
@@ -72,6 +75,7 @@ export function aiWire(
       thinking: protocol === 'anthropic' && !keepsThinking ? boundThinking : undefined,
       wordlessSearches: way === 'tool-search',
       findSummary,
+      runsCode,
       // The providers of Anthropic and Google join results and the text after them into one turn.
       notesJoinAnswers: protocol !== 'anthropic' && protocol !== 'google',
       native: way && NATIVE[way],

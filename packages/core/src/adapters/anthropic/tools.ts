@@ -41,7 +41,7 @@ const codec = createToolCodec<AnthropicTool>(toNative)
  * messages, which would move everything after it. `code`: the type of the declared code execution, if any.
  */
 export function writeTools(view: SurfaceView, code?: string): readonly AnthropicTool[] {
-  const tools = codec.write(view, code !== undefined)
+  const tools = codec.write(view)
   const all = view.delivery === 'native' ? [...tools, RESERVE, ...view.declaredHidden.map(deferred)] : tools
   return all.some(usesCode) ? all.map((tool) => nameCode(tool, code)) : all
 }

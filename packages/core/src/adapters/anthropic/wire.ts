@@ -4,7 +4,7 @@ import { isRecord } from '../../base/data.js'
 import { assertKnownKeys, assertOneOf } from '../../base/options.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { Prompts } from '../../surface/prompts.js'
-import { addOwnTools, type ProviderForm, readProviderTools } from '../shared/provider-tools.js'
+import { addOwnTools, type ProviderForm, readProviderTools } from '../shared/tools.js'
 import type { ThinkingTrait, Wire } from '../shared/wire.js'
 import { addCacheMarks } from './cache-marks.js'
 import { checkMessages, splitSystem } from './last-checks.js'
@@ -76,10 +76,10 @@ export function anthropicWire(
   assertOneOf('thinking', thinking, ['strip', 'keep'])
   if (cache !== undefined) assertOneOf('cache', cache, ['5m', '1h'])
   const provider = readProviderTools(options.providerTools, PROVIDER_FORM)
-  const code = provider.tools.find(({ type }) => type.startsWith('code_execution_'))?.type
-  const hasSearch = provider.tools.some(({ type }) => /^(tool_search_tool_|mcp_toolset)/.test(type))
+  const code = provider?.tools.find(({ type }) => type.startsWith('code_execution_'))?.type
+  const hasSearch = provider?.tools.some(({ type }) => /^(tool_search_tool_|mcp_toolset)/.test(type)) ?? false
   const listNames = (view: SurfaceView) =>
-    new Set([...[...view.tools, ...view.declaredHidden].map(({ name }) => name), ...provider.names])
+    new Set([...[...view.tools, ...view.declaredHidden].map(({ name }) => name), ...(provider?.names ?? [])])
   return {
     name: WIRE,
     provider,
@@ -91,6 +91,7 @@ export function anthropicWire(
       opensWithUser: true,
       thinking: thinking === 'strip' ? boundThinking : undefined,
       findSummary,
+      runsCode: code !== undefined,
     },
     normalise: (message) => normaliseMessage(message, prompts),
     read: (messages) => messages.flatMap(readMessage),

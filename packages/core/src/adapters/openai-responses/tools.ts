@@ -33,8 +33,8 @@ const FORM: ImportForm = { form: WIRE, shape: "{ type: 'function', name, descrip
 const codec = createToolCodec<ResponsesFunctionTool>(writeFunction)
 
 /** If the delivery is native, the loader is the API's `tool_search`. */
-export function writeTools(view: SurfaceView, hasCode = false): readonly ResponsesTool[] {
-  const tools = codec.write(view, hasCode)
+export function writeTools(view: SurfaceView): readonly ResponsesTool[] {
+  const tools = codec.write(view)
   if (view.delivery !== 'native') return tools
   return tools.map((tool) =>
     tool.name === view.loader

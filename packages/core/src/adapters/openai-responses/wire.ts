@@ -3,8 +3,8 @@
 import { isRecord } from '../../base/data.js'
 import { assertKnownKeys, invalid } from '../../base/options.js'
 import type { Prompts } from '../../surface/prompts.js'
-import { addOwnTools, type ProviderForm, readProviderTools } from '../shared/provider-tools.js'
 import type { Unit } from '../shared/thread.js'
+import { addOwnTools, type ProviderForm, readProviderTools } from '../shared/tools.js'
 import type { Wire } from '../shared/wire.js'
 import { removeLostReasoning, setNamespaces } from './last-checks.js'
 import { normaliseItem } from './normalise.js'
@@ -59,8 +59,8 @@ export function responsesWire(
 ): Wire<ResponsesItem, ResponsesReply, ResponsesParts, ResponsesPrompt> {
   assertKnownKeys(options, ['native', 'providerTools'], 'openaiResponses')
   const provider = readProviderTools(options.providerTools, PROVIDER_FORM)
-  const hasCode = provider.tools.some(({ type }) => type === 'programmatic_tool_calling')
-  const native = (options.native ?? true) && !provider.tools.some(({ type }) => type === 'tool_search')
+  const hasCode = provider?.tools.some(({ type }) => type === 'programmatic_tool_calling') ?? false
+  const native = (options.native ?? true) && !provider?.tools.some(({ type }) => type === 'tool_search')
   return {
     name: WIRE,
     provider,
@@ -73,6 +73,7 @@ export function responsesWire(
       notesJoinAnswers: true,
       wordlessSearches: native,
       findSummary,
+      runsCode: hasCode,
     },
     normalise: normaliseItem,
     read: (items) => readItems(items, loader),
@@ -82,7 +83,7 @@ export function responsesWire(
       return removeRepeatedIds(removeLostReasoning(items, warn))
     },
     parts(items, view, { instructions }) {
-      const tools = addOwnTools(provider, writeTools(view, hasCode))
+      const tools = addOwnTools(provider, writeTools(view))
       const own = instructions ?? ''
       const said = own !== '' && view.section !== '' ? `${own}\n\n${view.section}` : own || view.section
       return {

@@ -33,7 +33,6 @@ import {
 } from './check-input.js'
 import { addInserts, addOpeningNote, addRepliesBetween, joinOwnText } from './inserts.js'
 import { convertUnit } from './move-thread.js'
-import { assertNoClash } from './provider-tools.js'
 import { type EndOf, repairHistory, repairIds } from './repair.js'
 import type { StreamedReply } from './stream.js'
 import { findThinking, removeStripped } from './thinking.js'
@@ -46,6 +45,7 @@ import {
   type Unit,
   type UnitCall,
 } from './thread.js'
+import { assertNoClash, removeCodeOnly } from './tools.js'
 import type { OwnUnit, Warn, Warning, Wire } from './wire.js'
 
 export interface Turn<Message, Reply, Parts> {
@@ -174,7 +174,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
       const { requestId = `history ${port.epoch}.${anchors.hash(wire.name)}` } = request as {
         readonly requestId?: string
       }
-      const view = await conversation.begin({
+      const full = await conversation.begin({
         requestId,
         anchor: placed.at(-1)?.anchor ?? '',
         wire: wire.name,
@@ -189,6 +189,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
           text: () => writeWholeText(messages, request),
         },
       })
+      const view = wire.traits?.runsCode ? full : removeCodeOnly(full)
       const ends = hasOpenCalls(units) ? await port.readCallOutcomes() : undefined
       const endOf: EndOf | undefined = ends && ((call, anchor) => ends({ ...call, anchor }))
       const warnings: Warning[] = []

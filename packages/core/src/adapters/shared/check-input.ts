@@ -90,7 +90,7 @@ export function findServerState(options: unknown): string | undefined {
  */
 export function assertWholeHistory(units: readonly Unit[], isKnown: (anchor: string) => boolean): void {
   const first = units.find(({ kind }) => kind !== 'system')
-  if (first?.kind !== 'answer' || units.some(({ kind }) => kind === 'assistant')) return
+  if (first?.kind !== 'answer' || units.some(({ kind }) => kind !== 'answer' && kind !== 'system')) return
   if (isKnown(`call:${first.callId}`))
     throw refuseServerState(
       'begin.messages',

@@ -2,10 +2,11 @@
 
 import { dropUndefined, isRecord, toPlainJson } from '../../base/data.js'
 import { ToolwellError } from '../../base/errors.js'
-import { invalid } from '../../base/options.js'
+import { describeKind, invalid } from '../../base/options.js'
 import { quote } from '../../base/text.js'
 import type { ProviderWire } from '../../base/wires.js'
 import { fitWire } from '../../schema/dialect.js'
+import { isCodeOnly, pickOptions } from '../../surface/context.js'
 import type { SurfaceView } from '../../surface/project.js'
 import {
   describeNotTools,
@@ -14,13 +15,14 @@ import {
   TOOL_WITHOUT_NAME,
 } from '../../tool/define-tool.js'
 import { readToolName, type Tool } from '../../tool/tool.js'
-import { isCodeOnly, pickOptions, type WireTool } from '../../tool/wire-tool.js'
+import type { WireTool } from '../../tool/wire-tool.js'
+import type { UnitCall } from './thread.js'
 
 export interface ToolCodec<Native> {
   /** Reads the host's array of tools. While deferral is off, this array is sent. */
   read(wire: readonly Native[], convert: (tool: Native) => Tool): readonly Tool[]
-  /** Returns the same array for the same surface. `hasCode`: code that the provider runs may call tools. */
-  write(view: Pick<SurfaceView, 'tools'>, hasCode?: boolean): readonly Native[]
+  /** Returns the same array for the same surface. */
+  write(view: SurfaceView): readonly Native[]
 }
 
 export function createToolCodec<Native>(convert: (tool: WireTool | Tool) => Native): ToolCodec<Native> {
@@ -33,24 +35,32 @@ export function createToolCodec<Native>(convert: (tool: WireTool | Tool) => Nati
       originals.set(made, toPlainJson(wire))
       return made
     },
-    write({ tools: given }, hasCode = false) {
-      const direct = hasCode || !given.some(isCodeOnly) ? given : removeCodeOnly(given)
-      const known = originals.get(direct) ?? arrays.get(direct)
+    write({ tools: sent }) {
+      const known = originals.get(sent) ?? arrays.get(sent)
       if (known) return known
-      const made = direct.map((tool) => {
+      const made = sent.map((tool) => {
         const done = tools.get(tool) ?? convert(tool)
         tools.set(tool, done)
         return done
       })
-      arrays.set(direct, made)
+      arrays.set(sent, made)
       return made
     },
   }
 }
 
-/** Without tools that only code may call. */
-function removeCodeOnly<Sent extends WireTool | Tool>(tools: readonly Sent[]): readonly Sent[] {
-  return tools.filter((tool) => !isCodeOnly(tool))
+/** Returns the tools of a request: those of the provider first. Without them, the same list. */
+export function addOwnTools<Native>(
+  provider: { readonly tools: readonly unknown[] } | undefined,
+  own: readonly Native[],
+): readonly Native[] {
+  return provider ? [...(provider.tools as readonly Native[]), ...own] : own
+}
+
+/** Without tools that only code may call. Usually the same view. */
+export function removeCodeOnly(view: SurfaceView): SurfaceView {
+  if (!view.tools.some(isCodeOnly)) return view
+  return { ...view, tools: view.tools.filter((tool) => !isCodeOnly(tool)) }
 }
 
 /**
@@ -133,4 +143,61 @@ function findProblem(tool: unknown, { form, shape, nested }: ImportForm): string
   if (nested !== undefined && name === undefined && beside !== undefined)
     return `has ${quote(beside)}, so it is not your own function; ${BESIDE}`
   return `is not in the form of this wire, ${shape}`
+}
+
+// Tools that a provider defines or runs. They come first in every request, unchanged, and Toolwell never runs their calls.
+
+export interface ProviderTools<Native = unknown> {
+  readonly tools: readonly Native[]
+  readonly names: ReadonlySet<string>
+  /** Whether a call belongs to one of these tools. `isOurs`: whether Toolwell knows a tool of this name. */
+  owns(call: UnitCall, isOurs: (name: string) => boolean): boolean
+}
+
+/** How a wire declares such tools. */
+export interface ProviderForm {
+  /** Lists the names under which the model calls this tool. */
+  names(tool: Readonly<Record<string, unknown>>): readonly unknown[]
+  /** Whether the tool is a function of the host. */
+  isFunction(tool: Readonly<Record<string, unknown>>): boolean
+  owns?: ProviderTools['owns']
+}
+
+/** Returns undefined if there are none. */
+export function readProviderTools<Native>(
+  given: readonly Native[] | undefined,
+  { names, isFunction, owns = () => false }: ProviderForm,
+): ProviderTools<Native> | undefined {
+  if (given === undefined) return undefined
+  if (!Array.isArray(given))
+    throw invalid('providerTools', `providerTools takes a list of tools, not ${describeKind(given)}.`)
+  const found = given.flatMap((tool: unknown, index) => {
+    if (!isRecord(tool))
+      throw invalid(
+        'providerTools',
+        `Entry ${index} of providerTools is not a tool, but ${describeKind(tool)}.`,
+      )
+    if (isFunction(tool))
+      throw invalid(
+        'providerTools',
+        `Entry ${index} of providerTools is your own function. Read it with importTools, and pass it to createToolwell.`,
+      )
+    return names(tool).filter((name) => typeof name === 'string')
+  })
+  const known = new Set(found)
+  return {
+    tools: toPlainJson(given),
+    names: known,
+    owns: (call, isOurs) => known.has(call.name) || owns(call, isOurs),
+  }
+}
+
+/** Throws if a tool of the request has the name of a provider's tool: providers refuse two tools of one name. */
+export function assertNoClash({ names }: ProviderTools, { tools, declaredHidden }: SurfaceView): void {
+  const clash = [...tools, ...declaredHidden].find(({ name }) => names.has(name))
+  if (clash)
+    throw invalid(
+      'providerTools',
+      `providerTools and your own tools both have ${quote(clash.name)}. Rename your tool, or remove one of the two.`,
+    )
 }

@@ -5,8 +5,8 @@ import type { Form } from '../../base/wires.js'
 import type { WireSupport } from '../../surface/auto.js'
 import type { SurfaceView } from '../../surface/project.js'
 import type { CallAnswer } from '../../turn/run.js'
-import type { ProviderTools } from './provider-tools.js'
 import type { Native, Unit, UnitCall } from './thread.js'
+import type { ProviderTools } from './tools.js'
 
 /** What a provider demands of a history, and how it can reveal tools. */
 export interface WireTraits<Prompt extends object = object> {
@@ -37,6 +37,8 @@ export interface WireTraits<Prompt extends object = object> {
    * tools that the provider itself has revealed. Absent: the provider never summarises.
    */
   readonly findSummary?: (unit: Unit) => 'plain' | 'tools' | undefined
+  /** Code that the provider runs can call tools. Otherwise, tools for code alone are not sent. */
+  readonly runsCode?: boolean
   /** This model accepts only text in results, although other models of its wire accept images. */
   readonly textResults?: boolean
   /** Its histories keep media of every type: the wire is not bound to one provider. */
@@ -90,7 +92,7 @@ export interface Wire<Message, Reply, Parts, Prompt extends object = object> {
    */
   restore?(units: readonly OwnUnit[]): readonly Message[]
   /** Tools that the provider defines or runs. Absent: none. */
-  readonly provider?: ProviderTools
+  readonly provider?: ProviderTools | undefined
   /** Names of calls whose tools the host declares itself, outside the array. Only the host can run them. */
   ofHost?(units: readonly Unit[]): Iterable<string>
   /**

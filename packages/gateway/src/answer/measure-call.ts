@@ -1,0 +1,56 @@
+/** Measures a call of a tool for the audit log: time, sizes, and a digest of its arguments. */
+import { createHash } from 'node:crypto'
+import { estimate } from '@toolwell/core'
+import type { CallToolResult } from '../servers/server-set.js'
+import type { AuditRecord } from '../storage/storage.js'
+
+type Part = CallToolResult['content'][number]
+
+export type InnerCall = Pick<
+  AuditRecord,
+  'server' | 'tool' | 'milliseconds' | 'bytesIn' | 'bytesOut' | 'tokensIn' | 'tokensOut' | 'arguments'
+>
+
+/** `given` came from the server, `shown` goes to the client. Contains no arguments and no text of a result. */
+export function measureCall(facts: {
+  readonly server: string
+  readonly tool: string
+  /** From `performance.now()`. */
+  readonly started: number
+  readonly input: unknown
+  readonly given?: CallToolResult | undefined
+  readonly shown?: CallToolResult | undefined
+}): InnerCall {
+  const { server, tool, started, input, given, shown } = facts
+  const json = JSON.stringify(input ?? {})
+  return {
+    server,
+    tool: tool.slice(0, 200),
+    milliseconds: Math.round(performance.now() - started),
+    bytesIn: Buffer.byteLength(json),
+    bytesOut: given ? countBytes(given) : 0,
+    tokensIn: estimate.count(json),
+    tokensOut: shown ? countTokens(shown) : 0,
+    arguments: createHash('sha256').update(json).digest('hex').slice(0, 16),
+  }
+}
+
+/** A question of a server has no content. */
+function countBytes({ content = [], structuredContent }: CallToolResult): number {
+  const structured =
+    structuredContent === undefined ? 0 : Buffer.byteLength(JSON.stringify(structuredContent))
+  return content.reduce((sum, part) => sum + Buffer.byteLength(readPart(part)), structured)
+}
+
+/** Images and audio have no tokens that the gateway could know. */
+function countTokens({ content = [] }: CallToolResult): number {
+  return content.reduce((sum, part) => sum + ('data' in part ? 0 : estimate.count(readPart(part))), 0)
+}
+
+/** Text, or base64 of other data. */
+function readPart(part: Part): string {
+  if (part.type === 'text') return part.text
+  if (part.type === 'image' || part.type === 'audio') return part.data
+  if (part.type === 'resource') return 'text' in part.resource ? part.resource.text : part.resource.blob
+  return part.uri
+}

@@ -1,0 +1,225 @@
+/** Tokens with rights: who is refused, what a token opens, and how long. The paths of a tool are in every-path.test.ts. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileStorage, hashToken, type TokenRecord } from '@toolwell/gateway/storage'
+import { fingerprint } from '@toolwell/mcp/internal'
+import { expect, it } from 'vitest'
+import { describedTool, oddServer } from '../../mcp/test/support/odd-server.js'
+import { CLIENT_KINDS, openClient } from './support/clients.js'
+import { authorized, entry, startGateway, TOKEN, temporary } from './support/gateway.js'
+import { openWire } from './support/stdio-wire.js'
+
+const tools = ['read_file', 'write_file', 'give'].map((name) => describedTool(name))
+const config = {
+  mcpServers: {
+    files: entry(oddServer('files', { tools }), { readOnly: ['read_*'] }),
+    notes: entry(oddServer('notes', { tools: [describedTool('write_note')] })),
+  },
+  profiles: { reading: { servers: ['files'], deny: ['write_*'] }, secret: { servers: ['notes'] } },
+}
+
+const initialize = {
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'a', version: '1' } },
+}
+
+const secretOf = (name: string) => `tw_${name}-is-a-token-for-tests-only`
+const bearer = (name: string) => ({ Authorization: `Bearer ${secretOf(name)}` })
+
+async function startWith(tokens: Readonly<Record<string, Partial<TokenRecord>>>, more: object = {}) {
+  const folder = temporary()
+  const storage = fileStorage(folder)
+  for (const [name, record] of Object.entries(tokens))
+    await storage.tokens.add({ name, hash: hashToken(secretOf(name)), createdAt: 0, rights: {}, ...record })
+  const started = await startGateway(config, { storage, ...more })
+  const listAll = async (name: string, path = '/mcp/all') =>
+    (await (await openClient('v2 modern', started.url + path, bearer(name))).list()).map((tool) => tool.name)
+  const ask = (path: string, headers: Record<string, string>, method = 'GET') =>
+    fetch(started.url + path, { method, headers })
+  return { ...started, storage, home: folder, listAll, ask }
+}
+
+it('opens what the rights of a token name, and nothing else', async () => {
+  const { listAll } = await startWith({
+    all: {},
+    server: { rights: { servers: ['no*'] } },
+    tool: { rights: { tools: ['write_*'] } },
+    both: { rights: { tools: ['files/write_*', 'notes/read_*'] } },
+    reader: { rights: { readOnly: true } },
+    profile: { rights: { profile: 'reading' } },
+    every: { rights: { profile: 'reading', servers: ['*'], tools: ['give'], readOnly: false } },
+    nothing: { rights: { servers: [] } },
+  })
+  const every = ['files__give', 'files__read_file', 'files__write_file', 'notes__write_note']
+  expect(await listAll('all')).toEqual(every)
+  expect(await listAll('server')).toEqual(['notes__write_note'])
+  expect(await listAll('tool')).toEqual(['files__write_file', 'notes__write_note'])
+  expect(await listAll('both')).toEqual(['files__write_file'])
+  expect(await listAll('reader')).toEqual(['files__read_file'])
+  expect(await listAll('profile')).toEqual(['files__give', 'files__read_file'])
+  expect(await listAll('profile', '/mcp/reading/all')).toEqual(['files__give', 'files__read_file'])
+  expect(await listAll('every')).toEqual(['files__give'])
+  expect(await listAll('nothing')).toEqual([])
+})
+
+it('keeps a token in its profile, and names no other', async () => {
+  const { ask } = await startWith({
+    profile: { rights: { profile: 'reading' } },
+    lost: { rights: { profile: 'gone' } },
+  })
+  for (const path of ['/mcp/secret', '/mcp/secret/all', '/mcp/nothing']) {
+    const refused = await ask(path, bearer('profile'), 'POST')
+    expect(refused.status).toBe(403)
+    expect(await refused.text()).toContain(
+      'This token opens only the profile \\"reading\\". Connect to /mcp.',
+    )
+  }
+  const unknown = await ask('/mcp', bearer('lost'), 'POST')
+  expect(unknown.status).toBe(404)
+  expect(await unknown.text()).not.toMatch(/secret|reading/)
+})
+
+it('follows the approvals of the user for a read-only token', async () => {
+  let approved: Record<string, string> = {}
+  const readOnly = { read: () => approved, write: () => undefined, stamp: () => JSON.stringify(approved) }
+  const { listAll, url } = await startWith({ reader: { rights: { readOnly: true } } }, { readOnly })
+  expect(await listAll('reader')).toEqual(['files__read_file'])
+  const client = await openClient('v2 modern', `${url}/mcp`, bearer('reader'))
+  const run = () => client.call('run_tool', { name: 'notes__write_note', arguments: {} })
+  expect((await run()).isError).toBe(true)
+  approved = { write_note: fingerprint(describedTool('write_note') as Parameters<typeof fingerprint>[0]) }
+  expect(await listAll('reader')).toEqual(['files__read_file', 'notes__write_note'])
+  expect((await run()).isError).toBeUndefined()
+  approved = {}
+  expect((await run()).isError).toBe(true)
+  expect(await listAll('reader')).toEqual(['files__read_file'])
+})
+
+it('gives the status and the stop of the gateway to the owner alone', async () => {
+  let stops = 0
+  const { ask } = await startWith({ all: {} }, { onStop: () => stops++ })
+  for (const [path, method] of [
+    ['/status', 'GET'],
+    ['/stop', 'POST'],
+  ] as const) {
+    expect((await ask(path, bearer('all'), method)).status).toBe(403)
+    expect((await ask(path, authorized, method)).status).toBe(200)
+  }
+  expect(stops).toBe(1)
+})
+
+it('refuses an expired token and says so', async () => {
+  let time = 1000
+  const { ask, listAll } = await startWith({ brief: { expiresAt: 2000 } }, { now: () => time })
+  expect(await listAll('brief')).toHaveLength(4)
+  time = 2000
+  const refused = await ask('/mcp', bearer('brief'), 'POST')
+  expect(refused.status).toBe(401)
+  expect(await refused.text()).toContain('The token \\"brief\\" has expired')
+})
+
+it.each(CLIENT_KINDS)('finishes the call of a revoked token and refuses the next of %s', async (kind) => {
+  const answersOnce = join(temporary(), 'now')
+  const slow = entry(oddServer('slow', { tools: [describedTool('work')], answersOnce }))
+  const { url, storage, gateway, write } = await startWith({ one: {}, other: {} })
+  write({ mcpServers: { slow } })
+  const [client, other] = [
+    await openClient(kind, `${url}/mcp`, bearer('one')),
+    await openClient(kind, `${url}/mcp`, bearer('other')),
+  ]
+  const work = (by: typeof client) => by.text('run_tool', { name: 'slow__work', arguments: {} })
+  await expect.poll(() => client.text('find_tools', { query: 'work' })).toContain('slow__work')
+  const running = work(client)
+  await expect.poll(() => gateway.activity.busy).toBe(1)
+  await storage.tokens.remove('one')
+  writeFileSync(answersOnce, '')
+  expect(await running).toBe('{}')
+  await expect(work(client)).rejects.toThrow()
+  expect(await work(other)).toBe('{}')
+  // A later token of the same name is another principal.
+  await storage.tokens.add({ name: 'one', hash: hashToken('tw_new'), createdAt: 0, rights: {} })
+  await expect(work(client)).rejects.toThrow()
+})
+
+it('does not continue the session of another token', async () => {
+  const { url } = await startWith({ one: {}, other: {} })
+  const headers = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' }
+  const send = (name: string, body: object, more: object = {}) =>
+    fetch(`${url}/mcp`, {
+      method: 'POST',
+      headers: { ...headers, ...bearer(name), ...more },
+      body: JSON.stringify({ jsonrpc: '2.0', ...body }),
+    })
+  const begun = await send('one', initialize)
+  const session = { 'Mcp-Session-Id': begun.headers.get('mcp-session-id') ?? '' }
+  const list = { id: 2, method: 'tools/list' }
+  expect((await send('other', list, session)).status).toBe(404)
+  expect((await send('one', list, session)).status).toBe(200)
+})
+
+it('limits a bridge by the token that its entry names, and records its principal', async () => {
+  const started = await startWith({ notes: { rights: { servers: ['notes'] } } })
+  const { storage } = started
+  const open = async (headers: Record<string, string>) => {
+    const wire = await openWire(started, '/mcp/all', headers)
+    await wire.ask(initialize)
+    let id = 1
+    return {
+      names: async () =>
+        ((await wire.ask({ id: ++id, method: 'tools/list' })).result as { tools: { name: string }[] }).tools
+          .map(({ name }) => name)
+          .filter((name) => name !== 'read_result'),
+      call: (name: string) => wire.ask({ id: ++id, method: 'tools/call', params: { name, arguments: {} } }),
+    }
+  }
+  const named = await open({ 'X-Toolwell-Principal': 'notes' })
+  expect(await named.names()).toEqual(['notes__write_note'])
+  const codex = await open({ 'X-Toolwell-Principal': 'stdio:codex' })
+  expect(await codex.names()).toHaveLength(4)
+  await named.call('notes__write_note')
+  await codex.call('notes__write_note')
+  await storage.audit.flush()
+  expect(storage.audit.read(0).map(({ principal }) => principal)).toEqual(['notes', 'stdio:codex'])
+  await expect(open({ 'X-Toolwell-Principal': 'nobody' })).rejects.toThrow('403')
+  // A token cannot name another principal.
+  const token = await open({ ...bearer('notes'), 'X-Toolwell-Principal': 'stdio:codex' })
+  expect(await token.names()).toEqual(['notes__write_note'])
+  await storage.tokens.remove('notes')
+  await expect
+    .poll(async () => (await named.call('notes__write_note')).error)
+    .toMatchObject({ message: expect.stringContaining('was revoked or has expired') })
+  expect((await codex.call('notes__write_note')).error).toBeUndefined()
+})
+
+it('stores hashes, and accepts nothing from a damaged file', async () => {
+  const { home, ask, storage } = await startWith({ all: {} })
+  const file = join(home, 'tokens.json')
+  expect(readFileSync(file, 'utf8')).not.toContain(secretOf('all'))
+  expect((await ask('/mcp/nothing', bearer('all'), 'POST')).status).toBe(404)
+  expect((await ask('/mcp', { Authorization: `Bearer ${hashToken(secretOf('all'))}` })).status).toBe(401)
+  writeFileSync(file, '[{"name": "all"')
+  expect(storage.tokens.list(true)).toEqual([])
+  expect((await ask('/mcp', bearer('all'))).status).toBe(401)
+  expect((await ask('/status', authorized)).status).toBe(200)
+  await expect(
+    storage.tokens.add({ name: 'x', hash: hashToken('x'), createdAt: 0, rights: {} }),
+  ).rejects.toThrow('is damaged. Delete it')
+})
+
+it('answers wrong tokens ever more slowly, and right ones at once', async () => {
+  const { ask } = await startWith({})
+  const time = async (token: string) => {
+    const before = performance.now()
+    const { status } = await ask('/status', { Authorization: `Bearer ${token}` })
+    return { status, took: performance.now() - before }
+  }
+  for (let round = 0; round < 6; round++) expect((await time('tw_wrong')).status).toBe(401)
+  const [slow, right] = await Promise.all([time('tw_wrong'), time(TOKEN)])
+  expect(slow.status).toBe(401)
+  expect(slow.took).toBeGreaterThan(190)
+  expect(right.status).toBe(200)
+  const many = await Promise.all(Array.from({ length: 230 }, () => time('tw_wrong')))
+  expect(many.some(({ status }) => status === 429)).toBe(true)
+  expect(many.every(({ took }) => took < 30_000)).toBe(true)
+})
