@@ -35,14 +35,15 @@ export function measureCall(facts: {
   }
 }
 
-function countBytes({ content, structuredContent }: CallToolResult): number {
+/** A question of a server has no content. */
+function countBytes({ content = [], structuredContent }: CallToolResult): number {
   const structured =
     structuredContent === undefined ? 0 : Buffer.byteLength(JSON.stringify(structuredContent))
   return content.reduce((sum, part) => sum + Buffer.byteLength(readPart(part)), structured)
 }
 
 /** Images and audio have no tokens that the gateway could know. */
-function countTokens({ content }: CallToolResult): number {
+function countTokens({ content = [] }: CallToolResult): number {
   return content.reduce((sum, part) => sum + ('data' in part ? 0 : estimate.count(readPart(part))), 0)
 }
 
