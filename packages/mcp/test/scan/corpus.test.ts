@@ -92,6 +92,9 @@ const HEADS = [
   'A typical table, such as a list of samples, has rows:',
   'Look,',
   'Try this:',
+  'Scans tables – then',
+  'Scans tables and then you must',
+  'Contains rows and now please',
 ]
 
 describe('a harmless tail', () => {

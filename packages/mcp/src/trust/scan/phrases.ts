@@ -79,12 +79,15 @@ function isNegated(tokens: readonly Token[], { start, opensWithNot }: PhraseMatc
 /** "Requests that override …" describes requests. */
 const RELATIVE = set('that which who')
 
+/** "Scans tables and you must …" gives an order, whatever it reports before. */
+const ORDERS = set('must now please always shall')
+
 /** Does a word before the phrase, in the same clause, report it? */
 function isReported(text: string, tokens: readonly Token[], { start }: PhraseMatch): boolean {
   if (!tokens[start]?.opens && RELATIVE.has(tokens[start - 1]?.word ?? '')) return true
   for (let at = start; at > start - LONGEST_SENTENCE && at >= 0; at--) {
     if (at < start && REPORTS.has(tokens[at]?.word ?? '')) return true
-    if (tokens[at]?.opens || isAfterMark(text, tokens, at)) return false
+    if (tokens[at]?.opens || isAfterMark(text, tokens, at) || ORDERS.has(tokens[at]?.word ?? '')) return false
   }
   return false
 }
@@ -107,9 +110,9 @@ function beginsClause(text: string, tokens: readonly Token[], at: number): boole
   return CONDITIONS.has(word) && (/[A-Z]/.test(text[from] ?? '') || isAfterMark(text, tokens, at))
 }
 
-/** Does a comma, semicolon or colon separate a word from the previous one? */
+/** Does a comma, semicolon, colon or dash separate a word from the previous one? */
 function isAfterMark(text: string, tokens: readonly Token[], at: number): boolean {
-  return /[,;:]/.test(text.slice(tokens[at - 1]?.to, tokens[at]?.from))
+  return /[,;:–—]/.test(text.slice(tokens[at - 1]?.to, tokens[at]?.from))
 }
 
 const LONGEST_SENTENCE = 40
