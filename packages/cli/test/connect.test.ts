@@ -18,6 +18,7 @@ import { parse as parseToml } from 'smol-toml'
 import { describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { CLIENTS } from '../src/shared/clients/clients.js'
+import { RULE_READERS } from '../src/shared/clients/rule-readers.js'
 import { fixtures, SECRET } from './support/clients.js'
 import { type Home, homeWith, misbehaving } from './support/home.js'
 import { script, toolwell } from './support/run.js'
@@ -85,7 +86,11 @@ describe('connect', () => {
     )
 
     // Every client starts the same command, in its own words, and names itself.
-    const lineOf = (client: string) => [process.execPath, script, 'serve', '--stdio', '--client', client]
+    const lineOf = (client: string) => {
+      const { taken = [] } = fixtures.find((each) => each.client === client) ?? {}
+      const own = Object.hasOwn(RULE_READERS, client) ? ['--own', taken.join(',')] : []
+      return [process.execPath, script, 'serve', '--stdio', '--client', client, ...own]
+    }
     const words = (entry: { command?: unknown; cmd?: unknown; args?: unknown }) =>
       [entry.command ?? entry.cmd, entry.args ?? []].flat()
     const tables: Record<string, Record<string, object>> = Object.fromEntries(
