@@ -299,6 +299,21 @@ it.each([
   expect(names.filter((name) => name.endsWith('write_file'))).toEqual([])
 })
 
+it('a rule counts for a server that the user renamed in toolwell.json', async () => {
+  const from = CASES['claude-code'] as Case
+  const home = homeWith({
+    [from.file]: from.text,
+    'home/.claude/settings.json': { permissions: { deny: ['mcp__files__write_file'] } },
+  })
+  expect((await home.run(['connect', '--yes'])).code).toBe(0)
+  onTestFinished(async () => void (await home.run(['stop'])))
+  const ours = 'home/.config/toolwell/toolwell.json'
+  writeText(home, ours, (readText(home, ours) ?? '').replace('"files"', '"fs"'))
+  const names = (await (await startEntry(home, from, '--all')).list()).map(({ name }) => name)
+  expect(names).toContain('fs__read_file')
+  expect(names).not.toContain('fs__write_file')
+})
+
 it('the preview shows deny rules, and names ask and allow rules that no longer match', async () => {
   const from = CASES['claude-code'] as Case
   const rules = {
