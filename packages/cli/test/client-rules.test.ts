@@ -89,6 +89,19 @@ describe('Claude Code', () => {
     expect(await judge('claude-code', { [file]: value })).toMatchObject({ denied })
   })
 
+  it.each(['/', '../'])('reads the local file of the main checkout in a worktree (%s)', async (from) => {
+    const root = folderWith({ 'main/.claude/settings.local.json': permissions(['mcp__files__write_file']) })
+    const gitdir = `${from === '/' ? root : '..'}/main/.git/worktrees/tree`
+    mkdirSync(join(root, 'tree', 'inner'), { recursive: true })
+    writeFileSync(join(root, 'tree', '.git'), `gitdir: ${gitdir}\n`)
+    for (const folder of [join(root, 'tree'), join(root, 'tree', 'inner')]) {
+      const places = { home: join(root, 'home'), folder, platform: 'linux', env: {}, root }
+      expect((await readPermissions('claude-code', places))?.layers).toEqual([
+        [['deny', 'mcp__files__write_file']],
+      ])
+    }
+  })
+
   it('lets deny win over ask, and ask over allow', async () => {
     const value = {
       permissions: { allow: ['mcp__files'], ask: ['mcp__files'], deny: ['mcp__files__write_file'] },
@@ -169,14 +182,21 @@ describe('opencode', () => {
   it('counts variables that the client passes on', async () => {
     const permission = { files_write_file: 'deny' }
     const folder = folderWith({ 'a.json': { permission }, 'opencode.json': { permission } })
+    const named = { 'work/opencode.json': { permission: { files_write_file: '{env:ACTION}' } } }
     for (const [client, name, value] of [
       ['opencode', 'OPENCODE_CONFIG', join(folder, 'a.json')],
       ['opencode', 'OPENCODE_CONFIG_DIR', folder],
       ['opencode', 'OPENCODE_CONFIG_CONTENT', JSON.stringify({ permission })],
       ['opencode', 'OPENCODE_PERMISSION', JSON.stringify(permission)],
+      ['opencode', 'ACTION', 'deny'],
       ['kilo', 'KILO_PERMISSION', JSON.stringify(permission)],
+      ['kilo', 'KILO_CONFIG', join(folder, 'a.json')],
+      ['kilo', 'KILO_CONFIG_CONTENT', JSON.stringify({ permission })],
     ] as const)
-      expect([name, (await judge(client, {}, { [name]: value }))?.denied]).toEqual([name, [WRITE]])
+      expect([
+        name,
+        (await judge(client, name === 'ACTION' ? named : {}, { [name]: value }))?.denied,
+      ]).toEqual([name, [WRITE]])
   })
 })
 
@@ -341,6 +361,40 @@ it.each<[string, Record<string, string>, string[]]>([
   expect(await judge('gemini', files)).toMatchObject({ denied })
 })
 
+it.each<[string, string, string, Record<string, unknown>]>([
+  ['gemini', 'GEMINI_CLI_SYSTEM_DEFAULTS_PATH', 'a.json', { 'a.json': { mcp: { excluded: ['git.hub'] } } }],
+  [
+    'gemini',
+    'GEMINI_CLI_SYSTEM_SETTINGS_PATH',
+    'a.json',
+    { 'system-defaults.json': { mcp: { excluded: ['git.hub'] } } },
+  ],
+  [
+    'qwen',
+    'QWEN_CODE_SYSTEM_SETTINGS_PATH',
+    'a.json',
+    { 'system-defaults.json': { mcp: { excluded: ['git.hub'] } } },
+  ],
+])('%s: reads the files that %s names', async (client, variable, file, files) => {
+  const env = { [variable]: join(folderWith(files), file) }
+  expect(await judge(client, {}, env)).toMatchObject({ denied: [ISSUE] })
+})
+
+it('Gemini CLI: reads the policies that the settings name', async () => {
+  const more = folderWith({
+    'a.toml': policy(['deny', 'files', 'write_file', 1]),
+    'b/c.toml': policy(['deny', 'git.hub', '*', 1]),
+  })
+  const files = {
+    'home/.gemini/settings.json': { policyPaths: [join(more, 'b')] },
+    'etc/gemini-cli/settings.json': { adminPolicyPaths: [join(more, 'a.toml')] },
+    'home/.gemini/policies/a.toml': policy(['allow', 'files', '*', 999]),
+    'work/.gemini/settings.json': { policyPaths: ['mine.toml'] },
+    'work/inner/mine.toml': policy(['allow', 'git.hub', '*', 999], ['deny', 'files', 'read_file', 999]),
+  }
+  expect(await judge('gemini', files)).toMatchObject({ denied: [WRITE, ISSUE] })
+})
+
 it.each<[string, string, unknown, string[]]>([
   ['denied tools', 'home/.qwen/settings.json', permissions(['mcp__files__write_file']), [WRITE]],
   ['the local file', 'work/inner/.qwen/settings.local.json', permissions(['mcp__files']), [READ, WRITE]],
@@ -381,6 +435,24 @@ it.each<[string, string, unknown, RegExp]>([
     'work/opencode.json',
     '[]',
     /not a valid JSON object\. .*Fix the file, then restart opencode\.$/,
+  ],
+  [
+    'opencode',
+    'work/opencode.json',
+    { permission: { files_write_file: 'forbid' } },
+    /the action "forbid" of "files_write_file" must be "allow", "ask" or "deny"/,
+  ],
+  [
+    'kilo',
+    'work/kilo.json',
+    { permission: { files_write_file: '{env:ACTION}' } },
+    /the value of "\{env:ACTION\}" is unknown/,
+  ],
+  [
+    'opencode',
+    'work/opencode.json',
+    { permission: { '{file:name}': 'deny' } },
+    /the value of "\{file:name\}" is unknown/,
   ],
   [
     'gemini',

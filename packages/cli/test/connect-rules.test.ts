@@ -253,7 +253,9 @@ it.each(['codex first', 'codex last'])(
       return (await client.list()).map(({ name }) => name).filter((name) => name.endsWith('_file'))
     }
     const own = order === 'codex last' ? 'files-codex' : 'files'
-    expect(await names(codex)).toEqual([`${own}__move_file`, `${own}__read_file`])
+    const reached = await names(codex)
+    expect(reached).toEqual(expect.arrayContaining([`${own}__move_file`, `${own}__read_file`]))
+    expect(reached.filter((name) => name.endsWith('write_file'))).toEqual([])
     // The other client has no such list.
     expect(await names(CASES[other] as Case)).toContain('twin__write_file')
   },
@@ -272,11 +274,21 @@ it('a server that is off in one client stays off there if another client has it'
   expect(await names(claude)).toHaveLength(TOOLS.length)
 })
 
-it('a rule counts for the same server of another client under another name', async () => {
+it.each([
+  ['other variables', { ...server, env: { A: 'b' } }],
+  ['another path of the program', { command: 'node', args: server.args }],
+  [
+    'a shell',
+    {
+      command: 'sh',
+      args: ['-c', `exec ${[server.command, ...server.args].map((word) => `'${word}'`).join(' ')}`],
+    },
+  ],
+])('a rule counts for the same server of another client under another name: %s', async (_, twin) => {
   const from = CASES['claude-code'] as Case
   const home = homeWith({
     [from.file]: from.text,
-    'home/.cursor/mcp.json': { mcpServers: { twin: { ...server, env: { A: 'b' } } } },
+    'home/.cursor/mcp.json': { mcpServers: { twin } },
     'home/.claude/settings.json': { permissions: { deny: ['mcp__files__write_file'] } },
   })
   expect((await home.run(['connect', '--yes'])).code).toBe(0)
@@ -285,6 +297,21 @@ it('a rule counts for the same server of another client under another name', asy
   const names = (await client.list()).map(({ name }) => name)
   expect(names).toContain('twin__read_file')
   expect(names.filter((name) => name.endsWith('write_file'))).toEqual([])
+})
+
+it('a rule counts for a server that the user renamed in toolwell.json', async () => {
+  const from = CASES['claude-code'] as Case
+  const home = homeWith({
+    [from.file]: from.text,
+    'home/.claude/settings.json': { permissions: { deny: ['mcp__files__write_file'] } },
+  })
+  expect((await home.run(['connect', '--yes'])).code).toBe(0)
+  onTestFinished(async () => void (await home.run(['stop'])))
+  const ours = 'home/.config/toolwell/toolwell.json'
+  writeText(home, ours, (readText(home, ours) ?? '').replace('"files"', '"fs"'))
+  const names = (await (await startEntry(home, from, '--all')).list()).map(({ name }) => name)
+  expect(names).toContain('fs__read_file')
+  expect(names).not.toContain('fs__write_file')
 })
 
 it('the preview shows deny rules, and names ask and allow rules that no longer match', async () => {

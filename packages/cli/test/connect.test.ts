@@ -19,6 +19,7 @@ import { parse as parseToml } from 'smol-toml'
 import { describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { CLIENTS, userFiles } from '../src/shared/clients/clients.js'
+import { RULE_READERS } from '../src/shared/clients/rule-readers.js'
 import { readToolwellEntry } from '../src/shared/clients/toolwell-entry.js'
 import { fixtures, SECRET } from './support/clients.js'
 import { type Home, homeWith, misbehaving } from './support/home.js'
@@ -87,7 +88,11 @@ describe('connect', () => {
     )
 
     // Every client starts the same command, in its own words, and names itself.
-    const lineOf = (client: string) => [process.execPath, script, 'serve', '--stdio', '--client', client]
+    const lineOf = (client: string) => {
+      const { taken = [] } = fixtures.find((each) => each.client === client) ?? {}
+      const own = Object.hasOwn(RULE_READERS, client) ? ['--own', taken.join(',')] : []
+      return [process.execPath, script, 'serve', '--stdio', '--client', client, ...own]
+    }
     const words = (entry: { command?: unknown; cmd?: unknown; args?: unknown }) =>
       [entry.command ?? entry.cmd, entry.args ?? []].flat()
     const tables: Record<string, Record<string, object>> = Object.fromEntries(

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { Validator } from '@cfworker/json-schema'
 import { describe, expect, it } from 'vitest'
 import { homeWith, misbehaving, poisoned, real } from './support/home.js'
@@ -318,6 +319,31 @@ it('names patterns in deny and allow that match no tool', async () => {
   expect(found?.map((each) => each.replaceAll('\\', '').replaceAll('"', ''))).toEqual([
     expect.stringContaining('deny of the server odd contains dangr,'),
     expect.stringContaining('allow of the profile p contains odd/nothing,'),
+  ])
+}, 240_000)
+
+it('names deny rules for a server that is no longer in the config', async () => {
+  const words = ['serve', '--stdio', '--client', 'claude-code', '--own', 'files,my-notes=notes']
+  const args = [fileURLToPath(new URL('../bin/toolwell.mjs', import.meta.url)), ...words]
+  const { run } = homeWith({
+    'toolwell.json': { mcpServers: { fs: misbehaving({ tools: [named('write_file')] }) } },
+    'home/.claude.json': { mcpServers: { toolwell: { command: process.execPath, args } } },
+    'home/.claude/settings.json': {
+      permissions: {
+        deny: ['mcp__files__write_file', 'mcp__notes', 'mcp__fs__a', 'mcp__*__b', 'mcp__stays__c'],
+      },
+    },
+  })
+  const { output } = await run(['doctor', '--json', '--slow', '600'])
+  const found = (JSON.parse(output).diagnoses as Diagnosis[]).filter(({ rule }) => rule === 'client-rules')
+  expect(found).toMatchObject([
+    {
+      level: 'warning',
+      message: 'Claude Code denies mcp__files__write_file, but the config has no server "files".',
+      file: expect.stringContaining('settings.json'),
+      fix: expect.stringContaining('If you renamed the server, rename it in the rule too'),
+    },
+    { message: 'Claude Code denies mcp__notes, but the config has no server "my-notes".' },
   ])
 }, 240_000)
 

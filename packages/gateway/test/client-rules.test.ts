@@ -115,7 +115,7 @@ describe('a denied tool is not listed, found, selected, suggested or called', ()
     ],
     [
       'by the name that the server had in the client',
-      { own: { files: ['my files'] }, layers: [[['deny', 'my_files__write_file']]] },
+      { own: { files: ['my files'], notes: ['notes'] }, layers: [[['deny', 'my_files__write_file']]] },
       ['files__write_file'],
     ],
     [
@@ -158,6 +158,44 @@ describe('a denied tool is not listed, found, selected, suggested or called', ()
       listed: ALL,
       run: ALL,
     })
+  })
+})
+
+describe('a tool that is denied on a server of the client is denied on servers of other clients', () => {
+  it.each<[string, Rules, object, string[]]>([
+    ['by a rule for the tool', { layers: [[['deny', 'files__write_file']]] }, {}, []],
+    ['by a rule for the server', { layers: [[['deny', 'files']]] }, {}, []],
+    ['by a rule for another tool', { layers: [[['deny', 'files__read_file']]] }, {}, ['write_file']],
+    ['by the config of the server', {}, { deny: ['write_file'] }, []],
+    ['by a list in the config', {}, { allow: ['read_file'] }, []],
+    ['by nothing', {}, {}, ['write_file']],
+    [
+      'by a rule for a server that is gone',
+      { own: { gone: ['gone'] }, layers: [[['deny', 'gone__write_file']]] },
+      {},
+      [],
+    ],
+    [
+      'by a rule for a whole server that is gone',
+      { own: { gone: ['gone'] }, layers: [[['deny', 'gone']]] },
+      {},
+      ['write_file'],
+    ],
+  ])('%s', async (_, rules, config, left) => {
+    const started = await startGateway({
+      mcpServers: { ...mcpServers, files: { ...mcpServers.files, ...config } },
+    })
+    const { listed, run } = await reach(started, { own: { files: ['files'] }, ...rules })
+    const foreign = (names: string[]) => names.filter((name) => name.startsWith('notes__'))
+    const expected = left.map((name) => `notes__${name}`)
+    expect([foreign(listed), foreign(run)]).toEqual([expected, expected])
+  })
+
+  it('but not on another server of the same client', async () => {
+    const started = await startGateway({ mcpServers })
+    const own = { files: ['files'], notes: ['notes'] }
+    const layers = [[['deny', 'files__write_file']]] as const
+    expect((await reach(started, { own, layers })).run).toEqual(without('files__write_file'))
   })
 })
 

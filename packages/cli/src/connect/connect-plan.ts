@@ -13,7 +13,7 @@ import {
   readTable,
   valueAt,
 } from '../shared/clients/read-client.js'
-import type { FoundRule } from '../shared/clients/rule-readers.js'
+import { type FoundRule, RULE_READERS } from '../shared/clients/rule-readers.js'
 import { findShape } from '../shared/clients/shapes.js'
 import {
   createEntry,
@@ -304,7 +304,10 @@ function planClient(
     client: from.client,
     profile,
     isAll: mode?.isAll === true,
-    own: taken.some(({ name, as }) => name !== as || isLimited(found, name)) ? taken : [],
+    own:
+      Object.hasOwn(RULE_READERS, from.client) || taken.some(({ name }) => isLimited(found, name))
+        ? taken
+        : [],
   })
   const variables = entryVariables(from.client, { env, folder })
   const entry = readToolwellEntry(from)

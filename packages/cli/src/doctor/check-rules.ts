@@ -2,8 +2,9 @@
 import { platform } from 'node:os'
 import { firstLine, isRecord } from '@toolwell/core/internal'
 import { isOffered, selectByProfile } from '@toolwell/mcp/internal'
-import { RulesProblem, readPermissions } from '../shared/clients/client-rules.js'
+import { type Permissions, RulesProblem, readOwn, readPermissions } from '../shared/clients/client-rules.js'
 import { clientFiles, findHome } from '../shared/clients/clients.js'
+import type { FoundRule } from '../shared/clients/rule-readers.js'
 import {
   type IsGateway,
   readCommandLine,
@@ -38,8 +39,25 @@ export async function checkRules(
       })
     })
     const words = readCommandLine(entry)
+    if (!rules) continue
     // This entry reads the rules at each start.
-    if (!rules || words.includes('--client')) continue
+    if (words.includes('--client')) {
+      const names = new Set(config.servers.map((server) => server.name))
+      const own = words.includes('--own') ? readOwn(words[words.indexOf('--own') + 1] ?? '') : {}
+      for (const [server, before] of Object.entries(own).filter(([each]) => !names.has(each)))
+        for (const { text, file } of findRulesFor([server, ...before], rules))
+          found.push({
+            ...about,
+            file,
+            level: 'warning',
+            message: firstLine(
+              `${from.label} denies ${text}, but the config has no server "${server}".`,
+              600,
+            ),
+            fix: `If you renamed the server, rename it in the rule too. If you removed it, run: ${name} connect ${from.client}`,
+          })
+      continue
+    }
     const profile = readProfile(words, address)
     const wanted = profile === undefined ? undefined : config.profiles[profile]
     const servers = wanted ? selectByProfile(config.servers, wanted) : config.servers
@@ -64,6 +82,17 @@ export async function checkRules(
     })
   }
   return found
+}
+
+/** Deny rules that name one of these servers, without wildcards in the name. */
+function findRulesFor(servers: readonly string[], { prefix, separator, found }: Permissions): FoundRule[] {
+  const clean = (name: string) => name.replace(/[^\w*-]/g, '_').toLowerCase()
+  const heads = servers.map((server) => clean(`${prefix}${server}`))
+  return found.filter(({ action, rule: [, pattern, owner] }) => {
+    if (action !== 'deny') return false
+    if (owner !== undefined) return servers.includes(owner)
+    return heads.some((head) => clean(pattern) === head || clean(pattern).startsWith(`${head}${separator}`))
+  })
 }
 
 /** The profile in the words of an entry, or in its address. */

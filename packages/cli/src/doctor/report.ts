@@ -13,7 +13,7 @@ export const RULES = {
   clients: ['Every connected client can start Toolwell', 'A connected client cannot start Toolwell'],
   'client-rules': [
     'No client reaches a tool that it denies',
-    'A client reaches tools that it denies, or its rules cannot be read',
+    'A client reaches tools that it denies, or some of its rules cannot be applied',
   ],
   'dead-server': ['Every server starts and lists its tools', 'A server does not list its tools'],
   'slow-server': ['Servers list their tools quickly', 'A server lists its tools slowly'],

@@ -5,7 +5,6 @@
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import {
-  type ClientRules,
   DAEMON_FLAGS,
   defaultGatewayFolder,
   endpointPath,
@@ -91,7 +90,7 @@ async function findRules(
   folder: string,
 ): Promise<{ readonly header?: string; readonly refusal?: string }> {
   if (client === undefined) return {}
-  const [{ readPermissions }, { CLIENTS, findHome }] = await Promise.all([
+  const [{ readOwn, readPermissions }, { CLIENTS, findHome }] = await Promise.all([
     import('../shared/clients/client-rules.js'),
     import('../shared/clients/clients.js'),
   ])
@@ -108,12 +107,6 @@ async function findRules(
   } catch (error) {
     return { refusal: (error as Error).message }
   }
-}
-
-/** Reads `--own NOW=BEFORE,…`, URL-encoded: the servers of the client, by their names in toolwell.json. */
-function readOwn(text: string): ClientRules['own'] {
-  const pairs = text.split(',').map((pair) => pair.split('=').map(decodeURIComponent))
-  return Object.fromEntries(pairs.map(([now = '', before = now]) => [now, [before]]))
 }
 
 /** Returns the current folder, or undefined if it was deleted. */

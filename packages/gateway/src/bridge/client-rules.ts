@@ -16,10 +16,7 @@ export interface ClientRules {
   readonly separator: '__' | '_'
   /** In each layer the last rule that matches counts. A tool is denied if any layer denies it. */
   readonly layers: readonly (readonly Rule[])[]
-  /**
-   * Servers that moved from the client to toolwell.json, by their names there, with their names in the client. The same servers
-   * of other clients are hidden: they may not have the lists of tools of this client's entries. Empty if that makes no difference.
-   */
+  /** Servers that moved from the client to toolwell.json, by their names there, with their names in the client. */
   readonly own: Readonly<Record<string, readonly string[]>>
 }
 

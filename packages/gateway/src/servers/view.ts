@@ -4,10 +4,10 @@ import type { Direct, DirectDigest, Entry, Policy, PolicyRequest } from '@toolwe
 import { matchesGlob } from '@toolwell/core/internal'
 import type { McpTool, ServerConfig, ServerDefinition, ServerOffers } from '@toolwell/mcp'
 import { fingerprint, type ReadOnlyStore, type ReadOnlyTools } from '@toolwell/mcp/internal'
-import type { ClientRules, RuleAction } from '../bridge/client-rules.js'
+import type { ClientRules } from '../bridge/client-rules.js'
 import type { Rights } from '../storage/storage.js'
 import { OWN_SOURCE } from './broken-servers.js'
-import { judgeByRules } from './client-rules.js'
+import { createJudge } from './client-rules.js'
 import { Offers } from './offers.js'
 import type { ServerSet } from './server-set.js'
 
@@ -169,34 +169,10 @@ function isWithinRights(
   return tool === '*' || !readOnly || isApproved(server, tool)
 }
 
-/** Remembers the answers: every search asks about every tool. */
-function createJudge(rules: ClientRules, { known: servers }: ServerSet) {
-  const known = new Map<string, RuleAction>()
-  const targets = new Map(
-    [...servers].map(([name, { endpoint }]) => [name, describeTarget(endpoint)] as const),
-  )
-  const findTwins = (server: string) => {
-    const target = targets.get(server)
-    if (target === undefined) return []
-    return [...targets].flatMap(([name, other]) => (other === target && name !== server ? [name] : []))
-  }
-  return (server: string, tool: string): RuleAction => {
-    const key = JSON.stringify([server, tool])
-    const action = known.get(key) ?? judgeByRules(rules, server, tool, findTwins(server))
-    known.set(key, action)
-    return action
-  }
-}
-
 /** Asks a policy about a server, whatever its tools. */
 function asksForServer(source: string): PolicyRequest {
   const tool = { name: '*', description: '', inputSchema: {}, source }
   return { action: 'see', id: `${source}/*`, name: '*', source, tool }
-}
-
-/** The program and its arguments, or the address. */
-function describeTarget(endpoint: ServerConfig['endpoint']): string {
-  return JSON.stringify(endpoint.type === 'stdio' ? [endpoint.command, ...endpoint.args] : endpoint.url)
 }
 
 /** A folder that no config contains. */

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { ClientRules } from '@toolwell/gateway/bridge'
 import { describeReadError, MOST_BYTES_OF_DATA, readSmallFile } from '@toolwell/mcp/internal/files'
 import { type ClientName, LABELS } from './clients.js'
-import { type FoundRule, RULE_READERS } from './rule-readers.js'
+import { type FoundRule, RULE_READERS, type RuleReader } from './rule-readers.js'
 import { isFields, isProjectFile, type RulePlaces, type Source, WrongKey } from './rule-source.js'
 import type { Fields } from './shapes.js'
 
@@ -18,11 +18,12 @@ export class RulesProblem extends Error {}
 /** Undefined if Toolwell does not read the rules of this client. Throws `RulesProblem`. */
 export async function readPermissions(client: string, places: RulePlaces): Promise<Permissions | undefined> {
   if (!Object.hasOwn(RULE_READERS, client)) return undefined
-  const reader = RULE_READERS[client as keyof typeof RULE_READERS]
+  const reader: RuleReader = RULE_READERS[client as keyof typeof RULE_READERS]
   const label = LABELS[client as ClientName]
   try {
     const sources = await readSources(reader.files(places), places)
     if (client === 'opencode' || client === 'kilo') sources.push(...(await readVariables(client, places.env)))
+    if (reader.more) sources.push(...(await readSources(reader.more(sources, places), places)))
     const layers = reader.read(sources, places).filter((layer) => layer.length > 0)
     const shown = new Map(
       layers.flat().map((each) => [JSON.stringify([each.action, each.text, each.file]), each] as const),
@@ -43,6 +44,12 @@ export async function readPermissions(client: string, places: RulePlaces): Promi
   }
 }
 
+/** Reads `--own NOW=BEFORE,…`, URL-encoded: the servers of the client, by their names in toolwell.json. */
+export function readOwn(text: string): ClientRules['own'] {
+  const pairs = text.split(',').map((pair) => pair.split('=').map(decodeURIComponent))
+  return Object.fromEntries(pairs.map(([now = '', before = now]) => [now, [before]]))
+}
+
 /** Skips missing files. Throws `WrongKey` if a file cannot be read. */
 export async function readSources(files: readonly string[], places: RulePlaces): Promise<Source[]> {
   const sources: Source[] = []
@@ -57,9 +64,9 @@ export async function readSources(files: readonly string[], places: RulePlaces):
   return sources
 }
 
-/** Variables count after all files. Kilo hides all but `KILO_PERMISSION` from the programs it starts. */
+/** Variables count after all files. */
 async function readVariables(client: 'opencode' | 'kilo', env: RulePlaces['env']): Promise<Source[]> {
-  const content = client === 'opencode' ? 'OPENCODE_CONFIG_CONTENT' : ''
+  const content = `${client.toUpperCase()}_CONFIG_CONTENT`
   const permission = `${client.toUpperCase()}_PERMISSION`
   const rules = env[permission]
   return [

@@ -1,11 +1,14 @@
 /** The permission rules of each client for MCP tools. Each bridge loads this, so it imports little. */
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { ClientRules, Rule, RuleAction } from '@toolwell/gateway/bridge'
 import { type ClientName, claudeFolder } from './clients.js'
 import {
+  bothEndings,
   fieldsAt,
   filesIn,
+  findMainCheckout,
   foldersUp,
+  insertVariables,
   isFields,
   isProjectFile,
   isText,
@@ -25,11 +28,13 @@ export interface FoundRule {
   readonly rule: Rule
 }
 
-interface RuleReader {
+export interface RuleReader {
   readonly prefix: ClientRules['prefix']
   readonly separator: ClientRules['separator']
   /** Weakest first. Missing files are skipped. */
   readonly files: (places: RulePlaces) => readonly string[]
+  /** Further files, which the first ones name. */
+  readonly more?: (sources: readonly Source[], places: RulePlaces) => readonly string[]
   /** In each layer the last match counts. */
   readonly read: (sources: readonly Source[], places: RulePlaces) => readonly (readonly FoundRule[])[]
 }
@@ -117,6 +122,7 @@ const claudeCode: RuleReader = {
         join(folder, '.claude', 'settings.json'),
         join(folder, '.claude', 'settings.local.json'),
       ]),
+      ...findMainCheckout(places.folder).map((main) => join(main, '.claude', 'settings.local.json')),
       join(own.settings, 'remote-settings.json'),
       join(managed, 'managed-settings.json'),
       ...filesIn(join(managed, 'managed-settings.d'), '.json'),
@@ -180,16 +186,34 @@ function geminiFolders(places: RulePlaces) {
   return { folder, own: join(places.env.GEMINI_CLI_HOME || places.home, '.gemini') }
 }
 
-/** A rule of a higher tier wins, whatever its priority. */
-function policyFolders(places: RulePlaces): (readonly [tier: number, folder: string])[] {
+/** A rule of a higher tier wins, whatever its priority. Settings of a project cannot name files of a higher tier. */
+function findPolicies(
+  sources: readonly Source[],
+  places: RulePlaces,
+): (readonly [tier: number, file: string])[] {
   const { folder, own } = geminiFolders(places)
-  return [
+  const named = (key: string, tier: number) =>
+    sources.flatMap((source) =>
+      (stringsAt(source, key) ?? []).map(
+        (path) =>
+          [
+            isProjectFile(source.file, places) ? 3 : tier,
+            resolve(places.folder, path.replace(/^~(?=[\\/]|$)/, places.home)),
+          ] as const,
+      ),
+    )
+  const all: (readonly [number, string])[] = [
     [5, join(folder, 'policies')],
     [4, join(own, 'policies')],
     ...foldersUp(places.folder)
       .filter((each) => join(each, '.gemini') !== own)
       .map((each) => [3, join(each, '.gemini', 'policies')] as const),
+    ...named('adminPolicyPaths', 5),
+    ...named('policyPaths', 4),
   ]
+  return all.flatMap(([tier, path]) =>
+    (path.endsWith('.toml') ? [path] : filesIn(path, '.toml')).map((file) => [tier, file] as const),
+  )
 }
 
 /** docs/reference/configuration.md and policy-engine.md of @google/gemini-cli 0.61. */
@@ -198,14 +222,16 @@ const gemini: RuleReader = {
   separator: '_',
   files: (places) => {
     const { folder, own } = geminiFolders(places)
+    const { GEMINI_CLI_SYSTEM_SETTINGS_PATH: given, GEMINI_CLI_SYSTEM_DEFAULTS_PATH: defaults } = places.env
+    const system = given || join(folder, 'settings.json')
     return [
-      join(folder, 'system-defaults.json'),
+      defaults || join(dirname(system), 'system-defaults.json'),
       join(own, 'settings.json'),
       ...foldersUp(places.folder).map((each) => join(each, '.gemini', 'settings.json')),
-      places.env.GEMINI_CLI_SYSTEM_SETTINGS_PATH || join(folder, 'settings.json'),
-      ...policyFolders(places).flatMap(([, each]) => filesIn(each, '.toml')),
+      system,
     ]
   },
+  more: (sources, places) => findPolicies(sources, places).map(([, file]) => file),
   read: (sources, places) => [
     ...geminiLayers(sources),
     sources.flatMap((source) =>
@@ -223,9 +249,9 @@ const gemini: RuleReader = {
       ]),
     ),
     // The first of the highest rules wins.
-    policyFolders(places)
-      .flatMap(([tier, folder]) =>
-        sources.flatMap((source) => (dirname(source.file) === folder ? policyRules(source, tier) : [])),
+    findPolicies(sources, places)
+      .flatMap(([tier, file]) =>
+        sources.flatMap((source) => (source.file === file ? policyRules(source, tier) : [])),
       )
       .sort((a, b) => b.priority - a.priority)
       .reverse(),
@@ -260,14 +286,15 @@ const qwen: RuleReader = {
   separator: '__',
   files: (places) => {
     const folder = systemFolder(places, 'qwen-code', 'QwenCode', 'C:\\ProgramData\\qwen-code')
+    const system = places.env.QWEN_CODE_SYSTEM_SETTINGS_PATH || join(folder, 'settings.json')
     return [
-      places.env.QWEN_CODE_SYSTEM_DEFAULTS_PATH || join(folder, 'system-defaults.json'),
+      places.env.QWEN_CODE_SYSTEM_DEFAULTS_PATH || join(dirname(system), 'system-defaults.json'),
       join(places.env.QWEN_HOME || join(places.home, '.qwen'), 'settings.json'),
       ...foldersUp(places.folder).flatMap((each) => [
         join(each, '.qwen', 'settings.json'),
         join(each, '.qwen', 'settings.local.json'),
       ]),
-      places.env.QWEN_CODE_SYSTEM_SETTINGS_PATH || join(folder, 'settings.json'),
+      system,
     ]
   },
   read: (sources) => [
@@ -338,13 +365,13 @@ function opencodeLike(files: RuleReader['files']): RuleReader {
     // The project may come from a stranger: its files lift no deny rule of the user or the administrator.
     read: (all, places) => {
       const trusted = all.filter(({ file }) => !isProjectFile(file, places))
-      return [...readLayers(all), ...readLayers(trusted)]
+      return [...readLayers(all, places.env), ...readLayers(trusted, places.env)]
     },
   }
 }
 
-function readLayers(sources: readonly Source[]): FoundRule[][] {
-  const base = mergeActions(sources, [])
+function readLayers(sources: readonly Source[], env: RulePlaces['env']): FoundRule[][] {
+  const base = mergeActions(sources, [], env)
   const agents = new Set(
     sources.flatMap((source) =>
       AGENTS.flatMap((key) => Object.keys(fieldsAt(source, key)).map((name) => `${key}.${name}`)),
@@ -357,7 +384,7 @@ function readLayers(sources: readonly Source[]): FoundRule[][] {
   )
   const layers = [...agents].map((agent) => {
     const [key = '', ...name] = agent.split('.')
-    return [...base, ...mergeActions(sources, [key, name.join('.')])]
+    return [...base, ...mergeActions(sources, [key, name.join('.')], env)]
   })
   // The client itself denies the gateway to such an agent.
   const isServed = (layer: readonly FoundRule[]) =>
@@ -378,14 +405,19 @@ function toPattern(text: string): RegExp {
 }
 
 /** `tools` are older than `permission`, which overrides them. */
-function mergeActions(sources: readonly Source[], path: readonly string[]): FoundRule[] {
+function mergeActions(
+  sources: readonly Source[],
+  path: readonly string[],
+  env: RulePlaces['env'],
+): FoundRule[] {
   const actions = new Map<string, FoundRule>()
-  const set = (name: string, action: unknown, file: string) => {
-    if (BUILT_IN.has(name) || !/[_*?]/.test(name)) return
-    for (const rule of action === 'allow' || action === 'ask' || action === 'deny'
-      ? ruleFor(action, name, file, '')
-      : [])
-      actions.set(name, rule)
+  const set = (text: string, given: unknown, file: string) => {
+    const name = insertVariables(text, env, file)
+    if (BUILT_IN.has(name) || !/[_*?]/.test(name) || given === undefined || given === null) return
+    const action = insertVariables(String(given), env, file)
+    if (action !== 'allow' && action !== 'ask' && action !== 'deny')
+      throw new WrongKey(file, `the action "${action}" of "${name}" must be "allow", "ask" or "deny"`)
+    for (const rule of ruleFor(action, name, file, '')) actions.set(name, rule)
   }
   for (const source of sources)
     for (const [name, isOn] of Object.entries(fieldsAt(source, ...path, 'tools')))
@@ -399,15 +431,12 @@ function mergeActions(sources: readonly Source[], path: readonly string[]): Foun
   return [...actions.values()]
 }
 
-function bothEndings(folder: string, name: string): string[] {
-  return [join(folder, `${name}.json`), join(folder, `${name}.jsonc`)]
-}
-
 function opencodeFiles(name: 'opencode' | 'kilo'): RuleReader['files'] {
   return (places) => {
     const folders = foldersUp(places.folder)
     const own = join(places.env.XDG_CONFIG_HOME || join(places.home, '.config'), name)
-    const { OPENCODE_CONFIG: given, OPENCODE_CONFIG_DIR: folder } = name === 'opencode' ? places.env : {}
+    const variable = `${name.toUpperCase()}_CONFIG`
+    const { [variable]: given, [`${variable}_DIR`]: folder } = places.env
     return [
       join(own, 'config.json'),
       ...bothEndings(own, name),

@@ -1,6 +1,6 @@
 /** Settings files of clients: where they are, and values in them. A wrong value is an error, because it may be a rule. */
-import { existsSync, readdirSync } from 'node:fs'
-import { dirname, join, sep } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve, sep } from 'node:path'
 import type { Places } from './clients.js'
 import type { Fields } from './shapes.js'
 
@@ -60,6 +60,18 @@ export function foldersUp(folder: string): string[] {
   return all
 }
 
+/** The main checkout of a Git worktree. Empty elsewhere. */
+export function findMainCheckout(folder: string): string[] {
+  const top = foldersUp(folder)[0] ?? folder
+  try {
+    const [, given = ''] = /^gitdir:\s*(.+?)\s*$/m.exec(readFileSync(join(top, '.git'), 'utf8')) ?? []
+    const [, main] = /^(.*)[\\/]\.git[\\/]worktrees[\\/][^\\/]+$/.exec(resolve(top, given)) ?? []
+    return main === undefined ? [] : [main]
+  } catch {
+    return []
+  }
+}
+
 /** A file of the current project, which may come from a stranger. */
 export function isProjectFile(file: string, { folder, home }: Pick<RulePlaces, 'folder' | 'home'>): boolean {
   return foldersUp(folder).some(
@@ -84,4 +96,18 @@ export function filesIn(folder: string, ending: string): string[] {
   } catch {
     return []
   }
+}
+
+/** A file as JSON, and with comments. */
+export function bothEndings(folder: string, name: string): string[] {
+  return [join(folder, `${name}.json`), join(folder, `${name}.jsonc`)]
+}
+
+/** Inserts `{env:NAME}`. Throws if the value is unknown here. */
+export function insertVariables(text: string, env: RulePlaces['env'], file: string): string {
+  return text.replace(/\{(?:env:([^}]+)|file:[^}]+)\}/g, (found, name: string | undefined) => {
+    const value = name === undefined ? undefined : env[name]
+    if (value !== undefined) return value
+    throw new WrongKey(file, `the value of "${found}" is unknown to Toolwell, so write the value itself`)
+  })
 }

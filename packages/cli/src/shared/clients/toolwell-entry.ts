@@ -16,7 +16,7 @@ export interface EntryOptions {
   readonly client: string
   readonly profile: string | undefined
   readonly isAll: boolean
-  /** Servers of the client and their names in toolwell.json, if rules depend on them. */
+  /** Servers of the client and their names in toolwell.json, if rules may depend on them. */
   readonly own: readonly { readonly name: string; readonly as: string }[]
 }
 
@@ -25,7 +25,7 @@ export function entryCommand(
   [node, script]: Terminal['program'],
   { client, profile, isAll, own }: EntryOptions,
 ): [string, ...string[]] {
-  const pairs = own.map(({ name, as }) => [as, name].map(encodeURIComponent).join('='))
+  const pairs = own.map(({ name, as }) => [...new Set([as, name])].map(encodeURIComponent).join('='))
   return [
     node,
     script,
@@ -34,8 +34,8 @@ export function entryCommand(
     '--client',
     client,
     ...(profile === undefined ? [] : ['--profile', profile]),
-    ...(isAll ? ['--all'] : []),
     ...(pairs.length === 0 ? [] : ['--own', pairs.join(',')]),
+    ...(isAll ? ['--all'] : []),
   ]
 }
 
