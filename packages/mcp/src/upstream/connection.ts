@@ -169,19 +169,17 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     },
     closed,
     async list(signal) {
-      // The SDK forgets the capabilities of a closed connection: the server would seem to have no tools.
-      if (isClosed) throw new ConnectionLost('the connection was closed', false)
-      const listed = await listServer(client, { timeout, signal }).catch((error: unknown) => {
+      // The SDK forgets these when the connection closes: the server would seem to have no tools and other instructions.
+      const capabilities = client.getServerCapabilities()
+      const [instructions, info] = [client.getInstructions() ?? '', client.getServerVersion()]
+      if (isClosed || !capabilities) throw new ConnectionLost('the connection was closed', false)
+      const listed = await listServer(client, capabilities, { timeout, signal }).catch((error: unknown) => {
         const why = epitaph()
         throw why === undefined ? error : new ProgramFailure(why, { cause: error })
       })
-      return {
-        ...listed,
-        instructions: client.getInstructions() ?? '',
-        capabilities: client.getServerCapabilities() ?? {},
-        info: client.getServerVersion(),
-        era,
-      }
+      // A list of prompts that was cut off counts as empty.
+      if (isClosed) throw new ConnectionLost('the connection was closed', false)
+      return { ...listed, instructions, capabilities, info, era }
     },
     async request(asked, tool, { caller = {}, signal, onProgress, meta, relay, onUpdated }) {
       const { method, params: given } = asked

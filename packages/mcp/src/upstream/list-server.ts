@@ -1,5 +1,10 @@
 /** Lists the tools, prompts and resources of a server page by page. An invalid entry does not affect the others. */
-import { type Client, type StandardSchemaV1, specTypeSchemas } from '@modelcontextprotocol/client'
+import {
+  type Client,
+  type ServerCapabilities,
+  type StandardSchemaV1,
+  specTypeSchemas,
+} from '@modelcontextprotocol/client'
 import type { ServerDefinition, ServerOffers } from '../definition/server-definition.js'
 import { splitUsableTools } from '../definition/usable-tools.js'
 
@@ -67,14 +72,15 @@ async function listPages(
 
 export async function listServer(
   client: Client,
+  capabilities: ServerCapabilities,
   options: ListOptions,
 ): Promise<Pick<ServerDefinition, 'tools' | 'unusable' | 'ttlMs' | 'cacheScope'> & Partial<ServerOffers>> {
-  const hasTools = client.getServerCapabilities()?.tools !== undefined
+  const hasTools = capabilities.tools !== undefined
   const [{ entries, first }, offers] = await Promise.all([
     hasTools
       ? listPages(client, 'tools/list', 'tools', MOST_TOOLS, options)
       : { entries: [], first: {} as Listed['first'] },
-    listOffers(client, options),
+    listOffers(client, capabilities, options),
   ])
   const { tools, unusable } = splitUsableTools(entries.slice(0, MOST_TOOLS))
   if (entries.length > MOST_TOOLS)
@@ -93,8 +99,11 @@ export async function listServer(
 }
 
 /** A list that cannot be read counts as empty: the tools are usable without it. */
-async function listOffers(client: Client, { timeout, signal }: ListOptions): Promise<Partial<ServerOffers>> {
-  const { prompts, resources } = client.getServerCapabilities() ?? {}
+async function listOffers(
+  client: Client,
+  { prompts, resources }: ServerCapabilities,
+  { timeout, signal }: ListOptions,
+): Promise<Partial<ServerOffers>> {
   if (!prompts && !resources) return {}
   const options = {
     timeout: Math.min(timeout, OFFERS_TIMEOUT),
