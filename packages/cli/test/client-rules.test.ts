@@ -380,6 +380,19 @@ it.each<[string, string, string, Record<string, unknown>]>([
   expect(await judge(client, {}, env)).toMatchObject({ denied: [ISSUE] })
 })
 
+it('Gemini CLI: a rule that denies every tool counts for servers', async () => {
+  const rule = (decision: string, priority: number, target: string) =>
+    `[[rule]]\ndecision = "${decision}"\npriority = ${priority}\n${target}\n`
+  const files = {
+    'home/.gemini/policies/a.toml': [
+      rule('deny', 1, 'toolName = "*"'),
+      rule('allow', 100, 'mcpName = "files"\ntoolName = "read_file"'),
+      rule('allow', 900, 'mcpName = "toolwell"\ntoolName = "*"'),
+    ].join('\n'),
+  }
+  expect(await judge('gemini', files)).toMatchObject({ denied: [WRITE, ISSUE] })
+})
+
 it('Gemini CLI: reads the policies that the settings name', async () => {
   const more = folderWith({
     'a.toml': policy(['deny', 'files', 'write_file', 1]),

@@ -45,10 +45,11 @@ const GATEWAY = 'toolwell'
 /** A rule for a full name with the client's prefix. Empty if the rule is not for MCP tools. */
 function ruleFor(action: RuleAction, text: string, file: string, prefix: string): FoundRule[] {
   // Arguments in parentheses are dropped: the rule then counts for every call.
-  const name = text.replace(/\(.*$/s, '').trim()
+  const given = text.replace(/\(.*$/s, '').trim()
+  const name = given === '*' && action !== 'allow' ? `${prefix}*` : given
   if (name === prefix || name === `${prefix}${GATEWAY}` || !name.startsWith(prefix)) return []
   // Such a rule would allow more than the user wrote.
-  if (action === 'allow' && (text !== name || name.includes('?'))) return []
+  if (action === 'allow' && (text !== given || name.includes('?'))) return []
   return [{ action, text, file, rule: [action, name.replaceAll('?', '*')] }]
 }
 
