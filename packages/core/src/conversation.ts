@@ -113,10 +113,10 @@ export interface AdapterPort {
   /** Notifies listeners of an oddity in the history, once for each text. */
   warn(code: string, detail: string): void
   /**
-   * Ends a request that the provider refused because of its delivery; the next `begin` uses another one. False if there is no
-   * other delivery to try: then the refusal has another cause.
+   * Gives up native delivery, which this request has shown not to work; the next `begin` uses another one. Ends the request,
+   * unless it was answered. False if no other delivery can be tried: then a refusal has another cause.
    */
-  refuseDelivery(refusal: { readonly requestId: string; readonly detail: string }): Promise<boolean>
+  giveUpDelivery(requestId: string, reason: string, answered?: boolean): Promise<boolean>
 }
 
 /** Registered, so that two copies of this package share it. */
@@ -311,14 +311,13 @@ export async function openConversation(
       notify({ kind: 'history-warning', code, detail })
     },
 
-    refuseDelivery: ({ requestId, detail }) =>
+    giveUpDelivery: (requestId, reason, answered = false) =>
       log.runWithRetry(async () => {
-        const { frozen, requests } = log.state
+        const { frozen, freezing, requests } = log.state
         if (frozen?.delivery !== 'native' || requests.last?.requestId !== requestId) return false
-        const reason = `the provider refused it: ${quote(detail, 300)}`
-        await log.append([
-          [log.lastAnchor, { kind: 'downgraded', from: 'native', reason, request: requestId }],
-        ])
+        if (answered && freezing.due !== undefined) return false
+        const request = answered ? '' : requestId
+        await log.append([[log.lastAnchor, { kind: 'downgraded', from: 'native', reason, request }]])
         notify({ kind: 'delivery-unavailable', delivery: 'native', detail: reason })
         return true
       }),

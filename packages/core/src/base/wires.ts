@@ -140,6 +140,8 @@ export const providers: Readonly<Record<ProviderWire, ProviderFacts>> = {
     label: 'OpenAI Responses',
     owner: 'OpenAI',
     dialect: { notAtTop: ['oneOf', 'anyOf', 'allOf', 'enum', 'not'], complete: true, strict: true },
+    // GPT-5.6 and later: `cache_write_tokens` cost 1.25, and the cache is kept for 30 minutes. Hosts that set a `ttl` of 12 hours
+    // set `costs.prices.write` too.
     cache: { read: 0.1, write: 1.25, output: 5, minimum: 1024 },
     // platform.openai.com/docs/guides/images-vision, high detail: within 2,048 pixels, then 768 on the short edge, 170 for
     // each tile of 512 and 85 besides. Some models count patches of 32 pixels instead.

@@ -225,7 +225,10 @@ export type LedgerFact =
       readonly kind: 'downgraded'
       readonly from: DeliveryName
       readonly reason: string
-      /** Request that the provider refused for it. The request ends, and the next one freezes a new prefix. */
+      /**
+       * Request that the provider refused for it. The request ends, and the next one freezes a new prefix. Empty if the
+       * request was answered: it stays, and the next one freezes a new prefix.
+       */
       readonly request?: string
     }
 

@@ -4,7 +4,8 @@ import { googleRenderOrder, responseChunks, responseObject } from './answer.js'
 import type { GoogleRequestBody, GoogleRuleOptions } from './request.js'
 import { findGoogleViolation } from './rules.js'
 
-const PATH = /^\/v1beta\/(?:models|tunedModels)\/[^/:]+:(generateContent|streamGenerateContent)$/
+/** `@google/genai` 3 sends to `v1`, earlier versions to `v1beta`. */
+const PATH = /^\/v1(?:beta)?\/(?:models|tunedModels)\/[^/:]+:(generateContent|streamGenerateContent)$/
 
 /** Google's names for HTTP status codes. */
 const STATUS: Readonly<Record<number, string>> = {

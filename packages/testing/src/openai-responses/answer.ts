@@ -42,7 +42,16 @@ interface SearchCallItem {
   readonly arguments: unknown
 }
 
-type OutputItem = MessageItem | FunctionCallItem | SearchCallItem
+interface ReasoningItem {
+  readonly id: string
+  readonly type: 'reasoning'
+  readonly status?: ItemStatus
+  readonly summary: readonly { readonly type: 'summary_text'; readonly text: string }[]
+  /** With `include: ['reasoning.encrypted_content']`. */
+  readonly encrypted_content?: string
+}
+
+type OutputItem = ReasoningItem | MessageItem | FunctionCallItem | SearchCallItem
 
 /** A finished answer before it is written in either form. */
 export interface ResponsesAnswer {
@@ -68,7 +77,7 @@ const CREATED = 1_700_000_000
  * model.
  */
 export function composeAnswer(
-  { text, calls = [], finish = 'completed' }: ScriptedAnswer,
+  { thinking, text, calls = [], finish = 'completed' }: ScriptedAnswer,
   body: ResponsesRequestBody,
   context: AnswerContext,
 ): ResponsesAnswer {
@@ -89,7 +98,8 @@ export function composeAnswer(
     )
   })
   const reason = finish === 'completed' ? undefined : finish
-  const items: readonly OutputItem[] = [...message, ...called]
+  const thought = thinking === undefined ? [] : [reasoningItem(`rs_${index + 1}`, thinking, body)]
+  const items: readonly OutputItem[] = [...thought, ...message, ...called]
   const output = items.map((item, position) =>
     reason !== undefined && position === items.length - 1 ? { ...item, status: 'incomplete' as const } : item,
   )
@@ -137,6 +147,7 @@ function* unnumberedEvents(answer: ResponsesAnswer): Generator<ResponsesEvent> {
   for (const [index, item] of output.entries()) {
     yield { type: 'response.output_item.added', output_index: index, item: openItem(item) }
     if (item.type === 'message') yield* messageEvents(item, index)
+    else if (item.type === 'reasoning') yield { type: 'response.output_item.done', output_index: index, item }
     else calls.push(callEvents(item, index))
   }
   yield* inTurns(calls)
@@ -212,6 +223,16 @@ function frameOf(id: string, body: ResponsesRequestBody): object {
   }
 }
 
+function reasoningItem(id: string, text: string, { include }: ResponsesRequestBody): ReasoningItem {
+  const isEncrypted = Array.isArray(include) && include.includes('reasoning.encrypted_content')
+  return {
+    id,
+    type: 'reasoning',
+    summary: [{ type: 'summary_text', text }],
+    ...(isEncrypted && { encrypted_content: Buffer.from(text).toString('base64') }),
+  }
+}
+
 function messageItem(id: string, text: string): MessageItem {
   const part: OutputText = { type: 'output_text', text, annotations: [], logprobs: [] }
   return { id, type: 'message', status: 'completed', role: 'assistant', content: [part] }
@@ -276,12 +297,14 @@ function parsed(input: unknown): unknown {
 /** The item as announced, before its content. */
 function openItem(item: OutputItem): OutputItem {
   if (item.type === 'message') return { ...item, status: 'in_progress', content: [] }
+  if (item.type === 'reasoning') return { ...item, summary: [] }
   if (item.type === 'function_call') return { ...item, status: 'in_progress', arguments: '' }
   return { ...item, status: 'in_progress', arguments: {} }
 }
 
 function writtenText(item: OutputItem): string {
   if (item.type === 'message') return item.content.map((part) => part.text).join('')
+  if (item.type === 'reasoning') return item.summary.map(({ text }) => text).join('')
   if (item.type === 'function_call') return item.name + item.arguments
   return `tool_search${textOf(item.arguments)}`
 }

@@ -1,4 +1,5 @@
 /** OpenAI Responses (`POST /v1/responses`) for the scripted endpoint: rules, render order, answers. */
+import { isObject } from '../shared/guards.js'
 import type { Protocol } from '../shared/protocol.js'
 import { composeAnswer, type ResponsesAnswer, responseEvents, responseObject } from './answer.js'
 import {
@@ -11,16 +12,17 @@ import {
 import { findResponsesViolation } from './rules.js'
 
 export function responsesProtocol(options: ResponsesRuleOptions = {}): Protocol<ResponsesRequestBody> {
+  const read = <Body>(body: Body) => (options.toolSearch === 'ignored' ? dropSearch(body) : body)
   return {
     name: 'openai-responses',
     basePath: '/v1',
     match: (path) => (path === '/v1/responses' ? {} : undefined),
     authorised: (headers, apiKey) => headers.authorization === `Bearer ${apiKey}`,
-    violationOf: (body) => findResponsesViolation(body, options),
+    violationOf: (body) => findResponsesViolation(read(body), options),
     wantsStream: (body) => body.stream === true,
-    renderOrder: responsesRenderOrder,
+    renderOrder: (body) => responsesRenderOrder(read(body)),
     answer(scripted, body, context) {
-      const answer = composeAnswer(scripted, body, context)
+      const answer = composeAnswer(scripted, read(body), context)
       return { object: responseObject(answer), stream: () => streamOf(answer) }
     },
     errorObject(status, message, code, param) {
@@ -28,6 +30,12 @@ export function responsesProtocol(options: ResponsesRuleOptions = {}): Protocol<
       return { error: { message, type, param, code } }
     },
   }
+}
+
+/** The request without the tool search, if its tools can be read. */
+function dropSearch<Body>(body: Body): Body {
+  if (!isObject(body) || !Array.isArray(body.tools)) return body
+  return { ...body, tools: body.tools.filter((tool) => !isObject(tool) || tool.type !== 'tool_search') }
 }
 
 /**

@@ -40,8 +40,11 @@ export interface ResponsesRequestBody {
 }
 
 export interface ResponsesRuleOptions {
-  /** Allows the API's tool search. Default: true. gpt-5.4-nano and older models refuse it. */
-  readonly toolSearch?: boolean
+  /**
+   * Allows the API's tool search. Default: true. gpt-5.4-nano and older models refuse it. `ignored`: the server drops it without
+   * an error and returns the remaining `tools`, as servers do that skip tools of unknown types.
+   */
+  readonly toolSearch?: boolean | 'ignored'
   /**
    * Allows tools of type `namespace`. Default: true. Some compatible servers and proxies refuse them: xAI answers 422 "unknown
    * variant `namespace`" (maximhq/bifrost#5428), others refuse the whole request (coder/coder#28656).

@@ -18,7 +18,7 @@ export interface ScriptedCall {
 }
 
 export interface ScriptedAnswer {
-  /** Thinking before the answer. Only the Anthropic wire sends it; others ignore it. */
+  /** Thinking before the answer. Anthropic and Responses send it; other wires ignore it. */
   readonly thinking?: string
   readonly text?: string
   readonly calls?: readonly ScriptedCall[]

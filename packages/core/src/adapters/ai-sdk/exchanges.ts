@@ -15,6 +15,7 @@ import { placeAnchors } from '../shared/anchors.js'
 import { findServerState, refuseServerState } from '../shared/check-input.js'
 import { readFigure } from '../shared/stream.js'
 import { argumentsObject, type UnitCall } from '../shared/thread.js'
+import { ignoresSearch } from '../shared/tools.js'
 import type { Exchange } from './model.js'
 import { createReplyReader } from './model.js'
 import {
@@ -155,10 +156,11 @@ export function createExchanges(
           prompt: turn.parts.prompt,
           ...(tools.length > 0 ? { tools, toolChoice } : {}),
         },
-        warnings(sent) {
-          const dropped = search !== undefined && !hasSearch(sent)
+        warnings(sent, received) {
+          const isIgnored = isRecord(sent) && ignoresSearch(received, sent.tools)
+          const dropped = search !== undefined && (!hasSearch(sent) || isIgnored)
           if (dropped) unable.add(provider)
-          const old = `${provider} dropped the tool search; from the next request on, it is a function`
+          const old = `${isIgnored ? 'the server' : provider} dropped the tool search; from the next request on, it is a function`
           return warn([...turn.warnings.map(({ text }) => text), ...lost, ...(dropped ? [old] : [])])
         },
         reader: createReplyReader({

@@ -17,8 +17,8 @@ import {
 /** One request to a model, and its reply. */
 export interface Exchange {
   readonly options: AiCallOptions
-  /** `sent`: the body of the request, if the model exposes it. */
-  warnings(sent: unknown): readonly { readonly type: 'other'; readonly message: string }[]
+  /** `sent`, `received`: the bodies of the request and the response, if the model exposes them. */
+  warnings(sent: unknown, received?: unknown): readonly { readonly type: 'other'; readonly message: string }[]
   readonly reader: ReplyReader
   /** Closes the exchange when the reply is complete, with the usage of the model. */
   close(usage: unknown): Promise<void>
@@ -66,7 +66,7 @@ async function generate(model: AiModel, options: AiCallOptions, open: OpenExchan
   const { exchange, result } = await send(model, options, open, (sent) => model.doGenerate(sent))
   const content = result.content.flatMap((part) => exchange.reader.read(part) ?? [])
   await exchange.close(result.usage)
-  const warnings = exchange.warnings(result.request?.body)
+  const warnings = exchange.warnings(result.request?.body, result.response?.body)
   return { ...result, content, warnings: [...(result.warnings ?? []), ...warnings] }
 }
 

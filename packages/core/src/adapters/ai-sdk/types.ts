@@ -103,6 +103,7 @@ export interface AiGenerated extends AiSent {
   readonly content: readonly AiReplyPart[]
   readonly warnings?: readonly unknown[]
   readonly usage?: unknown
+  readonly response?: { readonly body?: unknown }
 }
 
 export interface AiStream {

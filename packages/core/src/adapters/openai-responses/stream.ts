@@ -56,7 +56,7 @@ export async function assemble<Item extends ResponsesItem = ResponsesItem>(
   const finished = [...items].sort(([a], [b]) => a - b).map(([, item]) => item)
   const output = (whole ? final.output : finished) as readonly Item[]
   return {
-    reply: { output },
+    reply: Array.isArray(final.tools) ? { output, tools: final.tools } : { output },
     messages: output,
     finish,
     usage: readUsage(final.usage),

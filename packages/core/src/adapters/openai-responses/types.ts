@@ -42,6 +42,8 @@ export type ResponsesOutputPart =
 export interface ResponsesReply {
   readonly output: readonly ResponsesItem[]
   readonly usage?: unknown
+  /** The tools of the request, as the server understood them. */
+  readonly tools?: unknown
 }
 
 export type ResponsesTool = ResponsesFunctionTool | ResponsesSearchTool

@@ -4,7 +4,7 @@ import { isRecord } from '../../base/data.js'
 import { assertKnownKeys, invalid } from '../../base/options.js'
 import type { Prompts } from '../../surface/prompts.js'
 import type { Unit } from '../shared/thread.js'
-import { addOwnTools, type ProviderForm, readProviderTools } from '../shared/tools.js'
+import { addOwnTools, ignoresSearch, type ProviderForm, readProviderTools } from '../shared/tools.js'
 import type { Wire } from '../shared/wire.js'
 import { removeLostReasoning, setNamespaces } from './last-checks.js'
 import { normaliseItem } from './normalise.js'
@@ -94,6 +94,7 @@ export function responsesWire(
     },
     // Reads the calls in the same form as the history: a call without an id gets an answer too.
     usage: (reply) => (isRecord(reply) ? readUsage(reply.usage) : undefined),
+    ignoresNative: (reply, { tools }) => ignoresSearch(reply, tools),
     calls(reply) {
       if (!isRecord(reply) || !Array.isArray(reply.output))
         throw invalid('reply', 'run takes the response of the API, or any object with its output items.')

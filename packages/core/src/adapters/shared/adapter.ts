@@ -6,6 +6,7 @@
 import { formatTokens, type Usage } from '../../accounting/measurement.js'
 import { dropUndefined, isRecord, toPlainJson } from '../../base/data.js'
 import { describeKind, invalid } from '../../base/options.js'
+import { quote } from '../../base/text.js'
 import { adapterPort, type Conversation } from '../../conversation.js'
 import { createState } from '../../ledger/fold.js'
 import { toolLimit } from '../../schema/dialect.js'
@@ -115,6 +116,9 @@ export interface Adapter<Message, Reply, Parts, Prompt extends object = object> 
   adopt(thread: Thread): Message[]
 }
 
+/** Reason for the bridge, for people. */
+const IGNORED = 'the server ignored tool_search: the tools in its response lack it'
+
 /** A history in a form that is independent of the wire. */
 export type Thread = readonly Unit[]
 
@@ -216,26 +220,29 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
           `your own tools take ${formatTokens(view.ownTokens)} tokens of every request, because own tools are eager by default: createToolwell({ defer: 'all' }) defers them, so that search finds them`,
         )
       const ran = new WeakSet<object>()
+      const parts = wire.parts(
+        composeMessages(wire, { messages, given, normal, placed, isOurs }, view, port.prompts, warn, endOf),
+        view,
+        toPlainJson(request),
+        warn,
+      )
       return {
         view,
         warnings,
-        parts: wire.parts(
-          composeMessages(wire, { messages, given, normal, placed, isOurs }, view, port.prompts, warn, endOf),
-          view,
-          toPlainJson(request),
-          warn,
-        ),
+        parts,
         refused: (error) =>
-          port.refuseDelivery({
+          port.giveUpDelivery(
             requestId,
-            detail: error instanceof Error ? error.message : String(error),
-          }),
+            `the provider refused it: ${quote(error instanceof Error ? error.message : String(error), 300)}`,
+          ),
         run: async (given, options) => {
           const reply = readReply(given)
           if (form) assertOwnReply(form, reply)
           await record(requestId, isStreamed(given) ? given.usage : wire.usage?.(reply))
           const all = wire.calls(reply, normal.flat())
           const calls = all.filter((call) => !provider?.owns(call, isOurs))
+          if (view.delivery === 'native' && wire.ignoresNative?.(reply, parts))
+            await port.giveUpDelivery(requestId, IGNORED, true)
           await recordCleared(anchors, wire.countCleared?.(reply) ?? 0)
           const made = calls.map(({ id, name, input, fromCode }, index) => {
             const nth = calls.slice(0, index).filter((before) => before.id === id).length

@@ -201,3 +201,16 @@ export function assertNoClash({ names }: ProviderTools, { tools, declaredHidden 
       `providerTools and your own tools both have ${quote(clash.name)}. Rename your tool, or remove one of the two.`,
     )
 }
+
+/**
+ * Whether a Responses server dropped the API's search: its response lists other tools of the request, but not the search. An
+ * empty list proves this only if the search was the only tool, because some servers never return tools.
+ */
+export function ignoresSearch(response: unknown, sent: unknown): boolean {
+  const { tools, output } = isRecord(response) ? response : {}
+  const has = (list: unknown, type: string) =>
+    Array.isArray(list) && list.some((each) => isRecord(each) && each.type === type)
+  if (!Array.isArray(sent) || !has(sent, 'tool_search')) return false
+  if (!Array.isArray(tools) || has(tools, 'tool_search') || has(output, 'tool_search_call')) return false
+  return tools.length > 0 || sent.length === 1
+}

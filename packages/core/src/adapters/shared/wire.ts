@@ -104,6 +104,8 @@ export interface Wire<Message, Reply, Parts, Prompt extends object = object> {
   usage?(reply: Reply): Usage | undefined
   /** Counts the answers, oldest first, that the provider did not show to the model. Absent: it always shows all. */
   countCleared?(reply: Reply): number
+  /** Whether the reply shows that the server ignored the provider's own search in this request. Absent: no reply shows it. */
+  ignoresNative?(reply: Reply, parts: Parts): boolean
   /** Reads the calls of a reply to these messages, in order. */
   calls(reply: Reply, messages: readonly Message[]): readonly UnitCall[]
   /** Writes the answers as native messages, to push onto the history. */
