@@ -63,6 +63,15 @@ export const prompts = {
   /** Answers a call to a gateway that a newer version has replaced. */
   upgraded:
     'Toolwell was upgraded, and this client is still connected to the old version. The call was not made. Ask the user to restart this client.',
+  /** Answers a call above a limit of its server. */
+  tooManyAtOnce: ({ server, most }: { readonly server: string; readonly most: number }): string =>
+    `Nothing was run: this client already runs ${most} calls of server ${server}, the limit maxConcurrentCalls. Wait for one of them to end.`,
+  tooManyPerMinute: (facts: {
+    readonly server: string
+    readonly most: number
+    readonly seconds: number
+  }): string =>
+    `Nothing was run: this client made ${facts.most} calls of server ${facts.server} in a minute, the limit maxCallsPerMinute. Try again in ${facts.seconds} s.`,
   /** Why a result is not shown. */
   tooDeep: 'the result cannot be passed on: it is nested too deeply',
   /** State of a server whose config entry is wrong. */

@@ -22,6 +22,7 @@ const NOT_RUN: Readonly<Record<NonNullable<Called['reason']>, string>> = {
   'not-recorded': 'the call could not be checked',
   'not-read-only': 'it is not approved as read-only, so run_read_only_tool does not run it',
   'no-folder': 'its server needs a project folder, and the client named none',
+  limit: 'the client reached a limit of its server',
 }
 
 const TURNED_AWAY: Readonly<Record<NonNullable<TurnedAway['reason']>, string>> = {

@@ -12,6 +12,7 @@ import { replaceFolder } from '@toolwell/mcp/internal'
 import { prompts } from '../prompts.js'
 import type { Found, Offer } from '../servers/offers.js'
 import type { View } from '../servers/view.js'
+import type { Taken } from './call-limits.js'
 import { insertCallerFolder, removeServerInfo } from './call-tool.js'
 import { readCursorOrThrow, takePage } from './list-tools.js'
 import type { OptionsFor } from './relay.js'
@@ -21,6 +22,8 @@ export interface OffersOptions {
   readonly view: () => View
   readonly folder: string
   readonly era: Caller['era']
+  /** Counts a request to a server against the limits of the principal. */
+  readonly take: (source: string) => Taken
   /** Runs the work for a request of the client. */
   readonly during: (
     context: ServerContext,
@@ -29,11 +32,14 @@ export interface OffersOptions {
   ) => Promise<Result>
 }
 
+/** The protocol has no code for it, so it is the first of the codes that servers may define. */
+const LIMIT_REACHED = -32000
+
 /** Registers handlers for the capabilities that were announced. */
 export function answerOffers(
   server: Server,
   { prompts: hasPrompts, resources, completions }: ReturnType<Server['getCapabilities']>,
-  { view, folder, era, during }: OffersOptions,
+  { view, folder, era, take, during }: OffersOptions,
 ): void {
   const list = async <T extends object>(
     read: (view: View) => readonly Offer<T>[],
@@ -56,10 +62,14 @@ export function answerOffers(
     params: Readonly<Record<string, unknown>>,
   ): Promise<Result> =>
     during(context, params, async (optionsFor) => {
+      const taken = take(source)
+      if ('refusal' in taken) throw new ProtocolError(LIMIT_REACHED, taken.refusal)
       try {
         return removeServerInfo(await view().request(source, { method, params }, optionsFor(source)))
       } catch (error) {
         throw toProtocolError(error)
+      } finally {
+        taken.release()
       }
     })
   /** Finds again after first-time listings, which may show the name. */

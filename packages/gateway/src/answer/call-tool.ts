@@ -15,6 +15,7 @@ import { prompts } from '../prompts.js'
 import type { CallToolResult } from '../servers/server-set.js'
 import type { View } from '../servers/view.js'
 import { nameLinks } from './answer-offers.js'
+import type { Taken } from './call-limits.js'
 import { type Results, readResult, shortenResult } from './long-results.js'
 import { type InnerCall, measureCall } from './measure-call.js'
 import {
@@ -35,6 +36,8 @@ export interface Asked {
   readonly results: Results
   readonly workspace: string | undefined
   readonly optionsFor: OptionsFor
+  /** Counts a call of a server against the limits of the principal. */
+  readonly take: (source: string) => Taken
   /** Questions of the server that the client could not answer, by method. */
   readonly refused: ReadonlySet<string>
 }
@@ -61,6 +64,7 @@ export type NotRun =
   | Exclude<Outcome['kind'], 'search' | 'result' | 'schema-needed'>
   | 'not-read-only'
   | 'no-folder'
+  | 'limit'
 
 /** Longest name of a tool. It takes seconds to compare a name of megabytes with all names. */
 const LONGEST_NAME = 1000
@@ -159,6 +163,8 @@ export async function callTool(
     const state = prompts.needsWorkspace({ header: WORKSPACE_HEADER })
     return refuse('no-folder', direct.prompts.unavailable({ name: tool, state }))
   }
+  const taken = asked.take(target.source)
+  if ('refusal' in taken) return refuse('limit', taken.refusal)
   let result: CallToolResult | undefined
   try {
     result = addRefusals(
@@ -169,6 +175,8 @@ export async function callTool(
   } catch (error) {
     finish(true)
     throw error
+  } finally {
+    taken.release()
   }
   // The definition changed after the approval, as the start of its server showed.
   if (result === undefined) return refuseToRead()
@@ -179,7 +187,7 @@ export async function callTool(
   const shown =
     entry && view.listedTool(entry)?.outputSchema
       ? result
-      : await shortenResult(result, target, view.maxResultTokens(target.source), asked.results, own)
+      : await shortenResult(result, target, view.server(target.source)?.maxResultTokens, asked.results, own)
   finish(result.isError === true, result, shown)
   return shown
 }

@@ -11,6 +11,7 @@ import { WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { prompts } from '../prompts.js'
 import type { View } from '../servers/view.js'
 import { answerOffers } from './answer-offers.js'
+import type { CallLimits } from './call-limits.js'
 import { type Called, callerFolder, callTool, insertCallerFolder } from './call-tool.js'
 import { PlainServer } from './checked-server.js'
 import { listDispatchTools, listEveryTool } from './list-tools.js'
@@ -30,6 +31,7 @@ export interface McpServerOptions {
   readonly workspace: string | undefined
   readonly caller: Caller
   readonly version: string
+  readonly limits: CallLimits
   /** Calls that wait for answers of their clients. */
   readonly suspended: SuspendedCalls
   /** Keeps results that are too long. */
@@ -46,10 +48,25 @@ const LIST_HOLDS = 60_000
 const DISCOVERY_HOLDS = 3_600_000
 
 export function createMcpServer(options: McpServerOptions): Server {
-  const { view, mode, principal, workspace, caller, version, results, suspended, onCalled, onListed } =
-    options
+  const {
+    view,
+    mode,
+    principal,
+    workspace,
+    caller,
+    version,
+    limits,
+    results,
+    suspended,
+    onCalled,
+    onListed,
+  } = options
   // In each folder, because a folder has other servers.
   const owner = JSON.stringify([principal, workspace ?? ''])
+  const take = (source: string) => {
+    const server = view().server(source)
+    return server ? limits.take(principal, server) : { release: () => undefined }
+  }
   const capabilities = chooseCapabilities(view())
   const server = new PlainServer(
     { name: 'toolwell', version },
@@ -77,6 +94,7 @@ export function createMcpServer(options: McpServerOptions): Server {
     view,
     folder: callerFolder(caller),
     era: caller.era,
+    take,
     during: ({ mcpReq: request }, params, work) => {
       const named = nameCaller(caller, readClientName(server, request.envelope), principal)
       return relay.during({ request, params, caller: named, view: view() }, work)
@@ -112,6 +130,7 @@ export function createMcpServer(options: McpServerOptions): Server {
             results: { store: results, principal: owner, client },
             workspace,
             optionsFor,
+            take,
             refused,
           },
           (called) => onCalled(called, server, client),

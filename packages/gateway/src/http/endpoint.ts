@@ -11,6 +11,7 @@ import {
 } from '@modelcontextprotocol/server'
 import type { ResultStore } from '@toolwell/core/result'
 import type { Caller } from '@toolwell/mcp'
+import type { CallLimits } from '../answer/call-limits.js'
 import type { Called } from '../answer/call-tool.js'
 import { checkHeaders } from '../answer/checked-server.js'
 import { listDispatchTools, listEveryTool } from '../answer/list-tools.js'
@@ -38,6 +39,7 @@ export interface EndpointOptions {
   readonly rules?: ClientRules | undefined
   readonly principal: Principal
   readonly version: string
+  readonly limits: CallLimits
   readonly results: ResultStore
   readonly maxRequestBodySize: number
   readonly onCalled: (called: Called, server: Server, client: string) => void
@@ -62,7 +64,7 @@ export interface Endpoint {
 }
 
 export function createEndpoint(options: EndpointOptions): Endpoint {
-  const { place, path, rules, principal, version, results, onCalled, onListed } = options
+  const { place, path, rules, principal, version, limits, results, onCalled, onListed } = options
   const { mode, profile } = path
   const view = (): View => {
     if (!principal.isValid())
@@ -90,6 +92,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       // Without a workspace, servers that work in a folder run in the home folder.
       caller: { ...caller, workspace: place.workspace ?? homedir() },
       version,
+      limits,
       suspended,
       results,
       onCalled,

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { isLegacyRequest, PROTOCOL_VERSION_META_KEY, type Server } from '@modelcontextprotocol/server'
 import { isRecord } from '@toolwell/core/internal'
 import { memoryResults } from '@toolwell/core/result'
+import { CallLimits } from '../answer/call-limits.js'
 import type { Called } from '../answer/call-tool.js'
 import { createProof, newToken } from '../bridge/folder.js'
 import { describeExcess } from '../bridge/messages.js'
@@ -23,6 +24,7 @@ import {
   ServerSets,
   type ServerSetsOptions,
 } from '../servers/server-sets.js'
+import { memoryCallStats } from '../storage/call-stats.js'
 import type { GatewayStorage } from '../storage/storage.js'
 import { InvalidWorkspace, type McpPath, readPath, readWorkspace, writePath } from './address.js'
 import { Bridges } from './bridges.js'
@@ -42,6 +44,7 @@ import {
 } from './exchange.js'
 import { checkOrigin, ignoreUpgrade, type Refusal, upgradeOption } from './guard.js'
 import { limitPath, OWNER, type Principal, Principals, Slowdown } from './principals.js'
+import { Recorder } from './recorder.js'
 import { countLostResults, createReport, type GatewayReport } from './report.js'
 import { nameSession, Sessions } from './sessions.js'
 
@@ -120,7 +123,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     key = newToken(),
     instance = randomUUID(),
     onStop,
-    storage: { tokens = NO_TOKENS, audit, results: store = memoryResults() } = {},
+    storage: { tokens = NO_TOKENS, audit, results: store = memoryResults(), stats = memoryCallStats() } = {},
     sessionIdle = 30 * 60_000,
     maxRequestBodySize = LARGEST_REQUEST,
     now = Date.now,
@@ -148,7 +151,9 @@ export function createGateway(options: GatewayOptions): Gateway {
   let lastUsed = now()
   let isDraining = false
 
+  const recorder = new Recorder(stats, audit, now)
   const results = countLostResults(store)
+  const limits = new CallLimits(now)
   const endpoints = new Endpoints({
     serverSets,
     idle: sessionIdle,
@@ -157,16 +162,24 @@ export function createGateway(options: GatewayOptions): Gateway {
       const name = writePath(path)
       const note = (server: Server, client: string, counted?: Counted) =>
         clients.used(server, client, name, place.workspace, principal.id, counted)
+      const sender = (client: string) => ({
+        principal: principal.name,
+        client,
+        folder: place.workspace ?? '',
+      })
       return createEndpoint({
         place,
         path,
         rules,
         principal,
         version,
+        limits,
         results: results.store,
         maxRequestBodySize,
         onListed(server, client) {
           counts.lists++
+          const view = place.serverSet.view(path.profile, rules, principal.rights)
+          if (view) recorder.recordList(sender(client), view, path.mode)
           emit({ kind: 'listed', client: note(server, client), endpoint: name })
         },
         onCalled({ kind, ...called }, server, client) {
@@ -175,16 +188,7 @@ export function createGateway(options: GatewayOptions): Gateway {
           if (kind === 'run' && called.isError) counts.failed++
           counts.answerCharacters += called.characters
           emit({ kind: 'call', what: kind, ...called, client: note(server, client, counted), endpoint: name })
-          if (!called.inner || !audit) return
-          audit.append({
-            time: new Date(now()).toISOString(),
-            principal: principal.name,
-            client,
-            folder: place.workspace ?? '',
-            outcome: kind === 'refused' ? 'refused' : called.isError ? 'error' : 'ok',
-            ...(called.reason === undefined ? {} : { reason: called.reason }),
-            ...called.inner,
-          })
+          recorder.recordCall(sender(client), { kind, ...called })
         },
       })
     },
@@ -415,6 +419,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         await serverSets.close()
         await closed
         await audit?.flush()
+        await stats.flush()
       })()
       return closing
     },

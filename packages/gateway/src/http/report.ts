@@ -1,12 +1,11 @@
 /** Builds the report that `status` shows: clients, servers and their processes, memory, token costs. */
 import { readFileSync } from 'node:fs'
-import { estimate } from '@toolwell/core'
 import type { ResultStore } from '@toolwell/core/result'
 import type { ServerConfig, ServerReport } from '@toolwell/mcp'
-import { listDispatchTools } from '../answer/list-tools.js'
 import type { ServerSetProblem } from '../servers/broken-servers.js'
 import type { ServerSets } from '../servers/server-sets.js'
 import type { ClientReport } from './clients.js'
+import { countDefinitions } from './recorder.js'
 
 export interface ServerStatus
   extends Pick<ServerReport, 'name' | 'state' | 'reason' | 'endpoint' | 'pids' | 'starts'> {
@@ -133,8 +132,7 @@ function reportServerSet({
 }: ServerSets['all'][number]): ServerSetReport {
   const { config, servers, problem, problems } = serverSet
   const whole = serverSet.view(undefined)
-  const all = whole?.direct.tools().reduce((sum, entry) => sum + whole.direct.cost(entry), 0) ?? 0
-  const list = whole ? estimate.count(JSON.stringify(listDispatchTools(whole))) : 0
+  const { all, list } = whole ? countDefinitions(whole) : { all: 0, list: 0 }
   return {
     workspaces,
     profiles: Object.keys(config.profiles),

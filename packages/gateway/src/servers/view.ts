@@ -29,8 +29,8 @@ export interface View extends Pick<ServerSet, 'catalogue' | 'call' | 'request' |
   readonly hasFolderNames: boolean
   /** The tool as its server lists it. */
   listedTool(entry: Entry): McpTool | undefined
-  /** Tokens of text in one result, as the config of the server limits them. Undefined: depends on the client. */
-  maxResultTokens(source: string): number | undefined
+  /** The config of a server. */
+  server(source: string): ServerConfig | undefined
   /** Prompts and resources of the servers that may be seen. */
   readonly offers: Offers
   /** Some visible server has these capabilities, or is not listed yet. */
@@ -135,7 +135,7 @@ export function openView(
       return folders.areNamed
     },
     listedTool: ({ source, tool }) => listedAs(source, tool.name),
-    maxResultTokens: (source) => serverSet.known.get(source)?.maxResultTokens,
+    server: (source) => serverSet.known.get(source),
     offers,
     someHas: (has) =>
       visible().some((source) => {

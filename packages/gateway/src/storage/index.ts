@@ -2,10 +2,12 @@
 import { join } from 'node:path'
 import { resultFolder } from '@toolwell/core/stores/results'
 import { auditFile } from './audit-file.js'
+import { callStatsFile } from './call-stats.js'
 import type { GatewayStorage } from './storage.js'
 import { tokenFile } from './token-file.js'
 
 export { auditFile } from './audit-file.js'
+export type { CallFacts, CallStats, SlotStats, ToolStats } from './call-stats.js'
 export type { AuditLog, AuditRecord, GatewayStorage, Rights, TokenRecord, TokenStore } from './storage.js'
 export { hashToken } from './token-file.js'
 
@@ -18,5 +20,6 @@ export function fileStorage(folder: string): GatewayStorage {
     tokens: tokenFile(folder),
     audit: auditFile(folder),
     results: resultFolder(join(folder, 'results'), KEPT_RESULTS),
+    stats: callStatsFile(folder),
   }
 }

@@ -1,10 +1,13 @@
 /** The storage of a gateway: tokens, the audit log and long results. A driver implements all three. */
 import type { ResultStore } from '@toolwell/core/result'
+import type { CallStats } from './call-stats.js'
 
 export interface GatewayStorage {
   readonly tokens: TokenStore
   readonly audit: AuditLog
   readonly results: ResultStore
+  /** Sums of calls. Default: in memory. */
+  readonly stats?: CallStats
 }
 
 /** Limits of a token. Patterns may contain `*`. A missing field sets no limit. */

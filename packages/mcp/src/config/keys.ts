@@ -110,6 +110,16 @@ const TREATED: Readonly<Record<string, Key>> = {
     about:
       'Tokens of text in one result that the gateway passes on. It keeps longer text, and the client gets the beginning and reads the rest with read_result. 0: no limit. Default: 8000, or 20000 for clients that shorten results themselves.',
   },
+  maxConcurrentCalls: {
+    kind: 'count',
+    about:
+      'Calls of this server that one token or stdio client may run through the gateway at the same time. 0: no limit. Default: 100.',
+  },
+  maxCallsPerMinute: {
+    kind: 'count',
+    about:
+      'Calls of this server that one token or stdio client may make through the gateway in a minute. 0: no limit. Default: 0.',
+  },
   allow: {
     kind: 'strings',
     about:

@@ -55,6 +55,8 @@ export function readEntry(
     marks: fields.marks === true,
     surfaceTokens: (fields.surfaceTokens as number | undefined) ?? DEFAULTS.surfaceTokens,
     maxResultTokens: fields.maxResultTokens as number | undefined,
+    maxConcurrentCalls: (fields.maxConcurrentCalls as number | undefined) ?? DEFAULTS.maxConcurrentCalls,
+    maxCallsPerMinute: (fields.maxCallsPerMinute as number | undefined) ?? 0,
     allow: fields.allow as string[] | undefined,
     allowedByProfile: undefined,
     deniedByProfile: [],

@@ -72,6 +72,10 @@ export interface ServerConfig {
   readonly surfaceTokens: number
   /** Tokens of text in one result that the gateway passes on; 0 for no limit. Undefined: depends on the client. */
   readonly maxResultTokens: number | undefined
+  /** Calls that one principal of the gateway may run at the same time; 0 for no limit. */
+  readonly maxConcurrentCalls: number
+  /** Calls that one principal of the gateway may make in a minute; 0 for no limit. */
+  readonly maxCallsPerMinute: number
   /** Undefined: every tool. */
   readonly allow: readonly string[] | undefined
   /** Allowed by the profile: a tool must match this and `allow`. Undefined: every tool. */
@@ -100,7 +104,13 @@ export interface ServerConfig {
   readonly secrets: readonly string[]
 }
 
-export const DEFAULTS = { timeout: 60_000, startTimeout: 30_000, idle: 300_000, surfaceTokens: 1500 } as const
+export const DEFAULTS = {
+  timeout: 60_000,
+  startTimeout: 30_000,
+  idle: 300_000,
+  surfaceTokens: 1500,
+  maxConcurrentCalls: 100,
+} as const
 
 /** Milliseconds. A server of one client or conversation keeps its state, so it runs longer without use. */
 export function chooseDefaultIdle(share: Share): number {
@@ -147,6 +157,8 @@ export function defineServer(
     marks: false,
     surfaceTokens: DEFAULTS.surfaceTokens,
     maxResultTokens: undefined,
+    maxConcurrentCalls: DEFAULTS.maxConcurrentCalls,
+    maxCallsPerMinute: 0,
     allow: undefined,
     allowedByProfile: undefined,
     deny: [],

@@ -1,0 +1,144 @@
+/** Records every list, search and call: in the audit log, in the sums, and the latest ones in memory for the dashboard. */
+import { estimate } from '@toolwell/core'
+import type { Called } from '../answer/call-tool.js'
+import { listDispatchTools } from '../answer/list-tools.js'
+import type { Mode } from '../answer/mcp-server.js'
+import type { View } from '../servers/view.js'
+import type { CallStats } from '../storage/call-stats.js'
+import type { AuditLog, AuditRecord } from '../storage/storage.js'
+
+export interface RecentCall extends AuditRecord {
+  readonly id: number
+}
+
+/** A search and the tools that the same client called after it. */
+export interface RecentSearch {
+  readonly id: number
+  readonly time: string
+  readonly principal: string
+  readonly client: string
+  readonly folder: string
+  readonly query: string
+  readonly found: number
+  readonly tokens: number
+  readonly called: readonly string[]
+}
+
+export type Recorded =
+  | { readonly kind: 'call'; readonly call: RecentCall }
+  | { readonly kind: 'search'; readonly search: RecentSearch }
+
+/** The sender of a request. */
+export interface Sender {
+  readonly principal: string
+  /** The name that the client sent. */
+  readonly client: string
+  readonly folder: string
+}
+
+const MOST_RECENT = 500
+const MOST_CALLED = 5
+const LONGEST_QUERY = 300
+/** Same as core's estimate for English text. */
+const CHARACTERS_PER_TOKEN = 4
+
+export class Recorder {
+  readonly #stats: CallStats
+  readonly #audit: AuditLog | undefined
+  readonly #now: () => number
+  readonly #calls: RecentCall[] = []
+  readonly #searches: (RecentSearch & { readonly called: string[] })[] = []
+  readonly #listeners = new Set<(recorded: Recorded) => void>()
+  #last = 0
+
+  constructor(stats: CallStats, audit: AuditLog | undefined, now: () => number) {
+    this.#stats = stats
+    this.#audit = audit
+    this.#now = now
+  }
+
+  /** Oldest first. */
+  get calls(): readonly RecentCall[] {
+    return this.#calls
+  }
+
+  get searches(): readonly RecentSearch[] {
+    return this.#searches
+  }
+
+  /** Returns a function that ends the subscription. */
+  subscribe(listener: (recorded: Recorded) => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  recordList({ client, folder }: Sender, view: View, mode: Mode): void {
+    const { all, list } = countDefinitions(view)
+    const listTokens = mode === 'all' ? all : list
+    this.#stats.recordList({ time: this.#now(), client, project: folder, listTokens, allTokens: all })
+  }
+
+  recordCall(sender: Sender, { kind, inner, isError, reason, ...called }: Omit<Called, 'tool'>): void {
+    const at = this.#now()
+    const { client, folder } = sender
+    const time = new Date(at).toISOString()
+    if (kind === 'search') {
+      const tokens = Math.round(called.characters / CHARACTERS_PER_TOKEN)
+      this.#stats.recordSearch({ time: at, client, project: folder, tokens })
+      const { query = '', found = 0 } = called
+      const facts = { query: query.slice(0, LONGEST_QUERY), found, tokens, called: [] }
+      const search = { id: ++this.#last, time, ...sender, ...facts }
+      push(this.#searches, search)
+      this.#notify({ kind: 'search', search })
+    }
+    if (!inner) return
+    const outcome = kind === 'refused' ? 'refused' : isError ? 'error' : 'ok'
+    this.#stats.recordCall({ time: at, client, project: folder, outcome, ...inner })
+    const record = {
+      time,
+      ...sender,
+      outcome,
+      ...(reason === undefined ? {} : { reason }),
+      ...inner,
+    } as const
+    this.#audit?.append(record)
+    const call = { id: ++this.#last, ...record }
+    push(this.#calls, call)
+    if (kind === 'run') this.#follow(sender, `${inner.server}/${inner.tool}`)
+    this.#notify({ kind: 'call', call })
+  }
+
+  /** Adds a call to the last search of the same client. */
+  #follow({ principal, client, folder }: Sender, tool: string): void {
+    const last = this.#searches.findLast(
+      (each) => each.principal === principal && each.client === client && each.folder === folder,
+    )
+    if (last && last.called.length < MOST_CALLED && !last.called.includes(tool)) last.called.push(tool)
+  }
+
+  #notify(recorded: Recorded): void {
+    for (const listener of this.#listeners) listener(recorded)
+  }
+}
+
+function push<T>(list: T[], item: T): void {
+  list.push(item)
+  if (list.length > MOST_RECENT) list.shift()
+}
+
+const counted = new WeakMap<
+  View,
+  { readonly revision: number; readonly all: number; readonly list: number }
+>()
+
+/** Tokens of all definitions, and of the list that clients get instead. Counted once for each change of the catalogue. */
+export function countDefinitions(view: View): { readonly all: number; readonly list: number } {
+  const { revision } = view.catalogue
+  const known = counted.get(view)
+  if (known?.revision === revision) return known
+  const all = view.direct.tools().reduce((sum, entry) => sum + view.direct.cost(entry), 0)
+  const list = estimate.count(JSON.stringify(listDispatchTools(view)))
+  const made = { revision, all, list }
+  counted.set(view, made)
+  return made
+}
