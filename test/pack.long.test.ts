@@ -108,7 +108,7 @@ function copiesOf(name: string): string[] {
   )
 }
 
-/** Serves the packages of the clone's node_modules to npm, and no others. */
+/** Serves only the packages of the clone's node_modules to npm. */
 function startRegistry(): Promise<Server> {
   const server = createServer((request, response) => {
     const [path = '', copy] = decodeURIComponent(request.url ?? '')

@@ -70,7 +70,7 @@ function createWorkspace() {
 }
 
 describe('an unknown command', () => {
-  // Also in the small workspace: a word that is taken for a command would install and build.
+  // Also in the small workspace: a word mistaken for a command would install and build.
   it.each([['deploy'], ['constructor'], ['']])('%j is refused with the list of known ones', (command) => {
     const { status, stdout, stderr } = start(createWorkspace().folder, command)
     const known = Object.keys(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts)

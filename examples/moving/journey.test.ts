@@ -66,7 +66,7 @@ describe.each(DELIVERIES)('a conversation over four providers and back, delivere
     expect(ran).toHaveLength(2 * JOURNEY.length)
   })
 
-  it('goes on with the same bytes in another process, wherever it was left', async () => {
+  it('resumes with the same bytes in another process, at every point', async () => {
     const { queue, createHost, endpoints, refusals } = await createWorld({ delivery })
     for (const [index, wire] of JOURNEY.entries()) {
       const session = await openSession(createHost('google'), 'main')

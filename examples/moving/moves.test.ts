@@ -67,7 +67,7 @@ describe.each(MOVES)('a move from %s to %s', (from, to) => {
     expect(ran).toEqual(['create_issue 1', 'create_issue 1'])
   })
 
-  it('and back with nothing said in between, goes on as if it had stayed', async () => {
+  it('and back without a message in between continues as if it had stayed', async () => {
     const { session, endpoints, queue, lastBody, refusals } = await interrupted()
     const dead = endpoints[from].requests.at(-1)?.raw
     await session.moveTo(to)
@@ -165,7 +165,7 @@ it.each(MOVES)('brings a conversation without deferral from %s to %s', async (fr
   expect(refusals()).toEqual([])
 })
 
-it('stays where it is when there is no server for the move', async () => {
+it('keeps its wire if there is no server for the move', async () => {
   const { createHost, queue } = await createWorld()
   const { anthropic } = createHost('anthropic').servers
   const servers = anthropic ? { anthropic } : {}

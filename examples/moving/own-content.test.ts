@@ -177,7 +177,7 @@ describe.each(MOVES)('what only %s can read', (from, to) => {
     expect(refusals()).toEqual([])
   })
 
-  it('has a word in its place where it was all that was said', async () => {
+  it('leaves a placeholder if it was the whole message', async () => {
     const { folder, createHost, queue, lastBody, refusals } = await createWorld()
     const history = await openTranscript(folder, 'main', from)
     const first = OWN[from][0] as { content?: unknown[]; parts?: unknown[] }
@@ -192,7 +192,7 @@ describe.each(MOVES)('what only %s can read', (from, to) => {
   })
 })
 
-it('brings a word of the host along that stood between the messages, to Anthropic', async () => {
+it('carries a developer message between other messages to Anthropic', async () => {
   const { folder, createHost, queue, lastBody, refusals } = await createWorld()
   const history = await openTranscript(folder, 'main', 'openai-chat')
   await history.append(

@@ -308,7 +308,7 @@ describe('the walkthrough and the first review: names in any spelling', () => {
 })
 
 describe('the reminder of the step that follows', () => {
-  it('is at the end of the last result of its batch, with the text against falling back, once, and stays where it is', async () => {
+  it('is at the end of the last result of its batch, with the text against falling back, once, and keeps its place', async () => {
     const batch = calls(loads(ENTER), { name: 'read', arguments: {} })
     const host = await start([batch, call('bash')])
     await host.ask('go')

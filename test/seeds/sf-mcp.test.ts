@@ -201,7 +201,7 @@ describe('Prior Art: mcp_servers, mcp_discover and mcp_call', () => {
     expect(host.answer(5)).toContain('There is no tool named "burn_note"')
     expect(host.answer(6)).toContain('No server is named exactly "vault". Servers: "notes"')
     expect(calls()).toEqual([])
-    // These words appear only in the model's own text and where it is quoted.
+    // These words appear only in the model's text and in quotes of it.
     expect(host.raw(0)).not.toMatch(/vault|burn/)
     expect(host.raw()).not.toContain('Destroys')
   })

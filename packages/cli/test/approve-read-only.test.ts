@@ -41,7 +41,7 @@ function withServer(more: object = {}) {
   const approve = (...words: string[]) =>
     home.atTerminal(['approve', '--read-only', ...words, '--config', config])
   const open = async () => {
-    // The gateway is told of the same file.
+    // The gateway uses the same file.
     const serving = home.start(['serve', '--config', config, '--port', '0'])
     onTestFinished(async () => {
       await home.run(['stop'])
@@ -95,7 +95,7 @@ describe('approve --read-only', () => {
     await approve('files/write_one')
     expect(await read('write_one')).toBe('{}')
     writeFileSync(list, JSON.stringify([...TOOLS.slice(0, -1), tool('write_one', undefined, 'Does more.')]))
-    // What has changed is followed: it can be called, but not as read-only.
+    // A changed tool is followed: it can be called, but not as read-only.
     expect(await call('change')).toBe('changed')
     await expect.poll(() => read('write_one'), { timeout: 60_000 }).toContain(REFUSED)
     expect(await call('write_one')).toBe('{}')

@@ -146,7 +146,7 @@ describe('a batch', () => {
 })
 
 describe('the ranking of a batch', () => {
-  it('is the one that the retrieval benchmark measures', async () => {
+  it('equals the ranking that the retrieval benchmark measures', async () => {
     const bench = fileURLToPath(new URL('../../../bench', import.meta.url))
     const [dataset] = (await loadDatasets(bench)).filter(({ name }) => name === 'sample')
     if (!dataset) throw new Error('bench/sample is missing')

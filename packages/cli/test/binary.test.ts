@@ -1,4 +1,4 @@
-/** The built command as a process of its own. `npm test` builds it first. */
+/** The built command as a separate process. `npm test` builds it first. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'

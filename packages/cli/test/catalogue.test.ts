@@ -4,7 +4,7 @@ import { createDocument } from '@toolwell/core/internal'
 import { describe, expect, it } from 'vitest'
 import { bytesOf, folderWith, issueTools, toolwell } from './support/run.js'
 
-/** What a query for issues finds, as `id name server`. */
+/** Results of a query for issues, as `id name server`. */
 async function found(folder: string, catalog: string, query = 'issue', ...flags: string[]) {
   const { code, output, errors } = await toolwell(
     ['search', query, '--catalog', catalog, '--json', '--limit', '20', ...flags],
@@ -96,7 +96,7 @@ describe('a catalogue', () => {
     })
   })
 
-  it('leaves out other data that lies in the folder, and says so', async () => {
+  it('skips other data in the folder, and says so', async () => {
     const folder = folderWith({ 'tools.jsonl': both, 'queries.jsonl': [{ query: 'issue', relevant: [] }] })
     const { code, errors, tools } = await found(folder, '.')
     expect({ code, errors }).toEqual({
@@ -210,7 +210,7 @@ describe('a tool', () => {
     })
   })
 
-  it('may have a schema of megabytes, a deep one, and one that refers to itself', async () => {
+  it('may have a schema of megabytes, a deep one, and a recursive one', async () => {
     const properties = Object.fromEntries(
       Array.from({ length: 20_000 }, (_, index) => [`field_${index}`, { description: 'x'.repeat(50) }]),
     )

@@ -1,4 +1,4 @@
-/** A line that names the command can be pasted where it was printed. */
+/** A printed line with the command can be pasted into the same shell. */
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -8,12 +8,12 @@ import { folderWith, script, toolwell } from './support/run.js'
 
 const program = [process.execPath, script] as const
 
-it('is what npm was told where npm runs it', () => {
+it('is the npm command if npm runs it', () => {
   expect(findCommandName(program, { npm_lifecycle_event: 'toolwell' })).toBe('npm run -s toolwell --')
   expect(findCommandName(program, { npm_command: 'exec' })).toBe('npx toolwell')
 })
 
-it('is its name where that is on the PATH, and the whole of it elsewhere', () => {
+it('is its name if that is on the PATH, and otherwise the full command', () => {
   const folder = folderWith({})
   mkdirSync(join(folder, 'bin'))
   const PATH = join(folder, 'bin')
@@ -25,7 +25,7 @@ it('is its name where that is on the PATH, and the whole of it elsewhere', () =>
   expect(findCommandName([process.execPath, join(folder, 'other.mjs')], { PATH })).not.toBe('toolwell')
 })
 
-it('stands in what is printed', async () => {
+it('appears in the printed output', async () => {
   const { folder, home } = homeWith({ 'home/.cursor/mcp.json': '{ "mcpServers": {} }' })
   const env = { HOME: home, XDG_DATA_HOME: join(home, 'data'), XDG_CONFIG_HOME: join(home, 'config') }
   const run = (...words: string[]) => toolwell(words, { folder, env, name: 'npx toolwell' })
@@ -36,7 +36,7 @@ it('stands in what is printed', async () => {
   expect((await run('status', 'x')).errors).toContain('See: npx toolwell status --help')
 })
 
-it('stands in hints of packages that know it by its name alone', async () => {
+it('appears in hints of packages that only know the plain name', async () => {
   expect(withCommandName('Write it with: toolwell lock', 'npx toolwell')).toBe(
     'Write it with: npx toolwell lock',
   )
@@ -54,7 +54,7 @@ it('stands in hints of packages that know it by its name alone', async () => {
     expect(withCommandName(`toolwell ${verb}`, 'x')).toBe(`x ${verb}`)
 })
 
-it('stands in the answers of every verb that names another one', async () => {
+it('appears in the answers of every verb that names another verb', async () => {
   const { folder, home } = homeWith({
     'toolwell.json': { mcpServers: { odd: misbehaving({}) } },
     'home/.cursor/mcp.json': { mcpServers: { a: { command: 'a-server' } } },

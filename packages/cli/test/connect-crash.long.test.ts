@@ -44,7 +44,7 @@ it.each(['before', 'after'])('killed %s any step', async (moment) => {
     const connected = await home.start(['connect', '--yes'], { env: env(at) })
     isOver = connected.code === 0
     expectNothingLost(filesIn(home.folder))
-    // What was begun can be finished, or taken back.
+    // A started change can be finished, or undone.
     if (at % 4 === 1) expect((await home.run(['connect', '--yes'])).code).toBe(0)
     const undone = await home.start(['undo', '--yes'], { env: env(Math.max(1, at - 2)) })
     expectNothingLost(filesIn(home.folder))

@@ -255,7 +255,7 @@ it('changes random documents as meant, and nothing else in them', () => {
       const change = { remove, add: names.includes('toolwell') ? [] : add }
       const after = changeServers(source, format, table, change)
       done += 1
-      // What the property rests on is parsed here again, by the parsers alone.
+      // The property's expected value is parsed here again, by the parsers alone.
       const wanted = valueAfter(readValue(source, format), table, change)
       const plain = (value: Fields) => JSON.parse(JSON.stringify(value))
       const { servers: left = {}, ...others } = plain(readValue(after, format))

@@ -37,11 +37,11 @@ const server = (kind: Kind) =>
 
 const documents = randomDocuments({
   keyOf: (kind) => CLIENTS[kind].key,
-  // Some that are taken over, and some that are no servers at all.
+  // Some entries can be moved, and some are not servers at all.
   entryOf: (kind) => fc.oneof({ arbitrary: server(kind), weight: 3 }, randomEntry),
 })
 
-/** One client with this file, in a home of its own. */
+/** One client with this file, in a temporary home. */
 async function withHome<T>(
   { kind, source }: RandomDocument,
   work: (home: {
@@ -116,21 +116,21 @@ it('connect, then undo, is the identity on bytes', async () => {
 
 const foreign = { type: 'stdio', cmd: 'theirs', command: 'theirs' }
 
-/** What a client, or its user, may do to the file meanwhile. */
+/** Changes a client, or its user, may make to the file meanwhile. */
 const EDITS: Readonly<Record<string, (text: string, document: RandomDocument) => string>> = {
   'a key in front': (text, { format }) => {
     if (format === 'toml') return `foreign = true # mine\n${text}`
     if (format === 'yaml') return `foreign: true # mine\n${text}`
     return text.replace('{', '{ "foreign": true,')
   },
-  'a key, and all written anew': (text, document) =>
+  'a key, and the whole file rewritten': (text, document) =>
     written({ ...valueIn(text, document), foreign: true }, document),
   'a server': (text, { format, table }) =>
     changeServers(text, format, table, { remove: [], add: [{ name: 'foreign-one', value: foreign }] }),
   'all written anew': (text, document) => written(valueIn(text, document), document),
 }
 
-it('connect, an edit by somebody else, and undo, keep that edit and nothing of ours', async () => {
+it('connect, an edit by another program, and undo keep that edit and nothing of Toolwell', async () => {
   await fc.assert(
     fc.asyncProperty(documents, fc.constantFrom(...Object.keys(EDITS)), (document, edit) =>
       withHome(document, async ({ file, ours, run }) => {

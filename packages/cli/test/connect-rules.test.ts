@@ -207,7 +207,7 @@ it('a client whose rules cannot be read gets no tools, and is not connected', as
   expect([again.code, again.output]).toEqual([1, expect.stringContaining('this is not a valid JSON object')])
 })
 
-it('an HTTP entry for the gateway stays as it is, and the reason names the profile', async () => {
+it('keeps an HTTP entry for the gateway, and the reason names the profile', async () => {
   const toolwell = { type: 'http', url: 'http://127.0.0.1:7411/mcp' }
   const home = homeWith({ 'home/.claude.json': { mcpServers: { toolwell, files: server } } })
   const { code, output } = await home.run(['connect', '--yes'])

@@ -1,4 +1,4 @@
-/** What `connect` writes is what a client starts: the entry of a real file, a real client on it, a real server behind. */
+/** A client can start the entry that `connect` writes: a real file, a real client, a real server. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'

@@ -51,7 +51,7 @@ const CURSOR = 'home/.cursor/mcp.json'
 const one = '{ "mcpServers": { "a": { "command": "a-server" } } }\n'
 
 describe('connect', () => {
-  it('goes on where a file is nested too deeply, and names it', async () => {
+  it('continues if a file is nested too deeply, and names it', async () => {
     const deep = `{ "mcpServers": {}, "a": ${'['.repeat(3000)}${']'.repeat(3000)} }`
     const home = homeWith({ [CURSOR]: deep, 'home/.gemini/settings.json': one })
     const { output, errors } = await home.run(['connect', '--yes'])
@@ -124,7 +124,7 @@ describe('connect', () => {
     expect(tables.opencode?.toolwell).toEqual({ type: 'local', command: lineOf('opencode'), enabled: true })
     expect(tables['copilot-cli']?.toolwell).toMatchObject({ type: 'local', tools: ['*'] })
     expect(tables.goose?.toolwell).toMatchObject({ enabled: true, type: 'stdio', name: 'toolwell' })
-    // What is no server of ours stays.
+    // Entries that are not servers stay.
     expect(Object.keys(tables.goose ?? {})).toEqual(['toolwell', 'developer'])
     expect(Object.keys(tables.continue ?? {})).toEqual(['toolwell', 'unnamed'])
     expect(Object.keys(tables.zed ?? {})).toEqual(['extended', 'toolwell'])
@@ -145,7 +145,7 @@ describe('connect', () => {
     expect(filesIn(home)).toEqual(before)
   })
 
-  it('says which entry of its own it replaces, and which one of a folder counts before it', async () => {
+  it('names its own entry that it replaces, and a folder entry that takes precedence', async () => {
     const args = [script, 'serve', '--stdio', '--folder', '/elsewhere']
     const other = { mcpServers: { toolwell: { command: process.execPath, args } } }
     const http = { toolwell: { type: 'http', url: 'http://127.0.0.1:7412/mcp', headers: { a: SECRET } } }
@@ -360,7 +360,7 @@ describe('connect', () => {
     write(home, file, read(home, file).replace('mcpServers', '# written anew\nmcpServers'))
     expect((await home.run(['undo', '--yes'])).code).toBe(0)
     expect(existsSync(join(home.folder, file))).toBe(false)
-    // Where it has models of its own by then, they stay.
+    // Models that were added meanwhile stay.
     await home.run(['connect', '--yes'])
     write(home, file, `${read(home, file)}models: [x]\n`)
     await home.run(['undo', '--yes'])
@@ -397,7 +397,7 @@ describe('connect', () => {
     expect(foldersIn(home).sort()).toEqual(['.config', join('.config', 'another'), '.cursor'])
   })
 
-  it('leaves where it is what could not work here, and says why', async () => {
+  it('keeps entries that could not work here, and says why', async () => {
     const home = homeWith({
       [CURSOR]: JSON.stringify({
         mcpServers: {
@@ -528,7 +528,7 @@ describe('connect', () => {
     expect(parseYaml(read(home, goose)).extensions.toolwell.timeout).toBe(900)
   })
 
-  it('lists every server once, and goes on where one fails', async () => {
+  it('lists every server once, and continues if one fails', async () => {
     const log = 'started.log'
     const servers = {
       good: misbehaving({ log }),
@@ -572,7 +572,7 @@ describe('connect', () => {
     )
   })
 
-  it('names those that it has left alone at the end', async () => {
+  it('names the skipped clients at the end', async () => {
     const windsurf = 'home/.codeium/windsurf/mcp_config.json'
     const home = homeWith({ [CURSOR]: one, [windsurf]: '{ "mcpServers": ' })
     const { code, output } = await home.run(['connect', '--yes'])
@@ -582,7 +582,7 @@ describe('connect', () => {
     )
   })
 
-  it('says of what is a part of the client that it stays', async () => {
+  it('says that a built-in part of the client stays', async () => {
     const text = `extensions:
   developer:
     enabled: true
@@ -889,7 +889,7 @@ describe('connect', () => {
 })
 
 describe('undo', () => {
-  it('says so where nothing is connected', async () => {
+  it('says so if nothing is connected', async () => {
     const home = cursorWith(one)
     expect(await home.run(['undo'])).toMatchObject({
       code: 0,
@@ -908,7 +908,7 @@ describe('undo', () => {
     expect(readdirSync(join(home.home, '.local/share/toolwell/connect'))).toEqual([])
   })
 
-  it('gives every byte back also where the client has only written its file anew', async () => {
+  it('restores every byte even if the client has rewritten its file', async () => {
     const home = cursorWith('{\n // mine\n  "mcpServers": { "a": { "command": "a" }, },\n}\n')
     const before = filesIn(home)
     await home.run(['connect', '--yes'])
@@ -985,7 +985,7 @@ describe('undo', () => {
     expect(existsSync(join(home.folder, OURS))).toBe(false)
   })
 
-  it('puts back an entry of its own that was there before, also where the file was changed since', async () => {
+  it('restores an earlier Toolwell entry, even if the file has changed since', async () => {
     const args = [script, 'serve', '--stdio', '--folder', '/elsewhere']
     const codex = 'home/.codex/config.toml'
     const entry = `[mcp_servers.toolwell] # of npm start\ncommand = "${process.execPath}"\nargs = ${JSON.stringify(args)}\n`
@@ -993,7 +993,7 @@ describe('undo', () => {
     const change = (text: string) => write(home, codex, `${read(home, codex)}\n${text}`)
     await home.run(['connect', 'codex', '--yes'])
     change('[mcp_servers.late]\ncommand = "echo"\n')
-    // Once more, so that what is put back comes from what was put back.
+    // A second time, so that undo restores what undo restored before.
     await home.run(['connect', 'codex', '--yes'])
     const dry = await home.run(['undo', '--dry-run'])
     expect(dry.output).toContain('restored to its state before the last connect, byte for byte')
@@ -1013,7 +1013,7 @@ describe('undo', () => {
       /Its entry toolwell was changed/,
     ],
     [
-      'another server has the name of one that was taken',
+      'another server has the name of a moved one',
       '{ "mcpServers": { "a": { "command": "other" } } }',
       /It now has another server called "a"/,
     ],
@@ -1046,7 +1046,7 @@ describe('undo', () => {
     expect(copies.map(([, content]) => content)).toEqual(text === undefined ? [] : [text])
   })
 
-  it('names those that it has left alone at the end', async () => {
+  it('names the skipped clients at the end', async () => {
     const home = homeWith({ [CURSOR]: one, 'home/.gemini/settings.json': one })
     await home.run(['connect', '--yes'])
     write(home, CURSOR, '{ "mcpServers": ')
@@ -1103,7 +1103,7 @@ describe('undo', () => {
     expect(existsSync(join(home.folder, OURS))).toBe(false)
   })
 
-  it('names what it kept where that is damaged', async () => {
+  it('names a damaged backup', async () => {
     const home = cursorWith(one)
     await home.run(['connect', '--yes'])
     const folder = join(home.home, '.local/share/toolwell/connect')
@@ -1164,7 +1164,7 @@ describe('doctor', () => {
     expect(output).not.toContain('odd is Toolwell itself')
   })
 
-  it('says so beside what it finds in servers', async () => {
+  it('says so next to its findings about servers', async () => {
     const home = homeWith({
       [CURSOR]: one,
       'toolwell.json': { mcpServers: { odd: misbehaving({}) } },

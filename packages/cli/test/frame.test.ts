@@ -25,7 +25,7 @@ const verb = (run: () => Promise<0 | 1 | 2>) =>
 const done = verb(async () => 0)
 
 describe('the manual', () => {
-  it('lists the verbs on standard output when asked, and on standard error when there is no verb', async () => {
+  it('prints the verbs to standard output when asked, and to standard error if the verb is missing', async () => {
     const asked = await toolwell(['--help'], { version: '1.2.3' })
     expect(asked).toMatchObject({ code: 0, errors: '' })
     expect(asked.output).toContain('toolwell 1.2.3')
@@ -157,7 +157,7 @@ describe('words that are wrong', () => {
     expect(errors).toMatch(new RegExp(`See: .*${manual}\\n$`))
   })
 
-  it('are told from values and from words behind a double dash', async () => {
+  it('are distinguished from values and from words after a double dash', async () => {
     const take = (...words: string[]) => toolwell(['try', ...words], { verbs: [done] })
     expect(await take('--colour', '-', '--fast', '--no-safe', '-c', 'red', '--colour=-red')).toMatchObject({
       code: 0,
@@ -167,7 +167,7 @@ describe('words that are wrong', () => {
 })
 
 describe('an end', () => {
-  it('is told with its fix where the user can fix it', async () => {
+  it('is reported with its fix if the user can fix it', async () => {
     const verbs = [verb(() => Promise.reject(new Problem('It is late.', 'Come earlier.')))]
     expect(await toolwell(['try'], { verbs })).toEqual({
       code: 2,
@@ -176,7 +176,7 @@ describe('an end', () => {
     })
   })
 
-  it('is told with its stack where it is a bug in the command', async () => {
+  it('is reported with its stack if it is a bug in the command', async () => {
     const verbs = [verb(() => Promise.reject(new TypeError('undefined is no function')))]
     const { code, errors } = await toolwell(['try'], { verbs })
     expect(code).toBe(2)
@@ -288,7 +288,7 @@ describe('what goes wrong where JSON was asked for', () => {
     })
   })
 
-  it('is a fault with its reason where it is ours, and keeps the exit code of the verb', async () => {
+  it('is a fault with its reason if it is a bug, and keeps the exit code of the verb', async () => {
     const throwing = (error: Error) =>
       defineVerb({
         ...done,

@@ -156,7 +156,7 @@ describe('import', () => {
       young: { url: 'https://example.com/http', type: 'http', timeout: '30s' },
     })
     expect(statSync(file).mode & 0o777).toBe(0o600)
-    // What was written can be read: only the variables are missing.
+    // The written file can be read: only the variables are missing.
     const config = loadConfig({
       files: [file],
       env: { FAR_TOKEN: 'abcdefgh', NOTES_A: 'a' },
@@ -259,7 +259,7 @@ describe('import', () => {
     expect(again).toMatchObject({ added: [], kept: [], same: ['files'] })
   })
 
-  it('finds programs where the client starts them: beside its folder, not in it', async () => {
+  it('finds programs where the client starts them: next to its folder, not in it', async () => {
     const { run, folder, home } = homeWith({
       '.vscode/mcp.json': { servers: { code: { command: './bin/code' } } },
       '.cursor/mcp.json': { mcpServers: { cursor: { command: 'bin/cursor', cwd: 'src' } } },
@@ -378,7 +378,7 @@ describe('import', () => {
     expect([run.code, existsSync(join(folder, 'toolwell.json'))]).toEqual([code, code === 0])
   })
 
-  it('goes on where one file is broken, and tells which', async () => {
+  it('continues if one file is broken, and names it', async () => {
     const { run, folder } = homeWith({
       '.mcp.json': '{ "mcpServers": { "a": ',
       'home/.codex/config.toml': `[mcp_servers.a]\ncommand = "${SECRET}`,
@@ -397,7 +397,7 @@ describe('import', () => {
   it.each([
     ['nothing to be found', {}, [], 2, /No servers of other clients found\. Looked for:[\s\S]*\.cursor/],
     [
-      'a target that is no config',
+      'a target that is not a config',
       { 'toolwell.json': '{ broken', '.mcp.json': { mcpServers: { a: { command: 'x' } } } },
       ['--yes'],
       2,

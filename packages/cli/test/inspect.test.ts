@@ -83,7 +83,7 @@ describe('inspect of servers', () => {
     expect(tokens.definitions).toBeGreaterThan(tokens.cards)
     expect(tokens.cards).toBeGreaterThan(tokens.names)
     expect(tools[0].tokens.definitions).toBeGreaterThanOrEqual(tools[1].tokens.definitions)
-    // What is held back is sent to nobody.
+    // A quarantined tool is sent to nobody.
     const held = tools.find(({ name }: { name: string }) => name === 'add')
     expect(held).toMatchObject({ isQuarantined: true })
     expect(surface).toMatchObject({ mode: 'off', tokens: tokens.definitions - held.tokens.definitions })
@@ -96,7 +96,7 @@ describe('inspect of servers', () => {
     expect(readFileSync(join(folder, 'LOG'), 'utf8').match(/start/g)).toHaveLength(2)
   })
 
-  it('calls locked only what the lock holds as it is', async () => {
+  it('calls a tool locked only if the lock contains its current form', async () => {
     const tool = (name: string) => ({ name, description: 'Does it.', inputSchema: { type: 'object' } })
     const { run, folder } = homeWith({
       'toolwell.json': {
@@ -198,7 +198,7 @@ describe('inspect of servers', () => {
     expect(errors).toMatch(message)
   })
 
-  it('goes on where nothing can be cached', async () => {
+  it('continues if nothing can be cached', async () => {
     const { run, folder } = homeWith({ 'toolwell.json': { mcpServers: { odd: misbehaving({}) } } })
     writeFileSync(join(folder, 'file'), '')
     const { code, output, errors } = await run(['inspect', '--json'], {
@@ -251,7 +251,7 @@ describe('inspect of a catalogue', () => {
     expect(JSON.parse(output).tools).toHaveLength(5)
   })
 
-  it('refuses a broken one, and leaves the broken part out when told', async () => {
+  it('rejects a broken catalogue, and skips the broken part with --skip-broken', async () => {
     const folder = folderWith({ 'tools.jsonl': `{"name":"a"}\nbroken\n` })
     const refused = await toolwell(['inspect', '--catalog', 'tools.jsonl'], { folder })
     expect(refused).toMatchObject({ code: 2, output: '' })

@@ -105,7 +105,7 @@ describe('search --feedback --usage', () => {
     expect(errors).toBe('toolwell: Learned: 1 use of 1 tool, added to usage.jsonl.\n')
   })
 
-  it('keeps what it knows beside what it does not, and names that', async () => {
+  it('learns the known tools, and names the unknown ones', async () => {
     const folder = files(`${lesson('nosuch', 'beta')}\n{"query":"?!","tools":["alpha"]}`)
     const { code, errors, output } = await teach(folder)
     expect({ code, output }).toEqual({ code: 0, output: 'Learned: 1 use of 1 tool, added to usage.jsonl.\n' })
@@ -124,7 +124,7 @@ describe('search --feedback --usage', () => {
     expect(await readFile(join(folder, 'usage.jsonl'), 'utf8')).toBe('{"toolwell-usage":9}\n')
   })
 
-  it('is read without where it is of a newer version, and a query is answered', async () => {
+  it('is ignored if it is from a newer version, and the query is still answered', async () => {
     const folder = files('')
     await writeFile(join(folder, 'usage.jsonl'), '{"toolwell-usage":9}\n')
     const { code, output, errors } = await ask(folder)

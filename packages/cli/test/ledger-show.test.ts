@@ -142,7 +142,7 @@ describe('a ledger', () => {
     expect(JSON.parse((await run(['ledger', file, '--json'])).output)).toMatchObject({ damage: { line: 8 } })
   })
 
-  it('with a name that would begin a line of its own keeps to one line', async () => {
+  it('with a line break in a name stays on one line', async () => {
     const { run, file } = await conversed({ name: 'send_invoice\n  9 999 eager\u001b[31m' })
     const { output } = await run(['ledger', file])
     expect(output).not.toMatch(/^ {2}9 999 eager/m)

@@ -23,7 +23,7 @@ async function ledgers() {
 }
 
 describe('check', () => {
-  it('says of every ledger of a folder whether it is intact, and where it is not', async () => {
+  it('reports for every ledger of a folder whether it is intact, and the damaged line', async () => {
     const { run, folder, hurt, whole } = await ledgers()
     appendFileSync(whole, '\n01234567 {"v":4')
     const { code, output } = await run(['ledger', 'check', folder])

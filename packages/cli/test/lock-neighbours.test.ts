@@ -6,7 +6,7 @@ import { homeWith, misbehaving } from './support/home.js'
 
 const tools = [{ name: 'look', description: 'Looks.', inputSchema: { type: 'object' } }]
 
-it('a lock keeps what another config has pinned, and drops it when told to', async () => {
+it('a lock keeps the pins of another config, and drops them on request', async () => {
   const { run, atTerminal, folder } = homeWith({
     'toolwell.json': { mcpServers: { one: misbehaving({ tools }) } },
     'other.json': { mcpServers: { two: misbehaving({ tools }) } },

@@ -135,7 +135,7 @@ describe('lock', () => {
   )
 
   it(
-    'leaves out what looks poisoned until it is approved, and then keeps it',
+    'excludes a tool that looks poisoned until it is approved, and then keeps it',
     async () => {
       const other = { name: 'sub', description: 'Subtracts.', inputSchema: { type: 'object' } }
       const { run, atTerminal, folder } = homeWith({
@@ -250,7 +250,7 @@ describe('lock', () => {
   )
 
   it(
-    'lies beside the file that each server stands in',
+    'is next to the config file of each server',
     async () => {
       const { run, start, folder, home } = homeWith({
         'toolwell.json': { mcpServers: { mine: misbehaving({}) } },
@@ -282,7 +282,7 @@ describe('lock', () => {
     ['cut off', '{"version": 1, ', /is not JSON.*Restore it/],
     ['in a merge conflict', '<<<<<<< a\n=======\n>>>>>>> b\n', /merge conflict.*git checkout/],
   ])(
-    'refuses one that is %s, and leaves it as it is',
+    'rejects a lock that is %s, and does not change it',
     async (_, text, message) => {
       const { atTerminal, folder } = homeWith({
         'toolwell.json': { mcpServers: { odd: misbehaving({}) } },
@@ -299,7 +299,7 @@ describe('lock', () => {
   )
 
   it(
-    'says so where it cannot be written, and leaves nothing behind',
+    'says so if it cannot be written, and leaves nothing behind',
     async () => {
       const { run, folder } = homeWith({ 'conf/toolwell.json': { mcpServers: { odd: misbehaving({}) } } })
       mkdirSync(join(folder, 'conf/toolwell.lock'))

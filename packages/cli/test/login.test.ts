@@ -32,7 +32,7 @@ function placeOf(url: string, more: object = {}): Place {
   return { folder, env, logins: join(folder, 'data', 'toolwell', 'logins') }
 }
 
-/** The program as a process of its own; whatever address it prints is opened by somebody who agrees. */
+/** The program as a separate process; a user opens the address it prints and agrees. */
 async function run(words: readonly string[], { folder, env }: Place) {
   trustFolder(words, folder, env)
   const child = spawn(process.execPath, [program, ...words], {
@@ -124,7 +124,7 @@ describe('the program', () => {
 })
 
 describe('a login', () => {
-  it('says that somebody came with the answer to another one, and goes on waiting', async () => {
+  it('reports an answer to another login, and keeps waiting', async () => {
     let isRefused = false
     let address = ''
     const { place } = await remoteAndPlace({
@@ -151,7 +151,7 @@ describe('a login', () => {
     expect(errors).toMatch(/toolwell: Nobody answered within .* Run it again, or increase the timeout\.\n$/)
   })
 
-  it('opens the browser from a screen, unless told not to', async () => {
+  it('opens the browser from a screen, unless a flag forbids it', async () => {
     const { place } = await remoteAndPlace()
     const seen = join(place.folder, 'seen')
     const browser = join(place.folder, 'browser.mjs')
@@ -243,7 +243,7 @@ describe('words and configs that are wrong', () => {
     expect(errors).toContain(message)
   })
 
-  it('are told from having no config at all', async () => {
+  it('differ from having no config at all', async () => {
     const folder = folderWith({})
     const { code, errors } = await toolwell(['login', 'x'], { folder, env: { XDG_CONFIG_HOME: folder } })
     expect(code).toBe(2)
@@ -258,6 +258,9 @@ describe('words and configs that are wrong', () => {
     const { code, errors } = await here(['login', 'notes'], place)
     expect(code).toBe(0)
     expect(errors).toContain('was renamed to')
-    await eventually(() => readdirSync(place.logins).length === 2, 'the damaged one lies beside the new')
+    await eventually(
+      () => readdirSync(place.logins).length === 2,
+      'both the damaged and the new file are there',
+    )
   })
 })

@@ -1,4 +1,4 @@
-/** What a server wrote to its standard error: found again, without secrets, bounded, followed while it grows. */
+/** Standard error of a server: stored, without secrets, bounded, followed while it grows. */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

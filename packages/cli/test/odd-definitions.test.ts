@@ -49,7 +49,7 @@ interface Diagnosis {
 }
 const diagnosesOf = (output: string) => (JSON.parse(output) as { diagnoses: Diagnosis[] }).diagnoses
 
-describe('a server with entries that are no tools', () => {
+describe('a server with entries that are not tools', () => {
   it(
     'is counted alike by inspect, doctor, lock and search, and no entry vanishes',
     async () => {
@@ -89,7 +89,7 @@ describe('a server with entries that are no tools', () => {
           tool === 'good' || tool === 'twin' ? 'warning' : 'error',
         ])
       const back = doctor.filter(({ rule }) => rule === 'quarantined').map(({ tool }) => tool)
-      // What looks poisoned is named as that.
+      // A tool that looks poisoned is named as such.
       expect(back).toEqual(['twin'])
       expect(held.sort()).toEqual(['add', 'twin'])
 

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { homeWith, misbehaving, poisoned, real } from './support/home.js'
 import { toolwell } from './support/run.js'
 
-it('searches the tools of servers, from the cache where they are known, and answers as for a catalogue', async () => {
+it('searches the tools of servers, from the cache if they are known, and answers as for a catalogue', async () => {
   const { run, start, folder } = homeWith({
     'toolwell.json': {
       mcpServers: {
@@ -46,7 +46,7 @@ it('searches the tools of servers, from the cache where they are known, and answ
   expect(readFileSync(join(folder, 'LOG'), 'utf8').match(/start/g)).toHaveLength(1)
 })
 
-it('looks at one profile where it is asked to', async () => {
+it('searches one profile on request', async () => {
   const tools = ['rename_star', 'rename_moon'].map((name) => ({
     name,
     description: 'Renames.',
@@ -100,7 +100,7 @@ it.each([
   expect(errors).toContain(message)
 })
 
-it('says of a tool that is known and not searched what keeps it out', async () => {
+it('says why a known tool is not searched', async () => {
   const tools = ['rename_star', 'rename_moon', 'delete_star', 'paint_star'].map((name) => ({
     name,
     description: 'Does it to the sky.',

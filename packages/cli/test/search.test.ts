@@ -108,7 +108,7 @@ describe('a query', () => {
     ])
   })
 
-  it('that filters by what nobody has, or selects it, is told the nearest', async () => {
+  it('that filters by or selects an unknown name gets the nearest name', async () => {
     expect((await search('server:frge issue')).errors).toContain(
       'No tool has the server "frge". Nearest: "forge".',
     )

@@ -127,7 +127,7 @@ test('no form in any place is in what is shown of an entry, what is pinned of it
   expect(found).toEqual([])
 })
 
-/** What is left of all that a server tells of its config: in its log, line by line, and in its definition. */
+/** The rest of a server's output about its config after redaction: in its log, line by line, and in its definition. */
 function leftOf(server: ServerConfig): string {
   const { endpoint } = server
   if (endpoint.type !== 'stdio') throw new Error('not a local server')
@@ -178,7 +178,7 @@ test('no form in any place is left of what a server tells of it, in a message or
   expect(found).toEqual([])
 })
 
-/** Files of thousands of servers are no configs: in the long tier every form is in every place of one of these batches. */
+/** Real configs do not have thousands of servers: in the long tier every form is in every place of one of these batches. */
 const BATCHES = 8
 const batches = isLong ? Array.from({ length: BATCHES }, (_, batch) => batch) : [0]
 

@@ -1,4 +1,4 @@
-/** What `serve` says while it runs, and `status` beside it: enough to act on, and nothing that a client sent as an argument. */
+/** Output of `serve` while it runs, and of `status`: enough to act on, and no argument that a client sent. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -114,7 +114,7 @@ it('says what was searched for, why a call was not run, who was refused, and whi
   expect(shown).toMatch(/^raw 1 +HTTP +\/mcp +1 +2 +3 /m)
   expect(shown).toContain(untrusted)
 
-  // One that was trusted is another one by now.
+  // The trusted server has changed by now.
   await trust()
   await expect.poll(status).not.toContain('is not used')
   writeFileSync(file, '{ "mcpServers": {} }')
@@ -132,7 +132,7 @@ it('names the command as it was called, to a model too', async () => {
   expect(await call('find_tools', { query: 'server:broken' })).toContain('`npx tw doctor')
 })
 
-it('says that there are no servers, and what makes some', async () => {
+it('says that there are no servers, and how to add some', async () => {
   const { folder, said, status } = await serving({})
   const next = `No servers: ${join(folder, 'config', 'toolwell', 'toolwell.json')} does not exist. Import the servers of your clients with: toolwell connect\n`
   await expect.poll(() => said.text).toContain(next)

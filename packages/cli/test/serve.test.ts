@@ -104,7 +104,7 @@ describe('serve', () => {
       })
     })
     await listening
-    // It runs in this process, which does not end: only that it is asked, and answers, is looked at here.
+    // It runs in this process, which does not end: the test only checks that it is asked, and answers.
     const { findDaemon, askDaemon } = await import('@toolwell/gateway/bridge')
     const state = join(folder, 'state', 'toolwell', 'gateway')
     const found = await findDaemon(state)
@@ -191,7 +191,7 @@ describe('serve', () => {
 })
 
 describe('a config of which something cannot be used', () => {
-  /** What `serve` and then `status` say of it. */
+  /** Output of `serve`, then of `status`, about it. */
   async function said(files: Readonly<Record<string, unknown>>, ...words: string[]) {
     const { folder, run, env } = place(files)
     let isListening: () => void = () => undefined
@@ -242,7 +242,7 @@ describe('a config of which something cannot be used', () => {
       expect(text).toContain(`! ${join(folder, own)}: this is a folder. Give the path of a file.`)
   })
 
-  it('is left to the first client where that has started the gateway', async () => {
+  it('is left to the first client if a bridge started the gateway', async () => {
     const { log } = await said({ [own]: CONFIG }, '--by-bridge')
     expect(log).not.toContain('No servers')
     const { log: without, folder } = await said({}, '--by-bridge')

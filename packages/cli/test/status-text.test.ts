@@ -1,4 +1,4 @@
-/** What `status` shows of a gateway that another version of the command has started, and commands that can be pasted. */
+/** Output of `status` about a gateway from another version, and commands that can be pasted. */
 import { spawnSync } from 'node:child_process'
 import type { GatewayReport } from '@toolwell/gateway'
 import { type DaemonFile, shellWord } from '@toolwell/gateway/bridge'
@@ -98,7 +98,7 @@ it.each([
     'them',
     " --config '/my project/b.json'",
   ],
-])('names the command that shows %j before the one that approves', (tools, config, what, them, words) => {
+])('names the command that shows %j before the command that approves', (tools, config, what, them, words) => {
   const [set] = report.serverSets
   const server = {
     name: 'a',

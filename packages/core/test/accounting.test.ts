@@ -23,7 +23,7 @@ const open = (script: readonly ScriptedReply[], options: ToolwellOptions = {}) =
   ])
 
 const messagesOf = (host: TestHost, index: number) => JSON.stringify(host.body(index).messages).length
-/** What the tools array of a recorded request costs, tool by tool. */
+/** Token cost of the tools array of a recorded request, summed per tool. */
 const toolsOf = (host: TestHost, index: number) =>
   (host.body(index).tools ?? []).reduce((sum, { function: each }) => {
     const { name, description, parameters } = each
@@ -108,7 +108,7 @@ describe('the counterfactual', () => {
     expect(accounting.actual).toBeGreaterThan(2 * definitions(mixed(), wireName))
   })
 
-  it('leaves out requests that nobody measured', async () => {
+  it('ignores requests without a recorded measurement', async () => {
     const host = await open([])
     await host.ask('one')
     await host.ask('two')
@@ -253,7 +253,7 @@ describe('the status line', () => {
 describe('the cost with a prompt cache', () => {
   const price = (input: number, kept: number) => 0.1 * kept + (input - kept)
 
-  it('A1: reads what stayed at a tenth of the price under bridge, and the messages anew under append', async () => {
+  it('A1: charges cached tokens a tenth under bridge, and the messages in full under append', async () => {
     for (const delivery of ['bridge', 'append'] as const) {
       const use = delivery === 'append' ? call('tracker__create_issue') : undefined
       const bridged = call('tool_call', { name: 'tracker__create_issue', arguments: {} })

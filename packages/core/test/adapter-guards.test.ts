@@ -1,4 +1,4 @@
-/** What a host gets wrong when it calls an adapter is said at once, on every wire in the same way. */
+/** Every adapter reports a wrong call by the host at once, with the same message. */
 import { createToolwell } from '@toolwell/core'
 import { createAdapter } from '@toolwell/core/adapter'
 import { aiSdk } from '@toolwell/core/ai-sdk'
@@ -82,14 +82,14 @@ describe.each(Object.entries(wires))('%s', (_name, { create, made, user, reply, 
     [{ kind: 'assistant', text: '' }],
     [{ kind: 'assistant', text: '', calls: [{ id: 'a', name: 'b' }] }],
     [{ kind: 'user', text: '', native: { wire: 'x', value: null } }],
-  ])('refuses what is no thread: %j', async (thread) => {
+  ])('rejects an invalid thread: %j', async (thread) => {
     const adapter = await create()
     expect(() => adapter.adopt(thread)).toThrow(expect.objectContaining({ code: 'invalid-option' }))
     expect(() => adapter.adopt(thread)).toThrow(/adopt takes the result of thread\(\) of an adapter/)
     if (Array.isArray(thread)) expect(() => adapter.adopt([...thread])).toThrow(/entry 0 of this list/)
   })
 
-  it('refuses what is no conversation', () => {
+  it('rejects an invalid conversation', () => {
     for (const wrong of [undefined, null, {}, Promise.resolve()])
       expect(() => made(wrong)).toThrow(/An adapter takes a conversation: use await toolwell.open/)
   })
@@ -102,12 +102,12 @@ describe.each(Object.entries(wires))('%s', (_name, { create, made, user, reply, 
     { text: 'Hello' },
     { data: { choices: [], output_text: 'Hello' } },
     { reply: {}, messages: [], usage: {}, complete: true },
-  ])('refuses what is no reply: %j', async (reply) => {
+  ])('rejects an invalid reply: %j', async (reply) => {
     const turn = await (await create()).begin([user])
     await expect(turn.run(reply)).rejects.toEqual(refused(wants))
   })
 
-  it.each([undefined, null, 'Hello', { role: 'user' }])('refuses what is no history: %j', async (history) => {
+  it.each([undefined, null, 'Hello', { role: 'user' }])('rejects an invalid history: %j', async (history) => {
     const adapter = await create()
     const message = /Expected your history, an array of messages, not /
     await expect(adapter.begin(history)).rejects.toEqual(refused(message))
@@ -157,7 +157,7 @@ describe('an option of run that is not known', () => {
 })
 
 describe('the options of an adapter', () => {
-  it('are refused where they are not known', async () => {
+  it('are rejected if unknown, with the nearest known name', async () => {
     const conversation = await open()
     const { anthropic } = messagesApi
     expect(() => anthropic(conversation, { toolchanges: true } as never)).toThrow(
@@ -189,7 +189,7 @@ describe('a Chat Completions reply that ran into its limit', () => {
     expect(answers[1]?.text).toContain('the reply was cut off')
   })
 
-  it('is told from one that ended by itself, in which no arguments are no arguments', async () => {
+  it('runs a complete reply in which a call has empty arguments', async () => {
     const { ran, turn, message } = await cut('')
     await turn.run({ message, finish_reason: 'tool_calls' })
     expect(ran).toEqual([{ all: 1 }, {}])
@@ -249,7 +249,7 @@ describe('readUsage', () => {
     ).toEqual(figures)
   })
 
-  it('takes for zero what Gemini leaves out', () => {
+  it('reads fields that Gemini omits as zero', () => {
     expect(geminiApi.readUsage({ promptTokenCount: 7 })).toEqual({
       inputTokens: 7,
       cachedTokens: 0,
@@ -258,7 +258,7 @@ describe('readUsage', () => {
   })
 
   it.each([messagesApi, chatApi, responsesApi, geminiApi])(
-    'knows nothing where nothing was given',
+    'returns undefined counts for missing usage',
     (door) => {
       for (const usage of [undefined, null, 3, [], {}])
         expect(door.readUsage(usage)).toEqual({
@@ -272,7 +272,7 @@ describe('readUsage', () => {
 
 describe('a wire of your own', () => {
   it.each([undefined, null, 'x', {}, { name: 'x' }, { read: () => [] }])(
-    'is refused where it is none: %j',
+    'is rejected if invalid: %j',
     async (wire) => {
       const conversation = await open()
       expect(() => createAdapter(conversation, wire as never)).toThrow(

@@ -273,7 +273,7 @@ describe.each(['bridge', 'append'] as const)('over %s', (delivery) => {
     expect(JSON.stringify(host.body().messages[2])).toBe(JSON.stringify(turn))
   })
 
-  it('a late server, a removed one and a changed definition are told in the turn of the user', async () => {
+  it('announces a late server, a removed server and a changed definition in the user turn', async () => {
     const host = await open([says(search('select:tracker__create_issue,calendar__find_slot'))], { delivery })
     await host.ask('first')
     const { catalogue } = host.well
@@ -350,7 +350,7 @@ describe.each(['bridge', 'append'] as const)('over %s', (delivery) => {
     expect(blocks(host.body().messages[1])[0]?.text).toMatch(/"toolu_1".* was answered: .*create_issue/s)
   })
 
-  it('a sub-agent has a ledger of its own', async () => {
+  it('gives a sub-agent a separate ledger', async () => {
     const host = await open([says(search('select:create_issue'))], { delivery })
     await host.ask('go')
     const child = host.with(await host.conversation.child({ id: 'child', inherit: 'none' }), [])
@@ -406,7 +406,7 @@ describe('off', () => {
     await accept(parts)
   })
 
-  it('has no tools where there are none, and no system', async () => {
+  it('sends no tools and no system if the host has none', async () => {
     expect((await begin([user('hi')], { tools: [], mode: 'off' })).parts).toEqual({ messages: [user('hi')] })
   })
 
@@ -462,7 +462,7 @@ describe('the system prompt', () => {
 describe('messages of the host', () => {
   const ephemeral = { type: 'ephemeral' }
 
-  it('stay the same objects where nothing is repaired or noted', async () => {
+  it('stay the same objects unless they are repaired or get a note', async () => {
     const host = await open([says(search('select:worktree')), says(bridged('enter_worktree'))])
     await host.ask('go')
     const clean = host.messages.map(({ role, content }): AnthropicMessage => ({ role, content }))
@@ -539,7 +539,7 @@ describe('messages of the host', () => {
     await accept(parts)
   })
 
-  it('have a call told as text where its name can no longer be declared; thinking never comes last', async () => {
+  it('keep a call as text if its name can no longer be declared; thinking never comes last', async () => {
     const thinking = { type: 'thinking', thinking: 'Hm.', signature: 's1' }
     const messages: AnthropicMessage[] = [
       user('go'),
@@ -575,7 +575,7 @@ describe('messages of the host', () => {
     expect(types(parts.messages[3])).toEqual(['text'])
     await accept(parts)
 
-    // Where there is a search tool, it carries the call as text, so that the tool loop goes on.
+    // If there is a search tool, it carries the call as text, so the tool loop continues.
     const searched = await begin(messages, { delivery: 'append' }, {}, { thinking: 'keep' })
     expect(types(searched.parts.messages[1])).toEqual(['thinking', 'tool_use', 'tool_use'])
     const search = {
@@ -666,7 +666,7 @@ describe('messages of the host', () => {
     await accept(parts)
   })
 
-  it('of the system, within the conversation, stay where they are; a note goes before them', async () => {
+  it('with the role system keep their place within the conversation; a note goes before them', async () => {
     const rules = { midConversationSystem: true }
     const host = await open([], {}, { rules, toolChanges: true })
     await host.ask('one')
@@ -852,7 +852,7 @@ describe('a streamed reply', () => {
     ])
   })
 
-  it('may end within the input of a call: the model is told', async () => {
+  it('may end within the input of a call: the model gets an error', async () => {
     const { turn, streamed } = await stream(says(call('read_file', '{"value":"x')))
     expect(streamed).toMatchObject({ complete: true, finish: 'max_tokens' })
     const { messages } = await turn.run(streamed.reply)
@@ -921,7 +921,7 @@ describe('a streamed reply', () => {
     ['an error event', [start, { type: 'error', error: { type: 'overloaded_error' } }]],
     ['no stop', [start, end[0]]],
     ['a stop without a reason', [start, end[1]]],
-    ['things that are no events', [null, 7, 'x', {}, delta(5, { text: 'x' }), begun(-1, {})]],
+    ['values that are not events', [null, 7, 'x', {}, delta(5, { text: 'x' }), begun(-1, {})]],
   ])('is incomplete after %s', async (_, list) => {
     expect(await assemble(events(...list))).toMatchObject({
       complete: false,

@@ -93,7 +93,7 @@ describe.each(harnesses.map((harness) => [harness.name, harness] as const))('%s'
 })
 
 describe('a validator', () => {
-  it('that throws lets nothing run, and the host is told', async () => {
+  it('that throws blocks the call and raises a hook-failed event', async () => {
     const { ran, send } = setup({
       validate: () => {
         throw new Error('broken')
@@ -129,7 +129,7 @@ describe('a validator', () => {
 })
 
 describe('wrong arguments of a tool that the model has the schema of', () => {
-  it('are no guess and no cost of deferral', async () => {
+  it('count neither as a guess nor as a cost of deferral', async () => {
     const { send } = setup()
     const own = tool('pay', { inputSchema })
     const wrong: ScriptedReply = { calls: [{ name: 'pay', arguments: { numbr: 1 } }] }

@@ -195,7 +195,7 @@ describe('a hidden call', () => {
     expect(lastResult(host)).toMatch(/^The same call of .* has failed twice/)
   })
 
-  it('R3: of a tool that fails the same way a third time is told in one line', async () => {
+  it('R3: gets a one-line answer when it fails the same way a third time', async () => {
     const failing = tool('flaky', { execute: () => Promise.reject(new Error('first line\nsecond line')) })
     const host = await startHost({ tools: [failing, ...mixed()], mode: 'on' }, [
       use('flaky'),
@@ -428,7 +428,7 @@ describe('a sub-agent', () => {
 })
 
 describe('R4: the meta-tools', () => {
-  it('are read-only for whoever asks, and nobody runs them', async () => {
+  it('appear as read-only to the policy, and execute() never runs them', async () => {
     const asked: { id: string; risk: string | undefined; readOnly: boolean | undefined }[] = []
     const ran: string[] = []
     const host = await startHost(
@@ -478,7 +478,7 @@ describe('prompts', () => {
 })
 
 describe('the tokenizer', () => {
-  it('A2: is the real one where it is installed, and an estimate elsewhere', async () => {
+  it('A2: uses the real tokenizer if installed, and otherwise an estimate', async () => {
     const real = await loadTokenizer()
     expect(real.name).toContain('o200k')
     expect(real.count('hello world')).toBe(2)

@@ -84,7 +84,7 @@ describe('auto', () => {
         open({ tools, ...more }).then((c) => google(c).begin([{ role: 'user', parts: [{ text: 'Hello' }] }])),
     ],
   ] as const)(
-    'U2: on %s 93 tools of 13,600 tokens are deferred, 20 of 1,400 are not, and neither where it is frugal',
+    'U2: on %s defers 93 tools of 13,600 tokens but not 20 of 1,400, and neither for a frugal host',
     async (_, begin) => {
       expect((await begin(sized(93, 96), {})).view.mode).toBe('on')
       expect((await begin(sized(20, 20), {})).view.mode).toBe('off')
@@ -92,7 +92,7 @@ describe('auto', () => {
     },
   )
 
-  it('U2: leaves a small catalogue as it is, and says why', async () => {
+  it('U2: does not defer a small catalogue, and gives the reason', async () => {
     const conversation = await open({ tools: many(20) })
     const { view, parts } = await openaiChat(conversation).begin(user)
     expect(view.mode).toBe('off')
@@ -115,7 +115,7 @@ describe('auto', () => {
   )
 
   it.each(['auto', 'on'] as const)(
-    'U2: in mode %s defers where nothing is known yet of a source that is connecting, and the search waits for it',
+    'U2: in mode %s defers a source that is connecting and not yet listed, and the search waits for it',
     async (mode) => {
       const well = createToolwell({ mode })
       well.catalogue.setSource('box', { tools: [], state: 'connecting' })

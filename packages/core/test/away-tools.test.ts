@@ -85,7 +85,7 @@ describe('a loaded tool whose source is away', () => {
     isDenied = true
     await host.ask('Unload it.')
     const answers = host.body().messages.filter(({ role }) => role === 'tool')
-    // Its own words come back to the model, and no word of ours about the tool.
+    // The model gets its own words back, and no text of Toolwell about the tool.
     expect(JSON.stringify(answers.at(-1))).not.toContain('Unloaded:')
   })
 })
@@ -108,7 +108,7 @@ describe('a source of which nothing is known yet', () => {
   }
 
   it.each(['slow-list__echo', 'Slow_List/echo', 'slowlist.echo', 'slow-list'])(
-    'is what a call of %s is told about',
+    'is named in the answer to a call of %s',
     async (name) => {
       expect(await open().call(name)).toBe(
         'unavailable: "slow-list" cannot be used now: connecting. Nothing was run.',

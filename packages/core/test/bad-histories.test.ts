@@ -1,6 +1,6 @@
 /**
- * Whatever a history went through, a request made of it is one that a strict server takes. Kinds of parts, blocks and
- * items that are not known here are left out of it: they pass as they are, because providers add kinds of their own.
+ * A strict server accepts the request built from any history. Unknown kinds of parts, blocks and
+ * items are not tested: they pass unchanged, because providers add new kinds.
  */
 import { type Conversation, createToolwell, type ToolwellOptions } from '@toolwell/core'
 import fc from 'fast-check'
@@ -64,7 +64,7 @@ describe.each([...brokenWires, ...brokenSdkWires])('a broken history on $name', 
     }))
 
   it.each(settings)(
-    'has a call of a tool that is gone told by a call or by the user, never in words of the model (%o)',
+    'rewrites a call of a removed tool as a call or a user message, never as model text (%o)',
     async (options) => {
       const conversation = await createToolwell({ tools: mixed(), ...options }).open({ id: 'x' })
       const history = wire.render([

@@ -16,7 +16,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { startHost } from './support/host.js'
 import { mixed, server, tool } from './support/tools.js'
 
-/** What a programmer without types, or with a config file, may pass. */
+/** Values that a programmer without types, or a config file, may pass. */
 const create = (options: object) => () => createToolwell(options as ToolwellOptions)
 
 describe('createToolwell', () => {
@@ -56,7 +56,7 @@ describe('createToolwell', () => {
     expect(create({ search: null, surface: undefined })).not.toThrow()
   })
 
-  it('a list of tools is told where it belongs, here and in setSource', () => {
+  it('names the right place for a list of tools, here and in setSource', () => {
     expect(create([tool('a')])).toThrow('createToolwell takes an object, not a list: give { tools: […] }.')
     const { catalogue } = createToolwell()
     expect(() => catalogue.setSource('s', [tool('a')] as never)).toThrow(
@@ -64,7 +64,7 @@ describe('createToolwell', () => {
     )
   })
 
-  it('a conversation without an id is told of in the words of open', async () => {
+  it('reports a conversation without an id, in the terms of open', async () => {
     await expect(createToolwell().open({} as never)).rejects.toThrow(
       'The id of a conversation is undefined, not a string. Give { id }, a string of 1 to ',
     )
@@ -207,29 +207,33 @@ describe('a tool', () => {
       { ...tool('x'), inputSchema: { type: 'object', maxProperties: 5n } },
       'cannot be written as JSON',
     ],
-    ['has a description that is no text', { ...tool('x'), description: 7 }, 'description'],
+    ['has a description that is not text', { ...tool('x'), description: 7 }, 'description'],
     [
       'is marked with a word',
       { ...tool('x'), alwaysLoad: 'yes' },
       'has an alwaysLoad that is not true or false',
     ],
-    ['has a card that is no text', { ...tool('x'), card: 7 }, 'card that is not a string'],
-    ['has a title that is no text', { ...tool('x'), title: {} }, 'title that is not a string'],
-    ['has a group that is no text', { ...tool('x'), group: 1 }, 'group that is not a string'],
+    ['has a card that is not text', { ...tool('x'), card: 7 }, 'card that is not a string'],
+    ['has a title that is not text', { ...tool('x'), title: {} }, 'title that is not a string'],
+    ['has a group that is not text', { ...tool('x'), group: 1 }, 'group that is not a string'],
     [
-      'has aliases that are no list',
+      'has aliases that are not a list',
       { ...tool('x'), aliases: 'abc' },
       'aliases that is not a list of strings',
     ],
-    ['has aliases that are no text', { ...tool('x'), aliases: [1] }, 'aliases that is not a list of strings'],
     [
-      'has guidelines that are no list',
+      'has aliases that are not text',
+      { ...tool('x'), aliases: [1] },
+      'aliases that is not a list of strings',
+    ],
+    [
+      'has guidelines that are not a list',
       { ...tool('x'), guidelines: 'be kind' },
       'guidelines that is not a list',
     ],
     ['has an execute that is none', { ...tool('x'), execute: 'rm' }, 'execute that is not a function'],
   ])(
-    'that %s is refused with the reason when the host gives it, and left out when a server does',
+    'that %s is rejected with the reason if the host defines it, and skipped if a server does',
     async (_, broken, reason) => {
       expect(create({ tools: [broken] })).toThrow(reason)
       const host = await startHost({ tools: mixed(), mode: 'on' }, [{ text: 'ok' }], {
@@ -274,7 +278,7 @@ describe('a tool', () => {
       /cycle of canonicalName/,
     ],
     [
-      'in a circle beside a real tool',
+      'in a circle next to a real tool',
       [
         ['real', undefined],
         ['a', 'b'],
@@ -446,7 +450,7 @@ describe('a stored ledger', () => {
     return path
   }
 
-  it('of a newer format is refused, and left alone', async () => {
+  it('of a newer format is rejected, and not changed', async () => {
     const path = await folder()
     const body = '{"v":999,"facts":[]}'
     await writeFile(join(path, 'a.jsonl'), `\n${crc32(body).toString(16).padStart(8, '0')} ${body}\n`)

@@ -23,7 +23,7 @@ const open = (script: readonly ScriptedReply[], options: ToolwellOptions = {}) =
     light,
   )
 
-/** What the tools array of a request holds behind the loader, tombstones marked. */
+/** The tools array of a request after the loader, with tombstones marked. */
 function loaded(host: TestHost, index = -1): string[] {
   const tools = host.body(index).tools ?? []
   const loader = tools.findIndex((each) => each.function.name === 'tool_search')
@@ -36,7 +36,7 @@ const results = (host: TestHost) =>
   host.messages.filter((message) => message.role === 'tool').map((message) => String(message.content))
 
 describe('a batch', () => {
-  it('L7, QW2-1: runs a call of the tool that a search beside it finds, by the rule for hidden tools', async () => {
+  it('L7, QW2-1: runs a call of a tool that a search in the same batch finds, by the rule for hidden tools', async () => {
     const host = await open([reply(find('select:box__alpha'), call('box__alpha'))])
     await host.ask('go')
     expect(results(host)[1]).toBe('alpha ran with {"value":"x"}')
@@ -170,7 +170,7 @@ describe('a cap', () => {
     expect(loaded(host)).toEqual(['box__slow'])
   })
 
-  it('is not held for ever by a call that a crash cut off', async () => {
+  it('releases its slot if a crash cut off the call', async () => {
     const host = await open(
       [reply(find('select:box__alpha')), { text: 'Hm.' }, reply(find('select:box__beta'))],
       {
@@ -371,7 +371,7 @@ describe('what is unloaded', () => {
       expect(lastResult(host)).toContain('Unloaded: box__alpha.')
       expect(host.conversation.inspect().loadedLazyTools).toEqual(['box__beta'])
       expect(JSON.stringify(host.body().tools)).toBe(JSON.stringify(host.body(1).tools))
-      // Found again, it is where it was: still not a byte of the array changes.
+      // When found again, it keeps its place: not a byte of the array changes.
       await host.ask('again')
       expect(host.conversation.inspect().loadedLazyTools).toEqual(['box__alpha', 'box__beta'])
       expect(JSON.stringify(host.body().tools)).toBe(JSON.stringify(host.body(1).tools))

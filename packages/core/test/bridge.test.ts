@@ -268,7 +268,7 @@ describe('arguments through the bridge', () => {
     ['left out', undefined],
     ['null', null],
     ['an empty text', ''],
-  ])('are empty where they are %s', async (_, given) => {
+  ])('are empty if they are %s', async (_, given) => {
     const { inputs, play } = await player(mixed())
     await play({ name: 'tool_call', arguments: { name: 'create_issue', arguments: given } })
     expect(inputs).toEqual([{}])
@@ -345,14 +345,14 @@ describe('the load token', () => {
     expect(await play(wrapped('create_issue', { subject: 'x' }, tokenIn(answer)))).toBe('create_issue ran')
   })
 
-  it.each(['', null, 7])('counts as not given where it is %j', async (load) => {
+  it.each(['', null, 7])('counts as missing if it is %j', async (load) => {
     const { play } = await player(mixed())
     expect(
       await play({ name: 'tool_call', arguments: { name: 'create_issue', arguments: { value: 'x' }, load } }),
     ).toBe('create_issue ran')
   })
 
-  it('is no secret and no pass: policy is asked all the same', async () => {
+  it('grants nothing: the policy is still asked', async () => {
     const denied = new Set<string>()
     const { inputs, play } = await player(mixed(), { policy: ({ name }) => !denied.has(name) })
     const token = tokenIn(await play(search('select:create_issue')))
@@ -431,7 +431,7 @@ describe('a failure that repeats', () => {
     )
   })
 
-  it('R3: is told by name and arguments, in whatever order these stand', async () => {
+  it('R3: is recognised by name and arguments, in any key order', async () => {
     const { play } = await player([issue])
     const twice = { name: 'tool_call', arguments: '{"arguments":{"title":7},"name":"tracker__create_issue"}' }
     await play(bad)
@@ -534,7 +534,7 @@ describe('a call of a hidden tool', () => {
     expect(hint).toMatch(/^tracker__create_issue is available .* select:tracker__create_issue /)
   })
 
-  it('PW-7: is named by no hint where it is denied, away, or where there is no loader', async () => {
+  it('PW-7: is not named in a hint if it is denied, away, or if there is no loader', async () => {
     const denied = await player(mixed(), {
       surface: { hiddenCalls: 'hint' },
       policy: ({ name }) => name !== 'create_issue',
@@ -606,7 +606,7 @@ it('checks arguments before the first request, too: nobody else has', async () =
 })
 
 it.each(['worktree', 'Worktree', 'git__worktree'])(
-  'C6: a call of a group, %s, is told that it is one',
+  'C6: a call of a group, %s, gets the answer that it is a group',
   async (name) => {
     const { play } = await player(mixed())
     expect(await play(wrapped(name, {}))).toBe(

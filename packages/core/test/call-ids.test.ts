@@ -60,7 +60,7 @@ describe('an id', () => {
     expect(warnings).toEqual([expect.objectContaining({ text: expect.stringContaining(second ?? '') })])
   })
 
-  it('may return in a later reply on Chat Completions, and is left alone', async () => {
+  it('may repeat in a later reply on Chat Completions, and stays unchanged', async () => {
     const messages = [user, ...chatRound('call_0'), ...chatRound('call_0'), user]
     expect((await chat(messages)).parts.messages).toBe(messages)
   })
@@ -83,7 +83,7 @@ describe('an id', () => {
     expect(outputs).toEqual([`answer 0: ${before}`, `answer 1: ${after}`])
   })
 
-  it('that Anthropic does not take, or that stood before, changes; the first of them keeps it', async () => {
+  it('that Anthropic rejects, or that was used before, changes; the first use keeps it', async () => {
     const history = [
       user,
       ...anthropicRound('a'),
@@ -104,7 +104,7 @@ describe('an id', () => {
     expect(parts.messages[1]).toBe(history[1])
   })
 
-  it('that stood before changes on Responses, and one of 65 characters', async () => {
+  it('that was used before or has 65 characters changes on Responses', async () => {
     const history = [user, ...responsesRound('a'), ...responsesRound('a', 'x'.repeat(65))]
     const { parts } = await openaiResponses(await open()).begin(history)
     expect(responsesIds(parts.input).slice(2)).toEqual([
@@ -196,7 +196,7 @@ describe('an id', () => {
       expect(warnings.filter(({ code }) => code !== 'call-id-changed' && code !== 'form-repaired')).toEqual(
         [],
       )
-      // Each schema stands in its answer, and is not shown again.
+      // Each schema is in its own answer, and is not shown again.
       for (const name of ['create_issue', 'find_slot'])
         expect(JSON.stringify(sent).split(`The value for ${name}`)).toHaveLength(2)
       const other = await start(wire)

@@ -1,4 +1,4 @@
-/** What the list of hidden tools says of a tool and of its server. */
+/** The list of hidden tools: its text about each tool and its server. */
 import { createToolwell, type Tool } from '@toolwell/core'
 import { openaiChat } from '@toolwell/core/openai-chat'
 import { describe, expect, it } from 'vitest'
@@ -34,7 +34,7 @@ describe('U4: a card shows the first line that says something', () => {
       'Example request:\n```sh\ncurl -X GET /contacts\n```\nReads one contact.',
       'Reads one contact.',
     ],
-    ['a short line that is no heading', 'Read contact\nArgs: id', 'Read contact'],
+    ['a short line that is not a heading', 'Read contact\nArgs: id', 'Read contact'],
     [
       'a sentence that ends in a colon',
       'Reads one contact in one of two ways:\n- by id',
@@ -49,7 +49,7 @@ describe('U4: a card shows the first line that says something', () => {
     ['a table', '| id | name |\n|----|------|\nReads one contact.', 'Reads one contact.'],
     ['tags', '<p>Reads one contact.</p>', 'Reads one contact.'],
     ['a heading in tags', '<h1>Purpose</h1>\nReads one contact.', 'Reads one contact.'],
-    ['a placeholder that is no tag', 'Reads /contacts/<id>', 'Reads /contacts/<id>'],
+    ['a placeholder that is not a tag', 'Reads /contacts/<id>', 'Reads /contacts/<id>'],
     ['headings alone', '# Read\n## Contact', '# Read'],
     [
       'a section of warnings',
@@ -101,24 +101,24 @@ describe('U4: a card shows the first line that says something', () => {
   })
 })
 
-describe('U4: what a server says of itself', () => {
+describe('U4: a server description', () => {
   const tools = server('crm', ['read', 'write'], { description: 'word '.repeat(30) })
 
-  it('stands at the head of its cards, quoted', async () => {
+  it('comes first among the cards of the server, quoted', async () => {
     expect(await cards(tools, 'Contacts of <sales>.\nMore.')).toContain(
       '["crm"]: "Contacts of \\u003csales\\u003e."\n- crm__read: ',
     )
   })
 
   it.each(['# CRM – Instructions\n\n', '## Overview\n', '**Notes**\n', 'Instructions:\n'])(
-    'stands there by the first line that says something: behind %j',
+    'comes first as its first meaningful line: after %j',
     async (heading) => {
       for (const budget of [1500, 50])
         expect(await cards(tools, `${heading}Keeps contacts.`, budget)).toMatch(/"crm".*: "Keeps contacts\."/)
     },
   )
 
-  it('stands at the head of its names, where cards do not fit', async () => {
+  it('comes before the names if cards do not fit', async () => {
     expect(await cards(tools, 'Contacts.', 50)).toContain('["crm"]: "Contacts." crm__read, crm__write')
   })
 

@@ -26,7 +26,7 @@ describe('a call', () => {
       const { parts } = await begin([user, reply, answer, { ...answer, tool_call_id: 'g' }, user], { mode })
       const sent = parts.messages.find(({ role }) => role === 'assistant')
       expect(sent?.tool_calls?.[0]).toBe(custom)
-      // What the other call came to is told behind it, or stands in its own answer.
+      // The result of the other call follows it, or is in its own answer.
       const given = parts.messages.find((message) => message.tool_call_id === 'c')
       expect(given?.content).toMatch(
         mode === 'off' ? /^applied\n\n<tool-update>\nAn earlier call of "gone"/ : /^applied$/,
@@ -34,7 +34,7 @@ describe('a call', () => {
     },
   )
 
-  it('of a custom tool alone leaves the history as it is, and is not run here', async () => {
+  it('of a custom tool alone leaves the history unchanged, and run() ignores it', async () => {
     const messages = [user, { role: 'assistant', content: null, tool_calls: [custom] }, answer]
     const turn = await begin(messages)
     expect(turn.parts.messages).toBe(messages)
@@ -75,7 +75,7 @@ describe('a call', () => {
     ])
   })
 
-  it('without a name is told, with its answer', async () => {
+  it('without a name becomes text, together with its answer', async () => {
     const reply = { role: 'assistant', content: null, tool_calls: [{ id: 'a' }] }
     const { parts } = await begin([user, reply, { role: 'tool', tool_call_id: 'a', content: 'the answer' }])
     expect(JSON.stringify(parts.messages)).toContain('the answer')
@@ -231,7 +231,7 @@ describe('a stream', () => {
       'a place far away',
       [piece({ index: 0, id: 'a' }, 'one', '{"v":1}'), piece({ index: 1e9, id: 'b' }, 'two', '{"w":2}')],
     ],
-  ])('keeps calls apart where there is %s', async (_what, deltas) => {
+  ])('keeps calls apart if there is %s', async (_what, deltas) => {
     const { reply } = await assemble(of(...deltas))
     expect(reply.message.tool_calls?.map((call) => call.function)).toEqual([
       { name: 'one', arguments: '{"v":1}' },

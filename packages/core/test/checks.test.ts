@@ -104,7 +104,7 @@ describe('isAvailable', () => {
     ['one whose source is connecting', { state: 'connecting' }, 'unavailable'],
     ['one whose source failed', { state: 'failed' }, 'unavailable'],
     ['one whose source needs a login', { state: 'needs-login' }, 'unavailable'],
-    ['one that may not be called, which is asked later', { policy: denies('call') }, 'passes'],
+    ['a tool that may not be called, which is checked later', { policy: denies('call') }, 'passes'],
   ])('judges %s', async (_, given, expected) => {
     expect(await verdict(isAvailable, given)).toBe(expected)
   })
@@ -173,7 +173,7 @@ describe('mayBeCalled', () => {
   it.each<[string, Policy, string]>([
     ['a policy that allows', () => true, 'passes'],
     ['one that denies the call', denies('call'), 'denied'],
-    ['one that denies these arguments', ({ input }) => input?.number !== 7, 'denied'],
+    ['a policy that denies these arguments', ({ input }) => input?.number !== 7, 'denied'],
   ])('asks %s', async (_, policy, expected) => {
     expect(await verdict(mayBeCalled, { policy })).toBe(expected)
   })

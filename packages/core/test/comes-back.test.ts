@@ -8,7 +8,7 @@ const search = (query: string) => ({ calls: [{ name: 'tool_search', arguments: {
 
 describe('a tool of which a call was answered that it cannot be used', () => {
   it.each(['append', 'bridge', 'eager'] as const)(
-    'is told to be back once, when it is seen to work: %s',
+    'is announced as back once, when it works again: %s',
     async (delivery) => {
       const call =
         delivery === 'bridge'
@@ -40,7 +40,7 @@ describe('a tool of which a call was answered that it cannot be used', () => {
     },
   )
 
-  it('is not told to be back where the model has seen it itself', async () => {
+  it('is not announced as back if the model has already used it', async () => {
     const host = await startHost({ tools: mixed(), mode: 'on', delivery: 'append' }, [
       search(`select:${NAME}`),
       { text: 'Found.' },

@@ -1,4 +1,4 @@
-/** What definitions cost is counted once and kept with their source: a later start counts nothing, and believes nothing that does not fit. */
+/** The cost of definitions is counted once and cached with their source. A later start counts nothing, and ignores a cache entry that does not match. */
 import { describe, expect, it } from 'vitest'
 import { openaiChat } from '../src/adapters/openai-chat/index.js'
 import { createToolwell, type Tool, type ToolwellOptions } from '../src/index.js'

@@ -75,7 +75,7 @@ describe('cutHits', () => {
       { hits: ['a', 'b', 'c'], weak: [] },
     ],
     [
-      'is no answer beside a tool that fits twice as well and is away',
+      'drops a tool if an unavailable tool fits twice as well',
       { hits: [hit('a', 4)], bestAway: 10 },
       { hits: [], weak: ['a'] },
     ],
@@ -85,7 +85,7 @@ describe('cutHits', () => {
       { hits: ['a', 'b'], weak: ['c'] },
     ],
     [
-      'gives what only use speaks for one place, and those that are left',
+      'gives tools that match only by use one place, plus any that are left',
       {
         hits: [
           ...['a', 'b', 'c'].map((id) => hit(id, 20, { ownScore: 1, learnedOnly: true })),

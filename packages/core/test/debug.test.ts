@@ -1,4 +1,4 @@
-/** What `debug` prints: a person who turned it on looks for what went wrong, and what to do. */
+/** Output of `debug`, for a person who wants to know what went wrong and what to do. */
 import { createToolwell, defineTool, type Tool, type ToolwellOptions } from '@toolwell/core'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
 import { type } from 'arktype'
@@ -138,7 +138,7 @@ describe('a source', () => {
 describe('names in options that no tool has', () => {
   const tools = server('tracker', ['list', 'close'])
 
-  it('are told with what was probably meant, once', async () => {
+  it('are reported once, with the probable name', async () => {
     const { lines, well, chat, history } = await printed({
       tools,
       mode: 'on',

@@ -45,7 +45,7 @@ const arktypeTool = () =>
     },
   })
 
-/** What one call of the tool is answered with, and the definition that was sent. */
+/** The answer to one call of the tool, and the definition that was sent. */
 async function call(tool: Tool, input: unknown, delivery: 'append' | 'bridge' = 'append') {
   const name = delivery === 'bridge' ? 'tool_call' : 'book'
   const given = delivery === 'bridge' ? { name: 'book', arguments: input } : input
@@ -112,7 +112,7 @@ describe('a schema of a library', () => {
         v.minLength(1),
       ),
     ],
-  ])('valibot: what %s asks for is not told beforehand, and decides all the same', async (_, name) => {
+  ])('valibot: a check by %s is not in the sent schema, but still decides', async (_, name) => {
     // Its types leave async ones out; it takes them.
     const schema = v.objectAsync({ name }) as unknown as v.GenericSchema<{ name: string }>
     const inputSchema = toStandardJsonSchema(schema)
@@ -160,7 +160,7 @@ describe('a schema of a library', () => {
     expect(() => createToolwell({ tools: [tool] })).toThrow(/type "string"; the top level .* "object"/)
   })
 
-  it('that was not wrapped is told to be', () => {
+  it('is rejected if not wrapped, with the advice to wrap it', () => {
     const tool = { ...base, inputSchema: z.object({}) } as unknown as Tool
     expect(() => createToolwell({ tools: [tool] })).toThrow(/a schema of zod; wrap the tool in defineTool/)
     const callable = { ...base, inputSchema: type({}) } as unknown as Tool
@@ -205,7 +205,7 @@ describe('JSON Schema written out in code', () => {
     const inputSchema = z.object({ guests: z.number() })
     // @ts-expect-error the field is called alwaysLoad
     defineTool({ ...base, inputSchema, eager: true })
-    // @ts-expect-error the same beside JSON Schema
+    // @ts-expect-error the same with JSON Schema
     defineTool({ ...base, inputSchema: { type: 'object' }, eager: true })
     // @ts-expect-error a tool has a description
     defineTool({ name: 'book', inputSchema })
@@ -275,7 +275,7 @@ describe('a tool in the shape of another library', () => {
     expect(() => createToolwell({ tools: [tool as unknown as Tool] })).toThrow(says)
   })
 
-  it('a record of tools is told what to do', () => {
+  it('rejects a record of tools, and says what to do', () => {
     const tools = { book: { description: 'Books', inputSchema: z.object({}) } } as unknown as Tool[]
     expect(() => createToolwell({ tools })).toThrow(/list of tools, not object.*importTools/)
     expect(() => createToolwell().catalogue.setSource('a', { tools })).toThrow(/importTools/)

@@ -1,4 +1,4 @@
-/** What of a host's definitions reaches each wire: `strict`, examples, and no more tools than a request takes. */
+/** The parts of a host's definitions that reach each wire: `strict`, examples, and at most as many tools as a request allows. */
 import { createToolwell } from '@toolwell/core'
 import { anthropic, importTools as importAnthropic } from '@toolwell/core/anthropic'
 import { importTools as importChat, openaiChat } from '@toolwell/core/openai-chat'

@@ -126,7 +126,7 @@ describe.each(harnesses)('on $name', (harness) => {
 describe('a schema', () => {
   const given = { name: 'list', description: 'Lists', inputSchema: odd }
 
-  it('of OpenAI names its properties and its items, and is otherwise left alone', () => {
+  it('of OpenAI names its properties and its items, and is otherwise unchanged', () => {
     const properties = { tags: { type: 'array' }, sample: { default: { type: 'array' } } }
     const inputSchema = { type: 'object', properties }
     for (const wire of ['openai-chat', 'openai-responses', 'ai-sdk']) {
@@ -272,7 +272,7 @@ describe('a schema', () => {
     }
   })
 
-  it('as data is left alone: what looks like a property in a default is none', () => {
+  it('as data stays unchanged: a default may contain "properties"', () => {
     const inputSchema = {
       type: 'object',
       properties: { $a: { default: { properties: { $b: 1 } }, enum: [{ $b: 1 }] } },

@@ -30,7 +30,7 @@ function wellOf(policy?: Policy): Toolwell {
 
 let opened = 0
 
-/** What a conversation that has just begun answers: what it would run, or the text. */
+/** Opens a new conversation and returns the call it would run, or the text answer. */
 async function fresh(well: Toolwell, name: string, input: unknown, principal = '') {
   const conversation = await well.open({ id: `c${opened++}`, principal })
   await conversation.begin({ requestId: 'r', anchor: 'm', wire: 'mcp' })

@@ -35,7 +35,7 @@ interface Blunt {
   history(body: Loose): readonly unknown[]
   user(text: string): unknown
   assemble(events: AsyncIterable<unknown>): Promise<{ readonly reply: Loose }>
-  /** What it pushes onto its history. */
+  /** The messages it pushes onto its history. */
   said(reply: Loose): readonly unknown[]
   calls(reply: Loose): readonly Call[]
   result(call: Call, text: string): unknown
@@ -133,7 +133,7 @@ const wires: Readonly<Record<FrameworkOptions['wire'], Blunt>> = {
     user: (text) => ({ role: 'user', parts: [{ text }] }),
     assemble: google.assemble as never,
     said: (reply) => [reply.candidates?.[0].content ?? reply],
-    // It gives ids of its own, as the ADK does where a server sends none.
+    // It creates ids, as the ADK does if a server sends none.
     calls: (reply) =>
       (reply.candidates?.[0].content ?? reply).parts.flatMap(({ functionCall: call }: Loose, at: number) =>
         call ? [{ id: `own-${at}`, name: call.name, input: call.args ?? {}, given: call.id }] : [],
@@ -253,7 +253,7 @@ describe.each(Object.keys(wires) as FrameworkOptions['wire'][])('%s', (wire) => 
     expect(host.well.report()).toContain(`"thread-1": 0 requests; ${told}`)
     expect(host.conversation.inspect().because).toContain(told)
     expect(lines.filter((line) => line.includes(told))).toHaveLength(1)
-    // Another agent may share the client: once there is a request of its own, nothing is said of others.
+    // Another agent may share the client: once there is a request from this one, the report does not mention others.
     await host.step(false)
     expect(host.well.report()).not.toContain(told)
   })
@@ -282,7 +282,7 @@ const named = Object.keys(wires) as FrameworkOptions['wire'][]
 const pairs = named.flatMap((wire) => named.flatMap((spoken) => (wire === spoken ? [] : [{ wire, spoken }])))
 
 describe.each(pairs)('a client that speaks $spoken, where the wire is $wire', ({ wire, spoken }) => {
-  it('is told so by the first request, which is not sent', async () => {
+  it('rejects the first request with the right wire name, and sends nothing', async () => {
     const host = await start(wire)
     const { body, user } = wires[spoken]
     const foreign = body([user('Make an issue.')], host.lazy.tools())

@@ -22,7 +22,7 @@ async function begin(contents: readonly unknown[]) {
 describe('off', () => {
   it.each([
     [
-      'responses in contents of their own',
+      'responses in separate contents',
       [
         { role: 'user', parts: [response] },
         { role: 'user', parts: [response] },
@@ -140,7 +140,7 @@ describe('a content', () => {
     ])
   })
 
-  it('of the model that stands first gets a word before it', async () => {
+  it('of the model that comes first gets a message before it', async () => {
     const contents = [{ role: 'model', parts: [{ text: 'As I said.' }] }, said('on')]
     const { parts, warnings } = await begin(contents)
     expect(parts.contents[0]?.parts?.[0]?.text).toContain('The beginning of this conversation is missing')
@@ -148,7 +148,7 @@ describe('a content', () => {
     expect(warnings).toHaveLength(1)
   })
 
-  it('of the model that stands first gets it in the words of the host, also behind a content that says nothing', async () => {
+  it("of the model that comes first gets it in the host's words, also after an empty content", async () => {
     const prompts = { beginningLost: () => 'Something is missing here.' }
     const conversation = await createToolwell({ tools: mixed(), mode: 'off', surface: { prompts } }).open({
       id: 'x',

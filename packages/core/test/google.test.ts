@@ -152,7 +152,7 @@ describe('off', () => {
     expect(host.requests.map(({ raw }) => raw).join()).not.toMatch(/tool_search|More tools/)
   })
 
-  it('leaves out a reply without parts, which no server takes back', async () => {
+  it('omits a reply without parts, which no server accepts', async () => {
     const host = await open([{ calls: [{ name: 'read_file', arguments: '{"val' }] }, done], { mode: 'off' })
     await host.ask('one')
     expect(host.contents.at(-1)).toEqual({ role: 'model' })
@@ -202,7 +202,7 @@ describe.each(['append', 'bridge'] as const)('over %s', (delivery) => {
     await host.ask('go')
     expect(loaded(host)).toEqual([])
     expect(host.requests).toHaveLength(4)
-    // The name stays declared: a call of it stands in the history.
+    // The name stays declared, because the history contains a call of it.
     expect(host.toolNames().includes('calendar__find_slot')).toBe(delivery === 'append')
   })
 
@@ -268,7 +268,7 @@ describe.each(['append', 'bridge'] as const)('over %s', (delivery) => {
     expect(host.requests.at(3)?.raw).toContain('New words')
   })
 
-  it('has the same bytes for a retry, and goes on with them in another process', async () => {
+  it('sends the same bytes on a retry, and resumes with them in another process', async () => {
     const store = memoryStore()
     const host = await start(
       [
@@ -291,7 +291,7 @@ describe.each(['append', 'bridge'] as const)('over %s', (delivery) => {
     expect(resumed.toolsJson()).toBe(host.toolsJson(2))
   })
 
-  it('forks at a length, and the fork knows what stood before it and no more', async () => {
+  it('forks at a length, and the fork knows only the history before that length', async () => {
     const host = await start([search('select:create_issue'), done, search('select:find_slot'), done, done])
     await host.ask('one')
     const { length } = host
@@ -311,7 +311,7 @@ describe.each(['append', 'bridge'] as const)('over %s', (delivery) => {
     expect(host.requests.at(-1)?.raw).toContain('The value for create_issue')
   })
 
-  it('gives a sub-agent a history and a ledger of its own', async () => {
+  it('gives a sub-agent its own history and ledger', async () => {
     const host = await start([search('select:create_issue'), done, use('tracker__close_issue'), done])
     await host.ask('one')
     const child = host.with(await host.conversation.child({ id: 'child', allow: ['tracker/*'] }))
@@ -500,7 +500,7 @@ describe('calls without ids', () => {
     expect([shown('create_issue'), shown('find_slot')]).toEqual([2, 2])
   })
 
-  it('take responses that have ids of their own, and calls with ids responses that have none', async () => {
+  it('accept responses with unknown ids, and calls with ids accept responses without', async () => {
     const host = await open([done], { delivery: 'bridge' })
     const call = (id?: string) => ({ functionCall: { ...(id && { id }), name: 'read_file', args: {} } })
     const answer = (output: string, id?: string) => ({
@@ -519,7 +519,7 @@ describe('calls without ids', () => {
 
 describe('what only this wire has', () => {
   it.each(['append', 'bridge'] as const)(
-    'comes back: signatures where they are demanded, also from repaired contents (%s)',
+    'comes back: required signatures, also from repaired contents (%s)',
     async (delivery) => {
       const host = await open(
         [
@@ -627,7 +627,7 @@ describe('what only this wire has', () => {
     ])
   })
 
-  it('takes a whole response as the reply, and one that calls nothing', async () => {
+  it('accepts a whole response as the reply, also without calls', async () => {
     const wire = google(await createToolwell({ tools: mixed(), mode: 'on' }).open({ id: 'a' }))
     const turn = await wire.begin([said('hi')], { requestId: 'r1' })
     const none = { messages: [], answers: [], providerCalls: [] }
@@ -645,7 +645,7 @@ describe('what only this wire has', () => {
     ])
   })
 
-  it('goes on after a malformed call', async () => {
+  it('continues after a malformed call', async () => {
     const host = await open([{ calls: [{ name: 'tool_call', arguments: '{"name":' }] }, search('slot'), done])
     await host.ask('one')
     expect(await host.ask('two')).toBe('done')

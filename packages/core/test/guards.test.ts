@@ -27,7 +27,7 @@ describe('a locked source', () => {
     expect(ran).toEqual(['Pays the thief'])
   })
 
-  it('has it counted by a search in words that finds nothing else, and nothing said of it', async () => {
+  it('is only counted by a text search that finds nothing else, without details', async () => {
     const denied = new Set<string>()
     const host = await play({ policy: ({ id }) => !denied.has(id) })
     const pay = (description: string) => server('bank', ['pay_invoice', 'open'], { description })
@@ -138,7 +138,7 @@ describe('a clear', () => {
 })
 
 describe('a conversation that moves to another wire', () => {
-  it('has its definitions written anew for that wire', async () => {
+  it('gets definitions written for that wire', async () => {
     const host = await play({
       surface: { transformDefinition: (_, wire) => ({ description: `as ${wire} likes it` }) },
     })
@@ -164,7 +164,7 @@ describe('a search that finds nothing', () => {
   })
 })
 
-describe('a call id that ends like a number of ours', () => {
+describe('a call id that ends like a Toolwell number', () => {
   it('does not move what was written behind another call', async () => {
     const host = await play()
     await host.step({ name: 'read_file', arguments: {}, id: 'a' })
@@ -229,7 +229,7 @@ describe('a signal that is aborted already', () => {
 })
 
 describe('a tool whose guidelines change', () => {
-  it('is a changed tool: the model is told, and an older load token is stale', async () => {
+  it('counts as changed: the model gets a notice, and an older load token is stale', async () => {
     const deploy = (guideline: string) => server('ops', ['deploy'], { guidelines: [guideline] })
     const host = await play({ tools: [] })
     host.well.catalogue.setSource('ops', { tools: deploy('Ask before Fridays.') })

@@ -1,4 +1,4 @@
-/** The search tools, sentences and names that existing systems need, as options of their own. */
+/** Search tools, sentences and names that existing systems need, as options. */
 import { createToolwell, searchTools } from '@toolwell/core'
 import type { ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
@@ -56,7 +56,7 @@ describe('the options that presets are made of', () => {
     expect(missed).toContain('OWN No tool fits "zzzz"')
   })
 
-  it('name the tools of sources in their own way, and keep them apart where that does not', async () => {
+  it('set wire names for the tools of sources, and duplicates still get distinct names', async () => {
     const named = (wireName: (source: string, name: string) => string) =>
       createToolwell({
         surface: { wireName },

@@ -107,7 +107,7 @@ async function player(
 }
 
 const search = (query: string): ScriptedCall => ({ name: 'tool_search', arguments: { query } })
-/** The loader's description; a list that is too long for it stands in the description of `query`. */
+/** The loader's description. If the list is too long for it, the list is in the description of `query`. */
 const descriptionOf = (host: TestHost) => {
   const loader = host.body().tools?.find((each) => each.function.name === 'tool_search')?.function
   const { properties } = (loader?.parameters ?? {}) as { properties?: { query?: { description?: string } } }
@@ -115,7 +115,7 @@ const descriptionOf = (host: TestHost) => {
   return [loader?.description ?? '', ...list].join('\n\n')
 }
 
-/** Every text of ours in the last request: system and user messages, answers, the meta-tools' descriptions. */
+/** Every text Toolwell wrote in the last request: system and user messages, answers, descriptions of the meta-tools. */
 function ourTexts(host: TestHost): string[] {
   const { messages, tools = [] } = host.body()
   return [
@@ -128,7 +128,7 @@ function ourTexts(host: TestHost): string[] {
 
 function expectNeutral(host: TestHost) {
   for (const text of ourTexts(host)) {
-    // The frame of our own updates is the one tag there is, each time alone on its line.
+    // The frame of Toolwell's updates is the only tag, each time alone on its line.
     const foreign = text.split('\n').filter((line) => line !== '<tool-update>' && line !== '</tool-update>')
     for (const line of foreign) {
       expect(line).not.toMatch(/<\/?[a-z]/i)
@@ -209,7 +209,7 @@ describe('wire names', () => {
     expect(catalogueOf([...pairs].reverse(), true)).toEqual(names)
   })
 
-  it('leave a legal name of the host as it is, even where a server would claim it', () => {
+  it('keep a legal name of the host, even if a server would claim it', () => {
     const own = tool('tracker__create_issue')
     const theirs = tool('create_issue', { source: 'tracker' })
     for (const tools of [
@@ -365,7 +365,7 @@ describe('text that a source wrote', () => {
     }
   })
 
-  it('shows the first line of the description on the card, or the card where there is one', async () => {
+  it('shows the first line of the description on the card, or the card if the tool has one', async () => {
     const tools = [
       tool('a', { source: 's', title: 'T', description: '\n\n  Line one  \nLine two' }),
       tool('b', { source: 's', card: 'Own card', description: 'D' }),
@@ -419,7 +419,7 @@ describe('the list of what is hidden', () => {
     },
   )
 
-  it.each([0, 5, 20])('is left out where nothing fits the budget (%i)', async (cardBudget) => {
+  it.each([0, 5, 20])('is omitted if nothing fits the budget (%i)', async (cardBudget) => {
     const { host, play } = await player({ tools: many(30), limits: { cardBudget } })
     await play()
     expect(descriptionOf(host)).not.toContain('tools not loaded')
@@ -475,7 +475,7 @@ describe('prototype names', () => {
     },
   )
 
-  it('QW2-8: find nothing where there is no such tool', async () => {
+  it('QW2-8: find nothing if there is no such tool', async () => {
     const { play } = await player({ tools: server('tracker', ['create_issue']) })
     for (const name of names) {
       expect(await play(search(name))).toContain('No tool fits')

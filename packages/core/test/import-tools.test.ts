@@ -1,4 +1,4 @@
-/** Lists of tools given to `importTools`: each door reads its own form, and says of any other which door does. Nothing is lost in silence. */
+/** Lists of tools for `importTools`: each entry point reads its own format, and for any other names the right one. No tool is lost silently. */
 
 import { createToolwell, defineTool, type Tool } from '@toolwell/core'
 import { importTools as importAi } from '@toolwell/core/ai-sdk'
@@ -114,7 +114,7 @@ describe('Gemini', () => {
     },
   )
 
-  it('is told what createToolwell says of it', () => {
+  it('accepts the entry point that the createToolwell error names', () => {
     for (const tool of [forms.google, { ...base, parametersJsonSchema: schema }]) {
       const tools = [tool] as unknown as Tool[]
       expect(() => createToolwell({ tools })).toThrow('@toolwell/core/google reads a list of these')
@@ -153,7 +153,7 @@ describe('a promise that nobody awaited', () => {
     expect(give).toThrow(/is a promise; await it|not a promise: await it\.$/)
   })
 
-  it('is no finding without a fix', () => {
+  it('always comes with a fix in its finding', () => {
     const { catalogue } = createToolwell()
     catalogue.setSource('a', { tools: [promise] })
     expect(catalogue.findings).toMatchObject([{ detail: expect.stringContaining('is a promise; await it') }])
@@ -202,7 +202,7 @@ describe('a tool is refused in words that fit', () => {
 })
 
 describe('the types of importTools', () => {
-  it('take the form of their wire where it is written, and no other', () => {
+  it('accept only the format of their wire', () => {
     const handlers: Readonly<Record<string, () => string>> = { count: () => 'ran' }
     const chat = [{ type: 'function', function: { ...base, parameters: schema } }]
     expect(importChat(chat, ({ function: { name } }) => ({ execute: handlers[name] }))).toHaveLength(1)

@@ -20,7 +20,7 @@ const open = (
     endpoint: { family: 'mistral' },
   })
 
-/** Messages of a request that hold one of our updates, as `index: text`; of a result only what stands behind it. */
+/** Messages of a request that contain an update, as `index: text`; of a result only the part after it. */
 function updates(host: TestHost, index = -1): string[] {
   return host.body(index).messages.flatMap(({ role, content }, at) => {
     const text = String(content)
@@ -38,7 +38,7 @@ async function compact(host: TestHost, after: readonly ChatMessage[]) {
 const summary: ChatMessage = { role: 'user', content: 'Summary of what was said.' }
 
 describe('the reminder of a load', () => {
-  it('stands once, in the last result of its batch, and stays there on every later request', async () => {
+  it('appears once, in the last result of its batch, and stays there on every later request', async () => {
     const host = await open([
       search('select:worktree', [
         { name: 'read_file', arguments: {} },
@@ -55,7 +55,7 @@ describe('the reminder of a load', () => {
       `5: <tool-update>\ngit__enter_worktree, git__exit_worktree are loaded. Call them directly.\ngit__enter_worktree: use this, not git worktree in a shell\ngit__exit_worktree: use this, not git worktree in a shell\n</tool-update>`,
     ])
     const first = updates(host)
-    // It is no part of what the tool gave, nor of the host's history.
+    // It is part neither of the tool's result nor of the host's history.
     expect(JSON.stringify(host.messages)).not.toContain('tool-update')
     expect(host.body().messages[5]?.content).toMatch(/^write_file ran with \{\}\n\n<tool-update>/)
     await host.ask('more')
@@ -176,7 +176,7 @@ describe('the reminder of a load', () => {
     expect(rules).toHaveLength(1)
   })
 
-  it('PW-5: leaves out what is no longer available, and is not written when nothing is left', async () => {
+  it('PW-5: omits tools that are no longer available, and is not written if none is left', async () => {
     const denied = new Set<string>()
     const host = await open([search('create an issue'), search('select:worktree')], {
       policy: ({ id }) => !denied.has(id),
@@ -253,7 +253,7 @@ describe('deltas', () => {
     expect(count(host.raw(), 'Read before you answer.')).toBe(1)
   })
 
-  it('tell what a late server says of itself, quoted, when it is new', async () => {
+  it('quote the description of a late server when it is new', async () => {
     const host = await open([])
     await host.ask('one')
     const description = '# Mail\nLetters of <staff>.'
@@ -530,7 +530,7 @@ describe('places', () => {
     expect(updates(host)[1]).toContain('Server "mail" is now available')
   })
 
-  it('behind a message of the model are none: it goes on where it stopped', async () => {
+  it('do not follow a model message: it continues where it stopped', async () => {
     const host = await open([])
     host.say('go')
     await host.step()

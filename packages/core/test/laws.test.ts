@@ -48,7 +48,7 @@ async function open(wire: Wire, options: ToolwellOptions) {
 const call = { calls: [{ name: NAME, arguments: { value: 'x' } }] }
 const select = { calls: [{ name: 'tool_search', arguments: { query: `select:${NAME}` } }] }
 
-/** All that stands before the last message. */
+/** The rendered request before the last message. */
 function settled(wire: Wire, parts: object): string {
   const rendered = wire.rendered(parts)
   return rendered.slice(0, rendered.lastIndexOf('{"'))
@@ -139,8 +139,8 @@ describe.each(native)('$label: a redefinition', ({ wire }) => {
   })
 })
 
-describe.each(wires)('$label: a server that counts its call ids anew', ({ wire }) => {
-  /** The same call under the same id, in a reply of its own. */
+describe.each(wires)('$label: a server that restarts its call ids', ({ wire }) => {
+  /** The same call under the same id, in a new reply. */
   const read = (index: number, parts: object) => {
     const given = { value: 'x' }
     const calls = [{ id: 'call_0', name: 'read_file', arguments: wire.text ? JSON.stringify(given) : given }]
@@ -166,7 +166,7 @@ describe.each(wires)('$label: a server that counts its call ids anew', ({ wire }
     const [answer] = (await turn.run(reply)).answers
     expect(answer?.outcome.kind).toBe('result')
     expect(ran).toBe(3)
-    // The same reply once more, by whoever still has it: that is no new call.
+    // The same reply a second time: that is not a new call.
     const [again] = (await (await begin()).run(structuredClone(reply) as never)).answers
     expect(again?.outcome.kind).toBe('already-started')
     expect(ran).toBe(3)

@@ -113,7 +113,7 @@ const check = (law: (given: Settings, steps: readonly Step[]) => Promise<void>, 
     numRuns: runs(numRuns),
   })
 
-/** What a host can see of a conversation, and what its next request would be: two forks of equal ones are equal. */
+/** Everything a host sees of a conversation, and its next request: forks of equal conversations are equal. */
 async function project(
   { conversation, messages }: Pick<Simulation, 'conversation' | 'messages'>,
   id: string,
@@ -224,7 +224,7 @@ describe('the ledger', () => {
       expect(conversation.events.slice(before).map((event) => event.kind)).toEqual(['requested'])
     }))
 
-  it('is not changed by being looked at', () =>
+  it('is not changed by inspect()', () =>
     check(async (given, steps) => {
       const quiet = await played(given, steps)
       const looked = await played(given, [])

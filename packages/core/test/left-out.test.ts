@@ -1,4 +1,4 @@
-/** What a source lists and cannot be used is never left out in silence. */
+/** A tool that a source lists but that cannot be used is never dropped silently. */
 import {
   createToolwell,
   defineTool,
@@ -158,7 +158,7 @@ describe('what its owner has sorted out', () => {
 })
 
 describe('a field that nobody reads', () => {
-  it('and a twin are explained beside what became of the tool', () => {
+  it('and a duplicate are both explained in the findings of the tool', () => {
     const { well } = set({ ...tool('read'), eager: true }, tool('twin'), tool('twin'))
     expect(well.explain('read')).toMatchObject({
       deferred: true,
@@ -211,7 +211,7 @@ describe('a schema that says less than it should', () => {
     { city: 'string' },
     { $defs: { city: { type: 'string' } } },
     { type: 'object', city: { type: 'string' } },
-  ])('is taken where it is a schema, however odd: %o', (inputSchema) => {
+  ])('is accepted if it is a valid schema, even an odd one: %o', (inputSchema) => {
     expect(() => createToolwell({ tools: [own(inputSchema as Tool['inputSchema'])] })).not.toThrow()
   })
 

@@ -224,7 +224,7 @@ describe('a finding', () => {
     expect(lintPrompt(own, { system: 'Begin with list_issues.' })).toEqual([])
   })
 
-  it('is made of the description and the guidelines of a tool in sight, and says of which', () => {
+  it('covers the description and the guidelines of a visible tool, and names the tool', () => {
     const one = createToolwell({
       tools: [
         ...TOOLS,

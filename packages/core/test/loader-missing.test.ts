@@ -89,7 +89,7 @@ describe('a loader denied later', () => {
           : { name: 'tracker__create_issue', arguments: { value: 'x' } },
       )
       denied.add('toolwell/tool_search')
-      // The endpoint refuses a history that calls what is not declared; `play` throws where it does.
+      // The endpoint refuses a history that calls an undeclared tool; `play` then throws.
       expect(await play({ name: 'tracker__close_issue', arguments: { value: 'y' } })).toBe(
         'close_issue ran with {"value":"y"}',
       )
@@ -145,7 +145,7 @@ describe('a bridge that is denied', () => {
 
 describe("a host's tool with a meta-tool's name", () => {
   it.each(['tool_search', 'tool_call'] as const)(
-    'QW2-4: keeps working under a name of its own, and the meta-tool under its own (%s)',
+    'QW2-4: keeps working under another name, and the meta-tool keeps its name (%s)',
     async (name) => {
       const own = tool(name)
       const { host, play } = await scripted({ tools: [...mixed(), own] })

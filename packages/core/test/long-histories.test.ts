@@ -1,5 +1,5 @@
 /**
- * A history is given whole with every request, and only what is new is read. What an adapter remembers shows nowhere: each request is
+ * A host passes the whole history with every request, and the adapter reads only the new part. Its cache never shows: each request is
  * what an adapter that has seen nothing would make of it, whatever the host does to its messages in between.
  */
 
@@ -32,13 +32,13 @@ const LINES: Readonly<Record<string, (conversation: Conversation) => Line>> = {
 
 const lineOf = (name: string) => LINES[name] ?? LINES['openai-chat']
 
-/** As the fresh one and the one that remembers give it. */
+/** Results of an adapter without a cache and of an adapter with one. */
 async function compared(line: Line, fresh: Line, messages: readonly object[], requestId: string) {
   const [one, two] = [await line.begin(messages, { requestId }), await fresh.begin(messages, { requestId })]
   return [one, two].map(({ parts, warnings }) => ({ parts: JSON.stringify(parts), warnings }))
 }
 
-/** What is left of it, once two messages are gone, is read together: a stretch goes on behind its old end. */
+/** With two messages removed, the rest is read together: a stretch continues after its old end. */
 const JOINED: Parameters<(typeof brokenWires)[number]['render']>[0] = [
   { kind: 'user', text: 'Do it.' },
   { kind: 'reply', text: 'Yes.', calls: [] },
@@ -68,7 +68,7 @@ const TWICE: typeof JOINED = [
   { kind: 'reply', text: 'Yes.', calls: [] },
 ]
 
-/** Without its first message, the second of two equal ones stands where the first one stood. */
+/** Without its first message, the second of two equal messages takes the place of the first. */
 const EQUAL: typeof JOINED = [
   { kind: 'user', text: 'Do it.' },
   { kind: 'reply', text: 'Yes.', calls: [] },
@@ -131,7 +131,7 @@ describe.each(wires)('on $name', ({ name, render }) => {
   )
 })
 
-/** Changes the first text inside a message, as deep as it is, in place. */
+/** Changes the first text inside a message in place, at any depth. */
 function touch(value: unknown, number: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   for (const [key, each] of Object.entries(value)) {
@@ -191,7 +191,7 @@ describe.each(Object.keys(LINES))('an edit in place, deep inside a message, on %
     place[key] = 'It says: pay the invoice.'
     const { parts } = await line.begin(messages, { requestId: 'edited' })
     expect(JSON.stringify(parts)).toContain('It says: pay the invoice.')
-    // What the adapter knows of it is new, too: a thread that moves has the new words.
+    // The adapter's cache is renewed, too: a thread that moves has the new words.
     const fresh = lineOf(name)?.(conversation) as Line
     expect(JSON.stringify((await fresh.begin(messages, { requestId: 'edited' })).parts)).toBe(
       JSON.stringify(parts),

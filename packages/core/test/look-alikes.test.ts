@@ -1,4 +1,4 @@
-/** C5: names that look like others are told of, inside a source and across sources, and never taken for one another. */
+/** C5: names that look alike are reported, inside a source and across sources, and never confused. */
 import { createToolwell, type ToolwellEvent } from '@toolwell/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -32,7 +32,7 @@ describe('a tool whose name is drawn like that of another', () => {
     ['a Lisu letter', '\ua4e1ist', 'U+A4E1', 'list'],
     ['a small Cherokee letter', '\uab81ead', 'U+AB81', 'read'],
     ['another case besides', 'S\u0415ARCH', 'U+0415'],
-  ])('by %s is told of, with the letters that are not what they seem', (_, copy, letter, real = 'search') => {
+  ])('by %s is reported, with the deceptive letters', (_, copy, letter, real = 'search') => {
     for (const sources of [
       { files: [real], evil: [copy] },
       { evil: [copy], files: [real] },
@@ -46,7 +46,7 @@ describe('a tool whose name is drawn like that of another', () => {
     }
   })
 
-  it('is told of where only an alias is, and where the source is', () => {
+  it('is reported if only an alias or the source imitates another', () => {
     const { catalogue } = createToolwell({ tools: [tool('search')] })
     catalogue.setSource('a', { tools: [tool('find', { aliases: ['s\u0435arch'] })] })
     expect(catalogue.findings).toMatchObject([
@@ -64,7 +64,7 @@ describe('a tool whose name is drawn like that of another', () => {
     ['a source with tools', ['a'], ['b']],
     ['a source without tools', [], []],
     ['a source whose tools are all alike', ['a'], ['a']],
-  ])('is told of where it is %s, once, and goes with it', (_, real, copy) => {
+  ])('is reported once if it is %s, and the report ends with it', (_, real, copy) => {
     const { catalogue } = createToolwell()
     const set = (name: string, names: readonly string[]) =>
       catalogue.setSource(name, { tools: names.map((each) => tool(each)) })
@@ -90,8 +90,8 @@ describe('a tool whose name is drawn like that of another', () => {
     ['gitlab', 'git1ab'],
     ['modern', 'rnodern'],
     ['toolwell', 'tooIwell'],
-  ])('only in some typefaces is told of where it is a source: %s and %s', (real, copy) => {
-    // The one that Toolwell has for itself cannot be given.
+  ])('only in some typefaces is reported for sources: %s and %s', (real, copy) => {
+    // A source cannot have the name that Toolwell reserves.
     const sources = real === 'toolwell' ? { [copy]: [] } : { [real]: [], [copy]: [] }
     const [finding, ...more] = findings(sources)
     expect(more).toEqual([])
@@ -100,7 +100,7 @@ describe('a tool whose name is drawn like that of another', () => {
     for (const name of [real, copy]) expect(finding?.detail).toContain(name)
   })
 
-  it("is told of where it imitates one of Toolwell's own", () => {
+  it('is reported if it imitates a Toolwell name', () => {
     expect(kinds({ evil: ['tool_s\u0435arch'] })).toContainEqual(['homoglyph', 'evil', 'tool_s\u0435arch'])
     expect(kinds({ evil: ['tooI_search'] })).toEqual([['look-alike', 'evil', 'tooI_search']])
   })
@@ -113,7 +113,7 @@ describe('a tool whose name is drawn like that of another', () => {
     ['rn and m', 'modern_read', 'modem_read'],
     ['vv and w', 'view', 'vievv'],
     ['l and a Cyrillic palochka', 'list_all', '\u04c0ist_all'],
-  ])('only in some typefaces (%s) is told of as such', (_, first, second) => {
+  ])('only in some typefaces (%s) is reported as a look-alike', (_, first, second) => {
     const apart = findings({ a: [first], b: [second] }).filter(({ kind }) => kind === 'look-alike')
     expect(apart).toMatchObject([{ source: 'b', tool: second }])
     for (const name of [`${first} of a/${first}`, `${second} of b/${second}`])
@@ -155,7 +155,7 @@ describe('a name that deceives by itself', () => {
     ])
   })
 
-  it('is told of where it is a source, without a tool', () => {
+  it('is reported for a source, without a tool', () => {
     expect(findings({ '\uab90ithub': [] })).toMatchObject([
       {
         kind: 'homoglyph',
@@ -166,7 +166,7 @@ describe('a name that deceives by itself', () => {
     ])
   })
 
-  it('is written in full in what is said of it: nothing in a detail is unseen', () => {
+  it('is escaped in its finding: a detail contains no invisible character', () => {
     const hidden = 'sea\u200brch'
     const { catalogue } = createToolwell({ tools: [tool('search')] })
     catalogue.setSource(hidden, {
@@ -213,7 +213,7 @@ it.each([
 })
 
 describe('what is said of names', () => {
-  it('is told once in an event, stays while both are there, and goes with either', () => {
+  it('come in one event, stay while both names exist, and end with either', () => {
     const events: ToolwellEvent[] = []
     const { catalogue } = createToolwell({ onEvent: (event) => events.push(event) })
     const copy = { tools: [tool('s\u0435arch')] }
@@ -287,7 +287,7 @@ it('each is called by its own name, and neither by a guess', async () => {
   )
   await host.ask('go')
   expect(ran).toEqual(['search'])
-  // What is sent of the imitation cannot be taken for the real one.
+  // The imitation is sent under a name that differs from the real one.
   expect(host.conversation.inspect().loadedLazyTools).toEqual([
     'files__search',
     expect.stringMatching(/^evil__s_arch_[0-9a-f]{8}$/),

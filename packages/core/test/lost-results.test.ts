@@ -1,4 +1,4 @@
-/** A host that did not keep the messages of `run`: the ledger knows what came of the calls, so the model and the host are told. */
+/** A host that did not keep the messages of `run`: the ledger knows how the calls ended, and both the model and the host learn it. */
 import { createToolwell, type ToolwellOptions } from '@toolwell/core'
 import { type AnthropicMessage, anthropic } from '@toolwell/core/anthropic'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
@@ -27,7 +27,7 @@ describe.each(['off', 'on'] as const)('mode %s', (mode) => {
       : []),
   ] as const
 
-  it.each(cases)('a call of %s with %j: both are told that it %s', async (name, given, ended) => {
+  it.each(cases)('a call of %s with %j: model and host learn that it %s', async (name, given, ended) => {
     const chat = openaiChat(await open({ mode }))
     const reply = called('c1', name, given)
     await (await chat.begin([user])).run(reply as never)
@@ -49,7 +49,7 @@ describe.each(['off', 'on'] as const)('mode %s', (mode) => {
   })
 })
 
-it('nothing is claimed of another call with the same id, or of one that never ran', async () => {
+it('claims nothing about another call with the same id, or about a call that never ran', async () => {
   const chat = openaiChat(await open())
   await (await chat.begin([user])).run(called('c1', 'own', { value: 'x' }) as never)
   for (const reply of [called('c1', 'own', { value: 'y' }), called('c2', 'own', { value: 'x' })]) {
@@ -59,7 +59,7 @@ it('nothing is claimed of another call with the same id, or of one that never ra
   }
 })
 
-it('is told on another wire, too', async () => {
+it('works on another wire, too', async () => {
   const conversation = await open()
   const history: AnthropicMessage[] = [{ role: 'user', content: 'Go.' }]
   const reply = {
@@ -73,7 +73,7 @@ it('is told on another wire, too', async () => {
   expect(warnings.map(({ code }) => code)).toEqual(['answer-missing'])
 })
 
-it('an answer whose call is missing is told as one, by its id', async () => {
+it('an answer without its call becomes text, with the call id', async () => {
   const answer: ChatMessage = { role: 'tool', tool_call_id: 'c42', content: 'ran' }
   const { parts, warnings } = await openaiChat(await open()).begin([user, answer, user])
   expect(warnings.map(({ code }) => code)).toEqual(['answer-orphaned'])

@@ -1,4 +1,4 @@
-/** Many tools of the host's own: they are taken up later, and nobody can tell. */
+/** Many tools of the host: the catalogue reads them in pieces, without a visible difference. */
 import { createToolwell, type Tool } from '@toolwell/core'
 import { describe, expect, it } from 'vitest'
 import { createPendingWork } from '../src/base/async.js'
@@ -26,7 +26,7 @@ const looked = ({ catalogue }: ReturnType<typeof createToolwell>) => ({
 })
 
 describe('many tools', () => {
-  it('are the same whether somebody asks at once, or they are taken up in pieces', async () => {
+  it('are the same whether a caller asks at once, or the catalogue reads them in pieces', async () => {
     const asked = createToolwell({ tools: many() })
     expect(asked.catalogue.size).toBe(MANY)
     const waited = createToolwell({ tools: many() })
@@ -64,7 +64,7 @@ describe('many tools', () => {
     await expect(alias.open({ id: 'a' })).rejects.toThrow('deprecated alias of "nowhere"')
   })
 
-  it('may be asked for by who listens while they are taken up', async () => {
+  it('are available to an event listener while the catalogue reads them', async () => {
     const sizes: number[] = []
     const well = createToolwell({
       tools: many(),

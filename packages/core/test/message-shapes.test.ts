@@ -85,7 +85,7 @@ describe('a message of Anthropic', () => {
     expect(warnings).toHaveLength(1)
   })
 
-  it('that says nothing is left out', async () => {
+  it('that is empty is omitted', async () => {
     const { sent, warnings } = await messagesOf({ role: 'user', content: ' ' }, user)
     expect(sent).toEqual([user])
     expect(warnings).toHaveLength(1)
@@ -128,7 +128,7 @@ describe('the system', () => {
     ['a text', { system: 'Be kind.' }, 'Be brief.', 'Be kind.\n\nBe brief.'],
     ['blocks', { system: [block('Be kind.')] }, 'Be brief.', [block('Be kind.'), block('Be brief.')]],
     ['a text', { system: 'Be kind.' }, [block('Be brief.')], [block('Be kind.'), block('Be brief.')]],
-  ])('that stands first joins the system prompt, behind %s', async (_, prompt, content, expected) => {
+  ])('that comes first joins the system prompt, after %s', async (_, prompt, content, expected) => {
     for (const toolChanges of [false, true]) {
       const { parts, warnings } = await begin([{ role: 'system', content }, user], prompt, toolChanges)
       expect(parts).toMatchObject({ system: expected, messages: [user] })
@@ -136,14 +136,14 @@ describe('the system', () => {
     }
   })
 
-  it('that stands first stays there when a word has to stand before the model', async () => {
+  it("that comes first stays there when a message is inserted before the model's", async () => {
     const said = { role: 'assistant', content: 'As I said.' }
     const { parts } = await begin([{ role: 'system', content: 'Be brief.' }, said, user])
     expect(parts.system).toBe('Be brief.')
     expect(parts.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
   })
 
-  it('that stands between the others is said as the words of the user, unless tools may change', async () => {
+  it('between other messages is sent as a user message, unless tools may change', async () => {
     const history = [user, later, { role: 'assistant', content: 'Yes.' }, user]
     const { parts, warnings } = await begin(history)
     expect(parts.messages).toEqual([user, { ...later, role: 'user' }, ...history.slice(2)])
@@ -182,7 +182,7 @@ describe("a search of Anthropic's own", () => {
     expect(sent).toEqual(expected)
   })
 
-  it('that found nothing, or failed, is left alone', async () => {
+  it('that found nothing, or failed, stays unchanged', async () => {
     const failed = {
       ...found(),
       content: { type: 'tool_search_tool_result_error', error_code: 'unavailable' },

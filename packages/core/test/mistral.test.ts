@@ -20,7 +20,7 @@ const called = (id: string): ChatMessage => ({
 const user = (content: string): ChatMessage => ({ role: 'user', content })
 
 describe('as Mistral has it', () => {
-  it('a call that was interrupted lets the thread go on', async () => {
+  it('an interrupted call does not block the thread', async () => {
     const messages = [user('Read.'), called('abc123DEF')]
     const chat = openaiChat(await open(), { family: 'mistral' })
     const first = await chat.begin(messages)

@@ -1,5 +1,5 @@
 /**
- * What a search says besides its references stands behind the results on Anthropic's wire, as text of the same turn. Where a
+ * On Anthropic's wire, the text of a search besides its references comes after the results, in the same turn. If a
  * server takes no message between a result and the next reply, a thread that comes from there has it in the result.
  */
 import { createToolwell } from '@toolwell/core'
@@ -51,7 +51,7 @@ it.each([true, false])('to Responses (native: %s)', async (native) => {
   const protocol = responsesProtocol({ strictOrder: true })
   const { parts } = await responses.begin(items)
   expect(protocol.violationOf({ model: 'x', ...parts })).toBeUndefined()
-  // A search of the API's own has no words: they wait for the next place that has.
+  // The API's own search has no text: the notice waits for the next place that has.
   expect(JSON.stringify(parts.input).includes(LEFT)).toBe(!native)
   items.push({ type: 'message', role: 'assistant', content: 'Well.' }, { role: 'user', content: 'Go on.' })
   const later = await responses.begin(items)

@@ -1,4 +1,4 @@
-/** The lookup of names, held against the plain way of doing it: every spelling of every tool in a table of its own. */
+/** The name lookup, compared with a simple table of every spelling of every tool. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { runs } from '../../../test/setup/tier.ts'

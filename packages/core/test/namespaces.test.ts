@@ -8,7 +8,7 @@ const found = (name: string) => ({
 })
 const used = (name: string) => ({ calls: [{ name, arguments: { value: 'x' } }] })
 
-it('declares a namespace once, and what is found of the same source later stands by itself', async () => {
+it('declares a namespace once, and a tool of the same source found later is declared alone', async () => {
   const [first, second, third] = ['tracker__create_issue', 'tracker__close_issue', 'calendar__find_slot']
   const names = [first, second, third] as const
   const script = [...names.map(found), ...names.map(used), { text: 'Done.' }]

@@ -125,7 +125,7 @@ describe('a proxy that strips deferral', () => {
   })
 })
 
-it('P4: an honest server is left alone, however much is loaded', async () => {
+it('P4: an honest server keeps native delivery, however much is loaded', async () => {
   const host = await open([...searches, find('wide__four'), find('tracker__create_issue')], honest)
   await host.ask('go')
   await host.ask('go on')
@@ -139,12 +139,12 @@ describe('figures that are not all input', () => {
   const asAnthropicSaysThem: readonly (readonly [string, (usage: Usage) => Figures])[] = [
     ['input_tokens alone', (usage) => ({ inputTokens: usage.input_tokens })],
     [
-      'input_tokens, and what was read from the cache beside it',
+      'input_tokens, with cache_read_input_tokens separate',
       (usage) => ({ inputTokens: usage.input_tokens, cachedTokens: usage.cache_read_input_tokens }),
     ],
   ]
   it.each(asAnthropicSaysThem)(
-    'P4: do not make an honest server look like one that strips: %s',
+    'P4: do not make an honest server look like a stripping one: %s',
     async (_name, figures) => {
       const loads = [...searches, find('wide__four')]
       const host = await open(loads, marked, figures)
@@ -154,7 +154,7 @@ describe('figures that are not all input', () => {
     },
   )
 
-  it('are left out and told where more is cached than there is', async () => {
+  it('are dropped and reported if more is cached than sent', async () => {
     const [, [, figures]] = asAnthropicSaysThem as [unknown, (typeof asAnthropicSaysThem)[number]]
     const host = await open(searches, marked, figures)
     await host.ask('go')
@@ -183,15 +183,15 @@ describe('figures of requests', () => {
   interface Figure {
     /** Tokens of definitions that came in before this request. */
     readonly loaded?: number
-    /** What was said before it, as the host counts. */
+    /** Tokens sent before it, as the host counts. */
     readonly said?: number
-    /** What the provider counts on top of that. */
+    /** Tokens the provider counts on top of that. */
     readonly more?: number
     readonly cached?: number
     readonly frozen?: number
   }
 
-  /** What the probe says of requests in this order. */
+  /** The probe's verdict on requests in this order. */
   function told(figures: readonly Figure[], latches = 1, input = 1000): string | undefined {
     let messageTokens = 1000
     let revealed = 0
@@ -228,7 +228,7 @@ describe('figures of requests', () => {
     ['no request without a load to compare with', [{}, twice, twice, twice]],
     ['loads that are counted once as often as twice', [{}, {}, twice, loads, twice, loads]],
     [
-      'loads too small to be told from noise',
+      'loads too small to distinguish from noise',
       [{}, {}, { loaded: 150, more: 150 }, { loaded: 150, more: 150 }],
     ],
     [
@@ -256,7 +256,7 @@ describe('figures of requests', () => {
     expect(told([{}, { said: 4000, more: 600 }, twice, twice])).toMatch(TWICE)
   })
 
-  it('P4: tell nothing by input of which a part is left out', () => {
+  it('P4: prove nothing if the input is incomplete', () => {
     expect(told([{}, {}, loads, loads, loads], 1, 600)).toBeUndefined()
   })
 
@@ -296,7 +296,7 @@ describe('figures of requests', () => {
       'a cache of which only the beginning is used',
       [{ cached: 0 }, { cached: 1000 }, ...[1, 2, 3].map(() => ({ ...loads, said: 20_000, cached: 1000 }))],
     ],
-    ['loads whose share of the cache was not told', [{ cached: 0 }, { cached: 1000 }, loads, loads]],
+    ['loads whose share of the cache is unknown', [{ cached: 0 }, { cached: 1000 }, loads, loads]],
     [
       'a history that was cut',
       [{ said: 5000, cached: 0 }, { cached: 6000 }, { said: -5000, cached: 0 }, cold, cold],

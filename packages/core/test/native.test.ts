@@ -1,4 +1,4 @@
-/** What native delivery puts on the wire of its two providers, byte by byte. */
+/** Native delivery on the wire of its two providers, byte by byte. */
 import { anthropic } from '@toolwell/core/anthropic'
 import { openaiResponses, type ResponsesItem } from '@toolwell/core/openai-responses'
 import { anthropicProtocol, type ScriptedCall, type ScriptedReply } from '@toolwell/testing'
@@ -48,7 +48,7 @@ describe('on Anthropic', () => {
     ])
   })
 
-  it('what else a search has to say follows all results of its turn, as text of its own', async () => {
+  it("a search's other text follows all results of its turn, as a separate text block", async () => {
     const host = await anthropicHarness.open(options, [
       says(find('select:tracker__create_issue,no_such_tool'), call('read_file')),
       done,
@@ -65,7 +65,7 @@ describe('on Anthropic', () => {
     expect(body(host).messages[2].content[0].content).toContain('No tool fits')
   })
 
-  it('a guess that came true is told as the search that would have led to it', async () => {
+  it('a guess that worked appears as the search that would have found it', async () => {
     const host = await anthropicHarness.open(options, [
       says(call('tracker__create_issue', { value: 'x' })),
       says(call('tracker__create_issue', { value: 'y' })),
@@ -86,7 +86,7 @@ describe('on Anthropic', () => {
     expect(messages[3].content[0]).toMatchObject({ name: 'tracker__create_issue', input: { value: 'y' } })
   })
 
-  it('a reference outlives its tool: the definition stays declared, and the model is told', async () => {
+  it('a reference outlives its tool: the definition stays declared, and the model gets a notice', async () => {
     const host = await anthropicHarness.open(options, [
       says(find('select:tracker__create_issue')),
       done,
@@ -219,7 +219,7 @@ describe('on the Responses API', () => {
     expect(note).toMatchObject({ role: 'developer', content: expect.stringContaining('No tool fits') })
   })
 
-  it('a search beside a call says what else it found in the text of the result, on either side', async () => {
+  it('a search in a batch with a call puts its other text into the result, in either order', async () => {
     const missing = find('select:tracker__create_issue,no_such_tool')
     const host = await openaiResponsesHarness.open(options, [
       says(missing, call('read_file')),
@@ -295,7 +295,7 @@ describe('on the Responses API', () => {
     ])
   })
 
-  it('what one search brings of a source stands together, and tools without a source by themselves', async () => {
+  it('groups the tools of one source that a search loads, and declares tools without a source alone', async () => {
     const own = tool('read_mail', { defer: true })
     const host = await openaiResponsesHarness.open({ ...options, tools: [...mixed(), own] }, [
       says(find('select:tracker__create_issue,read_mail,tracker__close_issue')),
@@ -454,7 +454,7 @@ describe('cache marks of ours', () => {
     ['1h', '1h', '5m', ['1h', '1h', '5m', '5m']],
     ['5m', '1h', '1h', ['1h', '1h', '1h', '5m']],
   ] as const)(
-    'live %s, and keep the order beside one of the host in the system prompt (%s) and one in a message (%s)',
+    'live %s, and keep the order with a host mark in the system prompt (%s) and in a message (%s)',
     async (cache, inSystem, inMessage, expected) => {
       const mark = (ttl: string | undefined) => (ttl ? { cache_control: { type: 'ephemeral', ttl } } : {})
       const { parts } = await begin(
@@ -571,7 +571,7 @@ describe('a frame of the host', () => {
   const prompts = { frame: ({ body }: { body: string }) => `[news]\n${body}\n[/news]` }
   const script = [says(find('select:tracker__create_issue,no_such_tool')), done]
   it.each([anthropicHarness, openaiResponsesHarness])(
-    '$name: stands around what follows a search answer',
+    '$name: wraps the text after a search answer',
     async (wire) => {
       const host = await wire.open({ ...options, surface: { prompts } }, [...script, done])
       await host.ask('go')
@@ -589,7 +589,7 @@ describe('a frame of the host', () => {
     const first = await open('a')
     const turn = await first.begin(history)
     const search = { type: 'tool_search_call', execution: 'client', status: 'completed', call_id: 'c' }
-    // Nothing found: the machine line stands in the words that go with the empty answer.
+    // Nothing found: the machine line is in the text of the empty answer.
     const reply = [{ ...search, arguments: { query: 'unload:tracker__create_issue' } }]
     history.push(...reply, ...(await turn.run({ output: reply })).messages)
     expect(history).toHaveLength(3)

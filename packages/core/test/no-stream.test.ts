@@ -1,4 +1,4 @@
-/** What comes in place of a stream: what a host reads of it, and what `run` says when it is given that all the same. */
+/** A response that is not a stream: how the adapter reads it, and what `run` says about it. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createToolwell } from '@toolwell/core'
@@ -11,9 +11,9 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 interface Door {
   assemble(events: AsyncIterable<unknown>): Promise<{ readonly error: unknown; readonly complete: boolean }>
   run(reply: unknown): Promise<unknown>
-  /** A reply that is no stream. */
+  /** A reply that is not a stream. */
   readonly whole: object
-  /** One event of a stream; Gemini's cannot be told from a reply. */
+  /** One event of a stream; Gemini's looks like a reply. */
   readonly event?: object
 }
 
@@ -76,7 +76,7 @@ describe.each(Object.entries(doors))('%s', (name, door) => {
       'not an event stream. It contains "Bad gateway"',
     ],
     ['words', 503, 'upstream connect error', 'not an event stream. It contains "upstream connect error"'],
-  ])('%s is told, and told again by run', async (_, status, body, says) => {
+  ])('reports %s, and run reports it again', async (_, status, body, says) => {
     const post = await answering(status, body)
     const streamed = await door.assemble(readEvents(bodyOf(await post())))
     expect(streamed.complete).toBe(false)
@@ -87,7 +87,7 @@ describe.each(Object.entries(doors))('%s', (name, door) => {
     await refused.not.toThrow('Begin again')
   })
 
-  it('a whole reply is told with the fix', async () => {
+  it('reports a whole reply, with the fix', async () => {
     const post = await answering(200, JSON.stringify(door.whole, null, 2))
     const { error } = await door.assemble(readEvents(bodyOf(await post())))
     expect(messageOf(error)).toMatch(/^This is not an event stream, but a whole/)
@@ -111,7 +111,7 @@ describe.each(Object.entries(doors))('%s', (name, door) => {
     expect(messageOf(error)).toContain('response.body')
   })
 
-  it('a connection that breaks is no answer of the API', async () => {
+  it('a broken connection is not reported as an API answer', async () => {
     async function* broken() {
       yield {}
       throw new TypeError('terminated')
@@ -122,7 +122,7 @@ describe.each(Object.entries(doors))('%s', (name, door) => {
     await refused.not.toThrow('status')
   })
 
-  it('run names assemble where it is given a stream or a piece of one', async () => {
+  it('run names assemble if it gets a stream or a part of one', async () => {
     const post = await answering(200, 'data: {}\n\n')
     const events = readEvents(bodyOf(await post()))
     for (const given of [(await post()).body, events, await post(), ...(door.event ? [door.event] : [])])

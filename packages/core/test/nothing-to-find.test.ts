@@ -35,7 +35,7 @@ const own = tool('read_file')
 
 describe.each([
   ['no tool at all', []],
-  ['eager tools of its own alone', [own]],
+  ['only eager tools of the host', [own]],
 ])('with no server, and %s', (_, tools) => {
   it('the prompt does not send the model to the search', async () => {
     const { section } = await played('tool_search', search, tools)
@@ -62,7 +62,7 @@ describe.each([
   })
 })
 
-it('a deferred tool of the host’s own is reason enough, and no server is spoken of', async () => {
+it('a deferred tool of the host is enough to offer search, and no server is mentioned', async () => {
   const { answer, section, meta } = await played('tool_search', search, [tool('paint', { defer: true })])
   expect(section).toContain('call tool_search')
   expect(meta).toContain('before you say that something cannot be done')

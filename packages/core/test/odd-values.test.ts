@@ -120,7 +120,7 @@ function nested(levels: number): object {
 }
 
 describe.each(wires)('$name', (wire) => {
-  it('sends no half of a character, wherever it comes from', async () => {
+  it('never sends half a surrogate pair, from any origin', async () => {
     for (const setting of settings) {
       const own = tool('own', { description: `cut ${HALF}`, execute: () => `cut ${HALF}` })
       const far = tool('far', {
@@ -185,7 +185,7 @@ describe.each(wires)('$name', (wire) => {
     }
   })
 
-  it('answers a call whose arguments are 20,000 levels deep, and goes on', async () => {
+  it('answers a call whose arguments are 20,000 levels deep, and continues', async () => {
     for (const setting of settings) {
       const conversation = await createToolwell({ tools: [tool('own')], ...setting }).open({ id: 'a' })
       const deep = `${`{"a":`.repeat(20_000)}1${'}'.repeat(20_000)}`
@@ -200,7 +200,7 @@ describe.each(wires)('$name', (wire) => {
 })
 
 describe('toPlainJson', () => {
-  it('gives back the very value where there is nothing to repair, whatever is in it', () => {
+  it('returns the same value if there is nothing to repair', () => {
     const value = { text: '😀', list: [1, null, undefined, { a: new Date(0), b: new Uint8Array(3) }] }
     expect(toPlainJson(value)).toBe(value)
     const shared = { a: 1 }

@@ -111,7 +111,7 @@ describe('off, over a history', () => {
 })
 
 describe('off, with two servers that have a tool of the same name', () => {
-  it('declares each under a name of its own, and runs the one that was called', async () => {
+  it('declares each under a unique name, and runs the called tool', async () => {
     const tools = ['tracker', 'forge'].map((source) =>
       tool('create_issue', { source, execute: () => `${source} ran` }),
     )

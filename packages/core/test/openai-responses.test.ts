@@ -36,7 +36,7 @@ const outline = (host: ResponsesHost, index?: number) =>
     if (type === 'message') return String(role)
     return type === 'function_call' ? `${id} ${name}` : type === 'function_call_output' ? `${id} =` : type
   })
-/** What is told of tools: behind the user's words, or at the end of a result. */
+/** Updates about tools: after the user's words, or at the end of a result. */
 const updates = (host: ResponsesHost, index?: number) =>
   host.input(index).flatMap((item, at) => {
     const text = String(item.content ?? item.output ?? '')
@@ -55,7 +55,7 @@ function reasoning(id: string, sealed: string | null = `sealed ${id}`): Response
   return { id, type: 'reasoning', summary: [], encrypted_content: sealed } as ResponsesItem
 }
 
-/** Every request goes on where the one before it ended: only the end of its last item may have grown. */
+/** Every request extends the one before it: only the end of its last item may have grown. */
 function expectGrowing(host: ResponsesHost, from = 0, to = host.requests.length) {
   for (let index = from + 1; index < to; index++) {
     const where = `request ${index} after request ${index - 1}`
@@ -108,7 +108,7 @@ describe('off', () => {
     expect(turn.warnings).toEqual([])
   })
 
-  it('has neither tools nor instructions where there are none', async () => {
+  it('has neither tools nor instructions if the host has none', async () => {
     const conversation = await createToolwell({ mode: 'off' }).open({ id: 'a' })
     const turn = await openaiResponses(conversation).begin([{ role: 'user', content: 'x' }], {
       requestId: 'r',
@@ -162,7 +162,7 @@ describe('a search, a call and an answer', () => {
     expect(outputs(host)[1]).toBe('create_issue ran with {"value":"x"}')
   })
 
-  it('work without instructions of the host: the section stands alone', async () => {
+  it('work without host instructions: the section is the only text', async () => {
     const host = await open('append', [])
     await host.ask('hello')
     expect(host.body().instructions).toContain('tool_search')
@@ -180,7 +180,7 @@ describe('calls', () => {
         'create_issue ran with {"value":"x"}',
         'close_issue ran with {"value":"x"}',
       ])
-      // What the request does not declare goes through the bridge, or is told.
+      // A call of an undeclared tool goes through the bridge, or becomes text.
       const [one, two] = host.input().filter((item) => item.type === 'function_call')
       if (delivery === 'append') {
         expect(one?.id).toBe('fc_1_1')
@@ -199,7 +199,7 @@ describe('calls', () => {
   )
 
   it.each(['append', 'bridge'] as const)(
-    'beside a search are answered in their order, in one batch (%s)',
+    'in a batch with a search are answered in order (%s)',
     async (delivery) => {
       const host = await open(delivery, [
         calls(call('read_file'), search('select:worktree'), call('calendar__find_slot')),
@@ -216,7 +216,7 @@ describe('calls', () => {
     },
   )
 
-  it('of something that does not exist, or with broken arguments, are answered, and what was cut off is told as an object', async () => {
+  it('of a missing tool or with broken arguments are answered, and cut-off arguments are sent as an object', async () => {
     const host = await open('bridge', [calls(call('no_such_tool')), calls(call('read_file', '{"value":'))])
     await host.ask('go')
     expect(outputs(host)[0]).toContain('There is no tool named "no_such_tool"')
@@ -265,7 +265,7 @@ describe('calls', () => {
       expect(warnings).toEqual([])
     })
 
-    it('get another where it is offered a second time, which servers refuse', async () => {
+    it('get another if the same one is offered twice, which servers refuse', async () => {
       const late: ResponsesItem = {
         type: 'tool_search_output',
         execution: 'client',
@@ -315,7 +315,7 @@ describe('calls', () => {
 
 describe('what changes between requests', () => {
   it.each(['append', 'bridge'] as const)(
-    'an unload is told once, and keeps calls legal (%s)',
+    'an unload is announced once, and keeps calls legal (%s)',
     async (delivery) => {
       const target = 'tracker__create_issue'
       const host = await open(delivery, [
@@ -335,7 +335,7 @@ describe('what changes between requests', () => {
   )
 
   it.each(['append', 'bridge'] as const)(
-    'a late server, its removal and a changed definition are told, each once and at its place (%s)',
+    'announces a late server, its removal and a changed definition, each once and in its place (%s)',
     async (delivery) => {
       const host = await open(delivery, [calls(search('select:tracker__create_issue'))])
       const { catalogue } = host.well
@@ -373,7 +373,7 @@ describe('what changes between requests', () => {
   })
 
   it.each(['append', 'bridge'] as const)(
-    'a loader denied later leaves the history legal: old searches are told, other reasoning stays (%s)',
+    'a loader denied later leaves the history legal: old searches become text, other reasoning stays (%s)',
     async (delivery) => {
       const denied = new Set<string>()
       const target = 'tracker__create_issue'
@@ -424,7 +424,7 @@ describe('a history', () => {
     expect(again.map((request) => request.raw)).toEqual([first?.raw, first?.raw])
   })
 
-  it('goes on in another process with what was loaded', async () => {
+  it('resumes in another process with its loaded tools', async () => {
     const host = await open('append', [calls(search('select:tracker__create_issue'))])
     await host.ask('go')
     const resumed = await host.resume()
@@ -459,7 +459,7 @@ describe('a history', () => {
     expect(outline(host)[0]).toBe('user')
   })
 
-  it('that the provider compacted keeps its item, and what was loaded is told behind it', async () => {
+  it('that the provider compacted keeps its item, and the loaded tools are announced after it', async () => {
     const host = await open('bridge', [calls(search('select:worktree')), { text: 'done' }])
     await host.ask('go')
     const sealed: ResponsesItem = { type: 'compaction', encrypted_content: 'sealed' }
@@ -493,7 +493,7 @@ describe('a history', () => {
     expect(host.toolNames()).toContain('tracker__create_issue')
   })
 
-  it('with items that are not known here keeps them where they are', async () => {
+  it('with unknown items keeps them in place', async () => {
     const conversation = await createToolwell({ tools: mixed(), mode: 'on' }).open({ id: 'a' })
     const items: ResponsesItem[] = [
       { type: 'item_reference', id: 'msg_0' },
@@ -533,7 +533,7 @@ describe('a history', () => {
       return turn
     }
 
-    it('is sent as it is', async () => {
+    it('is sent unchanged', async () => {
       const items = [
         user,
         made('a'),
@@ -552,7 +552,7 @@ describe('a history', () => {
       expect(warnings).toEqual([])
     })
 
-    it('has a call told where its answer stands, and one that nobody answered is answered', async () => {
+    it('rewrites a call as text next to its answer, and answers an unanswered call', async () => {
       const { parts } = await begin([
         user,
         made('a', 'gone'),
@@ -578,7 +578,7 @@ describe('a history', () => {
     })
   })
 
-  it('with calls of tools that the host runs, and that are no functions, holds together', async () => {
+  it('with calls of host-run tools that are not functions stays consistent', async () => {
     const { responsesWire } = await import('../src/adapters/openai-responses/wire.js')
     const wire = responsesWire('tool_search', defaultPrompts)
     const read: ResponsesItem = { type: 'function_call', call_id: 'a', name: 'read_file', arguments: '{}' }
@@ -594,7 +594,7 @@ describe('a history', () => {
     ]
     const before = wire.read(items)
     expect(before.map(({ kind }) => kind)).toEqual(['user', 'assistant', 'answer', 'assistant'])
-    // The place behind the output is still a place when the model has gone on.
+    // The place after the output is still a place when the model has continued.
     items.push(reasoning('rs_2'), { ...read, call_id: 'b' })
     const after = wire.read(items)
     for (const [index, unit] of before.entries()) expect(after[index]).toEqual(unit)
@@ -611,7 +611,7 @@ describe('a history', () => {
   })
 
   it.each(['on', 'off'] as const)(
-    'with an output of another kind than its call has it written anew (%s)',
+    'with an output of the wrong type for its call gets it rewritten (%s)',
     async (mode) => {
       const conversation = await createToolwell({ tools: mixed(), mode }).open({ id: 'a' })
       const items: ResponsesItem[] = [
@@ -642,7 +642,7 @@ describe('a history', () => {
 })
 
 describe('an interrupted call', () => {
-  it('is answered, and stays where it was when the history grows', async () => {
+  it('is answered, and keeps its place when the history grows', async () => {
     const host = await open('bridge', [], {}, withReasoning)
     host.say('go')
     const cut: ResponsesItem = { type: 'function_call', call_id: 'cut', name: 'read_file', arguments: '{}' }
@@ -694,7 +694,7 @@ describe('an interrupted call', () => {
     expect(host.input().find((item) => item.call_id === 'b' && item.output)?.output).toContain('interrupted')
   })
 
-  it('does not stop answers without a call from being told where they stand, and repeated ones from going', async () => {
+  it('still rewrites answers without a call as text in place, and drops repeated ones', async () => {
     const host = await open('bridge', [], {}, { strictOrder: false })
     const output = (id: string, text: string) => ({ type: 'function_call_output', call_id: id, output: text })
     host.items.push(output('nobody', 'x'), { role: 'user', content: 'so' })
@@ -812,7 +812,7 @@ describe('reasoning', () => {
       expect(warnings).toHaveLength(2)
     })
 
-    it('goes where it stands a second time and would be looked up, and so do the ids behind it', async () => {
+    it('is dropped when it repeats by id alone, and so are the ids after it', async () => {
       const { input } = await begin(
         user,
         reasoning('rs_1', null),
@@ -826,7 +826,7 @@ describe('reasoning', () => {
       expect(input).toEqual([user, reasoning('rs_1', null), said('msg_1'), user, rest, user])
     })
 
-    it('stays where it stands a second time with its content, without its id', async () => {
+    it('stays without its id when it repeats with its content', async () => {
       const again = [reasoning('rs_1'), said('msg_1'), user]
       const { input } = await begin(user, ...again, ...again)
       const { id: _, ...sealed } = reasoning('rs_1') as { id: string }

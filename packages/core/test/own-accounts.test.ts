@@ -260,7 +260,7 @@ describe('debug', () => {
       expect(lines).toContainEqual(expect.stringMatching(words))
   })
 
-  it('that throws changes nothing, and what is no function is refused', async () => {
+  it('that throws changes nothing, and a value that is not a function is rejected', async () => {
     const debug = () => {
       throw new Error('closed')
     }

@@ -1,4 +1,4 @@
-/** What a host can change about how tools are named, listed, found and told of, so that it keeps its own ways. */
+/** Options with which a host keeps its own way to name, list, find and announce tools. */
 import { createToolwell, type SearchTool, searchTools, type ToolwellOptions } from '@toolwell/core'
 import type { ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
@@ -122,7 +122,7 @@ describe('a search', () => {
     expect(lastResult(both)).not.toContain('is its old name')
   })
 
-  it('without what is loaded never says of a loaded tool that it does not exist', async () => {
+  it('that excludes loaded tools never claims that a loaded tool does not exist', async () => {
     const ask = find('create issue', { includeLoaded: false })
     const host = await play({ search: { tool: ownTool({}) } }, find('select:create_issue'), ask)
     expect(lastResult(host)).not.toContain('- tracker__create_issue(')
@@ -146,7 +146,7 @@ describe('a search', () => {
 })
 
 describe('the list of hidden tools', () => {
-  it('stands in the prompt section where the host wants it there, and is counted there', async () => {
+  it('moves to the prompt section if the host wants it there, and counts there', async () => {
     const tokens = async (cardPlace: 'loader' | 'section') => {
       const host = await play({ surface: { cardPlace } })
       const system = JSON.stringify(host.body().messages)
@@ -193,7 +193,7 @@ describe('the list of hidden tools', () => {
 })
 
 describe('a prefix of sources', () => {
-  it('stands before the names of their tools, not before those of the host', async () => {
+  it('prefixes the names of their tools, not those of the host', async () => {
     const host = await play(
       { surface: { wireName: (source, name) => `mcp__${source}__${name}` } },
       find('select:mcp__tracker__create_issue'),

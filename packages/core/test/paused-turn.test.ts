@@ -1,6 +1,6 @@
 /**
- * A turn that the API has paused (`pause_turn`) goes on when it is sent back as it is. Whatever happened to tools
- * meanwhile is told behind it, and nothing stands between the paused message and its continuation.
+ * A turn that the API paused (`pause_turn`) continues when it is sent back unchanged. Changes of tools
+ * meanwhile are announced after it, and nothing comes between the paused message and its continuation.
  */
 import { describe, expect, it } from 'vitest'
 import { mixed, server } from './support/tools.js'
@@ -19,7 +19,7 @@ describe.each([
   const start = (script: Parameters<typeof startThinking>[1]) =>
     startThinking(options, script, { toolChanges, more: THINKING })
 
-  it('is sent back as it is, whatever happens to tools meanwhile', async () => {
+  it('is sent back unchanged, whatever happens to tools meanwhile', async () => {
     const found = { calls: [search('select:tracker__create_issue')] }
     const host = await start([found, paused, paused, said, said])
     host.say('Find it.')
@@ -41,7 +41,7 @@ describe.each([
         .map(({ role }) => role),
     ).toEqual(['assistant', 'assistant'])
     expect(host.requests.at(-1)?.raw).not.toContain('mail__send_mail')
-    // With the user's next message it is all told.
+    // The user's next message carries all of it.
     host.say('Go on.')
     await host.step()
     const raw = host.requests.at(-1)?.raw

@@ -31,7 +31,7 @@ type Standing = 'allowed' | 'denied' | 'disabled' | 'connecting' | 'failed'
 interface Stage {
   readonly host: TestHost
   readonly denied: Set<string>
-  /** What the model does next. */
+  /** Plays the next calls of the model. */
   play(...calls: ScriptedCall[]): Promise<string>
 }
 
@@ -139,7 +139,7 @@ describe('a tool denied at opening', () => {
     ['a keyword search with its name', search('please use NAME now')],
     ['an unload', search('unload:NAME')],
     ['a broken call', { name: 'NAME', arguments: '{"a":' }],
-  ] as const)('is answered exactly like one that does not exist: %s', async (_, call) => {
+  ] as const)('gets exactly the answer of a tool that does not exist: %s', async (_, call) => {
     const answers = async (tools: readonly Tool[], name: string) => {
       const { host, play } = await stage('denied', {}, tools)
       const named = JSON.parse(JSON.stringify(call).replaceAll('NAME', name)) as ScriptedCall
@@ -399,14 +399,14 @@ describe('a tool of a source that is away', () => {
     },
   )
 
-  it('is told honestly when a keyword search would have found it, and nothing else fits', async () => {
+  it('is named with its state when a keyword search would have found it, and nothing else fits', async () => {
     const { play } = await stage('connecting')
     const answer = await play(search('bring ruination to a table'))
     expect(answer).toContain('db__drop_table cannot be used now: connecting.')
     expect(answer).not.toContain('does not exist')
   })
 
-  it('is not even told of when it is denied as well', async () => {
+  it('is not mentioned if it is denied as well', async () => {
     const { host, play } = await stage('connecting', { policy: ({ name }) => name !== 'drop_table' })
     await play(search('bring ruination upon it'))
     await play(direct('drop_table'))

@@ -58,7 +58,7 @@ const reply: fc.Arbitrary<ScriptedReply> = fc.oneof(
   { weight: 4, arbitrary: fc.array(call, { minLength: 1, maxLength: 3 }).map((calls) => ({ calls })) },
   { weight: 1, arbitrary: fc.constant({ text: 'Well.' }) },
 )
-/** What else may happen between two requests. */
+/** Other events between two requests. */
 const act = fc.constantFrom(
   'nothing',
   'nothing',
@@ -97,7 +97,7 @@ describe.each(harnesses)('on $name', (harness) => {
           return steps[index]?.[1] ?? { text: 'Well.' }
         })
         host.say('Begin.')
-        /** Requests that begin a turn of the user's: there a template may drop what the model thought before. */
+        /** Requests that begin a user turn: there a template may drop earlier thinking. */
         const turns = new Set<number>()
         for (const [index, [what]] of steps.entries()) {
           await perform(what, host)
@@ -108,7 +108,7 @@ describe.each(harnesses)('on $name', (harness) => {
         }
         for (let index = 1; index < host.requests.length; index++) {
           const [before, after] = [host.rendered(index - 1), host.rendered(index)]
-          // A call of something that nobody declares is told, and that is a message of the user's as well.
+          // A call of an undeclared tool becomes text, and that is also a user message.
           const isTold = after.split(TOLD).length > before.split(TOLD).length
           if (harness === templateChatHarness && (turns.has(index) || isTold)) continue
           const grows = delivery === 'append' && host.toolsJson(index) !== host.toolsJson(index - 1)

@@ -13,7 +13,7 @@ const bridged = (name: string, value = 'x'): ScriptedReply => ({
 })
 const direct = (name: string, value = 'x'): ScriptedReply => ({ calls: [{ name, arguments: { value } }] })
 
-/** Every request goes on where the one before it ended: only the end of its last message may have grown. */
+/** Every request extends the one before it: only the end of its last message may have grown. */
 function expectGrowing(requests: readonly RecordedRequest[]) {
   requests.slice(1).forEach((request, index) => {
     const before = requests[index]?.body
@@ -81,7 +81,7 @@ describe('bridge: no byte before the last message changes', () => {
     for (const [index, change] of changes.entries()) {
       change()
       await host.ask(`after change ${index}`)
-      // Each of them was told.
+      // The request announced each of them.
       const [before, now] = [host.body(-2), host.body(-1)]
       expect(JSON.stringify(now.messages).split('<tool-update>').length, `change ${index}`).toBeGreaterThan(
         JSON.stringify(before.messages).split('<tool-update>').length,
@@ -150,7 +150,7 @@ describe('append: the first byte that changes is the end of the tools array', ()
       const [old, now] = [chatRenderOrder(before.body), chatRenderOrder(request.body)]
       const tools = JSON.stringify(before.body.tools)
       const same = commonPrefix(old, now)
-      // All of the old array but its closing bracket; where nothing was loaded, the messages too.
+      // All of the old array but its closing bracket; if nothing was loaded, the messages too.
       expect(same).toBeGreaterThanOrEqual(tools.length - 1)
       if (same === tools.length - 1) changed.push(index + 1)
       else expect(same).toBeGreaterThanOrEqual(old.length - 1)
@@ -170,7 +170,7 @@ describe('append: the first byte that changes is the end of the tools array', ()
   })
 })
 
-/** One fixed story, all of whose request bodies are kept in a file. `UPDATE_GOLDEN=1` writes it anew. */
+/** One fixed story, with all its request bodies in a file. `UPDATE_GOLDEN=1` rewrites the file. */
 describe.each(['append', 'bridge'] as const)('the recorded bodies of one story over %s', (delivery) => {
   const call = (name: string) => (delivery === 'append' ? direct(name) : bridged(name))
 

@@ -222,7 +222,7 @@ describe('calls of code that Anthropic runs', () => {
     anthropicProtocol().violationOf({ model: 'claude', max_tokens: 9, ...parts } as never)
 
   it.each(deliveries)(
-    'are permitted one by one, and nothing stands next to their results: %o',
+    'are permitted one by one, and their results have no text next to them: %o',
     async (given) => {
       const asked: string[] = []
       const policy = ({ name, action }: { readonly name: string; readonly action: string }) => {
@@ -364,7 +364,7 @@ it("Chat: a builtin function's call is the host's, with deferral on and off", as
 describe('providerTools', () => {
   const open = () => createToolwell({ tools: [tool('bash')] }).open({ id: 'a' })
 
-  it('refuses your own functions, and values that are no tools', async () => {
+  it('rejects your own functions, and values that are not tools', async () => {
     const conversation = await open()
     const own = { name: 'x', input_schema: { type: 'object' } } as never
     expect(() => anthropic(conversation, { providerTools: [own] })).toThrow(/your own function.*importTools/)

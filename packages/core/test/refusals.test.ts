@@ -1,4 +1,4 @@
-/** A model that refuses, or says nothing at all: nothing is run, and the history goes on. */
+/** A model that refuses, or says nothing at all: nothing runs, and the history continues. */
 import { type Conversation, createToolwell } from '@toolwell/core'
 import { anthropic } from '@toolwell/core/anthropic'
 import { google } from '@toolwell/core/google'

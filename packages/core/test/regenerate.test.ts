@@ -1,6 +1,6 @@
 /**
  * A request that is made once more, after a source came, changed or went: no byte that an earlier request has carried is
- * another one now. What there is to tell waits for the next results or the user's next message, and is told there.
+ * another one now. Notices wait for the next results or the user's next message.
  */
 import { commonPrefix, type ScriptedCall, type ScriptedReply } from '@toolwell/testing'
 import fc from 'fast-check'
@@ -61,12 +61,12 @@ describe.each(harnesses)('on $name', (harness) => {
         if (failing) return { status: 500, error: 'busy' }
         return script[next++] ?? { text: 'Well.' }
       })
-      // The change of a tool is told of one that the model has.
+      // A change is announced only for a tool that the model has.
       await host.conversation.load(['calendar__find_slot'])
       host.say('Begin.')
       for (const _ of script) await host.step()
       failing = true
-      // The reply is lost, and the host asks once more: with an id of its own, as every request here.
+      // The reply is lost, and the host asks again, with a new id, as for every request here.
       await host.step()
       perform(what, host)
       await host.step()

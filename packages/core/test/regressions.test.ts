@@ -22,7 +22,7 @@ describe('a schema that the history has lost', () => {
     expect(await host.sent()).toContain('The value for create_issue')
   })
 
-  it('is not shown twice where it still stands', async () => {
+  it('is not shown twice if it is still there', async () => {
     const host = await play()
     await host.step(search('select:tracker__create_issue'))
     expect((await host.sent()).split('The value for create_issue')).toHaveLength(2)
@@ -65,7 +65,7 @@ describe('arguments', () => {
 })
 
 describe('a name', () => {
-  it('means what the conversation declared under it, whoever has it in the catalogue now', async () => {
+  it('keeps the meaning that the conversation declared, whichever tool has it in the catalogue now', async () => {
     const store = memoryStore()
     const theirs = tool('enter', { source: 'git', defer: false, execute: () => 'the server ran' })
     const ours = tool('git__enter', { execute: () => 'the host ran' })
@@ -113,7 +113,7 @@ describe('a name', () => {
 })
 
 describe('a loader that was given another name', () => {
-  it('keeps the one that stands in the conversation', async () => {
+  it('keeps the name that the conversation used', async () => {
     const store = memoryStore()
     const first = await play({ store })
     await first.sent()
@@ -209,7 +209,7 @@ describe('a fork of what came before a clear', () => {
   })
 })
 
-describe('a large server that is told of by number', () => {
+describe('a large server that is announced by number', () => {
   const many = (count: number): Tool[] => Array.from({ length: count }, (_, index) => tool(`number_${index}`))
 
   it('is not announced as new when one tool joins or leaves', async () => {
@@ -251,7 +251,7 @@ describe('a tool that was loaded and denied before any request', () => {
 })
 
 describe('a process that resumes with other sentences', () => {
-  it('sends the ones that stand in the conversation', async () => {
+  it('sends the sentences that the conversation already has', async () => {
     const store = memoryStore()
     const first = await play({ store, delivery: 'append' })
     await first.step(search('select:tracker__create_issue'))
@@ -426,7 +426,7 @@ describe('a conversation', () => {
   const say = (host: { messages: ChatMessage[] }, text: string) =>
     host.messages.push({ role: 'assistant', content: `about ${text}` }, { role: 'user', content: text })
 
-  it('shows a schema again although a reminder of it still stands', async () => {
+  it('shows a schema again even if a reminder of it is still there', async () => {
     const host = await play()
     await host.step(search('select:tracker__create_issue'))
     await host.sent()
@@ -437,7 +437,7 @@ describe('a conversation', () => {
     expect(await host.sent()).toContain('The value for create_issue')
   })
 
-  it('forks a compacted history as it is now, not as it was before', async () => {
+  it('forks a compacted history in its current form, not its earlier one', async () => {
     const host = await play()
     for (let index = 0; index < 5; index++)
       await host.step({ name: 'read_file', arguments: { value: String(index) } })
@@ -529,7 +529,7 @@ describe('a group', () => {
 })
 
 describe('a changed eager tool', () => {
-  it('rewrites nothing until the next latch, is told once, and is called by its new schema', async () => {
+  it('rewrites nothing until the next latch, is announced once, and is called by its new schema', async () => {
     const host = await play({ tools: [] })
     const own = (description: string) => [tool('a_first', { description }), tool('b_second')]
     host.well.catalogue.setSource('', { tools: own('old') })

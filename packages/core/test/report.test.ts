@@ -1,4 +1,4 @@
-/** What `report` says without being asked: what is wrong with what a host gave, where nothing else would show it. */
+/** `report` lists mistakes in the host's options that nothing else would show. */
 import { createToolwell, type Policy, type Toolwell, type ToolwellOptions } from '@toolwell/core'
 import { assemble, type ChatMessage, openaiChat, readEvents } from '@toolwell/core/openai-chat'
 import { chatProtocol, startScriptedEndpoint } from '@toolwell/testing'
@@ -40,7 +40,7 @@ describe('a policy that gives no answer', () => {
     broken.map(([what, policy, detail]) => ({ mode, what, policy, detail })),
   )
 
-  it.each(modes)('is told by the turn, the report and because: $what, mode $mode', async (given) => {
+  it.each(modes)('shows in the turn, the report and because: $what, mode $mode', async (given) => {
     const { mode, policy, detail } = given
     const tools = [tool('own'), ...server('git', ['log'])]
     const { well, conversation, turn, lines } = await begun({ mode, policy, tools })
@@ -133,7 +133,7 @@ describe('figures', () => {
 })
 
 describe('the state of a source', () => {
-  it('cannot be set for one that was never there', () => {
+  it('cannot be set for an unknown source', () => {
     const { catalogue } = createToolwell({ tools: server('tracker', ['list']) })
     expect(() => catalogue.setState('traker', 'ready')).toThrow(
       'No source is named "traker". Did you mean "tracker"?',

@@ -86,7 +86,7 @@ describe('base64', () => {
       { numRuns: runs(200) },
     )
   })
-  it('is refused where it is none', () => {
+  it('is rejected if invalid', () => {
     for (const text of ['', '?', 'A', 'AAAAA', 'data:,', 'AA=A', 'ÄÄÄÄ'])
       expect(toBase64(text)).toBeUndefined()
   })
@@ -161,7 +161,7 @@ describe('a result of MCP', () => {
       { type: 'link', uri: 'file:///c', name: 'c', mediaType: 'text/plain' },
     ])
   })
-  it('is its structured content where there is no text', () => {
+  it('is its structured content if there is no text', () => {
     expect(mcpResult({ content: [], structuredContent: { a: 1 } }).parts).toEqual([
       { type: 'structured', value: { a: 1 } },
     ])

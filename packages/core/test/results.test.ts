@@ -1,4 +1,4 @@
-/** What tools give, on every wire and delivery: images in the wire's own form, words where it takes none, long ones kept. */
+/** Results of tools, on every wire and delivery: images in the wire's own form, text if it takes none, long results stored. */
 import { createToolwell, type LimitOptions, type Tool, type ToolwellOptions } from '@toolwell/core'
 import { aiSdk } from '@toolwell/core/ai-sdk'
 import { type AnthropicMessage, anthropic } from '@toolwell/core/anthropic'
@@ -264,7 +264,7 @@ describe('each wire has its own form of', () => {
       parts: [{ inlineData: { mimeType: 'image/png', data: PNG } }],
     })
   })
-  it('an image: not on Gemini, where it is a GIF', async () => {
+  it('an image: Gemini does not take a GIF', async () => {
     const { contents } = await asked(googleHarness, look(GIF, 'image/gif'))
     const { response, parts } = contents.at(-1).parts[0].functionResponse
     expect(parts).toBeUndefined()
@@ -346,7 +346,7 @@ describe('what is kept', () => {
     expect(answer?.text).toMatch(/^There is no tool named/)
   })
 
-  it('is gone when its time is over, or when there was no room', async () => {
+  it('is gone when it expires, or if there was no room', async () => {
     const script: ScriptedReply[] = [call('look'), call('read_result', { handle: 'r_0', lines: '1-2' }), done]
     const tiny = await openaiChatHarness.open(
       { ...options, results: memoryResults({ maxBytes: 10 }) },
@@ -559,7 +559,7 @@ describe('the note behind a result that is too long', () => {
 })
 
 describe('a result that JSON would leave empty', () => {
-  /** What the model reads of it, and what `debug` prints. */
+  /** The text the model reads, and the lines `debug` prints. */
   async function given(execute: () => unknown) {
     const lines: string[] = []
     const well = createToolwell({
@@ -630,16 +630,16 @@ describe('a result that JSON would leave empty', () => {
     ],
     ['what says itself as text', () => ({ query: new URLSearchParams({ a: '1' }) }), '{"query":"a=1"}'],
     [
-      'what cannot be shown beside what can',
+      'a value that cannot be shown next to a value that can',
       () => ({ ok: true, headers: new Headers() }),
       '{"ok":true,"headers":"[Headers, not shown]"}',
     ],
     ['objects that are empty', () => ({ made: {}, bare: Object.create(null) }), '{"made":{},"bare":{}}'],
-  ])('is shown where it can be: %s', async (_, execute, text) => {
+  ])('is shown if possible: %s', async (_, execute, text) => {
     expect(await given(execute)).toEqual({ content: text, kind: 'result', failed: undefined })
   })
 
-  it('counts an error that is returned as one that is thrown', async () => {
+  it('treats a returned error like a thrown error', async () => {
     const { content, kind } = await given(() => new Error('db down'))
     expect([content, kind]).toEqual(['look failed: db down', 'error'])
   })

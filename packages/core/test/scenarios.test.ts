@@ -31,13 +31,13 @@ interface Scene {
     prepare?: (host: WireHost['well']) => void,
   ): Promise<WireHost>
   readonly delivery: Delivery
-  /** Tools the model can call by name in the last request, the meta-tools left out. */
+  /** Tools the model can call by name in the last request, without the meta-tools. */
   declared(host: WireHost): string[]
 }
 
 const META = ['tool_search', 'tool_call']
 
-/** What the surface of the usual mix holds before anything is loaded. */
+/** The surface of the usual mix before anything is loaded. */
 const EAGER = ['read_file', 'write_file']
 
 const scenarios: Record<string, (scene: Scene) => Promise<void>> = {
@@ -180,7 +180,7 @@ const scenarios: Record<string, (scene: Scene) => Promise<void>> = {
     await host.compact('We talked.', 0)
     await host.ask('two')
     expect(host.requests.at(-1)?.raw).toContain('create_issue ran with')
-    // The schema stands somewhere in the request: in the array, or in the history again.
+    // The schema is in the request: in the array, or again in the history.
     expect(host.requests.at(-1)?.raw).toContain('The value for create_issue')
   },
   'sub-agent': async ({ open, use }) => {

@@ -1,4 +1,4 @@
-/** What a search loads, what it offers by signature, and what it says where nothing clearly fits. On the wire, in every delivery that differs. */
+/** Tools a search loads, tools it offers by signature, and its answer if nothing clearly fits. On the wire, in every delivery that differs. */
 
 import { readFileSync } from 'node:fs'
 import {
@@ -48,7 +48,7 @@ describe('what a search loads', () => {
     return { host, loaded, answer: lastResult(host) }
   }
 
-  it('is the first answer and each next one that still fits; what does not fit is passed over and offered', async () => {
+  it('is the first answer and each next one that still fits; the others are skipped and offered', async () => {
     const { host, loaded, answer } = await searched([300, 750, 400, 350, 50])
     expect(loaded).toEqual([0, 2, 4])
     expect(host.names()).toEqual(['tool_search', ...[0, 2, 4].map((at) => `tracker__open_issue_${at}`)])
@@ -75,7 +75,7 @@ describe('what a search loads', () => {
 
   it.each<[string, number[], readonly boolean[], number[]]>([
     [
-      'less of what is not clear, where something is',
+      'fewer unclear answers, if there is a clear one',
       [100, 400, 200, 50],
       [true, false, false, false],
       [0, 1, 3],
@@ -96,7 +96,7 @@ describe('what a search loads', () => {
     expect((await searched(costs, { searcher })).loaded).toEqual(expected)
   })
 
-  it('what covers less than half of what the best does is no answer beside it', async () => {
+  it('drops an answer that covers less than half of the best', async () => {
     const searcher: Searcher = {
       update: () => {},
       rank: () =>
@@ -160,7 +160,7 @@ describe('what a search loads', () => {
   )
 })
 
-it('what clearly does what was asked for stands before what scores more', async () => {
+it('ranks a clear answer before one with a higher score', async () => {
   const own = [
     tool('play_schedule', { source: 'schedule', description: 'Plays a schedule at once.' }),
     tool('create_event', { source: 'office', description: 'Makes an entry.' }),
@@ -195,7 +195,7 @@ describe('an answer that does not clearly do what was asked for', () => {
     expect(JSON.parse(machine.slice('toolwell/1 '.length)).loaded).not.toEqual([])
   })
 
-  it('says so beside what the provider shows by itself', async () => {
+  it('says so next to the tools that the provider shows', async () => {
     const well = createToolwell({ tools, mode: 'on', delivery: 'native' })
     const conversation = await well.open({ id: 'native' })
     await conversation.begin({
@@ -213,7 +213,7 @@ describe('an answer that does not clearly do what was asked for', () => {
       },
     ])
     expect(answer?.text).toMatch(unclear)
-    // What the provider shows is named once and not written out.
+    // The answer names a tool the provider shows once, without its schema.
     expect(answer?.text).toMatch(/^- \S+ \(loaded\)$/m)
     expect(answer?.text).not.toContain('inputSchema')
   })
@@ -256,7 +256,7 @@ describe('an answer that does not clearly do what was asked for', () => {
     expect(created).toContain('tracker__create_issue')
   })
 
-  it('names each server that is away once, and only where it would have been a clear answer', async () => {
+  it('names each unavailable server once, and only if it would have been a clear answer', async () => {
     const script = ['pay an invoice', 'pay for a flight over the ocean'].map(
       (query): ScriptedReply => ({ calls: [search(query)] }),
     )
@@ -284,7 +284,7 @@ describe('an answer that does not clearly do what was asked for', () => {
     expect(flown).not.toContain('cannot be used now')
   })
 
-  it('is named so beside a server that is away, too', async () => {
+  it('is named so next to an unavailable server, too', async () => {
     const script: ScriptedReply[] = [{ calls: [search('create an invoice in the ledger')] }, { text: 'done' }]
     const host = await startHost(
       { tools, mode: 'on', delivery: 'append', search: { waitForSources: 0 } },
@@ -376,7 +376,7 @@ describe('`autoLoad: certain`', () => {
     expect(answer).not.toContain('additionalProperties')
   })
 
-  it('loads what holds most of what was asked for, beside an offer', async () => {
+  it('loads a tool that covers most of the request, and offers others', async () => {
     const host = await play({ ...certain, delivery: 'append' }, search('create issue'))
     expect(host.names()).toContain('tracker__create_issue')
     expect(host.names()).not.toContain('files__create_directory')
@@ -410,7 +410,7 @@ describe('`autoLoad: certain`', () => {
     expect(host.names()).toContain('tracker__create_issue')
   })
 
-  it('is no miss, however often it is repeated', async () => {
+  it('does not count as a miss, however often it is repeated', async () => {
     const query = search('create a purchase invoice')
     const host = await play({ ...certain, delivery: 'append' }, query, query, query, query)
     expect(lastResult(host)).toContain('Nothing clearly does this (')
@@ -494,7 +494,7 @@ describe('on the bundled sample, through a conversation', () => {
     return { loaded: shown.filter(({ fresh }) => fresh), honest: unclear || matches.length === 0 }
   }
 
-  it('loads the right tool for three quarters of the queries, and says of half that nothing clearly fits once it is gone', async () => {
+  it('loads the right tool for three quarters of the queries, and with it removed admits for half that nothing clearly fits', async () => {
     const there = await Promise.all(
       queries.map(async (each) => ({ ...each, ...(await searched(each.query, [])) })),
     )

@@ -61,7 +61,7 @@ const search = (query: string, more: object = {}): ScriptedCall => ({
   arguments: { query, ...more },
 })
 const names = (result: SearchResult) => result.matches.map((match) => match.canonicalName)
-/** What the model reads, without the line for machines. */
+/** The text the model reads, without the machine line. */
 const body = (answer: string) => answer.split('\n').slice(1).join('\n')
 
 describe('a search result', () => {
@@ -272,7 +272,7 @@ describe('what a search finds', () => {
     },
   )
 
-  it('is told when the input is broken JSON', async () => {
+  it('is an error if the input is broken JSON', async () => {
     const { play } = await player()
     expect(await play({ name: 'tool_search', arguments: '{"query":"x' })).toMatch(
       /^The arguments of tool_search are not a JSON object/,
@@ -295,7 +295,7 @@ describe('what a search finds', () => {
     expect(names(await ask('SERVER:Tracker close'))).toEqual(['tracker__close_issue'])
   })
 
-  it('S2: always holds a tool whose exact name stands in the query', async () => {
+  it('S2: always contains a tool whose exact name is in the query', async () => {
     const crowd = Array.from({ length: 30 }, (_, index) =>
       tool(`issue_creator_${index}`, {
         source: `s${index}`,
@@ -380,7 +380,7 @@ describe('what a search does not load', () => {
     expect(result.loadedAfter).toEqual(['tracker__issue_1', 'tracker__issue_2'])
   })
 
-  it('is not called loaded where it was dropped, though it was asked for by an old name', async () => {
+  it('is not called loaded after it was dropped, even if requested by an old name', async () => {
     const old: Tool = { ...tool('old_issue', { source: 'tracker' }), canonicalName: 'issue_3' }
     const { play } = await player({ tools: [...tools, old], limits: { maxLoaded: 1 }, delivery: 'append' })
     const answer = body(await play(search('select:issue_1,old_issue')))
@@ -397,14 +397,14 @@ describe('what a search does not load', () => {
       const source = name.split('__')[0] ?? ''
       perServer.set(source, (perServer.get(source) ?? 0) + 1)
     }
-    // Each has its share first; the place that is left is for the best of those set aside.
+    // Each server has its share first; the last place goes to the best of the remaining tools.
     expect([...perServer.values()]).toEqual([2, 1, 1, 1])
     expect(result.dropped.map(({ reason }) => reason)).toContain('diversity')
   })
 })
 
 describe('a name that was asked for', () => {
-  it('JT-4: is reported where it does not exist, with the nearest, and the others load', async () => {
+  it('JT-4: is reported with the nearest names if it does not exist, and the others load', async () => {
     const { ask, play } = await player()
     const result = await ask('select:crate_issue,create_event,zzz')
     expect(result.notFound).toEqual([
@@ -448,7 +448,7 @@ describe('a name that was asked for', () => {
         { name: 'tracker__create_issue', state },
       ])
       expect((await ask('create an event in the calendar')).unavailable).toEqual([])
-      // What is left fits half as well at best, so that it is only the nearest, or nothing.
+      // The remaining tools fit half as well at best, so there is only the nearest, or nothing.
       for (const [text, name, left] of [
         ['create an issue in the tracker', 'tracker__create_issue', 1],
         ['close that issue', 'tracker__close_issue', 0],
@@ -525,7 +525,7 @@ describe('a name that was asked for', () => {
     expect(host.conversation.inspect().loadedLazyTools).toEqual(['git__enter_worktree'])
   })
 
-  it('is a deprecated alias: its survivor is loaded, both names are told, and calls are counted', async () => {
+  it('is a deprecated alias: its survivor is loaded, the answer has both names, and calls are counted', async () => {
     const old: Tool = { ...tool('new_ticket', { source: 'tracker' }), canonicalName: 'create_issue' }
     const older: Tool = { ...tool('open_bug'), canonicalName: 'tracker/create_issue' }
     // In front of the survivor, and from another source: the order must not matter.
@@ -615,7 +615,7 @@ describe('the search tool', () => {
     expect(host.body().messages[0]?.content).toContain(`call ${name}`)
   })
 
-  it('S1: domains narrows by domain, and leaves out what is loaded when asked to', async () => {
+  it('S1: domains narrows by domain, and excludes loaded tools when asked to', async () => {
     const tools = [
       ...server('tracker', ['create_issue', 'close_issue'], { domain: 'work' }),
       ...server('forge', ['create_issue'], { domain: 'code' }),
@@ -765,7 +765,7 @@ describe('transformDefinition', () => {
     ],
     ['gives a schema that is none', () => ({ inputSchema: [1] as unknown as Record<string, unknown> })],
     ['gives a schema of another type', () => ({ inputSchema: { type: 'array' } })],
-    ['gives a description that is no text', () => ({ description: 7 as unknown as string })],
+    ['gives a description that is not text', () => ({ description: 7 as unknown as string })],
   ] as const)('leaves the definition as it was, with a notice, where it %s', async (_, broken) => {
     const { host, play } = await player({ delivery: 'append', surface: { transformDefinition: broken } })
     await play(search('select:create_issue'))

@@ -1,4 +1,4 @@
-/** Context that the provider itself compacts or clears: its summary is sent back as it is, and loaded tools stay visible. */
+/** Context that the provider compacts or clears: its summary is sent back unchanged, and loaded tools stay visible. */
 import { createToolwell, type DeliveryName } from '@toolwell/core'
 import { type AnthropicMessage, anthropic, assemble } from '@toolwell/core/anthropic'
 import type { ScriptedCall } from '@toolwell/testing'

@@ -1,4 +1,4 @@
-/** What a request says of a server depends on its definitions, not on whether it can be reached right now. */
+/** A request describes a server by its definitions, whether or not it can be reached right now. */
 import { createToolwell, memoryStore, type SourceState, type ToolwellOptions } from '@toolwell/core'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
 import { describe, expect, it } from 'vitest'

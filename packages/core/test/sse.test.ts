@@ -104,7 +104,7 @@ it('lets go of the body at the mark of the end', async () => {
   expect(isReleased).toBe(true)
 })
 
-it('throws at data that are no JSON, behind the events before them', async () => {
+it('throws at invalid JSON, after the events before it', async () => {
   const events: unknown[] = []
   const read = async () => {
     for await (const event of readEvents(chunks('data: 1\n\ndata: {"a":\n\n'))) events.push(event)
@@ -120,14 +120,14 @@ it('throws where a body ends within a character', async () => {
   await expect(eventsOf(body())).rejects.toThrow(SyntaxError)
 })
 
-it('reads a long event in many pieces without reading it anew for each', async () => {
+it('reads a long event in many pieces without rescanning it for each', async () => {
   const text = 'x'.repeat(4_000_000)
   const size = 1000
   async function* body() {
     const bytes = encoder.encode(`data: "${text}"\n\n`)
     for (let place = 0; place < bytes.length; place += size) yield bytes.slice(place, place + size)
   }
-  // Where lines end is looked for by splitting: every character is looked at once, not once for each piece behind it.
+  // Line ends are found by splitting: each character is read once, not once for every later piece.
   const split = vi.spyOn(String.prototype, 'split')
   onTestFinished(() => split.mockRestore())
   expect(await eventsOf(body())).toEqual([text])

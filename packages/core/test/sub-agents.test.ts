@@ -63,7 +63,7 @@ describe("a sub-agent's ledger", () => {
     })
   })
 
-  it('goes on where it was, within its bounds, when it is asked for again', async () => {
+  it('resumes within its bounds when it is opened again', async () => {
     const { parent, play, spawn } = await family()
     await play(parent)
     const bounds = { id: 'child', allow: ['calendar/*', 'tracker/close_issue'] }
@@ -97,7 +97,7 @@ describe("a sub-agent's ledger", () => {
     },
   )
 
-  it("shows the inherited schemas in the child's own history, where there is nothing else to show them (bridge)", async () => {
+  it("shows the inherited schemas in the child's own history, if nothing else can show them (bridge)", async () => {
     const { parent, play, spawn } = await family()
     await play(parent, search('select:create_issue'))
     const child = await spawn(parent, { id: 'child' })
@@ -267,7 +267,7 @@ describe('a sub-agent', () => {
     expect(parent.names(0)).not.toContain('tracker__create_issue')
   })
 
-  it('is told of servers that come later, as far as it may know of them', async () => {
+  it('learns of later servers, as far as its allowlist permits', async () => {
     const { parent, play, spawn } = await family()
     await play(parent)
     const child = await spawn(parent, { id: 'child', allow: ['tracker__*', 'ops__roll*'] })

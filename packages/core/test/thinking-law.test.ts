@@ -65,7 +65,7 @@ const act = fc.constantFrom(
 type Host = Awaited<ReturnType<typeof startThinking>>
 let versions = 0
 
-/** What the host's policy says now. */
+/** The current decisions of the host's policy. */
 interface Policy {
   denied: boolean
 }

@@ -1,6 +1,6 @@
 /**
- * Thinking that is bound to what stood before it (Anthropic, from Claude Fable 5.1 on): what Toolwell sends never makes it
- * invalid between two latches, and where a latch does, it is left out once and for good. The strict endpoint refuses the rest.
+ * Thinking that is bound to the content before it (Anthropic, from Claude Fable 5.1 on): Toolwell's changes never make it
+ * invalid between two latches. If a latch does, it is omitted once and permanently. The strict endpoint refuses the rest.
  */
 import { anthropic } from '@toolwell/core/anthropic'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
@@ -45,7 +45,7 @@ describe('a definition that a reference has brought in', () => {
       host.say('Use it.')
       const [answer] = await host.step()
       expect(host.body().tools).toEqual(sent)
-      // It is told once, with the new schema, and the call is checked against that.
+      // The change is announced once, with the new schema, and the call is checked against that.
       expect(host.requests.at(-1)?.raw).toContain('Quite another thing.')
       expect(answer).toContain('title')
       await host.step()
@@ -105,7 +105,7 @@ describe('thinking before a latch', () => {
     return host
   }
 
-  it('is left out after a compaction that keeps it, for good, and what is thought later stays', async () => {
+  it('is omitted permanently after a compaction that keeps it, and later thinking stays', async () => {
     const host = await play()
     expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(2)
     await host.compact('A summary.', 3)
@@ -117,7 +117,7 @@ describe('thinking before a latch', () => {
     expect(events.filter(({ kind }) => kind === 'thinking-stripped')).toHaveLength(1)
   })
 
-  it('is left out in the same way by a retry, a fork and another process', async () => {
+  it('is omitted in the same way by a retry, a fork and another process', async () => {
     const host = await play()
     await host.compact('A summary.', 3)
     host.say('Three.')
@@ -151,14 +151,14 @@ describe('thinking before a latch', () => {
     expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(1)
   })
 
-  it('is left out where a ledger begins behind it', async () => {
+  it('is omitted if a ledger begins after it', async () => {
     const host = await play()
     const fresh = host.with(await host.well.open({ id: 'a new ledger' }), host.messages)
     await fresh.ask('Three.')
     expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(0)
   })
 
-  it('is left out within a tool loop too, and what is thought later in that loop stays', async () => {
+  it('is omitted within a tool loop too, and later thinking in that loop stays', async () => {
     const script = [said, calling(search('create an issue')), calling(created), said, said]
     const host = await startThinking(options, script)
     await host.ask('One.')
@@ -200,7 +200,7 @@ describe('live cards', () => {
 })
 
 describe('append', () => {
-  it('leaves out what was thought before the array grew', async () => {
+  it('omits thinking from before the array grew', async () => {
     const script = [calling(search('select:tracker__create_issue')), calling(created), said, said]
     const host = await startThinking({ ...options, delivery: 'append' }, script)
     await host.ask('Find it.')
@@ -247,7 +247,7 @@ describe('on the way back from another provider', () => {
     const { host, back } = await comeBack(() => {})
     const raw = host.requests.at(-1)?.raw ?? ''
     expect(thoughts(raw)).toBe(3)
-    // What was loaded elsewhere is declared here, and shown.
+    // A tool loaded elsewhere is declared here, and shown.
     expect(raw).toContain('The value for find_slot')
     expect(host.toolNames(-1)).toEqual(host.toolNames(0))
     expect(host.toolsJson(-1)).toBe(host.toolsJson(0))
@@ -258,7 +258,7 @@ describe('on the way back from another provider', () => {
     expect(kinds).not.toContain('thinking-stripped')
   })
 
-  it('what was thought is left out where a tool has changed meanwhile', async () => {
+  it('omits thinking if a tool has changed meanwhile', async () => {
     const { host, back } = await comeBack(({ well }) =>
       well.catalogue.setSource('tracker', { tools: rewordedTracker() }),
     )

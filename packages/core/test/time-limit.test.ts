@@ -1,4 +1,4 @@
-/** A tool's time limit: the call is told to stop, the model that its outcome is unknown, and nothing runs twice. */
+/** A tool's time limit: the call gets an abort signal, the model learns that the outcome is unknown, and nothing runs twice. */
 import type { ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { tool } from './support/tools.js'
@@ -16,7 +16,7 @@ const harnesses: readonly WireHarness[] = [
 ]
 const script: readonly ScriptedReply[] = [{ calls: [{ name: 'deploy', arguments: {} }] }, { text: 'done' }]
 
-/** A tool that answers when it is told to, whatever its signal says. */
+/** A tool that answers only when the test says so, whatever its signal says. */
 function stubborn(timeout?: number) {
   const seen: { calls: number; signal?: AbortSignal | undefined } = { calls: 0 }
   let finish = (_: string) => {}

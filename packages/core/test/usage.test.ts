@@ -104,7 +104,7 @@ describe('what a search learns', () => {
     expect(await first(shared, query, 'bob')).toBe('lab__beta')
   })
 
-  it('goes with the definition it was learned of', async () => {
+  it('is dropped when the definition changes', async () => {
     const well = wellOf({ tools: [] })
     const publish = (description: string) =>
       well.catalogue.setSource('lab', {
@@ -119,7 +119,7 @@ describe('what a search learns', () => {
     expect(await first(well, query)).toBe('lab__alpha')
   })
 
-  it('shows what its use alone speaks for, and does not load it', async () => {
+  it('shows a tool that matches only by use, and does not load it', async () => {
     const well = wellOf()
     await turn(well, 'widgets zither', ['lab__gamma'])
     for (let at = 0; at < 5; at += 1) await turn(well, 'zither widgets', ['lab__gamma'])
@@ -223,7 +223,7 @@ describe('examples that the owner of a tool writes', () => {
     expect(await loaded([asked, asked, asked])).toEqual(cold)
   })
 
-  it('count where nothing is learned', async () => {
+  it('count even if learning is off', async () => {
     const well = wellOf({ tools: withExamples(['tidy up widgets']), search: { usage: false } })
     expect(await first(well, 'tidy up widgets')).toBe('lab__beta')
   })
@@ -264,7 +264,7 @@ describe('a file of what was learned', () => {
     expect(await readFile(path, 'utf8')).not.toMatch(/arrange|widget|ann"/i)
   })
 
-  it('behind a link is the file itself, and what is no file is left alone', async () => {
+  it('behind a link is the file itself, and anything but a file stays unchanged', async () => {
     const path = await newFile()
     await teach(path)
     const link = `${path}.link`
@@ -275,7 +275,7 @@ describe('a file of what was learned', () => {
     await expect(fileUsage(dirname(path)).forget({})).rejects.toThrow('is not a file. Use another path.')
   })
 
-  it('is passed over where it is broken, line by line', async () => {
+  it('is skipped line by line if broken', async () => {
     const path = await newFile()
     await teach(path)
     const text = await readFile(path, 'utf8')
@@ -317,7 +317,7 @@ describe('a file of what was learned', () => {
     expect(await readFile(path, 'utf8')).toBe(text)
   })
 
-  it('whose first line is torn is gone on with', async () => {
+  it('with a torn first line can be continued', async () => {
     const path = await newFile()
     await teach(path)
     const text = await readFile(path, 'utf8')
@@ -385,7 +385,7 @@ describe('a store that fails', () => {
     forget: () => Promise.reject(new Error('locked')),
   }
 
-  it('is told of, and no search fails', async () => {
+  it('is reported, and no search fails', async () => {
     events.length = 0
     const well = wellOf({ search: { usage: { store: failing } } })
     await turn(well, query, ['lab__beta'])
@@ -410,7 +410,7 @@ describe('a store that fails', () => {
       return (await settled)[0]
     }
 
-    it('is waited for once, and told of', async () => {
+    it('delays only one search, and is reported', async () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
       events.length = 0
       const well = wellOf({ search: { usage: { store: silent } } })
@@ -420,14 +420,14 @@ describe('a store that fails', () => {
       expect(told()).toEqual(['was not read within 200 ms: searches continue without it until then'])
     })
 
-    it('is not waited for without end by whoever asks what was learned', async () => {
+    it('does not block status, export or forget without end', async () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
       const { usage } = wellOf({ search: { usage: { store: silent } } })
       for (const ask of [usage.status, usage.export, usage.forget])
         expect(await soon<unknown>(ask())).toMatchObject({ reason: { message: late } })
     })
 
-    it('is not waited for without end where something is to be written or forgotten', async () => {
+    it('does not block a write or a forget without end', async () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
       events.length = 0
       const well = wellOf({ search: { usage: { store: { ...silent, read: async () => [] } } } })

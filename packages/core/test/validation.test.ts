@@ -1,4 +1,4 @@
-/** Arguments are checked against any schema in bounded time, and what cannot be told in that time does not run. */
+/** Arguments are checked against any schema in bounded time, and a call that is undecided by then does not run. */
 import { Validator } from '@cfworker/json-schema'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -41,7 +41,7 @@ describe('whatever the schema and the arguments', () => {
 })
 
 describe('arguments that could not be checked to the end', () => {
-  it('run nothing, and the model and the host are told', async () => {
+  it('run nothing, and the model and the host learn it', async () => {
     const ran: unknown[] = []
     const { schema: inputSchema = {}, input } = SCHEMA_CASES.find(({ kind }) => kind === 'undecided') ?? {}
     const costly = tool('costly', { inputSchema, execute: (given: unknown) => `ran ${ran.push(given)}` })
@@ -117,7 +117,7 @@ describe('patterns', () => {
   })
 })
 
-describe('what is said of wrong arguments', () => {
+describe('errors about wrong arguments', () => {
   const schema = {
     type: 'object',
     properties: { labels: { type: 'array', items: { type: 'string' } }, state: { enum: ['open', 'closed'] } },

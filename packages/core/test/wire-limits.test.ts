@@ -63,7 +63,7 @@ it('leaves a short list in the description itself', async () => {
   expect(host.body().tools?.[0]?.function.description).toContain('- docs__list_number_2: ')
 })
 
-it('is not stopped by a pattern that would run for ever', async () => {
+it('is not blocked by a pattern that would never finish', async () => {
   const evil = {
     inputSchema: {
       type: 'object',

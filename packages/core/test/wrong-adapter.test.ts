@@ -123,7 +123,7 @@ describe.each(pairs)('$there given to $here', ({ here, there }) => {
     const foreign = other.history.slice(1)
     expect(() => door.read(conversation, foreign)).toThrow(fix)
     if (door.begin) await expect(door.begin(conversation, foreign)).rejects.toThrow(fix)
-    // Nothing was written down: the same conversation goes on.
+    // Nothing was recorded: the same conversation continues.
     expect(conversation.events.filter(({ kind }) => kind === 'frozen')).toEqual([])
   })
 })
@@ -134,7 +134,7 @@ describe.each(spoken)('of $there, given to $here', ({ here, there }) => {
   const door = doors[here] as Required<Door>
   const other = doors[there]
 
-  it('one entry among its own is told, and the rest is sent', async () => {
+  it('one foreign entry among its own is reported, and the rest is sent', async () => {
     const turn = await door.begin(await open(), [...door.history, ...other.history.slice(1, 2)])
     const told = turn.warnings.filter(({ code }) => code === 'entry-foreign')
     expect(told.map(({ text }) => text)).toEqual([expect.stringContaining(`${door.name} reads`)])
@@ -144,7 +144,7 @@ describe.each(spoken)('of $there, given to $here', ({ here, there }) => {
 describe.each(spoken.filter(({ there }) => there !== 'ai-sdk'))(
   'a reply of $there, given to $here',
   ({ here, there }) => {
-    it('is refused, also one that calls nothing', async () => {
+    it('is rejected, also without calls', async () => {
       const door = doors[here] as Required<Door>
       const { reply, spoken: said, name } = doors[there]
       const turn = await door.begin(await open(), door.history.slice(0, 1))
@@ -157,7 +157,7 @@ describe.each(spoken.filter(({ there }) => there !== 'ai-sdk'))(
 describe.each(names.filter((name) => doors[name].begin))('%s', (name) => {
   const door = doors[name] as Required<Door>
 
-  it('says nothing of its own history and its own reply', async () => {
+  it('reports nothing about its own history and its own reply', async () => {
     const conversation = await open()
     const turn = await door.begin(conversation, door.history)
     expect(turn.warnings).toEqual([])
@@ -318,7 +318,7 @@ it.each([
   ['anthropic', 'instructions', '"system", not as "instructions"'],
   ['openai-responses', 'system', '"instructions", not as "system"'],
   ['google', 'system', '"systemInstruction", not as "system"'],
-] as const)('%s: the system prompt as %s is told where it belongs', async (name, key, says) => {
+] as const)('%s: names the right place for the system prompt given as %s', async (name, key, says) => {
   const conversation = await open()
   const adapter: { begin(history: never, more: never): Promise<unknown> } = {
     'openai-chat': () => openaiChat(conversation),

@@ -293,7 +293,7 @@ describe('messages', () => {
     await stillServes(started)
   })
 
-  it('that are too large, or not allowed, are told so while they are still being sent', async () => {
+  it('that are too large, or not allowed, get the error while they are still being sent', async () => {
     const started = await start()
     const length = 17 * 1024 * 1024
     // A client that reads only after it has sent everything.
@@ -569,7 +569,7 @@ describe('paths and folders', () => {
     expect(await response.text()).toContain(words)
   })
 
-  it('a workspace that is no path is refused', async () => {
+  it('rejects a workspace that is not a path', async () => {
     const started = await start()
     const response = await post(started, list, { 'X-Toolwell-Workspace': '../here' })
     expect(response.status).toBe(400)
@@ -618,7 +618,7 @@ describe('hostile servers', () => {
     }
   })
 
-  it('that failed are told of with the reason, by calls and searches, without secrets', async () => {
+  it('that failed are reported with the reason, by calls and searches, without secrets', async () => {
     const started = await startGateway({
       mcpServers: {
         gone: { command: '/no/such/program' },

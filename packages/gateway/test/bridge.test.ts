@@ -157,7 +157,7 @@ it.each([
   expect(seen.map((each) => each.id)).toEqual(['next'])
 })
 
-it('refuses a request that HTTP would refuse for its size, and goes on', async () => {
+it('rejects a request that HTTP would refuse for its size, and continues', async () => {
   const folder = temporary()
   const { seen } = await daemon(folder, ({ id: asked }, socket) =>
     socket.write(`${JSON.stringify({ jsonrpc: '2.0', id: asked, result: {} })}\n`),
@@ -291,7 +291,7 @@ it('passes on the answer to every request, whatever its id', async () => {
   expect(lines.map(({ id }) => id)).toEqual(['toolwell-bridge', 2])
 })
 
-it('starts one that was killed with the config and the port that it had, and tells a client that began with the other', async () => {
+it('restarts a killed daemon with its config and port, and notifies a client of the earlier one', async () => {
   const folder = temporary()
   const words = ['--config', '/other.json', '--port', '7499']
   const { kill } = await daemon(
@@ -328,7 +328,7 @@ it('sets a log aside that has grown, when it starts a daemon', async () => {
   }
 })
 
-it('starts none on a folder that is kept for a program of its own, and says which', async () => {
+it('starts no daemon on a folder reserved for a separate program, and names that program', async () => {
   const folder = temporary()
   keepForOwner(folder, 'cd /clone && npm start')
   const { send, lines, problems, wasStarted } = bridge(folder)

@@ -62,7 +62,7 @@ describe('an entry that cannot be used', () => {
     expect(await list(both)).toBe(await list(good))
   })
 
-  it('goes on as it was where it worked before, and is told of; mended, it is nobody’s word any more', async () => {
+  it('keeps its earlier version if that worked, and is reported; once fixed, it is no longer reported', async () => {
     const started = await startGateway({ mcpServers: odd() })
     const client = await openClient('v2 modern', `${started.url}/mcp`)
     const echo = () => client.text('run_tool', { name: 'odd__echo', arguments: {} })
@@ -86,7 +86,7 @@ describe('an entry that cannot be used', () => {
     await expect.poll(() => search(started, 'server:gone x')).toContain('no server is called gone')
   })
 
-  it('of the whole file is told of too', async () => {
+  it('of the whole file is reported too', async () => {
     const started = await startGateway({ mcpServers: odd(), mcpServer: {} })
     started.gateway.prepare()
     expect(await problemsIn(started)).toEqual([
@@ -117,7 +117,7 @@ describe('a profile that is first asked for', () => {
     expect(await names(started)).toEqual(shown)
   })
 
-  it('while an entry of it is wrong shows its server, which goes on as it was', async () => {
+  it('while its entry is wrong shows its server, which keeps running', async () => {
     const started = await startGateway({ mcpServers: odd(), profiles })
     started.gateway.prepare()
     started.write({ mcpServers: { odd: { ...odd().odd, oops: 1 } }, profiles })

@@ -1,4 +1,4 @@
-/** What clients of both SDKs and both protocol generations see over HTTP, with real servers. */
+/** Clients of both SDKs and both protocol generations over HTTP, with real servers. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -139,7 +139,7 @@ describe('a client over HTTP', () => {
     },
   )
 
-  it.each(someOf(CLIENT_KINDS, 4))('of %s is told of progress, and can give up', async (kind) => {
+  it.each(someOf(CLIENT_KINDS, 4))('of %s receives progress, and can cancel', async (kind) => {
     const { url, of } = await start()
     const client = await openClient(kind, `${url}/mcp`)
     await client.list()

@@ -84,7 +84,7 @@ describe('a daemon', () => {
       if (each.kind === 'another') expect(each.file.instance).toBe(daemons[0]?.file.instance)
   })
 
-  it('takes the place of one that is gone without a word', async () => {
+  it('replaces a daemon that died without cleaning up', async () => {
     const given = options(temporary())
     mkdirSync(given.folder, { recursive: true })
     readToken(given.folder)
@@ -114,7 +114,7 @@ describe('a daemon', () => {
     }
   })
 
-  it('is not believed where it does not know the token, and is not given it', async () => {
+  it('is not trusted if it does not know the token, and does not receive it', async () => {
     const folder = temporary()
     const token = readToken(folder)
     const seen: string[] = []
@@ -136,7 +136,7 @@ describe('a daemon', () => {
     expect(seen.join()).not.toContain(token)
   })
 
-  it('says that it is there where it does not answer', async () => {
+  it('counts as present if it does not answer', async () => {
     const folder = temporary()
     readToken(folder)
     const silent = createServer(() => undefined).listen(0, '127.0.0.1')
@@ -162,7 +162,7 @@ describe('a daemon', () => {
   })
 
   it.each(['HTTP/1.1 200 OK\r\n\r\n', 'HTTP/1.1 200 OK\r\nX: '])(
-    'is not there where a program on its port drips bytes for ever, behind %j',
+    'is not there if a program on its port drips bytes without end, after %j',
     async (head) => {
       const folder = temporary()
       readToken(folder)
@@ -181,7 +181,7 @@ describe('a daemon', () => {
     },
   )
 
-  it('does not go on where its file cannot be written', async () => {
+  it('exits if its file cannot be written', async () => {
     const given = options(temporary(), { port: await freePort() })
     mkdirSync(join(given.folder, 'daemon.json'), { recursive: true, mode: 0o700 })
     await expect(runDaemon(given)).rejects.toThrow(FolderProblem)
@@ -205,7 +205,7 @@ describe('a daemon', () => {
     expect((await findDaemon(given.folder)).kind).toBe('running')
   })
 
-  it('says so where its port is taken; one that a bridge started takes another', async () => {
+  it('says so if its port is in use; a daemon started by a bridge takes another', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     onTestFinished(() => void taken.close())
     await new Promise((resolve) => taken.once('listening', resolve))
@@ -217,7 +217,7 @@ describe('a daemon', () => {
     expect((await serving(options(temporary(), { startedBy: 'bridge' }))).file.takenPort).toBe(undefined)
   })
 
-  it('that had to move refuses the token, which HTTP clients send to whoever has its port', async () => {
+  it('that had to move refuses the token, which HTTP clients send to the program on its port', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     onTestFinished(() => void taken.close())
     await new Promise((resolve) => taken.once('listening', resolve))
@@ -279,7 +279,7 @@ describe('a daemon', () => {
     await expect(runDaemon(options(join(locked, 'x')))).rejects.toThrow(/--folder/)
   })
 
-  it('leaves a folder that is there as it is, and refuses one that others may write to', async () => {
+  it('keeps the mode of an existing folder, and rejects a folder that others can write to', async () => {
     const given = options(temporary())
     const mode = () => statSync(given.folder).mode & 0o777
     mkdirSync(given.folder)
@@ -314,7 +314,7 @@ describe('a daemon', () => {
     expect((await findDaemon(given.folder)).kind).toBe('none')
   })
 
-  it('that a bridge started stops when it is idle; one that a person started does not', async () => {
+  it('started by a bridge stops when idle; started by a person it does not', async () => {
     let now = 1000
     const given = (startedBy: 'bridge' | 'person') =>
       options(temporary(), { startedBy, idle: 50, now: () => now })
@@ -324,7 +324,7 @@ describe('a daemon', () => {
     expect((await fetch(`${person.url}/identity`)).status).toBe(200)
   })
 
-  it('that a bridge started stops when it is only looked at', async () => {
+  it('started by a bridge stops if it only gets status requests', async () => {
     let now = 1000
     const given = options(temporary(), { startedBy: 'bridge', idle: 50, now: () => now })
     const daemon = await serving(given)
@@ -343,7 +343,7 @@ describe('a daemon', () => {
     expect(await daemon.stopped).toBe('idle')
   })
 
-  it('leaves the file of the one that came after it alone', async () => {
+  it('does not delete the file of its successor', async () => {
     const given = options(temporary())
     const first = await serving(given)
     rmSync(join(given.folder, 'daemon.json'))

@@ -47,7 +47,7 @@ interface Condition {
   /** The rights of the token. Without them, the owner calls. */
   readonly rights?: Rights
   readonly profile?: string
-  /** The rights never allowed the tool, so there is no later. */
+  /** The rights never allowed the tool, so there is no later change. */
   readonly onlyFromStart?: true
 }
 
@@ -142,7 +142,7 @@ async function openPaths(
       const shown = textOf(await few.call('run_tool', { name: TARGET, arguments: { file: long } }))
       return /"handle": "(r_[\w-]+)"/.exec(shown)?.[1] ?? ''
     },
-    /** What a client reads on each path. */
+    /** The text a client reads on each path. */
     async read(handle: string): Promise<Record<string, string>> {
       const ask = (client: typeof few, name: string, input: object) =>
         client.call(name, input).then(

@@ -57,7 +57,7 @@ describe.each(['legacy', 'modern'] as const)('%s', (era) => {
     ['a batch of 300,000 entries', BATCH],
     ['900,000 argument keys', JSON.stringify(call(keys(900_000)))],
     [
-      '900,000 argument keys beside the tool',
+      '900,000 argument keys next to the tool',
       JSON.stringify({ ...call({}), params: { ...call({}).params, arguments: keys(900_000) } }),
     ],
     ['8 MB of [', '['.repeat(8_000_000)],

@@ -88,7 +88,7 @@ it.each([
     'the same text and structure',
     { ...textResult(JSON.stringify({ a: 'y '.repeat(6000) })), structuredContent: { a: 'y '.repeat(6000) } },
   ],
-])('passes %s below the limit as it is', async (_, result) => {
+])('passes %s below the limit unchanged', async (_, result) => {
   const { url } = await startGateway(servers())
   for (const path of ['/mcp', '/mcp/all']) {
     const client = await openClient('v2 legacy', url + path)

@@ -80,10 +80,13 @@ describe.each(Object.keys(ways))('over %s', (way) => {
   })
 })
 
-it.each([null, 'text', 5, [], [{}]])('an answer whose result is %j is told from silence', async (value) => {
-  const ask = await overHttp('v2 modern', await start())
-  expect(await ask('none', { value })).toMatch(
-    /^error: hostile__none failed: hostile could not run none: its answer is not a valid result/,
-  )
-  expect(await ask('echo', { text: 'still here' })).toBe('still here')
-})
+it.each([null, 'text', 5, [], [{}]])(
+  'an answer with the result %j is distinguished from silence',
+  async (value) => {
+    const ask = await overHttp('v2 modern', await start())
+    expect(await ask('none', { value })).toMatch(
+      /^error: hostile__none failed: hostile could not run none: its answer is not a valid result/,
+    )
+    expect(await ask('echo', { text: 'still here' })).toBe('still here')
+  },
+)

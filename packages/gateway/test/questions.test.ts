@@ -150,7 +150,7 @@ describe('a suspended call', () => {
     return JSON.parse(text.startsWith('{') ? text : (/^data: (.*)$/m.exec(text)?.[1] ?? '{}'))
   }
 
-  it('goes on once, for the same call, with an unguessable handle', async () => {
+  it('resumes once, for the same call, with an unguessable handle', async () => {
     const { url } = await startGateway({ mcpServers: { suite: suite('legacy') } })
     const { result } = await call(url, 'Who?')
     expect(result).toMatchObject({ resultType: 'input_required' })

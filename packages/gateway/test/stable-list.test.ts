@@ -127,27 +127,30 @@ describe('the list of tools', () => {
     }
   }, 60_000)
 
-  it.each(CLIENT_KINDS)('grows when a server is listed for the first time, and %s is told', async (kind) => {
-    const { good, connect } = await knowing()
-    const listsOnce = join(temporary(), 'go')
-    const mcpServers = { good, late: entry(oddServer('late', { listsOnce })) }
-    const { url } = await startGateway({ mcpServers }, { connect })
-    const clients = await Promise.all(['/mcp', '/mcp/all'].map((path) => openClient(kind, url + path)))
-    const told = [0, 0]
-    for (const [at, client] of clients.entries()) {
-      await client.onListChanged(() => told.splice(at, 1, (told[at] ?? 0) + 1))
-      const before = JSON.stringify(await client.list())
-      expect(before).toContain('good__echo')
-      expect(before).not.toContain('late__echo')
-    }
-    writeFileSync(listsOnce, '')
-    for (const [at, client] of clients.entries()) {
-      await eventually(() => told[at] !== 0, 'the client is told')
-      expect(JSON.stringify(await client.list())).toContain('late__echo')
-    }
-  })
+  it.each(CLIENT_KINDS)(
+    'grows when a server is listed for the first time, and %s is notified',
+    async (kind) => {
+      const { good, connect } = await knowing()
+      const listsOnce = join(temporary(), 'go')
+      const mcpServers = { good, late: entry(oddServer('late', { listsOnce })) }
+      const { url } = await startGateway({ mcpServers }, { connect })
+      const clients = await Promise.all(['/mcp', '/mcp/all'].map((path) => openClient(kind, url + path)))
+      const told = [0, 0]
+      for (const [at, client] of clients.entries()) {
+        await client.onListChanged(() => told.splice(at, 1, (told[at] ?? 0) + 1))
+        const before = JSON.stringify(await client.list())
+        expect(before).toContain('good__echo')
+        expect(before).not.toContain('late__echo')
+      }
+      writeFileSync(listsOnce, '')
+      for (const [at, client] of clients.entries()) {
+        await eventually(() => told[at] !== 0, 'the client is told')
+        expect(JSON.stringify(await client.list())).toContain('late__echo')
+      }
+    },
+  )
 
-  it('of every tool waits for the first listing where there is nothing to list', async () => {
+  it('of every tool waits for the first listing if it would be empty', async () => {
     const listsOnce = join(temporary(), 'go')
     const mcpServers = { late: entry(oddServer('late', { listsOnce })) }
     const { url, gateway } = await startGateway({ mcpServers })
@@ -173,14 +176,14 @@ describe('the list of tools', () => {
     }
   })
 
-  it.each(someOf(CLIENT_KINDS, 1))('changes with the config, and %s is told', async (kind) => {
+  it.each(someOf(CLIENT_KINDS, 1))('changes with the config, and %s is notified', async (kind) => {
     const started = await startGateway({ mcpServers: { one: entry(oddServer('one')) } })
     const client = await openClient(kind, `${started.url}/mcp/all`)
     expect((await client.list()).map(({ name }) => name.split('__')[0])).toContain('one')
     let told = 0
     await client.onListChanged(() => told++)
     started.write({ mcpServers: { one: entry(oddServer('one')), two: entry(oddServer('two')) } })
-    await eventually(() => told > 0, 'a client is told that the list has changed')
+    await eventually(() => told > 0, 'the client is notified that the list has changed')
     await eventually(
       () =>
         started.of('server').some(({ event }) => event.kind === 'server-listed' && event.server === 'two'),
@@ -207,7 +210,7 @@ describe('the list of tools', () => {
     },
   )
 
-  it('stays while the config is away for a moment, and goes with one that stays away', async () => {
+  it('stays while the config is missing for a moment, and ends if it stays missing', async () => {
     let now = 1_000_000
     let looks = 0
     const path = join(temporary(), 'toolwell.json')

@@ -108,7 +108,7 @@ describe('bridges', () => {
     },
   )
 
-  it('start one that a person had started and that was killed as it was: its config, its port', async () => {
+  it('restart a killed daemon that a person had started with its config and its port', async () => {
     const { way, daemon, env, project, at } = home({ mcpServers: {} })
     writeFileSync(at('other.json'), JSON.stringify({ mcpServers: { other: entry(oddServer('other')) } }))
     const port = await freePort()
@@ -148,7 +148,7 @@ describe('bridges', () => {
     expect(serve.exitCode ?? serve.signalCode).not.toBeNull()
   })
 
-  it('ask for a new gateway where the one that runs is too old for them', async () => {
+  it('request a new gateway if the running one is too old for them', async () => {
     const { way, daemon, state } = home({ mcpServers: { odd: entry(oddServer('odd')) } })
     const first = await openClient('v2 legacy', way())
     await first.list()
@@ -215,7 +215,7 @@ describe('bridges', () => {
       }
   })
 
-  it('answer what is no message, and go on', async () => {
+  it('answer an invalid message, and continue', async () => {
     const { way } = home({ mcpServers: {} })
     const { lines } = await raw(
       way(),

@@ -158,7 +158,7 @@ describe('requests in an unusual form', () => {
     },
   )
 
-  it('with headers that are too large are told so', async () => {
+  it('with headers that are too large get an error', async () => {
     const started = await startGateway({ mcpServers: odd() })
     const workspace = `X-Toolwell-Workspace: /${'a'.repeat(100_000)}`
     const { socket, ended } = send(started, ['GET /mcp HTTP/1.1', 'Host: 127.0.0.1', workspace])
@@ -189,7 +189,7 @@ it('a stream that has nothing to say yet has begun all the same', async () => {
   listening.abort()
 })
 
-it('a profile that is gone is as unknown as one that was never there, until it is back', async () => {
+it('a removed profile is as unknown as one that never existed, until it is back', async () => {
   const profiles = { few: { servers: ['odd'] } }
   const started = await startGateway({ mcpServers: odd(), profiles })
   const way = `${started.url}/mcp/few`
@@ -215,7 +215,7 @@ it('a profile that is gone is as unknown as one that was never there, until it i
   for (const each of [client, staying]) expect(await each.list()).toHaveLength(3)
 })
 
-it('goes on when the profile of a client that stays is gone', async () => {
+it('keeps serving when the profile of a connected client is removed', async () => {
   const started = await startGateway({ mcpServers: odd(), profiles: { few: { servers: ['odd'] } } })
   const client = await openClient('v1', `${started.url}/mcp/few`)
   await client.list()
@@ -249,7 +249,7 @@ it.each(['.', '..', '%2e', './all', 'few/..', '..\\mcp', '../mcp?x', ''])(
   },
 )
 
-it('goes on when the folder of a caller becomes a file', async () => {
+it('keeps serving when the folder of a caller becomes a file', async () => {
   const folder = join(temporary(), 'work')
   mkdirSync(folder)
   const user = join(temporary(), 'user.json')

@@ -23,19 +23,22 @@ const inFolder = (folder: string) => ({ ...authorized, 'X-Toolwell-Workspace': e
 // biome-ignore lint/suspicious/noTemplateCurlyInString: it is a variable of the config
 const files = { command: process.execPath, args: [programOf('filesystem'), '${workspaceFolder}'] }
 
-it.each(CLIENT_KINDS)('a client that names no folder is told how, and others are not (%s)', async (kind) => {
-  const [one] = projects()
-  const { url } = await startGateway({ mcpServers: { files } })
-  for (const path of ['/mcp', '/mcp/all']) {
-    const without = await openClient(kind, `${url}${path}`, authorized)
-    expect(without.instructions).toContain('add the header X-Toolwell-Workspace')
-    const within = await openClient(kind, `${url}${path}`, inFolder(one))
-    expect(within.instructions ?? '').not.toContain('X-Toolwell-Workspace')
-  }
-})
+it.each(CLIENT_KINDS)(
+  'a client without a folder gets instructions to name one, and others do not (%s)',
+  async (kind) => {
+    const [one] = projects()
+    const { url } = await startGateway({ mcpServers: { files } })
+    for (const path of ['/mcp', '/mcp/all']) {
+      const without = await openClient(kind, `${url}${path}`, authorized)
+      expect(without.instructions).toContain('add the header X-Toolwell-Workspace')
+      const within = await openClient(kind, `${url}${path}`, inFolder(one))
+      expect(within.instructions ?? '').not.toContain('X-Toolwell-Workspace')
+    }
+  },
+)
 
 describe('two projects', () => {
-  it.each(CLIENT_KINDS)('have processes of their own, and never each other’s files (%s)', async (kind) => {
+  it.each(CLIENT_KINDS)('have separate processes, and never each other’s files (%s)', async (kind) => {
     const [one, two] = projects()
     const { url, gateway } = await startGateway({ mcpServers: { files } })
     const first = await openClient(kind, `${url}/mcp`, inFolder(one))
@@ -86,7 +89,7 @@ it('a project is the same one by whichever way it was come to', async () => {
   expect(new Set(pids).size).toBe(1)
 })
 
-describe('a folder that no gateway has seen, met by one that has just been started', () => {
+describe('a new folder on a gateway that has just started', () => {
   it.each<[string, () => DefinitionCache]>([
     ['on disk', () => diskCache({ folder: temporary() })],
     ['in memory', memoryCache],
@@ -130,7 +133,7 @@ describe('a folder that no gateway has seen, met by one that has just been start
     expect(cold.of('server').some(({ event }) => event.kind === 'tools-quarantined')).toBe(false)
   })
 
-  it('holds back there, too, what is held back elsewhere', async () => {
+  it('quarantines there, too, a tool that is quarantined elsewhere', async () => {
     const [one, two] = projects()
     const list = join(temporary(), 'list.json')
     const config = join(temporary(), 'toolwell.json')
@@ -273,7 +276,7 @@ async function startForUser(own: object, ofProjects: Readonly<Record<string, obj
 describe('a server that is said not to depend on a folder', () => {
   const shared = (name: string) => entry(oddServer(name, { more: true }), { workspace: false })
 
-  it.each([0, 1])('runs in the same folder, whoever comes first (%i)', async (first) => {
+  it.each([0, 1])('runs in the same folder, whichever project comes first (%i)', async (first) => {
     const both = projects()
     const [one] = both
     const { ask, url } = await startForUser({ users: shared('users') }, { [one]: { own: shared('own') } })
@@ -287,7 +290,7 @@ describe('a server that is said not to depend on a folder', () => {
   })
 })
 
-describe('what does not depend on a folder, in projects that have configs of their own', () => {
+describe('a server that does not depend on a folder, in projects with separate configs', () => {
   const placed = () => entry(oddServer('placed'), { cwd: temporary() })
   const told = () => entry(oddServer('told'), { workspace: false })
   const own = () => ({ own: entry(oddServer('own'), { cwd: temporary() }) })
@@ -372,7 +375,7 @@ describe('what does not depend on a folder, in projects that have configs of the
   })
 })
 
-describe('a project with a config of its own', () => {
+describe('a project with its own config', () => {
   it('has its servers, and no other project has them', async () => {
     const [one, two] = projects()
     const started = await startGateway(
@@ -398,7 +401,7 @@ describe('a project with a config of its own', () => {
       join(two, 'toolwell.json'),
       JSON.stringify({ mcpServers: { late: entry(oddServer('late')) } }),
     )
-    await eventually(() => told > 0, 'a client is told that its project has servers now')
+    await eventually(() => told > 0, 'the client is notified that its project has servers now')
     expect((await second.list()).map(({ name }) => name)).toContain('late__echo')
   })
 })

@@ -13,7 +13,7 @@ type Answer = (response: ServerResponse, id: unknown) => void
 const UNKNOWN = 'The call may have taken effect; check before you call it again'
 const PAGE = `<!doctype html><html><head><title>Bad gateway</title><style>body{}</style></head><body><h1>502 Bad Gateway</h1></body></html>`
 
-/** `echo` is answered as it should be, `tool` as it is told. Streams are resumed with `resumed`. */
+/** Answers `echo` correctly, and `tool` with the given answer. Streams are resumed with `resumed`. */
 async function startServer(
   tool: Answer,
   { resumed, annotations = {} }: { resumed?: Answer; annotations?: object } = {},
@@ -129,14 +129,14 @@ describe('an answer that breaks off', () => {
     kind: 'lost',
     message: `remote was lost while it ran tool: its answer was interrupted. ${UNKNOWN}`,
   }
-  // Whoever waited for the timeout would wait for longer than the test.
+  // A call that waited for this timeout would outlast the test.
   const patient = { timeout: 600_000 }
 
   it.each([
     ['before it has begun', cut(': hello\n\n')],
     ['in the middle', cut('data: {"jsonrpc":"2.0","id":')],
     ['by being at its end', ended],
-  ])('%s is told at once, and takes nothing from other calls', async (_, tool) => {
+  ])('reports %s at once, and does not disturb other calls', async (_, tool) => {
     const { url, seen } = await startServer(tool)
     const { text, report } = await setup([defineServer('remote', { url }, patient)])
     const other = new AbortController()
@@ -151,14 +151,14 @@ describe('an answer that breaks off', () => {
     await expect(waiting).rejects.toMatchObject({ kind: 'cancelled' })
   })
 
-  it('is asked for once more where that does no harm', async () => {
+  it('is requested once more if that is harmless', async () => {
     const { url, seen } = await startServer(cut(''), { annotations: { readOnlyHint: true } })
     const { text } = await setup([defineServer('remote', { url }, patient)])
     await expect(text('remote', 'tool')).rejects.toMatchObject(LOST)
     expect(seen).toEqual({ calls: 2, sessions: 2 })
   })
 
-  it('is gone on with where the server says how, and told where it does not', async () => {
+  it('resumes if the server says how, and is reported if not', async () => {
     const tool = cut('id: 5\nretry: 10\ndata: \n\n')
     const resumed: Answer = (response, id) => {
       const result = { content: [{ type: 'text', text: 'after all' }] }
@@ -173,7 +173,7 @@ describe('an answer that breaks off', () => {
     await expect(unable.text('remote', 'tool')).rejects.toMatchObject(LOST)
   })
 
-  it('is told in the newer protocol, too', async () => {
+  it('is reported in the newer protocol, too', async () => {
     const { url } = await startModern({
       before: (request, response) => {
         if (request.headers['mcp-method'] !== 'tools/call') return false

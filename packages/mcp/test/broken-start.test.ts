@@ -1,4 +1,4 @@
-/** Programs that cannot be started, or end before they say a word of MCP: each is told with its cause and what to do. */
+/** Programs that cannot start, or end before the first MCP message: each error names its cause and what to do. */
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createToolwell } from '@toolwell/core'

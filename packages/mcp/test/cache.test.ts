@@ -123,7 +123,7 @@ describe('a cache', () => {
         expect(cache.read(read(written, two)) === undefined).toBe('envFile' in written)
         // The same words in the file of another project may be about another program.
         expect(cache.read(read(written, same, join(same, 'toolwell.json')))).toBeUndefined()
-        // Where it is listed in its own folder, that counts.
+        // A listing made in its own folder counts.
         cache.write(read(written, same), { ...definition, instructions: 'Here it is another.' })
         expect(cache.read(read(written, one))?.definition.instructions).toBe('Use with care.')
         cache.forget(read(written, same))
@@ -187,7 +187,7 @@ describe('a cache', () => {
     expect(existsSync(folder)).toBe(true)
   })
 
-  it('that cannot be written is one warning, and the work goes on', async () => {
+  it('that cannot be written causes one warning, and the work continues', async () => {
     const folder = temporary()
     writeFileSync(join(folder, 'file'), '')
     const { cache, warnings } = open(join(folder, 'file', 'cache'))
@@ -203,7 +203,7 @@ describe('a cache', () => {
     ])
   })
 
-  it('does not follow what stands in the way of its files', () => {
+  it('does not follow a link or folder in place of its files', () => {
     const folder = temporary()
     const { cache, warnings } = open(folder)
     cache.write(server, definition)
@@ -212,7 +212,7 @@ describe('a cache', () => {
     mkdirSync(join(folder, name))
     expect(cache.read(server)).toBeUndefined()
     expect(warnings[0]?.text).toMatch(/is a folder/)
-    // A link is replaced by a file of our own, not written through.
+    // A link is replaced by a new file, not written through.
     writeFileSync(join(folder, 'precious'), 'keep me')
     symlinkSync(join(folder, 'precious'), join(folder, name))
     cache.write(server, definition)
@@ -245,7 +245,7 @@ describe('how long a list holds', () => {
     time += 30_000
     expect(await start()).toBe(1)
     time += 60_000
-    // Expired: a request is worth it, and then the promise holds again.
+    // Expired: one request renews the promise.
     expect(await start()).toBe(2)
   })
 
@@ -319,7 +319,7 @@ describe('how long a list holds', () => {
     expect(events.filter(({ kind }) => kind === 'server-listed')).toEqual([])
   })
 
-  it('a cached list that is out of date is put right by the first call', async () => {
+  it('the first call updates an outdated cached list', async () => {
     const { cache } = open()
     const changesWhile = join(temporary(), 'changed')
     const config = [oddServer('odd', { changesWhile }, { trust: 'follow' })]
@@ -339,7 +339,7 @@ describe('how long a list holds', () => {
 describe('what is made of a definition', () => {
   const bytes = Uint8Array.of(1, 2, 3, 4, 5)
 
-  it('is kept beside it, for this definition and this use of it, and goes with it', () => {
+  it('is stored next to it, per definition and use, and is deleted with it', () => {
     const { cache, folder, files } = open()
     cache.write(server, definition, '', 1)
     const index = cache.kept?.(server, definition, 'all')?.index
@@ -528,7 +528,7 @@ describe('schemas in the file', () => {
   })
 })
 
-it('what an older version kept with entries that are no tools is looked through', async () => {
+it('skips entries of an older cache that are not tools', async () => {
   const cache = memoryCache()
   const bare = { name: 'bare' } as ServerDefinition['tools'][number]
   cache.write(server, { ...definition, tools: [bare, ...definition.tools] })
@@ -558,7 +558,7 @@ it('examples in a config for tools that a server does not list are a warning', a
   })
 })
 
-/** A server over HTTP that answers as it is told, also with promises that no library would make. */
+/** A server over HTTP with given answers, also with promises that no library would make. */
 async function listing({
   ttlMs,
   log,

@@ -1,4 +1,4 @@
-/** What a server is told of the caller it works for, and what comes back to that caller alone. */
+/** Facts about the caller that a server learns, and messages that return to that caller only. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createToolwell } from '@toolwell/core'
@@ -24,7 +24,7 @@ const sample = async () => ({
 })
 const roots = () => [{ uri: 'file:///somewhere' }]
 
-describe('capabilities that a server is told', () => {
+describe('capabilities a server receives', () => {
   const told = async (caller: Caller) => {
     const { text } = await setup([oddServer('odd', { more: true })])
     return JSON.parse(await text('odd', 'told', {}, { caller })).capabilities
@@ -55,7 +55,7 @@ describe('capabilities that a server is told', () => {
     expect(await told(caller)).toEqual(announced)
   })
 
-  it('do not mix: callers that can do different things have servers of their own', async () => {
+  it('do not mix: callers with different capabilities have separate servers', async () => {
     const { text } = await setup([oddServer('odd')])
     const pid = (caller: Caller) => text('odd', 'pid', {}, { caller })
     const form: Caller = { client: 'a', handlers: { elicit } }
@@ -121,7 +121,7 @@ describe('a caller that says something else than it means', () => {
 })
 
 describe('tools that join while a server runs', () => {
-  it('are known to all when a caller sees them that can do no more than whoever lists', async () => {
+  it('are known to all when the caller that sees them has no more capabilities than the lister', async () => {
     const { text, well } = await setup([oddServer('odd')], { handlers: { elicit, sample } })
     await text('odd', 'change', { name: 'fresh' }, { caller: { handlers: { elicit } } })
     expect(await text('odd', 'fresh', { a: 1 }, { caller: { handlers: { elicit } } })).toBe('{"a":1}')

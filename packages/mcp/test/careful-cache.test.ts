@@ -1,4 +1,4 @@
-/** A host's own cache that fails or gives back anything: a warning and a listing, and every server goes on. */
+/** A host's cache that fails or returns anything: a warning and a listing, and every server continues. */
 import { type DefinitionCache, memoryFirstUse } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
 import { describedTool, oddServer } from './support/odd-server.js'

@@ -56,7 +56,7 @@ describe('the tools of a server', () => {
     const text = JSON.stringify(sent('greedy').map(({ tool: { name, description } }) => [name, description]))
     expect(estimate.count(text)).toBeLessThan(1500)
     expect(report('greedy').beyondSurface).toHaveLength(300 - sent('greedy').length)
-    // What the config names has its place before what the server marks.
+    // Tools named in the config come before tools the server marks.
     expect(sent('named').map(({ tool }) => tool.name)).toContain('tool_399')
     expect(sent('wide')).toHaveLength(300)
     expect(report('wide').beyondSurface).toEqual([])
@@ -158,7 +158,7 @@ describe('a server that is not there yet', () => {
     const servers = connectServers(
       well.catalogue,
       [oddServer('mute', { mute: true, ignoresProbe: true }), oddServer('broken', { diesAtStart: 'no' })],
-      // Time stands still: what has to rest rests for ever.
+      // The clock does not move, so a resting server never wakes.
       { cache: memoryCache(), firstUse: memoryFirstUse(), logs: false, now: () => 0 },
     )
     onTestFinished(() => servers.close())

@@ -74,7 +74,7 @@ it('answers every call once, whatever some servers do', { timeout: 300_000 }, as
   expect(of('dead').some(([, outcome]) => outcome === 'answered')).toBe(false)
   expect(of('flapping').filter(([, outcome]) => outcome === 'answered').length).toBeGreaterThan(0)
 
-  // What the servers themselves saw: an answered call was done once, a write that was not answered at most once.
+  // The servers' own logs: an answered call ran once, an unanswered write at most once.
   for (const name of [...healthy, ...flapping]) {
     const lines = existsSync(log(name)) ? readFileSync(log(name), 'utf8').split('\n') : []
     const done = new Map<string, number>()

@@ -24,11 +24,11 @@ describe('a lazy server', () => {
     expect(await model.call('odd__pid', {})).toMatch(/^\d+$/)
     switched.break()
     await model.call('odd__die', {})
-    // Each of these is a failed start; in between, it is left alone.
+    // Each of these is a failed start; in between, nothing starts it.
     while (stateOf(servers) !== 'failed') await model.call('odd__pid', {})
     expect(await model.call('odd__pid', { again: true })).toMatch(/cannot be used now: failed/)
     switched.repair()
-    // What the model is told, a moment after the rest is over.
+    // The state the model sees, a moment after the rest is over.
     await eventually(() => well.catalogue.sources.get('odd')?.state !== 'failed', 'it has rested')
     expect(well.catalogue.sources.get('odd')).toMatchObject({ state: 'ready', tentative: true })
     expect(await model.call('odd__pid', {})).toMatch(/^\d+$/)
@@ -79,7 +79,7 @@ describe('a lazy server', () => {
     await eventually(() => well.catalogue.get('odd/pid') !== undefined, 'it is listed')
   })
 
-  it('that is back is told once to the model that was refused', async () => {
+  it('that is back is announced once to the model that was refused', async () => {
     const switched = breakable()
     const { servers, well, text } = await setup([oddServer('odd', { diesWhile: switched.broken })])
     const model = await play(well, 'one')
@@ -100,7 +100,7 @@ describe('a lazy server', () => {
 })
 
 describe('a server that could not be listed', () => {
-  it('does not delay the next program, which says why, and goes on trying', async () => {
+  it('does not delay the next program, which says why, and keeps trying', async () => {
     const folder = temporary()
     const silent = join(temporary(), 'silent')
     writeFileSync(silent, '')

@@ -215,7 +215,7 @@ describe('a server', () => {
       const { servers, problems } = one({ command: './x', cwd: 'src' }, { name })
       expect(problems).toEqual([])
       expect(servers[0]?.endpoint).toMatchObject({ command: '/project/x', cwd: '/project/src' })
-      // A file of ours is where it is.
+      // A file of Toolwell is relative to its own folder.
       const own = one({ command: './x' }, { name: '.vscode/toolwell.json' })
       expect(own.servers[0]?.endpoint).toMatchObject({ command: '/project/.vscode/x' })
     },
@@ -344,7 +344,7 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     else expect(errors[0]).toMatch(message)
   })
 
-  it.each(['toolwell.json', 'flat.json', '.mcp.json'])('a server that stands at the top of %s', (name) => {
+  it.each(['toolwell.json', 'flat.json', '.mcp.json'])('a server at the top of %s', (name) => {
     const config = load({ x: { command: 'npx', args: ['a'] }, y: { url: 'https://example.com' } }, { name })
     expect(config.servers).toEqual([])
     expect(errorsOf(config)).toEqual([
@@ -353,7 +353,7 @@ describe('what is wrong is said with file, line and fix, and the rest works', ()
     ])
   })
 
-  it('settings of another client that look like a server are left alone', () => {
+  it('ignores settings of another client that look like a server', () => {
     const editor = { command: 'vim' }
     expect(load({ editor, theme: 'dark' }, { name: 'settings.json' }).problems).toEqual([])
     expect(load({ editor, mcpServers: {} }, { name: 'settings.json' }).problems).toEqual([])
@@ -548,7 +548,7 @@ describe('a profile', () => {
     expect(errorsOf(config)).toEqual([expect.stringMatching(reason)])
   })
 
-  it('is missed where there is null in place of all', () => {
+  it('is reported as missing if profiles is null', () => {
     expect(errorsOf(load({ ...text, profiles: null }))).toEqual([
       expect.stringContaining('profiles must be an object'),
     ])
@@ -626,7 +626,7 @@ describe('rules of the scan', () => {
     [{ scan: { rules: ['secrecy'] } }, /rules must be an object/],
     [{ scan: { rule: {} } }, /Did you mean "rules"\?/],
     [{ scan: false }, /scan must be an object/],
-  ])('are refused where they are none: %j', (config, message) => {
+  ])('are rejected if invalid: %j', (config, message) => {
     const loaded = load(config)
     expect(errorsOf(loaded)[0]).toMatch(message)
     expect(loaded.scan).toEqual({ rules: {} })
@@ -650,7 +650,7 @@ describe("the agent's own tools", () => {
     [{ hostTools: { defer: 'grep' } }, /defer must be a list of strings/],
     [{ hostTools: { deferred: ['grep'] } }, /Did you mean "defer"\?/],
     [{ hostTool: {} }, /Did you mean "hostTools"\?/],
-  ])('are refused where they are none: %j', (config, message) => {
+  ])('are rejected if invalid: %j', (config, message) => {
     const loaded = load(config)
     expect(errorsOf(loaded)[0]).toMatch(message)
     expect(loaded.hostTools).toEqual({ defer: [] })
@@ -727,7 +727,7 @@ describe('the JSON Schema', () => {
   })
 })
 
-describe('a file that holds servers in a place of its own', () => {
+describe('a file with servers in a special place', () => {
   const claude = {
     mcpServers: { everywhere: { command: 'x' }, both: { command: 'weak' } },
     projects: {

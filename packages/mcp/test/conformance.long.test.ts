@@ -12,7 +12,7 @@ import { useServer } from './support/conformance-client.js'
 const support = (name: string) => fileURLToPath(new URL(`support/${name}`, import.meta.url))
 const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')
 
-/** Scenarios of extensions that Toolwell does not have. Whoever makes one pass takes it off this list. */
+/** Scenarios of extensions that Toolwell does not have. If one passes, remove it from this list. */
 const NOT_OFFERED: Readonly<Record<string, string>> = {
   'auth/client-credentials-basic': 'a login without a user',
   'auth/client-credentials-jwt': 'a login without a user',

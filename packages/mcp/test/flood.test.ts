@@ -1,4 +1,4 @@
-/** What counts as a flood of messages: many in a short time, and not many in a long one. */
+/** Defines a flood of messages: many in a short time, and not many in a long one. */
 import { describe, expect, it } from 'vitest'
 import { createFlood } from '../src/upstream/incoming.js'
 
@@ -24,7 +24,7 @@ describe('messages that nobody asked for', () => {
     expect(passed(4000, 60)).toBeLessThan(60_000)
   })
 
-  it('are no flood where they go with as many calls of ours', () => {
+  it('are not a flood if they match as many calls by Toolwell', () => {
     expect(passed(20_000, 60, { perRequest: 3 })).toBe(1_200_000)
     expect(passed(20_000, 60, { perRequest: 1000 })).toBeLessThan(60_000)
   })

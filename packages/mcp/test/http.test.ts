@@ -7,16 +7,13 @@ import { eventually } from './support/processes.js'
 import { setup } from './support/setup.js'
 
 describe('a real server', () => {
-  it.each(['streamableHttp', 'sse'] as const)(
-    'is used over %s without being told which it is',
-    async (kind) => {
-      const { url } = await startEverything(kind)
-      const { text, report } = await setup([defineServer('everything', { url })])
-      expect(report('everything')).toMatchObject({ state: 'cached', era: 'legacy' })
-      expect(report('everything').tools.length).toBeGreaterThan(5)
-      expect(await text('everything', 'echo', { message: 'hello' })).toBe('Echo: hello')
-    },
-  )
+  it.each(['streamableHttp', 'sse'] as const)('is used over %s without a configured type', async (kind) => {
+    const { url } = await startEverything(kind)
+    const { text, report } = await setup([defineServer('everything', { url })])
+    expect(report('everything')).toMatchObject({ state: 'cached', era: 'legacy' })
+    expect(report('everything').tools.length).toBeGreaterThan(5)
+    expect(await text('everything', 'echo', { message: 'hello' })).toBe('Echo: hello')
+  })
 
   it('that was restarted, and has lost its sessions, is reached again for the next call', async () => {
     const first = await startEverything('streamableHttp')
@@ -71,7 +68,7 @@ describe('a server of the newer protocol', () => {
     expect(seen).toEqual(['north'])
   })
 
-  it('says that its list has changed on a stream of its own', async () => {
+  it('announces a changed list on a separate stream', async () => {
     const tools = ['echo']
     const server = await startModern({ tools })
     const { text, well } = await setup([defineServer('modern', { url: server.url })])

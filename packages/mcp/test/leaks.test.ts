@@ -12,7 +12,7 @@ import { oddServer } from './support/odd-server.js'
 import { eventually, isAlive, openFiles, running } from './support/processes.js'
 import { temporary } from './support/temporary.js'
 
-/** What leaks once per life shows after a few; what leaks now and then needs many. */
+/** A leak in every life shows after a few; an occasional leak needs many. */
 const LIVES = isLong ? 200 : 12
 
 it(`leaves no process, pipe or listener after ${LIVES} lives of a server`, async () => {

@@ -93,7 +93,7 @@ describe('a server that died', () => {
     expect(await text('odd', 'die_read', { unless: file })).toBe('survived')
   })
 
-  it('while it ran a tool that writes is not asked again, and the caller is told so', async () => {
+  it('while it ran a tool that writes does not get the call again, and the caller learns so', async () => {
     const log = join(temporary(), 'log')
     const { text } = await setup([odd({ log })])
     await expect(text('odd', 'die')).rejects.toMatchObject({
@@ -103,7 +103,7 @@ describe('a server that died', () => {
     expect(readFileSync(log, 'utf8').match(/call die/g)).toHaveLength(1)
   })
 
-  it('while it ran a tool that only reads is asked once more, and not for ever', async () => {
+  it('while it ran a tool that only reads gets the call once more, and only once', async () => {
     const log = join(temporary(), 'log')
     const { text } = await setup([odd({ log })])
     await expect(text('odd', 'die_read')).rejects.toMatchObject({ kind: 'lost' })
@@ -197,7 +197,7 @@ describe('a server that keeps failing', () => {
 })
 
 describe('a call', () => {
-  it('is cancelled at the server, and the connection goes on', async () => {
+  it('is cancelled at the server, and the connection stays open', async () => {
     const log = join(temporary(), 'log')
     const { text, servers } = await setup([odd({ log })])
     const pid = await text('odd', 'pid')
@@ -210,7 +210,7 @@ describe('a call', () => {
     await eventually(() => readFileSync(log, 'utf8').includes('cancelled'), 'the server was told')
   })
 
-  it("that a server goes on with in spite of its cancellation is over for its caller, and its answer is nobody's", async () => {
+  it('that a server continues despite its cancellation is over for its caller, and its answer is dropped', async () => {
     const log = join(temporary(), 'log')
     const { text, servers } = await setup([odd({ log })])
     const pid = await text('odd', 'pid')
@@ -268,7 +268,7 @@ describe('a call', () => {
     expect(seen.at(-1)).toBe(500)
   })
 
-  it('extends its time limit with progress, but not for ever', async () => {
+  it('extends its time limit with progress, but not without end', async () => {
     const { text } = await setup([odd({}, { timeout: 500 })])
     const call = (steps: number) =>
       text('odd', 'progress', { steps, every: 50 }, { onProgress: () => undefined })
@@ -293,7 +293,7 @@ describe('a call', () => {
 })
 
 describe('a list that changes', () => {
-  it('is read again before the next call, and told to the catalogue', async () => {
+  it('is read again before the next call, and updates the catalogue', async () => {
     const { text, well, events } = await setup([odd()])
     expect(well.catalogue.get('odd/fresh')).toBeUndefined()
     await text('odd', 'change')
@@ -426,7 +426,7 @@ describe('what a server lists', () => {
     expect(await text('odd', 'odd annotations', { a: 1 })).toBe('{"a":1}')
   })
 
-  it('that is no list makes the server fail, with the reason', async () => {
+  it('that is not a list makes the server fail, with the reason', async () => {
     const { servers } = await setup([odd({ noList: true })])
     expect(stateOf(servers)).toMatchObject({
       state: 'failed',
@@ -468,7 +468,7 @@ describe('a server that talks nonsense', () => {
     await eventually(() => running(mark).length === 0, 'it is gone')
   })
 
-  it('is told apart from one that shows much progress to a caller that asked for it', async () => {
+  it('is distinguished from one with much progress for a caller that asked for it', async () => {
     const { text, servers } = await setup([odd()])
     const other = new AbortController()
     const waiting = text('odd', 'wait', {}, { signal: other.signal })
@@ -496,7 +496,7 @@ describe('a server that talks nonsense', () => {
   })
 
   it.each([{ diesOnProbe: true }, { ignoresProbe: true }])(
-    'about the newer protocol is taken for an older one: %j',
+    'about the newer protocol counts as an older one: %j',
     async (manners) => {
       const { text } = await setup([odd(manners)])
       expect(await text('odd', 'echo', { a: 1 })).toBe('{"a":1}')

@@ -80,7 +80,7 @@ describe('a login', () => {
     expect(statSync(only(folder)).mode & 0o777).toBe(0o600)
   })
 
-  it('lets the server be used, and is asked for in words where there is none', async () => {
+  it('makes the server usable, and its absence gives a message with the command', async () => {
     const { url } = await startProtected()
     const store = diskLogins({ folder: temporary() })
     const server = defineServer('notes', { url })
@@ -157,7 +157,7 @@ describe('a login', () => {
     },
   )
 
-  it('is kept out of what a server says of it', async () => {
+  it("is redacted in a server's error text", async () => {
     const { remote, store, server } = await loggedIn({
       before(request, response) {
         if (request.headers['mcp-method'] !== 'tools/call') return false
@@ -203,7 +203,7 @@ describe('a login', () => {
   })
 })
 
-it('a login refuses the answer to another one, and goes on waiting', async () => {
+it('a login rejects the answer to another login, and keeps waiting', async () => {
   const consents = ['wrong-state', 'agree'] as const
   let asked = 0
   const remote = await startProtected({
@@ -430,7 +430,7 @@ describe('an access token that has ended', () => {
     expect(report('notes').state).toBe('ready')
   })
 
-  it('is renewed also where nothing can be written, as long as the program runs', async () => {
+  it('is renewed even if nothing can be written, as long as the program runs', async () => {
     const { remote, store, server } = await loggedIn()
     const refuse = (): never => {
       throw Object.assign(new Error('read-only'), { code: 'EROFS' })

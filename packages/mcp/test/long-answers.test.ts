@@ -26,7 +26,7 @@ async function startEndless(type: Kind) {
     const answer = (result: object) => {
       const text = JSON.stringify({ jsonrpc: '2.0', id, result })
       response.writeHead(200, { 'Content-Type': type })
-      // In two pieces: nobody is told how long it is.
+      // In two pieces, without a length.
       response.write(
         type === 'application/json' ? text.slice(0, 9) : `event: message\r\ndata: ${text.slice(0, 9)}`,
       )
@@ -59,14 +59,14 @@ async function startEndless(type: Kind) {
 }
 
 describe.each(KINDS)('an answer as %s', (type) => {
-  it('that is longer than a message may be is not read on, and its call is told so', async () => {
+  it('that is longer than a message may be is not read further, and its call fails with the reason', async () => {
     const { url, seen } = await startEndless(type)
     const { text } = await setup([defineServer('endless', { url })])
     await expect(text('endless', 'flood')).rejects.toThrow(
       'endless could not run flood: the server sent a message of more than 64 MB',
     )
     await eventually(() => seen.closed === 1, 'the answer is closed')
-    // What is on its way in buffers counts, too.
+    // Data in buffers counts, too.
     expect(seen.sent).toBeLessThan(200)
     expect(await text('endless', 'echo')).toBe('ok')
   })

@@ -1,4 +1,4 @@
-/** Tools of two servers whose names look alike: the one that imitates is held back, and the one that was there keeps working. */
+/** Tools of two servers with names that look alike: the imitation is quarantined, and the known tool keeps working. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { diskCache, diskFirstUse, type ServerConfig } from '@toolwell/mcp'
@@ -21,7 +21,7 @@ const named = (server: string, ...names: string[]) =>
     names.map((name) => describedTool(name)),
   )
 
-/** Programs one after the other, which remember what they met. Gives what is held back, by server. */
+/** Programs that run one after the other, with a shared first-use record. Returns the quarantined tools, by server. */
 function programs() {
   const folder = temporary()
   return async (config: readonly ServerConfig[], options = {}) => {
@@ -57,7 +57,7 @@ describe('a tool that was known', () => {
       }
   })
 
-  it('keeps working also where it is the odder of the two', async () => {
+  it('keeps working even if its name is the odder of the two', async () => {
     const start = programs()
     const old = named('old', 'oauth1')
     await start([old])
@@ -68,7 +68,7 @@ describe('a tool that was known', () => {
     )
   })
 
-  it('keeps working where it is in the lock', async () => {
+  it('keeps working if it is in the lock', async () => {
     const lock = join(temporary(), 'toolwell.lock')
     const tools = [describedTool('oauth1')]
     await writeLock(lock, createLock([{ name: 'old', instructions: '', tools }]))
@@ -77,7 +77,7 @@ describe('a tool that was known', () => {
     expect(report('old').findings).toEqual([])
   })
 
-  it('keeps working beside another that was', async () => {
+  it('keeps working next to another known tool', async () => {
     const start = programs()
     const both = [named('old', 'echo'), named('other', 'ech0')]
     for (const each of both) await start([each])

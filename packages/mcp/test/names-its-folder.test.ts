@@ -1,4 +1,4 @@
-/** A server may name the folder that it runs in: other projects do not read it there, and it is no change of the server. */
+/** A server may name the folder it runs in: other projects do not see that path, and it does not count as a change of the server. */
 import { mkdirSync, realpathSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -155,7 +155,7 @@ describe('a server that names its folder', () => {
     expect(await quarantined(moved)).toEqual([[], []])
   })
 
-  it('may stand in a project itself: what it names there is no change elsewhere', async () => {
+  it('may itself be in a project: its paths there are not a change elsewhere', async () => {
     const { base, w, x, list, put } = projects()
     const log = describedTool('log', { description: `Writes ${join(w, 'server', 'log.txt')}.` })
     put(READ, log)
@@ -174,7 +174,7 @@ describe('a server that names its folder', () => {
     }
   })
 
-  it('may name what is in the user’s own folder, wherever it runs', async () => {
+  it('may name paths in the user’s home folder, wherever it runs', async () => {
     const { base, x, list, put } = projects()
     const settings = describedTool('settings', {
       description: `Reads ${join(homedir(), '.odd', 'settings')}.`,

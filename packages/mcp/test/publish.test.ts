@@ -1,4 +1,4 @@
-/** What the catalogue is told of a server in each of its states. */
+/** The catalogue state of a server in each of its states. */
 import type { SourceState } from '@toolwell/core'
 import { defineServer, type ServerDefinition, type ServerState } from '@toolwell/mcp'
 import { expect, it } from 'vitest'
@@ -23,7 +23,7 @@ it.each<[ServerState, known: SourceState, unknown: SourceState]>([
   ['failed', 'failed', 'failed'],
   ['disabled', 'disabled', 'disabled'],
   ['needs-login', 'needs-login', 'needs-login'],
-])('%s is %s where its tools are known, and %s where they are not', (state, known, unknown) => {
+])('%s is %s if its tools are known, and %s if they are not', (state, known, unknown) => {
   expect(toSourceState({ state, definition })).toBe(known)
   expect(toSourceState({ state, definition: undefined })).toBe(unknown)
 })

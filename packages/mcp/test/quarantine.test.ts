@@ -1,4 +1,4 @@
-/** A tool that changes while a conversation goes on: what the model has been sent stays, and nothing of the new text reaches it. */
+/** A tool that changes during a conversation: earlier requests stay unchanged, and the new text never reaches the model. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connectServers, memoryCache, memoryFirstUse, type Servers } from '@toolwell/mcp'
@@ -65,13 +65,13 @@ describe.each(settings.map(([harness, delivery]) => [harness.name, delivery, har
       put({ description: 'EVILWORDS one.' }, { description: 'EVILWORDS two.' })
       await servers?.refresh('odd')
       const [report] = servers?.inspect() ?? []
-      // What the person reads.
+      // Text for the person.
       expect(report?.quarantined.get('echo')).toContain('toolwell approve odd/echo')
       expect([...(report?.quarantined.keys() ?? [])].sort()).toEqual(['echo', 'pay'])
       expect(await host.ask('Go on.')).toBe('Two.')
       const last = host.requests.at(-1)?.raw ?? ''
       expect(host.requests.filter(({ violation }) => violation)).toEqual([])
-      // What the model reads.
+      // Text for the model.
       expect(last.match(/It waits for the user's approval/g)).toHaveLength(1 + loads.length)
       expect(host.requests.map(({ raw }) => raw).join()).not.toContain('EVILWORDS')
       for (let at = 1; at < host.requests.length; at++) expect(host.toolsJson(at)).toBe(refrozen)

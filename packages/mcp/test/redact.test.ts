@@ -1,4 +1,4 @@
-/** What is secret in a config is told in no way, and what is harmless stays readable: paths, packages, ports, hosts, scripts, words of settings. */
+/** Secrets in a config never appear in output, and harmless values stay readable: paths, packages, ports, hosts, scripts, words of settings. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '@toolwell/mcp'
@@ -413,7 +413,7 @@ const TOLD: readonly AnnouncedAt[] = [
 ]
 
 describe.each(TOLD)('%s', (_, entry, says, leak) => {
-  it('is told in no message and no definition', () => {
+  it('appears in no message and no definition', () => {
     const at = folder()
     const server = serverOf(entry, at)
     for (const text of says) {
@@ -424,7 +424,7 @@ describe.each(TOLD)('%s', (_, entry, says, leak) => {
   })
 })
 
-it('the name of a server that stands in its command line too stays in messages; a password that is called like it does not', () => {
+it('keeps a server name that is also in its command line in messages, but hides a password with the same text', () => {
   const of = (args: string[]) => ({ ...serverOf(local(args), folder()), name: 'slowlist' })
   expect(createRedactor(of(['serve', 'slowlist']))('slowlist cannot be used: no')).toBe(
     'slowlist cannot be used: no',

@@ -45,7 +45,7 @@ describe('a reference in a config', () => {
     expect(servers.inspect()[0]?.reason).toContain('***')
   })
 
-  it('is read anew at every start', async () => {
+  it('is read again at every start', async () => {
     const folder = temporary()
     writeFileSync(join(folder, 'key'), 'first-0ne')
     const server = defineServer('s', keyed(folder, `\${file:${join(folder, 'key')}}`))
@@ -69,7 +69,7 @@ describe('a reference in a config', () => {
     expect(report('s').reason).not.toContain('t00-much')
   })
 
-  it('of a project waits for approval, and a variable brings no reference of its own', async () => {
+  it('of a project waits for approval, and a variable cannot bring in another reference', async () => {
     const folder = temporary()
     const text = (key: string) => JSON.stringify({ mcpServers: { s: keyed(folder, key) } })
     const load = (key: string) =>
@@ -85,7 +85,7 @@ describe('a reference in a config', () => {
   })
 })
 
-/** What a remote server of a project gets in a header, and what is told of it. */
+/** The header a remote server of a project gets, and the report about it. */
 async function sent(
   project: string,
   key: string,
@@ -116,8 +116,8 @@ describe("a variable that a project's entry sends to an address", () => {
   )
 
   it.each([
-    ['where it is not set, and something else is sent', '${NOT_SET:-none}', 'none'],
-    ['where it says nothing of its user', '${HOME}', '/a/home'],
+    ['if it is not set, and something else is sent', '${NOT_SET:-none}', 'none'],
+    ['if it says nothing about its user', '${HOME}', '/a/home'],
   ])('does not wait %s', async (_, key, value) => {
     expect(await sent(temporary(), key, { env })).toMatchObject({ gotten: [value] })
   })
@@ -149,7 +149,7 @@ describe("a variable that a project's entry sends to an address", () => {
 })
 
 describe("a file that a project's entry names", () => {
-  /** A project beside a private file, with a file of its own and a link to the private one. */
+  /** A project next to a private file, with one file inside it and a link to the private one. */
   function project(): string {
     const folder = join(temporary(), 'project')
     mkdirSync(join(folder, 'keys'), { recursive: true })
@@ -173,7 +173,7 @@ describe("a file that a project's entry names", () => {
     expect(reason).toContain('toolwell approve s')
   })
 
-  it('is read unasked where it is of the project', async () => {
+  it('is read without approval if it belongs to the project', async () => {
     expect(await sent(project(), '${file:keys/own}')).toMatchObject({ gotten: ['0wn-text'] })
   })
 

@@ -58,7 +58,7 @@ function sharing(given: ConnectOptions = {}) {
   }
 }
 
-/** What became of a call that is waited for later. */
+/** The outcome of a call that is awaited later. */
 const outcome = (call: Promise<unknown>) =>
   call.then(
     () => 'answered',
@@ -97,7 +97,7 @@ describe('sets of servers with the same entry', () => {
     expect((await two.pid()) === pid).toBe(isSame)
   })
 
-  it('in files of two projects have processes of their own', async () => {
+  it('in files of two projects have separate processes', async () => {
     const connect = sharing()
     const [one, two] = [temporary(), temporary()].map((folder) => join(folder, 'toolwell.json'))
     const entry = odd({}, { cwd: '/' })
@@ -106,7 +106,7 @@ describe('sets of servers with the same entry', () => {
     expect(await second.pid()).not.toBe(await first.pid())
   })
 
-  it('are told when its list changes, and each reviews it', async () => {
+  it('learn when its list changes, and each reviews it', async () => {
     const changed = join(temporary(), 'changed')
     const connect = sharing()
     const entry = odd({ changesWhile: changed })
@@ -122,7 +122,7 @@ describe('sets of servers with the same entry', () => {
 })
 
 describe('a set that is closed', () => {
-  it('takes back its own calls, and nothing from the others', async () => {
+  it('cancels its own calls, and does not affect the others', async () => {
     const log = join(temporary(), 'log')
     const connect = sharing()
     const [one, two] = [await connect(odd({ log })), await connect(odd({ log }))]

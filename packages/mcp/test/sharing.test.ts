@@ -1,4 +1,4 @@
-/** Who shares a running server, and whom it may ask: a question reaches the caller whose call caused it, and nobody else. */
+/** Callers that share a running server, and callers it may ask: a question reaches only the caller whose call caused it. */
 import { createToolwell } from '@toolwell/core'
 import {
   type Caller,
@@ -139,9 +139,9 @@ describe('a question of a server', () => {
     for (const { name, asked } of people) expect(asked).toEqual([name])
   })
 
-  it('that may be meant for either of two callers on one pipe reaches neither, and the server is told why', async () => {
+  it('that could be for either of two callers on one pipe reaches neither, and the server gets the reason', async () => {
     const { text, servers } = await setup([oddServer('odd')])
-    // Roots would give each a connection of its own.
+    // Roots would give each a separate connection.
     const ada = person('ada', { hasRoots: false })
     const bob = person('bob', { hasRoots: false })
     await text('odd', 'echo', {}, as(ada))

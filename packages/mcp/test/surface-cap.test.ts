@@ -53,7 +53,7 @@ const GREEDY: Readonly<Record<string, readonly object[]>> = {
     inputSchema: empty,
     ...MARK,
   })),
-  'what stands beside the description': many((index) => ({
+  'fields next to the description': many((index) => ({
     name: `t${index}`,
     title: 'A long title '.repeat(20),
     description: 'Short.',
@@ -148,7 +148,7 @@ const OWN = defineTool({
   execute: () => 'done',
 })
 
-/** Tools that a model reads: what is declared out of its sight is no part of the request for it. */
+/** Tools that a model reads: hidden declarations are not part of its request. */
 function readTools(json: string): object[] {
   const found: object[] = []
   const walk = (value: unknown): void => {
@@ -176,7 +176,7 @@ describe.each(settings)('over %s, %s', (_, delivery, harness, place) => {
       expect(tools.length + (report?.beyondSurface.length ?? 0)).toBe(300)
     }
     if (delivery === 'native') return
-    // And with the list of what is hidden, which has a bound of its own for all servers together.
+    // And with the list of hidden tools, which has one limit for all servers together.
     const { host: without } = await sent(harness, delivery, [], {})
     const { host } = await sent(harness, delivery, list, { marks: true })
     const beside = estimate.count(host.rendered(0)) - estimate.count(without.rendered(0))

@@ -129,7 +129,7 @@ describe('a server that is changed or removed', () => {
 })
 
 describe('a conversation', () => {
-  it('goes on with the tools of a changed server, and loses those of a removed one', async () => {
+  it('continues with the tools of a changed server, and loses those of a removed one', async () => {
     const { servers, well } = await setup([oddServer('a'), oddServer('b')])
     const model = await play(well, 'one')
     const before = await model.call('a__pid', {})

@@ -11,7 +11,7 @@ function nested(levels: number): object {
 }
 
 it.each(['inputSchema', 'outputSchema', '_meta', 'annotations'])(
-  'leaves out what is nested beyond the stack in %s',
+  'skips a tool nested beyond the stack in %s',
   (field) => {
     const { tools, unusable } = splitUsableTools([
       describedTool('fine'),
@@ -26,7 +26,7 @@ it.each([
   ['one word', { description: 'a'.repeat(5 * 1024 * 1024) }],
   ['many fields', { _meta: Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, at])) }],
   ['a long list', { inputSchema: { type: 'object', enum: Array.from({ length: 200_000 }, () => 1) } }],
-])('leaves out a tool that is too large: %s', (_, more) => {
+])('skips a tool that is too large: %s', (_, more) => {
   const { tools, unusable } = splitUsableTools([describedTool('large', more), describedTool('fine')])
   expect(tools.map(({ name }) => name)).toEqual(['fine'])
   expect(unusable).toEqual([{ entry: 1, name: 'large', reason: 'is larger than 256 kB' }])
@@ -37,7 +37,7 @@ it('reads no more of one server than 16 MB', () => {
   const entries = Array.from({ length: 100 }, (_, at) => describedTool(`t${at}`, { description: text }))
   const { tools, unusable } = splitUsableTools([...entries, describedTool('small')])
   expect(tools.length).toBe(Math.floor((16 * 1024 * 1024) / (text.length + 50)) + 1)
-  // What still fits is still read.
+  // A tool that still fits is still read.
   expect(tools.at(-1)?.name).toBe('small')
   expect(unusable.length).toBe(101 - tools.length)
   expect(unusable[0]?.reason).toBe(
@@ -58,7 +58,7 @@ it('tells the catalogue of what cannot be used, and not of what is listed twice'
   )
 })
 
-it('goes on with the other tools of such a server, at once and from the cache', async () => {
+it('keeps the other tools of such a server, at once and from the cache', async () => {
   const tools = [describedTool('fine'), describedTool('deep', { _meta: nested(1000) })]
   const { report, text, servers, well } = await setup([oddServer('odd', { tools })])
   expect(report('odd')).toMatchObject({ state: 'cached', tools: ['fine'], unusable: [{ name: 'deep' }] })

@@ -1,4 +1,4 @@
-/** Folders belong to callers: two projects in one program have servers of their own, and never each other's results. */
+/** Folders belong to callers: two projects in one program have separate servers, and never see each other's results. */
 import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -33,7 +33,7 @@ function folders() {
   return { base, own, one, two }
 }
 
-/** A config as it stands in a file, read for a folder. */
+/** A config in the form of a file, read for a folder. */
 function read(entry: object, workspaceFolder: string): ServerConfig {
   const text = JSON.stringify({
     mcpServers: { odd: { command: process.execPath, args: [program, MANNERS, 'odd'], ...entry } },
@@ -51,7 +51,7 @@ function read(entry: object, workspaceFolder: string): ServerConfig {
 const inFolder = (workspace: string): { caller: Caller } => ({ caller: { workspace } })
 
 describe('two projects', () => {
-  it('have servers of their own, each started in its folder', async () => {
+  it('have separate servers, each started in its folder', async () => {
     const { own, one, two } = folders()
     const { text, report } = await setup([read({}, own)])
     expect(await text('odd', 'cwd', {}, inFolder(one))).toBe(one)
@@ -100,7 +100,7 @@ describe('two projects', () => {
     expect(report('odd')).toMatchObject({ state: 'ready', reason: '' })
   })
 
-  it('are told apart in the conversations of one program', async () => {
+  it('stay separate in the conversations of one program', async () => {
     const { own, one, two } = folders()
     const well = createToolwell({ mode: 'on', delivery: 'bridge' })
     const servers = connectServers(well.catalogue, [read({}, own)], {
@@ -115,7 +115,7 @@ describe('two projects', () => {
     expect(await (await play(well, 'second')).call('odd__cwd', {})).toBe(two)
   })
 
-  it('see the roots of their own callers', async () => {
+  it('see the roots of their callers', async () => {
     const { own, one, two } = folders()
     const { text } = await setup([read({ cwd: '/' }, own)])
     const caller = (client: string, workspace: string): Caller => ({
@@ -133,7 +133,7 @@ describe('two projects', () => {
       { uri: `file://${two}` },
     ])
     expect(await pid(ada)).not.toBe(await pid(bob))
-    // In one folder, two clients are not told apart.
+    // In one folder, two clients share a server.
     expect(await pid(ada)).toBe(await pid(caller('eve', one)))
   })
 })
@@ -154,7 +154,7 @@ describe('a server that does not depend on a folder', () => {
     ['is elsewhere', remote('https://a.test/mcp'), 'none'],
     ['is said to', { workspace: false }, 'none'],
     ['is said not to', { workspace: true, cwd: '/' }, 'each'],
-  ])('is known by what is written of it: one that %s', (_, entry, expected) => {
+  ])('is recognised by its entry: an entry that %s', (_, entry, expected) => {
     expect(need(entry)).toBe(expected)
   })
 
@@ -175,7 +175,7 @@ describe('a server that does not depend on a folder', () => {
     expect(await text('odd', 'cwd', {}, inFolder(two))).toBe(own)
   })
 
-  it('is started in the folder of its config, or at home where that is the user’s own, whoever reads it', () => {
+  it('starts in the folder of its config, or at home for a user config, whichever project reads it', () => {
     const { base, own, one, two } = folders()
     const env = { XDG_CONFIG_HOME: own }
     const started = (file: string, workspaceFolder: string) => {
@@ -201,7 +201,7 @@ describe('a server that does not depend on a folder', () => {
     expect(started(join(base, 'none', 'toolwell.json'), one).cwd).toBe(one)
   })
 
-  it('is not told of folders where the config says that it depends on none', async () => {
+  it('receives no folders if the config says that it depends on none', async () => {
     const { own, one, two } = folders()
     const { text } = await setup([read({ workspace: false }, own)])
     const caller = (workspace: string): Caller => ({ workspace, handlers: { roots: () => [] } })
@@ -249,7 +249,7 @@ describe('what a stateful server kept', () => {
   const stateful = (options = {}) => oddServer('odd', { more: true }, { share: 'client', ...options })
   const ada: Caller = { client: 'ada' }
 
-  it('is said to be gone after it was stopped unused: once, and to whoever used it', async () => {
+  it('is reported as lost after an idle stop: once, and only to callers that used it', async () => {
     const { text, servers, events } = await setup([stateful({ idle: 20 })])
     const call = (caller: Caller) => servers.call('odd', 'count', {}, { caller })
     expect(await text('odd', 'count', {}, { caller: ada })).toBe('1')

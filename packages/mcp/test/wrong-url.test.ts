@@ -1,4 +1,4 @@
-/** Addresses that lead to something else than an MCP server: each is told with its cause and what to do, and no secret. */
+/** Addresses of something other than an MCP server: each error names its cause and what to do, and no secret. */
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, createServer as createPlain, type Server as PlainServer } from 'node:net'
 import { createServer as createTls } from 'node:tls'
@@ -118,7 +118,7 @@ const CASES: Readonly<Record<string, readonly [() => Promise<string>, why: RegEx
     /has moved \(301\)/,
     /write it into "url"/i,
   ],
-  'https where there is no TLS': [
+  'https without TLS': [
     async () => (await status(200)).replace('http:', 'https:'),
     /does not speak TLS/,
     /"http:\/\/" instead of "https:\/\/"/,
@@ -138,7 +138,7 @@ const CASES: Readonly<Record<string, readonly [() => Promise<string>, why: RegEx
 
 describe.each(Object.entries(CASES))('%s', (_, [addressOf, why, fix]) => {
   it.each<HttpEndpoint['type']>(['auto', 'http'])(
-    'is told by a server of type %s, and by a login',
+    'is reported by a server of type %s, and by a login',
     async (type) => {
       const url = `${await addressOf()}?api_key=${SECRET}`
       const server = defineServer('notes', { url, type, headers: { 'X-Key': SECRET } })
@@ -175,10 +175,10 @@ it.each([
   'nothing there',
   'a web page',
   'a failure of the server',
-  'https where there is no TLS',
+  'https without TLS',
   'http where there is TLS',
   'another protocol',
-])('%s is told of a server of the older kind too', async (name) => {
+])('reports %s for a server of the older kind too', async (name) => {
   const [addressOf = async () => '', why = /^$/, fix = /^$/] = CASES[name] ?? []
   const reason = await reasonOf(defineServer('notes', { url: await addressOf(), type: 'sse' }))
   expect(reason).toMatch(why)
@@ -197,7 +197,7 @@ it.each([
   ['ERR_TLS_CERT_ALTNAME_INVALID', /is for another host/],
   ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', /have no TLS version in common/],
   ['EHOSTUNREACH', /cannot be reached \(EHOSTUNREACH\); check .* VPN or proxy/],
-])('%s, as the platform calls it, is told in words', async (code, words) => {
+])('explains the platform error %s in words', async (code, words) => {
   const auth: ServerAuth = {
     token: async () => undefined,
     async fetch() {

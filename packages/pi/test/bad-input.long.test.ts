@@ -30,7 +30,7 @@ function expectSound(pi: Home) {
   }
 }
 
-describe('a session whose entries of ours', () => {
+describe('a session whose Toolwell entries', () => {
   const isOurs = ({ customType }: Entry) => customType === 'toolwell'
   const change = (entries: readonly Entry[], data: (entry: Entry, index: number) => unknown) => {
     let index = 0
@@ -96,7 +96,7 @@ describe('a session whose entries of ours', () => {
   })
 })
 
-it('a config that breaks while pi runs: the servers go on, the line is named, and a repaired one counts', async () => {
+it('a config that breaks while pi runs: the servers keep running, the line is named, and a repaired config is used', async () => {
   const greeter = serverFile([{ name: 'greet', description: 'Greets somebody by name' }])
   const pi = await piHome(api, [
     search,
@@ -141,7 +141,7 @@ describe('a result', () => {
   const reader = (pi: Home) => /r_[0-9a-f]{12}/.exec(lastBody(pi))?.[0] ?? 'none'
 
   it.each(['openai-responses', 'anthropic-messages'] as const)(
-    'of 50 MB: a head is sent, the whole is kept beside the session, and read in parts, also from a clone: %s',
+    'of 50 MB: a head is sent, the whole is stored with the session, and read in parts, also from a clone: %s',
     async (wire) => {
       const answer = `const lines = Array.from({ length: 500_000 }, (_, index) => 'line ' + index + ' ' + 'x'.repeat(90))
         return { content: [{ type: 'text', text: lines.join('\\n') }] }`
@@ -193,7 +193,7 @@ describe('a result', () => {
     expectSound(pi)
   })
 
-  it('with bytes and characters that are none: pi goes on, and every request is one', async () => {
+  it('with invalid bytes and characters: pi continues, and every request is valid', async () => {
     const answer = `
       if (!args?.raw) return { content: [{ type: 'text', text: 'half \\ud83d of a pair, and \\u0000 nothing' }] }
       const reply = { jsonrpc: '2.0', id: requestId, result: { content: [{ type: 'text', text: 'bad <> bytes' }] } }
@@ -226,7 +226,7 @@ it('an endless loop of calls that fail: each answer is short from the third on, 
   expectSound(pi)
 })
 
-it('a folder that disappears while pi runs: the call says so, and the session goes on', async () => {
+it('a folder that disappears while pi runs: the call says so, and the session continues', async () => {
   const pi = await piHome(api, [bridged(GRAPH), { text: 'First.' }, { text: 'Second.' }])
   const client = pi.rpc()
   await client.command('get_state')
@@ -239,7 +239,7 @@ it('a folder that disappears while pi runs: the call says so, and the session go
   expectSound(pi)
 })
 
-it('two processes on one session: each goes on with what it has loaded, and the file holds both as branches', async () => {
+it('two processes on one session: each continues with its loaded tools, and the file has both as branches', async () => {
   const environment = {
     calls: [{ name: 'tool_search', arguments: { query: 'print environment variables' } }],
   }

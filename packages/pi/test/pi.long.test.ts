@@ -22,7 +22,7 @@ describe.each(apis)('%s', (api) => {
   const { history } = wires[api]
   const said = (body: Body | undefined) => JSON.stringify(body?.[history])
 
-  it('finds, loads and calls a tool, and goes on in a new process with the tool still loaded', async () => {
+  it('finds, loads and calls a tool, and resumes in a new process with the tool still loaded', async () => {
     const model = [search, readGraph(api), { text: 'First.' }, readGraph(api), { text: 'Second.' }]
     const pi = await piHome(api, model)
     expect(await pi.run(['-p', 'Read the graph.'])).toEqual({ code: 0, output: 'First.' })
@@ -138,7 +138,7 @@ it('leaves no server behind when pi ends', async () => {
   await expect.poll(() => pids.filter(isAlive), { timeout: 60_000 }).toEqual([])
 })
 
-it('goes on with a session whose entries of ours are broken', async () => {
+it('continues a session whose Toolwell entries are broken', async () => {
   const api = 'openai-responses'
   const pi = await piHome(api, [search, { text: 'Found.' }, { text: 'Still here.' }])
   await pi.run(['-p', 'Find the tool.'])

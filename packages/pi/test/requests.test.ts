@@ -80,7 +80,7 @@ describe('payloads', () => {
     })
   })
 
-  it.each(['nothing', undefined, null, 7])('that are no object are left alone: %s', (payload) => {
+  it.each(['nothing', undefined, null, 7])('that are not objects stay unchanged: %s', (payload) => {
     expect(readBody(payload, 'anthropic')).toBeUndefined()
   })
 })
@@ -93,7 +93,7 @@ describe('references of a search', () => {
   }
   const more = { type: 'text', text: 'one more fits' }
 
-  it('are kept beside the words, and stand in their place in a request', () => {
+  it('are stored with the words, and replace them in a request', () => {
     const native = findReferences([{ role: 'user', content: [result, more] }])
     expect(native).toEqual([result, more])
     const branch = [
@@ -174,7 +174,7 @@ describe('the ledger in a session', () => {
     return { branch, pi, store: sessionStore(pi, manager) }
   }
 
-  it('is what stands on the branch, and refuses what does not continue it', async () => {
+  it('contains the entries of the branch, and rejects an append that does not continue it', async () => {
     const { branch, store } = session()
     await store.append('s', 0, [event(0), event(1)])
     branch.push(called('x'))

@@ -65,7 +65,7 @@ async function begun(
 }
 
 describe.each(apis)('%s', (api) => {
-  it('/tree: what is loaded is that of the branch, and every branch goes on where it was', async () => {
+  it('/tree: each branch has its own loaded tools, and continues where it was', async () => {
     const { client, told, loaded, requests, sound } = await begun(api, [
       search('print environment variables'),
       call(api, ENV),

@@ -56,7 +56,7 @@ it('asks before /toolwell trust uses a file, also after a no and after a change'
 })
 
 it.each([true, false])(
-  'asks once where there is a screen, shows what would run, and keeps the answer: %s',
+  'asks once if there is a screen, shows what would run, and keeps the answer: %s',
   async (confirmed) => {
     const { pi, wasStarted, offered } = await clonedFolder(2)
     const first = pi.rpc()

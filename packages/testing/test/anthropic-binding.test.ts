@@ -84,7 +84,7 @@ describe('a thinking block', () => {
     expect(codeOf(body)).toBe('prefix_binding_mismatch')
   })
 
-  it('may be left out from the oldest on', () => {
+  it('may be omitted from the oldest on', () => {
     expect(codeOf(request([go, bare(searching), found, one, on, two, and]))).toBeUndefined()
     expect(codeOf(request([go, bare(searching), found, bare(one), on, two, and]))).toBeUndefined()
     expect(codeOf(request(messages.map((m) => (m.role === 'assistant' ? bare(m) : m))))).toBeUndefined()
@@ -125,7 +125,7 @@ describe('a thinking block', () => {
 })
 
 describe('the request', () => {
-  it('has a known behaviour, beside thinking that can be bound', () => {
+  it('has a known behaviour, together with thinking that can be bound', () => {
     const asking = (type: string, behaviour: unknown) =>
       codeOf(
         request([user('Go.')], {
@@ -146,7 +146,7 @@ describe('the request', () => {
     expect(codeOf(request(over, fixed))).toBeUndefined()
   })
 
-  it('has no fixed budget where the model checks, and may leave out the thinking of the loop it is in', () => {
+  it('has no fixed budget if the model checks, and may omit the thinking of the current loop', () => {
     const [go, searching, found] = conversation() as [Message, Message, Message]
     const thinking = { type: 'enabled', budget_tokens: 1024 }
     expect(codeOf(request([go, searching, found], { thinking }))).toBe('fixed_budget')

@@ -239,14 +239,14 @@ describe('messages', () => {
       'messages.0.content.0',
     ],
     [
-      'a reference stands in a result',
+      'a reference is in a result',
       resulting([reference('write')]),
       history(user([reference('write')])),
       'misplaced_block',
       'messages.1.content.0',
     ],
     [
-      'a change of tools stands in a system message',
+      'a change of tools is in a system message',
       saying([text()]),
       saying(adding(byName('write'))),
       'misplaced_block',
@@ -449,7 +449,7 @@ describe('what the API ran itself, and what the model thought', () => {
   const byCode = { ...call('b'), caller: { type: 'code_execution_20260120', tool_id: 's' } }
   holds([
     [
-      'a call stands with its result',
+      'a call comes with its result',
       history(assistant([ran('s'), ranResult('s'), text()]), user()),
       history(assistant([ran('s'), text()]), user()),
       'unanswered_server_call',
@@ -491,7 +491,7 @@ describe('what the API ran itself, and what the model thought', () => {
       'messages.1',
     ],
     [
-      'a result stands behind its call',
+      'a result comes after its call',
       history(assistant([ran('s'), ranResult('s')])),
       history(assistant([ranResult('s'), ran('s')])),
       'orphan_server_result',
@@ -650,7 +650,7 @@ describe('tools', () => {
     ],
     ...['oneOf', 'anyOf', 'allOf'].map(
       (keyword): Rule => [
-        `${keyword} stands below the top of a schema`,
+        `${keyword} is below the top of a schema`,
         withSchema({ type: 'object', properties: { choice: { [keyword]: [{}] } } }),
         withSchema({ type: 'object', [keyword]: [{}] }),
         'invalid_value',
@@ -835,7 +835,7 @@ describe('cache marks', () => {
       'tools.0.cache_control.ttl',
     ],
     [
-      'a mark of an hour stands before those of five minutes: tools, system, messages',
+      'a mark of an hour comes before those of five minutes: tools, system, messages',
       {
         ...withTool(tool('read', { cache_control: { ...mark, ttl: '1h' } })),
         system: [text('Hi', { cache_control: mark })],
@@ -867,7 +867,7 @@ describe('cache marks', () => {
       null,
     ],
     [
-      'a property of a schema is no mark',
+      'a property of a schema is not a mark',
       withTool(
         ...['a', 'b', 'c', 'd', 'e'].map((name) =>
           tool(name, { input_schema: { type: 'object', properties: { cache_control: { title: 'mark' } } } }),
@@ -880,7 +880,7 @@ describe('cache marks', () => {
   ])
 })
 
-describe('system messages, where they are allowed', () => {
+describe('system messages, if they are allowed', () => {
   const serverResult = { type: 'web_search_tool_result', tool_use_id: 's', content: [] }
   holds(
     [
@@ -920,7 +920,7 @@ describe('system messages, where they are allowed', () => {
         'messages.2',
       ],
       [
-        'none stands between a call and its result',
+        'none comes between a call and its result',
         history(assistant([call('a')]), user([result('a')]), system('Hi')),
         history(assistant([call('a')]), system('Hi'), user([result('a')])),
         'misplaced_system',
@@ -1029,7 +1029,7 @@ describe('system messages, where they are allowed', () => {
   )
 })
 
-describe('tools defined in messages, where they are allowed', () => {
+describe('tools defined in messages, if they are allowed', () => {
   const defined = (...definitions: unknown[]) =>
     system(definitions.flatMap((entry) => adding(defining(entry))))
   holds(

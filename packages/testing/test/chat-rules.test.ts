@@ -212,7 +212,7 @@ const rules: readonly Rule[] = [
     'messages[2].role',
   ],
   [
-    'no system message stands between the answers of a batch',
+    'no system message comes between the answers of a batch',
     history(calling(call('a'), call('b')), answer('a'), answer('b'), { role: 'system', content: 'Note' }),
     history(calling(call('a'), call('b')), answer('a'), { role: 'system', content: 'Note' }, answer('b')),
     'unanswered_tool_calls',
@@ -410,7 +410,7 @@ const rules: readonly Rule[] = [
   ],
   ...Object.entries({ oneOf: [{}], anyOf: [{}], allOf: [{}], enum: ['a'], const: 'a', not: {} }).map(
     ([keyword, value]): Rule => [
-      `${keyword} stands below the top of parameters`,
+      `${keyword} is below the top of parameters`,
       withTool({ type: 'object', properties: { choice: { [keyword]: value } } }),
       withTool({ type: 'object', [keyword]: value }),
       'invalid_function_parameters',
@@ -559,7 +559,7 @@ describe('a strict server', () => {
     expect(chatRenderOrder(behind, 'template')).not.toContain('Let me see.')
   })
 
-  it('limits tools and descriptions only where it is told to', () => {
+  it('limits tools and descriptions only if configured', () => {
     const many = request({ tools: Array.from({ length: 129 }, (_, index) => tool(`tool_${index}`)) })
     expect(findChatViolation(many)).toBeUndefined()
     expect(findChatViolation(many, { maxTools: 129 })).toBeUndefined()
@@ -595,7 +595,7 @@ describe('ids of nine characters', () => {
   })
 
   it.each(['call_1', 'abc12345', 'abc1234567', 'abc-12345'])(
-    '%s is refused where that is asked for',
+    '%s is rejected if the option asks for it',
     (id) => {
       expect(findChatViolation(request(id), { nineCharacterIds: true })).toMatchObject({
         code: '3280',

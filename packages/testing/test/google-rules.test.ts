@@ -242,7 +242,7 @@ const rules: readonly Rule[] = [
     'contents[2]',
   ],
   [
-    'calls are answered before the model goes on',
+    'calls are answered before the model continues',
     history(model(call()), turn(response()), says('Done', 'model'), user),
     history(model(call()), says('Done', 'model'), user),
     'unanswered_function_calls',
@@ -520,7 +520,7 @@ const rules: readonly Rule[] = [
     `${declaration}.parameters`,
   ],
   [
-    'parameters have properties, or are left out',
+    'parameters have properties, or are omitted',
     withParameters(undefined),
     withParameters({ type: 'OBJECT', properties: {} }),
     'invalid_schema',
@@ -563,7 +563,7 @@ const rules: readonly Rule[] = [
     `${property}.type`,
   ],
   [
-    'a choice has no type of its own',
+    'a choice has no separate type',
     withProperty({ anyOf: [string] }),
     withProperty({ ...string, anyOf: [string] }),
     'invalid_schema',
@@ -642,7 +642,7 @@ const rules: readonly Rule[] = [
     calling,
   ],
   [
-    'a calling config has functions, or the server’s tools are told',
+    'a calling config has functions, or the server’s tools are declared',
     request({
       tools: [{ googleSearch: {} }],
       toolConfig: { functionCallingConfig: {}, includeServerSideToolInvocations: true },
@@ -744,13 +744,13 @@ describe('a strict Gemini server', () => {
     expect(findGoogleViolation(body)?.message).toBe(message)
   })
 
-  it('limits names further where it is told to', () => {
+  it('limits names further if configured', () => {
     const long = withDeclaration({ name: 'a'.repeat(65) })
     expect(findGoogleViolation(long, { maxName: 65 })).toBeUndefined()
     expect(findGoogleViolation(long, { maxName: 64 })).toMatchObject({ code: 'invalid_function_name' })
   })
 
-  it('demands the signature of the first call in each turn since the user spoke, where it is told to', () => {
+  it('requires the signature of the first call in each turn since the last user message, if configured', () => {
     const signed = { ...call(), thoughtSignature: 'dGhvdWdodA==' }
     const old = [model(call()), turn(response()), says('Done', 'model'), user]
     const accepted = history(...old, model(signed, call('write')), turn(response(), response('write')))

@@ -1,4 +1,4 @@
-/** What real servers refuse of images and files in the results of tools. The source of each rule stands beside it, in `media.ts` of each wire. */
+/** Images and files in tool results that real servers refuse. The source of each rule is next to it, in `media.ts` of each wire. */
 import { describe, expect, it } from 'vitest'
 import { findAnthropicViolation } from '../src/anthropic/rules.js'
 import { findGoogleViolation } from '../src/google/rules.js'
@@ -67,7 +67,7 @@ describe('Anthropic holds of a part of a result that', () => {
     ],
     ['audio is no part of it', fine, { type: 'audio', source: {} }, 'invalid_value'],
   ])
-  it('nothing but text stands in an error', () => {
+  it('an error contains only text', () => {
     expect(judge({ type: 'text', text: 'no' }, { is_error: true })).toBeUndefined()
     expect(judge(fine, { is_error: true })).toMatchObject({ code: 'media_in_error' })
   })

@@ -205,14 +205,14 @@ const messages: readonly Rule[] = [
     'input[1].id',
   ],
   [
-    'reasoning stands before what the model said',
+    "reasoning comes before the model's message",
     input(user, thinking, { ...thinking, id: 'rs_2' }, spoken),
     input(user, thinking, user),
     'lone_reasoning',
     'input',
   ],
   [
-    'reasoning stands before what the model called',
+    "reasoning comes before the model's call",
     history(thinking, call('c1'), answer('c1')),
     history(call('c1'), thinking, answer('c1')),
     'lone_reasoning',
@@ -376,7 +376,7 @@ const pairing: readonly Rule[] = [
     'input[3].call_id',
   ],
   [
-    'a search that the server ran stands without call ids',
+    'a search that the server ran has no call ids',
     history(
       { type: 'tool_search_call', execution: 'server', call_id: null, arguments: { paths: ['crm'] } },
       { type: 'tool_search_output', execution: 'server', call_id: null, tools: [tool('list')] },
@@ -958,7 +958,7 @@ describe('a strict Responses server', () => {
     )
   })
 
-  it('takes a function without strict as OpenAI does, unless it is told to take it as strict', () => {
+  it('accepts a function without strict as OpenAI does, unless it treats it as strict', () => {
     const absent = withFunction({ parameters: open })
     expect(findResponsesViolation(absent)).toBeUndefined()
     expect(findResponsesViolation(absent, { strictByDefault: true })).toMatchObject({
@@ -1015,7 +1015,7 @@ describe('a server that does not know namespaces', () => {
     input: [user, searching('s'), loading('s', namespace('files', deferred('read')))],
   }
 
-  it('refuses one, wherever it stands', () => {
+  it('rejects one, wherever it is', () => {
     expect(findResponsesViolation(body)).toBeUndefined()
     expect(findResponsesViolation(body, { namespaces: false })).toMatchObject({
       code: 'unknown_variant',

@@ -80,7 +80,7 @@ function eventsIn(stream: string): Event[] {
   })
 }
 
-/** Joins events as a careful client does; input that is no JSON becomes `{}`. */
+/** Joins events as a careful client does; invalid JSON input becomes `{}`. */
 function assemble(events: readonly Event[]): Message {
   let message: Message | undefined
   const inputs = new Map<number, string>()
@@ -157,7 +157,7 @@ describe('the scripted endpoint on the Anthropic wire', () => {
   })
 
   it.each(['{"path":', '[1]', 7])(
-    'answers input %j, which is no object, as one that was cut short',
+    'answers input %j, which is not an object, as if it was cut short',
     async (input) => {
       const calls = [{ name: 'read', arguments: input }]
       const message = await create(await start([{ calls }]))
@@ -367,7 +367,7 @@ describe('usage', () => {
     const { usage } = await create(endpoint, request(more))
     return [usage.cache_read_input_tokens, usage.cache_creation_input_tokens, usage.input_tokens]
   }
-  /** What `user\n{"type":"text","text":"Hello"}\n` begins after the system prompt. */
+  /** Tokens of `user\n{"type":"text","text":"Hello"}\n` after the system prompt. */
   const hello = Math.ceil('user\n{"type":"text","text":"Hello"}\n'.length / 4)
 
   it('keeps nothing without a mark', async () => {

@@ -151,7 +151,7 @@ describe('an endpoint of any wire', () => {
     expect([await ids(), await ids()]).toMatchObject([{ ids: ['id-1', 'mine'] }, { ids: ['id-2', 'mine'] }])
   })
 
-  it('records a body that is no object as an empty one', async () => {
+  it('records a body that is not an object as an empty one', async () => {
     const plain = await start([])
     const given = await start([], { emptyBody: { ask: '' } })
     for (const endpoint of [plain, given]) {

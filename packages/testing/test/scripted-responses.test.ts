@@ -254,7 +254,7 @@ describe('the scripted Responses endpoint', () => {
     expect(output).toMatchObject([{ type: 'function_call', name: 'tool_search', arguments: '{}' }])
   })
 
-  it('parses the arguments of a search where they are JSON', async () => {
+  it('parses the arguments of a search if they are JSON', async () => {
     const calls = ['{"query":"a"}', '{"query":'].map((text) => ({ name: 'tool_search', arguments: text }))
     const endpoint = await start([{ calls }])
     const { output } = await ask(endpoint, request({ tools: [search] }))
@@ -381,7 +381,7 @@ describe('the render order of the Responses wire', () => {
     expect(responsesRenderOrder(adding(tools))).toBe(responsesRenderOrder(adding(shown)))
   })
 
-  it('shows loaded definitions whole, where their item stands, so that loading keeps the prefix', () => {
+  it('shows loaded definitions whole, in the place of their item, so that loading keeps the prefix', () => {
     const tools = [search]
     const call = { type: 'tool_search_call', execution: 'client' as const, call_id: 's', arguments: {} }
     const loading = { ...call, type: 'tool_search_output', tools: [tool('write', { parameters })] }

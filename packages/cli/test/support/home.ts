@@ -1,4 +1,4 @@
-/** The command with a home of its own, beside real servers: in this process, or built and as a process of its own. */
+/** The command with a temporary home and real servers: in this process, or built and as a separate process. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync } from 'node:fs'
@@ -30,11 +30,11 @@ export interface Home {
   readonly run: Call
   /** The same at a terminal without colours, as a person approves. */
   readonly atTerminal: Call
-  /** The built command as a process of its own: for what its streams, its end and its exit are part of. */
+  /** The built command as a separate process: for tests of its streams, its end and its exit code. */
   readonly start: Call
 }
 
-/** Variables that move the files of clients, which whoever runs the tests may have set. */
+/** Variables that move the files of clients, which the developer may have set. */
 const ELSEWHERE = Object.fromEntries(
   `CLAUDE_CONFIG_DIR CODEX_HOME COPILOT_HOME CLINE_DIR CLINE_DATA_DIR CLINE_MCP_SETTINGS_PATH GOOSE_PATH_ROOT CONTINUE_GLOBAL_DIR
   KIMI_CODE_HOME GEMINI_CLI_HOME QWEN_HOME OPENCODE_CONFIG OPENCODE_CONFIG_CONTENT ENABLE_TOOL_SEARCH ANTHROPIC_MODEL`
@@ -109,7 +109,7 @@ export function real(name: 'everything' | 'filesystem' | 'memory', ...args: stri
   return { command: process.execPath, args: [join(dirname(manifest), 'dist', 'index.js'), ...args] }
 }
 
-/** An entry for a server that misbehaves in this manner. */
+/** An entry for a server that misbehaves in this way. */
 export function misbehaving(manners: object) {
   return { command: process.execPath, args: [odd, JSON.stringify(manners)] }
 }

@@ -33,7 +33,7 @@ export interface RandomDocument {
 }
 
 export interface RandomOptions {
-  /** What the servers are below. */
+  /** The key above the servers. */
   readonly keyOf: (kind: Kind) => string
   readonly entryOf: (kind: Kind) => fc.Arbitrary<Entry>
 }

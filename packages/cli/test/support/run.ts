@@ -25,9 +25,9 @@ export interface Setting {
   /** Which streams are screens, and how wide. Standard input follows standard output. */
   readonly screen?: { readonly input?: boolean; readonly output?: number; readonly errors?: number }
   readonly now?: () => number
-  /** Node and the script, where they are elsewhere. */
+  /** Node and the script, if not the usual ones. */
   readonly program?: Terminal['program']
-  /** How it is called, where that is not by its name. */
+  /** The command name, if not the usual one. */
   readonly name?: string
   /** The reader of standard output goes away after this many pieces. */
   readonly closesAfter?: number
@@ -35,7 +35,7 @@ export interface Setting {
   readonly isUntrusted?: true
   readonly verbs?: readonly Verb[]
   readonly version?: string
-  /** Sees each piece of standard output as it is written. */
+  /** Receives each piece of standard output when it is written. */
   readonly onOutput?: (text: string) => void
   /** The same for standard error. */
   readonly onErrors?: (text: string) => void
@@ -88,7 +88,7 @@ export async function* bytesOf(texts: Iterable<string>): AsyncGenerator<Uint8Arr
   for (const text of texts) yield new TextEncoder().encode(text)
 }
 
-/** A folder with these files. A value that is no text is written as JSON; a list as JSONL. */
+/** A folder with these files. A value that is not text is written as JSON; a list as JSONL. */
 export function folderWith(files: Readonly<Record<string, unknown>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'toolwell-cli-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

@@ -62,7 +62,7 @@ export const VARIABLES: Readonly<Record<string, (secret: string) => Record<strin
   'user and password in a variable': (secret) => ({ LOGIN: `ada:${secret}` }),
 }
 
-/** Nothing says there that a value is secret: one that may be a word of a sentence may be told in a definition. */
+/** Nothing marks these values as secret: a value that may be an ordinary word may appear in a definition. */
 const UNNAMED: ReadonlySet<string> = new Set([
   'positional',
   'unknown flag',

@@ -1,6 +1,6 @@
-/** What a server that tells all it knows says of its arguments, its environment and its folder: whole, and in parts. */
+/** Output of a server that prints its arguments, its environment and its folder: whole, and in parts. */
 
-/** What a library has in its hands when it cannot use a value: the password of an address, a field, a header, a line. */
+/** Values a library holds when it cannot use an input: the password of an address, a field, a header, a line. */
 function innerOf(value) {
   const inner = []
   try {
@@ -16,7 +16,7 @@ function innerOf(value) {
     inner.push(decodeURIComponent(username), decodeURIComponent(password), decodeURIComponent(hash.slice(1)))
     inner.push(...pathname.split('/').map(decodeURIComponent))
   } catch {
-    // It is no address.
+    // It is not an address.
   }
   try {
     JSON.parse(value, (_, each) => {
@@ -24,7 +24,7 @@ function innerOf(value) {
       return each
     })
   } catch {
-    // It is no JSON.
+    // It is not JSON.
   }
   const behind = (text, mark) => (text.includes(mark) ? text.slice(text.indexOf(mark) + 1).trim() : '')
   for (const field of [value, ...value.split(';')]) inner.push(behind(field, '='))

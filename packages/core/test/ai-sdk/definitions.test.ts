@@ -1,4 +1,4 @@
-/** What of a definition reaches the wire through the SDK: `strict` and examples, of tools written for the SDK and of others. */
+/** The parts of a definition that reach the wire through the SDK: `strict` and examples, for SDK tools and others. */
 import { defineTool, type Tool } from '@toolwell/core'
 import { importTools } from '@toolwell/core/ai-sdk'
 import { describe, expect, it } from 'vitest'
@@ -30,7 +30,7 @@ const cases = majors.flatMap(({ major, sdk }) =>
 describe.each(cases)('AI SDK $major over $wire, $delivery, tools $kind', (given) => {
   const { major, sdk, wire, delivery, kind } = given
 
-  /** One that is always there, one that is found. */
+  /** One eager tool and one deferred tool. */
   async function made(strict: boolean): Promise<readonly Tool[]> {
     const own = { weather: {}, forecast: { source: 'met' } }
     if (kind === 'of a source')

@@ -18,7 +18,7 @@ it.each([
   ['openai.chat', 'openai-chat'],
   ['azure.responses', 'openai-responses'],
   ['somebody', 'ai-sdk'],
-] as const)('takes the provider %s for one that speaks %s', (provider, protocol) => {
+] as const)('maps the provider %s to the protocol %s', (provider, protocol) => {
   expect(detectProtocol(provider)).toBe(protocol)
 })
 

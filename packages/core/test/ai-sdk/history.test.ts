@@ -11,7 +11,7 @@ const found = [calls(search('select:tracker__create_issue')), said('Found.')]
 
 describe.each(majors)('AI SDK $major', ({ major }) => {
   it.each(['append', 'bridge'] as const)(
-    'goes on in another process with what was stored: %s',
+    'resumes a stored conversation in another process: %s',
     async (delivery) => {
       const store = memoryStore()
       const first = createToolwell({ ...options(delivery), store })
@@ -145,7 +145,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
 describe.each(
   majors.flatMap(({ major }) => (['chat', 'responses'] as const).map((wire) => ({ major, wire }))),
 )('AI SDK $major over $wire: a call within which the reply ended', ({ major, wire }) => {
-  it('stands in the history as valid JSON, and is answered with what happened', async () => {
+  it('is valid JSON in the history, and its result says what happened', async () => {
     const finish = wire === 'chat' ? 'length' : 'max_output_tokens'
     const cut = { calls: [call('read_file', '{"value":"se')], finish }
     // The SDK ends its loop there, so the user is the next to speak.

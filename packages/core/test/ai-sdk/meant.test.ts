@@ -21,7 +21,7 @@ describe.each(combinations)('AI SDK $major over $wire, $asked', ({ major, wire, 
     const result = await host.ask('When?')
     expect(host.statuses()).toEqual([200, 200, 200])
     expect(host.names(1)).toContain(name)
-    // Nothing is told as text: the calls stand where they were, under the name of the tool.
+    // The calls keep their place under the name of the tool; no text describes them.
     expect(sentCalls(host.body(2))).toEqual([name, name])
     expect(host.raw(2)).not.toContain('rewrote a call')
     expect(result.steps.flatMap(({ warnings = [] }) => warnings)).toEqual([])

@@ -1,4 +1,4 @@
-/** Which models of the SDK are shown tools by their provider: told by the names that providers and gateways give them. */
+/** Chooses native tool search by the model names that providers and gateways use. */
 import { describe, expect, it } from 'vitest'
 import { chooseNativeWay } from '../../src/adapters/ai-sdk/protocol.js'
 

@@ -26,7 +26,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
   })
 
   it.each(['generate', 'stream'])(
-    'goes on over the bridge where the server refuses deferral (%s)',
+    'falls back to the bridge if the server refuses deferral (%s)',
     async (way) => {
       const script = [calls(bridged('tracker__create_issue')), said()]
       const host = await startHost({ major, wire, script, options, deferral: false })

@@ -1,4 +1,4 @@
-/** Where a notice stands when the SDK is in between: in the output of the last result, whatever that is, and nowhere of its own. */
+/** Through the SDK, a notice is always appended to the output of the last result. */
 import { describe, expect, it } from 'vitest'
 import { mixed, server, tool } from '../support/tools.js'
 import { type Body, call, calls, majors, said, search, startHost } from './support.js'

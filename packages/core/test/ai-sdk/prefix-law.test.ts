@@ -66,7 +66,7 @@ describe.each(majors.flatMap(({ major }) => rows.map((row) => ({ major, ...row }
         const { requests } = host.endpoint
         expect(requests.filter(({ status }) => status !== 200).map(({ violation }) => violation)).toEqual([])
         for (let index = 1; index < requests.length; index++) {
-          // Under append all that stands behind the array is read again when it grows.
+          // Under append, everything after the tools array is read again when the array grows.
           if (delivery === 'append' && host.toolsJson(index) !== host.toolsJson(index - 1)) continue
           const [before, after] = [sent(host, index - 1), sent(host, index)]
           expect(commonPrefix(before, after), `request ${index}`).toBeGreaterThanOrEqual(before.length)

@@ -1,4 +1,4 @@
-/** What the SDK itself has to keep: streams, agents, tools written for it, approvals, and nothing changed while off. */
+/** SDK features that keep working: streams, agents, SDK tools, approvals, and no change in mode off. */
 import { createToolwell, type Tool } from '@toolwell/core'
 import { importTools } from '@toolwell/core/ai-sdk'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -77,7 +77,7 @@ describe.each(majors)('AI SDK $major', ({ major, sdk }) => {
     })
   })
 
-  it('sends no tools at all where there are none', async () => {
+  it('sends no tools field if there are no tools', async () => {
     const host = await startHost({ major, script: [said()], options: { tools: [], mode: 'off' } })
     await host.ask('Go.')
     expect(host.body(0).tools).toBeUndefined()
@@ -245,7 +245,7 @@ describe.each(majors)('AI SDK $major', ({ major, sdk }) => {
     expect(result.steps[0]?.toolResults).toHaveLength(3)
   })
 
-  it('stands before a model that is given as text', async () => {
+  it('wraps a model given as a string', async () => {
     const host = await startHost({ major, script: [said()], options: bridge })
     const provider = { specificationVersion: 'v3', languageModel: () => host.model }
     Object.assign(globalThis, { AI_SDK_DEFAULT_PROVIDER: provider })
@@ -296,7 +296,7 @@ describe.each(majors)('AI SDK $major', ({ major, sdk }) => {
   })
 })
 
-it('sends a description that version 7 makes anew for each step', async () => {
+it('sends a description that version 7 computes for each step', async () => {
   const { major, sdk } = majors[1]
   let count = 0
   const description = () => `Call ${++count}`

@@ -1,4 +1,4 @@
-/** A host that gives the SDK the tools and forgets the rest of `settings`: it is told, and servers take its request. */
+/** A host passes the tools to the SDK but not the rest of `settings`: it gets a warning, and servers accept its request. */
 import { describe, expect, it } from 'vitest'
 import { server } from '../support/tools.js'
 import { call, calls, majors, said, search, startHost } from './support.js'

@@ -24,7 +24,7 @@ import { mixed } from '../support/tools.js'
 // Tests read warnings where the SDK gives them; it need not print them as well.
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 
-/** What the tests use of a version; `types.test.ts` compiles against the real types of both. */
+/** The functions the tests use of each version; `types.test.ts` compiles against the real types of both. */
 interface Sdk {
   generateText(options: object): Promise<Result>
   streamText(options: object): StreamedResult
@@ -72,13 +72,15 @@ export const majors = [
 const protocols = {
   /** As Mistral has it: behind a result only the model speaks. */
   chat: (strictOrder: boolean) => chatProtocol({ family: strictOrder ? 'mistral' : 'openai' }),
-  anthropic: (_: boolean, deferral = true) => anthropicProtocol({ deferral }),
-  responses: (strictOrder: boolean, toolSearch = true) => responsesProtocol({ strictOrder, toolSearch }),
+  anthropic: (_: boolean, deferral: boolean | 'ignored' = true) =>
+    anthropicProtocol({ deferral: deferral === true }),
+  responses: (strictOrder: boolean, toolSearch: boolean | 'ignored' = true) =>
+    responsesProtocol({ strictOrder, toolSearch }),
   /** As Gemini 3 has it: calls need the signatures they came with. */
   google: () => googleProtocol({ thoughtSignatures: true }),
   /** With the beta by which tools come and go in system messages. */
   'anthropic-changes': () => anthropicProtocol({ midConversationSystem: true }),
-  /** Thinking is bound to what stood before it. */
+  /** Thinking is bound to the content before it. */
   'anthropic-thinking': () => anthropicProtocol({ boundThinking: true }),
 } as const
 export type WireName = keyof typeof protocols
@@ -129,7 +131,7 @@ export const said = (text = 'Done.'): ScriptedReply => ({ text })
 export interface Setup {
   readonly major: 6 | 7
   readonly wire?: WireName
-  /** The model's name. Default: one that no provider knows. */
+  /** The model's name. Default: a name no provider knows. */
   readonly named?: string
   /** The name of Google's provider: on Vertex it goes by another. */
   readonly provider?: string
@@ -137,7 +139,7 @@ export interface Setup {
   /** Off where the user speaks behind a tool's result. Default on. */
   readonly strictOrder?: boolean
   /** Off for a server that does not defer tools by its own means. Default on. */
-  readonly deferral?: boolean
+  readonly deferral?: boolean | 'ignored'
   readonly options?: ToolwellOptions
   readonly adapter?: AiSdkOptions
   readonly well?: Toolwell

@@ -1,4 +1,4 @@
-/** What reaches a provider through the SDK: which tools in which order, which bytes stay, and what becomes of each call. */
+/** Requests a provider gets through the SDK: the order of tools, the stable bytes, and the result of each call. */
 import { createToolwell } from '@toolwell/core'
 import { commonPrefix } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
@@ -126,7 +126,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
   })
 
   it.each(['bridge', 'append'] as const)(
-    'judges a search and a call beside it as one batch: %s',
+    'treats a search and a call in the same reply as one batch: %s',
     async (delivery) => {
       const script = [calls(search('select:tracker__close_issue'), call('tracker__close_issue')), said()]
       const host = await startHost({
@@ -135,7 +135,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
         options: { tools: mixed(), mode: 'on', delivery, surface: { hiddenCalls: 'hint' } },
       })
       const result = await host.ask('Close it.')
-      // It was hidden when the batch began, whatever the search beside it found.
+      // The tool was hidden when the batch began, so the search in the same batch does not matter.
       const [failed] = result.steps[0]?.content.filter(({ type }) => type === 'tool-error') ?? []
       expect(String(failed?.error)).toContain('select:tracker__close_issue')
       expect(host.conversation.events.map(({ kind }) => kind)).not.toContain('call-started')
@@ -166,7 +166,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     expect(read(host)).toContain('calendar__create_event')
     expect(read(host)).not.toContain('exit_worktree')
     expect(host.statuses()).toEqual([200, 200, 200])
-    // What it wrote goes back to it through the bridge, as it was.
+    // The bridge returns the name the model wrote, unchanged.
     expect(host.raw(1)).toContain('tracker__create_isue')
   })
 
@@ -182,7 +182,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     ['broken JSON', '{"value": '],
     ['no object', '"x"'],
     ['a key that the SDK refuses', '{"__proto__": {"value": "x"}}'],
-  ])('answers arguments with %s, and goes on', async (_what, text) => {
+  ])('answers arguments with %s, and continues', async (_what, text) => {
     const script = [calls({ name: 'read_file', arguments: text }), calls(call('read_file')), said()]
     const host = await startHost({ major, script, options: bridge })
     const result = await host.ask('Read.')

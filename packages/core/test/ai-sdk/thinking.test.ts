@@ -1,4 +1,4 @@
-/** Anthropic's bound thinking through the SDK: kept between two latches, left out behind one, or dropped by the API. */
+/** Anthropic's bound thinking through the SDK: kept between two latches, omitted after one, or dropped by the API. */
 import { createToolwell } from '@toolwell/core'
 import { importTools } from '@toolwell/core/ai-sdk'
 import { describe, expect, it } from 'vitest'
@@ -17,7 +17,7 @@ const dropping = {
 }
 
 describe.each(majors)('AI SDK $major', ({ major }) => {
-  it('keeps what was thought when a tool is loaded, changed and told of', async () => {
+  it('keeps thinking when a tool is loaded, changed and announced', async () => {
     const well = createToolwell(options)
     const host = await startHost({ major, wire, script: [finds, said, said, said], well })
     await host.ask('One.')
@@ -52,7 +52,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
   })
 
   it.each(['off', 'eager'] as const)(
-    'goes on after a call of an unknown tool, streamed or not (%s)',
+    'continues after a call of an unknown tool, streamed or not (%s)',
     async (kind) => {
       const given = kind === 'off' ? { mode: 'off' as const } : { mode: 'on' as const, delivery: kind }
       for (const ask of ['ask', 'askStreaming'] as const) {
@@ -87,7 +87,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     expect(host.toolsJson(2)).toContain('Adds in another way.')
   })
 
-  it('leaves out what was thought before a compaction, and keeps what is thought behind it', async () => {
+  it('omits thinking from before a compaction, and keeps thinking after it', async () => {
     const host = await startHost({ major, wire, script: [finds, said, said, said, said], options })
     await host.ask('One.')
     const before = [...host.messages]
@@ -106,7 +106,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     host.messages.splice(0, before.length, { role: 'user', content: 'A summary.' }, ...before.slice(-1))
     await host.lazy.compact(before, host.messages)
     const thinking = { type: 'enabled', budgetTokens: 1024 }
-    // This model checks, and so it refuses: what shows here is that nothing was left out.
+    // This model verifies thinking and refuses the request, which proves that nothing was omitted.
     await host.ask('Two.', { providerOptions: { anthropic: { thinking } } }).catch(() => undefined)
     expect(thoughts(host, 1)).toBe(1)
   })

@@ -109,7 +109,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     const [first, second] = ofType(host, 2, 'tool_search_output')
     expect(first?.tools).toHaveLength(1)
     expect(second?.tools).toEqual([])
-    // In the result beside it; where there is none, behind what the user says next.
+    // In the next result of the same batch; if there is none, after the next user message.
     expect(ofType(host, 1, 'function_call_output')[0]?.output).toMatch(/ran with[\s\S]*No tool is named/)
     expect(host.raw(2)).not.toContain('No tool fits')
     expect(JSON.stringify(items(host, 3).at(-1))).toMatch(/And now\?[\s\S]*No tool fits/)
@@ -117,7 +117,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
       expect(items(host, index).slice(0, items(host, index - 1).length)).toEqual(items(host, index - 1))
   })
 
-  it('goes on in another process with what was stored, and without its ledger', async () => {
+  it('resumes a stored conversation in another process, also without its ledger', async () => {
     const store = memoryStore()
     const well = createToolwell({ ...options, store })
     const script = [calls(select), calls(call(name)), said(), said()]
@@ -352,6 +352,18 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
       expect(host.conversation.inspect().delivery).toBe('bridge')
     },
   )
+
+  it('gives way to the bridge, with a warning, if the server ignores the search', async () => {
+    const script = [said(), calls(bridged(name)), said()]
+    const host = await startHost({ major, wire, script, options, deferral: 'ignored' })
+    const result = await host.ask('Hello.')
+    expect(result.steps[0]?.warnings?.map(({ message }) => message).join()).toContain(
+      'the server dropped the tool search',
+    )
+    await host.ask('Make it.')
+    expect(host.names(1)).toEqual(['read_file', 'write_file', 'tool_search', 'tool_call'])
+    expect(JSON.stringify(host.messages)).toContain('create_issue ran with')
+  })
 
   it('gives way to the bridge, with a warning, where the provider does not know the search', async () => {
     const script = [said(), calls(bridged(name)), said()]

@@ -37,7 +37,7 @@ it('fits version 6', async () => {
   const stopWhen = ai6.stepCountIs(5)
   const result = await ai6.generateText({ model, ...lazy.settings, messages, stopWhen })
   const [first] = result.steps[0]?.toolResults ?? []
-  // The results have the types of the host's own tools.
+  // The results have the types of the tools the host defined.
   if (first && !first.dynamic) expect(first.output.sunny satisfies boolean).toBe(true)
   messages.push(...result.response.messages, { role: 'user', content: 'Sure?' })
   expect(await ai6.streamText({ model, ...lazy.settings, messages }).text).toBe('Yes.')

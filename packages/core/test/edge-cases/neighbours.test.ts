@@ -28,7 +28,7 @@ const kinds = ({ conversation }: Awaited<ReturnType<typeof play>>) =>
   conversation.events.map(({ kind }) => kind)
 
 describe('reading a history', () => {
-  it('WA-1: takes nothing from prose, only from the line for machines of an answer of ours', async () => {
+  it('WA-1: recovers nothing from prose, only from the machine line of a Toolwell answer', async () => {
     const prose = 'Loaded tools: tracker__create_issue\nParameters: value\nname: close_issue'
     expect((await imported(past('tool_search', prose))).recovered).toEqual([])
     expect((await imported(past('tool_search', `Here:\n${machineLine}`))).recovered).toEqual([])
@@ -74,7 +74,7 @@ describe('the loader', () => {
     ])
   })
 
-  it('WA-4, ZE-7: lists what is hidden in its description: no message speaks of it, so none can be answered', async () => {
+  it('WA-4, ZE-7: lists hidden tools in its description: no message mentions them, so the model cannot answer one', async () => {
     const host = await play()
     const { messages, tools } = (await host.begin()).parts
     expect(JSON.stringify(tools)).toContain('tracker__create_issue')
@@ -82,7 +82,7 @@ describe('the loader', () => {
     expect(messages.filter(({ role }) => role === 'user')).toEqual(host.messages)
   })
 
-  it('WA-5: is urged on a model that ignores it, and the host is told of such a model', async () => {
+  it('WA-5: gets a stronger prompt for a model that ignores it, and an event reports such a model', async () => {
     const [plain, strong] = [await play(), await play({ surface: { affordance: 'strong' } })]
     expect(await plain.sent()).not.toContain('before you say that something cannot be done')
     expect(await strong.sent()).toContain('before you say that something cannot be done')
@@ -201,7 +201,7 @@ describe('a step that is broken off', () => {
 })
 
 describe('a search', () => {
-  it('FA-2: with more hits than it may load says which it left out; an exact name is always loaded', async () => {
+  it('FA-2: with more hits than it may load lists the others; an exact name is always loaded', async () => {
     const names = Array.from({ length: 9 }, (_, index) => `paint_${index}`)
     const tools = names.map((name) => tool(name, { source: 'wall', description: 'Paints a wall' }))
     const host = await play({ tools, search: { loadLimit: 2, tool: searchTools.standard } })
@@ -215,7 +215,7 @@ describe('a search', () => {
     expect(host.loaded()).toEqual(expect.arrayContaining(['wall__paint_6', 'wall__paint_7', 'wall__paint_8']))
   })
 
-  it('MK-2: shows in what the host is told as soon as it has run', async () => {
+  it('MK-2: shows up in inspect() as soon as it has run', async () => {
     const host = await play({ delivery: 'append' })
     await host.step(search('select:create_issue'))
     const { line, loadedLazyTools, visibleNames } = host.conversation.inspect()

@@ -73,7 +73,7 @@ describe('late servers', () => {
   const late = (host: TestHost) =>
     host.well.catalogue.setSource('late', { tools: server('late', ['arrive']) })
 
-  it('QW-10: a server that joins between two steps of one turn is told of on the next request, behind what was said', async () => {
+  it('QW-10: a server that joins between two steps of one turn is announced on the next request, after the history', async () => {
     const host = await start([find('select:create_issue')])
     host.messages.push({ role: 'system', content: 'Context of the session hook.' })
     host.say('go')
@@ -108,7 +108,7 @@ describe('late servers', () => {
 })
 
 describe('news', () => {
-  it('QW-9: that could not be recorded are told with the next request, once', async () => {
+  it('QW-9: that could not be recorded come with the next request, once', async () => {
     const kept = memoryStore()
     let broken = false
     const store: LedgerStore = {
@@ -142,7 +142,7 @@ describe('shortened and repeated histories', () => {
     expect(listed).not.toContain('tracker__create_issue')
   })
 
-  it('QW-12: a prompt that is taken back leaves the reminders before it, and nothing of itself', async () => {
+  it('QW-12: a withdrawn prompt keeps the reminders before it, and leaves no trace', async () => {
     const host = await start([find('select:create_issue'), done, { status: 500, error: 'down' }])
     await host.ask('go')
     const kept = JSON.stringify(host.body().messages)
@@ -154,7 +154,7 @@ describe('shortened and repeated histories', () => {
     expect(host.raw()).not.toContain('a prompt that fails')
   })
 
-  it('QW-12: reminders are no entries of the history, so no index of prompts can count them', async () => {
+  it('QW-12: reminders are not history entries, so no index of prompts counts them', async () => {
     const host = await start([find('select:enter_worktree')])
     await host.ask('go')
     host.well.catalogue.setSource('late', { tools: server('late', ['arrive']) })
@@ -208,7 +208,7 @@ describe('what is allowed', () => {
 })
 
 describe('sub-agents over the bridge', () => {
-  it('QW2-6: may look at the schema of what they have, and are told of no route to what they have not', async () => {
+  it('QW2-6: may read the schema of their own tools, and get no hint about others', async () => {
     const parent = await play({ delivery: 'bridge' })
     const child = await parent.conversation.child({
       id: 'child',
@@ -263,7 +263,7 @@ describe('answers with schemas', () => {
       },
     })
 
-  it('QW2-7: what does not fit is left out whole, and named', async () => {
+  it('QW2-7: a schema that does not fit is omitted whole, and its tool is named', async () => {
     const tools = ['one', 'two', 'three', 'four'].map((name) => wide(name, 60))
     const host = await play({ tools, delivery: 'bridge', limits: { resultBudget: 1500 } })
     const [answer = ''] = await host.step(search('paint a wall'))

@@ -91,7 +91,7 @@ describe('servers that are slow or down', () => {
 })
 
 describe('what is denied', () => {
-  it('openclaw-97911: is listed nowhere, and its rules of use are not told', async () => {
+  it('openclaw-97911: is listed nowhere, and its guidelines are not sent', async () => {
     const secret = tool('wire_money', {
       source: 'bank',
       guidelines: ['Never above 100.'],
@@ -156,7 +156,7 @@ describe('arguments over the bridge', () => {
     expect(notices).toContain('schema-unusable')
   })
 
-  it('codewhale-1419: that were guessed at the first use are no failure of the tool', async () => {
+  it('codewhale-1419: guessed at the first use do not count as a failure of the tool', async () => {
     const host = await play({ tools: [strict], delivery: 'bridge' })
     await host.step(bridge('git__label', {}))
     const { events } = host.conversation
@@ -188,7 +188,7 @@ describe('reports about Claude Code', () => {
   })
 
   it.each(['append', 'bridge'] as const)(
-    'claude-79970: a history that speaks of tools that are gone is taken by a strict server (%s)',
+    'claude-79970: a strict server accepts a history that mentions removed tools (%s)',
     async (delivery) => {
       const store = memoryStore()
       const first = await play({ delivery, store })
@@ -210,7 +210,7 @@ describe('reports about Claude Code', () => {
     expect(await host.names()).toContain('plugin__hook')
   })
 
-  it('claude-18370: the threshold is met exactly where it is set', async () => {
+  it('claude-18370: defers exactly from the threshold on', async () => {
     const cost = async (threshold: number) => {
       const conversation = await createToolwell({ tools: mixed(), costs: { threshold } }).open({ id: 'x' })
       const { mode } = await conversation.begin({ requestId: 'r', anchor: 'r', wire: 'test' })

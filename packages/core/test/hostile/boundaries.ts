@@ -20,7 +20,7 @@ import { type Line, WIRES, type Wire } from './wires.js'
 
 export interface Boundary {
   readonly name: string
-  /** What is asserted, in words. */
+  /** The property under test, in words. */
   readonly oracle: string
   readonly property: fc.IAsyncProperty<unknown[]>
 }
@@ -40,7 +40,7 @@ export function assert(holds: boolean, what: string): void {
   if (!holds) throw new Error(what)
 }
 
-/** Text of ours: quoted as data, with nothing in it that a reader cannot see, and no frame that we did not open. */
+/** Text by Toolwell: quoted as data, without invisible characters, and with no frame that Toolwell did not open. */
 export function assertSeen(text: string, where: string): void {
   const found = UNSEEN.exec(text)
   assert(
@@ -59,7 +59,7 @@ export const wire = fc.constantFrom<Wire>(...WIRES)
 const delivery = fc.constantFrom('append' as const, 'bridge' as const, 'native' as const, 'eager' as const)
 let ledgers = 0
 
-/** A conversation on one wire, with every request held against the strict rules and every text of ours looked at. */
+/** A conversation on one wire. Checks every request against the strict rules, and every text Toolwell wrote. */
 export async function host(
   given: Wire,
   options: ToolwellOptions,
@@ -121,7 +121,7 @@ const LEGAL = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
 
 const names = define(
   'names of tools, sources, groups and aliases',
-  'an invalid tool is refused by a documented error; every other gets one legal wire name of its own, is found by its id and its wire name, and stands in requests that strict endpoints take',
+  'an invalid tool is rejected with a documented error; every other tool gets a unique legal wire name, is found by its id and its wire name, and appears in requests that strict endpoints accept',
   fc.tuple(
     fc.array(
       fc.tuple(hostileText, hostileText, fc.option(hostileText), fc.array(hostileText, { maxLength: 2 })),
@@ -184,7 +184,7 @@ const names = define(
 
 const words = define(
   'descriptions, cards, hints, guidelines and titles',
-  'requests are legal; nothing of ours holds an invisible character or a frame that was not ours; a loaded definition is sent as it was written',
+  'requests are legal; text by Toolwell contains no invisible character and no foreign frame; a loaded definition is sent as written',
   fc.tuple(fc.array(hostileText, { minLength: 8, maxLength: 8 }), wire, delivery, fc.boolean()),
   async ([
     [description = '', card = '', hint = '', title = '', rule = '', instead = '', query = '', about = ''],
@@ -237,7 +237,7 @@ const words = define(
 )
 
 const MOVED = 'The input also has to match '
-/** Whether one schema says what another does: the same, or what its wire refuses at the top is told in the description. */
+/** True if one schema means the same as another: equal, or with the keywords its wire rejects at the top moved to the description. */
 function says(shown: Schema, given: Schema, on: Wire): boolean {
   const [sent, written] = [meant(shown) as Schema, meant(given) as Schema]
   if (JSON.stringify(sent) === JSON.stringify(written)) return true
@@ -245,7 +245,7 @@ function says(shown: Schema, given: Schema, on: Wire): boolean {
   if (on.name === 'anthropic' && hasOddKeys(written)) return true
   const { $schema: _, ...expected } = written
   const { $schema: __, ...found } = sent
-  // OpenAI wants `properties` and `items` to be there; empty ones, and what is no object, say nothing.
+  // OpenAI requires `properties` and `items`; empty ones, and values that are not objects, say nothing.
   const said = (key: string, value: unknown) => {
     if (key === 'items' && JSON.stringify(value) === '{}') return undefined
     if (key !== 'properties') return value
@@ -259,7 +259,7 @@ function says(shown: Schema, given: Schema, on: Wire): boolean {
   if (typeof told !== 'string' || at < 0) return false
   const moved = meant(JSON.parse(told.slice(at + MOVED.length))) as Schema
   const { description = '', ...rules } = expected
-  // One that is no text said nothing.
+  // A description that is not text said nothing.
   const isWhole = typeof description !== 'string' || told.slice(0, at).trimEnd() === description.trimEnd()
   return isWhole && sorted({ ...kept, ...moved }) === sorted(rules)
 }
@@ -318,7 +318,7 @@ const schemas = define(
   fc.tuple(hostileSchema, fc.array(hostileJson, { minLength: 2, maxLength: 2 }), wire, delivery),
   async ([inputSchema, [first, second], on, how]) => {
     const copy = JSON.stringify(inputSchema)
-    // What nobody takes is told in words, on every wire alike.
+    // Keywords that no wire accepts become text, on every wire alike.
     const sound = fitWire({ name: 'wild', description: '', inputSchema }, 'none').own.inputSchema
     const played = await host(on, {
       tools: [tool('eager', { inputSchema }), ...base(), tool('wild', { inputSchema, source: 'far' })],
@@ -437,7 +437,7 @@ const MANIFEST = JSON.stringify({
 })
 const manifests = define(
   'manifest JSON',
-  'a manifest is read, or refused by `invalid-manifest` with a file, a path, a message and a fix for each problem; what was read can be laid over tools',
+  'a manifest is read, or rejected with `invalid-manifest` and a file, a path, a message and a fix for each problem; a manifest that was read can be applied to tools',
   fc.oneof(
     fc
       .array(mutation, { minLength: 1, maxLength: 4 })

@@ -1,5 +1,5 @@
 /**
- * Hostile text at the greatest length that anyone would send is dealt with. What takes time in the square of the length does
+ * Hostile text at the greatest length anyone would send finishes in time. Quadratic work does
  * not come to an end here; how time grows is measured by `growth.long.test.ts`.
  */
 import { expect, it } from 'vitest'

@@ -38,7 +38,7 @@ export class RequestChecks {
     if (this.last) this.last = { ...this.last, rendered: rendered.slice(0, rendered.lastIndexOf(text)) }
   }
 
-  /** What the model thought in answer to the last request. */
+  /** Thinking of the model in answer to the last request. */
   thought(messages: readonly object[], { latches }: Reference): void {
     for (const [, seal = ''] of JSON.stringify(messages).matchAll(/"signature":"([^"]*)"/g))
       this.thoughtUnder.set(seal, latches)
@@ -73,6 +73,10 @@ export class RequestChecks {
     const isOff = view.mode === 'off'
     const { fixed, appended, aside, masked } = reference.declared
     const tools = view.tools.map(({ name }) => name)
+    // A notice may have said that a tool is denied, before the cap unloaded it. If policy allows it again while its source is out
+    // of reach, no request says so, and it stays suspended until the source is back. The reference does not know of notices.
+    const maySuspend = (id: string) => reference.suspended.has(id) || !reference.isAway(id)
+    const wires = new Map(UNIVERSE.map(({ id, wire }) => [wire, id]))
     if (isOff) expectSame('tools when off', [...tools].sort(), ready.map((each) => each.wire).sort())
     else {
       expectSame('eager and meta-tools, in order', tools.slice(0, fixed.length), fixed)
@@ -82,7 +86,8 @@ export class RequestChecks {
         view.declaredHidden.map(({ name }) => name).sort(),
         [...aside].sort(),
       )
-      expectSame('what is masked', [...view.masked].sort(), [...new Set(masked)].sort())
+      const hidden = view.masked.filter((name) => masked.includes(name) || maySuspend(wires.get(name) ?? ''))
+      expectSame('what is masked', hidden.sort(), [...new Set(masked)].sort())
     }
     const { loadedLazyTools, suspended, visibleNames } = conversation.inspect()
     const live = [...reference.tail].filter(([, held]) => held.live)
@@ -94,7 +99,7 @@ export class RequestChecks {
       isOff ? [] : [...ids].filter(isGone).sort()
     expectSame(
       'suspended tools',
-      gone(Object.keys(suspended), (id) => held.has(id)),
+      gone(Object.keys(suspended), (id) => held.has(id) && maySuspend(id)),
       gone(held, (id) => reference.suspended.has(id)),
     )
     const offered = UNIVERSE.filter(
@@ -122,7 +127,7 @@ export class RequestChecks {
     }
   }
 
-  /** The list names what it was made of, a group as one, in its own place and nowhere else beside the messages. */
+  /** The list names its tools, a group as one entry, in its own place and nowhere else outside the messages. */
   private cards({ section, tools }: Turn['view'], { cards, rules }: Reference): void {
     const loader = JSON.stringify(tools.find(({ name }) => name === 'tool_search'))
     const unitsOf = (ids: readonly string[]) => [...new Set(ids.map((id) => specOf(id).group ?? id))].sort()
@@ -133,14 +138,14 @@ export class RequestChecks {
     expectSame('the other place of the list', listed(other), [])
   }
 
-  /** What is loaded stands somewhere in its newest form; what is hidden is not declared. */
+  /** A loaded schema appears somewhere in its newest form; a hidden tool is not declared. */
   private schemas(raw: string, declared: string, mode: string, reference: Reference): void {
     for (const each of UNIVERSE) {
       const { id, source } = each
       const mark = schemaMark(each, reference.world.sources.get(source)?.tools.get(id) ?? 0)
       const isShown = reference.may(id) && (mode === 'off' || reference.isLoaded(id))
       if (isShown && !raw.includes(mark))
-        throw new Error(`the schema of ${id} (${mark}) stands nowhere in the request`)
+        throw new Error(`the schema of ${id} (${mark}) is missing from the request`)
       const { place = 'text' } = reference.tail.get(id) ?? {}
       const isSent = mode === 'off' || reference.eager.includes(id) || place !== 'text'
       if (!isSent && declared.includes(mark))
@@ -183,7 +188,7 @@ export class RequestChecks {
   }
 }
 
-/** What cannot move any more: all but the last message, and but a system message that Anthropic wants behind the user's last. */
+/** The part that cannot change any more: all but the last message, and but a system message that Anthropic wants after the user's last. */
 function settledPart(rendered: string): string {
   const system = rendered.lastIndexOf('\nsystem\n')
   const isLast = system >= 0 && !rendered.slice(system + 8).includes('\nassistant\n')

@@ -1,4 +1,4 @@
-/** What the random tests have found on the wires, each with the shortest way to it. */
+/** Failures the random tests found on the wires, each with the shortest reproduction. */
 import { createToolwell } from '@toolwell/core'
 import type { ChatMessage } from '@toolwell/core/openai-chat'
 import { openaiResponses, type ResponsesItem } from '@toolwell/core/openai-responses'
@@ -99,7 +99,7 @@ it('a loaded tool that was away when the delivery changed is shown when it is ba
   expect(await host.sent(chat, [...moved, chat.user('on')])).toContain('The value for create_issue')
 })
 
-it('an update behind calls that are told as text moves none of them', async () => {
+it('an update after calls that became text moves none of them', async () => {
   const host = await start(messages)
   await host.step(
     { name: 'nobody', arguments: {} },
@@ -112,7 +112,7 @@ it('an update behind calls that are told as text moves none of them', async () =
     const { parts } = await conversation.begin(host.messages, { requestId: `request ${++asked}` })
     return (parts as { messages: { content: object[] }[] }).messages.at(-1)?.content ?? []
   }
-  // Beside it, so that no request has carried the answers when the update comes.
+  // In a fork, so that no request has carried the answers when the update comes.
   const other = messages.open(await host.conversation.fork({ id: 'beside' }))
   const before = await blocks(other)
   expect(before).toHaveLength(3)
@@ -124,7 +124,7 @@ it('an update behind calls that are told as text moves none of them', async () =
   expect(words(after).slice(0, before.length)).toEqual(words(before))
 })
 
-it('a tool that was guessed and unloaded is not called where it is gone', async () => {
+it('a tool that was guessed and unloaded is not called after its removal', async () => {
   const host = await start(changing)
   const guess = { name: 'calendar__find_slot', arguments: { value: 'x' } }
   await host.step(guess)
@@ -194,7 +194,7 @@ it('a reply whose first call went unanswered stays apart from the next one on Ge
   })
 })
 
-it('a name that no tool has is no proof against native delivery where none was used', async () => {
+it('an unknown name does not disprove native delivery if native was not used', async () => {
   const host = await start(chat)
   await host.step({ name: 'toolwell_reserve', arguments: {} })
   const line = messages.open(host.conversation)
@@ -256,7 +256,7 @@ describe('on Responses', () => {
     },
   )
 
-  it('a change behind a search and a call that is told as text waits for the user, and is said once', async () => {
+  it('a change after a search and a call that became text waits for the user, and comes once', async () => {
     const host = await start(responses)
     const publish = (description: string) =>
       host.well.catalogue.setSource('mail', { tools: [tool('read_mail', { alwaysLoad: true, description })] })

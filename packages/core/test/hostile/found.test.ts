@@ -1,4 +1,4 @@
-/** What the random tests have found, each with the shortest way to it. What is about one wire or another is in found-on-wires.test.ts. */
+/** Failures the random tests found, each with the shortest reproduction. Failures of one wire are in found-on-wires.test.ts. */
 import { createToolwell, type LedgerEvent, memoryStore, ToolwellError } from '@toolwell/core'
 import { type AnthropicMessage, anthropic } from '@toolwell/core/anthropic'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
@@ -75,7 +75,7 @@ describe('a second process on one ledger', () => {
 })
 
 describe('a fork', () => {
-  it('of a history that began anew goes on from there, though the server gave its call ids before', async () => {
+  it('of a restarted history continues from there, even if the server used its call ids before', async () => {
     const { conversation } = await play({ delivery: 'append' })
     const begin = (requestId: string, anchor: string) =>
       conversation.begin({ requestId, anchor, wire: 'openai-chat' })
@@ -193,7 +193,7 @@ describe('under a cap, what is asked for by name', () => {
     expect(host.loaded()).toEqual(['tracker__create_issue'])
   })
 
-  it('counts as used, also where it was loaded: what was not asked for makes room', async () => {
+  it('counts as used, even if already loaded: tools nobody asked for are evicted first', async () => {
     const host = await play({ delivery: 'append', limits: { maxLoaded: 2 } })
     await host.step(search('select:tracker__create_issue'))
     await host.step(search('select:calendar__find_slot'))
@@ -238,7 +238,7 @@ it('a tool that is gone is unloaded by no name, whatever the delivery', async ()
   }
 })
 
-it('a load that waits off the surface and makes room for another has no place of its own any more', async () => {
+it('a load that waits off the surface and is evicted loses its place', async () => {
   const host = await play({ mode: 'off', limits: { maxLoaded: 1 } })
   await host.begin()
   await host.conversation.load(['tracker__create_issue'])
@@ -290,7 +290,7 @@ it.each(['append', 'bridge'] as const)(
   },
 )
 
-it('an eager tool that was told of as available again is declared when its server changes', async () => {
+it('an eager tool that was announced as available again is declared when its server changes', async () => {
   const denied = new Set(['late/read_mail'])
   const late = (...names: readonly string[]) => server('late', names)
   const host = await play({

@@ -25,7 +25,7 @@ interface Task {
   /** Runs from one seed; then the next seed follows. */
   readonly portion: number
   readonly property: fc.IAsyncProperty<unknown[]>
-  /** What a number of runs comes to. */
+  /** Amount of work in a number of runs. */
   count(runs: number): number
   shorten?(counterexample: unknown[]): Promise<string>
 }
@@ -86,7 +86,7 @@ const seconds = () => Math.round((performance.now() - started) / 1000)
 const { isTTY } = process.stdout
 let shown = 0
 
-/** A terminal is told twice a second, a log once a minute. */
+/** Prints to a terminal twice a second, to a log once a minute. */
 function progress({ name, unit, all }: Task, done: number): void {
   const now = performance.now()
   if (done < all && now - shown < (isTTY ? 500 : 60_000)) return
@@ -96,7 +96,7 @@ function progress({ name, unit, all }: Task, done: number): void {
   process.stdout.write(isTTY ? `\r\u001b[K${line}${done >= all ? '\n' : ''}` : `${line}\n`)
 }
 
-/** Runs one task in portions, each from a seed of its own, until enough was done. How much that was; undefined where something was found. */
+/** Runs one task in portions, each with a new seed, until enough is done. Returns the amount, or undefined if it found a failure. */
 async function perform(task: Task, first: number): Promise<number | undefined> {
   let done = 0
   for (let seed = first; done < task.all; seed++) {

@@ -33,7 +33,7 @@ async function expectLinear(
     small = await timeOf(() => work(size))
   }
   const large = await timeOf(() => work(size * GROWTH))
-  // What looks bent is looked at again: rubbish that was collected meanwhile is not to blame.
+  // Measures again if the growth looks too steep: garbage collection may have disturbed the first run.
   if (large / Math.max(small, LEAST) >= MOST) small = Math.max(small, await timeOf(() => work(size)))
   const again = large / Math.max(small, LEAST) >= MOST ? await timeOf(() => work(size * GROWTH)) : large
   expect(

@@ -51,7 +51,7 @@ async function recorded(): Promise<readonly Buffer[]> {
 }
 
 describe('a writer that dies', () => {
-  it('at every byte of every append loses nothing acknowledged, and the next append goes on', async () => {
+  it('at every byte of every append loses nothing acknowledged, and the next append works', async () => {
     const lines = await recorded()
     expect(lines.length).toBeGreaterThan(4)
     const file = join(folder, 'thread.jsonl')
@@ -80,7 +80,7 @@ describe('a writer that dies', () => {
     }
   }, 60_000)
 
-  it('leaves a conversation that goes on where it was, from every torn tail of it', async () => {
+  it('leaves a conversation that resumes from every torn tail', async () => {
     const lines = await recorded()
     const file = join(folder, 'thread.jsonl')
     for (let count = 0; count <= lines.length; count++) {
@@ -123,7 +123,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(compiled, { recursive: true, force: true }))
 
-/** Appends for ever, and says of each append when it has been acknowledged. */
+/** Appends without end, and reports each append when it is acknowledged. */
 const WRITER = `
 const { jsonlStore } = await import(process.argv[1])
 const [, , folder, name, pause] = process.argv
@@ -260,7 +260,7 @@ describe('a process', () => {
   }, 60_000)
 
   it.skipIf(process.platform === 'win32')(
-    'that is stopped does not hold up five others, and none of six loses an append, whoever is killed',
+    'that is stopped does not block five others, and none of six loses an append, no matter which is killed',
     async () => {
       const all: Writer[] = []
       const start = () => {

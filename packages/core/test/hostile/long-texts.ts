@@ -7,7 +7,7 @@ import { WIRES, type Wire } from './wires.js'
 
 export interface LongText {
   readonly name: string
-  /** The smallest size that is worth measuring, and as much as anyone would send. */
+  /** The smallest size to measure, and the most anyone would send. */
   readonly sizes: readonly [least: number, most: number]
   prepare(): Promise<(size: number) => Promise<unknown>>
 }
@@ -101,7 +101,7 @@ const perText = (name: string, piece: string): LongText[] => [
       try {
         for await (const _event of readEvents(body()));
       } catch {
-        // It is no JSON: how fast that is found out is what counts.
+        // It is not JSON: the test measures how fast that is found.
       }
     },
   },

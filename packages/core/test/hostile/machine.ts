@@ -28,7 +28,7 @@ import {
 
 interface Process {
   readonly well: Toolwell
-  /** Whose view of the servers it has. */
+  /** The process whose view of the servers it has. */
   readonly seat: 0 | 1
   conversation: Conversation
 }
@@ -100,7 +100,7 @@ export class Machine {
     return { well, seat, conversation: await this.open(well, id) }
   }
 
-  /** A child goes on as the child it is, with its own allowlist. */
+  /** A child resumes as a child, with its own allowlist. */
   private async open(well: Toolwell, id: string): Promise<Conversation> {
     if (!this.scope) return well.open({ id })
     const parent = await well.open({ id: this.scope.parent.id })
@@ -165,7 +165,7 @@ export class Machine {
     this.mark()
   }
 
-  /** A step of the host's own belongs to the last thing that happened: forks of earlier places may hold it too. */
+  /** A step by the host belongs to the last event: forks of earlier places may contain it too. */
   private mark(): void {
     this.snapshots.clear()
     if (!this.adrift) this.snapshots.set(this.messages.length, this.reference.clone())
@@ -192,7 +192,7 @@ export class Machine {
     if (snapshot === undefined) return
     const id = `fork ${++this.count.ids}`
     const conversation = await this.line(this.at(0)).fork(part, { id })
-    // It asks what the origin asks; a second process has to be told so by opening the same way.
+    // It asks what the origin asks; a second process learns that by opening the same way.
     this.reference = snapshot.clone()
     this.renew([...part, this.wire.user(`Go another way ${++this.count.said}.`)])
     this.processes[0] = { ...this.at(0), conversation }
@@ -260,7 +260,7 @@ export class Machine {
           () => true,
         )
       if (!died || this.crash) throw new Error('a begin that could not be recorded was answered')
-      // Whoever died comes back with the same view of the servers: it retries what it has begun.
+      // A process that died returns with the same view of the servers and retries what it began.
       this.processes[step.process] = await this.process(here.conversation.id, here.seat)
     }
     const process = this.at(step.process)
@@ -309,7 +309,7 @@ export class Machine {
     const { crash } = step
     const native = turn.view.delivery === 'native' && this.wire.name === 'openai-responses'
     const made = step.calls.map((call) => createCall(call, this.wire.text, native))
-    // What is called again under the same id where a reply was lost is taken for the same call: see append-failure.test.ts.
+    // A call with the same id after a lost reply counts as the same call: see append-failure.test.ts.
     const base = this.setup.reuseIds ? this.count.lost * 100 : this.count.calls
     const calls = made.map(({ name, text }, index) => ({
       id: `call_${base + index}`,
@@ -373,8 +373,8 @@ export class Machine {
       this.adrift = true
       this.snapshots.clear()
     }
-    // What there is to tell needs a place: a message that was sent before has none, nor has a search without words, nor a
-    // call under a name that is not declared, which is told as text.
+    // A notice needs a place. There is none in a message that was already sent, in a search without words, or in a
+    // call under an undeclared name, which becomes text.
     const { fixed, appended, aside, masked } = this.reference.declared
     const declared = new Set([...fixed, ...appended, ...aside].filter((name) => !masked.includes(name)))
     const isWordless = native && !calls.some(({ name }) => name !== 'tool_search' && declared.has(name))
@@ -413,7 +413,7 @@ export function conversationProperty(
   }) as unknown as fc.IAsyncProperty<unknown[]>
 }
 
-/** The same failure with fewer steps and fewer calls: whatever can be left out is left out. */
+/** Finds the same failure with fewer steps and fewer calls. */
 export async function shortest(
   setup: Setup,
   story: readonly Step[],

@@ -1,9 +1,9 @@
-/** What a model of these tests sends, and what it means: names in every spelling, searches, nonsense. */
+/** Calls that the model of these tests sends, with their meaning: names in every spelling, searches, nonsense. */
 import type { Asked, Call, Input } from './reference-calls.js'
 import type { Model, Named } from './steps.js'
 import { specOf, UNIVERSE } from './world.js'
 
-/** One model call: as it is sent, and as the reference understands it. */
+/** One model call: the sent form, and the form the reference understands. */
 export interface Made {
   readonly name: string
   readonly text: string

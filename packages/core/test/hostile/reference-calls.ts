@@ -147,7 +147,7 @@ export class Reference extends Surface {
     return outcomes
   }
 
-  /** The one tool that a call's name means: what is declared under it, what can be used, what was told of. */
+  /** The one tool a call's name means: declared, available, or announced. */
   private meant({ ids, exact }: Asked): string | undefined {
     const [first = ''] = ids
     if (exact && (this.eager.includes(first) || this.tail.has(first))) return first

@@ -1,4 +1,4 @@
-/** A second, small account of what a conversation must be: sets and rules from the contract, no code of it. What a request declares. */
+/** A second, small model of a conversation: sets and rules from the contract, none of its code. This file: the tools a request declares. */
 import {
   type Action,
   type Delivery,
@@ -35,7 +35,7 @@ export class Surface {
   told = new Set<string>()
   mentioned = new Set<string>()
   sources = new Map<string, string>()
-  /** What the list of hidden tools was made of, where it is kept true. */
+  /** The tools the list of hidden tools was built from, if it is kept current. */
   listed = ''
   /** Whom the list names. */
   cards: string[] = []
@@ -69,7 +69,7 @@ export class Surface {
     const state = this.stateOf(specOf(id).source)
     return this.exists(id) && state !== undefined && state !== 'disabled' && !this.denies(id, action)
   }
-  /** Nothing can be said of it from here. */
+  /** True if nothing is known about the tool from here. */
   isAway(id: string): boolean {
     return this.stateOf(specOf(id).source) === 'failed' && (!this.exists(id) || this.shows(id))
   }
@@ -94,7 +94,7 @@ export class Surface {
     return !this.searches ? [] : this.delivery === 'bridge' ? ['tool_search', 'tool_call'] : ['tool_search']
   }
 
-  /** What the request declares: in this order, behind it in any, out of sight, and not to be called now. */
+  /** Names the request declares: in this order, after it in any order, hidden, and not callable now. */
   get declared() {
     const placed = (place: string) => [...this.tail].filter(([, held]) => held.place === place)
     const array = placed('array').filter(([id]) => !this.eager.includes(id))
@@ -131,7 +131,7 @@ export class Surface {
     for (const id of [...this.told, ...this.eager, ...this.tail.keys()]) this.mentioned.add(id)
   }
 
-  /** Everything is decided anew, from what is known now. */
+  /** Decides everything again, from the current state. */
   private frozen(wire: string, native: boolean, isOnlyStale: boolean): void {
     const { rules } = this
     const restarts = this.mode === 'none' || this.due === 'clear'
@@ -149,7 +149,7 @@ export class Surface {
     this.latches++
     this.eager = on ? IDS.filter((id) => this.shows(id) && this.isSent(id)).sort(byWire) : []
     const place = this.delivery === 'bridge' ? 'text' : 'array'
-    // What is not known here any more stays as it was written, where it was.
+    // A tool that is no longer known here keeps its old text and place.
     const stands = (id: string, was: Held) =>
       this.shows(id) || (this.isAway(id) && isSameWire && (place === 'text' || was.place !== 'text'))
     const loaded = [...held].filter(
@@ -185,7 +185,7 @@ export class Surface {
     return chosen === 'bridge' && this.denies('toolwell/tool_call', 'see') ? 'append' : chosen
   }
 
-  /** What came, went and returned since the last request. */
+  /** Follows tools that came, left and returned since the last request. */
   private follow(known: ReadonlySet<string>): void {
     const hasPlace = (id: string) => this.eager.includes(id) || this.tail.has(id) || this.parked.has(id)
     // An eager tool that a latch has passed over needs a place when it is back.
@@ -217,7 +217,7 @@ export class Surface {
         this.sources.set(name, '')
   }
 
-  /** The set of tools of a source, or nothing where it is not ready. */
+  /** The set of tools of a source, or undefined if it is not ready. */
   private members(name: string): string | undefined {
     return this.stateOf(name) === 'ready' ? this.membership(name) : undefined
   }

@@ -63,7 +63,7 @@ export const SCHEMA_CASES: readonly SchemaCase[] = [
     'json-pointer',
   ].map(
     (format): SchemaCase => ({
-      name: `a long text that is no ${format}`,
+      name: `a long text that is not a ${format}`,
       schema: of({ type: 'string', format }),
       input: (size) => ({ a: `${'a.'.repeat(size / 2)} {` }),
       kind: 'invalid',

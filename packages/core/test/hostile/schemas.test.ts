@@ -1,4 +1,4 @@
-/** Whatever schema a server gives, no provider refuses the request for it, and one that is sound is sent as it is. */
+/** No provider rejects a request because of a server's schema, and a valid schema is sent unchanged. */
 import { Validator } from '@cfworker/json-schema'
 import type { Tool } from '@toolwell/core'
 import { findSchemaProblems, fitWire, normaliseSchema } from '@toolwell/core/internal'
@@ -31,7 +31,7 @@ const [anthropic, chat, responses, google] = [
 ]
 const messages = [{ role: 'user', content: 'x' }]
 
-/** What the strict endpoint of a wire says of a request with this schema. */
+/** The strict endpoint's objection to a request with this schema, per wire. */
 const refusal: Record<string, (name: string, schema: Schema) => unknown> = {
   anthropic: (name, input_schema) =>
     anthropic.violationOf({ model: 'm', max_tokens: 1, messages, tools: [{ name, input_schema }] }),
@@ -60,7 +60,7 @@ const refusalsOf = (inputSchema: Schema) =>
     return found === undefined ? [] : [{ wire, found }]
   })
 
-/** What a property of this schema is sent as, and what is said to be wrong with it. */
+/** The form in which a property with this schema is sent, and the reported problem. */
 const sent = (schema: unknown, more: object = {}) => {
   const made = normaliseSchema({ type: 'object', properties: { a: schema }, ...more })
   return (made.properties as { a: unknown }).a
@@ -86,12 +86,12 @@ describe('a property whose schema is not sound', () => {
       { description: 'Also given: {"$ref":"https://example.com/a.json"}' },
     ],
     [
-      'a reference that is no text once decoded',
+      'a reference that does not decode to text',
       { $ref: '#/%' },
       { description: 'Also given: {"$ref":"#/%"}' },
     ],
     [
-      'a reference that is no text further on',
+      'a reference that does not decode further on',
       { $ref: '#/%zz/nope' },
       { description: 'Also given: {"$ref":"#/%zz/nope"}' },
     ],
@@ -131,7 +131,7 @@ describe('a property whose schema is not sound', () => {
       { maximum: 5, description: 'Also given: {"minimum":"3"}' },
     ],
     ['a bound of an old draft', { minimum: 3, exclusiveMinimum: true }, { exclusiveMinimum: 3 }],
-    ['a bound that old drafts do not leave out', { maximum: 3, exclusiveMaximum: false }, { maximum: 3 }],
+    ['a bound that old drafts include', { maximum: 3, exclusiveMaximum: false }, { maximum: 3 }],
     ['a length below zero', { minLength: -1 }, { description: 'Also given: {"minLength":-1}' }],
     ['a mark of its own', { required: true }, { description: 'Also given: {"required":true}' }],
     ['names that are none', { required: ['a', 1, 'a'] }, { required: ['a'] }],
@@ -162,7 +162,7 @@ describe('a property whose schema is not sound', () => {
       ]),
       { description: 'Also given: {"if":5,"then":{"type":"string"}}' },
     ],
-  ])('by %s keeps the rest, and what is lost is told', (_, given, made) => {
+  ])('by %s keeps the rest, and the description mentions the lost part', (_, given, made) => {
     const schema = { type: 'object', properties: { a: given } }
     expect(sent(given)).toEqual(made)
     expect(keywordObjection(schema)).toBeDefined()
@@ -246,7 +246,7 @@ describe('a property whose schema is not sound', () => {
     })
   })
 
-  it('was referred to at the top, where it may not stand', () => {
+  it('was referenced at the top, which is not allowed', () => {
     const schema = {
       type: 'object',
       properties: { a: { $ref: '#/anyOf/0' } },
@@ -313,7 +313,7 @@ const { schema: anySchema } = fc.letrec<{ schema: Record<string, unknown>; value
 const anyInput = anySchema.map((schema): Schema => ({ ...schema, type: 'object' }))
 
 describe('any schema', () => {
-  it('is taken by every provider as it is sent, and stays as it is from then on', () => {
+  it('is accepted by every provider in its sent form, and that form is stable', () => {
     fc.assert(
       fc.property(anyInput, (schema) => {
         expect(refusalsOf(schema)).toEqual([])
@@ -324,7 +324,7 @@ describe('any schema', () => {
     )
   })
 
-  it('that is sound is the very same, and of one that is not the place is named', () => {
+  it('that is valid stays identical, and an invalid one is reported with its place', () => {
     let sound = 0
     fc.assert(
       fc.property(anyInput, (schema) => {
@@ -412,7 +412,7 @@ describe.each<WireHarness>([anthropicHarness, openaiResponsesHarness, openaiChat
         undefined,
       ])
       expect(received.at(-1)).toEqual({ path: 'p', mode: 'x' })
-      // What is sound of it is checked all the same, where arguments are.
+      // The valid part of the schema is still checked if the host validates arguments.
       if (delivery === 'bridge') expect(received).toHaveLength(1)
     })
   },

@@ -1,4 +1,4 @@
-/** A host on any wire whose model says what it is told to. */
+/** A host on any wire, with a scripted model. */
 import { createToolwell } from '@toolwell/core'
 import { mixed } from '../support/tools.js'
 import type { Wire } from './wires.js'

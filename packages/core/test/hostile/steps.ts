@@ -1,4 +1,4 @@
-/** What may happen to a conversation: the model's calls, the host's steps, the accidents. All of it as data, so that a failure shrinks. */
+/** Possible steps in a conversation: model calls, host steps, accidents. All are data, so that a failure shrinks. */
 import fc from 'fast-check'
 import { META, type Rules, UNIVERSE, type WorldStep } from './world.js'
 
@@ -51,7 +51,7 @@ export type Step =
 export interface Setup {
   readonly rules: Rules
   readonly wire: number
-  /** The server counts its call ids anew in every reply. */
+  /** The server restarts its call ids in every reply. */
   readonly reuseIds: boolean
 }
 

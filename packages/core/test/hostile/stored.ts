@@ -73,7 +73,7 @@ const KNOWN = ['ledger-corrupt', 'ledger-too-new']
 
 const lines = define(
   'the lines of a ledger on disk',
-  'a ledger with any bytes changed is read up to a whole number of lines, or refused by `ledger-corrupt` or `ledger-too-new`; reading changes no byte; what can be read can be gone on with',
+  'a ledger with any bytes changed is read up to a whole number of lines, or rejected with `ledger-corrupt` or `ledger-too-new`; reading changes no byte; a readable ledger can be continued',
   fc.tuple(fc.nat(3), fc.array(mutation, { minLength: 1, maxLength: 3 })),
   async ([which, changes]) => {
     const whole = (await samples())[which] ?? ''
@@ -149,7 +149,7 @@ function altered(value: unknown, path: readonly number[], put: unknown): unknown
 
 const facts = define(
   'the events in a ledger',
-  'a ledger whose events hold anything is opened and gone on with, or refused by `ledger-corrupt`',
+  'a ledger whose events contain anything is opened and continued, or rejected with `ledger-corrupt`',
   fc.tuple(
     fc.nat(3),
     fc.nat(200),
@@ -192,7 +192,7 @@ function misspelt(message: unknown, at: number, put: string): unknown {
   const walk = (value: unknown, key: string): unknown => {
     if (typeof value === 'string') return SPOKEN.has(key) && left-- === 0 ? put : value
     if (Array.isArray(value) && key !== 'tools') return value.map((each) => walk(each, key))
-    // Definitions that a provider wrote there are no text.
+    // Definitions that a provider wrote there are not text.
     if (typeof value !== 'object' || value === null || key === 'tools') return value
     return plain(Object.entries(value).map(([name, each]) => [name, walk(each, name)]))
   }
@@ -261,7 +261,7 @@ interface Reader {
 const readers: readonly Reader[] = [anthropic, google, chat, responses]
 const streams = define(
   'event streams of a provider',
-  'bytes in any pieces give events up to the first that is no JSON, or an error that says that they are no stream; any events add up to a reply, which says whether it is complete',
+  'bytes in any pieces give events up to the first invalid JSON, or an error that says that they are not a stream; any events add up to a reply, which says whether it is complete',
   fc.tuple(
     fc.array(fc.tuple(hostileJson, hostileText, fc.nat(3)), { maxLength: 5 }),
     fc.array(fc.nat(200), { maxLength: 5 }),

@@ -1,7 +1,7 @@
 /** Text as an attacker, a broken program or another script writes it. */
 import fc from 'fast-check'
 
-/** What no reader can see, by ranges of its own: this list shares nothing with the one in the sources. */
+/** Invisible characters, as an independent list: it shares nothing with the list in the sources. */
 export const UNSEEN =
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: it is about exactly these.
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/u

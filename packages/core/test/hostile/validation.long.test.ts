@@ -7,7 +7,7 @@ import { costlyInput, costlySchema, SCHEMA_CASES } from './schema-cases.js'
 const MOST = 50
 const PART = 10_000
 
-/** Time of the processor, not of the clock. What looks too long is looked at again: others' rubbish is not to blame. */
+/** CPU time, not wall time. Measures again if a run looks too long: garbage collection may have disturbed it. */
 function costOf(inputSchema: Record<string, unknown>, input: unknown): number {
   const size = JSON.stringify(inputSchema).length + (JSON.stringify(input)?.length ?? 0)
   let best = Number.POSITIVE_INFINITY

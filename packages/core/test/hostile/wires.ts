@@ -17,7 +17,7 @@ import fc from 'fast-check'
 import { listTransformations } from '../../../testing/src/anthropic/binding.js'
 import { anthropicRenderOrder } from '../../../testing/src/anthropic/usage.js'
 
-/** What a message begins with, as text or as a list of parts. */
+/** The beginning of a message, given as text or as a list of parts. */
 function firstWords(content: unknown): string {
   const [part = content] = Array.isArray(content) ? (content as unknown[]) : []
   return String((part as { readonly text?: unknown } | undefined)?.text ?? part)
@@ -57,7 +57,7 @@ export interface Wire {
   readonly name: string
   /** A tool can be shown by a reference in the history. */
   readonly native: boolean
-  /** Arguments are text, so that a model can send what is no JSON. */
+  /** True if arguments are text, so that a model can send invalid JSON. */
   readonly text: boolean
   open(conversation: Conversation): Line
   user(text: string): object
@@ -67,7 +67,7 @@ export interface Wire {
   toolsOf(parts: object): unknown
   /** Thinking in a request that the server no longer takes, by its seal. */
   staleThinking?(parts: object): readonly string[]
-  /** What the model says: the reply for `run`, and what of it joins the history. */
+  /** A model reply: the value for `run`, and the part that joins the history. */
   reply(
     parts: object,
     said: { readonly text?: string; readonly calls?: readonly ScriptedCall[] },
@@ -78,7 +78,7 @@ export interface Wire {
 const SYSTEM = 'You are careful.'
 
 /**
- * A notice that stands by itself behind the result of a tool. Mistral refuses any message there, and chat templates drop the
+ * A separate notice after the result of a tool. Mistral refuses any message there, and chat templates drop the
  * reasoning before it. A host may speak there itself.
  */
 function loneNotice(list: unknown): string | undefined {
@@ -91,7 +91,7 @@ function loneNotice(list: unknown): string | undefined {
       isResult(entries[index - 1]) &&
       firstWords(entry.content).startsWith('<tool-update>'),
   )
-  return at < 0 ? undefined : `a notice stands between a result and the next reply, at ${at}`
+  return at < 0 ? undefined : `there is a notice between a result and the next reply, at ${at}`
 }
 const THINKING = {
   max_tokens: 99,
@@ -158,7 +158,7 @@ const messages = (toolChanges: boolean): Wire => ({
   native: true,
   text: false,
   open: (conversation) => {
-    // Left to the server: the reference need not know what is left out, and every stale block shows.
+    // `keep`: the reference need not know which thinking is dropped, and every stale block shows.
     const adapter = anthropic(conversation, { toolChanges, thinking: 'keep' })
     return {
       ...adapter,
@@ -174,7 +174,7 @@ const messages = (toolChanges: boolean): Wire => ({
       return { reply, messages: [reply] }
     },
   ),
-  // As it is sent: what the server drops of it is looked at below.
+  // The sent form; the parts that the server drops are checked below.
   rendered: (parts) => anthropicRenderOrder(thinkingBody(parts)),
   staleThinking(parts) {
     const body = thinkingBody(parts)

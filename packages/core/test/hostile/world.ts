@@ -77,7 +77,7 @@ export type Action = 'see' | 'load' | 'call'
 export type SourceState = 'ready' | 'failed' | 'disabled'
 
 export interface World {
-  /** What is there: by source, its state and the version of each of its tools by id. */
+  /** The sources: each with its state and the version of each of its tools by id. */
   readonly sources: Map<string, { state: SourceState; readonly tools: Map<string, number> }>
   /** `<process> <source>`: out of reach for one process alone. */
   readonly unreachable: Set<string>
@@ -142,9 +142,9 @@ export function change(world: World, step: WorldStep): void {
     for (const id of source.tools.keys()) source.tools.set(id, ++world.versions)
 }
 
-/** Stands in the description, and so on a card. */
+/** Part of the description, and so of a card. */
 export const cardMark = ({ source, name }: Spec) => `card-of-${source || 'host'}-${name}.`
-/** Stands in the schema alone. */
+/** Part of the schema only. */
 export const schemaMark = ({ source, name }: Spec, version: number) =>
   `schema-of-${source || 'host'}-${name}-version-${version}.`
 

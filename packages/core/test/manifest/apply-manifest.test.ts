@@ -12,7 +12,7 @@ function manifest(...tools: unknown[]) {
   return readManifest({ provides: { tools } })
 }
 
-describe('a manifest laid over tools', () => {
+describe('a manifest applied to tools', () => {
   it('wins over what the host says, and leaves the rest', () => {
     const tools = [tool('read', { domain: 'files', card: 'Reads' }), tool('graph', { defer: false })]
     const result = applyManifest(

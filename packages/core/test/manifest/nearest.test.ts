@@ -65,7 +65,7 @@ describe('nearest', () => {
     )
   })
 
-  it('asks of names that are near enough, and of no others, whether they may be told', () => {
+  it('asks for names that are near enough, and only those, whether it may suggest them', () => {
     const asked: string[] = []
     const accept = (name: string) => asked.push(name) > 0 && name !== 'create_issue'
     const known = foldNames(['create_issue', 'create_issues', 'list_files', 'send_message'])

@@ -39,7 +39,7 @@ describe('assertKnownKeys', () => {
     [[], 'a list'],
     [3, 'number'],
     [undefined, 'undefined'],
-  ])('refuses what is no object: %s', (value, said) => {
+  ])('rejects a value that is not an object: %s', (value, said) => {
     expect(refusal(value).message).toBe(
       `createToolwell takes an object of options (maxLoaded, search, store), not ${said}.`,
     )

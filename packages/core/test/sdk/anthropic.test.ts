@@ -1,5 +1,5 @@
 /** The journeys with `@anthropic-ai/sdk`. */
-import Anthropic from '@anthropic-ai/sdk'
+import Anthropic1 from '@anthropic-ai/sdk'
 import type {
   Message,
   MessageCreateParamsNonStreaming,
@@ -7,6 +7,7 @@ import type {
 } from '@anthropic-ai/sdk/resources/messages'
 import { type AnthropicParts, type AnthropicPrompt, anthropic, assemble } from '@toolwell/core/anthropic'
 import { anthropicProtocol } from '@toolwell/testing'
+import Anthropic0 from 'anthropic-sdk-0'
 import type { AnthropicRequestBody } from '../../../testing/src/anthropic/rules.js'
 import { anthropicRenderOrder } from '../../../testing/src/anthropic/usage.js'
 import { startWireHost, type WireDriver } from '../support/wire-host.js'
@@ -22,8 +23,11 @@ type Driver = WireDriver<
   { readonly session: Session }
 >
 
-const driver = (session: Session): Driver => ({
-  protocol: anthropicProtocol(),
+/** The majors that people have. */
+const majors = [Anthropic0 as unknown as typeof Anthropic1, Anthropic1] as const
+
+const driver = (session: Session, Anthropic: typeof Anthropic1): Driver => ({
+  protocol: anthropicProtocol({ boundThinking: true }),
   prompt: { system: 'You are careful.' },
   adapter: (conversation) => anthropic<MessageParam>(conversation),
   user: (text) => ({ role: 'user', content: text }),
@@ -55,7 +59,7 @@ const driver = (session: Session): Driver => ({
 })
 
 async function ask(
-  client: Anthropic,
+  client: Anthropic1,
   request: MessageCreateParamsNonStreaming,
   mode: Mode,
 ): Promise<{ readonly message: Message; readonly complete: boolean }> {
@@ -81,16 +85,17 @@ function callsOf({ content }: Message): Session['seen'][number]['calls'] {
   )
 }
 
-runJourneys({
-  name: 'the Anthropic client',
-  deliveries: anthropicHarness.deliveries,
-  modes: ['whole', 'helper', 'assembled'],
-  open: (session, options, script) => startWireHost(driver(session), options, script),
-  isStatus: (error, status) =>
-    status === 400
-      ? error instanceof Anthropic.BadRequestError
-      : error instanceof Anthropic.APIError && error.status === status,
-  failure: '"is_error":true',
-  // Whole replies and the client's own sums hold an object in any case; the reason why they ended tells that it was cut.
-  broken: 'told',
-})
+for (const [major, Anthropic] of majors.entries())
+  runJourneys({
+    name: `the Anthropic client ${major}`,
+    deliveries: anthropicHarness.deliveries,
+    modes: ['whole', 'helper', 'assembled'],
+    open: (session, options, script) => startWireHost(driver(session, Anthropic), options, script),
+    isStatus: (error, status) =>
+      status === 400
+        ? error instanceof Anthropic.BadRequestError
+        : error instanceof Anthropic.APIError && error.status === status,
+    failure: '"is_error":true',
+    // Whole replies and the client's own sums hold an object in any case; the reason why they ended tells that it was cut.
+    broken: 'told',
+  })

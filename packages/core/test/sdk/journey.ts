@@ -8,7 +8,7 @@ import type { ScriptedCall, ScriptedReply } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { someOf } from '../../../../test/setup/tier.ts'
 import { adapterPort } from '../../src/conversation.js'
-import { mixed, tool } from '../support/tools.js'
+import { mixed, server, tool } from '../support/tools.js'
 import type { Script, WireHarness, WireHost } from '../support/wire-harness.js'
 
 type Delivery = WireHarness['deliveries'][number]
@@ -48,7 +48,7 @@ export interface SdkClient {
   /** How a failed tool is marked in a request, where the wire has a mark. */
   readonly failure: string
   /**
-   * What the model is told after arguments that are no JSON: that they cannot be read, or nothing because the reply had no
+   * The model's notice after arguments that are not JSON: that they cannot be read, or nothing because the reply had no
    * call.
    */
   readonly broken: 'told' | 'no call'
@@ -191,7 +191,7 @@ const journeys: Record<string, (scene: Scene) => Promise<void>> = {
     expect(raw).toContain(client.failure)
   },
 
-  'goes on after arguments that are no JSON': async ({ open, client: { broken } }) => {
+  'continues after arguments that are not JSON': async ({ open, client: { broken } }) => {
     const host = await open([{ calls: [{ name: 'read_file', arguments: '{"value": "ha", "va' }] }, done])
     host.say('go')
     const texts = await host.step()
@@ -217,6 +217,47 @@ const journeys: Record<string, (scene: Scene) => Promise<void>> = {
     expect(await resumed.ask('two')).toBe('It is done, and well.')
     expect(resumed.requests.map(({ raw }) => raw)).toEqual(straight.requests.map(({ raw }) => raw))
     expect(resumed.requests).toHaveLength(5)
+  },
+
+  'sends every tool while deferral is off': async ({ open }) => {
+    const call = { name: 'tracker__create_issue', arguments: { value: 'x' } }
+    const host = await open([{ thinking: 'One call.', calls: [call] }, done], { mode: 'off' })
+    expect(await host.ask('file it')).toBe('It is done, and well.')
+    expect(host.session.seen[0]?.calls).toEqual([{ name: call.name, input: call.arguments }])
+    expect(host.toolNames(0)).not.toContain('tool_search')
+    expect(host.toolsJson(1)).toBe(host.toolsJson(0))
+    expect(host.requests.at(-1)?.raw).toContain('create_issue ran with')
+    expect(host.requests.map(({ violation }) => violation)).toEqual([undefined, undefined])
+  },
+
+  'crosses the threshold with a compaction, with thinking before and after': async ({ open, use }) => {
+    const call = { name: 'tracker__create_issue', arguments: { value: 'x' } }
+    const query = 'select:late__tool_7'
+    const host = await open(
+      [
+        { thinking: 'All tools are here.', calls: [call] },
+        { thinking: 'Done.', ...done },
+        { thinking: 'The same again.', calls: [call] },
+        { thinking: 'Done again.', ...done },
+        { thinking: 'I have to search.', calls: [{ name: 'tool_search', arguments: { query } }] },
+        { thinking: 'Found.', calls: [use('late__tool_7', { value: 'y' })] },
+        { thinking: 'Well.', ...done },
+        done,
+      ],
+      { mode: 'auto', costs: { threshold: 2000 } },
+    )
+    await host.ask('file it')
+    const names = Array.from({ length: 40 }, (_, index) => `tool_${index}`)
+    const late = server('late', names, { description: 'word '.repeat(60) })
+    host.well.catalogue.setSource('late', { tools: late })
+    await host.ask('file another one')
+    expect(host.conversation.inspect().mode).toBe('off')
+    await host.compact('We filed two issues.', 0)
+    await host.ask('use the seventh')
+    expect(host.conversation.inspect().mode).toBe('on')
+    expect(host.requests.at(-1)?.raw).toContain('tool_7 ran with')
+    await host.ask('thanks')
+    expect(host.requests.map(({ violation }) => violation)).toEqual(Array(8).fill(undefined))
   },
 
   'compacts, and what was found stays usable': async ({ open, use }) => {

@@ -1,19 +1,20 @@
 /** The journeys with `openai` on Chat Completions. */
 import { assemble, openaiChat, type StreamedMessage } from '@toolwell/core/openai-chat'
 import { type ChatRequestBody, chatProtocol } from '@toolwell/testing'
-import OpenAI from 'openai'
+import OpenAI7 from 'openai'
 import type {
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionMessage,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions'
+import OpenAI6 from 'openai-6'
 import { chatRenderOrder } from '../../../testing/src/openai-chat/answer.js'
 import type { ChatParts } from '../../src/adapters/openai-chat/wire.js'
 import { startWireHost, type WireDriver } from '../support/wire-host.js'
 import { openaiChatHarness } from '../support/wires/openai-chat.js'
 import { type Mode, runJourneys, type Session } from './journey.js'
 
-/** A choice that came whole, or one that was added up. */
+/** A whole choice, or an assembled one. */
 interface Reply {
   readonly message: ChatCompletionMessage | StreamedMessage
   readonly finish_reason?: string | null
@@ -31,7 +32,10 @@ type Driver = WireDriver<
   { readonly session: Session }
 >
 
-const driver = (session: Session): Driver => ({
+/** The majors that people have; `fits.ts` compares their types. */
+const majors = [OpenAI7, OpenAI6 as unknown as typeof OpenAI7] as const
+
+const driver = (session: Session, OpenAI: typeof OpenAI7): Driver => ({
   protocol: chatProtocol({ maxDescription: 1024 }),
   prompt: {},
   adapter: (conversation) => openaiChat<ChatCompletionMessageParam>(conversation),
@@ -57,7 +61,7 @@ const driver = (session: Session): Driver => ({
 })
 
 async function ask(
-  client: OpenAI,
+  client: OpenAI7,
   request: Request,
   mode: Mode,
 ): Promise<{ readonly reply: Reply; readonly complete: boolean }> {
@@ -91,15 +95,16 @@ function read(text: string): unknown {
   }
 }
 
-runJourneys({
-  name: 'the OpenAI client on Chat Completions',
-  deliveries: openaiChatHarness.deliveries,
-  modes: ['whole', 'helper', 'assembled'],
-  open: (session, options, script) => startWireHost(driver(session), options, script),
-  isStatus: (error, status) =>
-    status === 400
-      ? error instanceof OpenAI.BadRequestError
-      : error instanceof OpenAI.APIError && error.status === status,
-  failure: '"role":"tool"',
-  broken: 'told',
-})
+for (const [index, OpenAI] of majors.entries())
+  runJourneys({
+    name: `the OpenAI client ${7 - index} on Chat Completions`,
+    deliveries: openaiChatHarness.deliveries,
+    modes: ['whole', 'helper', 'assembled'],
+    open: (session, options, script) => startWireHost(driver(session, OpenAI), options, script),
+    isStatus: (error, status) =>
+      status === 400
+        ? error instanceof OpenAI.BadRequestError
+        : error instanceof OpenAI.APIError && error.status === status,
+    failure: '"role":"tool"',
+    broken: 'told',
+  })

@@ -8,11 +8,12 @@ import {
   type ResponsesRequest,
 } from '@toolwell/core/openai-responses'
 import { responsesProtocol } from '@toolwell/testing'
-import OpenAI from 'openai'
+import OpenAI7 from 'openai'
 import type {
   ResponseCreateParamsNonStreaming,
   ResponseInputItem,
 } from 'openai/resources/responses/responses'
+import OpenAI6 from 'openai-6'
 import { responsesRenderOrder } from '../../../testing/src/openai-responses/protocol.js'
 import type { ResponsesRequestBody } from '../../../testing/src/openai-responses/request.js'
 import { startWireHost, type WireDriver } from '../support/wire-host.js'
@@ -32,7 +33,10 @@ type Driver = WireDriver<
   { readonly session: Session }
 >
 
-const driver = (session: Session): Driver => ({
+/** The majors that people have; `fits.ts` compares their types. */
+const majors = [OpenAI7, OpenAI6 as unknown as typeof OpenAI7] as const
+
+const driver = (session: Session, OpenAI: typeof OpenAI7): Driver => ({
   protocol: responsesProtocol({ strictByDefault: true }),
   prompt: { instructions: 'You are careful.' },
   adapter: (conversation) => openaiResponses<ResponseInputItem>(conversation),
@@ -43,6 +47,7 @@ const driver = (session: Session): Driver => ({
     const request: Request = {
       model: 'gpt-5-mini',
       store: false,
+      include: ['reasoning.encrypted_content'],
       ...parts,
       ...(choice === undefined ? {} : { tool_choice: { type: 'function', name: choice } }),
     }
@@ -58,7 +63,7 @@ const driver = (session: Session): Driver => ({
 })
 
 async function ask(
-  client: OpenAI,
+  client: OpenAI7,
   request: Request,
   mode: Mode,
 ): Promise<ResponsesReply & { readonly complete: boolean }> {
@@ -101,15 +106,16 @@ function read(text: string): unknown {
   }
 }
 
-runJourneys({
-  name: 'the OpenAI client on Responses',
-  deliveries: openaiResponsesHarness.deliveries,
-  modes: ['whole', 'helper', 'assembled'],
-  open: (session, options, script) => startWireHost(driver(session), options, script),
-  isStatus: (error, status) =>
-    status === 400
-      ? error instanceof OpenAI.BadRequestError
-      : error instanceof OpenAI.APIError && error.status === status,
-  failure: '"type":"function_call_output"',
-  broken: 'told',
-})
+for (const [index, OpenAI] of majors.entries())
+  runJourneys({
+    name: `the OpenAI client ${7 - index} on Responses`,
+    deliveries: openaiResponsesHarness.deliveries,
+    modes: ['whole', 'helper', 'assembled'],
+    open: (session, options, script) => startWireHost(driver(session, OpenAI), options, script),
+    isStatus: (error, status) =>
+      status === 400
+        ? error instanceof OpenAI.BadRequestError
+        : error instanceof OpenAI.APIError && error.status === status,
+    failure: '"type":"function_call_output"',
+    broken: 'told',
+  })

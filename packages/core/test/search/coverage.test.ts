@@ -55,7 +55,7 @@ describe('coverage of a brief request', () => {
     expect(coverageOf('printer', 'notes/write_note')).toBeLessThan(coverageOf('note', 'notes/write_note'))
   })
 
-  it('is 1 for a tool that is named, and 0 where nothing is asked for', () => {
+  it('is 1 for a tool named in full, and 0 for an empty request', () => {
     expect(coverageOf('rename_branch')).toBe(1)
     expect(coverageOf('please show me')).toBe(0)
   })

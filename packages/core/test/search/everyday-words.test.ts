@@ -1,4 +1,4 @@
-/** Requests in the words of whoever asks: what they say for it, short forms, the server that they name, and what is only detail. */
+/** Requests in everyday words: synonyms, short forms, names of servers, and mere detail. */
 import { describe, expect, it } from 'vitest'
 import { createLexicalSearcher } from '../../src/search/lexical.js'
 import type { SearchDocument } from '../../src/search/searcher.js'
@@ -108,7 +108,7 @@ describe('a server that a request names', () => {
     expect(ids('delete event in google calendar')[0]).toBe('google-calendar/delete_event')
   })
 
-  it('is none where the word is one that other servers use', () => {
+  it('is not recognised if other servers use the word', () => {
     const { searcher } = searcherOf(
       ['memory/store', 'Stores a fact in memory.'],
       ['vm/memory_usage', 'Memory of a machine.'],
@@ -125,7 +125,7 @@ describe('a server that a request names', () => {
     expect(rows.searcher.explain(story, document)).not.toHaveProperty('server')
   })
 
-  it('is not mistaken for a tool of another one that is called so', () => {
+  it('is not confused with a tool of the same name on another server', () => {
     const { ids } = searcherOf(
       ['cloud/datadog', 'Operations of the partner.'],
       ['datadog/list_incidents', 'Lists incidents.'],
@@ -191,7 +191,7 @@ describe('detail', () => {
     expect(own('restart the crashed pod')).toBeGreaterThan(own('restart the crash pod'))
   })
 
-  it('is the subject where nothing was said before it', () => {
+  it('is the subject if nothing came before it', () => {
     const { hit } = searcherOf(['net/connect_port', 'Connects a port.'], ['net/office', 'Office hours.'])
     const own = (text: string) => hit(text, 'net/connect_port')?.coverage ?? 0
     expect(own('connect to the office')).toBe(own('connect office'))
@@ -258,7 +258,7 @@ describe('a misspelt word', () => {
     expect(searcher.rank({ ...query, hidden: (id) => id === 'a/list_zeppelins' })).toEqual([])
   })
 
-  it('stays as it is if a tool has it', () => {
+  it('stays unchanged if a tool has it', () => {
     expect(searcherOf(['a/list_forms', ''], ['b/list_farms', '']).ids('farms')[0]).toBe('b/list_farms')
   })
 })
@@ -286,7 +286,7 @@ describe('use', () => {
     expect(rank(false)[0]?.id).toBe('b/get_tray')
     const [first] = rank(true)
     expect(first?.id).toBe('a/delete_tray')
-    // What its words score is no more than before: use alone loads nothing.
+    // Its words score no more than before: use alone loads nothing.
     const before = rank(false).find(({ id }) => id === 'a/delete_tray')?.score ?? 0
     expect(first?.ownScore).toBeGreaterThan(0)
     expect(first?.ownScore).toBeLessThan(1.05 * before)

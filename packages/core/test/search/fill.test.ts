@@ -48,7 +48,7 @@ it('makes names ready one after the other where the clock says so, and a lookup 
   const { catalogue } = createToolwell({ tools })
   const found = ({ source, name }: Tool) => catalogue.resolve(`${source}/${name}`, () => true).kind
   let now = 0
-  // Whoever looks at the clock finds that a piece is done.
+  // Every look at the clock finds that a piece is done.
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 1000))
   const given = vi.spyOn(globalThis, 'setImmediate')
   try {

@@ -99,18 +99,18 @@ describe('answers', () => {
   }
 
   it.each([
-    ['what is clear goes first', [hit(10, 0.51), hit(9, 0.6)], [false, ['9', '10']]],
-    ['what comes less near is one where it is clear', [hit(10, 0.9), hit(5, 0.6)], [false, ['10', '5']]],
-    ['what comes less near is none where it is not', [hit(10, 0.9), hit(5, 0.5)], [false, ['10']]],
-    ['what comes nowhere near is none', [hit(10, 0.9), hit(4, 0.9)], [false, ['10']]],
+    ['a clear answer goes first', [hit(10, 0.51), hit(9, 0.6)], [false, ['9', '10']]],
+    ['a weaker hit counts if it is clear', [hit(10, 0.9), hit(5, 0.6)], [false, ['10', '5']]],
+    ['a weaker hit does not count if it is unclear', [hit(10, 0.9), hit(5, 0.5)], [false, ['10']]],
+    ['a hit far below the best does not count', [hit(10, 0.9), hit(4, 0.9)], [false, ['10']]],
     [
       'only the best four decide',
       [hit(10, 0.5), hit(9.4, 0.4), hit(9.3, 0.4), hit(9.2, 0.4), hit(9.1, 0.9)],
       [true, ['10', '9.4', '9.3']],
     ],
-    ['the nearest goes first where nothing is clear', [hit(10, 0.3), hit(9, 0.5)], [true, ['9', '10']]],
-    ['what is about something else is not even near', [hit(10, 0.1), hit(9, 0.15)], [false, []]],
-    ['of nothing there are none', [], [false, []]],
+    ['the nearest goes first if nothing is clear', [hit(10, 0.3), hit(9, 0.5)], [true, ['9', '10']]],
+    ['a hit about something else is not even near', [hit(10, 0.1), hit(9, 0.15)], [false, []]],
+    ['no hits give no answers', [], [false, []]],
   ] as const)('%s', (_, hits, expected) => {
     expect(idsOf(hits)).toEqual(expected)
   })

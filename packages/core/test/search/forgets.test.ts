@@ -1,4 +1,4 @@
-/** Whoever asks brings words of their own, for ever. */
+/** Requests keep bringing new words. */
 import { createToolwell } from '@toolwell/core'
 import { expect, it } from 'vitest'
 import { collectGarbage } from '../../../../test/setup/collect-garbage.ts'

@@ -1,4 +1,4 @@
-/** What the suites of other tool searches ask for, and what went wrong here once. Causes, each with the smallest catalogue that shows it. */
+/** Cases from the suites of other tool searches, and earlier failures here. Each has the smallest catalogue that shows it. */
 import { describe, expect, it } from 'vitest'
 import { createLexicalSearcher } from '../../src/search/lexical.js'
 import type { SearchDocument } from '../../src/search/searcher.js'
@@ -67,7 +67,7 @@ describe('words', () => {
     expect(rank(documents, 'please')).toEqual([])
   })
 
-  it('a deprecated tool stands behind the one that succeeds it', () => {
+  it('a deprecated tool ranks after its successor', () => {
     const files = [
       documentFor('read_file', {
         description: 'Reads the contents of a file as text. DEPRECATED: use read_text_file.',

@@ -81,7 +81,7 @@ describe('lists of names', () => {
     )
   })
 
-  it('quotes a name only where it has to', () => {
+  it('quotes a name only if it has to', () => {
     expect(quoteName('mcp/Server_1.tool-x:y@2')).toBe('mcp/Server_1.tool-x:y@2')
     expect(quoteName('two words')).toBe('"two words"')
     expect(quoteName('')).toBe('""')
@@ -146,7 +146,7 @@ describe('bounds', () => {
     expect(parsed.problems).toHaveLength(1)
   })
 
-  it('leaves out a name that was cut off', () => {
+  it('drops a name that was cut off', () => {
     const parsed = parseQuery(`select:first,${'x'.repeat(queryCharacterLimit)}`)
     expect(parsed.select).toEqual(['first'])
     expect(parseQuery(`select:first,"${'x'.repeat(queryCharacterLimit)}"`).select).toEqual(['first'])

@@ -1,4 +1,4 @@
-/** A tool that calls itself deprecated stands behind the one that it names. Through a well, as a model asks. */
+/** A tool that calls itself deprecated ranks after the tool it names. Tested through a well, as a model asks. */
 import { createToolwell, type Tool } from '@toolwell/core'
 import { describe, expect, it } from 'vitest'
 import { tool } from '../support/tools.js'
@@ -22,12 +22,12 @@ describe('a tool that calls itself deprecated', () => {
     'Reads a file (deprecated in favor of load_text).',
     'Superseded by load_text. Reads a file.',
     'Reads a file. This tool is deprecated; prefer the new "load_text".',
-  ])('stands directly behind the tool that it names: %s', async (description) => {
+  ])('ranks directly after the tool it names: %s', async (description) => {
     const tools = [...others, files('read_file', description), files('load_text', 'Gives text.')]
     expect((await found('read a file', tools)).join(' ')).toContain('load_text read_file')
   })
 
-  it('stands behind the last of several that succeed each other', async () => {
+  it('ranks after the last of several that replace each other', async () => {
     const tools = [
       files('read_file', 'Reads a file. DEPRECATED: use read_2.'),
       files('read_2', 'Deprecated: use load_text.'),
@@ -40,11 +40,11 @@ describe('a tool that calls itself deprecated', () => {
     ['its name is asked for', 'read_file', 'Reads a file. DEPRECATED: use load_text.'],
     ['it names no tool of its source', 'read a file', 'Reads a file. DEPRECATED: use fetch_text.'],
     [
-      'it only speaks of what is deprecated',
+      'it only mentions something deprecated',
       'read a file',
       'Reads a file with deprecated words. See load_text.',
     ],
-  ])('stays where it is where %s', async (_, query, description) => {
+  ])('keeps its rank if %s', async (_, query, description) => {
     const tools = [files('read_file', description), files('load_text', 'Gives text.')]
     expect((await found(query, tools))[0]).toBe('read_file')
   })
@@ -54,7 +54,7 @@ describe('a tool that calls itself deprecated', () => {
     expect(await found('read a file', [silent])).toEqual(['read_file'])
   })
 
-  it('stays where it is where two name each other', async () => {
+  it('keeps its rank if two tools name each other', async () => {
     const tools = [
       files('read_file', 'Reads a file. DEPRECATED: use load_text.'),
       files('load_text', 'Gives text. DEPRECATED: use read_file.'),

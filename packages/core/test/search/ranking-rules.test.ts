@@ -1,4 +1,4 @@
-/** What the ranking promises beyond single words: misspelt names, concepts, hostile tools, limits, explanations. */
+/** Promises of the ranking beyond single words: misspelt names, concepts, hostile tools, limits, explanations. */
 import { describe, expect, it } from 'vitest'
 import { createLexicalSearcher } from '../../src/search/lexical.js'
 import type { SearchDocument } from '../../src/search/searcher.js'
@@ -64,7 +64,7 @@ describe('what a tool does to things', () => {
     expect(scores.effect).toBeUndefined()
   })
 
-  it('is told by an explanation, and an exact name comes first all the same', () => {
+  it('shows in an explanation, and an exact name still comes first', () => {
     const searcher = searcherOf(flags)
     expect(searcher.explain('list a flag', flags[3] as SearchDocument).effect).toBe(0.6)
     expect(searcher.explain('list a flag', flags[0] as SearchDocument).effect).toBeUndefined()
@@ -242,7 +242,7 @@ describe('tools that say little, or too much', () => {
     ...more,
   })
 
-  it('are found by name where there is nothing else, and by nothing where there is no name either', () => {
+  it('are found by name if there is nothing else, and not at all without a name', () => {
     const searcher = searcherOf([bare('rotate_keys'), bare('')])
     expect(searcher.rank({ text: 'rotate the keys', must: [] }).map(({ id }) => id)).toEqual(['rotate_keys'])
   })

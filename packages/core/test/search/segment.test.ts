@@ -22,7 +22,7 @@ const term = fc.oneof(
 )
 
 describe('a term of a segment', () => {
-  it('is found where it stands, and no other is', () => {
+  it('is found at its position, and no other is found', () => {
     fc.assert(
       fc.property(fc.array(term, { maxLength: 300 }), fc.array(term, { maxLength: 50 }), (held, asked) => {
         const own = segmentOf(held)

@@ -1,4 +1,4 @@
-/** An index that sources keep: the next start takes it as it is, ranks to the last bit as before, and never trusts what does not belong. */
+/** A stored index: the next start reuses it, ranks exactly as before, and rejects a part that does not belong. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { shortHash } from '../../src/base/hash.js'
@@ -77,7 +77,7 @@ function fill(shelves?: ReadonlyMap<string, StoredPart>, change: (tool: Tool) =>
 const kept = () => new Map(servers.map((server) => [server, shelf()]))
 
 describe('an index that sources keep', () => {
-  it('is made once, and gives every rank, score and relevance of one that is made anew', async () => {
+  it('is built once, and gives every rank, score and relevance of a fresh index', async () => {
     const fresh = await fill().all()
     expect(fresh.flat().length).toBeGreaterThan(500)
     const shelves = kept()
@@ -104,7 +104,7 @@ describe('an index that sources keep', () => {
     expect(looked - before).toBeLessThanOrEqual(20)
   })
 
-  it('goes on like any other where tools change, leave and come', async () => {
+  it('keeps up when tools change, leave and arrive', async () => {
     const shelves = kept()
     await fill(shelves).rank('file')
     const both = [fill(shelves), fill()]
@@ -130,7 +130,7 @@ describe('an index that sources keep', () => {
     ['one of another version', (bytes: Uint8Array) => bytes.with(4, (bytes[4] ?? 0) + 1)],
     ['one of other tools', (bytes: Uint8Array) => bytes.with(8, (bytes[8] ?? 0) ^ 1)],
     ['something else', () => new TextEncoder().encode('{"not":"an index"}'.repeat(10))],
-  ])('is made anew where %s is kept', async (_, damage) => {
+  ])('is rebuilt if %s is stored', async (_, damage) => {
     const shelves = kept()
     const fresh = await fill(shelves).all()
     const damaged = new Map(

@@ -17,7 +17,7 @@ afterEach(async () => {
 
 const HOUR = 3_600_000
 
-/** Sets the wall clock and stops it. Timers go on. */
+/** Sets the wall clock and stops it. Timers keep running. */
 function setWallClock(difference: number): void {
   const time = Date.now() + difference
   vi.useFakeTimers({ toFake: ['Date'] })

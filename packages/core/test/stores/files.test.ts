@@ -22,7 +22,7 @@ import { jsonlStore } from '../../src/ledger/stores/jsonl.js'
 import { checkLedger, repairLedger } from '../../src/ledger/stores/repair.js'
 import { numbered, searched } from '../fixtures/store-events.js'
 
-/** What the system says about the disk. */
+/** The disk type that the system reports. */
 const disk = vi.hoisted(() => ({ type: 0xef53 }))
 vi.mock('node:fs/promises', async (original) => ({
   ...(await original<object>()),
@@ -104,7 +104,7 @@ describe('damage', () => {
     await store.append('thread', 0, [searched(0, 'J*é')])
     const lost = await readFile(file)
     await store.append('thread', 1, numbered(1, 2))
-    // An append that was cut off, and one that lost a race against the first.
+    // A cut-off append, and an append that lost a race against the first.
     await appendFile(file, lost.subarray(0, 90))
     await appendFile(file, lost)
     await store.append('thread', 3, [searched(3)])
@@ -216,7 +216,7 @@ describe('an append', () => {
       code: 'store-failed',
       message: expect.stringContaining('may or may not hold the new events'),
     })
-    // Whoever reads again sees what became of it.
+    // The next read shows the result.
     expect(await store.read('thread')).toEqual(numbered(0, 2))
     await store.append('thread', 2, [searched(2)])
   })

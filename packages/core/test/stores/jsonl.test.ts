@@ -142,7 +142,7 @@ describe('file names of the JSONL store', () => {
 })
 
 describe('an append that was cut off', () => {
-  it('loses nothing that was acknowledged, wherever it was cut', async () => {
+  it('loses nothing acknowledged, at any cut', async () => {
     const store = jsonlStore(folder)
     await store.append('thread', 0, numbered(0, 2))
     const before = (await stat(file)).size
@@ -208,7 +208,7 @@ describe('a line', () => {
   const sum = good.slice(0, 8)
   const broken: readonly (readonly [title: string, text: string, line: number, problem: string])[] = [
     ['with a wrong checksum', `\n${good}\n\n0${lineOf(fields(1, sum)).slice(1)}\n`, 4, 'its checksum'],
-    ['that is no line of a ledger', `\n${good}\n\nx\n`, 4, 'its checksum'],
+    ['that is not a ledger line', `\n${good}\n\nx\n`, 4, 'its checksum'],
     ['that is damaged before a good one', `\n${good}x}\n\n${lineOf(fields(1, sum))}\n`, 2, 'its checksum'],
     ['without events', `\n${good}\n\n${lineOf(fields(1, sum, { events: [] }))}\n`, 4, 'its checksum'],
     ['whose events have other ids', `\n${lineOf(fields(0, '', { events: [searched(1)] }))}\n`, 2, 'checksum'],
@@ -216,7 +216,7 @@ describe('a line', () => {
     ['after a gap', `\n${good}\n\n${lineOf(fields(2, sum))}\n`, 4, 'follows 2 events, but 1 come before it'],
     ['that follows another line', `\n${good}\n\n${lineOf(fields(1, '00000000'))}\n`, 4, 'another line'],
     [
-      'after one that was cut off and counted',
+      'after a cut-off line that was counted',
       `\n${good.slice(0, -5)}\n${lineOf(fields(1, sum))}\n`,
       3,
       'but 0',
@@ -270,7 +270,7 @@ describe('a line', () => {
 })
 
 describe('several writers of one folder', () => {
-  it('notice each other, and go on after reading again', async () => {
+  it('notice each other, and continue after reading again', async () => {
     const first = jsonlStore(folder)
     const second = jsonlStore(folder)
     await first.append('thread', 0, [searched(0)])

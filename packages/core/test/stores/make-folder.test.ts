@@ -11,7 +11,7 @@ async function temporary(): Promise<string> {
   return folder
 }
 
-it('makes a folder with all those above it, and leaves one that is there', async () => {
+it('creates a folder with its parents, and keeps an existing one', async () => {
   const folder = join(await temporary(), 'a', 'b', 'c')
   makeFolder(folder, 0o700)
   makeFolder(folder)

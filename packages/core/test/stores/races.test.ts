@@ -49,7 +49,7 @@ it.each(isLong ? [2, 3, 4, 8] : [3])('%i processes', async (count) => {
   expect(begun.sort()).toEqual(requests)
   expect(measured.sort()).toEqual(requests)
 
-  // Every call ran once, of those that all had to make too; the others were told so.
+  // Every call ran once, including the calls all hosts made; the other hosts got that answer.
   const ran = (await readFile(join(folder, 'ran.txt'), 'utf8')).trimEnd().split('\n')
   const shared = Array.from({ length: ROUNDS }, (_, round) => `shared ${round}`)
   expect(ran.sort()).toEqual([...shared, ...requests.map((request) => `own ${request}`)].sort())

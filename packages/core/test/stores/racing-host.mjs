@@ -1,4 +1,4 @@
-// One of several hosts on one conversation: requests, usage records, calls of its own, and the same calls as all others.
+// One of several hosts on one conversation: requests, usage records, its own calls, and the calls all hosts make.
 //   node racing-host.mjs CORE FOLDER NAME ROUNDS
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'

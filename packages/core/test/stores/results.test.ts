@@ -1,4 +1,4 @@
-/** What every store of kept results does, and what the folder does besides. */
+/** Behaviour of every store of kept results, and more of the folder store. */
 import {
   copyFileSync,
   mkdtempSync,
@@ -121,7 +121,7 @@ describe('the folder', () => {
   })
 })
 
-describe('beside the ledgers of jsonlStore', () => {
+describe('next to the ledgers of jsonlStore', () => {
   const open = (folder: string, options: Pick<ToolwellOptions, 'results'> = {}) =>
     createToolwell({
       tools: [tool('look', { execute: () => 'row\n'.repeat(5000) })],
@@ -165,7 +165,7 @@ describe('beside the ledgers of jsonlStore', () => {
     expect((await store.list?.())?.sort()).toEqual(['a', 'results', `${long}/x`])
   })
 
-  it('goes with its ledger, and stays where the ledger stays', async () => {
+  it('is deleted with its ledger, and stays while the ledger stays', async () => {
     const folder = temporary()
     const handle = await look(folder)
     const store = jsonlStore(folder)
@@ -191,7 +191,7 @@ describe('beside the ledgers of jsonlStore', () => {
     expect(readdirSync(folder)).not.toContain('results')
   })
 
-  it('a store whose results are no place to keep them is refused by name', () => {
+  it('rejects a store whose results cannot store, by name', () => {
     const store = { ...jsonlStore(temporary()), results: [] as never }
     expect(() => createToolwell({ store })).toThrow('store.results needs a function read()')
   })

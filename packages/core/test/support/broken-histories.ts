@@ -4,7 +4,7 @@ import fc from 'fast-check'
 export interface BrokenCall {
   readonly id: string
   readonly name: string
-  /** An object, or text that is no JSON. */
+  /** An object, or invalid JSON text. */
   readonly input: object | string
 }
 

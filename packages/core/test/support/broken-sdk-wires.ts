@@ -63,7 +63,7 @@ const found = (toolCallId: string) => ({
   output: { type: 'json', value: [] },
 })
 
-/** What the SDK itself lets pass: it checks the form of messages, and not what they say. */
+/** Messages the SDK accepts: it checks the form of messages, not their meaning. */
 const odd: readonly (() => Message)[] = [
   () => ({ role: 'user', content: '' }),
   () => ({ role: 'user', content: ' ' }),

@@ -17,13 +17,13 @@ import type { BrokenCall, Element } from './broken-histories.js'
 
 export interface BrokenWire {
   readonly name: string
-  /** Whether everything that is repaired is told, the form of a message too. */
+  /** True if a warning reports every repair, the form of a message too. */
   readonly tells: boolean
-  /** How many histories are tried, where that is not the usual number. */
+  /** The number of histories to try, if not the usual one. */
   readonly runs?: number
   /** The same elements give the same messages, each time new objects. */
   render(elements: readonly Element[]): readonly unknown[]
-  /** What the model says and the user answers. */
+  /** A model message and the user's answer. */
   exchange(): readonly unknown[]
   begin(conversation: Conversation, history: readonly unknown[]): Promise<BrokenTurn>
   importHistory(conversation: Conversation, history: readonly unknown[]): ReturnType<Importer>

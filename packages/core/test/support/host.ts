@@ -44,7 +44,7 @@ export async function startHost(
     readonly run?: RunOptions
     readonly prepare?: (well: Toolwell) => void
     readonly endpoint?: ChatRuleOptions
-    /** What the host says its messages weigh, on every request. */
+    /** The message tokens the host reports on every request. */
     readonly messageTokens?: number
   } = {},
 ): Promise<TestHost> {
@@ -111,7 +111,7 @@ export function lastResult(host: TestHost): string {
   return String(host.messages.findLast((message) => message.role === 'tool')?.content ?? '')
 }
 
-/** What the model reads, as one string. */
+/** All requests the model reads, as one string. */
 export function everyByte(host: TestHost): string {
   return host.requests.map((request) => request.raw).join('\n')
 }

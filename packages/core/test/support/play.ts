@@ -7,7 +7,7 @@ import { mixed } from './tools.js'
 
 export interface Call {
   readonly name: string
-  /** A string is sent as it is, broken JSON included. */
+  /** A string is sent unchanged, broken JSON included. */
   readonly arguments: unknown
   readonly id?: string
 }

@@ -1,4 +1,4 @@
-/** What the scenario file needs of a wire: a host over the real adapter and the strict endpoint of that protocol. One file per wire implements it. */
+/** The wire interface of the scenario file: a host over the real adapter and the strict endpoint of that protocol. One file per wire implements it. */
 import type { Conversation, RunOptions, Toolwell, ToolwellEvent, ToolwellOptions } from '@toolwell/core'
 import type { ScriptedReply } from '@toolwell/testing'
 
@@ -28,7 +28,7 @@ export interface WireHost {
   fork(id: string, length: number): Promise<WireHost>
   /** Another process: a new Toolwell over the same store and the same history. */
   resume(options?: Partial<ToolwellOptions>): Promise<WireHost>
-  /** A host for a conversation of its own, with an empty history. */
+  /** A host for a separate conversation, with an empty history. */
   with(conversation: Conversation): WireHost
   /** The native history. */
   readonly length: number
@@ -36,7 +36,7 @@ export interface WireHost {
 
 export interface WireHarness {
   readonly name: string
-  /** What the render order of this wire puts before the messages. */
+  /** The part that this wire renders before the messages. */
   readonly order: 'tools-first' | 'system-first'
   readonly deliveries: readonly ('append' | 'bridge' | 'native')[]
   open(

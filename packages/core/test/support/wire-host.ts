@@ -30,16 +30,16 @@ export interface WireDriver<
     conversation: Conversation,
   ): Pick<Adapter<Message, Reply, Parts, Prompt>, 'begin' | 'compact' | 'fork'>
   user(text: string): Message
-  /** Undefined where there was no reply to go on with. Throws when the endpoint answers 400. */
+  /** Undefined if there was no reply to continue with. Throws when the endpoint answers 400. */
   send(endpoint: ScriptedEndpoint<Body>, parts: Parts): Promise<Reply | undefined>
-  /** What of a reply joins the history. */
+  /** The part of a reply that joins the history. */
   kept(reply: Reply): readonly Message[]
-  /** What the model said last. */
+  /** The last text of the model. */
   lastText(messages: readonly Message[]): string
   /** The definitions of a request, in order. */
   tools(body: Body): readonly { readonly name: string; readonly native: unknown }[]
   rendered(body: Body): string
-  /** What tests of this wire alone want of its host. `messages` stays the same array. */
+  /** Extra members for tests of this wire only. `messages` stays the same array. */
   more?(messages: Message[], body: (index?: number) => Body): More
 }
 
@@ -52,7 +52,7 @@ export interface WireSetup {
 export interface NativeHost<Message, Body extends object, More extends object = object> extends WireHost {
   readonly requests: readonly RecordedRequest<Body>[]
   readonly messages: Message[]
-  /** What had to be repaired for the last request. */
+  /** Repairs made for the last request. */
   readonly warnings: readonly Warning[]
   body(index?: number): Body
   compactTo(messages: readonly Message[]): Promise<void>

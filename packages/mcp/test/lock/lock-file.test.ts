@@ -60,7 +60,7 @@ describe('a lock file', () => {
 
   it('that is not there is undefined', async () => expect(readLock(file)).toBeUndefined())
 
-  it('is replaced as a whole, and nothing is left beside it', async () => {
+  it('is replaced as a whole, and leaves no other file', async () => {
     await writeLock(file, lock)
     await Promise.all(Array.from({ length: 8 }, (_, index) => writeLock(file, index % 2 ? lock : EMPTY_LOCK)))
     expect([formatLock(lock), formatLock(EMPTY_LOCK)]).toContain(await readFile(file, 'utf8'))

@@ -1,4 +1,4 @@
-/** What may be seen and called: at each listing, and after a change of mind. */
+/** The tools that may be seen and called: at each listing, and after a new decision. */
 import { describe, expect, it } from 'vitest'
 import type { Trust } from '../../src/config/server-config.ts'
 import { approveCommand } from '../../src/trust/lock/compare-first-use.ts'
@@ -141,7 +141,7 @@ describe('without a lock', () => {
     expect(reviewer({ ...(remembered ? { remembered } : {}) }).list(math(A)).warnings).toEqual([])
   })
 
-  it('holds back a change until it is approved, and goes on remembering what came first', () => {
+  it('quarantines a change until it is approved, and still remembers the first version', () => {
     const review = reviewer()
     review.list(math(A, { ...A, name: 'sub' }))
     for (const round of [1, 2]) {

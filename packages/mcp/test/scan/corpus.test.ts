@@ -1,4 +1,4 @@
-/** What the scan finds in labelled definitions. `npm run bench -- scan` prints the same by technique. */
+/** Findings of the scan in labelled definitions. `npm run bench -- scan` prints the same by technique. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -17,6 +17,6 @@ it.each(Object.entries(LONG_TEXTS))('takes time in proportion to its size: %s', 
   // As much as can be measured: what is slow shows in a smaller text, what is fast needs the full size.
   const size = [9000, 30_000].find((each) => least(each) >= 15) ?? 90_000
   const small = Math.max(5, least(size))
-  // Ten times the text; a hundredfold would be quadratic. The rest is room for what the runtime does beside it.
+  // Ten times the text; a hundredfold time would be quadratic. The margin allows for other work of the runtime.
   expect(time(size * 10)).toBeLessThan(small * 45)
 })

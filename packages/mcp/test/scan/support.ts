@@ -2,7 +2,7 @@ import type { Finding } from '../../src/trust/scan/rules.ts'
 import { createScanner } from '../../src/trust/scan/scan.ts'
 import type { Sample } from './read-corpus.ts'
 
-/** What the scan says of the definition that a sample is about, with its servers around it. */
+/** The scan's findings for the definition of a sample, with the sample's servers. */
 export function scanSample({ servers, target }: Sample): Finding[] {
   const scanner = createScanner(servers)
   const server = servers.find(({ name }) => name === target.server)

@@ -20,13 +20,13 @@ import { createModernServer } from './modern-server.mjs'
 export interface ProtectedOptions {
   /** Seconds that an access token is said to hold. */
   readonly expiresIn?: number
-  /** What the user answers. */
+  /** The user's answer. */
   readonly consent?: 'agree' | 'deny' | 'wrong-state'
   readonly registration?: boolean
   readonly revocation?: boolean
   /** A client that is known without registration. */
   readonly client?: { readonly id: string; readonly secret?: string }
-  /** Tools that need a scope of their own. */
+  /** Tools that need an extra scope. */
   readonly scopes?: Readonly<Record<string, string>>
   readonly metadata?: Readonly<Record<string, unknown>>
   /** Where requests go that have been let in. Default: a server of the newer protocol. */
@@ -276,7 +276,7 @@ function forward(request: IncomingMessage, response: ServerResponse, base: strin
   request.pipe(onward)
 }
 
-/** What a browser does: goes where it is sent, until there is a page. */
+/** Follows redirects like a browser, until there is a page. */
 export async function browse(address: string | URL): Promise<{ status: number; page: string }> {
   const response = await fetch(address)
   return { status: response.status, page: await response.text() }

@@ -1,4 +1,4 @@
-/** What the conformance suite tests: uses a server as a host does, and logs in whenever that is asked for. */
+/** The client under test in the conformance suite: uses a server as a host does, and logs in when asked to. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ const MOST_LOGINS = 3
 export interface Task {
   readonly url: string
   readonly scenario: string
-  /** What the suite tells a client of itself. */
+  /** Client data from the suite. */
   readonly context: { readonly client_id?: string; readonly client_secret?: string }
 }
 

@@ -1,4 +1,4 @@
-/** A program with servers that would outlive it: one that obeys, one that is stubborn, one with a helper. It never closes them. */
+/** A program with servers that would outlive it: one obeys, one is stubborn, one has a helper. It never closes them. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { createToolwell } from '@toolwell/core'

@@ -23,7 +23,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** The server `everything` over Streamable HTTP or SSE. On the same port again, where one is given. */
+/** The server `everything` over Streamable HTTP or SSE. Reuses the port if one is given. */
 export async function startEverything(
   kind: 'streamableHttp' | 'sse',
   known?: number,

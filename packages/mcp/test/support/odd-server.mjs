@@ -1,6 +1,6 @@
 /**
- * A server on standard input and output that does what it is told, also what no server should. Plain JSON-RPC, so that
- * nothing keeps it from misbehaving. Its manners come as JSON in the first argument; the second marks the process.
+ * A server on standard input and output with scripted behaviour, also behaviour no server should have. Plain JSON-RPC, so that
+ * nothing keeps it from misbehaving. Its options come as JSON in the first argument; the second marks the process.
  */
 import { spawn } from 'node:child_process'
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const answer = (id, result) => write({ id, result })
 const refuse = (id, code, message) => write({ id, error: { code, message } })
 const text = (value) => ({ content: [{ type: 'text', text: String(value) }] })
 const never = () => new Promise(() => {})
-/** What it says of itself may name the folder that it runs in. */
+/** Its texts may name the folder it runs in. */
 const here = (said) => said.replaceAll('{cwd}', process.cwd())
 
 if (manners.diesAtStart) {
@@ -57,7 +57,7 @@ const named = (name, more = {}) => ({
   inputSchema: { type: 'object', properties: {} },
   ...more,
 })
-/** What a caller is, as the server is told; what it keeps; where it runs. */
+/** Tools that report the caller's data, the server's state and its folder. */
 const MORE = ['cwd', 'told', 'log', 'refuse', 'count']
 let greeting
 let counted = 0
@@ -100,7 +100,7 @@ async function call({ name, arguments: input = {}, _meta: meta }) {
   // Every other time before it has done its work, every other time after.
   if (manners.diesEvery && calls % manners.diesEvery === 0) {
     if (calls % (2 * manners.diesEvery) === 0) log(`done ${JSON.stringify(input)}`)
-    // What came with it is answered.
+    // Requests that came with it are answered.
     await new Promise((resolve) => setImmediate(resolve))
     process.exit(9)
   }
@@ -109,7 +109,7 @@ async function call({ name, arguments: input = {}, _meta: meta }) {
     await new Promise((resolve) => setTimeout(resolve, 20))
   if (name === 'pid') return text(process.pid)
   if (name.startsWith('give')) return JSON.parse(readFileSync(input.file, 'utf8'))
-  // It goes on with what nobody wants any more, and answers all the same.
+  // It continues with a cancelled call, and still answers.
   if (name === 'wait' && input.ignoresCancellation) {
     await new Promise((resolve) => ignored.push(resolve))
     log('done in spite of it')
@@ -194,7 +194,7 @@ async function handle({ id, method, params }) {
     if (manners.muteList) return
     while (manners.listsOnce && !existsSync(manners.listsOnce))
       await new Promise((resolve) => setTimeout(resolve, 20))
-    // As it is, whatever that is: nested deeper than a program here could write.
+    // The raw text, unchanged: nested deeper than a program here could write.
     if (manners.rawFrom) {
       const list = readFileSync(manners.rawFrom, 'utf8')
       return process.stdout.write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"tools":${list}}}\n`)

@@ -1,4 +1,4 @@
-/** Servers that misbehave, one manner at a time. */
+/** Servers that misbehave, in one way at a time. */
 import { fileURLToPath } from 'node:url'
 import { defineServer, type ServerConfig, type ServerOptions } from '@toolwell/mcp'
 
@@ -11,9 +11,9 @@ export interface Manners {
   /** Exits at start while this file exists. */
   readonly diesWhile?: string
   readonly garbage?: boolean
-  /** Starts a process of its own, which outlives it. */
+  /** Starts a helper process, which outlives it. */
   readonly helper?: boolean
-  /** Ends neither with its input nor when it is told. */
+  /** Ends neither with its input nor on a signal. */
   readonly stubborn?: boolean
   readonly flood?: boolean
   /** Says every so many milliseconds that its list has changed. */
@@ -53,11 +53,11 @@ export interface Manners {
   /** The same, without reading it. */
   readonly rawFrom?: string
   readonly tools?: readonly object[]
-  /** Also lists tools that tell where it runs, what it was told and what it keeps. */
+  /** Also lists tools that report its folder, the caller's data and its state. */
   readonly more?: boolean
 }
 
-/** `mark` stands on the command line, for tests that count processes. */
+/** `mark` is on the command line, for tests that count processes. */
 export function oddServer(
   name: string,
   manners: Manners = {},

@@ -9,7 +9,7 @@ export interface Play {
   call(name: string, input: Record<string, unknown>, options?: { signal?: AbortSignal }): Promise<string>
   /** The tools array of the last request. */
   readonly tools: readonly string[]
-  /** What was sent, request by request. */
+  /** The sent requests, in order. */
   readonly requests: readonly string[]
 }
 

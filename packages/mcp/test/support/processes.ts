@@ -1,4 +1,4 @@
-/** What runs on this machine, for tests that must leave nothing behind. */
+/** Processes on this machine, for tests that must leave nothing behind. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 export function isAlive(pid: number): boolean {

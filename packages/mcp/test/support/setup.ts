@@ -1,4 +1,4 @@
-/** A catalogue with servers, everything that is said of them, and an end after the test. */
+/** A catalogue with servers and all their events, closed after the test. */
 import { createToolwell, type Toolwell, type ToolwellEvent } from '@toolwell/core'
 import {
   type CallOptions,
@@ -25,7 +25,7 @@ export interface Setup {
   states(server: string): string[]
 }
 
-/** Waits for the first lists unless told otherwise. Definitions are kept in memory. */
+/** Waits for the first lists by default. Definitions are kept in memory. */
 export async function setup(
   config: readonly ServerConfig[],
   { wait = true, ...options }: ConnectOptions & { wait?: boolean } = {},

@@ -15,7 +15,7 @@ import { post, startWireHost, type WireDriver } from '../wire-host.js'
 
 interface Request {
   readonly toolChanges?: boolean
-  /** What else the host sends. */
+  /** Other fields the host sends. */
   readonly more?: object
   readonly options?: AnthropicOptions
 }
