@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const MOST_BYTES = 1024 * 1024
-const MOST_LINES = 460
+const MOST_LINES = 600
 
 /** Paths that reveal this machine or its user. A name after /home/ or /Users/ does. */
 const MACHINE_PATH =
