@@ -20,6 +20,7 @@ import * as jsonl from '@toolwell/core/stores/jsonl'
 import * as resultFolder from '@toolwell/core/stores/results'
 import * as usage from '@toolwell/core/usage'
 import * as gateway from '@toolwell/gateway'
+import * as gatewayApi from '@toolwell/gateway/api'
 import * as gatewayBridge from '@toolwell/gateway/bridge'
 import * as gatewayStorage from '@toolwell/gateway/storage'
 import * as mcp from '@toolwell/mcp'
@@ -289,6 +290,7 @@ it.each([
     gateway,
     ['DEFAULT_PORT', 'PortInUse', 'createGateway', 'judgeByRules', 'runDaemon', 'trustedProjects'],
   ],
+  ['@toolwell/gateway/api', gatewayApi, []],
   [
     '@toolwell/gateway/bridge',
     gatewayBridge,
