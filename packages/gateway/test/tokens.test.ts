@@ -103,6 +103,7 @@ it('gives the status and the stop of the gateway to the owner alone', async () =
   const { ask } = await startWith({ all: {} }, { onStop: () => stops++ })
   for (const [path, method] of [
     ['/status', 'GET'],
+    ['/metrics', 'GET'],
     ['/stop', 'POST'],
   ] as const) {
     expect((await ask(path, bearer('all'), method)).status).toBe(403)

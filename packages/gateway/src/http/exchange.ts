@@ -4,6 +4,8 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server'
+import { isRecord } from '@toolwell/core/internal'
 import type { Refusal } from './guard.js'
 
 export class RequestTooLarge extends Error {
@@ -134,6 +136,26 @@ async function stream(body: ReadableStream<Uint8Array>, response: ServerResponse
   clearTimeout(flushing)
   response.off('close', leave)
   response.end()
+}
+
+/** The newer protocol names its version in each request. Checking it here saves the SDK's slower check. */
+export function isModern(body: unknown): boolean {
+  const { method, params } = isRecord(body) ? body : {}
+  const meta = isRecord(params) ? params._meta : undefined
+  return (
+    typeof method === 'string' &&
+    method !== 'initialize' &&
+    isRecord(meta) &&
+    meta[PROTOCOL_VERSION_META_KEY] !== undefined
+  )
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** Undefined for invalid paths and for paths with dot segments: `/mcp/.` would lead to all of `/mcp`. */

@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, maxHeaderSize, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { isLegacyRequest, PROTOCOL_VERSION_META_KEY, type Server } from '@modelcontextprotocol/server'
-import { isRecord } from '@toolwell/core/internal'
+import { isLegacyRequest, type Server } from '@modelcontextprotocol/server'
 import { memoryResults } from '@toolwell/core/result'
 import { CallLimits } from '../answer/call-limits.js'
 import type { Called } from '../answer/call-tool.js'
@@ -17,7 +16,6 @@ import {
   UPGRADE,
   WORKSPACE_HEADER,
 } from '../bridge/protocol.js'
-
 import {
   keepRemovedFiles,
   type ServerSetEvent,
@@ -32,6 +30,8 @@ import { Clients, type Counted } from './clients.js'
 import { createEndpoint, type Endpoint, Endpoints, UnknownProfile } from './endpoint.js'
 import {
   header,
+  isModern,
+  parseJson,
   parseUrl,
   RequestTooLarge,
   readBody,
@@ -43,6 +43,7 @@ import {
   webRequest,
 } from './exchange.js'
 import { checkOrigin, ignoreUpgrade, type Refusal, upgradeOption } from './guard.js'
+import { Operators } from './operators.js'
 import { limitPath, OWNER, type Principal, Principals, Slowdown } from './principals.js'
 import { Recorder } from './recorder.js'
 import { countLostResults, createReport, type GatewayReport } from './report.js'
@@ -151,7 +152,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   let lastUsed = now()
   let isDraining = false
 
-  const recorder = new Recorder(stats, audit, now)
+  const operators = new Operators(serverSets, () => inspect())
+  const recorder = new Recorder([stats, operators.stats], audit, now)
   const results = countLostResults(store)
   const limits = new CallLimits(now)
   const endpoints = new Endpoints({
@@ -179,13 +181,14 @@ export function createGateway(options: GatewayOptions): Gateway {
         onListed(server, client) {
           counts.lists++
           const view = place.serverSet.view(path.profile, rules, principal.rights)
-          if (view) recorder.recordList(sender(client), view, path.mode)
+          if (view) operators.tokensSaved += recorder.recordList(sender(client), view, path.mode)
           emit({ kind: 'listed', client: note(server, client), endpoint: name })
         },
         onCalled({ kind, ...called }, server, client) {
           const counted = kind === 'search' ? 'searches' : kind === 'run' ? 'calls' : 'refused'
           counts[counted]++
           if (kind === 'run' && called.isError) counts.failed++
+          operators.countRefusal(called.reason)
           counts.answerCharacters += called.characters
           emit({ kind: 'call', what: kind, ...called, client: note(server, client, counted), endpoint: name })
           recorder.recordCall(sender(client), { kind, ...called })
@@ -239,7 +242,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         return json(error instanceof UnknownProfile ? 404 : 400, rpcError(error.message))
       throw error
     }
-    const parsedBody = method === 'POST' ? parsed(text) : undefined
+    const parsedBody = method === 'POST' ? parseJson(text) : undefined
     // The SDK answers invalid JSON.
     if (method === 'POST' && parsedBody === undefined)
       return endpoint.modern.fetch(webRequest(request, response, text))
@@ -301,7 +304,9 @@ export function createGateway(options: GatewayOptions): Gateway {
           challenge: (searchParams.get('challenge') ?? '').slice(0, 200),
         }),
       } satisfies Identity)
-    if (!asked && pathname !== '/status' && pathname !== STOP_PATH)
+    const probed = operators.probe(pathname)
+    if (probed) return reply(response, probed.isOk ? 200 : 503, probed.report)
+    if (!asked && pathname !== '/status' && pathname !== '/metrics' && pathname !== STOP_PATH)
       return refuse(response, {
         status: 404,
         message: `There is nothing at ${pathname}. MCP clients connect to /mcp, /mcp/all or /mcp/PROFILE.`,
@@ -328,6 +333,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       })
     if (path) return onMcp(request, response, path, principal)
     if (pathname === '/status') return reply(response, 200, await inspect())
+    if (pathname === '/metrics') return send(await operators.metrics(), response)
     if (request.method !== 'POST')
       return refuse(response, { status: 405, message: `Ask ${STOP_PATH} with POST.` })
     reply(response, 200, { stopping: true })
@@ -423,26 +429,6 @@ export function createGateway(options: GatewayOptions): Gateway {
       })()
       return closing
     },
-  }
-}
-
-/** The newer protocol names its version in each request. Checking it here saves the SDK's slower check. */
-function isModern(body: unknown): boolean {
-  const { method, params } = isRecord(body) ? body : {}
-  const meta = isRecord(params) ? params._meta : undefined
-  return (
-    typeof method === 'string' &&
-    method !== 'initialize' &&
-    isRecord(meta) &&
-    meta[PROTOCOL_VERSION_META_KEY] !== undefined
-  )
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

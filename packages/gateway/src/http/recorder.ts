@@ -43,7 +43,7 @@ const LONGEST_QUERY = 300
 const CHARACTERS_PER_TOKEN = 4
 
 export class Recorder {
-  readonly #stats: CallStats
+  readonly #stats: readonly CallStats[]
   readonly #audit: AuditLog | undefined
   readonly #now: () => number
   readonly #calls: RecentCall[] = []
@@ -51,7 +51,7 @@ export class Recorder {
   readonly #listeners = new Set<(recorded: Recorded) => void>()
   #last = 0
 
-  constructor(stats: CallStats, audit: AuditLog | undefined, now: () => number) {
+  constructor(stats: readonly CallStats[], audit: AuditLog | undefined, now: () => number) {
     this.#stats = stats
     this.#audit = audit
     this.#now = now
@@ -72,10 +72,13 @@ export class Recorder {
     return () => void this.#listeners.delete(listener)
   }
 
-  recordList({ client, folder }: Sender, view: View, mode: Mode): void {
+  /** Returns the tokens of definitions that the client did not read. */
+  recordList({ client, folder }: Sender, view: View, mode: Mode): number {
     const { all, list } = countDefinitions(view)
     const listTokens = mode === 'all' ? all : list
-    this.#stats.recordList({ time: this.#now(), client, project: folder, listTokens, allTokens: all })
+    const facts = { time: this.#now(), client, project: folder, listTokens, allTokens: all }
+    for (const stats of this.#stats) stats.recordList(facts)
+    return all - listTokens
   }
 
   recordCall(sender: Sender, { kind, inner, isError, reason, ...called }: Omit<Called, 'tool'>): void {
@@ -84,7 +87,7 @@ export class Recorder {
     const time = new Date(at).toISOString()
     if (kind === 'search') {
       const tokens = Math.round(called.characters / CHARACTERS_PER_TOKEN)
-      this.#stats.recordSearch({ time: at, client, project: folder, tokens })
+      for (const stats of this.#stats) stats.recordSearch({ time: at, client, project: folder, tokens })
       const { query = '', found = 0 } = called
       const facts = { query: query.slice(0, LONGEST_QUERY), found, tokens, called: [] }
       const search = { id: ++this.#last, time, ...sender, ...facts }
@@ -93,7 +96,8 @@ export class Recorder {
     }
     if (!inner) return
     const outcome = kind === 'refused' ? 'refused' : isError ? 'error' : 'ok'
-    this.#stats.recordCall({ time: at, client, project: folder, outcome, ...inner })
+    const facts = { time: at, client, project: folder, outcome, ...inner } as const
+    for (const stats of this.#stats) stats.recordCall(facts)
     const record = {
       time,
       ...sender,

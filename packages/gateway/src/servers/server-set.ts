@@ -218,7 +218,7 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
     },
     reviewed: () => servers.reviewed(),
     get isSettling() {
-      return timeLeft() > 0 && [...known.keys()].some(isUnlisted)
+      return timeLeft() > 0 && [...known.values()].some(({ enabled, name }) => enabled && isUnlisted(name))
     },
     async waitBeforeListing(isEmpty) {
       if (!set.isSettling) return
