@@ -204,6 +204,7 @@ async function build() {
     // The compiler prints errors to standard output.
     { stdio: ['inherit', 1, 2] },
   )
+  if (stale.includes('dashboard')) node('scripts/build-page.mjs')
   for (const name of stale) {
     mkdirSync(join(folder(name), 'dist'), { recursive: true })
     writeFileSync(built(name), '')

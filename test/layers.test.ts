@@ -1,5 +1,5 @@
 /**
- * Checks the layers. Packages: `core ← {testing, presets, mcp, postgres} ← {gateway, pi} ← cli`; packages of one level do not import
+ * Checks the layers. Packages: `core ← {testing, presets, mcp, postgres} ← {gateway, pi} ← dashboard ← cli`; packages of one level do not import
  * each other. Inside a package a folder is a layer: a file imports its own folder and the folders before it. Imports of types
  * count too. Files outside the src folders (tests, examples, bench) may import anything.
  */
@@ -22,7 +22,8 @@ const PACKAGES: Readonly<Record<string, number>> = {
   postgres: 1,
   gateway: 2,
   pi: 2,
-  cli: 3,
+  dashboard: 3,
+  cli: 4,
 }
 
 /** The layers of each package, lowest first: a layer imports itself and earlier layers. Add new folders here. */
@@ -83,6 +84,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'index.ts',
   ],
   gateway: ['bridge', 'prompts.ts', 'storage', 'servers', 'answer', 'http', 'daemon', 'index.ts'],
+  dashboard: ['page', 'index.ts'],
   cli: [
     'shared',
     'shared/servers',
@@ -153,7 +155,7 @@ function readPackages(): Package[] {
     .filter((folder) => existsSync(join(packagesFolder, folder, 'package.json')))
     .map((folder) => {
       const source = join(packagesFolder, folder, 'src')
-      const { name, dependencies, peerDependencies, optionalDependencies } = JSON.parse(
+      const { name, dependencies, peerDependencies, optionalDependencies, devDependencies } = JSON.parse(
         readFileSync(join(packagesFolder, folder, 'package.json'), 'utf8'),
       )
       const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
@@ -163,7 +165,13 @@ function readPackages(): Package[] {
       return {
         folder,
         name,
-        dependencies: Object.keys({ ...dependencies, ...peerDependencies, ...optionalDependencies }),
+        dependencies: Object.keys({
+          ...dependencies,
+          ...peerDependencies,
+          ...optionalDependencies,
+          // The page is bundled, so its users install none of its packages.
+          ...(folder === 'dashboard' ? devDependencies : {}),
+        }),
         sources: new Map(files.map((file) => [file, importsOf(readFileSync(join(source, file), 'utf8'))])),
       }
     })

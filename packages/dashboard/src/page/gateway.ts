@@ -1,0 +1,199 @@
+/** The state that every page shares: requests to the gateway, its session, and its events. */
+import { signal } from '@preact/signals'
+import type {
+  Attention,
+  CallRow,
+  ChangeResult,
+  DashboardEvents,
+  ErrorAnswer,
+  NowAnswer,
+  SessionAnswer,
+} from '@toolwell/gateway/api'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { plural } from './format.js'
+
+const API = '/dashboard/api/'
+const MOST_CALLS = 200
+
+export const session = signal<SessionAnswer | undefined>(undefined)
+/** `ended`: the cookie is gone. `lost`: the gateway does not answer, and the page tries again. */
+export const connection = signal<'opening' | 'live' | 'lost' | 'ended'>('opening')
+export const attention = signal<readonly Attention[]>([])
+/** Newest first. */
+export const calls = signal<readonly CallRow[]>([])
+export const counts = signal<NowAnswer['counts']>({ calls: 0, errors: 0, refused: 0, searches: 0 })
+/** Grow when the gateway says that something changed. A page that reads one of them loads again. */
+export const revisions = { servers: signal(0), tools: signal(0), calls: signal(0), searches: signal(0) }
+/** For screen readers. */
+export const announcement = signal('')
+export const clock = signal(Date.now())
+
+export interface Toast {
+  readonly text: string
+  readonly isProblem?: boolean
+  readonly undo?: () => Promise<unknown>
+}
+export const toast = signal<Toast | undefined>(undefined)
+
+export class RequestFailed extends Error {}
+
+async function ask<T>(path: string, body?: object): Promise<T> {
+  const init: RequestInit =
+    body === undefined
+      ? {}
+      : {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json', 'X-Toolwell-Csrf': session.value?.csrf ?? '' },
+          body: JSON.stringify(body),
+        }
+  let response: Response
+  try {
+    response = await fetch(API + path, init)
+  } catch {
+    throw new RequestFailed('The gateway does not answer. Check that it is running.')
+  }
+  const answer: unknown = await response.json().catch(() => undefined)
+  if (response.ok) return answer as T
+  if (response.status === 401) connection.value = 'ended'
+  const message = (answer as ErrorAnswer | undefined)?.error?.message
+  throw new RequestFailed(message ?? `The gateway answered with status ${response.status}.`)
+}
+
+export const get = <T>(path: string): Promise<T> => ask<T>(path)
+export const post = <T>(path: string, body: object): Promise<T> => ask<T>(path, body)
+
+/** Runs something the user asked for, and shows why it failed. */
+export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work()
+    return true
+  } catch (error) {
+    toast.value = { text: error instanceof Error ? error.message : String(error), isProblem: true }
+    return false
+  }
+}
+
+export const offerUndo = ({ id, title }: ChangeResult): void => {
+  toast.value = { text: title, undo: () => post(`changes/${id}/undo`, {}) }
+}
+
+export interface Loaded<T> {
+  readonly data: T | undefined
+  readonly error: string | undefined
+}
+
+/** What each address answered last, so that a page shows at once when the user returns. */
+const answers = new Map<string, unknown>()
+
+/** Loads an address of the API, and again after its revision grows, at most every second. */
+export function useAnswer<T>(path: string | undefined, revision = 0): Loaded<T> {
+  const [state, setState] = useState<{ path: string | undefined; error?: string }>({ path })
+  const loader = useRef<{ load: () => void; timer?: ReturnType<typeof setTimeout> | undefined }>({ load: () => {} })
+  useEffect(() => {
+    if (path === undefined) return
+    const own = loader.current
+    let isCurrent = true
+    own.load = () => {
+      own.timer = undefined
+      get<T>(path)
+        .then((data) => {
+          answers.set(path, data)
+          if (isCurrent) setState({ path })
+        })
+        .catch((error: Error) => isCurrent && setState({ path, error: error.message }))
+    }
+    own.load()
+    return () => {
+      isCurrent = false
+      clearTimeout(own.timer)
+      own.timer = undefined
+      own.load = () => {}
+    }
+  }, [path])
+  const first = useRef(revision)
+  useEffect(() => {
+    const own = loader.current
+    if (revision !== first.current && own.timer === undefined) own.timer = setTimeout(() => own.load(), 1000)
+    first.current = revision
+  }, [revision])
+  const data = path === undefined ? undefined : (answers.get(path) as T | undefined)
+  return { data, error: state.path === path ? state.error : undefined }
+}
+
+export async function loadAll(): Promise<void> {
+  const [opened, now] = await Promise.all([get<SessionAnswer>('session'), get<NowAnswer>('now')])
+  session.value = opened
+  attention.value = now.attention
+  calls.value = now.calls
+  counts.value = now.counts
+  for (const revision of Object.values(revisions)) revision.value++
+}
+
+const listeners: { readonly [K in keyof DashboardEvents]: (data: DashboardEvents[K]) => void } = {
+  hello({ instance }) {
+    connection.value = 'live'
+    // Events were missed since the last connection, or the gateway is another one.
+    if (session.value?.instance !== instance || wasClosed) void attempt(loadAll)
+    wasClosed = false
+  },
+  call(call) {
+    calls.value = [call, ...calls.value].slice(0, MOST_CALLS)
+    const { calls: ran, errors, refused, ...rest } = counts.value
+    counts.value = {
+      ...rest,
+      calls: ran + (call.outcome === 'refused' ? 0 : 1),
+      errors: errors + (call.outcome === 'error' ? 1 : 0),
+      refused: refused + (call.outcome === 'refused' ? 1 : 0),
+    }
+    revisions.calls.value++
+  },
+  search() {
+    counts.value = { ...counts.value, searches: counts.value.searches + 1 }
+    revisions.searches.value++
+  },
+  attention(now) {
+    if (now.length > attention.value.length) announcement.value = `${plural(now.length, 'thing')} waiting for you.`
+    attention.value = now
+    revisions.servers.value++
+  },
+  changed({ servers, tools }) {
+    if (servers) revisions.servers.value++
+    if (tools) revisions.tools.value++
+  },
+  missed: () => void attempt(loadAll),
+  bye() {
+    connection.value = 'lost'
+  },
+}
+
+let source: EventSource | undefined
+let wasClosed = false
+
+/** Listens while the page is visible: a browser opens only six connections to one address, shared by all tabs. */
+export function listen(): void {
+  const open = () => {
+    if (source || document.hidden || connection.value === 'ended') return
+    source = new EventSource(`${API}events`)
+    for (const [name, listener] of Object.entries(listeners))
+      source.addEventListener(name, (event) => listener(JSON.parse((event as MessageEvent<string>).data) as never))
+    source.onerror = () => {
+      close()
+      if (connection.value === 'live') connection.value = 'lost'
+      // Finds out whether the cookie is gone, too.
+      setTimeout(() => get('session').then(open, open), 2000)
+    }
+  }
+  const close = () => {
+    source?.close()
+    source = undefined
+    wasClosed = true
+  }
+  document.addEventListener('visibilitychange', () => {
+    if (document.hidden) close()
+    else open()
+  })
+  open()
+  setInterval(() => {
+    clock.value = Date.now()
+  }, 5000)
+}

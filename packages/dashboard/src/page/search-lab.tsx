@@ -1,0 +1,196 @@
+/** Asks as an agent would, and shows what agents asked. */
+import type { SearchesAnswer, SearchLabAnswer, SearchMatch, SearchRow } from '@toolwell/gateway/api'
+import { useState } from 'preact/hooks'
+import { count, percent, plural, visible } from './format.js'
+import { revisions, session, useAnswer } from './gateway.js'
+import { place, setQuery } from './router.js'
+import { type Column, Table } from './table.js'
+import { Ago, Answer, Choices, Copy, Data, Empty, Filter, Page, Scroll, ToolName } from './ui.js'
+
+export function SearchLab() {
+  const { query } = place.value
+  const asked = query.get('query') ?? ''
+  const set = query.get('set') ?? ''
+  const [text, setText] = useState(asked)
+  const filter = new URLSearchParams({ query: asked, ...(set === '' ? {} : { set }) })
+  const answer = useAnswer<SearchLabAnswer>(asked === '' ? undefined : `search?${filter}`, revisions.tools.value)
+  const sets = session.value?.sets ?? []
+  return (
+    <Page title="Search lab" about="Ask as a model would: the ranking, the reasons, and the exact answer.">
+      <search>
+        <form
+          class="filters ask"
+          onSubmit={(event) => {
+            event.preventDefault()
+            setQuery({ query: text.trim() })
+          }}
+        >
+          <input
+            type="search"
+            data-search
+            placeholder="What should a tool do? For example: read a text file"
+            aria-label="Request"
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+          {sets.length > 1 && (
+            <Filter
+              label="Config"
+              value={set}
+              options={sets.map(({ id, files }) => [id, files.join(', ')] as const)}
+              onChange={(value) => setQuery({ set: value })}
+            />
+          )}
+          <button type="submit" class="primary">
+            Search
+          </button>
+        </form>
+      </search>
+      {asked !== '' && <Answer from={answer}>{(found) => <Found found={found} />}</Answer>}
+      <Searches
+        onAsk={(request) => {
+          setText(request)
+          setQuery({ query: request })
+          scrollTo(0, 0)
+        }}
+      />
+    </Page>
+  )
+}
+
+function Found({ found: { query, answer, tokens, isUnclear, matches, others } }: { found: SearchLabAnswer }) {
+  return (
+    <div class="found" aria-live="polite">
+      <section aria-labelledby="ranking">
+        <h2 id="ranking">{matches.length === 0 ? 'Nothing found' : `${plural(matches.length, 'tool')} in the answer`}</h2>
+        {matches.length === 0 ? (
+          <Empty title="The model is told that nothing fits">
+            No tool has words like “<Data text={query} />”. Try other words, or look at the tools below that came close.
+          </Empty>
+        ) : (
+          isUnclear && <p class="quiet">Nothing clearly fits, and the answer says so.</p>
+        )}
+        <ol class="ranking">
+          {matches.map((match) => (
+            <Match key={match.name} match={match} />
+          ))}
+        </ol>
+        {others.length > 0 && (
+          <details>
+            <summary>{plural(others.length, 'tool')} ranked lower, not in the answer</summary>
+            <ol class="ranking" start={matches.length + 1}>
+              {others.map((match) => (
+                <Match key={match.name} match={match} />
+              ))}
+            </ol>
+          </details>
+        )}
+      </section>
+      <section aria-labelledby="answer">
+        <div class="section-head">
+          <h2 id="answer">
+            What the model gets <span class="quiet">{plural(tokens, 'token')}</span>
+          </h2>
+          <Copy text={answer} />
+        </div>
+        <Scroll label="What the model gets" data-answer>
+          {visible(answer)}
+        </Scroll>
+      </section>
+    </div>
+  )
+}
+
+function Match({ match }: { match: SearchMatch }) {
+  const { server, tool, relevance, isLoaded, tokens, reasons } = match
+  return (
+    <li>
+      <div class="match">
+        <ToolName server={server} tool={tool} />
+        <span class="quiet">
+          {isLoaded ? `loaded, ${plural(tokens, 'token')}` : 'name only'}
+        </span>
+        <meter min={0} max={1} value={relevance} aria-label={`Relevance of ${visible(tool)}`} title={`Relevance: ${percent(relevance, 1)}`} />
+      </div>
+      {reasons.length > 0 && (
+        <p class="reasons">
+          {reasons.map(({ term, field, score }) => (
+            <span key={`${term} ${field}`} title={`adds ${score.toFixed(3)} to the score`}>
+              <b>{visible(term)}</b> in {visible(field)}
+            </span>
+          ))}
+        </p>
+      )}
+    </li>
+  )
+}
+
+const columns: readonly Column<SearchRow>[] = [
+  { key: 'time', title: 'When', width: 7, cell: ({ time }) => <Ago time={time} /> },
+  {
+    key: 'query',
+    title: 'Request',
+    cell: ({ query }) => (
+      <span title={visible(query)}>
+        <Data text={query} />
+      </span>
+    ),
+  },
+  { key: 'client', title: 'Client', width: 10, room: 'extra', cell: ({ client }) => <Data text={client} /> },
+  {
+    key: 'found',
+    title: 'Found',
+    width: 5,
+    isNumber: true,
+    cell: ({ found }) => <span class={found === 0 ? 'warn' : ''}>{count(found)}</span>,
+  },
+  { key: 'tokens', title: 'Tokens', width: 6, isNumber: true, room: 'extra', cell: ({ tokens }) => count(tokens) },
+  {
+    key: 'called',
+    title: 'Then called',
+    width: 18,
+    cell: ({ called }) =>
+      called.length === 0 ? (
+        <span class="quiet">nothing</span>
+      ) : (
+        <span title={visible(called.join(', '))}>
+          <Data text={called.join(', ')} />
+        </span>
+      ),
+  },
+]
+
+function Searches({ onAsk }: { onAsk: (query: string) => void }) {
+  const searches = useAnswer<SearchesAnswer>('searches', revisions.searches.value + revisions.calls.value)
+  const only = place.value.query.get('only') ?? ''
+  return (
+    <section aria-labelledby="asked">
+      <div class="section-head">
+        <h2 id="asked">What models searched for</h2>
+        <Choices
+          label="Searches"
+          value={only}
+          options={[
+            ['', 'All'],
+            ['unused', 'No call followed'],
+          ]}
+          onChange={(value) => setQuery({ only: value })}
+        />
+      </div>
+      <Answer from={searches}>
+        {({ searches: all }) => {
+          const rows = only === '' ? all : all.filter(({ called }) => called.length === 0)
+          return rows.length === 0 ? (
+            <Empty title={all.length === 0 ? 'No searches yet' : 'Every search led to a call'}>
+              {all.length === 0
+                ? 'When an agent searches for a tool, its words appear here with what it called next.'
+                : 'A search without a call often means that a description lacks the words your agents use.'}
+            </Empty>
+          ) : (
+            <Table label="Searches of models" columns={columns} rows={rows.slice(0, 200)} keyOf={({ id }) => String(id)} onOpen={({ query }) => onAsk(query)} />
+          )
+        }}
+      </Answer>
+    </section>
+  )
+}

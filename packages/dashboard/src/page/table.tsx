@@ -1,0 +1,262 @@
+/** A table with keyboard use, sorting and selection. A long one renders only the rows in view. */
+import type { ComponentChildren } from 'preact'
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+
+export interface Column<T> {
+  readonly key: string
+  readonly title: string
+  /** Explains the title on hover. */
+  readonly about?: string
+  /** Rem. The column without a width takes the rest. */
+  readonly width?: number
+  readonly isNumber?: boolean
+  /** Shown only if there is room: `extra` not on small screens, `wide-only` on large ones alone. */
+  readonly room?: 'extra' | 'wide-only'
+  readonly cell: (row: T) => ComponentChildren
+  readonly sortBy?: (row: T) => number | string
+}
+
+export interface Sort {
+  readonly key: string
+  readonly isDescending: boolean
+}
+
+interface TableProps<T> {
+  readonly label: string
+  readonly columns: readonly Column<T>[]
+  readonly rows: readonly T[]
+  readonly keyOf: (row: T) => string
+  readonly sort?: Sort
+  readonly onSort?: (sort: Sort) => void
+  readonly onOpen?: (row: T) => void
+  readonly selected?: ReadonlySet<string>
+  readonly onSelect?: (selected: ReadonlySet<string>) => void
+  /** Takes the rest of the window and scrolls inside. */
+  readonly fills?: boolean
+  /** Marks rows with a problem. */
+  readonly toneOf?: (row: T) => '' | 'bad' | 'warn'
+}
+
+/** Rows rendered above and below those in view. */
+const MARGIN = 12
+
+export function sortRows<T>(rows: readonly T[], columns: readonly Column<T>[], sort: Sort | undefined): readonly T[] {
+  const sortBy = columns.find(({ key }) => key === sort?.key)?.sortBy
+  if (!sort || !sortBy) return rows
+  const sign = sort.isDescending ? -1 : 1
+  return rows
+    .map((row) => ({ row, by: sortBy(row) }))
+    .sort((one, other) => {
+      if (one.by === other.by) return 0
+      const isLess = typeof one.by === 'number' ? one.by < Number(other.by) : collator.compare(one.by, String(other.by)) < 0
+      return isLess ? -sign : sign
+    })
+    .map(({ row }) => row)
+}
+
+const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
+const rowHeight = () => 2.5 * Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
+
+export function Table<T>(props: TableProps<T>) {
+  const { label, columns, keyOf, sort, onSort, onOpen, selected, onSelect, fills = false, toneOf } = props
+  const rows = useMemo(() => sortRows(props.rows, columns, sort), [props.rows, columns, sort?.key, sort?.isDescending])
+  const scroller = useRef<HTMLDivElement>(null)
+  const body = useRef<HTMLTableSectionElement>(null)
+  const [height, setHeight] = useState({ row: 32, view: 800 })
+  const [top, setTop] = useState(0)
+  const [active, setActive] = useState(0)
+  const anchor = useRef(0)
+  const shouldFocus = useRef(false)
+
+  useLayoutEffect(() => {
+    const box = scroller.current
+    if (!fills || !box) return
+    const measure = () => setHeight({ row: rowHeight(), view: box.clientHeight })
+    const observer = new ResizeObserver(measure)
+    observer.observe(box)
+    measure()
+    return () => observer.disconnect()
+  }, [fills])
+
+  const current = Math.min(active, rows.length - 1)
+  const first = fills ? Math.max(0, Math.floor(top / height.row) - MARGIN) : 0
+  const last = fills ? Math.min(rows.length, Math.ceil((top + height.view) / height.row) + MARGIN) : rows.length
+
+  useLayoutEffect(() => {
+    if (!shouldFocus.current) return
+    const row = body.current?.querySelector<HTMLElement>(`[data-index="${current}"]`)
+    if (!row) return
+    shouldFocus.current = false
+    row.focus({ preventScroll: true })
+    if (!fills) row.scrollIntoView({ block: 'nearest' })
+  })
+
+  const moveTo = (index: number) => {
+    const to = Math.max(0, Math.min(rows.length - 1, index))
+    const box = scroller.current
+    if (fills && box) {
+      const [above, below] = [to * height.row, (to + 2) * height.row - box.clientHeight]
+      if (box.scrollTop > above) box.scrollTop = above
+      else if (box.scrollTop < below) box.scrollTop = below
+      setTop(box.scrollTop)
+    }
+    shouldFocus.current = true
+    setActive(to)
+    return to
+  }
+  const select = (index: number, isRange: boolean) => {
+    const row = rows[index]
+    if (!selected || !onSelect || !row) return
+    const now = new Set(selected)
+    if (isRange) {
+      const [from, to] = [Math.min(anchor.current, index), Math.max(anchor.current, index)]
+      for (const each of rows.slice(from, to + 1)) now.add(keyOf(each))
+    } else if (!now.delete(keyOf(row))) now.add(keyOf(row))
+    anchor.current = index
+    onSelect(now)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const { key, shiftKey, ctrlKey, metaKey } = event
+    const target = event.target as HTMLElement
+    if (!target.matches('tr')) return
+    const row = rows[current]
+    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / height.row) - 2)
+    const steps: Readonly<Record<string, number>> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -rows.length,
+      End: rows.length,
+    }
+    const step = steps[key]
+    if (step !== undefined) {
+      const to = moveTo(current + step)
+      if (shiftKey) select(to, true)
+    } else if (key === ' ' && onSelect) select(current, shiftKey)
+    else if (key === 'Enter' && onOpen && row) onOpen(row)
+    else if (key.toLowerCase() === 'a' && (ctrlKey || metaKey) && onSelect) onSelect(new Set(rows.map(keyOf)))
+    else if (key === 'Escape' && selected && selected.size > 0) onSelect?.(new Set())
+    else return
+    event.preventDefault()
+  }
+  const isAll = selected !== undefined && rows.length > 0 && rows.every((row) => selected.has(keyOf(row)))
+  const spaceAbove = first * height.row
+  const spaceBelow = (rows.length - last) * height.row
+  const width = columns.length + (selected ? 1 : 0)
+  return (
+    <div class={fills ? 'table-box fills' : 'table-box'} ref={scroller} onScroll={fills ? (event) => setTop(event.currentTarget.scrollTop) : undefined}>
+      <table
+        role="grid"
+        aria-label={label}
+        aria-rowcount={rows.length + 1}
+        aria-multiselectable={selected ? true : undefined}
+        onKeyDown={onKeyDown}
+      >
+        <colgroup>
+          {selected && <col style={{ width: '2.75rem' }} />}
+          {columns.map(({ key, width: rem, room }) => (
+            <col key={key} class={room} style={rem === undefined ? {} : { width: `${rem}rem` }} />
+          ))}
+        </colgroup>
+        <thead>
+          <tr aria-rowindex={1}>
+            {selected && (
+              <th scope="col" class="check">
+                <input
+                  type="checkbox"
+                  aria-label="Select all rows"
+                  checked={isAll}
+                  onChange={() => onSelect?.(new Set(isAll ? [] : rows.map(keyOf)))}
+                />
+              </th>
+            )}
+            {columns.map((column) => (
+              <HeadCell key={column.key} column={column} sort={sort} onSort={onSort} />
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          {spaceAbove > 0 && <Space height={spaceAbove} width={width} />}
+          {rows.slice(first, last).map((row, offset) => {
+            const index = first + offset
+            const key = keyOf(row)
+            const isSelected = selected?.has(key)
+            return (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the table handles the keys of its rows.
+              <tr
+                key={key}
+                data-index={index}
+                aria-rowindex={index + 2}
+                aria-selected={isSelected}
+                class={[onOpen ? 'opens' : '', toneOf?.(row) ?? ''].join(' ')}
+                tabIndex={index === current || (current < first && index === first) ? 0 : -1}
+                onFocus={() => setActive(index)}
+                onClick={(event) => {
+                  if ((event.target as Element).closest('a, button, input')) return
+                  if (event.shiftKey && onSelect) select(index, true)
+                  else onOpen?.(row)
+                }}
+              >
+                {selected && (
+                  <td class="check">
+                    <input
+                      type="checkbox"
+                      tabIndex={-1}
+                      aria-label={`Select row ${index + 1}`}
+                      checked={isSelected}
+                      onClick={(event) => select(index, event.shiftKey)}
+                    />
+                  </td>
+                )}
+                {columns.map(({ key: name, cell, isNumber, room = '' }) => (
+                  <td key={name} class={`${isNumber ? 'number' : ''} ${room}`}>
+                    {cell(row)}
+                  </td>
+                ))}
+              </tr>
+            )
+          })}
+          {spaceBelow > 0 && <Space height={spaceBelow} width={width} />}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const Space = ({ height, width }: { height: number; width: number }) => (
+  <tr aria-hidden="true" class="space">
+    <td colSpan={width} style={{ height: `${height}px` }} />
+  </tr>
+)
+
+interface HeadCellProps<T> {
+  readonly column: Column<T>
+  readonly sort: Sort | undefined
+  readonly onSort: ((sort: Sort) => void) | undefined
+}
+
+function HeadCell<T>({ column, sort, onSort }: HeadCellProps<T>) {
+  const { key, title, about, isNumber = false, room = '', sortBy } = column
+  const isSorted = sort?.key === key
+  const names = `${isNumber ? 'number' : ''} ${room}`
+  if (!onSort || !sortBy)
+    return (
+      <th scope="col" class={names} title={about}>
+        {title}
+      </th>
+    )
+  return (
+    <th scope="col" class={names} title={about} aria-sort={isSorted ? (sort.isDescending ? 'descending' : 'ascending') : undefined}>
+      <button
+        type="button"
+        class="plain"
+        // Numbers start with the largest.
+        onClick={() => onSort({ key, isDescending: isSorted ? !sort.isDescending : isNumber })}
+      >
+        {title}
+        {isSorted && <span aria-hidden="true">{sort.isDescending ? '↓' : '↑'}</span>}
+      </button>
+    </th>
+  )
+}

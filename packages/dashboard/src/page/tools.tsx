@@ -1,0 +1,509 @@
+/** One table of all tools, with changes for many at once. */
+import type {
+  ChangePreview,
+  ChangeRequest,
+  ChangeResult,
+  FileChange,
+  Risk,
+  ToolAction,
+  ToolRow,
+  ToolState,
+  ToolsAnswer,
+} from '@toolwell/gateway/api'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { count, duration, percent, plural, short, visible } from './format.js'
+import { attempt, offerUndo, post, revisions, session, useAnswer } from './gateway.js'
+import { pathTo, place, setQuery } from './router.js'
+import { type Column, type Sort, Table } from './table.js'
+import { Ago, Answer, Choices, Data, Dialog, Empty, Facts, Filter, Page, ToolName } from './ui.js'
+
+const RISKS: Readonly<Record<Risk, readonly [string, string]>> = {
+  'read-only': ['read-only', 'You marked it read-only.'],
+  'claims-read-only': ['read-only?', 'Its server says that it only reads. Nobody has checked this.'],
+  changes: ['changes', 'Its server says that it changes something.'],
+  destructive: ['destructive', 'Its server says that it may delete or overwrite.'],
+  unknown: ['unknown', 'Its server does not say what it does.'],
+}
+
+export const STATES: Readonly<Record<ToolState, string>> = {
+  pinned: 'pinned',
+  eager: 'eager',
+  deferred: 'deferred',
+  denied: 'denied',
+  quarantined: 'quarantined',
+}
+
+const ACTIONS: readonly (readonly [ToolAction, string, string])[] = [
+  ['pin', 'Pin', 'Send in every request'],
+  ['defer', 'Defer', 'Hide until a search finds it'],
+  ['deny', 'Deny', 'Offer it to no agent'],
+  ['allow', 'Allow', 'Remove an earlier deny'],
+  ['read-only', 'Mark read-only', 'Agents may run it without asking'],
+  ['not-read-only', 'Unmark read-only', 'Agents ask before they run it'],
+]
+
+interface View {
+  readonly title: string
+  readonly about: string
+  readonly has: (tool: ToolRow) => boolean
+  readonly sort: Sort
+}
+
+const VIEWS: Readonly<Record<string, View>> = {
+  all: { title: 'All', about: '', has: () => true, sort: { key: 'server', isDescending: false } },
+  unused: {
+    title: 'Never used',
+    about: 'No agent has called these. The largest definitions come first: defer or deny them.',
+    has: ({ calls, state }) => calls === 0 && state !== 'denied',
+    sort: { key: 'definition', isDescending: true },
+  },
+  searched: {
+    title: 'Searched every time',
+    about: 'Agents search for these again and again. A pinned tool needs no search.',
+    has: ({ searched, state }) => searched >= 3 && state === 'deferred',
+    sort: { key: 'searched', isDescending: true },
+  },
+  largest: {
+    title: 'Largest responses',
+    about: 'These put the most tokens into the conversations of your agents.',
+    has: ({ responseTokens }) => responseTokens > 0,
+    sort: { key: 'response', isDescending: true },
+  },
+  waiting: {
+    title: 'Waiting for approval',
+    about: 'Their definitions changed, so agents neither find nor call them until you approve.',
+    has: ({ state }) => state === 'quarantined',
+    sort: { key: 'tool', isDescending: false },
+  },
+}
+
+const columns: readonly Column<ToolRow>[] = [
+  {
+    key: 'tool',
+    title: 'Tool',
+    cell: ({ tool, description }) => (
+      <span title={`${visible(tool)}\n${visible(description)}`}>
+        <Data text={tool} />
+      </span>
+    ),
+    sortBy: ({ tool }) => tool,
+  },
+  {
+    key: 'server',
+    title: 'Server',
+    width: 9,
+    cell: ({ server }) => <Data text={server} />,
+    sortBy: ({ server, tool }) => `${server}/${tool}`,
+  },
+  {
+    key: 'description',
+    title: 'Description',
+    room: 'wide-only',
+    cell: ({ description }) => (
+      <span class="quiet">
+        <Data text={description} />
+      </span>
+    ),
+  },
+  {
+    key: 'state',
+    title: 'State',
+    width: 7,
+    cell: ({ state, why }) => (
+      <span class={state === 'quarantined' ? 'warn' : state === 'deferred' ? 'quiet' : ''} title={visible(why)}>
+        {STATES[state]}
+      </span>
+    ),
+    sortBy: ({ state }) => state,
+  },
+  {
+    key: 'risk',
+    title: 'Risk',
+    width: 7,
+    cell: ({ risk }) => (
+      <span class="quiet" title={RISKS[risk][1]}>
+        {RISKS[risk][0]}
+      </span>
+    ),
+    sortBy: ({ risk }) => risk,
+  },
+  { key: 'calls', title: 'Calls', width: 5, isNumber: true, cell: ({ calls }) => number(calls), sortBy: ({ calls }) => calls },
+  {
+    key: 'errors',
+    title: 'Failed',
+    width: 5,
+    isNumber: true,
+    cell: ({ errors, calls }) =>
+      errors > 0 ? (
+        <span class="bad" title={percent(errors, calls)}>
+          {count(errors)}
+        </span>
+      ) : (
+        number(0)
+      ),
+    sortBy: ({ errors }) => errors,
+  },
+  {
+    key: 'used',
+    title: 'Last use',
+    width: 7,
+    isNumber: true,
+    cell: ({ lastUsed }) => (lastUsed === undefined ? <span class="quiet">never</span> : <Ago time={lastUsed} />),
+    sortBy: ({ lastUsed = 0 }) => lastUsed,
+  },
+  {
+    key: 'definition',
+    title: 'Definition',
+    about: 'Tokens of the definition',
+    width: 7,
+    isNumber: true,
+    cell: ({ definitionTokens }) => tokens(definitionTokens),
+    sortBy: ({ definitionTokens }) => definitionTokens,
+  },
+  {
+    key: 'response',
+    title: 'Responses',
+    about: 'Tokens of all results',
+    width: 7,
+    isNumber: true,
+    cell: ({ responseTokens, largestResponse }) => (
+      <span title={`Longest result: ${plural(largestResponse, 'token')}`}>{tokens(responseTokens)}</span>
+    ),
+    sortBy: ({ responseTokens }) => responseTokens,
+  },
+  {
+    key: 'searched',
+    title: 'Searched',
+    about: 'How often a recent search was followed by a call of this tool',
+    width: 7,
+    isNumber: true,
+    cell: ({ searched }) => number(searched),
+    sortBy: ({ searched }) => searched,
+  },
+  {
+    key: 'p50',
+    title: 'p50',
+    about: 'Half of the calls are faster',
+    width: 5.5,
+    isNumber: true,
+    cell: ({ p50 }) => (p50 === undefined ? '' : duration(p50)),
+    sortBy: ({ p50 = -1 }) => p50,
+  },
+  {
+    key: 'p95',
+    title: 'p95',
+    about: '95 % of the calls are faster',
+    width: 5.5,
+    isNumber: true,
+    cell: ({ p95 }) => (p95 === undefined ? '' : duration(p95)),
+    sortBy: ({ p95 = -1 }) => p95,
+  },
+]
+
+const number = (value: number) => (value === 0 ? <span class="quiet">0</span> : count(value))
+const tokens = (value: number) =>
+  value === 0 ? (
+    <span class="quiet">0</span>
+  ) : (
+    <>
+      {short(value)} <span class="unit">tok</span>
+    </>
+  )
+
+const keyOf = ({ set, server, tool }: ToolRow) => JSON.stringify([set, server, tool])
+
+export function Tools() {
+  const tools = useAnswer<ToolsAnswer>('tools?set=*', revisions.tools.value + revisions.calls.value)
+  return (
+    <Page fills title="Tools" about="Every tool of every server: what it costs, and how agents get it." aside={<History />}>
+      <Answer from={tools}>
+        {({ tools: all }) =>
+          all.length === 0 ? (
+            <Empty title="No tools yet">
+              This page lists every tool with its cost and use. Add a server, for example with{' '}
+              <code>{session.value?.command} import</code>.
+            </Empty>
+          ) : (
+            <ToolTable all={all} />
+          )
+        }
+      </Answer>
+    </Page>
+  )
+}
+
+function ToolTable({ all }: { all: readonly ToolRow[] }) {
+  const { query } = place.value
+  const name = Object.hasOwn(VIEWS, query.get('view') ?? '') ? (query.get('view') ?? 'all') : 'all'
+  const { about, has, sort: own } = VIEWS[name] as View
+  const [server, state, text] = [query.get('server') ?? '', query.get('state') ?? '', query.get('text') ?? '']
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const [open, setOpen] = useState<ToolRow>()
+  const [action, setAction] = useState<ToolAction>()
+  const servers = useMemo(() => [...new Set(all.map((tool) => tool.server))].sort(), [all])
+  const rows = useMemo(() => {
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+    return all.filter(
+      (tool) =>
+        has(tool) &&
+        (server === '' || tool.server === server) &&
+        (state === '' || tool.state === state) &&
+        words.every((word) => `${tool.server}/${tool.tool} ${tool.description}`.toLowerCase().includes(word)),
+    )
+  }, [all, has, server, state, text])
+  const sort = query.get('sort') ? { key: query.get('sort') ?? '', isDescending: query.has('down') } : own
+  // Rows that a filter hides are not changed.
+  const chosen = rows.filter((tool) => selected.has(keyOf(tool)))
+  const sum = rows.reduce((total, tool) => total + tool.definitionTokens, 0)
+  return (
+    <>
+      <Choices
+        label="Saved filters"
+        value={name}
+        options={Object.entries(VIEWS).map(([key, { title, has: fits }]) => [key, `${title} ${count(all.filter(fits).length)}`])}
+        onChange={(view) => setQuery({ view: view === 'all' ? undefined : view, sort: undefined, down: undefined })}
+      />
+      {about !== '' && <p class="quiet">{about}</p>}
+      <div class="filters">
+        <input
+          type="search"
+          data-search
+          placeholder="Name or description"
+          aria-label="Name or description"
+          value={text}
+          onInput={(event) => setQuery({ text: event.currentTarget.value })}
+        />
+        <Filter label="Server" value={server} options={servers} onChange={(value) => setQuery({ server: value })} />
+        <Filter label="State" value={state} options={Object.entries(STATES)} onChange={(value) => setQuery({ state: value })} />
+        <span class="quiet" role="status">
+          {plural(rows.length, 'tool')}, {short(sum)} tokens of definitions
+        </span>
+      </div>
+      {rows.length === 0 ? (
+        <Empty title="No tool fits">
+          {name === 'searched'
+            ? 'If agents search for a deferred tool three times and call it, it is listed here.'
+            : 'No tool has all of these properties.'}{' '}
+          <a href={pathTo('tools')}>Show all tools</a>
+        </Empty>
+      ) : (
+        <Table
+          fills
+          label="Tools"
+          columns={columns}
+          rows={rows}
+          keyOf={keyOf}
+          sort={sort}
+          onSort={({ key, isDescending }) => setQuery({ sort: key, down: isDescending ? '1' : undefined })}
+          onOpen={setOpen}
+          selected={selected}
+          onSelect={setSelected}
+        />
+      )}
+      {chosen.length > 0 && (
+        <div class="bulk" role="toolbar" aria-label="Change the selected tools">
+          <span role="status">{plural(chosen.length, 'tool')} selected</span>
+          {ACTIONS.map(([key, title, hint]) => (
+            <button key={key} type="button" title={hint} onClick={() => setAction(key)}>
+              {title}
+            </button>
+          ))}
+          <button type="button" class="plain" onClick={() => setSelected(new Set())}>
+            Clear
+          </button>
+        </div>
+      )}
+      {action && (
+        <ChangeDialog
+          request={{ action, tools: chosen.map(({ set, server: of, tool }) => ({ set, server: of, tool })) }}
+          onClose={(isDone) => {
+            setAction(undefined)
+            if (isDone) setSelected(new Set())
+          }}
+        />
+      )}
+      {open && (
+        <ToolDialog
+          tool={open}
+          onClose={() => setOpen(undefined)}
+          onAction={(next) => {
+            setOpen(undefined)
+            setSelected(new Set([keyOf(open)]))
+            setAction(next)
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+interface ToolDialogProps {
+  readonly tool: ToolRow
+  readonly onClose: () => void
+  readonly onAction: (action: ToolAction) => void
+}
+
+function ToolDialog({ tool, onClose, onAction }: ToolDialogProps) {
+  const { set, server, state, why, risk, description, calls, errors, refused, p50, p95, lastUsed } = tool
+  return (
+    <Dialog isPanel title={<ToolName {...tool} />} onClose={onClose}>
+      <p class="prose">
+        <Data text={description} />
+      </p>
+      <Facts
+        rows={[
+          ['State', <Data key="state" text={`${STATES[state]}. ${why}`} />],
+          ['Risk', `${RISKS[risk][0]}. ${RISKS[risk][1]}`],
+          ['Calls', `${count(calls)}, ${count(errors)} failed, ${count(refused)} refused`],
+          ['Last use', lastUsed === undefined ? 'never' : <Ago key="used" time={lastUsed} />],
+          ['Time', p50 === undefined ? '' : `p50 ${duration(p50)}, p95 ${duration(p95 ?? p50)}`],
+          ['Definition', plural(tool.definitionTokens, 'token')],
+          ['Responses', `${plural(tool.responseTokens, 'token')}, at most ${count(tool.largestResponse)} in one`],
+        ]}
+      />
+      <div class="actions">
+        {ACTIONS.map(([key, title, hint]) => (
+          <button key={key} type="button" title={hint} onClick={() => onAction(key)}>
+            {title}
+          </button>
+        ))}
+      </div>
+      <p>
+        <a href={pathTo('servers', { set, server })}>
+          Server <Data text={server} />
+        </a>{' '}
+        · <a href={pathTo('work', { server, tool: tool.tool })}>Calls of this tool</a>
+      </p>
+    </Dialog>
+  )
+}
+
+/** Shows the lines that a change writes, before it is written. */
+function ChangeDialog({ request, onClose }: { request: ChangeRequest; onClose: (isDone: boolean) => void }) {
+  const [preview, setPreview] = useState<ChangePreview>()
+  const [, title = '', hint = ''] = ACTIONS.find(([key]) => key === request.action) ?? []
+  useEffect(() => {
+    void attempt(async () => setPreview(await post<ChangePreview>('changes/preview', request))).then(
+      (isDone) => isDone || onClose(false),
+    )
+  }, [])
+  const write = () =>
+    attempt(async () => {
+      offerUndo(await post<ChangeResult>('changes', request))
+      revisions.tools.value++
+      onClose(true)
+    })
+  const changed = preview?.files.filter(({ lines }) => lines.some(({ kind }) => kind !== 'kept')) ?? []
+  return (
+    <Dialog title={`${title}: ${plural(request.tools.length, 'tool')}`} onClose={() => onClose(false)}>
+      <p class="quiet">{hint}.</p>
+      {preview === undefined && <div class="loading" aria-busy="true" />}
+      {preview && (
+        <>
+          {changed.length === 0 && <p>Nothing to write: the config says this already.</p>}
+          <Lines files={changed} />
+          {preview.skipped.length > 0 && (
+            <details>
+              <summary>{plural(preview.skipped.length, 'tool')} skipped</summary>
+              <ul>
+                {preview.skipped.slice(0, 50).map(({ server, tool, reason }) => (
+                  <li key={`${server}/${tool}`}>
+                    <Data text={`${server}/${tool}: ${reason}`} />
+                  </li>
+                ))}
+              </ul>
+            </details>
+          )}
+          <footer>
+            <button type="button" onClick={() => onClose(false)}>
+              Cancel
+            </button>
+            {changed.length > 0 && (
+              <button type="button" class="primary" onClick={write}>
+                Write {changed.length === 1 ? 'this change' : `${changed.length} files`}
+              </button>
+            )}
+          </footer>
+        </>
+      )}
+    </Dialog>
+  )
+}
+
+const MARKS = { kept: ' ', added: '+', removed: '−' } as const
+
+export const Lines = ({ files }: { files: readonly FileChange[] }) => (
+  <>
+    {files.map(({ path, lines }) => (
+      <section key={path} class="lines" aria-label={visible(path)}>
+        <h3>
+          <code>{visible(path)}</code>
+        </h3>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard. */}
+        <ol tabIndex={0}>
+          {lines.map(({ kind, line, text }) => (
+            <li key={`${kind}${line}`} class={kind}>
+              <span class="line-number">{line}</span>
+              <span class="mark">{MARKS[kind]}</span>
+              <code>{visible(text)}</code>
+            </li>
+          ))}
+        </ol>
+      </section>
+    ))}
+  </>
+)
+
+/** Changes made here, with undo. */
+function History() {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <button type="button" onClick={() => setOpen(true)}>
+        Changes
+      </button>
+      {isOpen && <HistoryDialog onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+function HistoryDialog({ onClose }: { onClose: () => void }) {
+  const changes = useAnswer<{ readonly changes: readonly ChangeResult[] }>('changes', revisions.tools.value)
+  const undo = ({ id }: ChangeResult) =>
+    attempt(async () => {
+      await post(`changes/${id}/undo`, {})
+      revisions.tools.value++
+    })
+  return (
+    <Dialog isPanel title="Changes" onClose={onClose}>
+      <Answer from={changes}>
+        {({ changes: all }) =>
+          all.length === 0 ? (
+            <Empty title="No changes yet">Each change you make here is listed with the lines it wrote, and can be undone.</Empty>
+          ) : (
+            <>
+              {all.map((change) => (
+                <section key={change.id}>
+                  <div class="section-head">
+                    <h3>
+                      <Data text={change.title} />{' '}
+                      <span class="quiet">
+                        <Ago time={change.time} />
+                      </span>
+                    </h3>
+                    {change.isUndoable && (
+                      <button type="button" onClick={() => undo(change)}>
+                        Undo
+                      </button>
+                    )}
+                  </div>
+                  <Lines files={change.files} />
+                </section>
+              ))}
+            </>
+          )
+        }
+      </Answer>
+    </Dialog>
+  )
+}
