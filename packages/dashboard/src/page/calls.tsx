@@ -36,12 +36,22 @@ const columns: readonly Column<CallRow>[] = [
     title: 'Outcome',
     width: 7,
     cell: ({ outcome, reason }) => (
-      <span class={outcome === 'error' ? 'bad' : outcome === 'refused' ? 'warn' : 'quiet'} title={reason && visible(reason)}>
+      <span
+        class={outcome === 'error' ? 'bad' : outcome === 'refused' ? 'warn' : 'quiet'}
+        title={reason && visible(reason)}
+      >
         {outcome === 'error' ? 'failed' : outcome}
       </span>
     ),
   },
-  { key: 'took', title: 'Took', width: 6, isNumber: true, room: 'extra', cell: ({ milliseconds }) => duration(milliseconds) },
+  {
+    key: 'took',
+    title: 'Took',
+    width: 6,
+    isNumber: true,
+    room: 'extra',
+    cell: ({ milliseconds }) => duration(milliseconds),
+  },
   {
     key: 'tokens',
     title: 'Tokens',
@@ -69,7 +79,8 @@ function CallDialog({ call, onClose }: { call: CallRow; onClose: () => void }) {
     <Dialog isPanel title={<ToolName {...call} />} onClose={onClose}>
       {outcome !== 'ok' && (
         <Problem>
-          {outcome === 'error' ? 'The call failed.' : 'The gateway did not run the call.'} {reason && <Data text={reason} />}
+          {outcome === 'error' ? 'The call failed.' : 'The gateway did not run the call.'}{' '}
+          {reason && <Data text={reason} />}
         </Problem>
       )}
       <Facts
@@ -103,7 +114,10 @@ function CallDialog({ call, onClose }: { call: CallRow; onClose: () => void }) {
                 <Content title="Result" content={content.result} />
               </>
             ) : (
-              <p class="quiet">Arguments and results are kept in memory for the latest calls only. Those of this call are gone.</p>
+              <p class="quiet">
+                Arguments and results are kept in memory for the latest calls only. Those of this call are
+                gone.
+              </p>
             )}
           </>
         )}

@@ -27,7 +27,6 @@ export function Chart(props: ChartProps) {
   const box = useRef<HTMLDivElement>(null)
   const [hovered, setHovered] = useState<number>()
   const data = JSON.stringify([times, series])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `data` stands for the values.
   useEffect(() => {
     let remove: (() => void) | undefined
     let isGone = false

@@ -33,10 +33,20 @@ export function drawChart(
       legend: { show: false },
       padding: [8, 8, 0, 0],
       cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
-      ...(unit === 'day' ? { tzDate: (seconds: number) => UPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') } : {}),
-      scales: { x: { range: (_, least, most) => [least - step / 2, most + step / 2] }, y: { range: (_, __, most) => [0, Math.max(4, most * 1.1)] } },
+      ...(unit === 'day'
+        ? { tzDate: (seconds: number) => UPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') }
+        : {}),
+      scales: {
+        x: { range: (_, least, most) => [least - step / 2, most + step / 2] },
+        y: { range: (_, __, most) => [0, Math.max(4, most * 1.1)] },
+      },
       axes: [
-        { ...axis, size: unit === 'day' ? 28 : 44, grid: { show: false }, values: unit === 'day' ? [DAYS] : [DAYS, HOURS] },
+        {
+          ...axis,
+          size: unit === 'day' ? 28 : 44,
+          grid: { show: false },
+          values: unit === 'day' ? [DAYS] : [DAYS, HOURS],
+        },
         {
           ...axis,
           size: 48,
@@ -46,7 +56,13 @@ export function drawChart(
       ],
       series: [
         {},
-        ...series.map(({ color: name }) => ({ fill: color(name), stroke: color(name), width: 0, ...(paths && { paths }), points: { show: false } })),
+        ...series.map(({ color: name }) => ({
+          fill: color(name),
+          stroke: color(name),
+          width: 0,
+          ...(paths && { paths }),
+          points: { show: false },
+        })),
       ],
       hooks: { setCursor: [({ cursor }) => onHover(cursor.idx ?? undefined)] },
     },

@@ -30,7 +30,8 @@ export function duration(milliseconds: number): string {
 
 export function bytes(value: number): string {
   if (value < 1000) return `${value} B`
-  const [amount, unit] = value < 1e6 ? [value / 1e3, 'kB'] : value < 1e9 ? [value / 1e6, 'MB'] : [value / 1e9, 'GB']
+  const [amount, unit] =
+    value < 1e6 ? [value / 1e3, 'kB'] : value < 1e9 ? [value / 1e6, 'MB'] : [value / 1e9, 'GB']
   return `${amount >= 100 ? Math.round(amount) : amount.toFixed(1)} ${unit}`
 }
 

@@ -88,7 +88,9 @@ const answers = new Map<string, unknown>()
 /** Loads an address of the API, and again after its revision grows, at most every second. */
 export function useAnswer<T>(path: string | undefined, revision = 0): Loaded<T> {
   const [state, setState] = useState<{ path: string | undefined; error?: string }>({ path })
-  const loader = useRef<{ load: () => void; timer?: ReturnType<typeof setTimeout> | undefined }>({ load: () => {} })
+  const loader = useRef<{ load: () => void; timer?: ReturnType<typeof setTimeout> | undefined }>({
+    load: () => {},
+  })
   useEffect(() => {
     if (path === undefined) return
     const own = loader.current
@@ -152,7 +154,8 @@ const listeners: { readonly [K in keyof DashboardEvents]: (data: DashboardEvents
     revisions.searches.value++
   },
   attention(now) {
-    if (now.length > attention.value.length) announcement.value = `${plural(now.length, 'thing')} waiting for you.`
+    if (now.length > attention.value.length)
+      announcement.value = `${plural(now.length, 'thing')} waiting for you.`
     attention.value = now
     revisions.servers.value++
   },
@@ -175,7 +178,9 @@ export function listen(): void {
     if (source || document.hidden || connection.value === 'ended') return
     source = new EventSource(`${API}events`)
     for (const [name, listener] of Object.entries(listeners))
-      source.addEventListener(name, (event) => listener(JSON.parse((event as MessageEvent<string>).data) as never))
+      source.addEventListener(name, (event) =>
+        listener(JSON.parse((event as MessageEvent<string>).data) as never),
+      )
     source.onerror = () => {
       close()
       if (connection.value === 'live') connection.value = 'lost'

@@ -2,7 +2,17 @@
 import { render } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { count, visible } from './format.js'
-import { announcement, attempt, attention, connection, listen, loadAll, revisions, session, toast } from './gateway.js'
+import {
+  announcement,
+  attempt,
+  attention,
+  connection,
+  listen,
+  loadAll,
+  revisions,
+  session,
+  toast,
+} from './gateway.js'
 import { Now } from './now.js'
 import { goTo, pathTo, place, watchAddress } from './router.js'
 import { Savings } from './savings.js'
@@ -10,8 +20,8 @@ import { SearchLab } from './search-lab.js'
 import { Servers } from './servers.js'
 import { applyTheme, nextTheme, theme } from './theme.js'
 import { Tools } from './tools.js'
-import { Work } from './work.js'
 import { Dialog, Empty, Icon } from './ui.js'
+import { Work } from './work.js'
 
 const PAGES = [
   { page: 'now', title: 'Now', View: Now },
@@ -47,11 +57,22 @@ function App() {
       const target = event.target as HTMLElement
       const isTyping = target.matches('input:not([type=checkbox]), select, textarea')
       if (isTyping && event.key === 'Escape') target.blur()
-      if (isTyping || event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return
+      if (
+        isTyping ||
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey ||
+        document.querySelector('dialog[open]')
+      )
+        return
       if (event.key !== '?' && localStorage.getItem(KEYS_OFF)) return
       const to = PAGES[Number(event.key) - 1]
       if (to) goTo(pathTo(to.page))
-      else if (event.key === '/') (document.querySelector<HTMLElement>('[data-search]') ?? document.querySelector<HTMLElement>('input[type=search]'))?.focus()
+      else if (event.key === '/')
+        (
+          document.querySelector<HTMLElement>('[data-search]') ??
+          document.querySelector<HTMLElement>('input[type=search]')
+        )?.focus()
       else if (event.key === 't') nextTheme()
       else if (event.key === '?') setHelp(true)
       else return
@@ -107,7 +128,8 @@ function App() {
             The gateway does not answer. This page tries again every two seconds and shows what it knew last.
           </p>
         )}
-        {session.value && (shown ? <shown.View /> : <Empty title="There is no such page">Choose one on the left.</Empty>)}
+        {session.value &&
+          (shown ? <shown.View /> : <Empty title="There is no such page">Choose one on the left.</Empty>)}
       </main>
       <Message />
       <div class="reader" role="status">
@@ -121,8 +143,8 @@ function App() {
 const Ended = () => (
   <main id="main" class="ended">
     <Empty title="This page is no longer open to you">
-      The gateway was restarted, or the link was used up. Run <code>{session.value?.command ?? 'toolwell'} dashboard</code> in a
-      terminal for a new link.
+      The gateway was restarted, or the link was used up. Run{' '}
+      <code>{session.value?.command ?? 'toolwell'} dashboard</code> in a terminal for a new link.
     </Empty>
   </main>
 )

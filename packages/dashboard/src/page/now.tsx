@@ -4,7 +4,18 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { CallTable } from './calls.js'
 import { count, duration, exactTime, plural, shortFolder, visible } from './format.js'
-import { attempt, attention, calls, clock, counts, post, revisions, session, toast, useAnswer } from './gateway.js'
+import {
+  attempt,
+  attention,
+  calls,
+  clock,
+  counts,
+  post,
+  revisions,
+  session,
+  toast,
+  useAnswer,
+} from './gateway.js'
 import { pathTo } from './router.js'
 import { Ago, Answer, Copy, Data, Empty, Page } from './ui.js'
 
@@ -13,7 +24,11 @@ export function Now() {
   if (!opened) return null
   const hasServers = opened.sets.some(({ servers }) => servers > 0)
   return (
-    <Page title="Now" about="What needs you, and what your agents are doing." aside={<Counts startedAt={opened.startedAt} />}>
+    <Page
+      title="Now"
+      about="What needs you, and what your agents are doing."
+      aside={<Counts startedAt={opened.startedAt} />}
+    >
       {attention.value.length > 0 && <Needs />}
       {hasServers ? <Stream /> : <FirstServer />}
       <Clients />
@@ -48,8 +63,8 @@ function FirstServer() {
   const file = set?.missing[0] ?? set?.files[0]
   return (
     <Empty title="No servers yet">
-      Calls of your agents appear here. Add a server to <code>{file ?? 'toolwell.json'}</code>, or import those of your clients:{' '}
-      <code>{session.value?.command} import</code>
+      Calls of your agents appear here. Add a server to <code>{file ?? 'toolwell.json'}</code>, or import
+      those of your clients: <code>{session.value?.command} import</code>
     </Empty>
   )
 }
@@ -123,13 +138,18 @@ function describe([item, ...more]: readonly [Attention, ...Attention[]]): Descri
             </>
           ) : (
             <>
-              <Data text={item.tool === undefined ? item.server : `${item.server}/${item.tool}`} /> {what} and waits for approval
+              <Data text={item.tool === undefined ? item.server : `${item.server}/${item.tool}`} /> {what} and
+              waits for approval
             </>
           ),
         text: (
           <>
             {isPoisoned && <b>It may contain instructions for your agent. </b>}
-            <Data text={all.length > 1 ? names.slice(0, 8).join(', ') + (names.length > 8 ? ' …' : '') : item.reason} />
+            <Data
+              text={
+                all.length > 1 ? names.slice(0, 8).join(', ') + (names.length > 8 ? ' …' : '') : item.reason
+              }
+            />
           </>
         ),
         action: linkTo(item.set, item.server, 'Review'),
@@ -140,7 +160,8 @@ function describe([item, ...more]: readonly [Attention, ...Attention[]]): Descri
         tone: 'warn',
         title: (
           <>
-            The entry of <Data text={item.server} /> runs {plural(item.commands.length, 'command')} that you have not approved
+            The entry of <Data text={item.server} /> runs {plural(item.commands.length, 'command')} that you
+            have not approved
           </>
         ),
         text: <code>{visible(item.commands.join(' · '))}</code>,
@@ -193,7 +214,8 @@ function describe([item, ...more]: readonly [Attention, ...Attention[]]): Descri
         ),
         text: (
           <>
-            The gateway skips <code>{visible(item.file)}</code>. To use it, run: <code>{visible(item.command)}</code>
+            The gateway skips <code>{visible(item.file)}</code>. To use it, run:{' '}
+            <code>{visible(item.command)}</code>
           </>
         ),
         action: <Copy text={item.command}>Copy command</Copy>,
@@ -240,8 +262,8 @@ function Stream() {
         <CallTable label="Live calls" calls={shown.slice(0, 50)} />
       ) : (
         <Empty title="No calls yet">
-          Each call of a tool appears here as it happens. Connect a client to <code>{session.value?.address}</code>, or run{' '}
-          <code>{session.value?.command} connect</code>.
+          Each call of a tool appears here as it happens. Connect a client to{' '}
+          <code>{session.value?.address}</code>, or run <code>{session.value?.command} connect</code>.
         </Empty>
       )}
     </section>
@@ -263,7 +285,10 @@ function Clients() {
             <h2 id="clients">Clients</h2>
             <ul class="clients">
               {clients.map((client) => (
-                <Client key={`${client.name} ${client.endpoint} ${client.project} ${client.joinedAt}`} client={client} />
+                <Client
+                  key={`${client.name} ${client.endpoint} ${client.project} ${client.joinedAt}`}
+                  client={client}
+                />
               ))}
             </ul>
           </section>
@@ -273,7 +298,11 @@ function Clients() {
   )
 }
 
-const Client = ({ client: { name, kind, endpoint, project, calls: ran, searches, lastSeen } }: { client: ClientRow }) => (
+const Client = ({
+  client: { name, kind, endpoint, project, calls: ran, searches, lastSeen },
+}: {
+  client: ClientRow
+}) => (
   <li>
     <strong>
       <Data text={name} />

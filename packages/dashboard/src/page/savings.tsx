@@ -18,19 +18,28 @@ const PERIODS = [
 
 type Sums = Omit<SavingsRow, 'start'>
 
-const sentOf = ({ listTokens, answerTokens, roundTokens }: Omit<Sums, 'client'>) => listTokens + answerTokens + roundTokens
+const sentOf = ({ listTokens, answerTokens, roundTokens }: Omit<Sums, 'client'>) =>
+  listTokens + answerTokens + roundTokens
 
 export function Savings() {
   const period = place.value.query.get('days') ?? '30'
   const days = PERIODS.some(([key]) => key === period) ? Number(period) : 30
   const from = Math.floor(Date.now() / DAY) * DAY - (days - 1) * DAY
-  const savings = useAnswer<SavingsAnswer>(`savings?from=${from}`, revisions.calls.value + revisions.searches.value)
+  const savings = useAnswer<SavingsAnswer>(
+    `savings?from=${from}`,
+    revisions.calls.value + revisions.searches.value,
+  )
   return (
     <Page
       title="Savings"
       about="Tokens that went to your models, against sending every definition. Searches and their extra requests are included."
       aside={
-        <Choices label="Period" value={String(days)} options={PERIODS} onChange={(value) => setQuery({ days: value === '30' ? undefined : value })} />
+        <Choices
+          label="Period"
+          value={String(days)}
+          options={PERIODS}
+          onChange={(value) => setQuery({ days: value === '30' ? undefined : value })}
+        />
       }
     >
       <Answer from={savings}>{(answer) => <Report answer={answer} from={from} days={days} />}</Answer>
@@ -53,15 +62,17 @@ function Report({ answer, from, days }: { answer: SavingsAnswer; from: number; d
         <>
           <div class="hero">
             <p class={total.saved < 0 ? 'bad' : ''} data-saved>
-              <strong>{short(Math.abs(total.saved))}</strong> tokens {total.saved < 0 ? 'more than sending every tool' : 'saved'}
+              <strong>{short(Math.abs(total.saved))}</strong> tokens{' '}
+              {total.saved < 0 ? 'more than sending every tool' : 'saved'}
             </p>
             <p>
-              <strong>{percent(Math.abs(total.saved), total.everything)}</strong> {total.saved < 0 ? 'more' : 'less'} than sending every tool
+              <strong>{percent(Math.abs(total.saved), total.everything)}</strong>{' '}
+              {total.saved < 0 ? 'more' : 'less'} than sending every tool
             </p>
             <p class="quiet">
-              {short(sent)} sent instead of {short(total.everything)}: {short(total.listTokens)} in tool lists,{' '}
-              {short(total.answerTokens)} in answers to {count(total.searches)} searches, {short(total.roundTokens)} in the extra
-              requests of those searches.
+              {short(sent)} sent instead of {short(total.everything)}: {short(total.listTokens)} in tool
+              lists, {short(total.answerTokens)} in answers to {count(total.searches)} searches,{' '}
+              {short(total.roundTokens)} in the extra requests of those searches.
             </p>
           </div>
           <Days answer={answer} from={from} days={days} />
@@ -72,7 +83,10 @@ function Report({ answer, from, days }: { answer: SavingsAnswer; from: number; d
         <section aria-labelledby="responses">
           <h2 id="responses">Tools that returned most tokens</h2>
           {responses.length === 0 ? (
-            <Empty title="No results yet">The tools with the longest results are listed here, because each result stays in the conversation.</Empty>
+            <Empty title="No results yet">
+              The tools with the longest results are listed here, because each result stays in the
+              conversation.
+            </Empty>
           ) : (
             <Bars
               rows={responses.map(({ calls, tokens, largest, ...tool }) => ({
@@ -112,7 +126,11 @@ function Days({ answer, from, days }: { answer: SavingsAnswer; from: number; day
       unit="day"
       times={times}
       series={[
-        { label: 'sent, a loss', values: sums.map((row) => (isLoss(row) ? sentOf(row) : null)), color: '--bad-dot' },
+        {
+          label: 'sent, a loss',
+          values: sums.map((row) => (isLoss(row) ? sentOf(row) : null)),
+          color: '--bad-dot',
+        },
         { label: 'sending every tool', values: sums.map((row) => row.everything), color: '--chart-2' },
         { label: 'sent', values: sums.map((row) => (isLoss(row) ? null : sentOf(row))), color: '--chart' },
       ]}
@@ -139,7 +157,12 @@ interface Line extends Omit<Sums, 'client'> {
   readonly order: string | number
 }
 
-const tokenColumn = (key: string, title: string, about: string, value: (row: Line) => number): Column<Line> => ({
+const tokenColumn = (
+  key: string,
+  title: string,
+  about: string,
+  value: (row: Line) => number,
+): Column<Line> => ({
   key,
   title,
   about,
@@ -151,9 +174,31 @@ const tokenColumn = (key: string, title: string, about: string, value: (row: Lin
 
 const columns = (first: string): readonly Column<Line>[] => [
   { key: 'name', title: first, cell: ({ name }) => <Data text={name} />, sortBy: ({ order }) => order },
-  { key: 'lists', title: 'Lists', about: 'How often clients listed the tools', width: 6, isNumber: true, room: 'extra', cell: ({ lists }) => count(lists), sortBy: ({ lists }) => lists },
-  { key: 'searches', title: 'Searches', width: 7, isNumber: true, room: 'extra', cell: ({ searches }) => count(searches), sortBy: ({ searches }) => searches },
-  tokenColumn('everything', 'Every tool', 'Tokens of sending every definition', ({ everything }) => everything),
+  {
+    key: 'lists',
+    title: 'Lists',
+    about: 'How often clients listed the tools',
+    width: 6,
+    isNumber: true,
+    room: 'extra',
+    cell: ({ lists }) => count(lists),
+    sortBy: ({ lists }) => lists,
+  },
+  {
+    key: 'searches',
+    title: 'Searches',
+    width: 7,
+    isNumber: true,
+    room: 'extra',
+    cell: ({ searches }) => count(searches),
+    sortBy: ({ searches }) => searches,
+  },
+  tokenColumn(
+    'everything',
+    'Every tool',
+    'Tokens of sending every definition',
+    ({ everything }) => everything,
+  ),
   tokenColumn('sent', 'Sent', 'Tokens of tool lists, answers to searches, and their extra requests', sentOf),
   {
     key: 'saved',
@@ -174,7 +219,10 @@ function Clients({ rows }: { rows: readonly SavingsRow[] }) {
   const [sort, setSort] = useState({ key: 'saved', isDescending: false })
   const groups = Map.groupBy(rows, ({ client, start }) => (by === 'client' ? client : String(start)))
   const lines = [...groups].map(([key, own]): Line => {
-    const name = by === 'client' ? key : new Date(Number(key)).toLocaleDateString(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
+    const name =
+      by === 'client'
+        ? key
+        : new Date(Number(key)).toLocaleDateString(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
     return { ...addUp(own), name, order: by === 'client' ? key : Number(key) }
   })
   return (
@@ -190,11 +238,20 @@ function Clients({ rows }: { rows: readonly SavingsRow[] }) {
           ]}
           onChange={(value) => {
             setBy(value)
-            setSort(value === 'day' ? { key: 'name', isDescending: true } : { key: 'saved', isDescending: false })
+            setSort(
+              value === 'day' ? { key: 'name', isDescending: true } : { key: 'saved', isDescending: false },
+            )
           }}
         />
       </div>
-      <Table label={`Savings by ${by}`} columns={columns(by === 'client' ? 'Client' : 'Day')} rows={lines} keyOf={({ name }) => name} sort={sort} onSort={setSort} />
+      <Table
+        label={`Savings by ${by}`}
+        columns={columns(by === 'client' ? 'Client' : 'Day')}
+        rows={lines}
+        keyOf={({ name }) => name}
+        sort={sort}
+        onSort={setSort}
+      />
     </section>
   )
 }

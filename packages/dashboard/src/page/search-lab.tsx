@@ -13,7 +13,10 @@ export function SearchLab() {
   const set = query.get('set') ?? ''
   const [text, setText] = useState(asked)
   const filter = new URLSearchParams({ query: asked, ...(set === '' ? {} : { set }) })
-  const answer = useAnswer<SearchLabAnswer>(asked === '' ? undefined : `search?${filter}`, revisions.tools.value)
+  const answer = useAnswer<SearchLabAnswer>(
+    asked === '' ? undefined : `search?${filter}`,
+    revisions.tools.value,
+  )
   const sets = session.value?.sets ?? []
   return (
     <Page title="Search lab" about="Ask as a model would: the ranking, the reasons, and the exact answer.">
@@ -62,10 +65,13 @@ function Found({ found: { query, answer, tokens, isUnclear, matches, others } }:
   return (
     <div class="found" aria-live="polite">
       <section aria-labelledby="ranking">
-        <h2 id="ranking">{matches.length === 0 ? 'Nothing found' : `${plural(matches.length, 'tool')} in the answer`}</h2>
+        <h2 id="ranking">
+          {matches.length === 0 ? 'Nothing found' : `${plural(matches.length, 'tool')} in the answer`}
+        </h2>
         {matches.length === 0 ? (
           <Empty title="The model is told that nothing fits">
-            No tool has words like “<Data text={query} />”. Try other words, or look at the tools below that came close.
+            No tool has words like “<Data text={query} />
+            ”. Try other words, or look at the tools below that came close.
           </Empty>
         ) : (
           isUnclear && <p class="quiet">Nothing clearly fits, and the answer says so.</p>
@@ -107,10 +113,14 @@ function Match({ match }: { match: SearchMatch }) {
     <li>
       <div class="match">
         <ToolName server={server} tool={tool} />
-        <span class="quiet">
-          {isLoaded ? `loaded, ${plural(tokens, 'token')}` : 'name only'}
-        </span>
-        <meter min={0} max={1} value={relevance} aria-label={`Relevance of ${visible(tool)}`} title={`Relevance: ${percent(relevance, 1)}`} />
+        <span class="quiet">{isLoaded ? `loaded, ${plural(tokens, 'token')}` : 'name only'}</span>
+        <meter
+          min={0}
+          max={1}
+          value={relevance}
+          aria-label={`Relevance of ${visible(tool)}`}
+          title={`Relevance: ${percent(relevance, 1)}`}
+        />
       </div>
       {reasons.length > 0 && (
         <p class="reasons">
@@ -144,7 +154,14 @@ const columns: readonly Column<SearchRow>[] = [
     isNumber: true,
     cell: ({ found }) => <span class={found === 0 ? 'warn' : ''}>{count(found)}</span>,
   },
-  { key: 'tokens', title: 'Tokens', width: 6, isNumber: true, room: 'extra', cell: ({ tokens }) => count(tokens) },
+  {
+    key: 'tokens',
+    title: 'Tokens',
+    width: 6,
+    isNumber: true,
+    room: 'extra',
+    cell: ({ tokens }) => count(tokens),
+  },
   {
     key: 'called',
     title: 'Then called',
@@ -187,7 +204,13 @@ function Searches({ onAsk }: { onAsk: (query: string) => void }) {
                 : 'A search without a call often means that a description lacks the words your agents use.'}
             </Empty>
           ) : (
-            <Table label="Searches of models" columns={columns} rows={rows.slice(0, 200)} keyOf={({ id }) => String(id)} onOpen={({ query }) => onAsk(query)} />
+            <Table
+              label="Searches of models"
+              columns={columns}
+              rows={rows.slice(0, 200)}
+              keyOf={({ id }) => String(id)}
+              onOpen={({ query }) => onAsk(query)}
+            />
           )
         }}
       </Answer>

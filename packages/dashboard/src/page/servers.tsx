@@ -45,19 +45,29 @@ export function Servers() {
             return (
               <Empty title="No servers yet">
                 This page shows the state, log and definitions of each server. Add one to{' '}
-                <code>{session.value?.sets[0]?.missing[0] ?? session.value?.sets[0]?.files[0] ?? 'toolwell.json'}</code>.
+                <code>
+                  {session.value?.sets[0]?.missing[0] ?? session.value?.sets[0]?.files[0] ?? 'toolwell.json'}
+                </code>
+                .
               </Empty>
             )
-          const sorted = [...all].sort((one, other) => urgency(one) - urgency(other) || one.name.localeCompare(other.name))
+          const sorted = [...all].sort(
+            (one, other) => urgency(one) - urgency(other) || one.name.localeCompare(other.name),
+          )
           const set = query.get('set')
-          const shown = name === null ? undefined : sorted.find((each) => each.name === name && (!set || each.set === set))
+          const shown =
+            name === null
+              ? undefined
+              : sorted.find((each) => each.name === name && (!set || each.set === set))
           return (
             <div class={shown ? 'split shows-one' : 'split'}>
               <ServerList servers={sorted} shown={shown} />
               {shown ? (
                 <One key={`${shown.set} ${shown.name}`} row={shown} />
               ) : name === null ? (
-                <Empty title="Choose a server">Its process, log and definitions are shown here. Those with a problem come first.</Empty>
+                <Empty title="Choose a server">
+                  Its process, log and definitions are shown here. Those with a problem come first.
+                </Empty>
               ) : (
                 <Empty title="No such server">
                   No server is called <Data text={name} />. It may have been removed from the config.
@@ -78,13 +88,18 @@ function ServerList({ servers, shown }: { servers: readonly ServerRow[]; shown: 
       <ul>
         {servers.map((server) => (
           <li key={`${server.set} ${server.name}`}>
-            <a href={pathTo('servers', { set: server.set, server: server.name })} aria-current={server === shown ? 'true' : undefined}>
+            <a
+              href={pathTo('servers', { set: server.set, server: server.name })}
+              aria-current={server === shown ? 'true' : undefined}
+            >
               <span class="name">
                 <Data text={server.name} />
               </span>
               <span class={toneOf(server) || 'quiet'}>
                 {STATE[server.state][0]}
-                {server.quarantined > 0 && server.state !== 'quarantined' && `, ${count(server.quarantined)} waiting`}
+                {server.quarantined > 0 &&
+                  server.state !== 'quarantined' &&
+                  `, ${count(server.quarantined)} waiting`}
               </span>
               <span class="quiet">
                 {plural(server.tools, 'tool')}
@@ -151,9 +166,20 @@ function One({ row }: { row: ServerRow }) {
           ['Runs', <code key="runs">{visible(row.endpoint)}</code>],
           ['Version', row.info && <Data key="version" text={`${row.info.name} ${row.info.version}`} />],
           ['Processes', <Processes key="processes" row={row} />],
-          ['Tools', `${plural(row.tools, 'tool')}${row.quarantined > 0 ? `, ${count(row.quarantined)} quarantined` : ''}`],
+          [
+            'Tools',
+            `${plural(row.tools, 'tool')}${row.quarantined > 0 ? `, ${count(row.quarantined)} quarantined` : ''}`,
+          ],
           ['Listed', row.listedAt === undefined ? '' : <Ago key="listed" time={row.listedAt} />],
-          ['Checked against', { lock: 'the lock file', 'first-use': 'its first use', config: 'the config', nothing: 'nothing: it is trusted' }[row.trusted]],
+          [
+            'Checked against',
+            {
+              lock: 'the lock file',
+              'first-use': 'its first use',
+              config: 'the config',
+              nothing: 'nothing: it is trusted',
+            }[row.trusted],
+          ],
           ['Config', row.config === undefined ? '' : <code key="config">{visible(row.config)}</code>],
         ]}
       />
@@ -164,7 +190,12 @@ function One({ row }: { row: ServerRow }) {
 
 function Processes({ row: { processes, starts, sharedBy } }: { row: ServerRow }) {
   if (processes.length === 0) return <>none now, {plural(starts, 'start')} since the gateway runs</>
-  const shared = { everyone: 'shared by all clients', folder: 'one for each folder', client: 'one for each client', conversation: 'one for each conversation' }
+  const shared = {
+    everyone: 'shared by all clients',
+    folder: 'one for each folder',
+    client: 'one for each client',
+    conversation: 'one for each conversation',
+  }
   return (
     <>
       {shared[sharedBy]}
@@ -317,7 +348,13 @@ function Change({ server, change }: { server: ServerDetail; change: DefinitionCh
           </p>
         </div>
       ))}
-      <Decide server={server} what="definition" name={name} isPoisoned={isPoisoned} {...(tool === undefined ? {} : { tool })} />
+      <Decide
+        server={server}
+        what="definition"
+        name={name}
+        isPoisoned={isPoisoned}
+        {...(tool === undefined ? {} : { tool })}
+      />
     </div>
   )
 }
@@ -351,13 +388,27 @@ function Decide({ server: { set, name: server }, what, name, tool, isPoisoned = 
     <div class="actions">
       {isPoisoned && (
         <label>
-          <input type="checkbox" checked={isSure} onChange={(event) => setSure(event.currentTarget.checked)} /> I have read it and trust it
+          <input
+            type="checkbox"
+            checked={isSure}
+            onChange={(event) => setSure(event.currentTarget.checked)}
+          />{' '}
+          I have read it and trust it
         </label>
       )}
-      <button type="button" class="primary" disabled={isPoisoned && !isSure} onClick={() => decide('approve')}>
+      <button
+        type="button"
+        class="primary"
+        disabled={isPoisoned && !isSure}
+        onClick={() => decide('approve')}
+      >
         Approve<span class="reader"> {visible(name)}</span>
       </button>
-      <button type="button" title={tool === undefined ? 'Disables the server in the config' : 'Denies the tool in the config'} onClick={() => decide('reject')}>
+      <button
+        type="button"
+        title={tool === undefined ? 'Disables the server in the config' : 'Denies the tool in the config'}
+        onClick={() => decide('reject')}
+      >
         Reject<span class="reader"> {visible(name)}</span>
       </button>
     </div>

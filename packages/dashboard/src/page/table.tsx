@@ -40,7 +40,11 @@ interface TableProps<T> {
 /** Rows rendered above and below those in view. */
 const MARGIN = 12
 
-export function sortRows<T>(rows: readonly T[], columns: readonly Column<T>[], sort: Sort | undefined): readonly T[] {
+export function sortRows<T>(
+  rows: readonly T[],
+  columns: readonly Column<T>[],
+  sort: Sort | undefined,
+): readonly T[] {
   const sortBy = columns.find(({ key }) => key === sort?.key)?.sortBy
   if (!sort || !sortBy) return rows
   const sign = sort.isDescending ? -1 : 1
@@ -48,7 +52,10 @@ export function sortRows<T>(rows: readonly T[], columns: readonly Column<T>[], s
     .map((row) => ({ row, by: sortBy(row) }))
     .sort((one, other) => {
       if (one.by === other.by) return 0
-      const isLess = typeof one.by === 'number' ? one.by < Number(other.by) : collator.compare(one.by, String(other.by)) < 0
+      const isLess =
+        typeof one.by === 'number'
+          ? one.by < Number(other.by)
+          : collator.compare(one.by, String(other.by)) < 0
       return isLess ? -sign : sign
     })
     .map(({ row }) => row)
@@ -59,7 +66,10 @@ const rowHeight = () => 2.5 * Number.parseFloat(getComputedStyle(document.docume
 
 export function Table<T>(props: TableProps<T>) {
   const { label, columns, keyOf, sort, onSort, onOpen, selected, onSelect, fills = false, toneOf } = props
-  const rows = useMemo(() => sortRows(props.rows, columns, sort), [props.rows, columns, sort?.key, sort?.isDescending])
+  const rows = useMemo(
+    () => sortRows(props.rows, columns, sort),
+    [props.rows, columns, sort?.key, sort?.isDescending],
+  )
   const scroller = useRef<HTMLDivElement>(null)
   const body = useRef<HTMLTableSectionElement>(null)
   const [height, setHeight] = useState({ row: 32, view: 800 })
@@ -80,7 +90,9 @@ export function Table<T>(props: TableProps<T>) {
 
   const current = Math.min(active, rows.length - 1)
   const first = fills ? Math.max(0, Math.floor(top / height.row) - MARGIN) : 0
-  const last = fills ? Math.min(rows.length, Math.ceil((top + height.view) / height.row) + MARGIN) : rows.length
+  const last = fills
+    ? Math.min(rows.length, Math.ceil((top + height.view) / height.row) + MARGIN)
+    : rows.length
 
   useLayoutEffect(() => {
     if (!shouldFocus.current) return
@@ -145,7 +157,11 @@ export function Table<T>(props: TableProps<T>) {
   const spaceBelow = (rows.length - last) * height.row
   const width = columns.length + (selected ? 1 : 0)
   return (
-    <div class={fills ? 'table-box fills' : 'table-box'} ref={scroller} onScroll={fills ? (event) => setTop(event.currentTarget.scrollTop) : undefined}>
+    <div
+      class={fills ? 'table-box fills' : 'table-box'}
+      ref={scroller}
+      onScroll={fills ? (event) => setTop(event.currentTarget.scrollTop) : undefined}
+    >
       <table
         role="grid"
         aria-label={label}
@@ -183,7 +199,6 @@ export function Table<T>(props: TableProps<T>) {
             const key = keyOf(row)
             const isSelected = selected?.has(key)
             return (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the table handles the keys of its rows.
               <tr
                 key={key}
                 data-index={index}
@@ -247,7 +262,12 @@ function HeadCell<T>({ column, sort, onSort }: HeadCellProps<T>) {
       </th>
     )
   return (
-    <th scope="col" class={names} title={about} aria-sort={isSorted ? (sort.isDescending ? 'descending' : 'ascending') : undefined}>
+    <th
+      scope="col"
+      class={names}
+      title={about}
+      aria-sort={isSorted ? (sort.isDescending ? 'descending' : 'ascending') : undefined}
+    >
       <button
         type="button"
         class="plain"

@@ -110,7 +110,10 @@ const columns: readonly Column<ToolRow>[] = [
     title: 'State',
     width: 7,
     cell: ({ state, why }) => (
-      <span class={state === 'quarantined' ? 'warn' : state === 'deferred' ? 'quiet' : ''} title={visible(why)}>
+      <span
+        class={state === 'quarantined' ? 'warn' : state === 'deferred' ? 'quiet' : ''}
+        title={visible(why)}
+      >
         {STATES[state]}
       </span>
     ),
@@ -127,7 +130,14 @@ const columns: readonly Column<ToolRow>[] = [
     ),
     sortBy: ({ risk }) => risk,
   },
-  { key: 'calls', title: 'Calls', width: 5, isNumber: true, cell: ({ calls }) => number(calls), sortBy: ({ calls }) => calls },
+  {
+    key: 'calls',
+    title: 'Calls',
+    width: 5,
+    isNumber: true,
+    cell: ({ calls }) => number(calls),
+    sortBy: ({ calls }) => calls,
+  },
   {
     key: 'errors',
     title: 'Failed',
@@ -148,7 +158,8 @@ const columns: readonly Column<ToolRow>[] = [
     title: 'Last use',
     width: 7,
     isNumber: true,
-    cell: ({ lastUsed }) => (lastUsed === undefined ? <span class="quiet">never</span> : <Ago time={lastUsed} />),
+    cell: ({ lastUsed }) =>
+      lastUsed === undefined ? <span class="quiet">never</span> : <Ago time={lastUsed} />,
     sortBy: ({ lastUsed = 0 }) => lastUsed,
   },
   {
@@ -215,7 +226,12 @@ const keyOf = ({ set, server, tool }: ToolRow) => JSON.stringify([set, server, t
 export function Tools() {
   const tools = useAnswer<ToolsAnswer>('tools?set=*', revisions.tools.value + revisions.calls.value)
   return (
-    <Page fills title="Tools" about="Every tool of every server: what it costs, and how agents get it." aside={<History />}>
+    <Page
+      fills
+      title="Tools"
+      about="Every tool of every server: what it costs, and how agents get it."
+      aside={<History />}
+    >
       <Answer from={tools}>
         {({ tools: all }) =>
           all.length === 0 ? (
@@ -260,8 +276,13 @@ function ToolTable({ all }: { all: readonly ToolRow[] }) {
       <Choices
         label="Saved filters"
         value={name}
-        options={Object.entries(VIEWS).map(([key, { title, has: fits }]) => [key, `${title} ${count(all.filter(fits).length)}`])}
-        onChange={(view) => setQuery({ view: view === 'all' ? undefined : view, sort: undefined, down: undefined })}
+        options={Object.entries(VIEWS).map(([key, { title, has: fits }]) => [
+          key,
+          `${title} ${count(all.filter(fits).length)}`,
+        ])}
+        onChange={(view) =>
+          setQuery({ view: view === 'all' ? undefined : view, sort: undefined, down: undefined })
+        }
       />
       {about !== '' && <p class="quiet">{about}</p>}
       <div class="filters">
@@ -273,8 +294,18 @@ function ToolTable({ all }: { all: readonly ToolRow[] }) {
           value={text}
           onInput={(event) => setQuery({ text: event.currentTarget.value })}
         />
-        <Filter label="Server" value={server} options={servers} onChange={(value) => setQuery({ server: value })} />
-        <Filter label="State" value={state} options={Object.entries(STATES)} onChange={(value) => setQuery({ state: value })} />
+        <Filter
+          label="Server"
+          value={server}
+          options={servers}
+          onChange={(value) => setQuery({ server: value })}
+        />
+        <Filter
+          label="State"
+          value={state}
+          options={Object.entries(STATES)}
+          onChange={(value) => setQuery({ state: value })}
+        />
         <span class="quiet" role="status">
           {plural(rows.length, 'tool')}, {short(sum)} tokens of definitions
         </span>
@@ -358,7 +389,10 @@ function ToolDialog({ tool, onClose, onAction }: ToolDialogProps) {
           ['Last use', lastUsed === undefined ? 'never' : <Ago key="used" time={lastUsed} />],
           ['Time', p50 === undefined ? '' : `p50 ${duration(p50)}, p95 ${duration(p95 ?? p50)}`],
           ['Definition', plural(tool.definitionTokens, 'token')],
-          ['Responses', `${plural(tool.responseTokens, 'token')}, at most ${count(tool.largestResponse)} in one`],
+          [
+            'Responses',
+            `${plural(tool.responseTokens, 'token')}, at most ${count(tool.largestResponse)} in one`,
+          ],
         ]}
       />
       <div class="actions">
@@ -439,7 +473,6 @@ export const Lines = ({ files }: { files: readonly FileChange[] }) => (
         <h3>
           <code>{visible(path)}</code>
         </h3>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard. */}
         <ol tabIndex={0}>
           {lines.map(({ kind, line, text }) => (
             <li key={`${kind}${line}`} class={kind}>
@@ -479,28 +512,28 @@ function HistoryDialog({ onClose }: { onClose: () => void }) {
       <Answer from={changes}>
         {({ changes: all }) =>
           all.length === 0 ? (
-            <Empty title="No changes yet">Each change you make here is listed with the lines it wrote, and can be undone.</Empty>
+            <Empty title="No changes yet">
+              Each change you make here is listed with the lines it wrote, and can be undone.
+            </Empty>
           ) : (
-            <>
-              {all.map((change) => (
-                <section key={change.id}>
-                  <div class="section-head">
-                    <h3>
-                      <Data text={change.title} />{' '}
-                      <span class="quiet">
-                        <Ago time={change.time} />
-                      </span>
-                    </h3>
-                    {change.isUndoable && (
-                      <button type="button" onClick={() => undo(change)}>
-                        Undo
-                      </button>
-                    )}
-                  </div>
-                  <Lines files={change.files} />
-                </section>
-              ))}
-            </>
+            all.map((change) => (
+              <section key={change.id}>
+                <div class="section-head">
+                  <h3>
+                    <Data text={change.title} />{' '}
+                    <span class="quiet">
+                      <Ago time={change.time} />
+                    </span>
+                  </h3>
+                  {change.isUndoable && (
+                    <button type="button" onClick={() => undo(change)}>
+                      Undo
+                    </button>
+                  )}
+                </div>
+                <Lines files={change.files} />
+              </section>
+            ))
           )
         }
       </Answer>

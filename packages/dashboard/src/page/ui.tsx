@@ -11,7 +11,8 @@ const ICONS = {
   servers: 'M3 3h10v4H3zM3 9h10v4H3zM5.5 5h.01M5.5 11h.01',
   search: 'M7 11.5a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9zM10.5 10.5 14 14',
   savings: 'M2.5 4.5 6.5 9l2.5-2 4.5 5M13.5 8.5V12H10',
-  light: 'M8 10.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM8 1.5v1.5M8 13v1.5M1.5 8H3M13 8h1.5M3.4 3.4l1 1M11.6 11.6l1 1M12.6 3.4l-1 1M4.4 11.6l-1 1',
+  light:
+    'M8 10.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM8 1.5v1.5M8 13v1.5M1.5 8H3M13 8h1.5M3.4 3.4l1 1M11.6 11.6l1 1M12.6 3.4l-1 1M4.4 11.6l-1 1',
   dark: 'M13.5 9.6A6 6 0 0 1 6.4 2.5a5.9 5.9 0 1 0 7.1 7.1z',
   system: 'M2 3h12v8H2zM6 13.5h4M8 11v2.5',
   close: 'm4 4 8 8M12 4l-8 8',
@@ -81,7 +82,9 @@ export function Answer<T>({ from, children }: { from: Loaded<T>; children: (data
   return (
     <>
       {from.error !== undefined && <Problem>{from.error}</Problem>}
-      {from.data !== undefined ? children(from.data) : from.error === undefined && <div class="loading" aria-busy="true" />}
+      {from.data !== undefined
+        ? children(from.data)
+        : from.error === undefined && <div class="loading" aria-busy="true" />}
     </>
   )
 }
@@ -202,7 +205,6 @@ export const Facts = ({ rows }: { rows: readonly (readonly [string, ComponentChi
 
 /** A box that scrolls. The keyboard can reach it. */
 export const Scroll = ({ label, children, ...rest }: { label: string } & JSX.IntrinsicElements['pre']) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard.
   <pre tabIndex={0} role="region" aria-label={label} {...rest}>
     {children}
   </pre>

@@ -24,7 +24,10 @@ export function diffWords(before: string, after: string): DiffPart[] {
   add('same', old.slice(0, start).join(''))
   const [left, right] = [old.slice(start, old.length - end), now.slice(start, now.length - end)]
   for (const [kind, text] of left.length * right.length > MOST_WORK
-    ? ([['removed', left.join('')], ['added', right.join('')]] as const)
+    ? ([
+        ['removed', left.join('')],
+        ['added', right.join('')],
+      ] as const)
     : align(left, right))
     add(kind, text)
   add('same', old.slice(old.length - end).join(''))

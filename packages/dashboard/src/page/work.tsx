@@ -23,12 +23,27 @@ const columns: readonly Column<Group>[] = [
     key: 'project',
     title: 'Project',
     cell: ({ project }) => (
-      <span title={visible(project)}>{project === '' ? <span class="quiet">no folder</span> : visible(shortFolder(project))}</span>
+      <span title={visible(project)}>
+        {project === '' ? <span class="quiet">no folder</span> : visible(shortFolder(project))}
+      </span>
     ),
     sortBy: ({ project }) => project,
   },
-  { key: 'client', title: 'Client', width: 12, cell: ({ client }) => <Data text={client} />, sortBy: ({ client }) => client },
-  { key: 'calls', title: 'Calls', width: 6, isNumber: true, cell: ({ calls }) => count(calls), sortBy: ({ calls }) => calls },
+  {
+    key: 'client',
+    title: 'Client',
+    width: 12,
+    cell: ({ client }) => <Data text={client} />,
+    sortBy: ({ client }) => client,
+  },
+  {
+    key: 'calls',
+    title: 'Calls',
+    width: 6,
+    isNumber: true,
+    cell: ({ calls }) => count(calls),
+    sortBy: ({ calls }) => calls,
+  },
   {
     key: 'errors',
     title: 'Failed',
@@ -91,8 +106,8 @@ export function Work() {
         {(answer) =>
           answer.clients.length === 0 ? (
             <Empty title="No work yet">
-              When an agent calls a tool, this page shows the calls of each project over time. Connect a client to{' '}
-              <code>{session.value?.address}</code> first.
+              When an agent calls a tool, this page shows the calls of each project over time. Connect a
+              client to <code>{session.value?.address}</code> first.
             </Empty>
           ) : (
             <Overview answer={answer} />
@@ -108,10 +123,16 @@ function Overview({ answer }: { answer: WorkAnswer }) {
   const { unit, slots } = answer
   const step = unit === 'hour' ? HOUR : 24 * HOUR
   const newest = Math.floor(Date.now() / step) * step
-  const times = Array.from({ length: unit === 'hour' ? 48 : 90 }, (_, index, all = unit === 'hour' ? 48 : 90) => newest - (all - 1 - index) * step)
+  const times = Array.from(
+    { length: unit === 'hour' ? 48 : 90 },
+    (_, index, all = unit === 'hour' ? 48 : 90) => newest - (all - 1 - index) * step,
+  )
   const sumAt = (time: number, key: 'calls' | 'errors') =>
     slots.reduce((sum, slot) => sum + (Math.floor(slot.start / step) * step === time ? slot[key] : 0), 0)
-  const [ran, failed] = [times.map((time) => sumAt(time, 'calls')), times.map((time) => sumAt(time, 'errors'))]
+  const [ran, failed] = [
+    times.map((time) => sumAt(time, 'calls')),
+    times.map((time) => sumAt(time, 'errors')),
+  ]
   const groups = groupSlots(slots)
   const filter = (key: string) => ({
     value: query.get(key) ?? '',
@@ -213,11 +234,16 @@ function CallList() {
       <h2 id="calls">Calls</h2>
       <Answer from={first}>
         {({ calls }) => {
-          const all = [...new Map([calls, ...more.map((page) => page.calls)].flat().map((call) => [call.id, call])).values()]
+          const all = [
+            ...new Map(
+              [calls, ...more.map((page) => page.calls)].flat().map((call) => [call.id, call]),
+            ).values(),
+          ]
           if (all.length === 0)
             return (
               <Empty title="No call fits">
-                The latest 2,000 calls are kept with their details. <a href={pathTo('work')}>Show all calls</a>
+                The latest 2,000 calls are kept with their details.{' '}
+                <a href={pathTo('work')}>Show all calls</a>
               </Empty>
             )
           return (
