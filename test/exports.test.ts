@@ -18,6 +18,7 @@ import * as result from '@toolwell/core/result'
 import * as store from '@toolwell/core/store'
 import * as jsonl from '@toolwell/core/stores/jsonl'
 import * as resultFolder from '@toolwell/core/stores/results'
+import * as telemetry from '@toolwell/core/telemetry'
 import * as usage from '@toolwell/core/usage'
 import * as gateway from '@toolwell/gateway'
 import * as gatewayApi from '@toolwell/gateway/api'
@@ -142,6 +143,7 @@ const ENTRY_POINTS: Readonly<Record<string, { readonly entry: object; readonly n
     },
     './stores/jsonl': { entry: jsonl, names: ['jsonlStore'] },
     './stores/results': { entry: resultFolder, names: ['resultFolder'] },
+    './telemetry': { entry: telemetry, names: ['openTelemetry'] },
     './usage': { entry: usage, names: ['fileUsage'] },
   }
 

@@ -57,6 +57,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'adapters/ai-sdk',
     'adapters',
     'framework',
+    'telemetry.ts',
     'internal.ts',
     'internal-node.ts',
     'index.ts',

@@ -62,11 +62,8 @@ it('counts calls, errors, refusals, searches and tokens in /metrics', async () =
       describedTool(`spare_${index}`, { description: 'Does nothing useful. '.repeat(20) }),
     ),
   ]
-  const { url, read, gateway, of } = await startWith({ tools })
-  gateway.prepare()
-  await expect
-    .poll(() => of('server').some(({ event }) => event.kind === 'server-listed'), { timeout: 60_000 })
-    .toBe(true)
+  const { url, read, listed } = await startWith({ tools })
+  await listed()
   const client = await openClient('v2 modern', `${url}/mcp`)
   await client.listAll()
   const before = await read()

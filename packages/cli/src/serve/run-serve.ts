@@ -10,11 +10,14 @@ import type { Terminal } from '../shared/terminal.js'
 import { version } from '../shared/this-command.js'
 import type { ExitCode } from '../shared/verb.js'
 import { describeEvent } from './events.js'
+import { createOtlp } from './otlp.js'
 
 export interface ServeOptions {
   readonly folder: string
   readonly port: number | undefined
   readonly config: string | undefined
+  /** The collector that gets spans. */
+  readonly otlp: URL | undefined
   readonly isJson: boolean
   /** Print clients and calls, not only problems. */
   readonly showsAll: boolean
@@ -22,7 +25,7 @@ export interface ServeOptions {
 }
 
 export async function runServe(options: ServeOptions, terminal: Terminal): Promise<ExitCode> {
-  const { folder, port, config, isJson, showsAll, byBridge } = options
+  const { folder, port, config, otlp, isJson, showsAll, byBridge } = options
   const { output, errors, env } = terminal
   const print = (text: string) => {
     // The output of a gateway that a client started is its log.
@@ -43,6 +46,18 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
       if (line !== undefined && (showsAll || line.startsWith('!'))) printEvent(line)
     }
   }
+  const telemetry =
+    otlp &&
+    createOtlp({
+      url: otlp,
+      version: version(),
+      onLost: (reason) =>
+        printEvent(
+          isJson
+            ? JSON.stringify({ kind: 'spans-lost', reason, at: Date.now() })
+            : `! spans could not be sent to ${otlp.origin}: ${reason}`,
+        ),
+    })
   const started = await runDaemon({
     folder,
     startedBy: byBridge ? 'bridge' : 'person',
@@ -52,6 +67,7 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
     connect: {},
     command: terminal.name,
     onEvent,
+    ...(telemetry ? { telemetry } : {}),
     ...(port === undefined ? {} : { port }),
     words: [
       ...(config === undefined ? [] : ['--config', resolve(terminal.folder, config)]),
@@ -81,6 +97,7 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
   for (const line of early) await print(line)
   const unwatch = terminal.onInterrupt?.(() => void daemon.close())
   const why = await daemon.stopped.finally(unwatch)
+  await telemetry?.close()
   if (!isJson) await print(why === 'idle' ? 'Stopped: no clients left.' : 'Stopped.')
   return 0
 }

@@ -9,7 +9,7 @@ export const serve = defineVerb({
   name: 'serve',
   summary: 'Run one MCP server in front of all your servers, for every client.',
   usage: [
-    '[--port PORT] [--config FILE]',
+    '[--port PORT] [--config FILE] [--otlp URL]',
     '--stdio [--client CLIENT] [--token NAME] [--profile NAME] [--all]',
     '--trust FOLDER',
   ],
@@ -48,6 +48,12 @@ export const serve = defineVerb({
       description:
         "The config for every client: toolwell.json, or the config of another client. Default: your toolwell.json, and the trusted one of a client's folder.",
     },
+    otlp: {
+      type: 'string',
+      valueHint: 'URL',
+      description:
+        'Send a span for each request to this OpenTelemetry collector, for example http://localhost:4318. Without it, nothing is sent, whatever OTEL_ variables say.',
+    },
     folder: folderFlag,
     trust: {
       type: 'string',
@@ -81,7 +87,7 @@ export const serve = defineVerb({
     2: 'Wrong flags, a missing config file, or an unusable port or folder.',
   },
   async run(flags, terminal) {
-    const { stdio, all, profile, client, own, token, port, config } = flags
+    const { stdio, all, profile, client, own, token, port, config, otlp } = flags
     const folder = gatewayFolder(flags.folder, terminal)
     if (flags.trust !== undefined) {
       requireTerminal(terminal)
@@ -89,10 +95,10 @@ export const serve = defineVerb({
       return runTrust(flags.trust, folder, terminal)
     }
     if (stdio) {
-      if (port !== undefined || config !== undefined)
+      if (port !== undefined || config !== undefined || otlp !== undefined)
         throw usageProblem(
-          '--stdio connects to the running gateway, which has its own port and config.',
-          'Remove --port and --config.',
+          '--stdio connects to the running gateway, which has its own port, config and collector.',
+          'Remove --port, --config and --otlp.',
         )
       const { runStdio } = await import('./run-stdio.js')
       return runStdio({ folder, profile, all: all === true, client, own, token })
@@ -108,6 +114,7 @@ export const serve = defineVerb({
         folder,
         port: readPort(port),
         config,
+        otlp: readOtlp(otlp),
         isJson: flags.json === true,
         showsAll: flags.events === true || terminal.output.isTerminal,
         byBridge: flags['by-bridge'] === true,
@@ -116,6 +123,16 @@ export const serve = defineVerb({
     )
   },
 })
+
+function readOtlp(text: string | undefined): URL | undefined {
+  if (text === undefined) return undefined
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
+  throw usageProblem(
+    `--otlp ${JSON.stringify(text)} is not an address.`,
+    'Give the HTTP address of a collector, for example http://localhost:4318.',
+  )
+}
 
 function readPort(text: string | undefined): number | undefined {
   if (text === undefined) return undefined

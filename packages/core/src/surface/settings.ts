@@ -13,6 +13,7 @@ import {
   describeKind,
   invalid,
 } from '../base/options.js'
+import type { Telemetry } from '../base/telemetry.js'
 import { estimate, limitTokenizer, type Tokenizer } from '../base/tokens.js'
 import { checkRules, type ExposureRule } from '../catalogue/exposure.js'
 import type { Policy } from '../catalogue/gate.js'
@@ -56,6 +57,8 @@ export interface ToolwellOptions {
   readonly searcher?: Searcher
   /** Receives every state change after it is stored, and every notice. */
   readonly onEvent?: (event: ToolwellEvent) => void
+  /** Records a span for each call of a tool: `openTelemetry(tracer)` of `@toolwell/core/telemetry`. */
+  readonly telemetry?: Telemetry
   /** Prints one line for every state change and notice, to standard error or to your function. */
   readonly debug?: boolean | ((line: string) => void)
   /** The search tool, and what a search finds and loads. */
@@ -250,6 +253,7 @@ const TOP = {
   results: withMethods<ResultStore>('read', 'write'),
   searcher: withMethods<Searcher>('update', 'rank'),
   onEvent: optionalFunction<NonNullable<ToolwellOptions['onEvent']>>(),
+  telemetry: withMethods<Telemetry>('start'),
   debug: (path, debug = false) => {
     if (typeof debug === 'boolean' || typeof debug === 'function') return debug
     throw invalid(path, `${path} must be true, false or a function, not ${describeKind(debug)}.`)

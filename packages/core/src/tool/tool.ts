@@ -1,6 +1,7 @@
 /** The type `Tool` and its checks. */
 import { ToolwellError } from '../base/errors.js'
 import { nearest } from '../base/nearest.js'
+import type { Span } from '../base/telemetry.js'
 import {
   describeToolForm,
   detectToolForm,
@@ -39,6 +40,8 @@ export interface ExecuteContext {
   readonly principal?: string
   /** Reports progress, if the host wants it. */
   readonly onProgress?: (progress: ToolProgress) => void
+  /** The span of this call, if `telemetry` is set. It is active while the tool runs. */
+  readonly span?: Span
   /** Lists the sources and tools that this conversation may see and use; with `named`, only sources of that name. */
   readonly sources?: (named?: string) => readonly SeenSource[]
 }

@@ -5,6 +5,7 @@
 import { abortable, lazily } from '../base/async.js'
 import { dropUndefined } from '../base/data.js'
 import { isInstance } from '../base/errors.js'
+import type { Span } from '../base/telemetry.js'
 import { firstLine, quote } from '../base/text.js'
 import type { LedgerLog } from '../ledger/log.js'
 import { isMedia, type ResultPart, type ToolResult, toolResult } from '../result/part.js'
@@ -52,6 +53,33 @@ export async function execute(
   options: RunOptions,
   runner: Runner,
 ): Promise<Execution> {
+  const { telemetry } = runner.context().settings
+  const { target } = verdict
+  const span = telemetry?.start({
+    name: `execute_tool ${target.wireName}`,
+    kind: 'internal',
+    attributes: {
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': target.wireName,
+      'gen_ai.tool.call.id': target.callId,
+      'gen_ai.conversation.id': runner.log.id,
+    },
+  })
+  if (!span) return runTarget(verdict, options, runner, undefined)
+  const execution = await span.run(() => runTarget(verdict, options, runner, span))
+  span.end(SPAN_ERRORS[execution.outcome.kind])
+  return execution
+}
+
+/** Values of `error.type`, by outcome. */
+const SPAN_ERRORS: Partial<Record<Outcome['kind'], string>> = { error: 'tool_error', 'timed-out': 'timeout' }
+
+async function runTarget(
+  verdict: Extract<Verdict, { kind: 'run' }>,
+  options: RunOptions,
+  runner: Runner,
+  span: Span | undefined,
+): Promise<Execution> {
   const context = runner.context()
   const { entry, target } = verdict
   // Kept results belong to the conversation, so `options.execute` does not run their reader.
@@ -66,7 +94,7 @@ export async function execute(
     const value = await runWithTimeLimit(
       (signal) =>
         (options.execute ?? runTool)(
-          createTargetCall(verdict, options, signal, context, runner.log.id),
+          createTargetCall(verdict, options, signal, context, runner.log.id, span),
           signal,
         ),
       timeout,
@@ -152,6 +180,7 @@ function createTargetCall(
   signal: AbortSignal | undefined,
   context: Context,
   conversation: string,
+  span: Span | undefined,
 ): TargetCall {
   const { callId, id } = target
   return {
@@ -162,6 +191,7 @@ function createTargetCall(
       principal: context.principal,
       sources: (named) => listSeenSources(context, named),
       ...(signal ? { signal } : {}),
+      ...(span ? { span } : {}),
       ...(onProgress ? { onProgress: (progress) => onProgress({ callId, tool: id, ...progress }) } : {}),
     },
   }

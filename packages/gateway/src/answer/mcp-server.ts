@@ -6,6 +6,7 @@ import {
   type ServerCapabilities,
 } from '@modelcontextprotocol/server'
 import type { ResultStore } from '@toolwell/core/result'
+import type { Telemetry } from '@toolwell/core/telemetry'
 import type { Caller } from '@toolwell/mcp'
 import { WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { prompts } from '../prompts.js'
@@ -36,6 +37,7 @@ export interface McpServerOptions {
   readonly suspended: SuspendedCalls
   /** Keeps results that are too long. */
   readonly results: ResultStore
+  readonly telemetry: Telemetry | undefined
   readonly onCalled: (called: Called, server: Server, client: string) => void
   readonly onListed: (server: Server, client: string) => void
 }
@@ -58,6 +60,7 @@ export function createMcpServer(options: McpServerOptions): Server {
     limits,
     results,
     suspended,
+    telemetry,
     onCalled,
     onListed,
   } = options
@@ -89,7 +92,7 @@ export function createMcpServer(options: McpServerOptions): Server {
     ].join(' ')
   }
   const hasLogs = capabilities.logging !== undefined
-  const relay = new Relay({ server, caller, hasLogs, suspended, owner })
+  const relay = new Relay({ server, caller, hasLogs, suspended, owner, telemetry })
   answerOffers(server, capabilities, {
     view,
     folder: callerFolder(caller),

@@ -12,7 +12,9 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { dropUndefined } from '@toolwell/core/internal'
+import type { Telemetry, TraceContext } from '@toolwell/core/telemetry'
 import type { Caller, CallerCapabilities, CallerHandlers, CallOptions } from '@toolwell/mcp'
+import { traceRequest } from '../servers/trace.js'
 import type { View } from '../servers/view.js'
 import type { OpenCall, SuspendedCalls } from './suspended-calls.js'
 
@@ -31,6 +33,7 @@ export interface RelayOptions {
   readonly suspended: SuspendedCalls
   /** The principal that may answer questions. */
   readonly owner: string
+  readonly telemetry: Telemetry | undefined
 }
 
 export interface RelayedRequest {
@@ -38,6 +41,8 @@ export interface RelayedRequest {
   readonly params: Readonly<Record<string, unknown>>
   readonly caller: Caller
   readonly view: View
+  /** The span of the request. */
+  readonly trace?: TraceContext | undefined
   /** Called with a question that the client cannot answer. */
   readonly onRefused?: (method: string) => void
 }
@@ -62,6 +67,14 @@ export class Relay {
 
   /** Runs the work for a request. */
   async during(relayed: RelayedRequest, work: (optionsFor: OptionsFor) => Promise<Result>): Promise<Result> {
+    const { telemetry } = this.#options
+    if (!telemetry) return this.#relay(relayed, work)
+    return traceRequest(telemetry, relayed.request, relayed.params, (trace) =>
+      this.#relay({ ...relayed, trace }, work),
+    )
+  }
+
+  async #relay(relayed: RelayedRequest, work: (optionsFor: OptionsFor) => Promise<Result>): Promise<Result> {
     const { suspended, owner } = this.#options
     if (this.#options.caller.era === 'modern')
       return suspended.run(relayed.request, owner, relayed.params, (call) =>
@@ -76,7 +89,7 @@ export class Relay {
   }
 
   /** A question goes to the client as a request on the stream of its call. */
-  #legacyOptions({ request, caller, view }: RelayedRequest, source: string): CallOptions {
+  #legacyOptions({ request, caller, view, trace }: RelayedRequest, source: string): CallOptions {
     const asked = this.#options.server.getClientCapabilities() ?? {}
     const hasRoots = view.isSeparate(source)
     const hasLogs = view.serverHas(source, 'logging')
@@ -85,7 +98,7 @@ export class Relay {
     this.#handlers.set(kind, handlers)
     const logLevel = hasLogs ? this.#level : undefined
     return {
-      ...commonOptions(request, () => request, request.signal),
+      ...commonOptions(request, trace, () => request, request.signal),
       caller: { ...caller, handlers, capabilities: pick(asked, handlers), ...dropUndefined({ logLevel }) },
     }
   }
@@ -128,7 +141,7 @@ export class Relay {
 
   /** A server of the newer protocol asks through its result; one of the older protocol through a suspended call. */
   #modernOptions(
-    { request, caller, view, onRefused = () => undefined }: RelayedRequest,
+    { request, caller, view, trace, onRefused = () => undefined }: RelayedRequest,
     call: OpenCall,
     source: string,
   ): CallOptions {
@@ -138,7 +151,7 @@ export class Relay {
     const requestState = request.requestState<string>()
     const { inputResponses } = request
     return {
-      ...commonOptions(request, call.request, call.signal),
+      ...commonOptions(request, trace, call.request, call.signal),
       caller: createModernCaller(caller, envelope, handlers, view, source),
       relay: { capabilities: readCapabilities(envelope), ...dropUndefined({ inputResponses, requestState }) },
     }
@@ -180,11 +193,16 @@ export function createModernCaller(
 }
 
 /** `now`: the request to which progress belongs. */
-function commonOptions({ _meta: meta }: Request, now: () => Request, signal: AbortSignal): CallOptions {
+function commonOptions(
+  { _meta: meta }: Request,
+  trace: TraceContext | undefined,
+  now: () => Request,
+  signal: AbortSignal,
+): CallOptions {
   const isWatched = meta?.progressToken !== undefined
   return {
     signal,
-    ...(meta ? { meta } : {}),
+    ...(meta || trace ? { meta: { ...meta, ...trace } } : {}),
     ...(isWatched
       ? {
           onProgress: (progress) => {

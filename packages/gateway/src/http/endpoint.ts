@@ -10,6 +10,7 @@ import {
   type Server,
 } from '@modelcontextprotocol/server'
 import type { ResultStore } from '@toolwell/core/result'
+import type { Telemetry } from '@toolwell/core/telemetry'
 import type { Caller } from '@toolwell/mcp'
 import type { CallLimits } from '../answer/call-limits.js'
 import type { Called } from '../answer/call-tool.js'
@@ -41,6 +42,7 @@ export interface EndpointOptions {
   readonly version: string
   readonly limits: CallLimits
   readonly results: ResultStore
+  readonly telemetry: Telemetry | undefined
   readonly maxRequestBodySize: number
   readonly onCalled: (called: Called, server: Server, client: string) => void
   readonly onListed: (server: Server, client: string) => void
@@ -64,7 +66,7 @@ export interface Endpoint {
 }
 
 export function createEndpoint(options: EndpointOptions): Endpoint {
-  const { place, path, rules, principal, version, limits, results, onCalled, onListed } = options
+  const { place, path, rules, principal, version, limits, results, telemetry, onCalled, onListed } = options
   const { mode, profile } = path
   const view = (): View => {
     if (!principal.isValid())
@@ -95,6 +97,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       limits,
       suspended,
       results,
+      telemetry,
       onCalled,
       onListed: listed,
     })

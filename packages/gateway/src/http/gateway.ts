@@ -177,6 +177,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         version,
         limits,
         results: results.store,
+        telemetry: options.telemetry,
         maxRequestBodySize,
         onListed(server, client) {
           counts.lists++

@@ -2,6 +2,7 @@
 import { homedir } from 'node:os'
 import { createToolwell, defaultPrompts, type Policy, type Toolwell } from '@toolwell/core'
 import { dropUndefined, matchesGlob } from '@toolwell/core/internal'
+import type { Telemetry } from '@toolwell/core/telemetry'
 import {
   type CallOptions,
   type Config,
@@ -13,6 +14,7 @@ import {
   type ServerConfig,
   type ServerEvent,
   type ServerReport,
+  type ServerRequest,
   type Servers,
 } from '@toolwell/mcp'
 import {
@@ -34,6 +36,7 @@ import {
   OWN_SOURCE,
   type ServerSetProblem,
 } from './broken-servers.js'
+import { traceServer } from './trace.js'
 import { createReadOnlyCheck, openView, type View } from './view.js'
 
 export type CallToolResult = Awaited<ReturnType<Servers['call']>>
@@ -90,6 +93,8 @@ export interface ServerSetOptions {
   readonly processes: SharedProcesses
   /** Tools that the user approved as read-only. Default: the store in the user's data folder. */
   readonly readOnly?: ReadOnlyStore
+  /** Records a span for each request to a server. */
+  readonly telemetry?: Telemetry
   /** The command in lines for the user to paste. Default: `toolwell`. */
   readonly command?: string
   /** `config` is the file that a command about the server needs as `--config`. */
@@ -106,7 +111,7 @@ const FIRST_LISTING = 5000
 
 export function openServerSet(options: ServerSetOptions): ServerSet {
   const { folder = homedir(), env, connect, processes, onServer, onChange } = options
-  const { readOnly = diskReadOnly(), command = COMMAND } = options
+  const { readOnly = diskReadOnly(), command = COMMAND, telemetry } = options
   const isReadOnly = createReadOnlyCheck(readOnly)
   let unmatched: readonly ServerSetProblem[] | undefined
   let { files } = options
@@ -175,6 +180,16 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
     }
   }
 
+  const trace = <T>(
+    source: string,
+    asked: ServerRequest,
+    callOptions: CallOptions,
+    work: (options: CallOptions) => Promise<T>,
+  ) => {
+    const isLocal = known.get(source)?.endpoint.type === 'stdio'
+    return traceServer(telemetry, source, isLocal, asked, callOptions, work)
+  }
+
   const set: ServerSet = {
     get config() {
       return config
@@ -224,10 +239,14 @@ export function openServerSet(options: ServerSetOptions): ServerSet {
       if (!set.isSettling) return
       if (isEmpty || isFirst || servers.inspect().some(isUnreviewed)) await set.settled()
     },
-    call(source, tool, input, callOptions) {
-      return whileBusy(() => servers.call(source, tool, input, callOptions))
-    },
-    request: (source, asked, callOptions) => whileBusy(() => servers.request(source, asked, callOptions)),
+    call: (source, tool, input, callOptions) =>
+      whileBusy(() =>
+        trace(source, { method: 'tools/call', params: { name: tool } }, callOptions, (traced) =>
+          servers.call(source, tool, input, traced),
+        ),
+      ),
+    request: (source, asked, callOptions = {}) =>
+      whileBusy(() => trace(source, asked, callOptions, (traced) => servers.request(source, asked, traced))),
     get busy() {
       return busy
     },

@@ -5,6 +5,7 @@
  */
 import { type Stats, statSync } from 'node:fs'
 import { dropUndefined } from '@toolwell/core/internal'
+import type { Telemetry } from '@toolwell/core/telemetry'
 import type { ConfigFile, ConnectOptions, ServerEvent } from '@toolwell/mcp'
 import { type ReadOnlyStore, readSmallFile, SharedProcesses } from '@toolwell/mcp/internal'
 import type { ServerSetProblem } from './broken-servers.js'
@@ -39,6 +40,8 @@ export interface ServerSetsOptions {
   readonly readOnly?: ReadOnlyStore
   /** The command in lines for the user to paste. Default: `toolwell`. */
   readonly command?: string
+  /** Records a span for each request of a client and each request to a server. */
+  readonly telemetry?: Telemetry
   readonly onEvent: (event: ServerSetEvent) => void
 }
 
@@ -179,7 +182,7 @@ export class ServerSets {
   }
 
   #findSet(workspace: string | undefined): OpenSet {
-    const { env, connect, readOnly, command, onEvent } = this.#options
+    const { env, connect, readOnly, command, telemetry, onEvent } = this.#options
     const all = this.#options.files(workspace)
     // The user's file counts even before it exists; a project file only if it exists.
     const files = all.filter(({ path }, index) => index === 0 || statPath(path) !== undefined)
@@ -201,7 +204,7 @@ export class ServerSets {
       env,
       connect,
       processes: this.#processes,
-      ...dropUndefined({ readOnly, command }),
+      ...dropUndefined({ readOnly, command, telemetry }),
       onServer: (event, config) => onEvent({ kind: 'server', event, config }),
       onChange: () => {
         for (const listener of listeners) listener()

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createGateway, type Gateway, type GatewayEvent, type GatewayOptions } from '@toolwell/gateway'
 import { memoryCache, memoryFirstUse, type ServerConfig } from '@toolwell/mcp'
 import { memoryReadOnly } from '@toolwell/mcp/internal'
-import { onTestFinished } from 'vitest'
+import { onTestFinished, vi } from 'vitest'
 
 export const TOKEN = 'tw_a-token-for-tests-and-nothing-else'
 
@@ -33,6 +33,8 @@ export interface Started {
   readonly config: string
   readonly events: GatewayEvent[]
   write(config: object | string): void
+  /** Reads the config, and waits until a server is listed. */
+  listed(): Promise<void>
   /** The events of one kind. */
   of<Kind extends GatewayEvent['kind']>(kind: Kind): Extract<GatewayEvent, { kind: Kind }>[]
 }
@@ -65,8 +67,16 @@ export async function startGateway(config: object, options: Partial<GatewayOptio
   })
   onTestFinished(() => gateway.close())
   const port = await gateway.listen(0)
+  const listed = async () => {
+    gateway.prepare()
+    await vi.waitUntil(
+      () => events.some((event) => event.kind === 'server' && event.event.kind === 'server-listed'),
+      { timeout: 120_000 },
+    )
+  }
   return {
     gateway,
+    listed,
     url: `http://127.0.0.1:${port}`,
     port,
     folder,

@@ -156,11 +156,13 @@ export function connectWithSharedProcesses(
   }
   const runOn =
     (server: string): RunTool =>
-    async (tool, input, { signal, conversation, principal, onProgress }) =>
-      call(server, tool, input, {
+    async (tool, input, { signal, conversation, principal, onProgress, span }) => {
+      span?.set({ 'mcp.method.name': 'tools/call' })
+      return call(server, tool, input, {
         caller: modelCaller(server, conversation, principal),
-        ...dropUndefined({ signal, onProgress }),
+        ...dropUndefined({ signal, onProgress, meta: span?.context && { ...span.context } }),
       })
+    }
   const retries = createLane(RETRIES)
   /** By name, because an update of the config also loses state. */
   const losses = new Map<string, LostState>()
