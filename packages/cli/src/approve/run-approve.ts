@@ -1,17 +1,17 @@
 /** Shows changes that wait for approval, asks about each, and approves. */
 import { matchesGlob } from '@toolwell/core/internal'
-import { approveCommands, showEndpoint } from '@toolwell/mcp/internal'
-import { type LockChange, visible } from '@toolwell/mcp/lock'
-import { changesJson, diffText, type Groups, groupServers } from '../lock/groups.js'
 import {
-  approvePending,
+  approveCommands,
   changeName,
+  changesJson,
   findPending,
   looksPoisoned,
   type Pending,
-  poisonedLine,
-  selectPending,
-} from '../lock/pending.js'
+  showEndpoint,
+} from '@toolwell/mcp/internal'
+import { type LockChange, visible } from '@toolwell/mcp/lock'
+import { diffText, type Groups, groupServers } from '../lock/groups.js'
+import { poisonedLine, selectPending, writeApproved } from '../lock/pending.js'
 import { plural } from '../shared/layout.js'
 import { readLines } from '../shared/read-lines.js'
 import { findWaitingCommands, type WaitingCommand } from '../shared/servers/server-facts.js'
@@ -48,7 +48,7 @@ export async function runApprove(
     const taken = meant.filter(mayBe)
     const left = meant.filter((each) => !mayBe(each))
     for (const each of named) allowCommands(open, each)
-    await approvePending(groups, taken, left.length > 0 ? [] : targets)
+    await writeApproved(groups, taken, left.length > 0 ? [] : targets)
     await output.write(
       isJson
         ? approveJson(groups, taken, named, 'approved', left)
@@ -116,7 +116,7 @@ async function ask(
   const taken = await askAbout(items, terminal)
   for (const { command } of taken) if (command) allowCommands(open, command)
   const left = items.length - taken.length
-  await approvePending(
+  await writeApproved(
     groups,
     taken.flatMap((item) => item.pending ?? []),
     left === 0 ? targets : [],

@@ -1,4 +1,5 @@
 /** `toolwell lock --check`: compares the locks with the current servers. */
+import { changeName, changesJson, compareLock, findPending, isHard, scanChange } from '@toolwell/mcp/internal'
 import { approveCommand, keepOut, type LockChange, visible } from '@toolwell/mcp/lock'
 import type { Scanner } from '@toolwell/mcp/scan'
 import { plural } from '../shared/layout.js'
@@ -6,17 +7,7 @@ import { Problem } from '../shared/problem.js'
 import { type Paint, painter, type Terminal } from '../shared/terminal.js'
 import { withCommandName } from '../shared/this-command.js'
 import type { ExitCode } from '../shared/verb.js'
-import {
-  changesJson,
-  compareLock,
-  diffText,
-  type Group,
-  type Groups,
-  isHard,
-  lockOrEmpty,
-  scanChange,
-} from './groups.js'
-import { changeName, findPending } from './pending.js'
+import { diffText, type Group, type Groups, lockOrEmpty } from './groups.js'
 import { unnamedLines } from './write.js'
 
 /** Tools with their own line of advice. */

@@ -1,38 +1,15 @@
-/** Changes that wait for approval. They are neither used nor pinned until then. */
+/** Selects changes that wait for approval by the names that the user gives. */
 import { matchesGlob } from '@toolwell/core/internal'
-import { approveSeen, approveSeenServer } from '@toolwell/mcp/internal'
-import { approve, approveChange, type Lock, type LockChange, visible, writeLock } from '@toolwell/mcp/lock'
-import type { Scanner } from '@toolwell/mcp/scan'
-import { Problem } from '../shared/problem.js'
 import {
-  compareLock,
-  type Group,
-  type Groups,
-  isHard,
-  scanChange,
-  toProblem,
+  approvePending,
+  changeName,
+  type LockGroups,
+  type Pending,
   trustedLock,
-  withProblems,
-} from './groups.js'
-
-export interface Pending {
-  readonly group: Group
-  readonly change: LockChange
-}
-
-export const changeName = ({ server, tool }: { readonly server: string; readonly tool?: string }) =>
-  tool === undefined ? server : `${server}/${tool}`
-
-/** Without a lock, a new definition is trusted on first use and waits only if it is quarantined. */
-export function findPending(group: Group, base: Lock = trustedLock(group)): Pending[] {
-  const isMet = ({ kind, server, tool }: LockChange) =>
-    group.lock === undefined &&
-    kind === 'added' &&
-    !(tool !== undefined && group.quarantined.get(server)?.has(tool))
-  return compareLock(group, base, group.servers)
-    .filter((change) => !isMet(change))
-    .map((change) => ({ group, change }))
-}
+} from '@toolwell/mcp/internal'
+import { approve, type LockChange, visible } from '@toolwell/mcp/lock'
+import { Problem } from '../shared/problem.js'
+import { type Group, toProblem, withProblems } from './groups.js'
 
 /** Selects changes by name. A server name selects all its changes; `*` matches any characters. */
 export function selectPending(
@@ -106,49 +83,18 @@ function assertKnown(target: string, pending: readonly Pending[], groups: readon
   )
 }
 
-/** True if the definition has hard findings, which need an explicit flag. */
-export function looksPoisoned({ group, change }: Pending, scanner: Scanner): boolean {
-  return isHard(scanChange(group, scanner, change))
-}
-
 export const poisonedLine = (poisoned: readonly Pending[]) =>
   `${poisoned.map(({ change }) => visible(changeName(change))).join(', ')} ${poisoned.length === 1 ? 'is' : 'are'} not approved, because the scan has hard findings. To approve anyway, add --despite-findings.\n`
 
-/** Returns the lock with the current definitions of these changes. */
-export function applyApproved(lock: Lock, { servers }: Group, approved: readonly Pending[]): Lock {
-  return approved.reduce((next, { change }) => withProblems(() => approveChange(next, servers, change)), lock)
-}
-
-/**
- * Writes approvals to the lock, or to the first-use records if there is no lock. Writes the lock of a named server even if
- * nothing differs, because a running program may still quarantine a change that was reverted.
- */
-export async function approvePending(
-  { groups, firstUse }: Groups,
+/** Writes approvals. Errors of a lock become problems that the user can fix. */
+export async function writeApproved(
+  groups: LockGroups,
   approved: readonly Pending[],
   targets: readonly string[] = [],
 ): Promise<void> {
-  for (const group of groups) {
-    const own = approved.filter((each) => each.group === group)
-    const isNamed = targets.some((target) => [...group.named.keys()].some((name) => isOf(target, name)))
-    if (group.lock && (own.length > 0 || isNamed))
-      await writeLock(group.file, applyApproved(group.lock, group, own)).catch((error) => {
-        throw toProblem(error)
-      })
-    if (group.lock) continue
-    for (const { change } of own) {
-      const server = group.named.get(change.server)
-      const listed = group.servers.find(({ name }) => name === change.server)
-      if (!server || !listed) continue
-      const before = firstUse.read(server)
-      firstUse.write(
-        server,
-        change.tool === undefined
-          ? approveSeenServer(before, listed)
-          : approveSeen(before, listed, change.tool),
-      )
-    }
-  }
+  await approvePending(groups, approved, targets).catch((error) => {
+    throw toProblem(error)
+  })
 }
 
 const isOf = (target: string, server: string) => target === server || target.startsWith(`${server}/`)

@@ -1,5 +1,15 @@
 /** `toolwell lock`: adds new definitions and approved changes to each lock. Other pins stay, and their changes are shown. */
 import {
+  applyApproved,
+  changesJson,
+  compareLock,
+  findPending,
+  isHard,
+  looksPoisoned,
+  type Pending,
+  trustedLock,
+} from '@toolwell/mcp/internal'
+import {
   approveCommand,
   createLock,
   keepOut,
@@ -16,25 +26,8 @@ import { usageProblem } from '../shared/problem.js'
 import { askYes, hasPerson, isInteractive, type Paint, painter, type Terminal } from '../shared/terminal.js'
 import { withCommandName } from '../shared/this-command.js'
 import type { ExitCode } from '../shared/verb.js'
-import {
-  changesJson,
-  compareLock,
-  diffText,
-  type Group,
-  type Groups,
-  isHard,
-  lockOrEmpty,
-  toProblem,
-  trustedLock,
-} from './groups.js'
-import {
-  applyApproved,
-  findPending,
-  looksPoisoned,
-  type Pending,
-  poisonedLine,
-  selectPending,
-} from './pending.js'
+import { diffText, type Group, type Groups, lockOrEmpty, toProblem, withProblems } from './groups.js'
+import { poisonedLine, selectPending } from './pending.js'
 
 interface Excluded {
   readonly server: string
@@ -92,7 +85,7 @@ export async function writeLocks(
   const written: Written[] = []
   for (const { group, lock: draft } of drafts) {
     const own = approved.filter((each) => each.group === group)
-    const lock = applyApproved(draft, group, own)
+    const lock = withProblems(() => applyApproved(draft, group, own))
     const isWritten = group.lock !== undefined || group.servers.length > 0 || group.unlisted.size === 0
     if (isWritten)
       await writeLock(group.file, lock).catch((error) => {

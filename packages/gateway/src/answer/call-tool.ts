@@ -17,7 +17,7 @@ import type { View } from '../servers/view.js'
 import { nameLinks } from './answer-offers.js'
 import type { Taken } from './call-limits.js'
 import { type Results, readResult, shortenResult } from './long-results.js'
-import { type InnerCall, measureCall } from './measure-call.js'
+import { type MeasuredCall, measureCall } from './measure-call.js'
 import {
   CALL_NAME,
   findOwnName,
@@ -57,7 +57,9 @@ export interface Called {
   /** Length of the answer if the gateway wrote it, otherwise 0. */
   readonly characters: number
   /** For the audit log. Absent for searches and for reading a kept result. */
-  readonly inner?: InnerCall
+  readonly inner?: MeasuredCall['inner']
+  /** For the dashboard. Contains the arguments and the result. */
+  readonly detail?: MeasuredCall['detail']
 }
 
 export type NotRun =
@@ -87,8 +89,8 @@ export async function callTool(
     const shown = textResult(text, true)
     const tool = wanted.slice(0, 100)
     const input = isDirect ? asked.input : asked.input.arguments
-    const inner = measureCall({ server: '', tool, started, input, shown })
-    onCalled({ kind: 'refused', tool, reason: 'unknown', isError: true, characters: text.length, inner })
+    const measured = measureCall({ server: '', tool, started, input, shown })
+    onCalled({ kind: 'refused', tool, reason: 'unknown', isError: true, characters: text.length, ...measured })
     if (isDirect) throw new ProtocolError(ProtocolErrorCode.InvalidParams, text)
     return shown
   }
@@ -131,7 +133,7 @@ export async function callTool(
       ...outcome.called,
       isError: !isSearch,
       characters: text.length,
-      ...(isSearch ? {} : { inner: measureCall(inner) }),
+      ...(isSearch ? {} : measureCall(inner)),
     })
     if (isDirect && verdict.outcome.kind === 'unknown')
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, verdict.text)
@@ -143,12 +145,12 @@ export async function callTool(
     measureCall({ server: target.source, tool: target.name, started, input: target.input, given, shown })
   const refuse = (reason: NotRun, text: string): CallToolResult => {
     const answer = textResult(text, true)
-    const inner = measure(undefined, answer)
-    onCalled({ kind: 'refused', tool, reason, isError: true, characters: text.length, inner })
+    const measured = measure(undefined, answer)
+    onCalled({ kind: 'refused', tool, reason, isError: true, characters: text.length, ...measured })
     return answer
   }
   const finish = (isError: boolean, given?: CallToolResult, shown = given) =>
-    onCalled({ kind: 'run', tool, isError, characters: 0, inner: measure(given, shown) })
+    onCalled({ kind: 'run', tool, isError, characters: 0, ...measure(given, shown) })
   const isReadable = () => view.isReadOnly(target.source, target.name)
   const refuseToRead = () => refuse('not-read-only', prompts.notReadOnly({ name: tool, own }))
   if (!isDirect && lacksArguments(asked.input)) {

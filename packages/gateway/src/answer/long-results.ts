@@ -51,7 +51,16 @@ export async function shortenResult(
   const kept = { handle: isKept ? handle : undefined, reader, bridge: undefined, most: readLength(most) }
   const shown = describeKept(text, takeShortHead(text, most), kept, prompts)
   const others = content.filter((part) => readTextOf(part) === undefined)
-  return { ...rest, content: [{ type: 'text', text: shown }, ...others] }
+  const shortened: CallToolResult = { ...rest, content: [{ type: 'text', text: shown }, ...others] }
+  if (isKept) handles.set(shortened, handle)
+  return shortened
+}
+
+const handles = new WeakMap<CallToolResult, string>()
+
+/** The handle of a shortened result. */
+export function handleOf(result: CallToolResult): string | undefined {
+  return handles.get(result)
 }
 
 /** Answers `read_result`. A result goes with its tool: if the caller may no longer see the tool, the result is gone. */

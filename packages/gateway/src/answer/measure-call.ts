@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { estimate } from '@toolwell/core'
 import type { CallToolResult } from '../servers/server-set.js'
 import type { AuditRecord } from '../storage/storage.js'
+import { handleOf } from './long-results.js'
 
 type Part = CallToolResult['content'][number]
 
@@ -11,7 +12,27 @@ export type InnerCall = Pick<
   'server' | 'tool' | 'milliseconds' | 'bytesIn' | 'bytesOut' | 'tokensIn' | 'tokensOut' | 'arguments'
 >
 
-/** `given` came from the server, `shown` goes to the client. Contains no arguments and no text of a result. */
+/** What the model wrote and read, for the dashboard. Kept in memory only. */
+export interface CallDetail {
+  readonly arguments: CutText
+  readonly result: CutText
+  /** Names the whole result for `read_result`. */
+  readonly handle?: string
+}
+
+export interface CutText {
+  readonly text: string
+  /** Of the whole text. */
+  readonly characters: number
+}
+
+export interface MeasuredCall {
+  /** Contains no arguments and no text of a result. */
+  readonly inner: InnerCall
+  readonly detail: CallDetail
+}
+
+/** `given` came from the server, `shown` goes to the client. */
 export function measureCall(facts: {
   readonly server: string
   readonly tool: string
@@ -20,10 +41,10 @@ export function measureCall(facts: {
   readonly input: unknown
   readonly given?: CallToolResult | undefined
   readonly shown?: CallToolResult | undefined
-}): InnerCall {
+}): MeasuredCall {
   const { server, tool, started, input, given, shown } = facts
   const json = JSON.stringify(input ?? {})
-  return {
+  const inner = {
     server,
     tool: tool.slice(0, 200),
     milliseconds: Math.round(performance.now() - started),
@@ -33,6 +54,23 @@ export function measureCall(facts: {
     tokensOut: shown ? countTokens(shown) : 0,
     arguments: createHash('sha256').update(json).digest('hex').slice(0, 16),
   }
+  const handle = shown && handleOf(shown)
+  const result = cut((shown?.content ?? []).map(describePart).join('\n'))
+  return { inner, detail: { arguments: cut(json), result, ...(handle === undefined ? {} : { handle }) } }
+}
+
+/** Characters of the arguments or the result of one call that the dashboard shows. */
+const LONGEST_SHOWN = 20_000
+
+function cut(text: string): CutText {
+  const { length: characters } = text
+  // A slice would keep the whole text in memory.
+  return { text: characters > LONGEST_SHOWN ? Buffer.from(text.slice(0, LONGEST_SHOWN)).toString() : text, characters }
+}
+
+function describePart(part: Part): string {
+  if ('data' in part) return `[${part.type}, ${part.mimeType}, ${part.data.length} characters of base64]`
+  return readPart(part)
 }
 
 /** A question of a server has no content. */

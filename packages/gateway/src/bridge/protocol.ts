@@ -44,6 +44,9 @@ export function profileFault(profile: string): string | undefined {
 export const STOP_PATH = '/stop'
 export const UPGRADE_PATH = `${STOP_PATH}?for=upgrade`
 
+/** Path that creates a link to the dashboard, for the key only. */
+export const DASHBOARD_LINK_PATH = '/dashboard/link'
+
 /** The file that says where the daemon runs. */
 export interface DaemonFile {
   readonly pid: number

@@ -99,6 +99,7 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
   })
   const gateway = createGateway({
     storage: fileStorage(folder),
+    projects: trustedProjects(folder),
     ...rest,
     now,
     instance,

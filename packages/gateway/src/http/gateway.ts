@@ -4,8 +4,10 @@ import { createServer, type IncomingMessage, maxHeaderSize, type ServerResponse 
 import type { AddressInfo } from 'node:net'
 import { isLegacyRequest, type Server } from '@modelcontextprotocol/server'
 import { memoryResults } from '@toolwell/core/result'
+import type { TrustedProjects } from '@toolwell/mcp/internal'
 import { CallLimits } from '../answer/call-limits.js'
 import type { Called } from '../answer/call-tool.js'
+import { COMMAND } from '../bridge/commands.js'
 import { createProof, newToken } from '../bridge/folder.js'
 import { describeExcess } from '../bridge/messages.js'
 import {
@@ -27,6 +29,7 @@ import type { GatewayStorage } from '../storage/storage.js'
 import { InvalidWorkspace, type McpPath, readPath, readWorkspace, writePath } from './address.js'
 import { Bridges } from './bridges.js'
 import { Clients, type Counted } from './clients.js'
+import { createDashboard } from './dashboard/dashboard.js'
 import { createEndpoint, type Endpoint, Endpoints, UnknownProfile } from './endpoint.js'
 import {
   header,
@@ -60,7 +63,7 @@ export type GatewayEvent =
       readonly what: Called['kind']
       readonly client: string
       readonly endpoint: string
-    } & Omit<Called, 'kind'>)
+    } & Omit<Called, 'kind' | 'detail'>)
 
 export interface GatewayOptions extends Omit<ServerSetsOptions, 'onEvent'> {
   readonly version: string
@@ -76,6 +79,10 @@ export interface GatewayOptions extends Omit<ServerSetsOptions, 'onEvent'> {
   /** Proves the identity of this gateway, and is accepted like the token. Default: random. */
   readonly key?: string
   readonly instance?: string
+  /** The folder of the dashboard's page. Default: no page, only its API. */
+  readonly dashboard?: string
+  /** Configs of projects that the user trusts. One that the user changes on the dashboard stays trusted. */
+  readonly projects?: TrustedProjects
   readonly onEvent?: (event: GatewayEvent) => void
   /** A client with the token asks the gateway to stop, or a newer version replaces it. */
   readonly onStop?: (why: 'asked' | 'upgrade') => void
@@ -109,6 +116,8 @@ const NO_TOKENS: GatewayStorage['tokens'] = {
   add: async () => false,
   remove: async () => false,
 }
+/** Start of the paths of the JSON API for tokens. */
+const V1 = '/api/v1/'
 const MOST_SESSIONS = 1000
 /** Milliseconds between looks at the running calls. */
 const DRAIN_INTERVAL = 50
@@ -139,7 +148,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   const serverSets = new ServerSets({
     ...options,
     files: keepRemovedFiles(options.files, now),
-    onEvent: emit,
+    onEvent: (event) => {
+      emit(event)
+      dashboard.onEvent()
+    },
   })
   const clients = new Clients(now)
   /** Stops the client's processes, unless it reconnects. */
@@ -155,6 +167,24 @@ export function createGateway(options: GatewayOptions): Gateway {
   const operators = new Operators(serverSets, () => inspect())
   const recorder = new Recorder([stats, operators.stats], audit, now)
   const results = countLostResults(store)
+  const countLost = () => ({ calls: audit?.lost ?? { count: 0, reason: '' }, results: results.lost })
+  const dashboard = createDashboard({
+    page: options.dashboard,
+    projects: options.projects,
+    connect: options.connect,
+    key,
+    serverSets,
+    recorder,
+    stats,
+    clients,
+    counts: () => counts,
+    lost: countLost,
+    version,
+    instance,
+    startedAt,
+    command: options.command ?? COMMAND,
+    now,
+  })
   const limits = new CallLimits(now)
   const endpoints = new Endpoints({
     serverSets,
@@ -185,14 +215,15 @@ export function createGateway(options: GatewayOptions): Gateway {
           if (view) operators.tokensSaved += recorder.recordList(sender(client), view, path.mode)
           emit({ kind: 'listed', client: note(server, client), endpoint: name })
         },
-        onCalled({ kind, ...called }, server, client) {
+        onCalled({ kind, ...recorded }, server, client) {
+          const { detail: _, ...called } = recorded
           const counted = kind === 'search' ? 'searches' : kind === 'run' ? 'calls' : 'refused'
           counts[counted]++
           if (kind === 'run' && called.isError) counts.failed++
           operators.countRefusal(called.reason)
           counts.answerCharacters += called.characters
           emit({ kind: 'call', what: kind, ...called, client: note(server, client, counted), endpoint: name })
-          recorder.recordCall(sender(client), { kind, ...called })
+          recorder.recordCall(sender(client), { kind, ...recorded })
         },
       })
     },
@@ -307,13 +338,19 @@ export function createGateway(options: GatewayOptions): Gateway {
       } satisfies Identity)
     const probed = operators.probe(pathname)
     if (probed) return reply(response, probed.isOk ? 200 : 503, probed.report)
-    if (!asked && pathname !== '/status' && pathname !== '/metrics' && pathname !== STOP_PATH)
+    if (pathname === '/dashboard' || pathname.startsWith('/dashboard/')) {
+      lastUsed = now()
+      return dashboard.handle(request, response, url)
+    }
+    const isV1 = pathname.startsWith(V1)
+    if (!asked && !isV1 && pathname !== '/status' && pathname !== '/metrics' && pathname !== STOP_PATH)
       return refuse(response, {
         status: 404,
         message: `There is nothing at ${pathname}. MCP clients connect to /mcp, /mcp/all or /mcp/PROFILE.`,
       })
     const principal = principals.identify(request)
     if ('status' in principal) return refuse(response, await slowDown(request, principal))
+    if (isV1) return dashboard.handleV1(request, response, url, principal)
     if (!asked && principal !== OWNER)
       return refuse(response, { status: 403, message: `${pathname} needs the token of the owner.` })
     const path = asked && limitPath(asked, principal)
@@ -380,7 +417,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       serverSets: serverSets.all,
       clients: clients.reports(),
       counts,
-      lost: { calls: audit?.lost ?? { count: 0, reason: '' }, results: results.lost },
+      lost: countLost(),
       version,
       instance,
       startedAt,
@@ -405,7 +442,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     inspect,
     get activity() {
-      return { lastUsed, staying: clients.staying, busy: countCalls() }
+      return { lastUsed, staying: clients.staying + dashboard.pages, busy: countCalls() }
     },
     async drain(milliseconds) {
       isDraining = true
@@ -419,6 +456,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     close() {
       closing ??= (async () => {
         const closed = new Promise((done) => http.close(done))
+        dashboard.close()
         await sessions.close()
         await endpoints.close()
         bridges.close()

@@ -1,6 +1,7 @@
 /** Records every list, search and call: in the audit log, in the sums, and the latest ones in memory for the dashboard. */
 import { estimate } from '@toolwell/core'
 import type { Called } from '../answer/call-tool.js'
+import type { CallDetail } from '../answer/measure-call.js'
 import { listDispatchTools } from '../answer/list-tools.js'
 import type { Mode } from '../answer/mcp-server.js'
 import type { View } from '../servers/view.js'
@@ -36,7 +37,12 @@ export interface Sender {
   readonly folder: string
 }
 
-const MOST_RECENT = 500
+const MOST_CALLS = 2000
+const MOST_SEARCHES = 500
+/** Characters of the arguments and results that are kept. */
+const MOST_DETAILS = 4 * 1024 * 1024
+/** Tools whose searches are counted. */
+const MOST_SEARCHED = 10_000
 const MOST_CALLED = 5
 const LONGEST_QUERY = 300
 /** Same as core's estimate for English text. */
@@ -48,6 +54,9 @@ export class Recorder {
   readonly #now: () => number
   readonly #calls: RecentCall[] = []
   readonly #searches: (RecentSearch & { readonly called: string[] })[] = []
+  readonly #details = new Map<number, CallDetail>()
+  readonly #searched = new Map<string, number>()
+  #characters = 0
   readonly #listeners = new Set<(recorded: Recorded) => void>()
   #last = 0
 
@@ -66,6 +75,16 @@ export class Recorder {
     return this.#searches
   }
 
+  /** The arguments and the result of a recent call. Undefined if they are no longer kept. */
+  detail(id: number): CallDetail | undefined {
+    return this.#details.get(id)
+  }
+
+  /** By `SERVER/TOOL`: how many searches were followed by a call of the tool. */
+  get searched(): ReadonlyMap<string, number> {
+    return this.#searched
+  }
+
   /** Returns a function that ends the subscription. */
   subscribe(listener: (recorded: Recorded) => void): () => void {
     this.#listeners.add(listener)
@@ -81,7 +100,7 @@ export class Recorder {
     return all - listTokens
   }
 
-  recordCall(sender: Sender, { kind, inner, isError, reason, ...called }: Omit<Called, 'tool'>): void {
+  recordCall(sender: Sender, { kind, inner, detail, isError, reason, ...called }: Omit<Called, 'tool'>): void {
     const at = this.#now()
     const { client, folder } = sender
     const time = new Date(at).toISOString()
@@ -91,7 +110,7 @@ export class Recorder {
       const { query = '', found = 0 } = called
       const facts = { query: query.slice(0, LONGEST_QUERY), found, tokens, called: [] }
       const search = { id: ++this.#last, time, ...sender, ...facts }
-      push(this.#searches, search)
+      push(this.#searches, search, MOST_SEARCHES)
       this.#notify({ kind: 'search', search })
     }
     if (!inner) return
@@ -107,7 +126,8 @@ export class Recorder {
     } as const
     this.#audit?.append(record)
     const call = { id: ++this.#last, ...record }
-    push(this.#calls, call)
+    push(this.#calls, call, MOST_CALLS)
+    if (detail) this.#keepDetail(call.id, detail)
     if (kind === 'run') this.#follow(sender, `${inner.server}/${inner.tool}`)
     this.#notify({ kind: 'call', call })
   }
@@ -117,7 +137,22 @@ export class Recorder {
     const last = this.#searches.findLast(
       (each) => each.principal === principal && each.client === client && each.folder === folder,
     )
-    if (last && last.called.length < MOST_CALLED && !last.called.includes(tool)) last.called.push(tool)
+    if (!last || last.called.length >= MOST_CALLED || last.called.includes(tool)) return
+    last.called.push(tool)
+    const count = this.#searched.get(tool)
+    if (count !== undefined || this.#searched.size < MOST_SEARCHED) this.#searched.set(tool, (count ?? 0) + 1)
+  }
+
+  /** Drops the oldest details above the limit. */
+  #keepDetail(id: number, detail: CallDetail): void {
+    const sizeOf = (each: CallDetail) => each.arguments.text.length + each.result.text.length
+    this.#details.set(id, detail)
+    this.#characters += sizeOf(detail)
+    for (const [oldest, each] of this.#details) {
+      if (this.#characters <= MOST_DETAILS && this.#details.size <= MOST_CALLS) break
+      this.#details.delete(oldest)
+      this.#characters -= sizeOf(each)
+    }
   }
 
   #notify(recorded: Recorded): void {
@@ -125,9 +160,9 @@ export class Recorder {
   }
 }
 
-function push<T>(list: T[], item: T): void {
+function push<T>(list: T[], item: T, most: number): void {
   list.push(item)
-  if (list.length > MOST_RECENT) list.shift()
+  if (list.length > most) list.shift()
 }
 
 const counted = new WeakMap<

@@ -162,7 +162,7 @@ function reportServerSet({
   }
 }
 
-function describeSharing(server: ServerConfig | undefined): ServerStatus['sharedBy'] {
+export function describeSharing(server: ServerConfig | undefined): ServerStatus['sharedBy'] {
   const { share = 'all', workspace } = server ?? {}
   if (share === 'client' || share === 'conversation') return share
   return share === 'workspace' || workspace?.need === 'each' ? 'folder' : 'everyone'

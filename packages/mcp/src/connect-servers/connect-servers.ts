@@ -51,6 +51,8 @@ export interface Servers {
   reviewed(): Promise<void>
   /** Lists a server again and starts it if needed. With `caller`, lists it for this caller. */
   refresh(server: string, caller?: Caller): Promise<void>
+  /** Stops the processes of a server, after their current calls, and lists it again. Earlier failures do not delay it. */
+  restart(server: string): Promise<void>
   /**
    * Applies another config at once. Unchanged servers keep their processes. Changed and removed servers finish their current calls
    * first. If a file cannot be read, nothing changes; if one entry is wrong, that server stays as it was.
@@ -235,6 +237,7 @@ export function connectWithSharedProcesses(
       if (caller) assertCaller(caller)
       await fleet.find(server).refresh(caller)
     },
+    restart: (server) => fleet.find(server).restart(),
     update(updated) {
       const report = fleet.update(updated)
       for (const change of ['added', 'changed', 'removed'] as const)

@@ -191,6 +191,16 @@ export class Pool {
       }
   }
 
+  /** Stops every server, a busy one after its current calls. Earlier failures no longer delay a start. */
+  stop(): void {
+    for (const breaker of this.#breakers.values()) breaker.succeed()
+    for (const [key, slot] of this.#slots) {
+      this.#announceLoss(slot, 'ended')
+      slot.isLeft = true
+      this.#retire(key, slot)
+    }
+  }
+
   /** Announces all used connections as gone, because the config changed. */
   giveUp(): void {
     for (const slot of this.#slots.values()) this.#announceLoss(slot, 'changed')

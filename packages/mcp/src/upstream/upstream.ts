@@ -189,6 +189,12 @@ export class Upstream {
     return this.#refreshing
   }
 
+  /** Stops its processes and lists it again. */
+  restart(): Promise<void> {
+    this.#pool.stop()
+    return this.refresh()
+  }
+
   async #refresh(caller: Caller): Promise<void> {
     if (!this.server.enabled || this.#pool.closing.aborted) return
     const place = choosePlace(this.server, caller, false)
