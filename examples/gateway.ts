@@ -11,7 +11,14 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { nearest } from '@toolwell/core/internal'
 import type { GatewayReport } from '@toolwell/gateway'
-import { askDaemon, findDaemon, keepForOwner, readToken, shellWord } from '@toolwell/gateway/bridge'
+import {
+  askDaemon,
+  DASHBOARD_LINK_PATH,
+  findDaemon,
+  keepForOwner,
+  readToken,
+  shellWord,
+} from '@toolwell/gateway/bridge'
 import { clientLines, REMOVAL } from './gateway/client-lines.ts'
 import { onInterrupt, PATIENCE } from './gateway/on-interrupt.ts'
 import {
@@ -221,7 +228,12 @@ async function stay(place: Place, wanted: string): Promise<void> {
     const report = await settled(() => askDaemon(running, 'GET', '/status') as Promise<GatewayReport>).catch(
       () => undefined,
     )
-    if (report && !isInterrupted) welcome(place, running.file.port, readToken(place.state), report)
+    // Anyone with the link may approve and change the config, so it does not go to a file.
+    const link = process.stdout.isTTY
+      ? await askDaemon(running, 'POST', DASHBOARD_LINK_PATH).catch(() => undefined)
+      : undefined
+    const { url } = (link ?? {}) as { url?: string }
+    if (report && !isInterrupted) welcome(place, running.file.port, readToken(place.state), report, url)
     isShown = true
   }
   process.exitCode = await ended
@@ -263,11 +275,26 @@ async function settled(ask: () => Promise<GatewayReport>): Promise<GatewayReport
   }
 }
 
-function welcome({ state, project }: Place, at: number, token: string, { serverSets }: GatewayReport): void {
+function welcome(
+  { state, project }: Place,
+  at: number,
+  token: string,
+  { serverSets }: GatewayReport,
+  dashboard: string | undefined,
+): void {
   const url = `http://127.0.0.1:${at}/mcp`
   const { servers = [], tokens = { all: 0, list: 0, saved: 0 } } = serverSets[0] ?? {}
   const count = servers.reduce((sum, { tools }) => sum + tools, 0)
   heading('The Toolwell gateway is running', project)
+  if (dashboard !== undefined) {
+    line(`  ${bold('Dashboard')}  ${cyan(dashboard)}`)
+    line(
+      dim(
+        `             works once, within two minutes; another: npm run -s toolwell -- dashboard --folder ${shellWord(state)}`,
+      ),
+    )
+    line()
+  }
   line(`  ${bold('URL')}    ${cyan(url)}`)
   line(`  ${bold('token')}  ${token}`)
   line(

@@ -101,6 +101,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'lock',
     'approve',
     'login',
+    'dashboard',
     'logout',
     'logs',
     'postgres',

@@ -3,6 +3,7 @@ import { nearest } from '@toolwell/core/internal'
 import { approve } from './approve/verb.js'
 import { calls } from './calls/verb.js'
 import { connect } from './connect/verb.js'
+import { dashboard } from './dashboard/verb.js'
 import { doctor } from './doctor/verb.js'
 import { importVerb } from './import/verb.js'
 import { inspect } from './inspect/verb.js'
@@ -30,6 +31,7 @@ const VERBS: readonly Verb[] = [
   serve,
   status,
   stop,
+  dashboard,
   token,
   calls,
   search,

@@ -90,7 +90,14 @@ export async function callTool(
     const tool = wanted.slice(0, 100)
     const input = isDirect ? asked.input : asked.input.arguments
     const measured = measureCall({ server: '', tool, started, input, shown })
-    onCalled({ kind: 'refused', tool, reason: 'unknown', isError: true, characters: text.length, ...measured })
+    onCalled({
+      kind: 'refused',
+      tool,
+      reason: 'unknown',
+      isError: true,
+      characters: text.length,
+      ...measured,
+    })
     if (isDirect) throw new ProtocolError(ProtocolErrorCode.InvalidParams, text)
     return shown
   }

@@ -65,7 +65,10 @@ const LONGEST_SHOWN = 20_000
 function cut(text: string): CutText {
   const { length: characters } = text
   // A slice would keep the whole text in memory.
-  return { text: characters > LONGEST_SHOWN ? Buffer.from(text.slice(0, LONGEST_SHOWN)).toString() : text, characters }
+  return {
+    text: characters > LONGEST_SHOWN ? Buffer.from(text.slice(0, LONGEST_SHOWN)).toString() : text,
+    characters,
+  }
 }
 
 function describePart(part: Part): string {

@@ -17,5 +17,5 @@ export {
   tokenIn,
 } from './folder.js'
 export { endDaemon, isAlive, isDaemon } from './processes.js'
-export { type DaemonFile, endpointPath, profileFault } from './protocol.js'
-export { DAEMON_FLAGS } from './start-daemon.js'
+export { DASHBOARD_LINK_PATH, type DaemonFile, endpointPath, profileFault } from './protocol.js'
+export { DAEMON_FLAGS, findOrStartDaemon, StartProblem } from './start-daemon.js'

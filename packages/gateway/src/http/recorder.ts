@@ -1,9 +1,9 @@
 /** Records every list, search and call: in the audit log, in the sums, and the latest ones in memory for the dashboard. */
 import { estimate } from '@toolwell/core'
 import type { Called } from '../answer/call-tool.js'
-import type { CallDetail } from '../answer/measure-call.js'
 import { listDispatchTools } from '../answer/list-tools.js'
 import type { Mode } from '../answer/mcp-server.js'
+import type { CallDetail } from '../answer/measure-call.js'
 import type { View } from '../servers/view.js'
 import type { CallStats } from '../storage/call-stats.js'
 import type { AuditLog, AuditRecord } from '../storage/storage.js'
@@ -100,7 +100,10 @@ export class Recorder {
     return all - listTokens
   }
 
-  recordCall(sender: Sender, { kind, inner, detail, isError, reason, ...called }: Omit<Called, 'tool'>): void {
+  recordCall(
+    sender: Sender,
+    { kind, inner, detail, isError, reason, ...called }: Omit<Called, 'tool'>,
+  ): void {
     const at = this.#now()
     const { client, folder } = sender
     const time = new Date(at).toISOString()

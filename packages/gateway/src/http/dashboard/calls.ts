@@ -7,7 +7,15 @@ import type { Clients } from '../clients.js'
 import type { RecentCall, RecentSearch, Recorder } from '../recorder.js'
 import type { GatewayReport } from '../report.js'
 import { ApiError } from './access.js'
-import type { Attention, CallDetail, CallRow, CallsAnswer, ClientRow, CutText, SearchRow } from './api-types.js'
+import type {
+  Attention,
+  CallDetail,
+  CallRow,
+  CallsAnswer,
+  ClientRow,
+  CutText,
+  SearchRow,
+} from './api-types.js'
 import type { Approvals } from './approvals.js'
 import { adviseServer, type NamedSet } from './sets.js'
 

@@ -240,7 +240,14 @@ export function createDashboard(options: DashboardOptions): Dashboard {
         return {
           servers: found.flatMap((row) => {
             const { name, state, description, tools, quarantined, info, listedAt } = row
-            const shown = { name, state, description, tools, quarantined, ...dropUndefined({ info, listedAt }) }
+            const shown = {
+              name,
+              state,
+              description,
+              tools,
+              quarantined,
+              ...dropUndefined({ info, listedAt }),
+            }
             if (rights) return seen.has(name) ? [shown] : []
             const { reason, fix, endpoint, config, processes, starts } = row
             return [{ ...shown, reason, fix, endpoint, processes, starts, ...dropUndefined({ config }) }]

@@ -28,7 +28,11 @@ export class SearchLab {
   /** `client`: the name of the client, which decides the names of the gateway's tools in the answer. */
   async ask(
     view: View,
-    { query, limit, client = '' }: { readonly query: string; readonly limit?: number; readonly client?: string },
+    {
+      query,
+      limit,
+      client = '',
+    }: { readonly query: string; readonly limit?: number; readonly client?: string },
   ): Promise<SearchLabAnswer> {
     const input = { query, ...(limit === undefined ? {} : { limit }) }
     const { content } = await callTool(

@@ -1,7 +1,7 @@
 /** One server with its log and its definitions, and what a button does to it. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { dropUndefined } from '@toolwell/core/internal'
-import { login, LoginError, type LoginStore } from '@toolwell/mcp'
+import { LoginError, type LoginStore, login } from '@toolwell/mcp'
 import { defaultLogFolder, findLogFile } from '@toolwell/mcp/internal'
 import { ApiError } from './access.js'
 import type { LoginAnswer, ServerDetail, ServerRow, ToolRow } from './api-types.js'
@@ -29,7 +29,8 @@ export class ServerPages {
 
   row(set: NamedSet, name: string): ServerRow {
     const report = set.serverSet.servers.inspect().find((each) => each.name === name)
-    if (!report) throw new ApiError(404, 'unknown-server', `The config has no server ${JSON.stringify(name)}.`)
+    if (!report)
+      throw new ApiError(404, 'unknown-server', `The config has no server ${JSON.stringify(name)}.`)
     return serverRow(set, report)
   }
 
@@ -77,7 +78,11 @@ export class ServerPages {
     const { sets, approvals, logins } = this.#options
     const { set, server } = sets.findServer(id, name)
     if (approvals.commands(set, name).length > 0)
-      throw new ApiError(409, 'not-approved', `Approve the commands of ${name} first: a login would send their values.`)
+      throw new ApiError(
+        409,
+        'not-approved',
+        `Approve the commands of ${name} first: a login would send their values.`,
+      )
     const key = JSON.stringify([set.id, name])
     this.#logins.get(key)?.abort()
     const over = new AbortController()
@@ -116,7 +121,10 @@ function readTail(file: string): string[] {
       const start = Math.max(0, size - LOG_BYTES)
       const bytes = Buffer.alloc(size - start)
       readSync(handle, bytes, 0, bytes.length, start)
-      const lines = bytes.toString('utf8').split('\n').slice(start > 0 ? 1 : 0)
+      const lines = bytes
+        .toString('utf8')
+        .split('\n')
+        .slice(start > 0 ? 1 : 0)
       return lines.filter((line) => line !== '').slice(-LOG_LINES)
     } finally {
       closeSync(handle)

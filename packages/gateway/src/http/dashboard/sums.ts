@@ -105,6 +105,12 @@ export function showSavings(stats: CallStats, set: NamedSet, { from = '0' }: Que
       .filter(({ tokensOut }) => tokensOut > 0)
       .sort((a, b) => b.tokensOut - a.tokensOut)
       .slice(0, MOST_LISTED)
-      .map(({ server, tool, calls, tokensOut, largest }) => ({ server, tool, calls, tokens: tokensOut, largest })),
+      .map(({ server, tool, calls, tokensOut, largest }) => ({
+        server,
+        tool,
+        calls,
+        tokens: tokensOut,
+        largest,
+      })),
   }
 }
