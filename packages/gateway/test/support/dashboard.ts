@@ -141,3 +141,13 @@ export async function watchEvents({ port, cookie }: Opened): Promise<{
   await until(({ name }) => name === 'hello')
   return { events, until, ended }
 }
+
+/** Asks again until the answer is true. */
+export async function until(holds: () => Promise<boolean>, what: string): Promise<void> {
+  for (
+    const end = Date.now() + 60_000;
+    !(await holds());
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  )
+    if (Date.now() > end) throw new Error(`not in a minute: ${what}`)
+}
