@@ -44,7 +44,7 @@ async function open() {
   const opened = await openDashboard({})
   opened.write(CONFIG(files, notes))
   const client = await openClient('v2 modern', `${opened.url}/mcp`, authorized)
-    const listAll = () => listTools(opened.url, '/mcp/all')
+  const listAll = () => listTools(opened.url, '/mcp/all')
   const row = async (tool: string) =>
     (await opened.get<ToolsAnswer>('tools')).tools.find((each) => each.tool === tool)
   await until(async () => (await listAll()).length === 3, 'both servers are listed')

@@ -1,6 +1,7 @@
 /** Runs the gateway in this process and prints its address and events. Also trusts project configs (`--trust`). */
 import { existsSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { dashboardFolder } from '@toolwell/dashboard'
 import { type Daemon, type GatewayEvent, PortInUse, runDaemon, trustedProjects } from '@toolwell/gateway'
 import { type DaemonFile, FolderProblem, tokenFileIn } from '@toolwell/gateway/bridge'
 import { type ConfigFile, defaultConfigFiles } from '@toolwell/mcp'
@@ -66,6 +67,7 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
     env,
     connect: {},
     command: terminal.name,
+    dashboard: dashboardFolder,
     onEvent,
     ...(telemetry ? { telemetry } : {}),
     ...(port === undefined ? {} : { port }),
