@@ -1,4 +1,4 @@
-/** Who may open the dashboard, over the wire: links, cookies, CSRF tokens, hosts and origins. */
+/** Access to the dashboard over the wire: links, cookies, CSRF tokens, hosts and origins. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileStorage, hashToken } from '@toolwell/gateway/storage'

@@ -12,7 +12,7 @@ export type InnerCall = Pick<
   'server' | 'tool' | 'milliseconds' | 'bytesIn' | 'bytesOut' | 'tokensIn' | 'tokensOut' | 'arguments'
 >
 
-/** What the model wrote and read, for the dashboard. Kept in memory only. */
+/** The arguments and the result of a call, for the dashboard. Kept in memory only. */
 export interface CallDetail {
   readonly arguments: CutText
   readonly result: CutText

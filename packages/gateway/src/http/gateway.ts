@@ -79,9 +79,9 @@ export interface GatewayOptions extends Omit<ServerSetsOptions, 'onEvent'> {
   /** Proves the identity of this gateway, and is accepted like the token. Default: random. */
   readonly key?: string
   readonly instance?: string
-  /** The folder of the dashboard's page. Default: no page, only its API. */
+  /** Folder with the page of the dashboard. Default: only the API. */
   readonly dashboard?: string
-  /** Configs of projects that the user trusts. One that the user changes on the dashboard stays trusted. */
+  /** Trusted configs of projects. They stay trusted if the user changes them on the dashboard. */
   readonly projects?: TrustedProjects
   readonly onEvent?: (event: GatewayEvent) => void
   /** A client with the token asks the gateway to stop, or a newer version replaces it. */

@@ -52,7 +52,7 @@ export async function createLink(started: Pick<Started, 'port'>): Promise<string
 export interface Opened extends Started {
   readonly cookie: string
   readonly session: SessionAnswer
-  /** The id of the user's own set. */
+  /** The id of the first set. */
   readonly set: string
   get<T>(route: string): Promise<T>
   post<T>(route: string, body: unknown, headers?: Record<string, string>): Promise<Answer<T>>

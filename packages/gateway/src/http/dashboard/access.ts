@@ -1,5 +1,5 @@
 /**
- * Who may use the dashboard. A link carries a code that works once, within two minutes, and becomes a cookie. Writes also need the
+ * Access to the dashboard. A link carries a code that works once, within two minutes, and becomes a cookie. Writes also need the
  * CSRF token of the cookie. No token of the API opens the dashboard, the owner's included.
  */
 import { randomBytes } from 'node:crypto'
@@ -55,7 +55,7 @@ export class Access {
     return cookie
   }
 
-  /** The CSRF token of the request's cookie. Undefined without a valid cookie. */
+  /** Returns the CSRF token that belongs to the cookie. Undefined without a valid cookie. */
   find(request: IncomingMessage): string | undefined {
     const value = readCookie(request, cookieName(request))
     const visitor = value === undefined ? undefined : this.#visitors.get(value)

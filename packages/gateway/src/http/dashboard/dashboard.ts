@@ -367,7 +367,7 @@ function sendText(response: ServerResponse, status: number, text: string): void 
   response.end(text)
 }
 
-/** Paths that are no file give the page, which shows the view that the path names. */
+/** Other paths give the page, which shows the view that the path names. */
 async function sendFile(response: ServerResponse, folder: string, path: string): Promise<void> {
   const isFile = /^[\w-][\w./-]*\.[\w]+$/.test(path) && !path.includes('..')
   const name = isFile ? path : 'index.html'

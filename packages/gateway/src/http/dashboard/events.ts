@@ -1,4 +1,4 @@
-/** Server-sent events. Each browser has a bounded queue: one that reads slowly misses events and is told how many. */
+/** Server-sent events. Each browser has a bounded queue. A browser that reads slowly misses events, and gets their number. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { DashboardEvents } from './api-types.js'
 

@@ -25,7 +25,7 @@ export class SearchLab {
   #index: Index | undefined
   #dropping: NodeJS.Timeout | undefined
 
-  /** `client`: the name of the client, which decides the names of the gateway's tools in the answer. */
+  /** `client`: the name of the client, which decides how the answer names the tools of the gateway. */
   async ask(
     view: View,
     {

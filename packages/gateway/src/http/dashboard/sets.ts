@@ -19,7 +19,7 @@ export interface NamedSet extends OpenSet {
   readonly id: string
 }
 
-/** Names sets by their files. The set of the user's own config is the first. */
+/** Names sets by their files. The set without a project is the first. */
 export class Sets {
   readonly #serverSets: ServerSets
   readonly #ids = new WeakMap<ServerSet, string>()
@@ -40,7 +40,7 @@ export class Sets {
     return id
   }
 
-  /** Undefined: the user's own set. */
+  /** Undefined: the first set. */
   find(id: string | undefined): NamedSet {
     const found = id === undefined || id === '' ? this.all[0] : this.all.find((set) => set.id === id)
     if (found) return found
