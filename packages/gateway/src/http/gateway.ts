@@ -171,6 +171,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const dashboard = createDashboard({
     page: options.dashboard,
     projects: options.projects,
+    readOnly: options.readOnly,
     connect: options.connect,
     key,
     serverSets,

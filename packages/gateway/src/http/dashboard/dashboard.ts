@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
 import { dropUndefined, isRecord } from '@toolwell/core/internal'
 import { type ConnectOptions, diskFirstUse } from '@toolwell/mcp'
-import type { TrustedProjects } from '@toolwell/mcp/internal'
+import { diskReadOnly, type ReadOnlyStore, type TrustedProjects } from '@toolwell/mcp/internal'
 import { isSame } from '../../bridge/folder.js'
 import { DASHBOARD_LINK_PATH } from '../../bridge/protocol.js'
 import type { ServerSets } from '../../servers/server-sets.js'
@@ -29,6 +29,7 @@ export interface DashboardOptions {
   /** Folder of the built page, with its `index.html`. Undefined: only the API. */
   readonly page: string | undefined
   readonly projects: TrustedProjects | undefined
+  readonly readOnly: ReadOnlyStore | undefined
   readonly connect: Pick<ConnectOptions, 'firstUse' | 'logs' | 'logins'>
   /** The key of the daemon, which may ask for links. The owner's token may not. */
   readonly key: string
@@ -104,7 +105,8 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   const { firstUse = diskFirstUse(), logs, logins } = options.connect
   const approvals = new Approvals(sets, firstUse, changes)
   const lab = new SearchLab()
-  const rows = (set: NamedSet) => listToolRows(set, stats.tools(), recorder)
+  const readOnly = options.readOnly ?? diskReadOnly()
+  const rows = (set: NamedSet, only?: string) => listToolRows(set, { stats, recorder, readOnly }, only)
   const servers = new ServerPages({ sets, approvals, rows, logs, logins })
   const attention = () => listAttention(sets.all, { approvals, lost: options.lost(), command })
   const listServers = () => sets.all.flatMap(({ serverSet }) => [...serverSet.known.values()])
@@ -131,7 +133,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     calls: (query) => listCalls(recorder.calls, query),
     'calls/*': ({ id = '' }) => showCall(recorder, Number(id), listServers()),
     work: (query) => showWork(stats, [...new Set(listServers().map(({ name }) => name))].sort(), query),
-    tools: ({ set }) => ({ tools: sets.select(set).flatMap(rows) }),
+    tools: ({ set }) => ({ tools: sets.select(set).flatMap((each) => rows(each)) }),
     changes: () => ({ changes: changes.all }),
     servers: ({ set }) => ({
       servers: sets

@@ -11,7 +11,7 @@ import { type NamedSet, type Sets, serverRow } from './sets.js'
 export interface ServerPagesOptions {
   readonly sets: Sets
   readonly approvals: Approvals
-  readonly rows: (set: NamedSet) => readonly ToolRow[]
+  readonly rows: (set: NamedSet, server: string) => readonly ToolRow[]
   readonly logs: string | false | undefined
   readonly logins: LoginStore | undefined
 }
@@ -47,15 +47,13 @@ export class ServerPages {
       ...row,
       log: { file, lines: readTail(file) },
       changes: approvals.find(set, name),
-      definitions: rows(set)
-        .filter((each) => each.server === name)
-        .map(({ tool, state, description, definitionTokens }) => ({
-          tool,
-          state,
-          description,
-          definition: JSON.stringify(listed.get(tool) ?? {}, null, 2),
-          tokens: definitionTokens,
-        })),
+      definitions: rows(set, name).map(({ tool, state, description, definitionTokens }) => ({
+        tool,
+        state,
+        description,
+        definition: JSON.stringify(listed.get(tool) ?? {}, null, 2),
+        tokens: definitionTokens,
+      })),
       instructions: definition?.instructions ?? '',
       findings: findings.map(({ severity, tool, detail, fix }) => ({
         severity,

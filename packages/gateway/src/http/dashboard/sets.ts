@@ -2,10 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { dropUndefined, firstLine, isRecord, shortHash } from '@toolwell/core/internal'
 import type { McpTool, ServerConfig, ServerReport } from '@toolwell/mcp'
+import type { ReadOnlyStore } from '@toolwell/mcp/internal'
 import { readStartTime } from '../../bridge/processes.js'
 import type { ServerSet } from '../../servers/server-set.js'
 import type { ServerSets } from '../../servers/server-sets.js'
-import type { View } from '../../servers/view.js'
+import { createReadOnlyCheck, type View } from '../../servers/view.js'
 import { type CallStats, estimateQuantile } from '../../storage/call-stats.js'
 import type { Recorder } from '../recorder.js'
 import { countDefinitions } from '../recorder.js'
@@ -142,18 +143,27 @@ export function readRisk(isApproved: boolean, annotations: unknown): Risk {
   return readOnlyHint === false ? 'changes' : 'unknown'
 }
 
-/** Every tool of a set, including those that are denied or quarantined. */
+export interface RowFacts {
+  readonly stats: CallStats
+  readonly recorder: Recorder
+  /** Tools that the user approved as read-only. */
+  readonly readOnly: ReadOnlyStore
+}
+
+/** Every tool of a set or of one server, including those that are denied or quarantined. */
 export function listToolRows(
   set: NamedSet,
-  stats: ReturnType<CallStats['tools']>,
-  recorder: Recorder,
+  { stats, recorder, readOnly }: RowFacts,
+  only?: string,
 ): ToolRow[] {
   const { serverSet } = set
   const view = wholeView(serverSet)
   const eager = new Set(view.direct.digest().eager.map(({ id }) => id))
-  const known = new Map(stats.map((each) => [`${each.server}/${each.tool}`, each]))
+  const known = new Map(stats.tools().map((each) => [`${each.server}/${each.tool}`, each]))
   const entries = new Map(view.direct.tools().map((entry) => [`${entry.source}/${entry.tool.name}`, entry]))
+  const isReadOnly = createReadOnlyCheck(checkOnce(readOnly))
   return serverSet.servers.inspect().flatMap((report): ToolRow[] => {
+    if (only !== undefined && only !== report.name) return []
     const server = serverSet.known.get(report.name)
     const definition = serverSet.servers.definition(report.name)
     if (!server || !definition) return []
@@ -174,7 +184,7 @@ export function listToolRows(
         set: set.id,
         server: report.name,
         tool: tool.name,
-        risk: readRisk(view.isReadOnly(report.name, tool.name), tool.annotations),
+        risk: readRisk(isReadOnly(server, tool.name, tool), tool.annotations),
         state,
         why,
         description: firstLine(String(tool.description ?? ''), 200),
@@ -190,6 +200,20 @@ export function listToolRows(
       }
     })
   })
+}
+
+/** Looks at the file of each server once, not for every tool. */
+function checkOnce(store: ReadOnlyStore): ReadOnlyStore {
+  const stamps = new Map<ServerConfig, string>()
+  return {
+    read: (server) => store.read(server),
+    write: (server, tools) => store.write(server, tools),
+    stamp(server) {
+      const stamp = stamps.get(server) ?? store.stamp(server)
+      stamps.set(server, stamp)
+      return stamp
+    },
+  }
 }
 
 function describeState(
