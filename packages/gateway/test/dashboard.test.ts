@@ -1,24 +1,34 @@
 /** The JSON API of the dashboard over the wire, with real servers and clients. */
+import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import type {
   ApprovalAnswer,
   CallDetail,
+  CallRow,
   CallsAnswer,
   ChangePreview,
   ChangeResult,
+  LoginAnswer,
   NowAnswer,
   SavingsAnswer,
   SearchesAnswer,
   SearchLabAnswer,
   ServerDetail,
   ServerRow,
+  ServersAnswer,
   ToolsAnswer,
   WorkAnswer,
 } from '@toolwell/gateway/api'
+import { diskLogins } from '@toolwell/mcp'
+import { trustedProjects } from '@toolwell/mcp/internal'
 import { createLock, readLock, writeLock } from '@toolwell/mcp/lock'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { browse, startProtected } from '../../mcp/test/support/auth-server.js'
 import { describedTool, oddServer } from '../../mcp/test/support/odd-server.js'
+import { EventStreams } from '../src/http/dashboard/events.js'
 import { openClient } from './support/clients.js'
 import { openDashboard, until, watchEvents } from './support/dashboard.js'
 import { authorized, entry, temporary } from './support/gateway.js'
@@ -304,4 +314,79 @@ it('ends the events of an open page when the gateway stops', async () => {
   await opened.gateway.close()
   await page.ended
   expect(page.events.at(-1)?.name).toBe('bye')
+})
+
+it('signs in to a server', async () => {
+  const remote = await startProtected()
+  const logins = diskLogins({ folder: temporary() })
+  const opened = await openDashboard({ mcpServers: { notes: { url: remote.url } } }, { connect: { logins } })
+  const login = async () =>
+    (await opened.get<NowAnswer>('now')).attention.find(({ kind }) => kind === 'login')
+  await until(async () => (await login()) !== undefined, 'the server asks for a login')
+  const { body } = await opened.post<LoginAnswer>('servers/login', { set: opened.set, server: 'notes' })
+  expect(body.address).toContain(remote.issuer)
+  await browse(body.address)
+  await until(async () => (await login()) === undefined, 'the login is over')
+  const { servers } = await opened.get<ServersAnswer>('servers')
+  expect(servers[0]?.tools).toBeGreaterThan(0)
+})
+
+it('keeps the config of a project trusted if the user changes it here', async () => {
+  const folder = temporary()
+  const path = join(folder, 'toolwell.json')
+  writeFileSync(path, JSON.stringify({ mcpServers: { files } }))
+  const projects = trustedProjects(join(folder, 'state'))
+  projects.add(path)
+  const opened = await openDashboard(
+    {},
+    {
+      projects,
+      files: () => {
+        const text = projects.readTrusted(path)
+        return text === undefined ? [] : [{ path, text }]
+      },
+    },
+  )
+  const tools = [{ set: opened.set, server: 'files', tool: 'read_file' }]
+  const state = async () =>
+    (await opened.get<ToolsAnswer>('tools')).tools.find(({ tool }) => tool === 'read_file')
+  await until(async () => (await state()) !== undefined, 'the server is listed')
+  expect((await opened.post('changes', { action: 'pin', tools })).status).toBe(200)
+  expect(projects.readTrusted(path)).toContain('alwaysLoad')
+  expect(await state()).toMatchObject({ state: 'pinned' })
+})
+
+it('drops events of a browser that reads slowly, and says how many', async () => {
+  const streams = new EventStreams()
+  let sent: (() => number) | undefined
+  const server = createServer((request, response) => {
+    streams.open(request, response, { instance: 'a' })
+    sent = () => response.writableLength
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const socket = connect(port, '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  let text = ''
+  socket.setEncoding('utf8')
+  socket.on('data', (piece: string) => {
+    text += piece
+  })
+  const isRead = (words: string) => until(async () => text.includes(words), words)
+  await isRead('event: hello')
+  socket.pause()
+  const call = { server: 'x'.repeat(1000) } as CallRow
+  for (let round = 0; round < 100; round++) {
+    for (let count = 0; count < 200; count++) streams.send('call', call)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(sent?.()).toBeLessThan(400_000)
+  socket.resume()
+  await isRead('event: missed')
+  const missed = Number(/event: missed\ndata: \{"count":(\d+)\}/.exec(text)?.[1])
+  const received = text.match(/event: call\n/g)?.length ?? 0
+  expect(missed + received).toBe(20_000)
+  streams.close()
 })

@@ -3,7 +3,7 @@ import { editEntries, findEntry, readEntry } from '@toolwell/mcp/internal'
 import { describe, expect, it } from 'vitest'
 
 const edit = (text: string, change: Parameters<typeof editEntries>[2][number]) =>
-  editEntries(text, '/home/me/toolwell.json', [change])
+  editEntries(text, 'toolwell.json', [change])
 
 describe('a list of an entry', () => {
   it('keeps its comments when a text is added or removed', () => {
