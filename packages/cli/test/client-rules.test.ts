@@ -361,6 +361,85 @@ it.each<[string, Record<string, string>, string[]]>([
   expect(await judge('gemini', files)).toMatchObject({ denied })
 })
 
+it.each<[string, string, Record<string, unknown>]>([
+  [
+    'opencode: a rule of another case',
+    'opencode',
+    {
+      'work/opencode.json': {
+        permission: { files_write_file: 'deny', 'Files_*': 'allow', FILES_WRITE_FILE: 'ask' },
+      },
+    },
+  ],
+  [
+    'Gemini CLI: another case',
+    'gemini',
+    {
+      'home/.gemini/policies/a.toml': policy(
+        [...DENY],
+        ['allow', 'Files', '*', 900],
+        ['ask_user', 'FILES', '*', 900],
+      ),
+    },
+  ],
+  [
+    'Gemini CLI: a wildcard that it does not know',
+    'gemini',
+    {
+      'home/.gemini/policies/a.toml': policy(
+        [...DENY],
+        ['allow', 'files', 'write*', 900],
+        ['allow', 'fil*', '*', 900],
+      ),
+    },
+  ],
+  [
+    'Gemini CLI: a wildcard for the part of a server',
+    'gemini',
+    {
+      'home/.gemini/policies/a.toml': `${policy([...DENY])}[[rule]]\ntoolName = "mcp_f*"\ndecision = "allow"\npriority = 900\n`,
+    },
+  ],
+  [
+    'Gemini CLI: an extension',
+    'gemini',
+    {
+      'home/.gemini/policies/a.toml': policy(['deny', 'files', 'write_file', 0]),
+      'home/.gemini/extensions/b/policies/a.toml': policy(['allow', 'files', '*', 900]),
+    },
+  ],
+  [
+    'Gemini CLI: a list with a wildcard',
+    'gemini',
+    { 'home/.gemini/settings.json': { mcpServers: { files: { includeTools: ['read_file', 'write*'] } } } },
+  ],
+  [
+    'Codex: a list with a wildcard',
+    'codex',
+    { 'home/.codex/config.toml': '[mcp_servers.files]\nenabled_tools = ["read_file", "w*", "WRITE_FILE"]' },
+  ],
+])('an allow rule that the client itself would not apply lifts no deny: %s', async (_, client, files) => {
+  expect(await judge(client, files)).toMatchObject({ denied: [WRITE] })
+})
+
+it.each<[string, string, unknown, string[]]>([
+  [
+    'servers that `gemini mcp disable` turned off',
+    'mcp-server-enablement.json',
+    { files: { enabled: false }, 'git.hub': { enabled: true } },
+    [READ, WRITE],
+  ],
+  [
+    'tools that an extension excludes',
+    'extensions/a/gemini-extension.json',
+    { name: 'a', excludeTools: ['mcp_files_write_file'] },
+    [WRITE],
+  ],
+  ['policies of an extension', 'extensions/a/policies/b.toml', policy([...DENY]), [WRITE]],
+])('Gemini CLI: reads %s', async (_, file, value, denied) => {
+  expect(await judge('gemini', { [`home/.gemini/${file}`]: value })).toMatchObject({ denied })
+})
+
 it.each<[string, string, string, Record<string, unknown>]>([
   ['gemini', 'GEMINI_CLI_SYSTEM_DEFAULTS_PATH', 'a.json', { 'a.json': { mcp: { excluded: ['git.hub'] } } }],
   [

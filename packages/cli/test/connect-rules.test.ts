@@ -207,16 +207,78 @@ it('a client whose rules cannot be read gets no tools, and is not connected', as
   expect([again.code, again.output]).toEqual([1, expect.stringContaining('this is not a valid JSON object')])
 })
 
-it('keeps an HTTP entry for the gateway, and the reason names the profile', async () => {
-  const toolwell = { type: 'http', url: 'http://127.0.0.1:7411/mcp' }
+it('replaces an HTTP entry, keeps its profile and list, and applies the rules', async () => {
+  const from = CASES['claude-code'] as Case
+  const toolwell = { type: 'http', url: 'http://127.0.0.1:7411/mcp/work/all' }
+  const home = homeWith({
+    'home/.cursor/mcp.json': { mcpServers: { toolwell } },
+    [from.file]: { mcpServers: { toolwell, files: server } },
+    'home/.claude/settings.json': { permissions: { deny: ['mcp__files__write_file'] } },
+    'home/.config/toolwell/toolwell.json': { profiles: { work: { deny: ['move_file'] } } },
+  })
+  const { code, output } = await home.run(['connect', '--yes'])
+  expect(output).toMatch(/\+ toolwell .* --client cursor --profile work --all$/m)
+  expect([code, output]).toEqual([0, expect.stringContaining(`  - toolwell  ${toolwell.url}\n`)])
+  expect(output).toMatch(/\+ toolwell .* --client claude-code --profile work --own files==\S+$/m)
+  onTestFinished(async () => void (await home.run(['stop'])))
+  const names = (await (await startEntry(home, from, '--all')).list()).map(({ name }) => name)
+  expect(names).toContain('files__read_file')
+  expect(names.filter((name) => /move|write/.test(name))).toEqual([])
+  expect((await home.run(['connect', '--yes'])).output).toContain('is already connected')
+  expect((await home.run(['undo', '--yes'])).code).toBe(0)
+  expect(JSON.parse(readText(home, from.file) ?? '').mcpServers.toolwell).toEqual(toolwell)
+})
+
+it.each([
+  ['headers', { headers: { Authorization: 'Bearer tw_limited' } }],
+  ['a variable', { headers: { Authorization: 'Bearer ${LIMITED}' } }],
+])('keeps an HTTP entry with another token: %s', async (_, more) => {
+  const toolwell = { type: 'http', url: 'http://127.0.0.1:7411/mcp', ...more }
   const home = homeWith({ 'home/.claude.json': { mcpServers: { toolwell, files: server } } })
   const { code, output } = await home.run(['connect', '--yes'])
   expect([code, output]).toEqual([
     1,
     expect.stringMatching(
-      /reaches the gateway over HTTP, without the permission rules of Claude Code\. Remove the entry .* give it a profile: toolwell doctor prints/,
+      /over HTTP with a token that may have fewer rights .* Remove the entry .* give it the profile that toolwell doctor prints/,
     ),
   ])
+})
+
+it('keeps the profile and the token of an entry over stdio', async () => {
+  const args = ['serve', '--stdio', '--profile', 'work', '--token', 'ci']
+  const home = homeWith({
+    'home/.claude.json': { mcpServers: { toolwell: { command: 'toolwell', args }, files: server } },
+    'home/.config/toolwell/toolwell.json': { profiles: { work: { deny: ['move_file'] } } },
+  })
+  expect((await home.run(['connect', '--dry-run'])).output).toMatch(
+    /\+ toolwell .* --profile work --token ci --own/,
+  )
+})
+
+it('Codex: a tool of a moved server that asks still asks, and is not run by the read-only tool', async () => {
+  const from = CASES.codex as Case
+  const home = homeWith({
+    [from.file]: `${from.text}[mcp_servers.files.tools.write_file]\napproval_mode = "prompt"\n[mcp_servers.files.tools.read_file]\napproval_mode = "approve"\n`,
+  })
+  expect(await home.run(['connect', 'codex', '--yes'])).toMatchObject({ code: 0, errors: '' })
+  onTestFinished(async () => void (await home.run(['stop'])))
+  const ours = 'home/.config/toolwell/toolwell.json'
+  const config = JSON.parse(readText(home, ours) ?? '')
+  config.mcpServers.files.readOnly = ['*']
+  writeText(home, ours, JSON.stringify(config))
+  expect(readText(home, from.file)).toContain('files__write_file')
+  expect(await reach(home, from)).toEqual({ ...everywhere(ALL), read: REST })
+  expect((await home.run(['connect', 'codex', '--yes'])).output).toContain('is already connected')
+  // The tools of the server that are not named ask too.
+  expect((await home.run(['undo', '--yes'])).code).toBe(0)
+  writeText(
+    home,
+    from.file,
+    from.text.replace('[mcp_servers.files]', '[mcp_servers.files]\ndefault_tools_approval_mode = "prompt"'),
+  )
+  expect((await home.run(['connect', 'codex', '--yes'])).code).toBe(0)
+  writeText(home, ours, JSON.stringify(config))
+  expect(await reach(home, from)).toEqual({ ...everywhere(ALL), read: [] })
 })
 
 it('a rule counts for a server that connect renamed', async () => {
@@ -299,19 +361,27 @@ it.each([
   expect(names.filter((name) => name.endsWith('write_file'))).toEqual([])
 })
 
-it('a rule counts for a server that the user renamed in toolwell.json', async () => {
+it.each([
+  ['a rule for a tool', 'mcp__files__write_file', REST],
+  ['a rule for the server', 'mcp__files', []],
+])('%s counts if the user renamed and edited the server in toolwell.json', async (_, rule, left) => {
   const from = CASES['claude-code'] as Case
   const home = homeWith({
     [from.file]: from.text,
-    'home/.claude/settings.json': { permissions: { deny: ['mcp__files__write_file'] } },
+    'home/.claude/settings.json': { permissions: { deny: [rule] } },
   })
   expect((await home.run(['connect', '--yes'])).code).toBe(0)
   onTestFinished(async () => void (await home.run(['stop'])))
   const ours = 'home/.config/toolwell/toolwell.json'
-  writeText(home, ours, (readText(home, ours) ?? '').replace('"files"', '"fs"'))
-  const names = (await (await startEntry(home, from, '--all')).list()).map(({ name }) => name)
-  expect(names).toContain('fs__read_file')
-  expect(names).not.toContain('fs__write_file')
+  const written = readText(home, ours) ?? ''
+  const edits = ['"fs"', '"fs"'].map((name) => written.replace('"files"', name))
+  edits[1] = edits[1]?.replace(JSON.stringify(server.command), '"node"') ?? ''
+  for (const text of edits) {
+    writeText(home, ours, text)
+    const names = (await (await startEntry(home, from, '--all')).list()).map(({ name }) => name)
+    const files = names.filter((name) => name.startsWith('fs__'))
+    expect(files.sort()).toEqual(left.map((name) => name.replace('files__', 'fs__')).sort())
+  }
 })
 
 it('the preview shows deny rules, and names ask and allow rules that no longer match', async () => {

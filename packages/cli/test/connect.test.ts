@@ -97,7 +97,8 @@ describe('connect', () => {
       [entry.command ?? entry.cmd, entry.args ?? []].flat()
     const tables: Record<string, Record<string, object>> = Object.fromEntries(
       fixtures.map(({ client, file }) => {
-        const text = read(home, file)
+        // Without the digests of the programs after --own.
+        const text = read(home, file).replace(/==[\w.-]+/g, '')
         const value = file.endsWith('.toml')
           ? parseToml(text)
           : file.endsWith('.yaml')

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Validator } from '@cfworker/json-schema'
@@ -344,6 +344,41 @@ it('names deny rules for a server that is no longer in the config', async () => 
       fix: expect.stringContaining('If you renamed the server, rename it in the rule too'),
     },
     { message: 'Claude Code denies mcp__notes, but the config has no server "my-notes".' },
+  ])
+}, 240_000)
+
+it('names deny rules that an entry with --client but without --own cannot follow', async () => {
+  const config = { mcpServers: { fs: misbehaving({ tools: [named('write_file')] }) } }
+  const deny = [
+    'mcp__files__write_file',
+    'mcp__fs__write_file',
+    'mcp__stays__c',
+    'mcp__*__b',
+    'mcp__toolwell__run_tool',
+  ]
+  const { run, home } = homeWith({
+    'home/.claude.json': {
+      mcpServers: { files: config.mcpServers.fs, stays: { command: 'x', args: ['${UNSET}'] } },
+    },
+    'home/.claude/settings.json': { permissions: { deny } },
+  })
+  const messages = async () => {
+    const { output } = await run(['doctor', '--json', '--slow', '600'])
+    const found = JSON.parse(output).diagnoses as Diagnosis[]
+    return found.filter(({ rule }) => rule === 'client-rules').map(({ message }) => message)
+  }
+  expect((await run(['connect', '--yes', '--no-start'])).code).toBe(0)
+  const [client, ours] = [join(home, '.claude.json'), join(home, '.config/toolwell/toolwell.json')]
+  const written = readFileSync(client, 'utf8')
+  writeFileSync(client, written.replace(/"--own",\s*"[^"]*"/, '"--all"'))
+  expect(await messages()).toEqual([
+    'Claude Code denies mcp__files__write_file, but its entry for Toolwell does not name this server after --own, so the rule may not count.',
+  ])
+  // Written by hand, with the server under another name.
+  rmSync(join(home, '.local/share/toolwell/connect'), { recursive: true })
+  writeFileSync(ours, JSON.stringify(config))
+  expect(await messages()).toEqual([
+    'Claude Code denies mcp__files__write_file, but the config has no such server.',
   ])
 }, 240_000)
 

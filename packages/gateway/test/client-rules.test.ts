@@ -1,8 +1,11 @@
 /** The permission rules that a bridge hands over: a denied tool does not exist for its client. */
-import { type ClientRules, writeRules } from '@toolwell/gateway/bridge'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { type ClientRules, identifyProgram, writeRules } from '@toolwell/gateway/bridge'
 import { describe, expect, it } from 'vitest'
 import { describedTool, oddServer } from '../../mcp/test/support/odd-server.js'
-import { entry, type Started, startGateway } from './support/gateway.js'
+import { entry, type Started, startGateway, temporary } from './support/gateway.js'
 import { openWire } from './support/stdio-wire.js'
 
 const mcpServers = {
@@ -16,9 +19,13 @@ const mcpServers = {
   ),
   notes: entry(oddServer('notes', { tools: [describedTool('write_file')] }), { readOnly: ['*'] }),
 }
+const FIXTURE = fileURLToPath(new URL('support/conformance-server.mjs', import.meta.url))
 const ALL = ['files__read_file', 'files__write_file', 'notes__write_file']
 
 type Rules = Partial<ClientRules>
+
+/** A server of the client, by its name there. */
+const own = (name: string, ...program: string[]) => ({ name, program })
 
 async function openRules(started: Started, path: '/mcp' | '/mcp/all', rules: Rules | undefined) {
   const whole: ClientRules = { prefix: '', separator: '__', layers: [], own: {}, ...rules }
@@ -30,6 +37,7 @@ async function openRules(started: Started, path: '/mcp' | '/mcp/all', rules: Rul
       error?: { message: string }
     }
     return {
+      result: result ?? {},
       tools: result?.tools ?? [],
       text: result?.content?.map(({ text }) => text).join('') ?? error?.message ?? '',
     }
@@ -41,6 +49,7 @@ async function openRules(started: Started, path: '/mcp' | '/mcp/all', rules: Rul
   })
   wire.say({ method: 'notifications/initialized' })
   return {
+    ask,
     list: async () => (await ask('tools/list', {})).tools.map(({ name }) => name),
     call: async (name: string, input: object) => (await ask('tools/call', { name, arguments: input })).text,
   }
@@ -115,7 +124,7 @@ describe('a denied tool is not listed, found, selected, suggested or called', ()
     ],
     [
       'by the name that the server had in the client',
-      { own: { files: ['my files'], notes: ['notes'] }, layers: [[['deny', 'my_files__write_file']]] },
+      { own: { files: own('my files'), notes: own('notes') }, layers: [[['deny', 'my_files__write_file']]] },
       ['files__write_file'],
     ],
     [
@@ -133,6 +142,32 @@ describe('a denied tool is not listed, found, selected, suggested or called', ()
             ['deny', 'mcp_files_write_file'],
             ['allow', 'mcp_toolwell_*'],
             ['allow', '*', 'toolwell'],
+          ],
+        ],
+      },
+      ['files__write_file'],
+    ],
+    [
+      'if an allow rule differs in case',
+      {
+        layers: [
+          [
+            ['deny', 'files__write_file'],
+            ['allow', 'Files__*'],
+            ['ask', 'FILES__WRITE_FILE'],
+          ],
+        ],
+      },
+      ['files__write_file'],
+    ],
+    [
+      'if an allow rule has the later name of its server',
+      {
+        own: { files: own('docs'), notes: own('notes') },
+        layers: [
+          [
+            ['deny', 'docs__write_file'],
+            ['allow', 'files__*'],
           ],
         ],
       },
@@ -171,13 +206,13 @@ describe('a tool that is denied on a server of the client is denied on servers o
     ['by nothing', {}, {}, ['write_file']],
     [
       'by a rule for a server that is gone',
-      { own: { gone: ['gone'] }, layers: [[['deny', 'gone__write_file']]] },
+      { own: { gone: own('gone') }, layers: [[['deny', 'gone__write_file']]] },
       {},
       [],
     ],
     [
       'by a rule for a whole server that is gone',
-      { own: { gone: ['gone'] }, layers: [[['deny', 'gone']]] },
+      { own: { gone: own('gone') }, layers: [[['deny', 'gone']]] },
       {},
       ['write_file'],
     ],
@@ -185,17 +220,60 @@ describe('a tool that is denied on a server of the client is denied on servers o
     const started = await startGateway({
       mcpServers: { ...mcpServers, files: { ...mcpServers.files, ...config } },
     })
-    const { listed, run } = await reach(started, { own: { files: ['files'] }, ...rules })
+    const { listed, run } = await reach(started, { own: { files: own('files') }, ...rules })
     const foreign = (names: string[]) => names.filter((name) => name.startsWith('notes__'))
     const expected = left.map((name) => `notes__${name}`)
     expect([foreign(listed), foreign(run)]).toEqual([expected, expected])
   })
 
+  it.each<[string, object | undefined, string[]]>([
+    ['listed, with the same tools', { command: process.execPath, args: [FIXTURE] }, []],
+    ['not listed', { command: process.execPath, args: ['-e', '0', 'the-package@1.2'] }, []],
+    [
+      'gone',
+      undefined,
+      identifyProgram({ command: 'npx', args: ['-y', '@scope/the-package@latest', 'the-package'] }),
+    ],
+  ])(
+    'if the whole server is denied and %s: its copy has no tools, prompts and resources',
+    async (_, files, program) => {
+      // Imported, so that only the tools and the last word are the same.
+      const wrapper = join(temporary(), 'another.mjs')
+      writeFileSync(wrapper, `import ${JSON.stringify(pathToFileURL(FIXTURE).href)}`)
+      const copy = { command: process.execPath, args: [wrapper, 'the-package'] }
+      const started = await startGateway({
+        mcpServers: { ...(files ? { files } : {}), copy, notes: mcpServers.notes },
+      })
+      const offered = async (rules: Rules | undefined) => {
+        const { ask, list } = await openRules(started, '/mcp/all', rules)
+        const [prompts, resources] = [await ask('prompts/list', {}), await ask('resources/list', {})]
+        const prompt = await ask('prompts/get', { name: 'copy__test_simple_prompt', arguments: {} })
+        const read = await ask('resources/read', { uri: 'toolwell:copy:test://static-text' })
+        const count = (answer: object, key: string) =>
+          ((answer as Record<string, unknown[]>)[key] ?? []).length > 0
+        return {
+          tools: (await list()).some((name) => name.startsWith('copy__')),
+          prompts: count(prompts.result, 'prompts'),
+          resources: count(resources.result, 'resources'),
+          prompt: 'messages' in prompt.result,
+          read: 'contents' in read.result,
+        }
+      }
+      const all = { tools: true, prompts: true, resources: true, prompt: true, read: true }
+      expect(await offered(undefined)).toEqual(all)
+      const rules: Rules = { own: { files: own('files', ...program) }, layers: [[['deny', 'files']]] }
+      const none = { tools: false, prompts: false, resources: false, prompt: false, read: false }
+      expect(await offered(rules)).toEqual(none)
+      expect(await (await openRules(started, '/mcp/all', rules)).list()).toContain('notes__write_file')
+      expect(await offered({ ...rules, layers: [[['deny', 'other']]] })).toEqual(all)
+    },
+  )
+
   it('but not on another server of the same client', async () => {
     const started = await startGateway({ mcpServers })
-    const own = { files: ['files'], notes: ['notes'] }
+    const both = { files: own('files'), notes: own('notes') }
     const layers = [[['deny', 'files__write_file']]] as const
-    expect((await reach(started, { own, layers })).run).toEqual(without('files__write_file'))
+    expect((await reach(started, { own: both, layers })).run).toEqual(without('files__write_file'))
   })
 })
 

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
+import { identifyProgram } from '@toolwell/gateway/bridge'
 import { type ConfigProblem, defaultConfigFiles, loadConfig, type ServerConfig } from '@toolwell/mcp'
 import { type Addition, planImport, readTarget } from '../import/plan.js'
 import type { UserFile } from '../shared/clients/clients.js'
@@ -20,9 +21,13 @@ import {
   ENTRY_NAME,
   entryCommand,
   entryVariables,
+  readAddress,
+  readAsked,
   readCommandLine,
   readLimits,
+  readScope,
   readToolwellEntry,
+  sendsOtherToken,
   startsToolwell,
 } from '../shared/clients/toolwell-entry.js'
 import type { Terminal } from '../shared/terminal.js'
@@ -161,7 +166,7 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
   const clients = opened.flatMap((each) => {
     const placed = plan.placed.get(each.from) ?? new Map<string, string>()
     try {
-      return [planClient(each, placed, wrong, options, terminal)]
+      return [planClient(each, placed, wrong, config.servers, options, terminal)]
     } catch (error) {
       refused.push({ from: each.from, refusal: asRefusal(error) })
       return []
@@ -264,6 +269,7 @@ function planClient(
   { from, state, record, base, isRebased, text, table, value, found }: OpenedClient,
   placed: ReadonlyMap<string, string>,
   wrong: ReadonlyMap<string | undefined, string>,
+  servers: readonly ServerConfig[],
   { known, profile, facts }: PlanOptions,
   { program, folder, env }: Terminal,
 ): ClientPlan {
@@ -271,16 +277,16 @@ function planClient(
   const entries = new Map(listEntries(valueAt(value, table.path)).map(({ name, entry }) => [name, entry]))
   const own = entries.get(ENTRY_NAME)
   if (entries.has(ENTRY_NAME) && !startsToolwell(own)) {
-    const isHttp = isRecord(own) && known.isGateway({ url: own.httpUrl ?? own.url })
-    throw isHttp
-      ? new Refusal(
-          `its entry ${ENTRY_NAME} reaches the gateway over HTTP, without the permission rules of ${from.label}`,
-          `Remove the entry and run this command again. To keep it, give it a profile: toolwell doctor prints the one that it needs`,
-        )
-      : new Refusal(
-          `it has an entry called ${ENTRY_NAME} that does not start this command`,
-          'Rename or remove that entry',
-        )
+    if (!known.isGateway({ url: readAddress(own) }))
+      throw new Refusal(
+        `it has an entry called ${ENTRY_NAME} that does not start this command`,
+        'Rename or remove that entry',
+      )
+    if (sendsOtherToken(own, env))
+      throw new Refusal(
+        `its entry ${ENTRY_NAME} reaches the gateway over HTTP with a token that may have fewer rights than the new entry`,
+        `Remove the entry and run this command again. To keep it, give it the profile that toolwell doctor prints`,
+      )
   }
   const stays = new Map([...found.refused].filter(([name]) => name !== ENTRY_NAME))
   const taken: TakenEntry[] = []
@@ -300,22 +306,29 @@ function planClient(
   }
   const now = record ? namesIn(decodeText(state.bytes) ?? '', format, table) : new Set(entries.keys())
   const { found: rules, mode } = facts.get(from) ?? { found: [], mode: undefined }
+  const hasRules =
+    Object.hasOwn(RULE_READERS, from.client) || taken.some(({ name }) => isLimited(found, name))
+  const programOf = (server: string) => {
+    const endpoint = servers.find(({ name }) => name === server)?.endpoint
+    return endpoint ? identifyProgram(endpoint) : []
+  }
+  const entry = readToolwellEntry(from)
+  const scope = readScope(entry)
   const line = entryCommand(program, {
     client: from.client,
-    profile,
-    isAll: mode?.isAll === true,
-    own:
-      Object.hasOwn(RULE_READERS, from.client) || taken.some(({ name }) => isLimited(found, name))
-        ? taken
-        : [],
+    profile: profile ?? scope.profile,
+    token: scope.token,
+    // Some clients have no measured choice: their HTTP entry may list every tool.
+    isAll: mode?.isAll ?? readScope(own).isAll,
+    own: hasRules ? taken.map(({ name, as }) => ({ name, as, program: programOf(as) })) : [],
   })
   const variables = entryVariables(from.client, { env, folder })
-  const entry = readToolwellEntry(from)
-  const there = startsToolwell(entry) ? readCommandLine(entry).join(' ') : ''
+  const there = startsToolwell(entry) ? readCommandLine(entry).join(' ') : readAddress(entry)
+  const asked = from.client === 'codex' ? taken.flatMap(({ as, value }) => readAsked(value, as)) : []
   const moved = [ENTRY_NAME, ...taken.map(({ name }) => name)].map((name) => entries.get(name))
   const next = changeServers(text, format, table, {
     remove: [...taken.map(({ name }) => name), ...(entries.has(ENTRY_NAME) ? [ENTRY_NAME] : [])],
-    add: [{ name: ENTRY_NAME, value: createEntry(from.shape, line, readLimits(moved), variables) }],
+    add: [{ name: ENTRY_NAME, value: createEntry(from.shape, line, readLimits(moved), variables, asked) }],
   })
   const bytes = Buffer.from(next, 'utf8')
   return {
@@ -337,7 +350,8 @@ function planClient(
         ? [`${from.label} starts only the servers in its list of enabled servers: add "${ENTRY_NAME}" to it.`]
         : []),
       ...overrideNotes(from, value, folder, line),
-      ...lostRuleNotes(from, rules),
+      // With every tool listed, Codex itself asks.
+      ...lostRuleNotes(from, mode?.isAll && asked.length > 0 ? rules.filter(isNotAsked) : rules),
     ],
     line,
     variables,
@@ -346,6 +360,8 @@ function planClient(
     isDone: state.bytes !== undefined && bytes.equals(state.bytes),
   }
 }
+
+const isNotAsked = ({ action }: FoundRule) => action !== 'ask'
 
 /** The entry is off or limits the tools of its server. Other clients may have the same server without a limit. */
 function isLimited({ servers }: ClientServers, name: string): boolean {

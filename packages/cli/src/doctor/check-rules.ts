@@ -1,13 +1,19 @@
 /** Finds tools that a client denies but reaches through the gateway: over HTTP, or by an entry that does not name the client. */
 import { platform } from 'node:os'
-import { firstLine, isRecord } from '@toolwell/core/internal'
+import { firstLine } from '@toolwell/core/internal'
 import { isOffered, selectByProfile } from '@toolwell/mcp/internal'
+import { type ClientRecord, openRecords, recordsFolder } from '../connect/records.js'
 import { type Permissions, RulesProblem, readOwn, readPermissions } from '../shared/clients/client-rules.js'
-import { clientFiles, findHome } from '../shared/clients/clients.js'
+import { type ClientFile, clientFiles, findHome } from '../shared/clients/clients.js'
+import { listEntries, parseClient, readClientFile, valueAt } from '../shared/clients/read-client.js'
 import type { FoundRule } from '../shared/clients/rule-readers.js'
+import { findShape } from '../shared/clients/shapes.js'
 import {
+  ENTRY_NAME,
   type IsGateway,
+  readAddress,
   readCommandLine,
+  readScope,
   readToolwellEntry,
   startsToolwell,
 } from '../shared/clients/toolwell-entry.js'
@@ -22,12 +28,11 @@ export async function checkRules(
 ): Promise<Diagnosis[]> {
   const places = { home: findHome(env), folder, platform: platform(), env }
   const { judgeByRules } = await import('@toolwell/gateway')
+  const records = readRecords(env)
   const found: Diagnosis[] = []
   for (const from of clientFiles(places)) {
     const entry = readToolwellEntry(from)
-    const { url, httpUrl } = isRecord(entry) ? entry : {}
-    const address = String(httpUrl ?? url ?? '')
-    if (!startsToolwell(entry) && !isGateway({ url: address })) continue
+    if (!startsToolwell(entry) && !isGateway({ url: readAddress(entry) })) continue
     const about = { rule: 'client-rules', file: from.file } as const
     const rules = await readPermissions(from.client, places).catch((error: unknown) => {
       if (!(error instanceof RulesProblem)) throw error
@@ -44,8 +49,34 @@ export async function checkRules(
     if (words.includes('--client')) {
       const names = new Set(config.servers.map((server) => server.name))
       const own = words.includes('--own') ? readOwn(words[words.indexOf('--own') + 1] ?? '') : {}
+      const record = records.find(({ file }) => file === from.file)
+      const missing = (record?.taken ?? [])
+        .filter(({ as }) => !Object.hasOwn(own, as))
+        .map(({ name }) => name)
+      if (missing.length > 0)
+        for (const { text, file } of findRulesFor(missing, rules))
+          found.push({
+            ...about,
+            file,
+            level: 'warning',
+            message: firstLine(
+              `${from.label} denies ${text}, but its entry for Toolwell does not name this server after --own, so the rule may not count.`,
+              600,
+            ),
+            fix: `Run: ${name} connect ${from.client}`,
+          })
+      // Written by hand.
+      if (!record && !words.includes('--own'))
+        for (const { text, file } of findUnmatchedRules(rules, [...names, ...readServerNames(from)]))
+          found.push({
+            ...about,
+            file,
+            level: 'warning',
+            message: firstLine(`${from.label} denies ${text}, but the config has no such server.`, 600),
+            fix: `If the server has another name in the config, add it to the entry for Toolwell: --own NAME=EARLIER. Or remove the entry and run: ${name} connect ${from.client}`,
+          })
       for (const [server, before] of Object.entries(own).filter(([each]) => !names.has(each)))
-        for (const { text, file } of findRulesFor([server, ...before], rules))
+        for (const { text, file } of findRulesFor([server, before.name], rules))
           found.push({
             ...about,
             file,
@@ -58,7 +89,7 @@ export async function checkRules(
           })
       continue
     }
-    const profile = readProfile(words, address)
+    const { profile } = readScope(entry)
     const wanted = profile === undefined ? undefined : config.profiles[profile]
     const servers = wanted ? selectByProfile(config.servers, wanted) : config.servers
     const reached = [...well.catalogue.entries()]
@@ -84,6 +115,41 @@ export async function checkRules(
   return found
 }
 
+function readRecords(env: Terminal['env']): ClientRecord[] {
+  try {
+    return openRecords(recordsFolder(env)).clients()
+  } catch {
+    // The next connect or undo reports them.
+    return []
+  }
+}
+
+/** Deny rules for servers that are in neither the config nor the client. */
+function findUnmatchedRules(rules: Permissions, servers: readonly string[]): FoundRule[] {
+  const { prefix, separator, found } = rules
+  const matched = new Set(findRulesFor([...servers, ENTRY_NAME], rules))
+  return found.filter((each) => {
+    const [, pattern, owner] = each.rule
+    const [head = ''] = pattern.slice(prefix.length).split('*')
+    const isNamed = owner === undefined ? !pattern.includes('*') || head.includes(separator) : owner !== '*'
+    // Without a prefix, the name may be that of another tool.
+    return prefix !== '' && each.action === 'deny' && isNamed && !matched.has(each)
+  })
+}
+
+/** The names of the servers in the file of a client. */
+function readServerNames(from: ClientFile): string[] {
+  const { format, tables } = findShape(from.shape)
+  try {
+    const parsed = parseClient(readClientFile(from), format, from.file)
+    return 'value' in parsed
+      ? tables.flatMap((path) => listEntries(valueAt(parsed.value, path)).map(({ name }) => name))
+      : []
+  } catch {
+    return []
+  }
+}
+
 /** Deny rules that name one of these servers, without wildcards in the name. */
 function findRulesFor(servers: readonly string[], { prefix, separator, found }: Permissions): FoundRule[] {
   const clean = (name: string) => name.replace(/[^\w*-]/g, '_').toLowerCase()
@@ -93,11 +159,4 @@ function findRulesFor(servers: readonly string[], { prefix, separator, found }: 
     if (owner !== undefined) return servers.includes(owner)
     return heads.some((head) => clean(pattern) === head || clean(pattern).startsWith(`${head}${separator}`))
   })
-}
-
-/** The profile in the words of an entry, or in its address. */
-function readProfile(words: readonly string[], address: string): string | undefined {
-  if (words.includes('--profile')) return words[words.indexOf('--profile') + 1]
-  const [, , name] = URL.canParse(address) ? new URL(address).pathname.split('/') : []
-  return name === undefined || name === 'all' ? undefined : decodeURIComponent(name)
 }

@@ -1,7 +1,14 @@
 /** Entry point for stdio clients and the command: find, start and reach the daemon. Does not load the SDK. */
 
 export { runBridge } from './bridge.js'
-export { type ClientRules, type Rule, type RuleAction, writeRules } from './client-rules.js'
+export {
+  type ClientRules,
+  identifyProgram,
+  type OwnServer,
+  type Rule,
+  type RuleAction,
+  writeRules,
+} from './client-rules.js'
 export { approval, shellWord } from './commands.js'
 export { askDaemon, findDaemon } from './find-daemon.js'
 export {

@@ -2,14 +2,17 @@
 import { createWireName, matchesGlob } from '@toolwell/core/internal'
 import type { ServerConfig } from '@toolwell/mcp'
 import { isOffered } from '@toolwell/mcp/internal'
-import type { ClientRules, Rule, RuleAction } from '../bridge/client-rules.js'
+import { type ClientRules, identifyProgram, type Rule, type RuleAction } from '../bridge/client-rules.js'
 import type { ServerSet } from './server-set.js'
 
 /** The name of the gateway in the client. */
 const GATEWAY = 'toolwell'
 
-/** Compares without case, and with `_` for characters that a tool name of a model API cannot contain. */
-const clean = (name: string) => name.replace(/[^\w*-]/g, '_').toLowerCase()
+/** As model APIs show names: with `_` for other characters. */
+const show = (name: string) => name.replace(/[^\w-]/g, '_')
+
+/** Compares without case too. Keeps the wildcards of a pattern. */
+const loosen = (name: string) => name.replace(/[^\w*-]/g, '_').toLowerCase()
 
 /** `tool` is `*` to ask about the whole server. The strictest layer counts. */
 export function judgeByRules(
@@ -17,29 +20,61 @@ export function judgeByRules(
   server: string,
   tool: string,
 ): RuleAction {
-  const isOwn = Object.hasOwn(own, server)
-  if (!isOwn && Object.values(own).some((names) => names.includes(server))) return 'deny'
-  const servers = [server, ...(isOwn ? (own[server] ?? []) : [])]
-  const names = servers.flatMap((each) => [
-    clean(`${prefix}${each}${separator}${tool}`),
+  const before = Object.hasOwn(own, server) ? own[server]?.name : undefined
+  if (before === undefined && Object.values(own).some(({ name }) => name === server)) return 'deny'
+  const fullNames = (name: string) => {
+    const head = show(`${prefix}${name}`)
     // `mcp__server` is every tool of the server.
-    ...(separator === '__' ? [clean(`${prefix}${each}`)] : []),
-  ])
-  const short = [createWireName(server, tool), `${server}__${tool}`, ...(separator === '__' ? [server] : [])]
-  const long = short.map((name) => clean(`${prefix}${GATEWAY}${separator}${name}`))
-  const isForServer = ([, pattern, owner]: Rule) =>
-    owner === undefined
-      ? names.some((name) => matchesGlob(clean(pattern), name))
-      : owner !== GATEWAY &&
-        matchesGlob(pattern.toLowerCase(), tool.toLowerCase()) &&
-        servers.some((each) => matchesGlob(owner.toLowerCase(), each.toLowerCase()))
-  const isForGateway = ([, pattern, owner]: Rule) =>
-    owner === undefined
-      ? long.some((name) => matchesGlob(clean(pattern), name))
-      : owner === GATEWAY && short.some((name) => matchesGlob(clean(pattern), clean(name)))
+    return [`${head}${separator}${tool === '*' ? tool : show(tool)}`, ...(separator === '__' ? [head] : [])]
+  }
+  // The client knows the server by its earlier name. A rule may also have the name in toolwell.json.
+  const client = before ?? server
+  const names = [server, client].flatMap(fullNames).map(loosen)
+  const wireName = createWireName(server, tool)
+  const short = [wireName, `${server}__${tool}`, ...(separator === '__' ? [server] : [])].map(loosen)
+  const head = `${prefix}${GATEWAY}${separator}`
+  const long = short.map((name) => loosen(`${head}${name}`))
+  const forServer: Matches = {
+    isMatch: ([, pattern, owner]) =>
+      owner === undefined
+        ? names.some((name) => matchesGlob(loosen(pattern), name))
+        : owner !== GATEWAY &&
+          matchesGlob(pattern.toLowerCase(), tool.toLowerCase()) &&
+          [server, client].some((each) => matchesGlob(owner.toLowerCase(), each.toLowerCase())),
+    isExact: ([, pattern, owner]) =>
+      owner === undefined
+        ? fullNames(client).some((name) => matchesGlob(pattern, name))
+        : owner !== GATEWAY && matchesGlob(pattern, tool) && matchesGlob(owner, client),
+  }
+  const forGateway: Matches = {
+    isMatch: ([, pattern, owner]) =>
+      owner === undefined
+        ? long.some((name) => matchesGlob(loosen(pattern), name))
+        : owner === GATEWAY && short.some((name) => matchesGlob(loosen(pattern), name)),
+    isExact: ([, pattern, owner]) =>
+      owner === undefined
+        ? matchesGlob(pattern, `${head}${wireName}`)
+        : owner === GATEWAY && matchesGlob(pattern, wireName),
+  }
   // Separately: an allow rule for tools of the gateway must not lift a deny rule for a tool of a server.
-  const found = layers.flatMap((layer) => [isForServer, isForGateway].map((is) => layer.findLast(is)?.[0]))
-  return findStrictest(found)
+  return findStrictest(
+    layers.flatMap((layer) => [judgeLayer(layer, forServer), judgeLayer(layer, forGateway)]),
+  )
+}
+
+interface Matches {
+  readonly isMatch: (rule: Rule) => boolean
+  /** As the client itself compares. */
+  readonly isExact: (rule: Rule) => boolean
+}
+
+/** The last rule counts, but a rule that the client itself would not apply here lifts no stricter one. */
+function judgeLayer(layer: readonly Rule[], { isMatch, isExact }: Matches): RuleAction | undefined {
+  let found: RuleAction | undefined
+  for (const rule of layer)
+    if (isExact(rule)) found = rule[0]
+    else if (rule[0] !== 'allow' && isMatch(rule)) found = findStrictest([found, rule[0]])
+  return found
 }
 
 function findStrictest(found: readonly (RuleAction | undefined)[]): RuleAction {
@@ -53,36 +88,49 @@ function findStrictest(found: readonly (RuleAction | undefined)[]): RuleAction {
 export function createJudge(rules: ClientRules, { known, servers }: ServerSet) {
   const own = Object.keys(rules.own)
   const isOwn = (server: string) => Object.hasOwn(rules.own, server)
-  const definitionOf = (server: string) => (known.has(server) ? servers.definition(server) : undefined)
+  const toolsOf = (server: string) => (known.has(server) ? servers.definition(server)?.tools : undefined)
   const judgeOwn = (server: string, tool: string): RuleAction => {
     const config = known.get(server)
     const isOff = config !== undefined && isOwn(server) && !(config.enabled && isOffered(tool, config))
     return isOff ? 'deny' : judgeByRules(rules, server, tool)
   }
   const targets = new Map([...known].map(([name, { endpoint }]) => [name, describeTarget(endpoint)] as const))
-  const hasTool = (server: string, tool: string) => {
-    const listed = definitionOf(server)?.tools
-    // Unknown tools count as the same, unless the whole server is denied: then every tool would be.
-    return listed ? listed.some(({ name }) => name === tool) : judgeOwn(server, '*') !== 'deny'
+  const programs = new Map(
+    [...known].map(([name, { endpoint }]) => [name, identifyProgram(endpoint)] as const),
+  )
+  /** By their command lines: an own server may have been renamed or edited in toolwell.json. */
+  const isLike = (ownServer: string, server: string) =>
+    [...(programs.get(ownServer) ?? []), ...(rules.own[ownServer]?.program ?? [])].some((word) =>
+      programs.get(server)?.includes(word),
+    )
+  /** Does a rule for this tool of an own server count for another server? */
+  const isCopy = (ownServer: string, server: string, tool: string): boolean => {
+    const listed = toolsOf(ownServer)
+    if (listed?.some(({ name }) => name === tool)) return true
+    // Unknown tools count as the same, unless the whole server is denied: then every tool of every server would be.
+    if (judgeOwn(ownServer, '*') !== 'deny') return listed === undefined
+    const names = new Set(listed?.map(({ name }) => name))
+    const common = toolsOf(server)?.filter(({ name }) => names.has(name)).length ?? 0
+    return isLike(ownServer, server) || common * 2 > names.size
   }
   const judge = (server: string, tool: string): RuleAction => {
     if (isOwn(server)) return judgeByRules(rules, server, tool)
     const others = [...new Set([...own, ...known.keys()])].filter(
       (other) =>
         other !== server &&
-        (targets.get(other) === targets.get(server) || (isOwn(other) && hasTool(other, tool))),
+        (targets.get(other) === targets.get(server) || (isOwn(other) && isCopy(other, server, tool))),
     )
     return findStrictest([judgeByRules(rules, server, tool), ...others.map((other) => judgeOwn(other, tool))])
   }
   // Every search asks about every tool.
   const answers = new Map<string, RuleAction>()
-  let definitions: readonly unknown[] = []
+  let lists: readonly unknown[] = []
   return (server: string, tool: string): RuleAction => {
-    const now = own.map(definitionOf)
-    if (now.some((each, at) => each !== definitions[at])) answers.clear()
-    definitions = now
+    const now = own.map(toolsOf)
+    if (now.some((each, at) => each !== lists[at])) answers.clear()
+    lists = now
     const key = JSON.stringify([server, tool])
-    const action = answers.get(key) ?? judge(server, tool)
+    const action = (tool === '*' ? undefined : answers.get(key)) ?? judge(server, tool)
     answers.set(key, action)
     return action
   }

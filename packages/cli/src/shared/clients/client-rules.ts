@@ -44,10 +44,15 @@ export async function readPermissions(client: string, places: RulePlaces): Promi
   }
 }
 
-/** Reads `--own NOW=BEFORE,…`, URL-encoded: the servers of the client, by their names in toolwell.json. */
+/** Reads `--own NOW=BEFORE=PROGRAM,…`, URL-encoded: the servers of the client, by their names in toolwell.json. */
 export function readOwn(text: string): ClientRules['own'] {
-  const pairs = text.split(',').map((pair) => pair.split('=').map(decodeURIComponent))
-  return Object.fromEntries(pairs.map(([now = '', before = now]) => [now, [before]]))
+  const servers = text.split(',').map((each) => each.split('='))
+  return Object.fromEntries(
+    servers.map(([now = '', before = '', program = '']) => [
+      decodeURIComponent(now),
+      { name: decodeURIComponent(before || now), program: program.split('.').filter((word) => word !== '') },
+    ]),
+  )
 }
 
 /** Skips missing files. Throws `WrongKey` if a file cannot be read. */

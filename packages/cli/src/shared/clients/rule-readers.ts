@@ -7,6 +7,7 @@ import {
   fieldsAt,
   filesIn,
   findMainCheckout,
+  foldersIn,
   foldersUp,
   insertVariables,
   isFields,
@@ -60,12 +61,15 @@ const serverRule = (action: RuleAction, server: string, file: string, text = ser
   rule: [action, '*', server],
 })
 
+/** These clients compare names in a list as they are, so a wildcard allows nothing. */
+const isPlain = (name: string) => !name.includes('*')
+
 /** A list of allowed servers denies every other. The gateway itself does not count. */
 function allowedServers(names: readonly string[] | undefined, file: string): FoundRule[] {
   const others = names?.filter((name) => name !== GATEWAY) ?? []
   if (others.length === 0) return []
   const all: FoundRule = { ...serverRule('deny', '*', file), text: `servers other than ${others.join(', ')}` }
-  return [all, ...others.map((name) => serverRule('allow', name, file, ''))]
+  return [all, ...others.filter(isPlain).map((name) => serverRule('allow', name, file, ''))]
 }
 
 /** Lists of tools for one server, as Codex, Gemini CLI and Qwen Code have them. */
@@ -83,7 +87,7 @@ function toolLists(
   const isLimited = only !== undefined && (!isOwn || only.some((name) => name.includes('__')))
   return [
     ...(isLimited ? [rule('deny', '*', `${server}: tools other than ${only.join(', ') || '(none)'}`)] : []),
-    ...(isLimited ? only.map((tool) => rule('allow', tool, '')) : []),
+    ...(isLimited ? only.filter(isPlain).map((tool) => rule('allow', tool, '')) : []),
     ...(not ?? []).map((tool) => rule('deny', tool, `${server}/${tool}`)),
   ]
 }
@@ -209,6 +213,8 @@ function findPolicies(
     ...foldersUp(places.folder)
       .filter((each) => join(each, '.gemini') !== own)
       .map((each) => [3, join(each, '.gemini', 'policies')] as const),
+    // Their allow rules do not count.
+    ...foldersIn(join(own, 'extensions')).map((each) => [2, join(each, 'policies')] as const),
     ...named('adminPolicyPaths', 5),
     ...named('policyPaths', 4),
   ]
@@ -216,6 +222,9 @@ function findPolicies(
     (path.endsWith('.toml') ? [path] : filesIn(path, '.toml')).map((file) => [tier, file] as const),
   )
 }
+
+/** `gemini mcp disable` writes it: names of servers in lower case. */
+const SWITCHES = 'mcp-server-enablement.json'
 
 /** docs/reference/configuration.md and policy-engine.md of @google/gemini-cli 0.61. */
 const gemini: RuleReader = {
@@ -227,6 +236,8 @@ const gemini: RuleReader = {
     const system = given || join(folder, 'settings.json')
     return [
       defaults || join(dirname(system), 'system-defaults.json'),
+      ...foldersIn(join(own, 'extensions')).map((each) => join(each, 'gemini-extension.json')),
+      join(own, SWITCHES),
       join(own, 'settings.json'),
       ...foldersUp(places.folder).map((each) => join(each, '.gemini', 'settings.json')),
       system,
@@ -249,6 +260,11 @@ const gemini: RuleReader = {
           : []),
       ]),
     ),
+    sources.flatMap((source) =>
+      Object.keys(source.file.endsWith(SWITCHES) ? source.value : {})
+        .filter((name) => name !== GATEWAY && fieldsAt(source, name).enabled === false)
+        .map((name) => serverRule('deny', name, source.file)),
+    ),
     // The first of the highest rules wins.
     findPolicies(sources, places)
       .flatMap(([tier, file]) =>
@@ -269,16 +285,31 @@ function policyRules({ file, value }: Source, tier: number): (FoundRule & { read
     const { decision, mcpName, toolName = '*', priority = 0, ...more } = each
     const action = DECISIONS[String(decision)]
     const isLimited = ['argsPattern', 'modes', 'subagent', 'toolAnnotations'].some((key) => key in more)
-    if (!action || (action === 'allow' && isLimited)) return []
+    if (!action || (action === 'allow' && (isLimited || tier === 2))) return []
     return [toolName].flat().flatMap((tool) => {
       const [name, server] = [String(tool), mcpName === undefined ? undefined : String(mcpName)]
       const rules =
-        server === undefined
-          ? ruleFor(action, name, file, 'mcp_')
-          : [{ action, text: `${server}/${name}`, file, rule: [action, name, server] as const }]
+        action === 'allow'
+          ? allowPolicy(name, server, file)
+          : server === undefined
+            ? ruleFor(action, name, file, 'mcp_')
+            : [{ action, text: `${server}/${name}`, file, rule: [action, name, server] as const }]
       return rules.map((rule) => ({ ...rule, priority: tier + Math.min(Number(priority) || 0, 999) / 1000 }))
     })
   })
+}
+
+/** The only wildcards of Gemini CLI: every server, every tool, `mcp_*`, and `mcp_SERVER_*` for exactly this server. */
+function allowPolicy(name: string, server: string | undefined, file: string): FoundRule[] {
+  const allow = (tool: string, owner: string): FoundRule[] => [
+    { action: 'allow', text: `${owner}/${tool}`, file, rule: ['allow', tool, owner] },
+  ]
+  const isWhole = (text: string) => text === '*' || isPlain(text)
+  if (server !== undefined) return isWhole(name) && isWhole(server) ? allow(name, server) : []
+  if (name === 'mcp_*') return allow('*', '*')
+  const [, owner] = /^mcp_(.+)_\*$/.exec(name) ?? []
+  if (owner !== undefined && isPlain(owner)) return owner === GATEWAY ? [] : allow('*', owner)
+  return isPlain(name) ? ruleFor('allow', name, file, 'mcp_') : []
 }
 
 /** Checked with @qwen-code/qwen-code 0.24.4. */

@@ -89,6 +89,10 @@ export function systemFolder(
   return platform === 'win32' ? `${root}${windows}` : join(`${root}/etc`, unix)
 }
 
+export function foldersIn(folder: string): string[] {
+  return filesIn(folder, '')
+}
+
 export function filesIn(folder: string, ending: string): string[] {
   try {
     const names = readdirSync(folder).filter((name) => name.endsWith(ending))

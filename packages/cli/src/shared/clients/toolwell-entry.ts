@@ -1,8 +1,8 @@
 /** The entry that starts Toolwell in the config of a client: creates, reads and recognises it. */
 import { platform } from 'node:os'
 import { join, resolve } from 'node:path'
-import { isRecord } from '@toolwell/core/internal'
-import { defaultGatewayFolder, findDaemon } from '@toolwell/gateway/bridge'
+import { createWireName, isRecord } from '@toolwell/core/internal'
+import { defaultGatewayFolder, findDaemon, tokenIn } from '@toolwell/gateway/bridge'
 import type { Terminal } from '../terminal.js'
 import { npmStartFolder } from '../this-command.js'
 import { type ClientFile, findHome } from './clients.js'
@@ -15,17 +15,22 @@ export interface EntryOptions {
   /** The client whose permission rules count. */
   readonly client: string
   readonly profile: string | undefined
+  /** The name of a token, whose rights count. */
+  readonly token: string | undefined
   readonly isAll: boolean
   /** Servers of the client and their names in toolwell.json, if rules may depend on them. */
-  readonly own: readonly { readonly name: string; readonly as: string }[]
+  readonly own: readonly { readonly name: string; readonly as: string; readonly program: readonly string[] }[]
 }
 
 /** The command line of the entry. Both paths are absolute, because clients may start without the PATH of a shell. */
 export function entryCommand(
   [node, script]: Terminal['program'],
-  { client, profile, isAll, own }: EntryOptions,
+  { client, profile, token, isAll, own }: EntryOptions,
 ): [string, ...string[]] {
-  const pairs = own.map(({ name, as }) => [...new Set([as, name])].map(encodeURIComponent).join('='))
+  const pairs = own.map(({ name, as, program }) => {
+    const before = as === name ? '' : encodeURIComponent(name)
+    return [encodeURIComponent(as), before, program.join('.')].join('=').replace(/=+$/, '')
+  })
   return [
     node,
     script,
@@ -34,6 +39,7 @@ export function entryCommand(
     '--client',
     client,
     ...(profile === undefined ? [] : ['--profile', profile]),
+    ...(token === undefined ? [] : ['--token', token]),
     ...(pairs.length === 0 ? [] : ['--own', pairs.join(',')]),
     ...(isAll ? ['--all'] : []),
   ]
@@ -106,17 +112,69 @@ function isLimit(value: unknown): value is number {
   return typeof value === 'number' && value > 0 && value <= Number.MAX_SAFE_INTEGER
 }
 
-/** `limits`: those of the entries that it replaces. */
+/** `limits`: those of the entries that it replaces. `asked`: tools that Codex asks about. */
 export function createEntry(
   shape: ShapeName,
   line: readonly [string, ...string[]],
   limits: Limits,
   variables: Readonly<Record<string, string>>,
+  asked: readonly string[] = [],
 ): Fields {
   const entry = createBareEntry(shape, line)
   const key = shape === 'opencode' ? 'environment' : shape === 'goose' ? 'envs' : 'env'
   const moved = Object.keys(variables).length === 0 ? {} : { [key]: variables }
-  return { ...entry, ...moved, ...readLimits([entry, limits]) }
+  const modes = asked.map((tool) => [tool, { approval_mode: 'prompt' }] as const)
+  const tools = modes.length === 0 ? {} : { tools: Object.fromEntries(modes) }
+  return { ...entry, ...moved, ...readLimits([entry, limits]), ...tools }
+}
+
+/** Tools of a server of Codex that ask, by their names in the gateway. `*` stands for every tool of the server. */
+export function readAsked(value: unknown, server: string): string[] {
+  const { tools, default_tools_approval_mode: usual } = isRecord(value) ? value : {}
+  const asked = Object.entries(isRecord(tools) ? tools : {}).filter(
+    ([, tool]) => isRecord(tool) && tool.approval_mode === 'prompt',
+  )
+  return [
+    ...(usual === 'prompt' ? [`${server}__*`] : []),
+    ...asked.map(([tool]) => createWireName(server, tool)),
+  ]
+}
+
+/** The profile and the token of an entry for the gateway: in the words of its command line, or in its address. */
+export function readScope(entry: unknown): {
+  readonly profile: string | undefined
+  readonly token: string | undefined
+  readonly isAll: boolean
+} {
+  const words = readCommandLine(entry)
+  const wordAfter = (flag: string) => (words.includes(flag) ? words[words.indexOf(flag) + 1] : undefined)
+  const address = readAddress(entry)
+  const [, , ...path] = URL.canParse(address) ? new URL(address).pathname.split('/') : []
+  const isAll = words.includes('--all') || path.at(-1) === 'all'
+  const name = path[0] === 'all' || path[0] === '' ? undefined : path[0]
+  return {
+    profile: wordAfter('--profile') ?? (name === undefined ? undefined : decodeURIComponent(name)),
+    token: wordAfter('--token'),
+    isAll,
+  }
+}
+
+/** The address of an HTTP entry, or an empty text. */
+export function readAddress(entry: unknown): string {
+  const { url, httpUrl } = isRecord(entry) ? entry : {}
+  return String(httpUrl ?? url ?? '')
+}
+
+/** Does an HTTP entry send something else than the user's token? Such a token may have fewer rights. */
+export function sendsOtherToken(entry: unknown, env: Terminal['env']): boolean {
+  const texts = (value: unknown): string[] =>
+    typeof value === 'string' ? [value] : isRecord(value) ? Object.values(value).flatMap(texts) : []
+  const sent = Object.entries(isRecord(entry) ? entry : {})
+    .filter(([key]) => /header|token|requestOptions/i.test(key))
+    .flatMap(([, value]) => texts(value))
+    .map((text) => env[text] ?? text.replace(/\$?\{(?:env:)?(\w+)\}/g, (_, name: string) => env[name] ?? ''))
+  const token = tokenIn(defaultGatewayFolder(env))
+  return sent.some((text) => token === undefined || text.replace(/^Bearer\s+/i, '') !== token)
 }
 
 function createBareEntry(shape: ShapeName, [node, ...args]: readonly [string, ...string[]]): Fields {
