@@ -401,6 +401,20 @@ it.each<[string, string, Record<string, unknown>]>([
     },
   ],
   [
+    'Gemini CLI: an ask rule with a wildcard that it does not know',
+    'gemini',
+    {
+      'home/.gemini/policies/a.toml': policy([...DENY], ['ask_user', 'files', 'write*', 900]),
+    },
+  ],
+  [
+    'Gemini CLI: an ask rule for some arguments',
+    'gemini',
+    {
+      'home/.gemini/policies/a.toml': `${policy(['ask_user', 'files', 'write_file', 900])}argsPattern = "tmp"\n${policy([...DENY])}`,
+    },
+  ],
+  [
     'Gemini CLI: an extension',
     'gemini',
     {

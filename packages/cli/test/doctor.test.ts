@@ -347,6 +347,26 @@ it('names deny rules for a server that is no longer in the config', async () => 
   ])
 }, 240_000)
 
+it('reports an entry of a project with broken escapes', async () => {
+  const entry = (own: string) => ({
+    command: 'toolwell',
+    args: ['serve', '--stdio', '--client', 'claude-code', '--own', own],
+  })
+  const { run } = homeWith({
+    'toolwell.json': { mcpServers: {} },
+    '.mcp.json': { mcpServers: { toolwell: { type: 'http', url: 'http://127.0.0.1:7411/mcp/%E0%A4%A' } } },
+    'home/.claude.json': { mcpServers: { toolwell: entry('%zz') } },
+  })
+  const { output } = await run(['doctor', '--json', '--slow', '600'])
+  expect(JSON.parse(output).diagnoses).toContainEqual(
+    expect.objectContaining({
+      rule: 'client-rules',
+      level: 'error',
+      message: expect.stringContaining('"%zz"'),
+    }),
+  )
+}, 240_000)
+
 it('names deny rules that an entry with --client but without --own cannot follow', async () => {
   const config = { mcpServers: { fs: misbehaving({ tools: [named('write_file')] }) } }
   const deny = [

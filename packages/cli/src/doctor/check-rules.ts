@@ -34,21 +34,22 @@ export async function checkRules(
     const entry = readToolwellEntry(from)
     if (!startsToolwell(entry) && !isGateway({ url: readAddress(entry) })) continue
     const about = { rule: 'client-rules', file: from.file } as const
-    const rules = await readPermissions(from.client, places).catch((error: unknown) => {
-      if (!(error instanceof RulesProblem)) throw error
-      found.push({
-        ...about,
-        level: 'error',
-        message: error.message,
-        fix: `Fix the file, then restart ${from.label}.`,
-      })
-    })
     const words = readCommandLine(entry)
+    let rules: Permissions | undefined
+    let own: ReturnType<typeof readOwn> = {}
+    try {
+      rules = await readPermissions(from.client, places)
+      if (words.includes('--own')) own = readOwn(words[words.indexOf('--own') + 1] ?? '')
+    } catch (error) {
+      if (!(error instanceof RulesProblem)) throw error
+      const fix = `Fix the file, then restart ${from.label}.`
+      found.push({ ...about, level: 'error', message: error.message, fix })
+      continue
+    }
     if (!rules) continue
     // This entry reads the rules at each start.
     if (words.includes('--client')) {
       const names = new Set(config.servers.map((server) => server.name))
-      const own = words.includes('--own') ? readOwn(words[words.indexOf('--own') + 1] ?? '') : {}
       const record = records.find(({ file }) => file === from.file)
       const missing = (record?.taken ?? [])
         .filter(({ as }) => !Object.hasOwn(own, as))

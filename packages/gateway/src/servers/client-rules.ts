@@ -85,7 +85,7 @@ function findStrictest(found: readonly (RuleAction | undefined)[]): RuleAction {
  * Judges tools of all servers. The same server of another client may have another name and another command line, so a tool of
  * another client also gets the strictest action of tools with this name on the client's own servers.
  */
-export function createJudge(rules: ClientRules, { known, servers }: ServerSet) {
+export function createJudge(rules: ClientRules, { known, servers, catalogue }: ServerSet) {
   const own = Object.keys(rules.own)
   const isOwn = (server: string) => Object.hasOwn(rules.own, server)
   const toolsOf = (server: string) => (known.has(server) ? servers.definition(server)?.tools : undefined)
@@ -103,15 +103,22 @@ export function createJudge(rules: ClientRules, { known, servers }: ServerSet) {
     [...(programs.get(ownServer) ?? []), ...(rules.own[ownServer]?.program ?? [])].some((word) =>
       programs.get(server)?.includes(word),
     )
+  const hasMostTools = (ownServer: string, server: string) => {
+    const names = new Set(toolsOf(ownServer)?.map(({ name }) => name))
+    const common = toolsOf(server)?.filter(({ name }) => names.has(name)).length ?? 0
+    return common * 2 > names.size
+  }
+  const wholeCopies = new Map<string, boolean>()
   /** Does a rule for this tool of an own server count for another server? */
   const isCopy = (ownServer: string, server: string, tool: string): boolean => {
     const listed = toolsOf(ownServer)
     if (listed?.some(({ name }) => name === tool)) return true
     // Unknown tools count as the same, unless the whole server is denied: then every tool of every server would be.
     if (judgeOwn(ownServer, '*') !== 'deny') return listed === undefined
-    const names = new Set(listed?.map(({ name }) => name))
-    const common = toolsOf(server)?.filter(({ name }) => names.has(name)).length ?? 0
-    return isLike(ownServer, server) || common * 2 > names.size
+    const key = JSON.stringify([ownServer, server])
+    const isWhole = wholeCopies.get(key) ?? (isLike(ownServer, server) || hasMostTools(ownServer, server))
+    wholeCopies.set(key, isWhole)
+    return isWhole
   }
   const judge = (server: string, tool: string): RuleAction => {
     if (isOwn(server)) return judgeByRules(rules, server, tool)
@@ -126,11 +133,14 @@ export function createJudge(rules: ClientRules, { known, servers }: ServerSet) {
   const answers = new Map<string, RuleAction>()
   let lists: readonly unknown[] = []
   return (server: string, tool: string): RuleAction => {
-    const now = own.map(toolsOf)
-    if (now.some((each, at) => each !== lists[at])) answers.clear()
+    const now = [catalogue.revision, ...own.map(toolsOf)]
+    if (now.some((each, at) => each !== lists[at])) {
+      answers.clear()
+      wholeCopies.clear()
+    }
     lists = now
     const key = JSON.stringify([server, tool])
-    const action = (tool === '*' ? undefined : answers.get(key)) ?? judge(server, tool)
+    const action = answers.get(key) ?? judge(server, tool)
     answers.set(key, action)
     return action
   }

@@ -44,8 +44,21 @@ export async function readPermissions(client: string, places: RulePlaces): Promi
   }
 }
 
-/** Reads `--own NOW=BEFORE=PROGRAM,…`, URL-encoded: the servers of the client, by their names in toolwell.json. */
+/**
+ * Reads `--own NOW=BEFORE=PROGRAM,…`, URL-encoded: the servers of the client, by their names in toolwell.json. Throws
+ * `RulesProblem`.
+ */
 export function readOwn(text: string): ClientRules['own'] {
+  try {
+    return parseOwn(text)
+  } catch {
+    throw new RulesProblem(
+      `The value of --own is not URL-encoded: ${JSON.stringify(text.slice(0, 200))}. Write the entry for Toolwell again with: toolwell connect`,
+    )
+  }
+}
+
+function parseOwn(text: string): ClientRules['own'] {
   const servers = text.split(',').map((each) => each.split('='))
   return Object.fromEntries(
     servers.map(([now = '', before = '', program = '']) => [

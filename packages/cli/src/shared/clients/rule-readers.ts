@@ -265,20 +265,32 @@ const gemini: RuleReader = {
         .filter((name) => name !== GATEWAY && fieldsAt(source, name).enabled === false)
         .map((name) => serverRule('deny', name, source.file)),
     ),
-    // The first of the highest rules wins.
-    findPolicies(sources, places)
-      .flatMap(([tier, file]) =>
-        sources.flatMap((source) => (source.file === file ? policyRules(source, tier) : [])),
-      )
-      .sort((a, b) => b.priority - a.priority)
-      .reverse(),
+    ...policyLayers(
+      // The first of the highest rules wins.
+      findPolicies(sources, places)
+        .flatMap(([tier, file]) =>
+          sources.flatMap((source) => (source.file === file ? policyRules(source, tier) : [])),
+        )
+        .sort((a, b) => b.priority - a.priority)
+        .reverse(),
+    ),
   ],
+}
+
+interface PolicyRule extends FoundRule {
+  readonly priority: number
+  /** Gemini CLI itself would not apply the ask rule to all these tools, so it must not lift a deny rule. */
+  readonly isLoose: boolean
+}
+
+function policyLayers(rules: readonly PolicyRule[]): FoundRule[][] {
+  return [rules.filter(({ isLoose }) => !isLoose), rules.filter(({ isLoose }) => isLoose)]
 }
 
 const DECISIONS: Readonly<Record<string, RuleAction>> = { allow: 'allow', ask_user: 'ask', deny: 'deny' }
 
 /** A rule with further conditions counts as if it had none, unless it allows. */
-function policyRules({ file, value }: Source, tier: number): (FoundRule & { readonly priority: number })[] {
+function policyRules({ file, value }: Source, tier: number): PolicyRule[] {
   if (value.rule !== undefined && !Array.isArray(value.rule))
     throw new WrongKey(file, '"rule" must be a list')
   return (value.rule ?? []).filter(isFields).flatMap((each: Fields) => {
@@ -288,28 +300,37 @@ function policyRules({ file, value }: Source, tier: number): (FoundRule & { read
     if (!action || (action === 'allow' && (isLimited || tier === 2))) return []
     return [toolName].flat().flatMap((tool) => {
       const [name, server] = [String(tool), mcpName === undefined ? undefined : String(mcpName)]
-      const rules =
-        action === 'allow'
-          ? allowPolicy(name, server, file)
-          : server === undefined
-            ? ruleFor(action, name, file, 'mcp_')
-            : [{ action, text: `${server}/${name}`, file, rule: [action, name, server] as const }]
-      return rules.map((rule) => ({ ...rule, priority: tier + Math.min(Number(priority) || 0, 999) / 1000 }))
+      const exact = action === 'deny' || isLimited ? [] : exactPolicy(action, name, server, file)
+      const loose =
+        server === undefined
+          ? ruleFor(action, name, file, 'mcp_')
+          : [{ action, text: `${server}/${name}`, file, rule: [action, name, server] as const }]
+      const rules = exact.length > 0 || action === 'allow' ? exact : loose
+      return rules.map((rule) => ({
+        ...rule,
+        isLoose: action === 'ask' && exact.length === 0,
+        priority: tier + Math.min(Number(priority) || 0, 999) / 1000,
+      }))
     })
   })
 }
 
 /** The only wildcards of Gemini CLI: every server, every tool, `mcp_*`, and `mcp_SERVER_*` for exactly this server. */
-function allowPolicy(name: string, server: string | undefined, file: string): FoundRule[] {
-  const allow = (tool: string, owner: string): FoundRule[] => [
-    { action: 'allow', text: `${owner}/${tool}`, file, rule: ['allow', tool, owner] },
+function exactPolicy(
+  action: RuleAction,
+  name: string,
+  server: string | undefined,
+  file: string,
+): FoundRule[] {
+  const rule = (tool: string, owner: string, text = `${owner}/${tool}`): FoundRule[] => [
+    { action, text, file, rule: [action, tool, owner] },
   ]
   const isWhole = (text: string) => text === '*' || isPlain(text)
-  if (server !== undefined) return isWhole(name) && isWhole(server) ? allow(name, server) : []
-  if (name === 'mcp_*') return allow('*', '*')
+  if (server !== undefined) return isWhole(name) && isWhole(server) ? rule(name, server) : []
+  if (name === 'mcp_*') return rule('*', '*', name)
   const [, owner] = /^mcp_(.+)_\*$/.exec(name) ?? []
-  if (owner !== undefined && isPlain(owner)) return owner === GATEWAY ? [] : allow('*', owner)
-  return isPlain(name) ? ruleFor('allow', name, file, 'mcp_') : []
+  if (owner !== undefined && isPlain(owner)) return owner === GATEWAY ? [] : rule('*', owner, name)
+  return isPlain(name) ? ruleFor(action, name, file, 'mcp_') : []
 }
 
 /** Checked with @qwen-code/qwen-code 0.24.4. */

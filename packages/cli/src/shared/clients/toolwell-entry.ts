@@ -153,9 +153,18 @@ export function readScope(entry: unknown): {
   const isAll = words.includes('--all') || path.at(-1) === 'all'
   const name = path[0] === 'all' || path[0] === '' ? undefined : path[0]
   return {
-    profile: wordAfter('--profile') ?? (name === undefined ? undefined : decodeURIComponent(name)),
+    profile: wordAfter('--profile') ?? (name === undefined ? undefined : decode(name)),
     token: wordAfter('--token'),
     isAll,
+  }
+}
+
+/** Keeps invalid escapes: no profile has such a name. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
   }
 }
 
