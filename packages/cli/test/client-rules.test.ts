@@ -1,6 +1,9 @@
 /** Which tools the permission rules of each client deny, by the files that the client reads. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { execFile, execFileSync } from 'node:child_process'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { judgeByRules } from '../../gateway/src/servers/client-rules.js'
 import { readPermissions } from '../src/shared/clients/client-rules.js'
@@ -606,6 +609,21 @@ it('large numbers, comments and empty files are no errors', async () => {
     await judge('gemini', { 'home/.gemini/settings.json': '\uFEFF{ /* mine */ "a": 1, }' }),
   ).toMatchObject({ denied: [] })
   expect(await judge('claude-code', { 'home/.claude/settings.json': '' })).toMatchObject({ denied: [] })
+})
+
+it.runIf(process.platform !== 'win32').each([
+  ['an endless device', (file: string) => symlinkSync('/dev/zero', file)],
+  ['a pipe', (file: string) => void execFileSync('mkfifo', [file])],
+])('Claude Code: a project whose .git is %s neither blocks nor fills memory', async (_, make) => {
+  const root = folderWith({ 'work/.claude/settings.json': permissions(['mcp__files__write_file']) })
+  make(join(root, 'work', '.git'))
+  // A process of its own, because a blocking read could not be stopped.
+  const source = fileURLToPath(new URL('../src/shared/clients/client-rules.ts', import.meta.url))
+  const places = { home: join(root, 'home'), folder: join(root, 'work'), platform: 'linux', env: {}, root }
+  const script = `import(${JSON.stringify(source)}).then(async ({ readPermissions }) => console.log(JSON.stringify((await readPermissions('claude-code', ${JSON.stringify(places)})).layers)))`
+  const words = ['--conditions', 'development', '--import', 'tsx', '-e', script]
+  const { stdout } = await promisify(execFile)(process.execPath, words, { timeout: 60_000 })
+  expect(JSON.parse(stdout)).toEqual([[['deny', 'mcp__files__write_file']]])
 })
 
 it('has no rules for other clients', async () => {

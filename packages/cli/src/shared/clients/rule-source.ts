@@ -1,6 +1,7 @@
 /** Settings files of clients: where they are, and values in them. A wrong value is an error, because it may be a rule. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
+import { readSmallFile } from '@toolwell/mcp/internal/files'
 import type { Places } from './clients.js'
 import type { Fields } from './shapes.js'
 
@@ -64,7 +65,8 @@ export function foldersUp(folder: string): string[] {
 export function findMainCheckout(folder: string): string[] {
   const top = foldersUp(folder)[0] ?? folder
   try {
-    const [, given = ''] = /^gitdir:\s*(.+?)\s*$/m.exec(readFileSync(join(top, '.git'), 'utf8')) ?? []
+    const [, given = ''] =
+      /^gitdir:\s*(.+?)\s*$/m.exec(readSmallFile(join(top, '.git')).toString('utf8')) ?? []
     const [, main] = /^(.*)[\\/]\.git[\\/]worktrees[\\/][^\\/]+$/.exec(resolve(top, given)) ?? []
     return main === undefined ? [] : [main]
   } catch {
