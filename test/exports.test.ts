@@ -324,6 +324,7 @@ it.each([
       'endpointPath',
       'findDaemon',
       'findOrStartDaemon',
+      'identifyProgram',
       'isAlive',
       'isDaemon',
       'isTokenName',

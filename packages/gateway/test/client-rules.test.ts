@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type ClientRules, identifyProgram, writeRules } from '@toolwell/gateway/bridge'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { describedTool, oddServer } from '../../mcp/test/support/odd-server.js'
 import { entry, type Started, startGateway, temporary } from './support/gateway.js'
 import { openWire } from './support/stdio-wire.js'
@@ -260,7 +260,8 @@ describe('a tool that is denied on a server of the client is denied on servers o
         }
       }
       const all = { tools: true, prompts: true, resources: true, prompt: true, read: true }
-      expect(await offered(undefined)).toEqual(all)
+      // A slow machine may not have listed the servers yet.
+      await vi.waitFor(async () => expect(await offered(undefined)).toEqual(all), 30_000)
       const rules: Rules = { own: { files: own('files', ...program) }, layers: [[['deny', 'files']]] }
       const none = { tools: false, prompts: false, resources: false, prompt: false, read: false }
       expect(await offered(rules)).toEqual(none)
