@@ -1,0 +1,324 @@
+/** The page in a real browser, with a real gateway, servers and clients behind it. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isLong } from '../../../test/setup/tier.js'
+import { openClient } from '../../gateway/test/support/clients.js'
+import { entry, temporary } from '../../gateway/test/support/gateway.js'
+import { describedTool, oddServer } from '../../mcp/test/support/odd-server.js'
+import { executablePath, findBarriers, launch, openDashboard, startWithDashboard } from './support/browser.js'
+
+const PAGES = ['', 'work', 'tools', 'servers', 'search', 'savings']
+const TITLES = ['Now', 'Work', 'Tools', 'Servers', 'Search lab', 'Savings']
+
+const servers = (...names: string[]) => ({
+  mcpServers: Object.fromEntries(names.map((name) => [name, entry(oddServer(name))])),
+})
+
+describe.skipIf(executablePath === undefined)('the dashboard', () => {
+  let browser: Awaited<ReturnType<typeof launch>>
+  beforeAll(async () => {
+    browser = await launch()
+  })
+  afterAll(() => browser?.close())
+
+  it.each(['light', 'dark'] as const)('has no serious barrier on any page, %s', async (colorScheme) => {
+    const { page, started, problems, go } = await openDashboard(browser, servers('one', 'two'), {
+      colorScheme,
+    })
+    const client = await openClient('v2 modern', `${started.url}/mcp`)
+    await client.text('find_tools', { query: 'echo a text' })
+    await client.text('run_tool', { name: 'one__echo', arguments: { text: 'hello' } })
+    await client.text('run_tool', { name: 'one__fail', arguments: {} })
+    for (const [at, path] of [...PAGES, 'servers?server=one', 'search?query=echo', 'nothing'].entries()) {
+      await go(path).catch(() => undefined)
+      if (at < PAGES.length)
+        expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(TITLES[at])
+      await page.waitForLoadState('networkidle').catch(() => undefined)
+      expect(await findBarriers(page), path).toEqual([])
+    }
+    const dark = await page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    expect(dark).toBe(colorScheme === 'dark' ? 'rgb(15, 15, 17)' : 'rgb(255, 255, 255)')
+    expect(problems).toEqual([])
+  })
+
+  it('says on each page what it will show if nothing is configured', async () => {
+    const { page, problems, go } = await openDashboard(browser, { mcpServers: {} })
+    for (const path of PAGES) {
+      await go(path)
+      await page.locator('.empty p').first().waitFor()
+    }
+    expect(problems).toEqual([])
+  })
+
+  it('shows a call when it happens, with its arguments and result', async () => {
+    const { page, started, problems } = await openDashboard(browser, servers('one'))
+    await page.getByText('No calls yet').waitFor()
+    const client = await openClient('v2 modern', `${started.url}/mcp`, undefined, 'caller')
+    await client.text('run_tool', { name: 'one__echo', arguments: { text: 'first words' } })
+    const row = page.getByRole('grid', { name: 'Live calls' }).getByRole('row').nth(1)
+    await row.getByText('echo').waitFor()
+    expect(await row.textContent()).toContain('caller')
+    await row.focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('region', { name: 'Arguments' }).getByText('first words').waitFor()
+    await page.getByRole('region', { name: 'Result' }).getByText('first words').waitFor()
+    await page.keyboard.press('Escape')
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await client.text('run_tool', { name: 'one__fail', arguments: {} })
+    await page.getByRole('button', { name: 'Continue (1 new)' }).click()
+    await page.getByRole('grid', { name: 'Live calls' }).getByText('failed').waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('approves and rejects a changed definition', async () => {
+    const list = join(temporary(), 'list.json')
+    const put = (description: string) =>
+      writeFileSync(
+        list,
+        JSON.stringify([describedTool('read', { description }), describedTool('write', { description })]),
+      )
+    put('Reads the whole file.')
+    const config = { mcpServers: { files: entry(oddServer('files', { toolsFrom: list })) } }
+    const { page, started, problems, go } = await openDashboard(browser, config)
+    const client = await openClient('v2 modern', `${started.url}/mcp`)
+    const run = (tool: string) => client.text('run_tool', { name: `files__${tool}`, arguments: {} })
+    expect(await run('read')).not.toContain('quarantined')
+    put('Reads half of the file.')
+    await go('servers?server=files')
+    await page.getByRole('button', { name: 'Restart' }).click()
+    await page.getByRole('link', { name: 'Now' }).click()
+    await page.getByText('2 definitions of files wait for approval').waitFor()
+    expect(await run('read')).toContain('quarantined')
+    await page.getByRole('link', { name: 'Review files' }).click()
+    const change = page.locator('.change').filter({ hasText: 'read' }).first()
+    expect(await change.locator('del').allTextContents()).toEqual(['the whole'])
+    expect(await change.locator('ins').allTextContents()).toEqual(['half of the'])
+    await page.getByRole('button', { name: 'Approve read' }).click()
+    await page.getByText('1 change to approve').waitFor()
+    expect(await run('read')).not.toContain('quarantined')
+    await page.getByRole('button', { name: 'Reject write' }).click()
+    await page.getByRole('button', { name: 'Undo' }).waitFor()
+    expect(readFileSync(started.config, 'utf8')).toMatch(/"deny":\s*\[\s*"write"/)
+    expect(problems).toEqual([])
+  })
+
+  it('pins many tools, shows the lines it writes, and undoes it', async () => {
+    const { page, started, problems, go } = await openDashboard(browser, servers('one', 'two'))
+    const before = readFileSync(started.config, 'utf8')
+    await go('tools?text=echo')
+    const grid = page.getByRole('grid', { name: 'Tools' })
+    await grid.getByRole('row').nth(2).waitFor()
+    await grid.getByRole('row').nth(1).focus()
+    await page.keyboard.press('Control+a')
+    await page.getByRole('toolbar').getByRole('button', { name: 'Pin' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.locator('.added').first().waitFor()
+    expect(readFileSync(started.config, 'utf8')).toBe(before)
+    const shown = await dialog.locator('.added code').allTextContents()
+    await dialog.getByRole('button', { name: /^Write/ }).click()
+    const undo = page.getByRole('button', { name: 'Undo' })
+    await undo.waitFor()
+    const after = readFileSync(started.config, 'utf8')
+    expect(after).toContain('"alwaysLoad"')
+    for (const line of shown) expect(after.split('\n')).toContain(line)
+    await expect.poll(() => grid.getByText('pinned').count()).toBe(2)
+    await undo.click()
+    await page.getByText('Undone.').waitFor()
+    expect(readFileSync(started.config, 'utf8')).toBe(before)
+    await expect.poll(() => grid.getByText('pinned').count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+
+  it('finds in the search lab what an agent finds, byte for byte', async () => {
+    const { page, started, problems, go } = await openDashboard(browser, servers('one', 'two'))
+    const client = await openClient('v2 modern', `${started.url}/mcp`)
+    for (const query of ['echo a text', 'server:two which folder', 'zzzz']) {
+      const agent = await client.text('find_tools', { query })
+      await go('search')
+      await page.getByRole('searchbox', { name: 'Request' }).fill(query)
+      await page.keyboard.press('Enter')
+      const answer = page.locator('[data-answer]')
+      await answer.waitFor()
+      expect(await answer.textContent()).toBe(agent)
+      const ranked = await page.locator('.found section:first-child > .ranking .tool-name').allTextContents()
+      const listed = ranked.map((name) => agent.indexOf(name.replace('/', '__')))
+      expect(listed).toEqual([...listed].sort((one, other) => one - other))
+      if (query === 'zzzz') expect(ranked).toEqual([])
+      else expect(ranked.length).toBeGreaterThan(0)
+    }
+    await page.getByRole('grid', { name: 'Searches of models' }).getByText('zzzz').waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('shows markup of servers and clients as text, in every field', async () => {
+    const markup = (field: string) =>
+      `<img src=x onerror="hacked('${field}')"><script>hacked('${field}')</script>`
+    const list = join(temporary(), 'list.json')
+    const put = (word: string) =>
+      writeFileSync(
+        list,
+        JSON.stringify([
+          describedTool('evil', { description: word + markup('description'), title: markup('title') }),
+        ]),
+      )
+    put('one ')
+    const config = {
+      mcpServers: {
+        evil: entry(
+          oddServer('evil', {
+            toolsFrom: list,
+            title: markup('server'),
+            instructions: markup('instructions'),
+          }),
+        ),
+        echo: entry(oddServer('echo')),
+        [markup('name')]: entry(oddServer('named')),
+        dead: entry(oddServer('dead', { diesAtStart: markup('log') })),
+      },
+    }
+    const logs = temporary()
+    const { page, started, problems, go } = await openDashboard(browser, config, {
+      gateway: { connect: { logs } },
+    })
+    const client = await openClient('v2 modern', `${started.url}/mcp`, undefined, markup('client'))
+    await client.text('find_tools', { query: markup('query') })
+    await client.text('run_tool', { name: 'echo__echo', arguments: { text: markup('argument') } })
+    await client.text('run_tool', { name: markup('tool'), arguments: {} })
+    await client.text('run_tool', { name: 'evil__evil', arguments: {} }).catch(() => undefined)
+    put('two ')
+    await go('servers?server=evil')
+    await page.getByRole('button', { name: 'Restart' }).click()
+    await page.getByText('1 change to approve').waitFor()
+    const seen: string[] = []
+    const look = async () => {
+      await page.waitForTimeout(0)
+      seen.push(await page.locator('body').innerText())
+      expect(
+        await page.locator('img:not([src="/dashboard/icon.svg"]), body script, iframe, object').count(),
+      ).toBe(0)
+    }
+    const named = new URLSearchParams({ server: markup('name') })
+    for (const path of [
+      ...PAGES,
+      'servers?server=evil',
+      'servers?server=dead',
+      `servers?${named}`,
+      `search?${new URLSearchParams({ query: markup('asked') })}`,
+      `tools?${new URLSearchParams({ text: markup('filter') })}`,
+    ]) {
+      await go(path)
+      await page.locator('table, .facts, .empty, .found').first().waitFor()
+      await look()
+    }
+    await go('work')
+    await page.getByRole('grid', { name: 'Calls', exact: true }).getByText('echo').last().click()
+    await page.getByRole('region', { name: 'Result' }).getByText("hacked('argument')").first().waitFor()
+    await look()
+    for (const field of [
+      'description',
+      'instructions',
+      'name',
+      'log',
+      'client',
+      'query',
+      'argument',
+      'asked',
+    ])
+      expect(seen.join('\n'), field).toContain(`hacked('${field}')`)
+    expect(problems).toEqual([])
+  })
+
+  it('refuses a used link, and every path without the cookie', async () => {
+    const { started, link } = await startWithDashboard(servers('one'))
+    const address = await link()
+    const first = await fetch(address, { redirect: 'manual' })
+    expect(first.status).toBe(303)
+    expect(first.headers.get('set-cookie')).toMatch(/; Path=\/dashboard; HttpOnly; SameSite=Strict$/)
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    expect((await page.goto(address))?.status()).toBe(401)
+    expect(await page.locator('body').textContent()).toContain('toolwell dashboard')
+    for (const path of ['', 'tools', 'assets/page.js', 'api/session', 'api/events'])
+      expect((await page.goto(`${started.url}/dashboard/${path}`))?.status(), path).toBe(401)
+    await context.close()
+  })
+
+  it('says how to get a new link when the cookie is gone', async () => {
+    const { page } = await openDashboard(browser, servers('one'))
+    await page.context().clearCookies()
+    await page.getByRole('link', { name: 'Savings' }).click()
+    await page.getByText('This page is no longer open to you').waitFor()
+    expect(await page.getByRole('main').textContent()).toContain('toolwell dashboard')
+  })
+
+  it('works with the keyboard alone', async () => {
+    const { page, problems } = await openDashboard(browser, servers('one', 'two'))
+    const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '')
+    await page.keyboard.press('Tab')
+    expect(await focused()).toBe('Skip to the content')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    await page.keyboard.press('Escape')
+    for (const [index, title] of TITLES.entries()) {
+      await page.keyboard.press(String(index + 1))
+      await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor()
+    }
+    await page.keyboard.press('3')
+    const grid = page.getByRole('grid', { name: 'Tools' })
+    await grid.getByRole('row').nth(3).waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('echo')
+    await expect.poll(() => grid.getAttribute('aria-rowcount')).toBe('3')
+    await page.keyboard.press('Escape')
+    for (
+      let presses = 0;
+      presses < 40 && !(await page.evaluate(() => document.activeElement?.matches('tbody tr')));
+      presses++
+    )
+      await page.keyboard.press('Tab')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press(' ')
+    await page.getByText('1 tool selected').waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').getByText('Definition').waitFor()
+    await page.keyboard.press('Escape')
+    const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    const light = await background()
+    await page.keyboard.press('t')
+    await page.keyboard.press('t')
+    await expect.poll(background).not.toBe(light)
+    await page.reload()
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    expect(await background()).not.toBe(light)
+    expect(problems).toEqual([])
+  })
+
+  it('renders only the rows in view, and reaches the last one', async () => {
+    const total = isLong ? 5000 : 2500
+    const list = join(temporary(), 'list.json')
+    writeFileSync(
+      list,
+      JSON.stringify(Array.from({ length: total }, (_, index) => describedTool(`tool_${index}`))),
+    )
+    const config = { mcpServers: { many: entry(oddServer('many', { rawFrom: list })) } }
+    const { page, started, problems, go } = await openDashboard(browser, config)
+    const client = await openClient('v2 modern', `${started.url}/mcp`)
+    await client.text('find_tools', { query: 'tool_17' })
+    await go('tools')
+    const grid = page.getByRole('grid', { name: 'Tools' })
+    await expect.poll(() => grid.getAttribute('aria-rowcount'), { timeout: 60_000 }).toBe(String(total + 1))
+    expect(await grid.getByRole('row').count()).toBeLessThan(100)
+    await grid.getByRole('row').nth(1).focus()
+    await page.keyboard.press('End')
+    await grid.getByRole('row', { name: `tool_${total - 1}` }).waitFor()
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-rowindex'))).toBe(
+      String(total + 1),
+    )
+    await grid.getByRole('button', { name: 'Definition' }).click()
+    expect(await page.locator('th[aria-sort=descending]').textContent()).toContain('Definition')
+    expect(problems).toEqual([])
+  })
+})
