@@ -22,23 +22,31 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
   })
   afterAll(() => browser?.close())
 
-  it.each(['light', 'dark'] as const)('has no serious barrier on any page, %s', async (colorScheme) => {
-    const { page, started, problems, go } = await openDashboard(browser, servers('one', 'two'), {
-      colorScheme,
-    })
+  it('has no serious barrier on any page, in light and dark', async () => {
+    const { page, started, problems, go } = await openDashboard(browser, servers('one', 'two'))
     const client = await openClient('v2 modern', `${started.url}/mcp`)
     await client.text('find_tools', { query: 'echo a text' })
     await client.text('run_tool', { name: 'one__echo', arguments: { text: 'hello' } })
     await client.text('run_tool', { name: 'one__fail', arguments: {} })
-    for (const [at, path] of [...PAGES, 'servers?server=one', 'search?query=echo', 'nothing'].entries()) {
-      await go(path).catch(() => undefined)
-      if (at < PAGES.length)
-        expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(TITLES[at])
-      await page.waitForLoadState('networkidle').catch(() => undefined)
-      expect(await findBarriers(page), path).toEqual([])
+    const backgrounds = new Set<string>()
+    for (const [at, path] of [
+      '',
+      'work',
+      'tools',
+      'servers?server=one',
+      'search?query=echo',
+      'savings',
+    ].entries()) {
+      await go(path)
+      expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(TITLES[at])
+      await expect.poll(() => page.locator('.loading').count()).toBe(0)
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        backgrounds.add(await page.evaluate(() => getComputedStyle(document.body).backgroundColor))
+        expect(await findBarriers(page), `${path} ${colorScheme}`).toEqual([])
+      }
     }
-    const dark = await page.evaluate(() => getComputedStyle(document.body).backgroundColor)
-    expect(dark).toBe(colorScheme === 'dark' ? 'rgb(15, 15, 17)' : 'rgb(255, 255, 255)')
+    expect([...backgrounds]).toEqual(['rgb(255, 255, 255)', 'rgb(15, 15, 17)'])
     expect(problems).toEqual([])
   })
 
@@ -134,7 +142,7 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
   it('finds in the search lab what an agent finds, byte for byte', async () => {
     const { page, started, problems, go } = await openDashboard(browser, servers('one', 'two'))
     const client = await openClient('v2 modern', `${started.url}/mcp`)
-    for (const query of ['echo a text', 'server:two which folder', 'zzzz']) {
+    for (const query of ['echo a text', 'server:two echo', 'zzzz']) {
       const agent = await client.text('find_tools', { query })
       await go('search')
       await page.getByRole('searchbox', { name: 'Request' }).fill(query)
@@ -166,14 +174,9 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     put('one ')
     const config = {
       mcpServers: {
-        evil: entry(
-          oddServer('evil', {
-            toolsFrom: list,
-            title: markup('server'),
-            instructions: markup('instructions'),
-          }),
-        ),
+        evil: entry(oddServer('evil', { toolsFrom: list })),
         echo: entry(oddServer('echo')),
+        told: entry(oddServer('told', { title: markup('server'), instructions: markup('instructions') })),
         [markup('name')]: entry(oddServer('named')),
         dead: entry(oddServer('dead', { diesAtStart: markup('log') })),
       },
@@ -204,6 +207,7 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
       ...PAGES,
       'servers?server=evil',
       'servers?server=dead',
+      'servers?server=told',
       `servers?${named}`,
       `search?${new URLSearchParams({ query: markup('asked') })}`,
       `tools?${new URLSearchParams({ text: markup('filter') })}`,

@@ -84,7 +84,7 @@ export function Work() {
   const { query } = place.value
   const unit = query.get('unit') === 'day' ? 'day' : 'hour'
   const [client, project] = [query.get('client') ?? '', query.get('project') ?? '']
-  const filter = new URLSearchParams({ unit, client, project })
+  const filter = new URLSearchParams({ unit, ...(client && { client }), ...(project && { project }) })
   const work = useAnswer<WorkAnswer>(`work?${filter}`, revisions.calls.value)
   return (
     <Page
