@@ -303,6 +303,7 @@ const commands = {
   pack: () => pack(rest[0]),
   walk: () => node('scripts/walk.mjs', ...rest),
   claims: () => typescript('scripts/claims.ts', ...rest),
+  screenshots: () => typescript('scripts/screenshots.ts', ...rest),
   fuzz: () => fuzz(...rest),
 }
 

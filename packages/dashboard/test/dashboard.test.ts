@@ -2,11 +2,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isLong } from '../../../test/setup/tier.js'
+import { isLong, someOf } from '../../../test/setup/tier.js'
 import { openClient } from '../../gateway/test/support/clients.js'
 import { entry, temporary } from '../../gateway/test/support/gateway.js'
 import { describedTool, oddServer } from '../../mcp/test/support/odd-server.js'
-import { executablePath, findBarriers, launch, openDashboard, startWithDashboard } from './support/browser.js'
+import { findBarriers, openDashboard, startWithDashboard } from './support/browser.js'
+import { executablePath, launch } from './support/launch.js'
 
 const PAGES = ['', 'work', 'tools', 'servers', 'search', 'savings']
 const TITLES = ['Now', 'Work', 'Tools', 'Servers', 'Search lab', 'Savings']
@@ -23,7 +24,9 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
   afterAll(() => browser?.close())
 
   it('has no serious barrier on any page, in light and dark', async () => {
-    const { page, started, problems, go } = await openDashboard(browser, servers('one', 'two'))
+    const { page, started, problems, go } = await openDashboard(browser, servers('one', 'two'), {
+      reducedMotion: 'reduce',
+    })
     const client = await openClient('v2 modern', `${started.url}/mcp`)
     await client.text('find_tools', { query: 'echo a text' })
     await client.text('run_tool', { name: 'one__echo', arguments: { text: 'hello' } })
@@ -40,7 +43,7 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
       await go(path)
       expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(TITLES[at])
       await expect.poll(() => page.locator('.loading').count()).toBe(0)
-      for (const colorScheme of ['light', 'dark'] as const) {
+      for (const colorScheme of someOf(['light', 'dark'] as const, at)) {
         await page.emulateMedia({ colorScheme })
         backgrounds.add(await page.evaluate(() => getComputedStyle(document.body).backgroundColor))
         expect(await findBarriers(page), `${path} ${colorScheme}`).toEqual([])
@@ -73,6 +76,12 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     await page.getByRole('region', { name: 'Result' }).getByText('first words').waitFor()
     await page.keyboard.press('Escape')
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
+    await page.keyboard.press('2')
+    await page.getByRole('combobox', { name: 'Client' }).selectOption('caller')
+    await page.getByRole('grid', { name: 'Calls', exact: true }).getByText('echo').waitFor()
+    await page.getByRole('grid', { name: 'Projects and clients' }).getByText('caller').waitFor()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('1')
     await page.getByRole('button', { name: 'Pause' }).click()
     await client.text('run_tool', { name: 'one__fail', arguments: {} })
     await page.getByRole('button', { name: 'Continue (1 new)' }).click()
@@ -176,7 +185,12 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
       mcpServers: {
         evil: entry(oddServer('evil', { toolsFrom: list })),
         echo: entry(oddServer('echo')),
-        told: entry(oddServer('told', { title: markup('server'), instructions: markup('instructions') })),
+        told: entry(
+          oddServer('told', {
+            title: markup('server'),
+            instructions: `Use it. <b>hacked('instructions')</b>`,
+          }),
+        ),
         [markup('name')]: entry(oddServer('named')),
         dead: entry(oddServer('dead', { diesAtStart: markup('log') })),
       },
@@ -196,7 +210,7 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     await page.getByText('1 change to approve').waitFor()
     const seen: string[] = []
     const look = async () => {
-      await page.waitForTimeout(0)
+      await expect.poll(() => page.locator('.loading').count()).toBe(0)
       seen.push(await page.locator('body').innerText())
       expect(
         await page.locator('img:not([src="/dashboard/icon.svg"]), body script, iframe, object').count(),

@@ -1,7 +1,7 @@
 /** Calls: the table that Now and Work share, and one call with its arguments and result. */
 import type { CallDetail, CallRow, CutText } from '@toolwell/gateway/api'
 import { useState } from 'preact/hooks'
-import { bytes, count, duration, indentJson, shortFolder, visible } from './format.js'
+import { bytes, count, duration, indentJson, shortFolder, visible, withoutVersion } from './format.js'
 import { useAnswer } from './gateway.js'
 import { type Column, Table } from './table.js'
 import { Ago, Answer, Copy, Data, Dialog, Facts, Problem, Scroll, ToolName } from './ui.js'
@@ -15,8 +15,8 @@ const columns: readonly Column<CallRow>[] = [
     width: 10,
     room: 'extra',
     cell: ({ client, principal }) => (
-      <span title={visible(principal)}>
-        <Data text={client} />
+      <span title={visible(`${client} (${principal})`)}>
+        <Data text={withoutVersion(client)} />
       </span>
     ),
   },

@@ -4,9 +4,8 @@ import type { ChartProps } from './chart-box.js'
 import { short } from './format.js'
 
 const HEIGHT = 168
-/** The least distance of two labels in seconds, their form, and one row. */
-const DAYS = [86_400, '{D} {MMM}', null, null, null, null, null, null, 1]
-const HOURS = [3600, '{HH}:{mm}', null, null, '\n{D} {MMM}', null, null, null, 1]
+const HOUR = 3600
+const DAY = 24 * HOUR
 
 /** Returns a function that removes the chart. */
 export function drawChart(
@@ -24,7 +23,7 @@ export function drawChart(
   }
   const font = `${Number.parseFloat(style.fontSize) * 0.88}px ${style.fontFamily}`
   const paths = UPlot.paths.bars?.({ size: [0.72, 28], radius: 0.15 })
-  const step = unit === 'day' ? 86_400 : 3600
+  const step = unit === 'day' ? DAY : HOUR
   const axis = { stroke: color('--text-3'), font, ticks: { show: false } }
   const plot = new UPlot(
     {
@@ -43,9 +42,14 @@ export function drawChart(
       axes: [
         {
           ...axis,
-          size: unit === 'day' ? 28 : 44,
+          size: 28,
           grid: { show: false },
-          values: unit === 'day' ? [DAYS] : [DAYS, HOURS],
+          // Whole days or hours, each once.
+          incrs:
+            unit === 'day'
+              ? [DAY, 2 * DAY, 7 * DAY, 14 * DAY, 30 * DAY]
+              : [HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY],
+          values: (_, splits) => splits.map((seconds) => nameTime(seconds * 1000, unit)),
         },
         {
           ...axis,
@@ -75,4 +79,16 @@ export function drawChart(
     observer.disconnect()
     plot.destroy()
   }
+}
+
+/** Hours in local time, days in UTC, as the gateway counts them. */
+function nameTime(time: number, unit: ChartProps['unit']): string {
+  const date = new Date(time)
+  const isDay = unit === 'day' || date.getHours() === 0
+  return date.toLocaleString(
+    'en-GB',
+    isDay
+      ? { day: 'numeric', month: 'short', ...(unit === 'day' ? { timeZone: 'UTC' } : {}) }
+      : { hour: '2-digit', minute: '2-digit' },
+  )
 }

@@ -52,6 +52,8 @@ export function shortFolder(folder: string): string {
   return parts.length <= 2 ? folder : `…/${parts.slice(-2).join('/')}`
 }
 
+export const withoutVersion = (client: string): string => client.replace(/ v?\d[\w.+-]*$/, '')
+
 const HIDDEN =
   /(?![\n\t])[\p{Cc}\p{Default_Ignorable_Code_Point}\u2800\u2028\u2029\uFFF9-\uFFFB]|[\u202A-\u202E\u2066-\u2069]/gu
 

@@ -81,8 +81,11 @@ function groupItems(items: readonly Attention[]): readonly (readonly [Attention,
   return [...groups.values()]
 }
 
+const rank = (group: Parameters<typeof describe>[0]) => (describe(group).tone === 'bad' ? 0 : 1)
+
 function Needs() {
-  const groups = groupItems(attention.value)
+  // Failures first.
+  const groups = [...groupItems(attention.value)].sort((one, other) => rank(one) - rank(other))
   return (
     <section aria-labelledby="needs">
       <h2 id="needs">Needs you</h2>

@@ -1,7 +1,7 @@
 /** Asks as an agent would, and shows what agents asked. */
 import type { SearchesAnswer, SearchLabAnswer, SearchMatch, SearchRow } from '@toolwell/gateway/api'
 import { useState } from 'preact/hooks'
-import { count, percent, plural, visible } from './format.js'
+import { count, percent, plural, visible, withoutVersion } from './format.js'
 import { revisions, session, useAnswer } from './gateway.js'
 import { place, setQuery } from './router.js'
 import { type Column, Table } from './table.js'
@@ -122,15 +122,16 @@ function Match({ match }: { match: SearchMatch }) {
           title={`Relevance: ${percent(relevance, 1)}`}
         />
       </div>
-      {reasons.length > 0 && (
-        <p class="reasons">
-          {reasons.map(({ term, field, score }) => (
-            <span key={`${term} ${field}`} title={`adds ${score.toFixed(3)} to the score`}>
-              <b>{visible(term)}</b> in {visible(field)}
-            </span>
-          ))}
-        </p>
-      )}
+      <p class="reasons">
+        {[...Map.groupBy(reasons, ({ term }) => term)].map(([term, own]) => (
+          <span
+            key={term}
+            title={own.map(({ field, score }) => `${field} adds ${score.toFixed(3)}`).join('\n')}
+          >
+            <b>{visible(term)}</b> in {visible([...new Set(own.map(({ field }) => field))].join(', '))}
+          </span>
+        ))}
+      </p>
     </li>
   )
 }
@@ -146,7 +147,13 @@ const columns: readonly Column<SearchRow>[] = [
       </span>
     ),
   },
-  { key: 'client', title: 'Client', width: 10, room: 'extra', cell: ({ client }) => <Data text={client} /> },
+  {
+    key: 'client',
+    title: 'Client',
+    width: 10,
+    room: 'extra',
+    cell: ({ client }) => <Data text={withoutVersion(client)} />,
+  },
   {
     key: 'found',
     title: 'Found',

@@ -1,48 +1,12 @@
 /** The dashboard of a real gateway in the Chromium of the system. */
-import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
 import { dashboardFolder } from '@toolwell/dashboard'
 import type { GatewayOptions } from '@toolwell/gateway'
-import { type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
 import { type Started, startGateway } from '../../../gateway/test/support/gateway.js'
-
-const PLACES = [
-  process.env.TOOLWELL_CHROMIUM,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/usr/bin/microsoft-edge',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-  '/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge',
-  join(process.env.PROGRAMFILES ?? '', 'Google/Chrome/Application/chrome.exe'),
-  join(process.env['PROGRAMFILES(X86)'] ?? '', 'Microsoft/Edge/Application/msedge.exe'),
-]
-
-/** Undefined if there is no browser. Then these tests are skipped, but not in CI. */
-export const executablePath = PLACES.find((place) => place !== undefined && existsSync(place))
-if (executablePath === undefined) {
-  const advice = 'Install Chromium, Chrome or Edge, or set TOOLWELL_CHROMIUM to the path of one.'
-  if (process.env.CI === 'true') throw new Error(`The tests of the dashboard need a browser. ${advice}`)
-  console.error(`\n!!! THE TESTS OF THE DASHBOARD ARE SKIPPED: there is no browser. ${advice}\n`)
-}
-
-export const launch = () =>
-  chromium.launch({
-    executablePath: executablePath ?? '',
-    args: [
-      // Chromium refuses to run as root with its sandbox.
-      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  })
+import type { launch } from './launch.js'
 
 type Browser = Awaited<ReturnType<typeof launch>>
 

@@ -288,7 +288,7 @@ const count = (value: unknown): number => (Number.isFinite(value) ? Math.max(0, 
 const name = (value: unknown): string => String(value ?? '').slice(0, LONGEST_NAME)
 
 /** A client without its version. */
-const shorten = (client: string) => client.replace(/ v?\d[\w.+-]*$/, '')
+export const shorten = (client: string) => client.replace(/ v?\d[\w.+-]*$/, '')
 
 function createStats(
   sums: () => Sums,

@@ -3,6 +3,7 @@ import { dropUndefined, shortHash } from '@toolwell/core/internal'
 import type { ServerConfig } from '@toolwell/mcp'
 import { createRedactor, isSecretName } from '@toolwell/mcp/internal'
 import { shellWord } from '../../bridge/commands.js'
+import { shorten } from '../../storage/call-stats.js'
 import type { Clients } from '../clients.js'
 import type { RecentCall, RecentSearch, Recorder } from '../recorder.js'
 import type { GatewayReport } from '../report.js'
@@ -41,7 +42,8 @@ export function listCalls(
     const call = calls[at]
     if (!call || call.id >= until) continue
     const isMeant =
-      fits(call.client, client) &&
+      // The sums, and so the filters, name clients without their versions.
+      (fits(call.client, client) || fits(shorten(call.client), client)) &&
       fits(call.folder, project) &&
       fits(call.server, server) &&
       fits(call.tool, tool) &&
