@@ -181,16 +181,17 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
         ]),
       )
     put('one ')
+    // Not on the command line, because the gateway hides texts of the config in what servers say.
+    const from = join(temporary(), 'manners.json')
+    writeFileSync(
+      from,
+      JSON.stringify({ title: markup('server'), instructions: `Use it. <b>hacked('instructions')</b>` }),
+    )
     const config = {
       mcpServers: {
         evil: entry(oddServer('evil', { toolsFrom: list })),
         echo: entry(oddServer('echo')),
-        told: entry(
-          oddServer('told', {
-            title: markup('server'),
-            instructions: `Use it. <b>hacked('instructions')</b>`,
-          }),
-        ),
+        told: entry(oddServer('told', { from })),
         [markup('name')]: entry(oddServer('named')),
         dead: entry(oddServer('dead', { diesAtStart: markup('log') })),
       },
