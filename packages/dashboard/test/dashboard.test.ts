@@ -31,7 +31,7 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     await client.text('find_tools', { query: 'echo a text' })
     await client.text('run_tool', { name: 'one__echo', arguments: { text: 'hello' } })
     await client.text('run_tool', { name: 'one__fail', arguments: {} })
-    const backgrounds = new Set<string>()
+    const backgrounds = new Set<unknown>()
     for (const [at, path] of [
       '',
       'work',
@@ -45,7 +45,7 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
       await expect.poll(() => page.locator('.loading').count()).toBe(0)
       for (const colorScheme of someOf(['light', 'dark'] as const, at)) {
         await page.emulateMedia({ colorScheme })
-        backgrounds.add(await page.evaluate(() => getComputedStyle(document.body).backgroundColor))
+        backgrounds.add(await page.evaluate('getComputedStyle(document.body).backgroundColor'))
         expect(await findBarriers(page), `${path} ${colorScheme}`).toEqual([])
       }
     }
@@ -187,13 +187,15 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
       from,
       JSON.stringify({ title: markup('server'), instructions: `Use it. <b>hacked('instructions')</b>` }),
     )
+    const dying = join(temporary(), 'dying.json')
+    writeFileSync(dying, JSON.stringify({ diesAtStart: markup('log') }))
     const config = {
       mcpServers: {
         evil: entry(oddServer('evil', { toolsFrom: list })),
         echo: entry(oddServer('echo')),
         told: entry(oddServer('told', { from })),
         [markup('name')]: entry(oddServer('named')),
-        dead: entry(oddServer('dead', { diesAtStart: markup('log') })),
+        dead: entry(oddServer('dead', { from: dying })),
       },
     }
     const logs = temporary()
@@ -274,7 +276,7 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
 
   it('works with the keyboard alone', async () => {
     const { page, problems } = await openDashboard(browser, servers('one', 'two'))
-    const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '')
+    const focused = () => page.evaluate('document.activeElement?.textContent ?? ""')
     await page.keyboard.press('Tab')
     expect(await focused()).toBe('Skip to the content')
     await page.keyboard.press('Enter')
@@ -294,7 +296,7 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     await page.keyboard.press('Escape')
     for (
       let presses = 0;
-      presses < 40 && !(await page.evaluate(() => document.activeElement?.matches('tbody tr')));
+      presses < 40 && !(await page.evaluate('document.activeElement?.matches("tbody tr")'));
       presses++
     )
       await page.keyboard.press('Tab')
@@ -304,7 +306,7 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').getByText('Definition').waitFor()
     await page.keyboard.press('Escape')
-    const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
     const light = await background()
     await page.keyboard.press('t')
     await page.keyboard.press('t')
@@ -333,10 +335,10 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     await grid.getByRole('row').nth(1).focus()
     await page.keyboard.press('End')
     await grid.getByRole('row', { name: `tool_${total - 1}` }).waitFor()
-    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-rowindex'))).toBe(
+    expect(await page.evaluate('document.activeElement?.getAttribute("aria-rowindex")')).toBe(
       String(total + 1),
     )
-    await grid.getByRole('button', { name: 'Definition' }).click()
+    await grid.getByRole('button', name: 'Definition' ).click()
     expect(await page.locator('th[aria-sort=descending]').textContent()).toContain('Definition')
     expect(problems).toEqual([])
   })
