@@ -338,7 +338,7 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     expect(await page.evaluate('document.activeElement?.getAttribute("aria-rowindex")')).toBe(
       String(total + 1),
     )
-    await grid.getByRole('button', name: 'Definition' ).click()
+    await grid.getByRole('button', { name: 'Definition' }).click()
     expect(await page.locator('th[aria-sort=descending]').textContent()).toContain('Definition')
     expect(problems).toEqual([])
   })
