@@ -16,6 +16,7 @@ import {
 } from '../trust/lock/first-use.js'
 import { approveChange, type ListedServer, type Lock } from '../trust/lock/lock.js'
 import { findLockFile, readLock, writeLock } from '../trust/lock/lock-file.js'
+import { listLockableOffers } from '../trust/lock/offers.js'
 import type { Finding } from '../trust/scan/rules.js'
 import { createScanner, type Scanner } from '../trust/scan/scan.js'
 import type { Servers } from './connect-servers.js'
@@ -87,7 +88,10 @@ export function groupByLock({
       if (definition && report && isCurrent(name)) {
         const offered = new Set(report.tools)
         for (const twice of repeated(definition.tools)) offered.delete(twice)
-        const tools = definition.tools.filter((tool) => offered.has(tool.name))
+        const tools = [
+          ...definition.tools.filter((tool) => offered.has(tool.name)),
+          ...listLockableOffers(definition),
+        ]
         const { instructions } = definition
         // A tool that is not quarantined counts as known, so the scan does not report it as an imitation of a new one.
         const known = (tool: string) => (report.quarantined.has(tool) ? undefined : ('before' as const))

@@ -22,6 +22,7 @@ import {
 } from './lock/first-use.js'
 import type { ListedServer } from './lock/lock.js'
 import { createLocks, type LockState } from './lock/lock-file.js'
+import { type LockableOffer, lockablePrompt, lockableResource, lockableTemplate } from './lock/offers.js'
 import { areSettled, hasNoFindings, type Prints, type ReviewNotes } from './lock/review-notes.js'
 import {
   combineReviews,
@@ -183,22 +184,28 @@ export function createGuard(options: GuardOptions): Guard {
     return toReview(decision)
   }
 
-  const offers = new WeakMap<ServerDefinition, ServerOffers>()
+  const offers = new WeakMap<
+    ServerDefinition,
+    { readonly state: LockState | undefined; readonly shown: ServerOffers }
+  >()
   const scanOffers: Guard['scanOffers'] = (server, definition) => {
+    const state = locks.of(server)
     const known = offers.get(definition)
-    if (known) return known
-    const isClean = (offer: object) =>
-      !examinations
-        .findingsOf(server.name, offer, fingerprint(offer))
-        .some(({ severity }) => severity === 'hard')
+    if (known && known.state === state) return known.shown
+    const isShown = (offer: object, locked: LockableOffer) =>
+      state
+        ? lockedTool(server, state, locked.name)?.fingerprint === fingerprint(locked)
+        : !examinations
+            .findingsOf(server.name, offer, fingerprint(offer))
+            .some(({ severity }) => severity === 'hard')
     const { prompts = [], resources = [], templates = [] } = definition
-    const scanned = {
-      prompts: prompts.filter(isClean),
-      resources: resources.filter(isClean),
-      templates: templates.filter(isClean),
+    const shown = {
+      prompts: prompts.filter((each) => isShown(each, lockablePrompt(each))),
+      resources: resources.filter((each) => isShown(each, lockableResource(each))),
+      templates: templates.filter((each) => isShown(each, lockableTemplate(each))),
     }
-    offers.set(definition, scanned)
-    return scanned
+    offers.set(definition, { state, shown })
+    return shown
   }
 
   const waitingCommand = (server: ServerConfig): string | undefined => {

@@ -22,3 +22,4 @@ export {
   type LockErrorCode,
 } from './lock.js'
 export { findLockFile, LOCK_FILE, readLock, writeLock } from './lock-file.js'
+export { isOfferName, type LockableOffer, listLockableOffers } from './offers.js'
