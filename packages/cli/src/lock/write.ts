@@ -169,7 +169,7 @@ export function extendLock(group: Group, scanner: Scanner, isWatched: boolean): 
     group.quarantined.get(server)?.has((tool as { name: string }).name) === true
   // Prompts and resources of a locked server wait for approval until they are in the lock.
   const isNewOffer = (server: string, tool: unknown) =>
-    Object.hasOwn(before.servers, server) && isOfferName((tool as { name: string }).name)
+    Object.hasOwn(group.lock?.servers ?? {}, server) && isOfferName((tool as { name: string }).name)
   const usable = group.servers
     .filter(({ name }) => Object.hasOwn(before.servers, name) || !group.quarantinedServers.has(name))
     .map((server) => ({
