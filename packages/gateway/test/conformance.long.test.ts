@@ -110,9 +110,10 @@ async function judge(url: string, revision: string) {
 }
 
 async function judgeThrough(revision: string, path: string) {
-  const { port } = await startGateway({
+  const { port, listed } = await startGateway({
     mcpServers: { suite: { command: process.execPath, args: [FIXTURE], cwd: here('.') } },
   })
+  await listed()
   return judge(await startProxy(port, path), revision)
 }
 

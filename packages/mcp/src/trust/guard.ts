@@ -75,6 +75,9 @@ export interface Guard {
   reset(): void
 }
 
+/** Longest name of a prompt. Clients show it, and send it back. */
+const LONGEST_NAME = 1000
+
 export function createGuard(options: GuardOptions): Guard {
   const { firstUse, lock, scan, rules = {}, review: own, compared = {} } = options
   const examinations = createExaminations({ scan, rules, compared })
@@ -200,7 +203,9 @@ export function createGuard(options: GuardOptions): Guard {
             .some(({ severity }) => severity === 'hard')
     const { prompts = [], resources = [], templates = [] } = definition
     const shown = {
-      prompts: prompts.filter((each) => isShown(each, lockablePrompt(each))),
+      prompts: prompts.filter(
+        (each) => each.name.length <= LONGEST_NAME && isShown(each, lockablePrompt(each)),
+      ),
       resources: resources.filter((each) => isShown(each, lockableResource(each))),
       templates: templates.filter((each) => isShown(each, lockableTemplate(each))),
     }
