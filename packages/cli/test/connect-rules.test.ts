@@ -1,7 +1,7 @@
 /** Deny rules of a client count behind the gateway: over the wire, in every scope, and when they are edited after `connect`. */
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { openClient } from '../../gateway/test/support/clients.js'
 import { describedTool } from '../../mcp/test/support/odd-server.js'
 import { chooseMode } from '../src/connect/choose-mode.js'
@@ -378,9 +378,18 @@ it.each([
   edits[1] = edits[1]?.replace(JSON.stringify(server.command), '"node"') ?? ''
   for (const text of edits) {
     writeText(home, ours, text)
-    const names = (await (await startEntry(home, from, '--all')).list()).map(({ name }) => name)
-    const files = names.filter((name) => name.startsWith('fs__'))
-    expect(files.sort()).toEqual(left.map((name) => name.replace('files__', 'fs__')).sort())
+    // A slow machine may not have listed the renamed server at first.
+    await vi.waitFor(
+      async () => {
+        const client = await startEntry(home, from, '--all')
+        const names = (await client.list()).map(({ name }) => name)
+        await client.close()
+        expect(names).not.toContain('fs__write_file')
+        const files = names.filter((name) => name.startsWith('fs__'))
+        expect(files.sort()).toEqual(left.map((name) => name.replace('files__', 'fs__')).sort())
+      },
+      { timeout: 60_000 },
+    )
   }
 })
 

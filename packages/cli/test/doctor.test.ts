@@ -353,7 +353,7 @@ it('reports an entry of a project with broken escapes', async () => {
     args: ['serve', '--stdio', '--client', 'claude-code', '--own', own],
   })
   const { run } = homeWith({
-    'toolwell.json': { mcpServers: {} },
+    'toolwell.json': { mcpServers: { odd: misbehaving({ tools: [named('a')] }) } },
     '.mcp.json': { mcpServers: { toolwell: { type: 'http', url: 'http://127.0.0.1:7411/mcp/%E0%A4%A' } } },
     'home/.claude.json': { mcpServers: { toolwell: entry('%zz') } },
   })
