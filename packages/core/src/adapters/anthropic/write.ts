@@ -1,5 +1,6 @@
 /** Writes units as Anthropic messages, and answers of calls as blocks. */
 
+import { isRecord } from '../../base/data.js'
 import type { MediaPart } from '../../result/part.js'
 import { acceptsMedia } from '../../result/wire-media.js'
 import type { SurfaceView } from '../../surface/project.js'
@@ -160,7 +161,8 @@ function fromCall({ id, name, input, native, fromCode }: UnitCall, was?: Anthrop
   if (native?.wire === WIRE) return native.value as AnthropicBlock
   const { caller, ...rest }: Partial<AnthropicBlock> = was ?? {}
   // Code does not call the search tool that carries its call as text.
-  const kept = fromCode === undefined ? rest : { ...rest, caller }
+  const isLost = isRecord(caller) && caller.type !== 'direct' && fromCode === undefined
+  const kept = isLost ? rest : was
   return { ...kept, type: 'tool_use', id, name, input: argumentsObject(input) }
 }
 
