@@ -2,7 +2,7 @@
 import { createToolwell, type Tool } from '@toolwell/core'
 import { assemble, type GoogleContent, google } from '@toolwell/core/google'
 import { openaiResponses } from '@toolwell/core/openai-responses'
-import { googleProtocol } from '@toolwell/testing'
+import { googleProtocol, responsesProtocol } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 
 const echo: Tool = {
@@ -65,6 +65,14 @@ describe('partialArgs of Vertex AI', () => {
   it.each([
     ['the last piece is missing', whole.slice(0, -1)],
     ['a path cannot be read', [whole[0], piece({ partialArgs: [text('$..to', 'x')] })]],
+    ['a path leaves a gap in a list', [whole[0], piece({ partialArgs: [text('$.to[900000]', 'x')] })]],
+    [
+      'a path names the length of a list',
+      [
+        whole[0],
+        piece({ partialArgs: [text('$.to[0]', 'x'), { jsonPath: '$.to.length', numberValue: 9e8 }] }),
+      ],
+    ],
     ['a path names the prototype', [whole[0], piece({ partialArgs: [text('$.__proto__.x', 'x')] })]],
   ])('do not run if %s', async (_, parts) => {
     const { answers } = await run({ role: 'model', parts: parts as GoogleContent['parts'] } as GoogleContent)
@@ -72,7 +80,42 @@ describe('partialArgs of Vertex AI', () => {
     expect(answers[0]?.outcome.kind).toBe('invalid')
     expect(answers[0]?.text).toContain('cut off')
   })
+
+  it('belong to the call of their id, and a piece without a call is no call', async () => {
+    const named = (id: string, fields: object) => piece({ id, ...fields })
+    const parts = [
+      { ...named('a', { name: 'send_mail', willContinue: true }), thoughtSignature: 'sig' },
+      named('b', { name: 'send_mail', willContinue: true }),
+      named('a', { partialArgs: [text('$.to', 'Ada')] }),
+      named('b', { partialArgs: [text('$.to', 'Bob')] }),
+      piece({}),
+      named('c', { partialArgs: [text('$.to', 'Eve')] }),
+    ]
+    const { answers, contents } = await run({ role: 'model', parts } as GoogleContent)
+    expect(answers.map((answer) => answer.text)).toEqual(['{"to":"Ada"}', '{"to":"Bob"}'])
+    expect(contents[1]?.parts).toHaveLength(2)
+  })
 })
+
+it.each(['whole', 'streamed'])(
+  'the last call of a Gemini reply at its token limit does not run (%s)',
+  async (form) => {
+    const turn = await google(await open()).begin([{ role: 'user', parts: [{ text: 'Go.' }] }])
+    const content = {
+      role: 'model',
+      parts: [
+        { functionCall: { name: 'send_mail', args: { to: 'a' } } },
+        { functionCall: { name: 'send_mail', args: {} } },
+      ],
+    }
+    const response = { candidates: [{ content, finishReason: 'MAX_TOKENS' }] }
+    async function* chunks() {
+      yield response
+    }
+    const { answers } = await turn.run(form === 'whole' ? response : await assemble(chunks()))
+    expect(answers.map(({ outcome }) => outcome.kind)).toEqual(['result', 'invalid'])
+  },
+)
 
 it('a call of the Responses API with the status incomplete does not run, even if its arguments parse', async () => {
   const turn = await openaiResponses(await open()).begin([{ role: 'user', content: 'Go.' }])
@@ -80,4 +123,24 @@ it('a call of the Responses API with the status incomplete does not run, even if
   const { answers } = await turn.run({ output: [{ ...call, status: 'incomplete' }] })
   expect(answers.map(({ outcome }) => outcome.kind)).toEqual(['invalid'])
   expect(answers[0]?.text).toContain('cut off')
+})
+
+it('a search of the Responses API with the status incomplete loads nothing', async () => {
+  const tools = [{ ...echo, defer: true }]
+  const conversation = await createToolwell({ tools, mode: 'on' }).open({ id: 'a' })
+  const openai = openaiResponses(conversation)
+  const user = { role: 'user', content: 'Go.' }
+  const turn = await openai.begin([user])
+  const call = {
+    type: 'tool_search_call',
+    execution: 'client',
+    call_id: 'call_1',
+    status: 'incomplete',
+    arguments: { query: 'select:send_mail' },
+  }
+  const { answers, messages } = await turn.run({ output: [call] })
+  expect(answers.map(({ outcome }) => outcome.kind)).toEqual(['invalid'])
+  expect(conversation.inspect().loadedLazyTools).toEqual([])
+  const { parts } = await openai.begin([user, call, ...messages])
+  expect(responsesProtocol().violationOf({ model: 'x', ...parts })).toBeUndefined()
 })

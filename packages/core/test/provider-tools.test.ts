@@ -262,6 +262,50 @@ describe('calls of code that Anthropic runs', () => {
     },
   )
 
+  it.each(['on', 'off'] as const)(
+    'calls of code that the user interrupts stay in the history as text (%s)',
+    async (mode) => {
+      const claude = anthropic(await createToolwell({ tools: [add, batch], mode }).open({ id: 'a' }), {
+        providerTools,
+      })
+      const result = (id: string) => ({
+        type: 'tool_result',
+        tool_use_id: id,
+        content: `the result of ${id}`,
+      })
+      const thought = { type: 'thinking', thinking: 'Code.', signature: 'sig' }
+      const history: AnthropicMessage[] = [
+        user,
+        { role: 'assistant', content: [thought, server, inner('toolu_1', 'batch', code)] },
+        { role: 'user', content: [result('toolu_1')] },
+        { role: 'assistant', content: [inner('toolu_2', 'batch', code)] },
+      ]
+      const stops: AnthropicMessage[][] = [
+        [{ role: 'user', content: 'Stop!' }],
+        [
+          { role: 'user', content: [result('toolu_2')] },
+          { role: 'user', content: 'Stop!' },
+        ],
+        [{ role: 'user', content: [result('toolu_2'), { type: 'text', text: 'Stop!' }] }],
+      ]
+      for (const stop of stops) {
+        const { parts, warnings } = await claude.begin([...history, ...stop])
+        expect(check(parts)).toBeUndefined()
+        expect(JSON.stringify(parts.messages)).toContain('the result of toolu_1')
+        expect(JSON.stringify(parts.messages)).not.toContain('server_tool_use')
+        expect(warnings.map(({ code }) => code)).toContain('call-interrupted')
+        const next = await claude.begin([
+          ...history,
+          ...stop,
+          { role: 'assistant', content: [{ type: 'text', text: 'Well.' }] },
+          user,
+        ])
+        expect(check(next.parts)).toBeUndefined()
+        expect(next.parts.messages.slice(0, -2)).toEqual(parts.messages)
+      }
+    },
+  )
+
   it('a tool for code alone is never offered directly, and a direct call of it does not run', async () => {
     const well = createToolwell({ tools: [add, batch], mode: 'on' })
     const conversation = await well.open({ id: 'a' })

@@ -3,7 +3,7 @@ import { createToolwell, type DeliveryName } from '@toolwell/core'
 import { type AnthropicMessage, anthropic, assemble } from '@toolwell/core/anthropic'
 import type { ScriptedCall } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
-import { mixed } from './support/tools.js'
+import { mixed, server } from './support/tools.js'
 import { startThinking } from './support/wires/anthropic.js'
 import { startResponsesHost } from './support/wires/openai-responses.js'
 
@@ -28,6 +28,48 @@ describe('a signed compaction block', () => {
     expect(host.requests.map(({ status }) => status)).toEqual([200, 200, 200])
     for (const index of [1, 2]) expect(host.body(index).messages[0]).toEqual(signed)
     expect(host.warnings).toEqual([])
+  })
+
+  it.each(['on', 'off'] as const)(
+    'takes the place of messages that the host kept before it (%s)',
+    async (mode) => {
+      const host = await startThinking({ tools: mixed(), mode }, [
+        { calls: [search] },
+        said,
+        said,
+        said,
+        said,
+      ])
+      await host.ask('One.')
+      host.messages.push(signed)
+      await host.ask('Two.')
+      host.well.catalogue.setSource('late', { tools: server('late', ['send_mail']) })
+      await host.ask('Three.')
+      expect(host.requests.every(({ status }) => status === 200)).toBe(true)
+      for (const index of [-1, -2]) expect(host.body(index).messages[0]).toEqual(signed)
+      expect(host.body(-1).messages.slice(0, 2)).toEqual(host.body(-2).messages.slice(0, 2))
+      // A second summary replaces the first.
+      host.messages.push(signed)
+      await host.ask('Four.')
+      expect(host.body().messages.slice(0, 1)).toEqual([signed])
+      expect(host.body().messages.length).toBeLessThan(4)
+    },
+  )
+
+  it('is read from a stream', async () => {
+    async function* events() {
+      yield { type: 'message_start', message: { usage: {} } }
+      const block = { type: 'compaction', content: 'They', encrypted_content: null, signature: 'signed' }
+      yield { type: 'content_block_start', index: 0, content_block: block }
+      const delta = { type: 'compaction_delta', content: 'They found a tool.', encrypted_content: 'sealed' }
+      yield { type: 'content_block_delta', index: 0, delta }
+      yield { type: 'message_delta', delta: { stop_reason: 'compaction' } }
+      yield { type: 'message_stop' }
+    }
+    const { messages } = await assemble(events())
+    expect(messages).toEqual([
+      { role: 'assistant', content: [{ ...summary, encrypted_content: 'sealed', signature: 'signed' }] },
+    ])
   })
 })
 

@@ -1,6 +1,6 @@
 import { createToolwell, type Tool, type ToolwellEvent, type ToolwellOptions } from '@toolwell/core'
 import { google } from '@toolwell/core/google'
-import { openaiChat } from '@toolwell/core/openai-chat'
+import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
 import { chatProtocol, googleProtocol } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { lastResult, startHost } from './support/host.js'
@@ -215,4 +215,45 @@ it('turns deferral on when a late source would pass the limit, also with earlier
   expect(host.names()).toHaveLength(42)
   expect(host.requests.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
   expect(lastResult(host)).toBe('far_9 ran with {}')
+})
+
+describe("the provider's own tools count too", () => {
+  const names = (count: number, prefix: string) =>
+    Array.from({ length: count }, (_, index) => `${prefix}_${index}`)
+  const providerTools = names(5, '$own').map((name) => ({ type: 'builtin_function', function: { name } }))
+
+  it('when deferral turns on', async () => {
+    const well = createToolwell({
+      tools: names(100, 'own').map((name) => tool(name)),
+      costs: { threshold: 1e6 },
+    })
+    const chat = openaiChat(await well.open({ id: 'a' }), { providerTools })
+    const history = [{ role: 'user' as const, content: 'One.' }]
+    expect((await chat.begin(history)).parts.tools).toHaveLength(105)
+    well.catalogue.setSource('late', { tools: server('late', names(25, 'far')) })
+    const { parts, view, warnings } = await chat.begin([
+      ...history,
+      { role: 'assistant', content: 'Well.' },
+      { role: 'user', content: 'Two.' },
+    ])
+    expect([view.mode, parts.tools?.length, warnings]).toEqual(['on', 107, []])
+  })
+
+  it('when found tools are appended', async () => {
+    const tools = [...names(100, 'own').map((name) => tool(name)), ...server('docs', names(40, 'list'))]
+    const well = createToolwell({ tools, mode: 'on', delivery: 'append' })
+    const chat = openaiChat(await well.open({ id: 'a' }), { providerTools })
+    const history: ChatMessage[] = [{ role: 'user', content: 'One.' }]
+    for (let start = 0; start < 40; start += 5) {
+      const turn = await chat.begin(history)
+      const query = `select:${names(40, 'docs__list').slice(start, start + 5)}`
+      const made = { name: 'tool_search', arguments: JSON.stringify({ query }) }
+      const call = { id: `call_${start}`, type: 'function' as const, function: made }
+      const reply: ChatMessage = { role: 'assistant', content: null, tool_calls: [call] }
+      history.push(reply, ...(await turn.run(reply)).messages)
+    }
+    const { parts, warnings } = await chat.begin(history)
+    expect(parts.tools?.length).toBe(128)
+    expect(warnings).toEqual([])
+  })
 })

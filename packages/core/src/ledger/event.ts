@@ -52,6 +52,8 @@ export type LedgerFact =
       readonly changes?: true
       /** The provider can also remove them. */
       readonly removals?: true
+      /** Number of the provider's own tools, which count against the limit of the wire. */
+      readonly beside?: number
       /** Reason for mode and delivery, if Toolwell chose them. */
       readonly because?: string
       /** Tokens of own tools that are eager only by default, if deferring them would pay. */

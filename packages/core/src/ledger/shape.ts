@@ -53,6 +53,7 @@ const SHAPES: Readonly<Record<LedgerEvent['kind'], Shape>> = {
     metaTools: list(wireTool),
     changes: optional(flag),
     removals: optional(flag),
+    beside: optional(number),
     because: optional(text),
     ownTokens: optional(number),
     array: optional(text),

@@ -19,6 +19,8 @@ export interface WireSupport {
    * and removed, between messages.
    */
   readonly native?: 'references' | 'additions' | 'changes' | undefined
+  /** Tools of the request that are not in the catalogue: the provider's own. */
+  readonly beside?: number
   /** Text of the messages about to be sent, if the caller knows it. */
   readonly text?: (() => string) | undefined
 }
@@ -64,9 +66,10 @@ export function decideMode(
   // A conversation that defers keeps deferring until it is cleared: its history mentions the loader.
   if (reason !== 'start' && reason !== 'clear' && state.frozen?.mode === 'on') return chosen()
   const limit = toolLimit(context.wire)
+  const count = sizes.tools + (support.beside ?? 0)
   const tooMany =
-    sizes.tools > limit && sizes.hidden > 0
-      ? `${sizes.tools} tools, and a request on this wire takes ${limit}`
+    count > limit && sizes.hidden > 0
+      ? `${count} tools, and a request on this wire takes ${limit}`
       : undefined
   // A conversation that starts without deferral keeps sending everything, as long as the wire takes it.
   if (reason === 'tools' && !tooMany)
@@ -150,7 +153,7 @@ function chooseDelivery(
     const known = state.freezing.withheld.get(name)
     if (known !== undefined) return known
     if (name === 'native' && !support.native) return 'this wire, as it is set up, has no native way'
-    const declared = name === 'eager' ? tools : 0
+    const declared = name === 'eager' ? tools + (support.beside ?? 0) : 0
     return declared > toolLimit(wire) && deferredTokens() > 0
       ? `it declares ${declared} tools, and a request on this wire takes ${toolLimit(wire)}`
       : undefined

@@ -149,6 +149,7 @@ export function freezePrefix(
     loaded,
     metaTools,
     ...(delivery.name === 'native' ? abilities(support) : {}),
+    ...dropUndefined({ beside: support.beside || undefined }),
     ...because,
     ...own,
     section: delivery.name === 'eager' ? '' : section,

@@ -126,7 +126,7 @@ function exceedsWireLimit(
       (id) => !inArray.has(id) && !state.tools.eager.has(id) && findPlace(id, state) === 'array',
     ).length
   const wanted = added(missing.map(({ entry }) => entry.id))
-  const declared = state.tools.eager.size + frozen.metaTools.length + inArray.size
+  const declared = state.tools.eager.size + frozen.metaTools.length + inArray.size + (frozen.beside ?? 0)
   return wanted > 0 && declared + added(batch.loaded) + wanted > limit
 }
 

@@ -2,7 +2,7 @@
 
 import { isRecord } from '../../base/data.js'
 import { BRIDGE_NAME } from '../../surface/meta-tools.js'
-import { argumentsObject, readArguments, type UnitCall } from '../shared/thread.js'
+import { argumentsObject, CODE, readArguments, type UnitCall } from '../shared/thread.js'
 import { addMark } from './read.js'
 import {
   type AiCallOptions,
@@ -132,7 +132,7 @@ export function createReplyReader(context: ReplyContext): ReplyReader {
     const id = distinct(part.toolCallId, seen)
     const written = { name: part.toolName, arguments: part.input }
     const input = readArguments(part.input)
-    const code = isFromCode(part.providerMetadata) ? { fromCode: true as const } : {}
+    const code = isFromCode(part.providerMetadata) ? { fromCode: CODE } : {}
     context.found({ id, name: part.toolName, input, text: part.input, ...code })
     const shown = shownAs(written.name, input, context)
     const text = shown.input === undefined ? readable(part.input, input) : writeJson(shown.input)

@@ -3,6 +3,7 @@
 import { isRecord } from '../../base/data.js'
 import {
   argumentsObject,
+  CODE,
   describeReferences,
   readArguments,
   type Unit,
@@ -95,7 +96,7 @@ function toCall(part: AiCallPart): UnitCall {
     id: part.toolCallId,
     name: part.toolName,
     input: { value: part.input ?? {} },
-    ...(isFromCode(part.providerOptions) ? { fromCode: true as const } : {}),
+    ...(isFromCode(part.providerOptions) ? { fromCode: CODE } : {}),
     native: { wire: WIRE, value: part },
   }
 }

@@ -3,6 +3,7 @@
 import { isRecord } from '../../base/data.js'
 import { invalid } from '../../base/options.js'
 import {
+  CODE,
   cutOff,
   describeReferences,
   type Native,
@@ -103,6 +104,13 @@ export function findSummary(unit: Unit): 'plain' | 'tools' | undefined {
   return summary && (Array.isArray(summary.tool_changes) ? 'tools' : 'plain')
 }
 
+/** The API takes a signed block only first, in place of the messages that it summarises (SDK type `BetaCompactionConfig`). */
+export function isSignedSummary(unit: Unit): boolean {
+  if (unit.kind !== 'assistant' || unit.native?.wire !== WIRE) return false
+  const [first] = unit.native.value as readonly AnthropicBlock[]
+  return first !== undefined && isSummary(first) && typeof first.signature === 'string'
+}
+
 /** Reads how many tool results the edit `clear_tool_uses` hid from the model. */
 export function countCleared({ context_management: report }: AnthropicReply): number {
   const edits = isRecord(report) && Array.isArray(report.applied_edits) ? report.applied_edits : []
@@ -148,7 +156,7 @@ export function readCalls(reply: AnthropicReply): readonly UnitCall[] {
 function toCall(block: AnthropicCall): UnitCall {
   const { id, name, input, caller } = block
   return {
-    ...(isRecord(caller) && caller.type !== 'direct' ? { fromCode: true as const } : {}),
+    ...(isRecord(caller) && caller.type !== 'direct' ? { fromCode: plainText(caller.tool_id) || CODE } : {}),
     id,
     name,
     input: typeof input === 'string' ? readArguments(input) : { value: input ?? {} },

@@ -86,12 +86,14 @@ export async function assemble<Reply extends AnthropicReply = AnthropicReply>(
   }
 }
 
-/** Each delta names the field to extend: text, thinking, signature. A citation is added to a list. */
+/** Each delta names the field to extend: text, thinking, signature. A citation is added to a list. A summary comes whole. */
 function extend(block: Record<string, unknown>, delta: Record<string, unknown>): void {
-  for (const [field, value] of Object.entries(delta)) {
+  const { type, ...fields } = delta
+  if (type === 'compaction_delta') Object.assign(block, fields)
+  for (const [field, value] of Object.entries(type === 'compaction_delta' ? {} : fields)) {
     if (field === 'citation')
       block.citations = [...(Array.isArray(block.citations) ? block.citations : []), value]
-    else if (field !== 'type' && typeof value === 'string')
+    else if (typeof value === 'string')
       block[field] = (typeof block[field] === 'string' ? block[field] : '') + value
   }
 }

@@ -9,7 +9,14 @@ import type { ThinkingTrait, Wire } from '../shared/wire.js'
 import { addCacheMarks } from './cache-marks.js'
 import { checkMessages, splitSystem } from './last-checks.js'
 import { normaliseMessage } from './normalise.js'
-import { countCleared, findSummary, readCalls, readMessage, restoreMessages } from './read.js'
+import {
+  countCleared,
+  findSummary,
+  isSignedSummary,
+  readCalls,
+  readMessage,
+  restoreMessages,
+} from './read.js'
 import { readUsage } from './stream.js'
 import { writeTools } from './tools.js'
 import {
@@ -91,7 +98,9 @@ export function anthropicWire(
       opensWithUser: true,
       thinking: thinking === 'strip' ? boundThinking : undefined,
       findSummary,
+      replacesHistory: isSignedSummary,
       runsCode: code !== undefined,
+      codeReadsAlone: true,
     },
     normalise: (message) => normaliseMessage(message, prompts),
     read: (messages) => messages.flatMap(readMessage),

@@ -1,5 +1,6 @@
 /** Writes units as Anthropic messages, and answers of calls as blocks. */
 
+import { isRecord } from '../../base/data.js'
 import type { MediaPart } from '../../result/part.js'
 import { acceptsMedia } from '../../result/wire-media.js'
 import type { SurfaceView } from '../../surface/project.js'
@@ -132,30 +133,37 @@ function toBlocks(unit: Unit, prompts: Prompts): readonly AnthropicBlock[] {
     }
     case 'assistant':
       return own
-        ? rewriteBlocks(own as readonly AnthropicBlock[], unit.calls)
+        ? rewriteBlocks(own as readonly AnthropicBlock[], unit)
         : [...textBlocks(unit.text), ...unit.calls.map((call) => fromCall(call))]
     default:
       return (own as readonly AnthropicBlock[] | undefined) ?? textBlocks(unit.text)
   }
 }
 
-/** Rewrites the blocks of a reply with its current calls. Thinking must not come last: it led to nothing. */
+/**
+ * Rewrites the blocks of a reply with its current calls, without interrupted code. Thinking must not come last: it led
+ * to nothing.
+ */
 function rewriteBlocks(
   blocks: readonly AnthropicBlock[],
-  calls: readonly UnitCall[],
+  { calls, interrupted }: Extract<Unit, { kind: 'assistant' }>,
 ): readonly AnthropicBlock[] {
   const byId = new Map(calls.map((call) => [call.id, call]))
   const kept = blocks.flatMap((block) => {
     const call = isCall(block) ? byId.get(block.id) : undefined
     if (call) return [fromCall(call, block)]
-    return isCall(block) ? [] : [block]
+    return isCall(block) || interrupted?.has(String(block.id)) ? [] : [block]
   })
   return kept.slice(0, kept.findLastIndex((block) => !isThinking(block)) + 1)
 }
 
-function fromCall({ id, name, input, native }: UnitCall, was?: AnthropicBlock): AnthropicBlock {
+function fromCall({ id, name, input, native, fromCode }: UnitCall, was?: AnthropicBlock): AnthropicBlock {
   if (native?.wire === WIRE) return native.value as AnthropicBlock
-  return { ...was, type: 'tool_use', id, name, input: argumentsObject(input) }
+  const { caller, ...rest }: Partial<AnthropicBlock> = was ?? {}
+  // Code does not call the search tool that carries its call as text.
+  const isLost = isRecord(caller) && caller.type !== 'direct' && fromCode === undefined
+  const kept = isLost ? rest : was
+  return { ...kept, type: 'tool_use', id, name, input: argumentsObject(input) }
 }
 
 const FAILED = ['error', 'timed-out', 'already-started', 'not-recorded']

@@ -16,6 +16,9 @@ interface OpenCall {
 /** Calls whose last piece is missing, or whose pieces cannot be read. They must not run. */
 const unfinished = new WeakSet<object>()
 
+/** Replies of streams that ended at the token limit. */
+export const cutReplies = new WeakSet<object>()
+
 export function isUnfinished(call: object): boolean {
   return unfinished.has(call)
 }
@@ -29,36 +32,35 @@ export function markUnfinished<Call extends object>(call: Call): Call {
 export function joinPieces(parts: readonly unknown[]): readonly unknown[] {
   if (!parts.some((part) => isPiece(readCall(part)))) return parts
   const joined: unknown[] = []
-  let open: OpenCall | undefined
-  const close = (isComplete: boolean) => {
-    if (!open) return
-    const { part, call, args } = open
-    const made = { ...call, args }
+  const open: OpenCall[] = []
+  const close = (target: OpenCall, isComplete: boolean) => {
+    const made = { ...target.call, args: target.args }
     const functionCall = isComplete ? made : markUnfinished(made)
-    joined[joined.indexOf(open)] = { ...part, functionCall }
-    open = undefined
+    joined[joined.indexOf(target)] = { ...target.part, functionCall }
+    open.splice(open.indexOf(target), 1)
   }
   for (const part of parts) {
     const call = readCall(part)
-    if (!call || (!open && !isPiece(call))) {
+    if (!call || (call.name && !isPiece(call))) {
       joined.push(part)
       continue
     }
     const { partialArgs = [], willContinue = false, args, ...rest } = call
     if (rest.name) {
-      close(false)
-      open = { part: part as Fields, call: rest, args: isRecord(args) ? structuredClone(args) : {} }
-      joined.push(open)
+      const made = { part: part as Fields, call: rest, args: isRecord(args) ? structuredClone(args) : {} }
+      open.push(made)
+      joined.push(made)
     }
-    if (!open) continue
-    open.part = { ...(part as Fields), ...open.part }
+    // A piece without an id belongs to the call that began last. Without a call, nothing can be run.
+    const target = rest.id ? open.find((each) => each.call.id === rest.id) : open.at(-1)
+    if (!target) continue
+    target.part = { ...(part as Fields), ...target.part }
     const pieces: readonly unknown[] = Array.isArray(partialArgs) ? partialArgs : []
     // An unreadable piece makes the whole call unreadable.
-    const target = open
-    if (!pieces.every((piece) => isRecord(piece) && applyPiece(target.args, piece))) close(false)
-    else if (!willContinue) close(true)
+    if (!pieces.every((piece) => isRecord(piece) && applyPiece(target.args, piece))) close(target, false)
+    else if (!willContinue) close(target, true)
   }
-  close(false)
+  for (const each of [...open]) close(each, false)
   return joined
 }
 
@@ -70,24 +72,30 @@ function isPiece(call: Fields | undefined): boolean {
   return call !== undefined && (call.partialArgs !== undefined || call.willContinue === true)
 }
 
-/** Sets one value. A text continues the text that is there. False if the path cannot be read. */
+/** Sets one value. A text continues the text that is there. False if the path cannot be read, or does not fit. */
 function applyPiece(args: Record<string, unknown>, piece: Fields): boolean {
   const path = readPath(piece.jsonPath)
   const last = path?.pop()
   if (!path || last === undefined) return false
-  let place: Record<string, unknown> = args
+  let place: unknown = args
   for (const [index, key] of path.entries()) {
+    if (!fits(place, key)) return false
     const next = path[index + 1] ?? last
     if (!Object.hasOwn(place, key)) place[key] = typeof next === 'number' ? [] : {}
-    const inner = place[key]
-    if (typeof inner !== 'object' || inner === null) return false
-    place = inner as Record<string, unknown>
+    place = place[key]
   }
+  if (!fits(place, last)) return false
   const { stringValue, numberValue, boolValue, nullValue } = piece
   const before = Object.hasOwn(place, last) ? place[last] : undefined
   const value = stringValue ?? numberValue ?? boolValue ?? (nullValue === undefined ? '' : null)
   place[last] = typeof before === 'string' && typeof value === 'string' ? before + value : value
   return true
+}
+
+/** A list has numbers as keys, without gaps; an object has names. */
+function fits(place: unknown, key: string | number): place is Record<string | number, unknown> {
+  if (Array.isArray(place)) return typeof key === 'number' && key <= place.length
+  return isRecord(place) && typeof key === 'string'
 }
 
 /** The keys of a path such as `$.foo['a b'][0]`. Undefined if it has another form. */

@@ -15,7 +15,7 @@ import {
 } from '../shared/thread.js'
 import type { OwnUnit } from '../shared/wire.js'
 import { normaliseParts } from './normalise.js'
-import { isUnfinished } from './partial-args.js'
+import { cutReplies, isUnfinished } from './partial-args.js'
 import {
   type GoogleContent,
   type GoogleFunctionCall,
@@ -55,8 +55,17 @@ function markRest(unit: OwnUnit, index: number): OwnUnit {
   return index === 0 ? unit : { ...unit, native: { ...unit.native, form: 'rest' } }
 }
 
-export function findContent(reply: GoogleReply): GoogleContent | undefined {
-  return 'candidates' in reply ? reply.candidates?.[0]?.content : (reply as GoogleContent)
+/** The calls of the first candidate. A call at the token limit may lack arguments, so it does not run. */
+export function readReplyCalls(reply: GoogleReply): readonly UnitCall[] {
+  const candidate = 'candidates' in reply ? reply.candidates?.[0] : { content: reply as GoogleContent }
+  const { content, finishReason } = { finishReason: undefined, ...candidate }
+  if (!content) return []
+  const calls = readCalls(content)
+  const last =
+    finishReason === 'MAX_TOKENS' || cutReplies.has(content) ? normaliseParts(content).at(-1) : undefined
+  if (!last?.functionCall) return calls
+  const cut = { input: cutOff(plainText(last.functionCall.args)) }
+  return calls.map((call, index) => (index === calls.length - 1 ? { ...call, ...cut } : call))
 }
 
 /** Thoughts are not text: they stay in the native piece. */

@@ -2,7 +2,7 @@
 import type { Usage } from '../../accounting/measurement.js'
 import { isRecord } from '../../base/data.js'
 import { addFigures, checkEvents, readFigure, type StreamedReply } from '../shared/stream.js'
-import { joinPieces } from './partial-args.js'
+import { cutReplies, joinPieces } from './partial-args.js'
 import { type GoogleContent, type GooglePart, listParts } from './types.js'
 
 export { readEvents } from '../shared/stream.js'
@@ -60,6 +60,7 @@ export async function assemble<Content extends GoogleContent = StreamedContent>(
     error = cause ?? 'the stream broke off'
   }
   const content = { role: 'model', parts: joinPieces(parts) } as GoogleContent as Content
+  if (finish === 'MAX_TOKENS') cutReplies.add(content)
   return {
     reply: content,
     messages: parts.length > 0 ? [content] : [],

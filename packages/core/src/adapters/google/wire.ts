@@ -9,7 +9,7 @@ import type { UnitCall } from '../shared/thread.js'
 import { addOwnTools, readProviderTools } from '../shared/tools.js'
 import type { Wire } from '../shared/wire.js'
 import { normaliseParts } from './normalise.js'
-import { findContent, readCalls, readContents, readOwnId, restoreContents } from './read.js'
+import { readContents, readOwnId, readReplyCalls, restoreContents } from './read.js'
 import { readUsage } from './stream.js'
 import { writeTools } from './tools.js'
 import {
@@ -112,8 +112,7 @@ export function googleWire(
           'reply',
           'run takes the response of generateContent, or the content of its first candidate: response.candidates[0].content.',
         )
-      const content = findContent(reply)
-      return content ? readCalls(content) : []
+      return readReplyCalls(reply)
     },
     answer(answers, _view, calls) {
       if (answers.length === 0) return []

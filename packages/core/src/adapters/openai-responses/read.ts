@@ -4,6 +4,7 @@ import { isRecord } from '../../base/data.js'
 import { canonicalJson } from '../../base/hash.js'
 import { isNamespace } from '../shared/namespace.js'
 import {
+  CODE,
   cutOff,
   describeReferences,
   plainText,
@@ -51,9 +52,14 @@ export function readCall(item: ResponsesItem, loader: string): UnitCall | undefi
   return {
     id: item.call_id,
     name: loader,
-    input: readArguments(item.arguments),
+    input: readInput(item),
     native: { wire: WIRE, value: item },
   }
+}
+
+/** A call that was cut off: its arguments may parse, but are not what the model meant. */
+function readInput({ status, arguments: text }: ResponsesItem): UnitCall['input'] {
+  return status === 'incomplete' ? cutOff(plainText(text)) : readArguments(text)
 }
 
 /** Whether an item is not a message, reasoning or a call. */
@@ -116,12 +122,10 @@ function functionCall(item: ResponsesCall): UnitCall {
   const { call_id: id, name, arguments: text } = item
   const native = { wire: WIRE, value: item }
   const { caller } = item as { readonly caller?: unknown }
-  const code = isRecord(caller) && caller.type === 'program' ? { fromCode: true as const } : {}
+  const code =
+    isRecord(caller) && caller.type === 'program' ? { fromCode: plainText(caller.caller_id) || CODE } : {}
   const written = typeof text === 'string' ? { text } : {}
-  // The call was cut off. Its arguments may parse, but are not what the model meant.
-  if (item.status === 'incomplete')
-    return { id, name, input: cutOff(plainText(text)), ...written, ...code, native }
-  return { id, name, input: readArguments(text), ...written, ...code, native }
+  return { id, name, input: readInput(item), ...written, ...code, native }
 }
 
 /**

@@ -47,7 +47,7 @@ import {
   type UnitCall,
 } from './thread.js'
 import { assertNoClash, removeCodeOnly } from './tools.js'
-import type { OwnUnit, Warn, Warning, Wire } from './wire.js'
+import type { OwnUnit, Warn, Warning, Wire, WireTraits } from './wire.js'
 
 export interface Turn<Message, Reply, Parts> {
   /** Spread these into the request. */
@@ -190,6 +190,7 @@ export function createAdapter<Message, Reply, Parts, Prompt extends object = obj
         thinking: thinking && findThinking(placed, thinking),
         support: {
           native: wire.traits?.native,
+          ...(provider ? { beside: provider.tools.length } : {}),
           text: () => writeWholeText(messages, request),
         },
       })
@@ -373,6 +374,17 @@ interface Given<Message> {
   readonly isOurs: (name: string) => boolean
 }
 
+/** Removes the messages that a summary replaces. Leading system messages stay. */
+function removeSummarised(
+  placed: readonly Placed[],
+  replacesHistory: WireTraits['replacesHistory'] = () => false,
+): readonly Placed[] {
+  const start = placed.findLastIndex(({ unit }) => replacesHistory(unit))
+  if (start < 1) return placed
+  const first = placed.findIndex(({ unit }) => unit.kind !== 'system')
+  return [...placed.slice(0, first), ...placed.slice(start)]
+}
+
 function composeMessages<Message, Reply, Parts, Prompt extends object>(
   wire: Wire<Message, Reply, Parts, Prompt>,
   { messages, given, normal, placed, isOurs }: Given<Message>,
@@ -394,7 +406,7 @@ function composeMessages<Message, Reply, Parts, Prompt extends object>(
   for (const name of wire.ofHost?.(placed.map(({ unit }) => unit)) ?? []) callable.add(name)
   const { ids, thinking, opensWithUser, notesJoinAnswers, modelSpeaksBetween, findSummary } =
     wire.traits ?? {}
-  let made = placed
+  let made = removeSummarised(placed, wire.traits?.replacesHistory)
   if (thinking) made = removeStripped(made, view, thinking)
   if (ids) made = repairIds(made, wire.name, ids, warn)
   made = repairHistory(made, view, callable, prompts, warn, wire.traits, endOf)

@@ -35,14 +35,27 @@ export function repairHistory(
   callable: ReadonlySet<string>,
   prompts: Prompts,
   warn: Warn,
-  traits: Pick<WireTraits, 'answersAnywhere' | 'wordlessSearches'> = {},
+  traits: Pick<WireTraits, 'answersAnywhere' | 'wordlessSearches' | 'codeReadsAlone'> = {},
   endOf?: EndOf,
 ): readonly Placed[] {
   const { answersAnywhere, wordlessSearches = false } = traits
   const ordered = repairOrder(placed, prompts, warn, answersAnywhere, endOf)
   const isNative = view.delivery === 'native'
   const referred = isNative ? ordered.map((item) => repairReferences(item, view)) : ordered
-  return repairNames(referred, view, callable, prompts, warn, wordlessSearches)
+  const interrupted = traits.codeReadsAlone ? findInterruptedCode(referred) : new Set<string>()
+  return repairNames(referred, view, callable, prompts, warn, wordlessSearches, interrupted)
+}
+
+/** The ids of code that waited for results when the user said something. Its calls cannot stay calls. */
+function findInterruptedCode(placed: readonly Placed[]): ReadonlySet<string> {
+  const interrupted = new Set<string>()
+  let waiting: readonly UnitCall[] = []
+  for (const { unit } of placed) {
+    if (unit.kind === 'assistant') waiting = unit.calls
+    else if (unit.kind !== 'answer')
+      for (const { fromCode } of waiting) if (fromCode !== undefined) interrupted.add(fromCode)
+  }
+  return interrupted
 }
 
 /**
@@ -157,7 +170,9 @@ function repairNames(
   prompts: Prompts,
   warn: Warn,
   wordlessSearches: boolean,
+  interrupted: ReadonlySet<string>,
 ): Placed[] {
+  const isInterrupted = ({ fromCode = '' }: UnitCall) => interrupted.has(fromCode)
   const callsAsText = new Map<string, UnitCall>()
   const guessed = new Map<string, string>()
   const carried = new Set<string>()
@@ -207,19 +222,23 @@ function repairNames(
       continue
     }
     if (unit.kind !== 'answer') addPending()
-    if (unit.kind !== 'assistant' || unit.calls.every(({ name }) => callable.has(name))) {
+    if (
+      unit.kind !== 'assistant' ||
+      unit.calls.every((each) => callable.has(each.name) && !isInterrupted(each))
+    ) {
       output.push(item)
       continue
     }
     const kept: UnitCall[] = []
     for (const [position, each] of unit.calls.entries()) {
-      const resolved = view.resolvedCalls.get(item.calls[position] ?? '')
+      const isLost = isInterrupted(each)
+      const resolved = isLost ? undefined : view.resolvedCalls.get(item.calls[position] ?? '')
       const isMeant = (name: string) => callable.has(name) || (wordlessSearches && hidden.has(name))
       const known = callable.has(each.name) || !resolved || !isMeant(resolved.wireName)
       const named = known ? each : { ...each, name: resolved.wireName }
-      const renameNative = callable.has(named.name)
-        ? keepSpelling(named, each)
-        : renameCall(each, callable, view)
+      const rename = () =>
+        callable.has(named.name) ? keepSpelling(named, each) : renameCall(each, callable, view)
+      const renameNative = isLost ? undefined : rename()
       if (renameNative) kept.push(renameNative)
       else if (wordlessSearches && hidden.has(named.name) && isFound(named.name, resolved, placed, index)) {
         // A search that has no text cannot be followed by the result as text. So the search comes first, and the call
@@ -233,9 +252,12 @@ function repairNames(
         kept.push(createSearch(each.id, resolved.wireName, view))
       } else {
         callsAsText.set(each.id, each)
+        const why = isLost
+          ? 'the user interrupted the code that made it'
+          : 'the name is not declared on this request'
         warn(
-          'call-undeclared',
-          `rewrote a call of ${safeJson(each.name)} as text, because the name is not declared on this request`,
+          isLost ? 'call-interrupted' : 'call-undeclared',
+          `rewrote a call of ${safeJson(each.name)} as text, because ${why}`,
         )
         // A message of the user would end the tool loop, so the search tool carries the call as text.
         if (view.loader === undefined || !callable.has(view.loader) || wordlessSearches) continue
@@ -249,7 +271,7 @@ function repairNames(
     const isAddedTo = isResult(output.at(-1)) || changes.has(placed[index - 1]?.anchor ?? '')
     const said = unit.text === '' && kept.length === 0 && isAddedTo ? prompts.noReply() : unit.text
     if (said !== '' || kept.length > 0 || unit.more)
-      output.push({ ...item, unit: { ...unit, text: said, calls: kept, repaired: true } })
+      output.push({ ...item, unit: { ...unit, text: said, calls: kept, repaired: true, interrupted } })
     else removed.set(unit.calls.at(-1)?.id ?? '', [item.anchor, ...(item.also ?? [])])
   }
   addPending()

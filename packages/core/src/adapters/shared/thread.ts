@@ -25,10 +25,13 @@ export interface UnitCall {
   readonly input: ModelCall['input']
   /** The arguments as the model wrote them, if the wire carries text. */
   readonly text?: string
-  /** Code that the provider runs made the call. */
-  readonly fromCode?: true
+  /** Code that the provider runs made the call: the id of that code. */
+  readonly fromCode?: string
   readonly native?: Native
 }
+
+/** The id of code that has none. */
+export const CODE = 'code'
 
 export type Unit =
   | { readonly kind: 'system' | 'user'; readonly text: string; readonly native?: Native }
@@ -39,6 +42,8 @@ export type Unit =
       readonly native?: Native
       /** The native piece has more than text, calls and thinking. */
       readonly more?: true
+      /** Ids of interrupted code, which is not sent again. */
+      readonly interrupted?: ReadonlySet<string>
       /** The calls differ from those in the native piece. */
       readonly repaired?: true
     }

@@ -28,6 +28,8 @@ export interface WireTraits<Prompt extends object = object> {
   readonly notesJoinAnswers?: boolean
   /** Servers refuse a user message right after an answer: the model has to reply first. */
   readonly modelSpeaksBetween?: boolean
+  /** Servers accept nothing but results while code waits for them. */
+  readonly codeReadsAlone?: boolean
   /** Servers accept an answer anywhere after its call, not only directly after it. */
   readonly answersAnywhere?: boolean
   /** The provider binds thinking to the bytes before it, and refuses it after other bytes. Absent: it does not. */
@@ -37,6 +39,8 @@ export interface WireTraits<Prompt extends object = object> {
    * tools that the provider itself has revealed. Absent: the provider never summarises.
    */
   readonly findSummary?: (unit: Unit) => 'plain' | 'tools' | undefined
+  /** Whether a unit is a summary that the provider accepts only first. Absent: messages before a summary may stay. */
+  readonly replacesHistory?: (unit: Unit) => boolean
   /** Code that the provider runs can call tools. Otherwise, tools for code alone are not sent. */
   readonly runsCode?: boolean
   /** This model accepts only text in results, although other models of its wire accept images. */
