@@ -230,7 +230,7 @@ describe('Decision 4: sticky, and the least recently used makes room', () => {
     }
     expect(readable(host.answer())).toContain('Already loaded')
     await host.ask('Load.', search('select:no_such_thing'))
-    expect(readable(host.answer())).toContain('No tool is named "no_such_thing"')
+    expect(readable(host.answer())).toContain('Found no tool named "no_such_thing"')
   })
 })
 

@@ -130,7 +130,7 @@ describe('the review focus: one gate for all of it', () => {
   it('refuses to load a tool that is hidden this turn, and does not say that it exists', async () => {
     const host = await start([info(EXIT)], { policy: pawworkUserTools({ [EXIT]: false }) })
     await host.ask('go')
-    expect(lastResult(host)).toContain(`No tool is named "${EXIT}".`)
+    expect(lastResult(host)).toContain(`Found no tool named "${EXIT}".`)
     expect(host.conversation.inspect().loadedLazyTools).toEqual([])
     expect(host.raw(0)).not.toContain(EXIT)
   })

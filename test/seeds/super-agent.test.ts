@@ -147,7 +147,7 @@ describe('Changes: searchTools', () => {
       { note: expect.stringContaining('Nearest: mcp__github__list_issues') },
     ])
     await host.ask('Look.', search('everything about issues'))
-    expect(found(host.answer())).toEqual([{ note: expect.stringContaining('No tool is named') }])
+    expect(found(host.answer())).toEqual([{ note: expect.stringContaining('Found no tool named') }])
     await host.ask('Look.', search('  '))
     expect(found(host.answer())).toEqual([{ note: expect.stringContaining('exact name') }])
   })

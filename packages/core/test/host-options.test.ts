@@ -52,7 +52,7 @@ describe('the options that presets are made of', () => {
       ...(await host.step(search('zzzz'))),
     ]
     expect(found?.split('\n').slice(1)).toEqual(['OWN '])
-    expect(both).toContain('OWN No tool is named "nothing_like_it"')
+    expect(both).toContain('OWN Found no tool named "nothing_like_it"')
     expect(missed).toContain('OWN No tool fits "zzzz"')
   })
 

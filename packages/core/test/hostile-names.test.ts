@@ -479,7 +479,7 @@ describe('prototype names', () => {
     const { play } = await player({ tools: server('tracker', ['create_issue']) })
     for (const name of names) {
       expect(await play(search(name))).toContain('No tool fits')
-      expect(await play(search(`select:${name}`))).toContain('No tool is named')
+      expect(await play(search(`select:${name}`))).toContain('Found no tool named')
       expect(await play(search(`server:${name} group:${name}`))).toContain('No tool fits')
       expect(await play({ name: 'tool_call', arguments: { name, arguments: {} } })).toContain(
         'There is no tool named',

@@ -56,7 +56,9 @@ describe('on Anthropic', () => {
     await host.ask('go')
     const types = body(host).messages[2].content.map((block: { type: string }) => block.type)
     expect(types).toEqual(['tool_result', 'tool_result', 'text'])
-    expect(body(host).messages[2].content[2].text).toMatch(/^<tool-update>\nNo tool is named "no_such_tool"/)
+    expect(body(host).messages[2].content[2].text).toMatch(
+      /^<tool-update>\nFound no tool named "no_such_tool"/,
+    )
   })
 
   it('a search that finds nothing is answered in words', async () => {
@@ -231,7 +233,7 @@ describe('on the Responses API', () => {
       (item: { type: string }) => item.type === 'function_call_output',
     ) as { output: string }[]
     expect(results).toHaveLength(2)
-    for (const { output } of results) expect(output).toMatch(/^read_file ran with[\s\S]*No tool is named/)
+    for (const { output } of results) expect(output).toMatch(/^read_file ran with[\s\S]*Found no tool named/)
     expect(host.rendered(2).startsWith(host.rendered(1).slice(0, -1))).toBe(true)
   })
 
@@ -243,12 +245,12 @@ describe('on the Responses API', () => {
       done,
     ])
     await host.ask('go')
-    expect(host.requests[1]?.raw).not.toContain('No tool is named')
+    expect(host.requests[1]?.raw).not.toContain('Found no tool named')
     const outputOf = (index: number) =>
       body(host, index).input.find((item: { type: string }) => item.type === 'function_call_output')
-    expect(outputOf(2).output).toContain('No tool is named')
+    expect(outputOf(2).output).toContain('Found no tool named')
     expect(outputOf(3)).toEqual(outputOf(2))
-    expect(host.requests[3]?.raw.split('No tool is named')).toHaveLength(2)
+    expect(host.requests[3]?.raw.split('Found no tool named')).toHaveLength(2)
   })
 
   it('a tool that the host loads, or that changed, is added where that happened', async () => {
@@ -577,7 +579,7 @@ describe('a frame of the host', () => {
       await host.ask('go')
       await host.ask('on')
       const raw = host.requests.at(-1)?.raw ?? ''
-      expect(raw).toContain('[news]\\nNo tool is named \\"no_such_tool\\"')
+      expect(raw).toContain('[news]\\nFound no tool named \\"no_such_tool\\"')
       expect(raw).not.toContain('tool-update')
     },
   )

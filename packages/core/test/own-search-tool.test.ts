@@ -78,7 +78,7 @@ describe('a search tool', () => {
     expect(said[0]?.join()).toMatch(/tracker__close_issue\(.*\(no room/)
     expect(said[1]).toEqual([
       'Unloaded to make room: tracker__create_issue.',
-      expect.stringMatching(/^No tool is named "crate_event"\. Nearest: calendar__create_event/),
+      expect.stringMatching(/^Found no tool named "crate_event"\. Nearest: calendar__create_event/),
     ])
     expect(said[2]).toEqual(['Unloaded: tracker__list_issues.'])
     expect(said[3]).toEqual([])

@@ -413,7 +413,7 @@ describe('a name that was asked for', () => {
     ])
     expect(result.loadedAfter).toEqual(['calendar__create_event'])
     expect(await play(search('select:crate_issue'))).toContain(
-      'No tool is named "crate_issue". Nearest: tracker__create_issue, tracker__close_issue.',
+      'Found no tool named "crate_issue". Nearest: tracker__create_issue, tracker__close_issue.',
     )
   })
 
@@ -421,8 +421,8 @@ describe('a name that was asked for', () => {
     const { play } = await player()
     const names = Array.from({ length: 400 }, (_, index) => `zzz${index}`)
     const text = await play(search(`select:${[...names, 'create_event'].join(',')}`))
-    expect(text.match(/No tool is named/g)).toHaveLength(10)
-    expect(text).toContain('No tool is named "zzz9".\n… and 390 more.')
+    expect(text.match(/Found no tool named/g)).toHaveLength(10)
+    expect(text).toContain('Found no tool named "zzz9".\n… and 390 more.')
     expect(text).toContain('calendar__create_event')
     expect(await play(search(`select:${names.slice(0, 10).join(',')}`))).not.toContain('more')
   })
@@ -634,7 +634,7 @@ describe('the search tool', () => {
     await play({ name: 'tool_info', arguments: { name: 'a,"b"' } })
     expect(host.conversation.inspect().loadedLazyTools).toHaveLength(1)
     expect(await play({ name: 'tool_info', arguments: { name: 'create issues' } })).toContain(
-      'No tool is named "create issues"',
+      'Found no tool named "create issues"',
     )
     expect(await play({ name: 'tool_info', arguments: {} })).toContain('The query is empty')
   })

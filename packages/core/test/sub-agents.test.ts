@@ -176,7 +176,7 @@ describe("a sub-agent's allowlist", () => {
         delivery === 'bridge' ? ['read_file', 'tool_search', 'tool_call'] : ['read_file', 'tool_search'],
       )
       expect(loaded(child)).toEqual(['tracker__create_issue'])
-      expect(lastResult(child)).toContain('No tool is named "create_event"')
+      expect(lastResult(child)).toContain('Found no tool named "create_event"')
       expect(child.raw(-2)).not.toMatch(/calendar|worktree|write_file/)
     },
   )
@@ -294,8 +294,8 @@ describe('a sub-agent', () => {
       'calendar__find_slot',
       'calendar__create_event',
     ])
-    expect(lastResult(grandchild)).toContain('No tool is named "read_file"')
-    expect(lastResult(grandchild)).toContain('No tool is named "close_issue"')
+    expect(lastResult(grandchild)).toContain('Found no tool named "read_file"')
+    expect(lastResult(grandchild)).toContain('Found no tool named "close_issue"')
     expect(loaded(child)).toEqual(['tracker__create_issue', 'tracker__close_issue', 'calendar__find_slot'])
     expect(loaded(parent)).toEqual(['tracker__create_issue', 'tracker__close_issue'])
   })

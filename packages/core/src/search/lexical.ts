@@ -70,7 +70,7 @@ export interface LexicalSearcher extends Searcher {
  *
  * Exact names come first, with relevance 1: the whole query or one of its words equals the id, the name or an alias, alone or after
  * the server (`server/tool`, `server__tool`, `mcp__server__tool`). Case and separators do not matter. Real names precede aliases, so
- * an alias cannot displace a name. Misspelt names come after both. A plain word ("search") is a name only if it is the whole query.
+ * an alias cannot displace a name. A plain word ("search") is a name only if it is the whole query.
  *
  * If the query has no terms, `must` alone selects: all tools that match it, relevance 1, by id. Without `must`, nothing matches.
  */
@@ -85,7 +85,7 @@ export function createLexicalSearcher(): LexicalSearcher {
     return lazyVocabulary
   }
   const analyser = () => createAnalyser(vocabulary(), tuning)
-  const names = createNameMatches(index, vocabulary)
+  const names = createNameMatches(index)
   const createQueryNameFit = createNameFit(index, vocabulary)
   const createQueryCoverage = createCoverage(index)
   const isKnown = (hash: number): boolean => index.countTools(hash) > 0

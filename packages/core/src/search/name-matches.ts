@@ -1,22 +1,11 @@
-/** Finds tools whose name is written in a query, exactly or nearly, and measures how well a name fits. */
+/** Finds tools whose name is written in a query, and measures how well a name fits. */
 
-import { editDistance } from '../base/nearest.js'
 import type { Identity } from './index/segment.js'
-import {
-  countAllowedTypos,
-  countBits,
-  encodeLetters,
-  foldSpelling,
-  hashTerm,
-  nameSeed,
-  trimServerName,
-} from './index/spelling.js'
+import { foldSpelling, hashTerm, nameSeed, trimServerName } from './index/spelling.js'
 import type { TermIndex } from './index/term-index.js'
 import type { QueryTerm } from './query-terms.js'
-import { maximumUnasked, nameWordLimit, unaskedCost, usualQueryWords, usualUnasked } from './tuning.js'
+import { maximumUnasked, unaskedCost, usualQueryWords, usualUnasked } from './tuning.js'
 import type { Term, Vocabulary } from './words/vocabulary.js'
-
-const lettersInRow = /\p{L}{2}/u
 
 export interface NameMatches {
   /** Finds the tools that a query names, with their tiers. A higher tier ranks first. */
@@ -25,60 +14,16 @@ export interface NameMatches {
   findByName(name: string): number[]
 }
 
-export function createNameMatches(index: TermIndex, vocabulary: () => Vocabulary): NameMatches {
+export function createNameMatches(index: TermIndex): NameMatches {
   function findInQuery(text: string): ReadonlyMap<number, number> {
     const tiers = new Map<number, number>()
     for (const candidate of listCandidates(text)) {
-      let known = false
       index.forEachPosting(hashTerm(candidate.folded, nameSeed), (slot) => {
         const tier = findTier(index.getIdentity(slot), candidate)
-        if (tier === 0) return
-        known = true
-        tiers.set(slot, Math.max(tier, tiers.get(slot) ?? 0))
+        if (tier > 0) tiers.set(slot, Math.max(tier, tiers.get(slot) ?? 0))
       })
-      if (!known && mayBeMisspelt(candidate))
-        for (const slot of findNearMisses(candidate.folded))
-          tiers.set(slot, Math.max(nearMissTier, tiers.get(slot) ?? 0))
     }
     return tiers
-  }
-
-  /** Finds the tools whose folded name differs least, by one or two typos. */
-  function findNearMisses(wanted: string): number[] {
-    let furthest = countAllowedTypos(wanted)
-    const letters = encodeLetters(wanted)
-    let found: number[] = []
-    for (const segment of index.segments) {
-      const { lengths, letters: known } = segment
-      for (let at = 0; at < lengths.length; at += 1) {
-        if (Math.abs((lengths[at] as number) - wanted.length) > furthest) continue
-        if (countBits((known[at] as number) ^ letters) > 2 * furthest || segment.dead[at >> 1] === 1) continue
-        const { name, server } = segment.identities[at >> 1] as Identity
-        const folded = (at & 1) === 0 ? foldSpelling(name) : foldSpelling(server) + foldSpelling(name)
-        const distance = editDistance(wanted, folded, furthest)
-        if (distance === undefined) continue
-        if (distance < furthest) found = []
-        furthest = distance
-        found.push(segment.base + (at >> 1))
-      }
-    }
-    return found
-  }
-
-  /** Checks whether a name has a word that no tool uses: `set_user` is not a typo for `get_user`. */
-  function mayBeMisspelt({ text, folded }: Candidate): boolean {
-    if (countAllowedTypos(folded) === 0 || folded.length > 80 || index.size === 0) return false
-    // Skips dates and numbers.
-    if (!lettersInRow.test(folded)) return false
-    const words = vocabulary().readWords(text)
-    const isUnknown = ({ hash, isStopWord }: Term) => !isStopWord && index.countTools(hash) === 0
-    return (
-      words.length <= nameWordLimit &&
-      words.some(
-        ({ whole, parts }) =>
-          isUnknown(whole) && (parts.length === 0 || parts.some((part) => isUnknown(part))),
-      )
-    )
   }
 
   function findByName(name: string): number[] {
@@ -157,22 +102,18 @@ function findTier(identity: Identity, candidate: Candidate): number {
   let best = 0
   for (const name of listExactNames(identity)) {
     if (name.folded !== candidate.folded) continue
-    const tier = (name.alias ? 2 : name.raw === candidate.text ? 4 : 3) + (candidate.whole ? 3 : 0)
+    const tier = (name.alias ? 1 : name.raw === candidate.text ? 3 : 2) + (candidate.whole ? 3 : 0)
     if (tier > best) best = tier
   }
   return best
 }
 
-/** Tier of a misspelt name, below all correct ones. */
-const nearMissTier = 1
-
 /** How a query names a tool. */
-export type NameMatch = 'exact' | 'other-spelling' | 'alias' | 'near-miss'
+export type NameMatch = 'exact' | 'other-spelling' | 'alias'
 
 /** Describes a tier; undefined if the query does not name the tool. */
 export function describeTier(tier: number): NameMatch | undefined {
-  if (tier <= nearMissTier) return tier === nearMissTier ? 'near-miss' : undefined
-  return (['alias', 'other-spelling', 'exact'] as const)[(tier - 2) % 3]
+  return tier === 0 ? undefined : (['alias', 'other-spelling', 'exact'] as const)[(tier - 1) % 3]
 }
 
 /** Removes quotes, brackets and commas around a word. */

@@ -7,12 +7,12 @@ import { queryCharacterLimit, splitClauses } from './query.js'
 import {
   briefQuery,
   clauseLimit,
+  detailShare,
   literalWeight,
   longQuery,
   queryWordLimit,
   replacementFactor,
   type Tuning,
-  wordyQuery,
 } from './tuning.js'
 import { questionEffect, questionWords, severalEffect } from './words/effects.js'
 import type { Concept } from './words/lexicon.js'
@@ -46,12 +46,14 @@ export interface QueryTerm {
   readonly unspaced: boolean
   /** A detail: where, when, with whom, about what, or what something is like ("in airtable", "with a colleague", "crashed"). */
   readonly detail: boolean
+  /** Share of its score that a tool gets for the term: less than 1 for a detail of a brief query. */
+  readonly share: number
   /** Concepts that the word leads to. */
   readonly concepts: readonly { readonly hash: number; readonly near: 'same' | 'subject' | 'hint' }[]
 }
 
 /** Defaults for terms that are not words of the query. */
-const notAWord = { unspaced: false, detail: false, concepts: [] } as const
+const notAWord = { unspaced: false, detail: false, share: 1, concepts: [] } as const
 
 export interface QueryTerms {
   readonly whole: readonly QueryTerm[]
@@ -84,17 +86,20 @@ export function extractQueryTerms(
   )
   const readWords = (part: string) => vocabulary.readWords(part).map(repair)
   const words = readWords(text)
-  const isWordy = words.length >= wordyQuery
   const terms = [
-    ...extractTerms(words, tuning, isKnown, isWordy),
+    ...extractTerms(words, tuning, isKnown),
     ...extractLiterals(vocabulary.readWords(literals), isKnown),
   ]
   const whole = terms.length > 0 || !isAlone ? terms : extractLoneStopWord(words, isKnown)
   const distinct = whole.filter(({ kind }) => kind === 'word').length
-  const effect = distinct <= briefQuery ? adjustForPlural(findRequestedEffect(words), words) : 0
-  if (distinct < longQuery) return { whole, clauses: [], effect }
+  if (distinct <= briefQuery) {
+    const effect = adjustForPlural(findRequestedEffect(words), words)
+    const weighed = whole.map((term) => (term.detail ? { ...term, share: detailShare } : term))
+    return { whole: weighed, clauses: [], effect }
+  }
+  if (distinct < longQuery) return { whole, clauses: [], effect: 0 }
   const clauses = splitClauses(text)
-    .map((clause) => extractTerms(readWords(clause), tuning, isKnown, isWordy))
+    .map((clause) => extractTerms(readWords(clause), tuning, isKnown))
     .filter((terms) => terms.filter(({ kind }) => kind === 'word').length >= 2)
     .slice(0, clauseLimit)
   return { whole, clauses: clauses.length > 1 ? clauses : [], effect: 0 }
@@ -129,7 +134,6 @@ function extractTerms(
   words: readonly SpelledWord[],
   { pair: pairWeight }: Tuning,
   isKnown: (hash: number) => boolean,
-  isWordy: boolean,
 ): QueryTerm[] {
   const queryWords = new Map<Term, { unspaced: boolean; detail: boolean }>()
   let isDetail = false
@@ -163,7 +167,7 @@ function extractTerms(
     const known = asked.get(hash)
     const concepts = term.queryConcepts
     if (!known || known.weight < weight)
-      asked.set(hash, { text, hash, weight, kind: 'word', unspaced, detail, concepts })
+      asked.set(hash, { text, hash, weight, kind: 'word', unspaced, detail, share: 1, concepts })
   }
   const addConcept = ({ hash, label: text, near }: Concept, weight: number): void => {
     const kind = near === 'same' ? 'synonym' : 'concept'
@@ -174,9 +178,7 @@ function extractTerms(
   }
   for (const term of queryWords.keys()) {
     const times = isKnown(term.hash) ? 1 : replacementFactor
-    // A wordy query contains some of the tools' own words, so synonyms are not needed.
-    for (const concept of term.queryConcepts)
-      if (concept.near !== 'same' || !isWordy) addConcept(concept, concept.weight * term.weight * times)
+    for (const concept of term.queryConcepts) addConcept(concept, concept.weight * term.weight * times)
   }
   for (const pair of pairs) asked.set(pair.hash, pair)
   return [...asked.values()]

@@ -76,7 +76,9 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
     (kind === 'synonym' && frequency > Math.max(index.size * commonShare, commonSynonyms))
   /** Takes the frequency as an argument, because looking it up is a large part of the cost of a term. */
   const weighWithFrequency = (term: QueryTerm, frequency: number): number =>
-    isCommon(term, frequency) ? 0 : applyRarity(term, frequency || (learned?.countTools(term.hash) ?? 0))
+    isCommon(term, frequency)
+      ? 0
+      : term.share * applyRarity(term, frequency || (learned?.countTools(term.hash) ?? 0))
   const weighTerm = (term: QueryTerm): number => weighWithFrequency(term, index.countTools(term.hash))
 
   /** Adds the importance of each term to the tools that have it. */

@@ -7,7 +7,7 @@ import { identityBit } from './index/tally.js'
 import type { TermIndex } from './index/term-index.js'
 import { lettersForTwoTypos, minimumTypoLetters } from './tuning.js'
 import { actionGroups, topicGroups } from './words/concepts.js'
-import type { SpelledWord, Vocabulary } from './words/vocabulary.js'
+import type { SpelledWord, Term, Vocabulary } from './words/vocabulary.js'
 import { isOrdinaryWord, isProduct } from './words/word-lists.js'
 
 const plainWord = /^[a-z]+$/
@@ -80,12 +80,11 @@ export function createSpellingRepair(
     return best
   }
 
-  return (word) => {
-    const { text, hash, isStopWord, queryConcepts, weight } = word.whole
+  function repairTerm(term: Term): Term {
+    const { text, hash, isStopWord, queryConcepts, weight } = term
     const isUnknown =
       text.length >= minimumTypoLetters &&
       plainWord.test(text) &&
-      word.parts.length === 0 &&
       !isStopWord &&
       weight === 1 &&
       queryConcepts.length === 0 &&
@@ -93,6 +92,11 @@ export function createSpellingRepair(
       !isProduct(text) &&
       !isOrdinaryWord(text)
     const meant = isUnknown ? findNearest(text) : undefined
-    return (meant && vocabulary().readWords(meant)[0]) || word
+    return (meant && vocabulary().readWords(meant)[0]?.whole) || term
   }
+
+  return (word) =>
+    word.parts.length > 0
+      ? { ...word, parts: word.parts.map(repairTerm) }
+      : { ...word, whole: repairTerm(word.whole) }
 }

@@ -117,10 +117,10 @@ export const queryWordLimit = 64
 /** Queries with at least this many distinct words are also split into clauses. */
 export const longQuery = 18
 export const clauseLimit = 12
-/** Queries with at least this many words, stop words included, are searched without synonyms. */
-export const wordyQuery = 30
 /** Queries with at most this many distinct words start with the requested action; a longer one tells a story. */
 export const briefQuery = 6
+/** Share of its score that a detail of a brief query adds: "a prompt" in "generate an image from a prompt". */
+export const detailShare = 0.8
 /** Weight of a word inside a literal. */
 export const literalWeight = 0.2
 /** Factor for the concepts of a word that no tool has: they replace the word instead of adding to it. */
@@ -135,8 +135,6 @@ export const lettersForTwoTypos = 8
 
 // Names
 
-/** A longer query cannot be a name as a whole. */
-export const nameWordLimit = 8
 /**
  * Cost of each name word that the query does not contain, for the score and for coverage. For "a mock server", `createMock` fits
  * better than `deleteMockServerResponse`.

@@ -320,7 +320,7 @@ export const defaultPrompts: Prompts = {
   searchMore: ({ more }) => `${more} more ${more === 1 ? 'fits' : 'fit'}; narrow the query.`,
   searchEvicted: ({ tools }) => `Unloaded to make room: ${list(tools)}.`,
   searchUnloaded: ({ tools }) => `Unloaded: ${list(tools)}.`,
-  searchNotFound: ({ asked, nearest }) => `No tool is named ${asked}.${nearestOf(nearest)}`,
+  searchNotFound: ({ asked, nearest }) => `Found no tool named ${asked}.${nearestOf(nearest)}`,
   searchUnavailable: ({ asked, state }) => `${asked} cannot be used now: ${state}.${waitsIn(state)}`,
   searchSkipped: ({ name, problem }) =>
     `A tool listed as ${name} cannot be used until its owner corrects it (it ${problem}). If you need it, tell the user.`,

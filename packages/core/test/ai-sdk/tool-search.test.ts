@@ -110,7 +110,7 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     expect(first?.tools).toHaveLength(1)
     expect(second?.tools).toEqual([])
     // In the next result of the same batch; if there is none, after the next user message.
-    expect(ofType(host, 1, 'function_call_output')[0]?.output).toMatch(/ran with[\s\S]*No tool is named/)
+    expect(ofType(host, 1, 'function_call_output')[0]?.output).toMatch(/ran with[\s\S]*Found no tool named/)
     expect(host.raw(2)).not.toContain('No tool fits')
     expect(JSON.stringify(items(host, 3).at(-1))).toMatch(/And now\?[\s\S]*No tool fits/)
     for (const index of [1, 2, 3])

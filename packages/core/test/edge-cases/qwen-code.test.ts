@@ -221,7 +221,7 @@ describe('sub-agents over the bridge', () => {
       bridge('tracker__close_issue'),
     )
     expect(own).toContain('Already loaded; call directly')
-    expect(foreign).toContain('No tool is named')
+    expect(foreign).toContain('Found no tool named')
     expect(called).toContain('There is no tool named')
     expect(`${foreign}${called}`).not.toMatch(/Does close issue|select:/)
   })

@@ -96,7 +96,6 @@ describe('an explanation', () => {
     expect(named('close_ticket')[1]).toBe('exact')
     expect(named('closeTicket')[1]).toBe('other-spelling')
     expect(named('use file_bug')[0]).toBe('alias')
-    expect(named('close_tickte now')[1]).toBe('near-miss')
     expect(named('close the ticket now')).toEqual([undefined, undefined, undefined, undefined, undefined])
   })
 })

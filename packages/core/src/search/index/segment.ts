@@ -1,6 +1,6 @@
 /** An immutable part of the index: the postings of some tools in typed arrays, sorted by term. */
 
-import { encodeLetters, foldSpelling, hashTerm } from './spelling.js'
+import { hashTerm } from './spelling.js'
 import { createTally, type Tally } from './tally.js'
 
 /** The slots of a segment fit into 16 bits. A larger index has several segments. */
@@ -18,9 +18,6 @@ export interface Segment {
   /** First slot of this segment in the whole index. Set by the index. */
   base: number
   readonly identities: readonly Identity[]
-  /** Letters and length of each folded name, alone and after its server. A misspelt name is compared with these first. */
-  readonly letters: Uint32Array
-  readonly lengths: Uint8Array
   /** Distinct terms, ascending. The postings of `terms[n]` are at `offsets[n]` to `offsets[n + 1]`. */
   readonly terms: Int32Array
   readonly offsets: Uint32Array
@@ -100,7 +97,6 @@ export function createSegmentBuilder(counts = createTermCounts()) {
       return {
         base: 0,
         identities,
-        ...encodeSpellings(identities),
         terms,
         offsets,
         ...buildBuckets(terms),
@@ -160,7 +156,6 @@ export function mergeSegments(segments: readonly Segment[]): Segment {
   return {
     base: 0,
     identities,
-    ...encodeSpellings(identities),
     terms: merged,
     offsets: Uint32Array.from(offsets),
     ...buildBuckets(merged),
@@ -208,42 +203,20 @@ function findBucket(term: number, shift: number): number {
   return (term ^ 0x80000000) >>> shift
 }
 
-function encodeSpellings(identities: readonly Identity[]): Pick<Segment, 'letters' | 'lengths'> {
-  const letters = new Uint32Array(identities.length * 2)
-  const lengths = new Uint8Array(identities.length * 2)
-  identities.forEach(({ name, server }, slot) => {
-    const own = foldSpelling(name)
-    const full = foldSpelling(server) + own
-    letters[2 * slot] = encodeLetters(own)
-    letters[2 * slot + 1] = encodeLetters(full)
-    lengths[2 * slot] = Math.min(255, own.length)
-    lengths[2 * slot + 1] = Math.min(255, full.length)
-  })
-  return { letters, lengths }
-}
-
 function copyInto<A extends Uint32Array | Uint8Array>(from: A, into: A): A {
   into.set(from)
   return into
 }
 
 /** Increase with every change of the indexed content or format: `stored-index.test.ts` notices. */
-export const indexVersion = 8
+export const indexVersion = 9
 
 /** Also distinguishes machines with another byte order. */
 const mark = 0x7e11da7a
 const headWords = 6
 
 /** Encodes a segment, so that the index of a server can be stored between starts. Arrays with larger numbers come first, to keep all aligned. */
-export function encodeSegment({
-  identities,
-  letters,
-  lengths,
-  terms,
-  offsets,
-  slots,
-  bytes,
-}: Segment): Uint8Array {
+export function encodeSegment({ identities, terms, offsets, slots, bytes }: Segment): Uint8Array {
   const head = Uint32Array.of(
     mark,
     indexVersion,
@@ -252,7 +225,7 @@ export function encodeSegment({
     terms.length,
     slots.length,
   )
-  const parts = [head, letters, terms, offsets, slots, lengths, bytes]
+  const parts = [head, terms, offsets, slots, bytes]
   const encoded = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0))
   let at = 0
   for (const part of parts) {
@@ -271,8 +244,7 @@ export function decodeSegment(encoded: Uint8Array, identities: readonly Identity
   const [found, version, names, tools = 0, termCount = 0, postings = 0] = new Uint32Array(own, 0, headWords)
   if (found !== mark || version !== indexVersion) return undefined
   if (tools !== identities.length || names !== hashIds(identities)) return undefined
-  const size =
-    headWords * 4 + tools * 8 + termCount * 4 + (termCount + 1) * 4 + postings * 2 + tools * 2 + postings
+  const size = headWords * 4 + termCount * 4 + (termCount + 1) * 4 + postings * 2 + postings
   if (size !== byteLength) return undefined
   let at = headWords * 4
   const next = (length: number, width: number) => {
@@ -280,17 +252,14 @@ export function decodeSegment(encoded: Uint8Array, identities: readonly Identity
     at += length * width
     return [own, start, length] as const
   }
-  const letters = new Uint32Array(...next(tools * 2, 4))
   const terms = new Int32Array(...next(termCount, 4))
   return {
     base: 0,
     identities,
-    letters,
     terms,
     ...buildBuckets(terms),
     offsets: new Uint32Array(...next(termCount + 1, 4)),
     slots: new Uint16Array(...next(postings, 2)),
-    lengths: new Uint8Array(...next(tools * 2, 1)),
     bytes: new Uint8Array(...next(postings, 1)),
     dead: new Uint8Array(tools),
     deadCount: 0,

@@ -3,12 +3,7 @@
 const asciiText = /^[\x00-\x7f]*$/
 const asciiSeparators = /[^a-z0-9]+/g
 
-/** Number of typos allowed in a folded name. Short names allow none, because they are close to each other. */
-export function countAllowedTypos(folded: string): number {
-  return folded.length < 6 ? 0 : folded.length < 11 ? 1 : 2
-}
-
-/** Encodes the letters of a folded name as bits. Names that differ in two letters differ in at most four bits. */
+/** Encodes the letters of a word as bits. Words that differ in two letters differ in at most four bits. */
 export function encodeLetters(folded: string): number {
   let bits = 0
   for (let index = 0; index < folded.length; index += 1) {
