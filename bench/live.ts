@@ -236,7 +236,10 @@ async function plainLoop(
 ): Promise<Loop> {
   const { wire } = settings
   const off = await (await toolwellLoop(settings, catalogue, backend, 'eager')).begin([wire.user('Hello.')])
-  const all = (off.parts as { tools: Record<string, unknown>[] }).tools
+  // The marks of a cache belong to each way.
+  const all = (off.parts as { tools: Record<string, unknown>[] }).tools.map(
+    ({ cache_control: _, ...tool }) => tool,
+  )
   const tools = way === 'provider search' ? (wire.providerSearch?.(all) ?? all) : all
   const known = new Set(
     Object.entries(catalogue).flatMap(([server, each]) => each.map(({ name }) => `${server}/${name}`)),
