@@ -12,6 +12,7 @@ import { benchDurable } from './durable.ts'
 import { benchGateway } from './gateway.ts'
 import { benchHybrid, refuseHybrid } from './hybrid.ts'
 import { stringify } from './json.ts'
+import { runLive } from './live.ts'
 import { benchMcp } from './mcp.ts'
 import { benchPostgres } from './postgres.ts'
 import { benchRetrieval, refuseRetrieval, saveRetrieval } from './retrieval.ts'
@@ -116,6 +117,8 @@ const benches: Readonly<Record<string, Bench<object>>> = {
 }
 
 const [name = '', ...flags] = process.argv.slice(2)
+// Its flags and its file of results differ from all others.
+if (name === 'live') process.exit(await runLive(flags))
 const bench = Object.hasOwn(benches, name) ? benches[name] : undefined
 const withValue = ['--data', '--split']
 const valueAfter = (flag: string): string | undefined =>
@@ -139,6 +142,7 @@ if (!bench || isHelp || unknown.length > 0 || isIncomplete) {
     `${problem}Usage: npm run bench -- <name> [--data DIR] [--split NAME] [--save] [--json]
 
 ${list.join('\n')}
+  live       tasks with a real model and your key: npm run bench -- live --help
 
   --data DIR    folder of real tools (default: TOOLWELL_BENCH_DATA, then bench/data); see bench/README.md
   --split NAME  reads queries.NAME.jsonl instead of queries.jsonl (retrieval)

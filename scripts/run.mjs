@@ -301,6 +301,7 @@ const commands = {
       cwd: process.env.INIT_CWD ?? process.cwd(),
     }),
   pack: () => pack(rest[0]),
+  release: () => typescript('scripts/release.ts', ...rest),
   walk: () => node('scripts/walk.mjs', ...rest),
   claims: () => typescript('scripts/claims.ts', ...rest),
   screenshots: () => typescript('scripts/screenshots.ts', ...rest),

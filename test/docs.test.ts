@@ -15,6 +15,7 @@ const files = [
     'bench/README.md',
     'packages/core/README.md',
     'packages/cli/README.md',
+    'packages/gateway/README.md',
     'packages/mcp/README.md',
     'packages/pi/README.md',
     'packages/postgres/README.md',

@@ -1,6 +1,6 @@
 /**
- * Builds and packs with `npm run pack`, installs the tarballs into an empty project, imports and type-checks them. A small
- * registry on loopback serves other packages from the clone, so that no network is needed.
+ * Builds and packs with `npm run pack`, installs the tarballs into empty projects with npm, pnpm and yarn, imports, type-checks and
+ * runs them. A small registry on loopback serves other packages from the clone. Only pnpm and yarn themselves come from npm.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -19,10 +19,13 @@ import {
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import ts from 'typescript'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { installed as installedFrom } from './setup/framework-folder.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const core = join(root, 'packages/core')
@@ -196,10 +199,16 @@ function typeCheck(name: string, text: string, options: { lib: string[]; types: 
   node(consumer, join(root, 'node_modules/typescript/bin/tsc'), '-p', `${name}.json`)
 }
 
-function readmeProgram(): string {
-  const text = readFileSync(join(installed, 'README.md'), 'utf8')
+function readmeProgram(name = 'core'): string {
+  const text = readFileSync(join(consumer, 'node_modules/@toolwell', name, 'README.md'), 'utf8')
   return /```ts\n([\s\S]*?)```/.exec(text)?.[1] ?? ''
 }
+
+/** A program of a README as JavaScript. */
+const compiled = (program: string) =>
+  ts.transpileModule(program, {
+    compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
+  }).outputText
 
 describe('the packed core', () => {
   it('holds the output of every source, the manifest, the licence and the readme, and nothing else', () => {
@@ -256,10 +265,7 @@ describe('the packed core', () => {
   })
 
   it('runs the program of its readme', () => {
-    const { outputText } = ts.transpileModule(readmeProgram(), {
-      compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
-    })
-    writeFileSync(join(consumer, 'readme.js'), outputText)
+    writeFileSync(join(consumer, 'readme.js'), compiled(readmeProgram()))
     const program = `
       import { startScriptedChat } from '@toolwell/testing'
       const target = { name: 'weather', arguments: { city: 'Oslo' } }
@@ -319,6 +325,121 @@ describe('the packed command', () => {
     const flags = ['--disallow-code-generation-from-strings', program]
     expect(node(consumer, ...flags, ...words)).toMatch(/^ 1 {2}send_letter /)
     expect(node(consumer, ...flags, 'inspect', '--catalog', 'tools.jsonl')).toMatch(/^1 server, 1 tool /)
+  })
+})
+
+/** The home of one user: every folder that Toolwell reads or writes is below it. */
+function homeIn(folder: string): Record<string, string> {
+  const home = join(folder, 'home')
+  mkdirSync(join(home, '.cursor'), { recursive: true })
+  const folders = { CONFIG: '.config', CACHE: '.cache', DATA: '.local/share', STATE: '.local/state' }
+  const places = Object.entries(folders).map(([name, path]) => [`XDG_${name}_HOME`, join(home, path)])
+  return { HOME: home, USERPROFILE: home, ...Object.fromEntries(places) }
+}
+
+describe('the programs of the readmes', () => {
+  it.each([
+    ['mcp', 'entities'],
+    ['gateway', 'find_tools, run_read_only_tool, run_tool, read_result\n'],
+    ['presets', 'MCP active: 1/24 (mcp__github__close_issue)'],
+    ['testing', '400 false\n200 true\n'],
+  ])(
+    '@toolwell/%s: its program runs',
+    async (name, printed) => {
+      const folder = join(temporary, `readme-${name}`)
+      mkdirSync(folder)
+      writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+      const servers = ['@modelcontextprotocol/client', '@modelcontextprotocol/server-memory'].map(
+        (each) => `${each}@${readJson(join(root, 'package.json')).devDependencies[each]}`,
+      )
+      const all = readdirSync(tarballs).map((file) => join(tarballs, file))
+      expect(await npmInstall(folder, ...all, ...servers)).toMatchObject({ status: 0 })
+      writeFileSync(join(folder, 'program.js'), compiled(readmeProgram(name)))
+      const env = { ...clean(), ...homeIn(folder) }
+      const { status, stdout, stderr } = spawnSync(process.execPath, ['program.js'], {
+        cwd: folder,
+        env,
+        encoding: 'utf8',
+      })
+      expect({ status, stdout, stderr }).toMatchObject({
+        status: 0,
+        stdout: expect.stringContaining(printed),
+      })
+    },
+    120_000,
+  )
+})
+
+/** How each package manager installs what package.json names, and runs the command. pnpm and yarn come from npm. */
+const managers = [
+  { name: 'npm', add: ['npm', 'install'], exec: ['npx'] },
+  { name: 'pnpm', package: 'pnpm@10.34.8', add: ['pnpm', 'install'], exec: ['pnpm', 'exec'] },
+  { name: 'yarn', package: 'yarn@1.22.22', add: ['yarn', 'install'], exec: ['yarn', '-s'] },
+]
+
+describe.each(managers)('an empty folder with the tarballs, installed by $name', (manager) => {
+  it('serves and connects a client by the installed command', { timeout: 300_000 }, async () => {
+    const folder = join(temporary, manager.name)
+    mkdirSync(folder)
+    const file = (name: string) => `file:${join(tarballs, `toolwell-${name}0.1.0.tgz`)}`
+    const inner = ['core', 'gateway', 'mcp', 'postgres'].map((name) => [
+      `@toolwell/${name}`,
+      file(`${name}-`),
+    ])
+    const others = Object.fromEntries(inner)
+    const dependencies = { toolwell: file(''), ...(manager.name === 'npm' ? others : {}) }
+    const manifest = { private: true, dependencies, resolutions: others }
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
+    const address = `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`
+    const found = manager.package && join(installedFrom([manager.package]), 'node_modules/.bin')
+    const env = {
+      ...clean(),
+      ...homeIn(folder),
+      PATH: [dirname(process.execPath), ...(found ? [found] : []), process.env.PATH].join(delimiter),
+      npm_config_registry: address,
+      npm_config_cache: join(temporary, 'cache'),
+      npm_config_store_dir: join(temporary, 'store'),
+      YARN_REGISTRY: address,
+      YARN_CACHE_FOLDER: join(temporary, 'yarn'),
+    }
+    const start = async ([program = '', ...words]: readonly string[]) => {
+      const child = spawn(program, words, { cwd: folder, env, shell: process.platform === 'win32' })
+      let output = ''
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
+      child.stdin.end()
+      const status = await new Promise((resolve) => child.once('close', resolve))
+      return { status, output }
+    }
+    const toolwell = (...words: string[]) => start([...manager.exec, 'toolwell', ...words])
+    expect(await start(manager.add)).toMatchObject({ status: 0 })
+    expect(await toolwell('--version')).toEqual({ status: 0, output: '0.1.0\n' })
+    expect((await toolwell()).output).toContain('toolwell connect')
+
+    const config = join(folder, 'home/.cursor/mcp.json')
+    const server = join(root, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js')
+    const before = JSON.stringify({
+      mcpServers: { everything: { command: process.execPath, args: [server] } },
+    })
+    writeFileSync(config, before)
+    expect(await toolwell('connect', 'cursor', '--yes')).toMatchObject({ status: 0 })
+    onTestFinished(async () => {
+      await toolwell('stop')
+    })
+    const { command, args, ...rest } = readJson(config).mcpServers.toolwell
+    expect([command, args[0]].filter((path) => !isAbsolute(path) || !existsSync(path))).toEqual([])
+
+    const client = new Client({ name: 'a-client', version: '1.0.0' })
+    onTestFinished(() => client.close())
+    await client.connect(
+      new StdioClientTransport({ command, args, env: { ...env, ...rest.env }, cwd: folder }),
+    )
+    const call = { name: 'everything__echo', arguments: { message: 'hello' } }
+    const answer = await client.callTool({ name: 'run_tool', arguments: call })
+    expect(answer.content).toEqual([{ type: 'text', text: 'Echo: hello' }])
+    expect((await toolwell('serve')).output).toContain('already')
+    expect(await toolwell('stop')).toMatchObject({ status: 0 })
+    expect(await toolwell('undo', '--yes')).toMatchObject({ status: 0 })
+    expect(readFileSync(config, 'utf8')).toBe(before)
   })
 })
 
