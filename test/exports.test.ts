@@ -23,12 +23,14 @@ import * as usage from '@toolwell/core/usage'
 import * as gateway from '@toolwell/gateway'
 import * as gatewayApi from '@toolwell/gateway/api'
 import * as gatewayBridge from '@toolwell/gateway/bridge'
+import * as gatewayPostgres from '@toolwell/gateway/postgres'
 import * as gatewayStorage from '@toolwell/gateway/storage'
 import * as mcp from '@toolwell/mcp'
 import * as mcpInternal from '@toolwell/mcp/internal'
 import * as lock from '@toolwell/mcp/lock'
 import * as scan from '@toolwell/mcp/scan'
 import * as postgres from '@toolwell/postgres'
+import * as postgresInternal from '@toolwell/postgres/internal'
 import * as presets from '@toolwell/presets'
 import * as testing from '@toolwell/testing'
 import ts from 'typescript'
@@ -263,6 +265,7 @@ it.each([
       'isOffered',
       'isSecretName',
       'looksPoisoned',
+      'loginFingerprint',
       'matchesTool',
       'memoryReadOnly',
       'readDocument',
@@ -274,6 +277,7 @@ it.each([
       'selectByProfile',
       'showEndpoint',
       'translateEntry',
+      'trustScope',
       'trustedLock',
       'trustedProjects',
       'waitingCommands',
@@ -344,6 +348,8 @@ it.each([
     ],
   ],
   ['@toolwell/gateway/storage', gatewayStorage, ['auditFile', 'fileStorage', 'hashToken']],
+  ['@toolwell/gateway/postgres', gatewayPostgres, ['KEY_VARIABLE', 'openPostgresStorage']],
+  ['@toolwell/postgres/internal', postgresInternal, ['openClient', 'openDatabase', 'postgresResults']],
 ])('%s exports these names and no other', (_path, entry, names) => {
   expect(Object.keys(entry).sort()).toEqual(names)
 })

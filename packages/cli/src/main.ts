@@ -37,14 +37,14 @@ function createOutput(stream: NodeJS.WriteStream): Output {
 }
 
 /** Ignores a repeated signal for one second, because terminal and parent may both send it. After that, a signal ends the process. */
-function onInterrupt(listener: () => void): () => void {
+function onInterrupt(listener: (signal: NodeJS.Signals) => void): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   let isAsked = false
-  const onSignal = () => {
+  const onSignal = (signal: NodeJS.Signals) => {
     if (isAsked) return
     isAsked = true
     setTimeout(stop, 1000).unref()
-    listener()
+    listener(signal)
   }
   const stop = () => {
     for (const signal of signals) process.off(signal, onSignal)

@@ -39,6 +39,7 @@ const report: GatewayReport = {
     },
   ],
   counts: { calls: 0, searches: 0, refused: 0, failed: 0, lists: 0 },
+  database: undefined,
   lost: { calls: { count: 0, reason: '' }, results: { count: 0, reason: '' } },
   answerTokens: 0,
   memory: { gateway: 1, servers: undefined },

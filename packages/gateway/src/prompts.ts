@@ -51,7 +51,8 @@ export const prompts = {
   questionRefused: (facts: { readonly server: string; readonly methods: readonly string[] }): string =>
     `Server ${facts.server} wanted ${facts.methods.map(describeQuestion).join(' and ')}, and this client cannot do that.`,
   /** Answers a request that goes on with a call that is over, or of somebody else. */
-  unknownState: 'The requestState is unknown or has expired. Send the request without it.',
+  unknownState:
+    'The requestState is unknown or has expired, so the outcome of the call is unknown. Check whether it took effect before you send the request without it.',
   unknownPrompt: ({ name }: { readonly name: string }): string =>
     `Unknown prompt ${name}. prompts/list shows the names.`,
   /** Names the form of a URI that several servers may have. */

@@ -37,7 +37,7 @@ it.each(CLIENT_KINDS)('records each call of %s, however it is made', async (kind
   await few.call('run_tool', { name: 'odd__gove', arguments: { word: 'unseen' } })
   await every.call('odd__nothing', secret).catch(() => undefined)
   await audit.flush()
-  const records = audit.read(0)
+  const records = await audit.read(0)
   expect(records.map(({ server, tool, outcome, reason }) => [server, tool, outcome, reason])).toEqual([
     ['odd', 'give', 'ok', undefined],
     ['odd', 'give', 'ok', undefined],
@@ -88,7 +88,7 @@ it('rotates its files and keeps the newest records', async () => {
   expect(readdirSync(folder).sort()).toEqual(['calls.1.jsonl', 'calls.2.jsonl', 'calls.jsonl'])
   const size = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
   expect(size).toBeLessThan(3 * 6500)
-  const kept = audit.read(0).map(({ tool }) => Number(tool.slice(5)))
+  const kept = (await audit.read(0)).map(({ tool }) => Number(tool.slice(5)))
   expect(kept.at(-1)).toBe(299)
   expect(kept).toEqual(kept.map((_, index) => 300 - kept.length + index))
 })
@@ -102,8 +102,8 @@ it('skips half a line and reads from a time on', async () => {
   const audit = auditFile(folder)
   audit.append(record('new'))
   await audit.flush()
-  expect(audit.read(0).map(({ tool }) => tool)).toEqual(['old', 'new'])
-  expect(audit.read(Date.now() - 60_000).map(({ tool }) => tool)).toEqual(['new'])
+  expect((await audit.read(0)).map(({ tool }) => tool)).toEqual(['old', 'new'])
+  expect((await audit.read(Date.now() - 60_000)).map(({ tool }) => tool)).toEqual(['new'])
 })
 
 it('lets calls pass on a full disk, and counts the loss', async () => {
@@ -123,7 +123,7 @@ it('lets calls pass on a full disk, and counts the loss', async () => {
   expect((await gateway.inspect()).lost.calls).toEqual({ count: 2, reason: 'ENOSPC' })
   rmSync(file)
   await call()
-  expect(audit.read(0)).toHaveLength(1)
+  expect(await audit.read(0)).toHaveLength(1)
   expect(audit.lost.count).toBe(2)
   rmSync(file)
   mkdirSync(file)

@@ -42,7 +42,7 @@ it.each(CLIENT_KINDS)('refuses %s a call above maxConcurrentCalls, and nobody el
   refused = await run('odd__echo')
   expect(refused.isError).not.toBe(true)
   await audit.flush()
-  expect(audit.read(0).filter(({ outcome }) => outcome === 'refused')).toMatchObject([
+  expect((await audit.read(0)).filter(({ outcome }) => outcome === 'refused')).toMatchObject([
     { server: 'odd', tool: 'echo', reason: 'limit', principal: 'owner' },
   ])
 })

@@ -183,7 +183,7 @@ it('limits a bridge by the token that its entry names, and records its principal
   await named.call('notes__write_note')
   await codex.call('notes__write_note')
   await storage.audit.flush()
-  expect(storage.audit.read(0).map(({ principal }) => principal)).toEqual(['notes', 'stdio:codex'])
+  expect((await storage.audit.read(0)).map(({ principal }) => principal)).toEqual(['notes', 'stdio:codex'])
   await expect(open({ 'X-Toolwell-Principal': 'nobody' })).rejects.toThrow('403')
   // A token cannot name another principal.
   const token = await open({ ...bearer('notes'), 'X-Toolwell-Principal': 'stdio:codex' })
@@ -262,7 +262,7 @@ it('limits the entry of a stdio client by the name of a token, and writes times 
   ])
   await limited.call('files__read_file')
   await expect
-    .poll(() => storage.audit.read(0).map(({ principal }) => principal))
+    .poll(async () => (await storage.audit.read(0)).map(({ principal }) => principal))
     .toEqual(['stdio:codex', 'ci'])
   for (const [token, why] of [
     ['nobody', 'The token "nobody" of this client does not exist or was revoked'],

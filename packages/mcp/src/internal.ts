@@ -1,5 +1,5 @@
 /** Internal API for other packages of this repository. It may change with any release. */
-export { defaultLoginFolder } from './auth/login-store.js'
+export { defaultLoginFolder, type Login, loginFingerprint } from './auth/login-store.js'
 export { type ConfigDocument, readDocument } from './config/document.js'
 export { type EntryEdit, editEntries, findEntry, readEntry } from './config/edit-entry.js'
 export { readDuration } from './config/entry-reader.js'
@@ -38,6 +38,7 @@ export {
   approveSeen,
   approveSeenServer,
   asLock,
+  trustScope,
   waitingCommands,
 } from './trust/lock/first-use.js'
 export {

@@ -1,5 +1,6 @@
 /** Queries with retries after lost connections, and errors that say what to do. */
 import { randomInt } from 'node:crypto'
+import type { EventEmitter } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ToolwellError } from '@toolwell/core'
 import { quoteSchema, SCHEMA_VERSION, schemaSql } from './schema.js'
@@ -11,6 +12,8 @@ export interface PostgresClient {
   query(text: string, values?: unknown[]): PromiseLike<{ readonly rows: readonly Row[] }>
 }
 
+export type Query = (text: string, values: unknown[]) => Promise<readonly Row[]>
+
 export interface Database {
   /** The quoted name of the schema. */
   readonly schema: string
@@ -18,7 +21,7 @@ export interface Database {
    * Runs one statement, and runs it again if the connection was lost. So a statement may run twice: write only statements for which
    * that does no harm.
    */
-  query(text: string, values: unknown[]): Promise<readonly Row[]>
+  readonly query: Query
 }
 
 const ATTEMPTS = 6
@@ -28,8 +31,9 @@ const FIRST_WAIT = 50
 const TEMPORARY =
   /^(?:08...|57P0[123]|53300|40001|40P01|ECONNRESET|ECONNREFUSED|EPIPE|ETIMEDOUT|CONNECTION_.*)$/
 
-/** What `pg` says, without a code, about a connection that ended. */
-const ENDED = /connection terminated|connection ended|socket hang up|connection error and is not queryable/i
+/** Messages of `pg` without a code for a connection that ended or does not answer. */
+const ENDED =
+  /connection terminated|connection ended|socket hang up|connection error and is not queryable|timeout exceeded when trying to connect|query read timeout/i
 
 /** The cause and the fix for each code that a user can meet. */
 const EXPLANATIONS: Readonly<Record<string, string>> = {
@@ -67,16 +71,16 @@ export function openDatabase(client: PostgresClient, schema: string): Database {
   }
 
   async function prepare(): Promise<void> {
-    let rows: readonly Row[] = []
-    try {
-      rows = await retry(`select version from ${quoted}.version`)
-    } catch (error) {
+    const readVersion = async () => Number((await retry(`select version from ${quoted}.version`))[0]?.version)
+    let version = await readVersion().catch((error: Error) => {
       // 42P01 and 3F000: the table or its schema is missing.
-      if (!['42P01', '3F000'].includes(readCode((error as Error).cause))) throw error
+      if (['42P01', '3F000'].includes(readCode(error.cause))) return 0
+      throw error
+    })
+    if (version < SCHEMA_VERSION) {
       await retry(schemaSql(schema))
-      rows = await retry(`select version from ${quoted}.version`)
+      version = await readVersion()
     }
-    const version = Number(rows[0]?.version)
     if (version === SCHEMA_VERSION) return
     throw new ToolwellError(
       'ledger-too-new',
@@ -121,4 +125,105 @@ function explain(error: unknown): ToolwellError {
     { code },
     { cause: error },
   )
+}
+
+export interface PostgresOptions {
+  /** A Pool or Client of `pg`, or any object with `query(text, values)`. */
+  readonly client?: PostgresClient
+  /** Creates a Pool of `pg` with this address. `close` ends it. */
+  readonly connectionString?: string
+  /** The schema of the tables; created if it is missing. Default `toolwell_data`: a user called toolwell would find a schema `toolwell` before `public`. */
+  readonly schema?: string
+}
+
+interface PoolClient extends PostgresClient {
+  release(error?: Error): void
+}
+
+interface Pool extends PostgresClient {
+  connect(): Promise<PoolClient>
+  end(): Promise<void>
+}
+
+export interface OpenClient {
+  readonly client: PostgresClient
+  /** Runs `work` in a transaction. Only with `connectionString`. A lost connection ends it. */
+  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+/** A network that swallows packets would otherwise block a query for a quarter of an hour. */
+const TIMEOUTS = { connectionTimeoutMillis: 10_000, query_timeout: 60_000, keepAlive: true }
+
+export function openClient({ client, connectionString }: PostgresOptions): OpenClient {
+  if ((client === undefined) === (connectionString === undefined))
+    throw new ToolwellError(
+      'invalid-option',
+      'postgresStore needs either client (a Pool of pg) or connectionString ("postgres://user:password@host/database").',
+      { path: 'client' },
+    )
+  if (client !== undefined) {
+    if (typeof client?.query !== 'function')
+      throw new ToolwellError('invalid-option', 'client needs a method query(text, values).', {
+        path: 'client',
+      })
+    ignoreIdleErrors(client)
+    const transaction = () => Promise.reject(new Error('Transactions need a connectionString.'))
+    return { client, transaction, close: async () => {} }
+  }
+  let pool: Promise<Pool> | undefined
+  const create = async (): Promise<Pool> => {
+    const { default: pg } = await import('pg').catch((cause: unknown) => {
+      throw new ToolwellError(
+        'invalid-option',
+        'connectionString needs the package pg: npm install pg',
+        {},
+        { cause },
+      )
+    })
+    const created = new pg.Pool({ connectionString, ...TIMEOUTS })
+    ignoreIdleErrors(created)
+    return created
+  }
+  const open = () => {
+    pool ??= create()
+    return pool
+  }
+  return {
+    client: { query: async (text, values) => (await open()).query(text, values) },
+    async transaction(work) {
+      const used = await (await open()).connect().catch((error: unknown) => {
+        throw explain(error)
+      })
+      const query: Query = async (text, values) => {
+        try {
+          return (await used.query(text, values)).rows
+        } catch (error) {
+          throw explain(error)
+        }
+      }
+      try {
+        await query('begin', [])
+        const done = await work(query)
+        await query('commit', [])
+        used.release()
+        return done
+      } catch (error) {
+        // The server rolls back when the connection ends.
+        used.release(error as Error)
+        throw error
+      }
+    },
+    close: async () => {
+      const opened = pool
+      pool = undefined
+      await (await opened)?.end()
+    },
+  }
+}
+
+/** Without a listener, a Pool ends the process when an idle connection breaks. The next query opens a new connection. */
+function ignoreIdleErrors(client: PostgresClient): void {
+  const emitter = client as Partial<EventEmitter>
+  if (emitter.listenerCount?.('error') === 0) emitter.on?.('error', () => {})
 }

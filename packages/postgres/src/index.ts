@@ -1,4 +1,4 @@
 /** The entry point of `@toolwell/postgres`. */
-export type { PostgresClient } from './database.js'
-export { type PostgresOptions, type PostgresStore, postgresStore } from './postgres-store.js'
+export type { PostgresClient, PostgresOptions } from './database.js'
+export { type PostgresStore, postgresStore } from './postgres-store.js'
 export { schemaSql } from './schema.js'

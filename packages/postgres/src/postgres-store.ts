@@ -1,21 +1,11 @@
 /** The store: ledgers, kept results and usage examples in one PostgreSQL schema. */
 import { randomUUID } from 'node:crypto'
-import type { EventEmitter } from 'node:events'
 import { type LedgerEvent, type LedgerStore, ToolwellError, type UsageStore } from '@toolwell/core'
 import { LEDGER_FORMAT } from '@toolwell/core/internal'
 import type { ResultStore } from '@toolwell/core/result'
 import { assertLedgerId, conflict, eventsToJson, stillNeeded } from '@toolwell/core/store'
-import { openDatabase, type PostgresClient, type Row } from './database.js'
+import { openClient, openDatabase, type PostgresOptions, type Row } from './database.js'
 import { postgresResults, postgresUsage } from './results-and-usage.js'
-
-export interface PostgresOptions {
-  /** A Pool or Client of `pg`, or any object with `query(text, values)`. */
-  readonly client?: PostgresClient
-  /** Creates a Pool of `pg` with this address. `close` ends it. */
-  readonly connectionString?: string
-  /** The schema of the tables; created if it is missing. Default `toolwell_data`: a user called toolwell would find a schema `toolwell` before `public`. */
-  readonly schema?: string
-}
 
 export interface PostgresStore extends Required<LedgerStore> {
   /** Keeps long results. `createToolwell({ store })` uses it. */
@@ -202,61 +192,4 @@ function parse(text: string): LedgerEvent[] | undefined {
   } catch {
     return undefined
   }
-}
-
-interface Pool extends PostgresClient {
-  end(): Promise<void>
-}
-
-function openClient({ client, connectionString }: PostgresOptions): {
-  client: PostgresClient
-  close: () => Promise<void>
-} {
-  if ((client === undefined) === (connectionString === undefined))
-    throw new ToolwellError(
-      'invalid-option',
-      'postgresStore needs either client (a Pool of pg) or connectionString ("postgres://user:password@host/database").',
-      { path: 'client' },
-    )
-  if (client !== undefined) {
-    if (typeof client?.query !== 'function')
-      throw new ToolwellError('invalid-option', 'client needs a method query(text, values).', {
-        path: 'client',
-      })
-    ignoreIdleErrors(client)
-    return { client, close: async () => {} }
-  }
-  let pool: Promise<Pool> | undefined
-  const open = async (): Promise<Pool> => {
-    const { default: pg } = await import('pg').catch((cause: unknown) => {
-      throw new ToolwellError(
-        'invalid-option',
-        'connectionString needs the package pg: npm install pg',
-        {},
-        { cause },
-      )
-    })
-    const created = new pg.Pool({ connectionString })
-    ignoreIdleErrors(created)
-    return created
-  }
-  return {
-    client: {
-      async query(text, values) {
-        pool ??= open()
-        return (await pool).query(text, values)
-      },
-    },
-    close: async () => {
-      const opened = pool
-      pool = undefined
-      await (await opened)?.end()
-    },
-  }
-}
-
-/** Without a listener, a Pool ends the process when an idle connection breaks. The next query opens a new connection. */
-function ignoreIdleErrors(client: PostgresClient): void {
-  const emitter = client as Partial<EventEmitter>
-  if (emitter.listenerCount?.('error') === 0) emitter.on?.('error', () => {})
 }

@@ -6,13 +6,21 @@ export interface NetworkProxy {
   /** Passes the next bytes that contain this text to the server, drops the answer, and cuts the connection after it. */
   loseAnswerTo(text: string): Promise<void>
   cutAll(): void
+  /** Cuts every connection, and each new one, until `start`. */
+  stop(): void
+  start(): void
   close(): Promise<void>
 }
 
 export async function startProxy(target: number): Promise<NetworkProxy> {
   const pairs = new Set<readonly [Socket, Socket]>()
   let watched: { readonly text: string; readonly done: () => void } | undefined
+  let isStopped = false
   const server = createServer((client) => {
+    if (isStopped) {
+      client.destroy()
+      return
+    }
     const upstream = connect(target, '127.0.0.1')
     const pair = [client, upstream] as const
     pairs.add(pair)
@@ -52,6 +60,13 @@ export async function startProxy(target: number): Promise<NetworkProxy> {
         watched = { text, done }
       }),
     cutAll,
+    stop() {
+      isStopped = true
+      cutAll()
+    },
+    start() {
+      isStopped = false
+    },
     close() {
       cutAll()
       return new Promise((resolve) => server.close(() => resolve()))

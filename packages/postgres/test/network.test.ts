@@ -200,7 +200,7 @@ describe.skipIf(withoutPostgres)('the schema', () => {
     const open = postgresStore({ client: pool, schema: 'upgraded' })
     await open.append('t', 0, events(0, 1))
     await pool.query(
-      `alter table upgraded.ledgers add column more text; update upgraded.version set version = 2`,
+      `alter table upgraded.ledgers add column more text; update upgraded.version set version = 99`,
     )
     const late = await refusal(postgresStore({ client: pool, schema: 'upgraded' }).read('t'))
     expect(late.code).toBe('ledger-too-new')

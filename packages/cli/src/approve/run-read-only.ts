@@ -24,15 +24,18 @@ export interface ReadOnlyOptions {
 
 export async function runReadOnly(
   open: OpenServers,
+  shared: ReadOnlyStore | undefined,
   { targets, isRevoking, isJson }: ReadOnlyOptions,
   { output, env, name }: Terminal,
 ): Promise<ExitCode> {
-  const store = diskReadOnly({
-    folder: defaultReadOnlyFolder(env),
-    onWarning: (warning) => {
-      throw new Problem(describeWarning(warning), 'Nothing was approved.', { reason: 'unwritable' })
-    },
-  })
+  const store =
+    shared ??
+    diskReadOnly({
+      folder: defaultReadOnlyFolder(env),
+      onWarning: (warning) => {
+        throw new Problem(describeWarning(warning), 'Nothing was approved.', { reason: 'unwritable' })
+      },
+    })
   if (targets.length === 0) {
     const all = listOffered(open, store)
     await output.write(isJson ? readOnlyJson('tools', all) : listText(all, name))

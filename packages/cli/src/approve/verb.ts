@@ -1,4 +1,5 @@
 /** `toolwell approve`: shows changes of servers, one diff after the other, and asks. */
+import { databaseFlag, withDatabase } from '../shared/database.js'
 import { usageProblem } from '../shared/problem.js'
 import { despiteFindings, readTimeout, serverFlags } from '../shared/servers/flags.js'
 import { requireTerminal } from '../shared/terminal.js'
@@ -14,6 +15,7 @@ export const approve = defineVerb({
   takesWords: true,
   flags: {
     config: serverFlags.config,
+    database: databaseFlag,
     'read-only': {
       type: 'boolean',
       description: 'Approve the named tools as read-only, for run_read_only_tool of the gateway.',
@@ -67,13 +69,17 @@ export const approve = defineVerb({
     const { withServers } = await import('../shared/servers/with-servers.js')
     if (isReadOnly) {
       const { runReadOnly } = await import('./run-read-only.js')
-      return withServers({ config: flags.config, timeout, refresh: true }, terminal, (open) =>
-        runReadOnly(open, { targets: flags._, isRevoking, isJson }, terminal),
+      return withDatabase(flags.database, terminal, (shared) =>
+        withServers({ config: flags.config, timeout, refresh: true, shared }, terminal, (open) =>
+          runReadOnly(open, shared?.readOnly, { targets: flags._, isRevoking, isJson }, terminal),
+        ),
       )
     }
     const { runApprove } = await import('./run-approve.js')
-    return withServers({ config: flags.config, timeout, refresh: true }, terminal, (open) =>
-      runApprove(open, { targets: flags._, isJson, isSure, isDespiteFindings }, terminal),
+    return withDatabase(flags.database, terminal, (shared) =>
+      withServers({ config: flags.config, timeout, refresh: true, shared }, terminal, (open) =>
+        runApprove(open, { targets: flags._, isJson, isSure, isDespiteFindings }, terminal),
+      ),
     )
   },
 })

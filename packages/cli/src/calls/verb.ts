@@ -1,16 +1,19 @@
 /** `toolwell calls`: shows the audit log of the gateway. Needs no running gateway. */
 import { firstLine, matchesGlob } from '@toolwell/core/internal'
-import type { AuditRecord } from '@toolwell/gateway/storage'
+import type { AuditLog, AuditRecord } from '@toolwell/gateway/storage'
+import { databaseFlag, withDatabase } from '../shared/database.js'
 import { readDuration } from '../shared/duration.js'
 import { folderFlag, gatewayFolder } from '../shared/gateway.js'
 import { count, plural } from '../shared/layout.js'
 import { painter, type Terminal } from '../shared/terminal.js'
-import { defineVerb } from '../shared/verb.js'
+import { defineVerb, type ExitCode } from '../shared/verb.js'
 
 /** Calls that are shown without `--since`. */
 const LAST = 20
 /** Milliseconds between two reads of the log. */
 const POLL_INTERVAL = 250
+/** Milliseconds by which the record of another replica may arrive late. */
+const LATE = 10_000
 
 export const calls = defineVerb({
   name: 'calls',
@@ -40,6 +43,7 @@ export const calls = defineVerb({
     },
     follow: { type: 'boolean', alias: 'f', description: 'Keep printing new calls until you press Ctrl-C.' },
     json: { type: 'boolean', description: 'Print each call as a line of JSON.' },
+    database: databaseFlag,
     folder: folderFlag,
   },
   notes: [
@@ -57,47 +61,71 @@ export const calls = defineVerb({
   ],
   exits: { 0: 'Calls were printed.', 1: 'There were no such calls.', 2: 'Wrong flags.' },
   async run(flags, terminal) {
-    const { output, errors } = terminal
-    const { server = '*', tool = '*', principal = '*', since } = flags
     const { auditFile } = await import('@toolwell/gateway/storage')
-    const audit = auditFile(gatewayFolder(flags.folder, terminal))
-    const isWanted = (record: AuditRecord) =>
-      matchesGlob(server, record.server) &&
-      matchesGlob(tool, record.tool) &&
-      matchesGlob(principal, record.principal)
-    const print = async (records: readonly AuditRecord[]) => {
-      const lines = records.map((record) =>
-        flags.json ? JSON.stringify(record) : describeCall(record, terminal),
-      )
-      if (lines.length > 0) await output.write(`${lines.join('\n')}\n`)
-    }
-    const from = since === undefined ? 0 : Date.now() - readDuration(since, '--since')
-    const all = audit.read(from)
-    const wanted = all.filter(isWanted)
-    const shown = since === undefined ? wanted.slice(-LAST) : wanted
-    if (!flags.json && (shown.length > 0 || flags.follow)) await output.write(`${title(terminal)}\n`)
-    await print(shown)
-    if (!flags.follow) {
-      if (!flags.json)
-        await (shown.length > 0 ? output : errors).write(
-          shown.length > 0 ? `\n${summary(shown)}\n` : 'toolwell: There were no such calls.\n',
-        )
-      return shown.length > 0 ? 0 : 1
-    }
-    const countAt = (records: readonly AuditRecord[], end: string) =>
-      records.filter((record) => record.time === end).length
-    let time = all.at(-1)?.time ?? new Date(from).toISOString()
-    // Several calls may end in the same millisecond.
-    let seen = countAt(all, time)
-    for (;;) {
-      await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL))
-      const found = audit.read(Date.parse(time))
-      await print(found.slice(seen).filter(isWanted))
-      time = found.at(-1)?.time ?? time
-      seen = countAt(found, time)
-    }
+    return withDatabase(flags.database, terminal, (shared) =>
+      showCalls(shared?.storage.audit ?? auditFile(gatewayFolder(flags.folder, terminal)), flags, terminal),
+    )
   },
 })
+
+interface Wanted {
+  readonly server?: string | undefined
+  readonly tool?: string | undefined
+  readonly principal?: string | undefined
+  readonly since?: string | undefined
+  readonly follow?: boolean | undefined
+  readonly json?: boolean | undefined
+}
+
+async function showCalls(audit: AuditLog, flags: Wanted, terminal: Terminal): Promise<ExitCode> {
+  const { output, errors } = terminal
+  const { server = '*', tool = '*', principal = '*', since } = flags
+  const isWanted = (record: AuditRecord) =>
+    matchesGlob(server, record.server) &&
+    matchesGlob(tool, record.tool) &&
+    matchesGlob(principal, record.principal)
+  const print = async (records: readonly AuditRecord[]) => {
+    const lines = records.map((record) =>
+      flags.json ? JSON.stringify(record) : describeCall(record, terminal),
+    )
+    if (lines.length > 0) await output.write(`${lines.join('\n')}\n`)
+  }
+  const from = since === undefined ? 0 : Date.now() - readDuration(since, '--since')
+  const all = await audit.read(from)
+  const wanted = all.filter(isWanted)
+  const shown = since === undefined ? wanted.slice(-LAST) : wanted
+  if (!flags.json && (shown.length > 0 || flags.follow)) await output.write(`${title(terminal)}\n`)
+  await print(shown)
+  if (!flags.follow) {
+    if (!flags.json)
+      await (shown.length > 0 ? output : errors).write(
+        shown.length > 0 ? `\n${summary(shown)}\n` : 'toolwell: There were no such calls.\n',
+      )
+    return shown.length > 0 ? 0 : 1
+  }
+  let last = Date.parse(all.at(-1)?.time ?? '') || from
+  let printed = new Set(numberEqual(all).keys())
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL))
+    const found = numberEqual(await audit.read(last - LATE))
+    await print([...found].flatMap(([key, record]) => (printed.has(key) || !isWanted(record) ? [] : record)))
+    printed = new Set(found.keys())
+    last = Math.max(last, ...[...found.values()].map(({ time }) => Date.parse(time)))
+  }
+}
+
+/** Equal records of the same millisecond get different keys. */
+function numberEqual(records: readonly AuditRecord[]): Map<string, AuditRecord> {
+  const numbers = new Map<string, number>()
+  return new Map(
+    records.map((record) => {
+      const text = JSON.stringify(record)
+      const number = (numbers.get(text) ?? 0) + 1
+      numbers.set(text, number)
+      return [`${number} ${text}`, record]
+    }),
+  )
+}
 
 const WIDTHS = [19, 7, 9, 9, 32] as const
 

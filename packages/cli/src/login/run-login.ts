@@ -1,9 +1,11 @@
 /** Logs in to a server: shows the address, opens the browser and waits for the answer. */
 import { spawn } from 'node:child_process'
 import { platform } from 'node:os'
+import { KEY_VARIABLE } from '@toolwell/gateway/postgres'
 import { diskFirstUse, LoginError, type LoginResult, login } from '@toolwell/mcp'
 import { defaultFirstUseFolder, readDuration, waitingCommands } from '@toolwell/mcp/internal'
 import { approveCommand } from '@toolwell/mcp/lock'
+import { findDatabase, withDatabase } from '../shared/database.js'
 import { Problem, usageProblem } from '../shared/problem.js'
 import { findServer } from '../shared/servers/read-config.js'
 import { withLogins } from '../shared/servers/with-servers.js'
@@ -12,6 +14,7 @@ import type { ExitCode } from '../shared/verb.js'
 
 export interface LoginFlags {
   readonly config?: string | undefined
+  readonly database?: string | undefined
   readonly browser?: boolean | undefined
   readonly timeout?: string | undefined
   readonly json?: boolean | undefined
@@ -32,8 +35,18 @@ export async function runLogin(name: string, flags: LoginFlags, terminal: Termin
       'Write 90, 90s or 10m.',
     )
   const server = await findServer(name, flags.config, terminal)
+  const url = findDatabase(flags.database, terminal)
+  if (url !== undefined && !env[KEY_VARIABLE])
+    throw new Problem(
+      `The login cannot be stored in the database without a key.`,
+      `Set ${KEY_VARIABLE} to the same random text on every replica, for example the output of: openssl rand -base64 32`,
+      { reason: 'no-key', details: { server: name, loggedIn: false } },
+    )
   // A login would send the variable that waits for approval.
-  if (waitingCommands(server, diskFirstUse({ folder: defaultFirstUseFolder(env) }).read(server)).length > 0)
+  const seen = await withDatabase(flags.database, terminal, async (shared) =>
+    (shared?.firstUse ?? diskFirstUse({ folder: defaultFirstUseFolder(env) })).read(server),
+  )
+  if (waitingCommands(server, seen).length > 0)
     throw new Problem(
       `The entry of ${name} sends an environment variable, and it is not in your own config file.`,
       `Review and approve it with: ${approveCommand(name)}`,
@@ -41,7 +54,7 @@ export async function runLogin(name: string, flags: LoginFlags, terminal: Termin
     )
   const paint = painter(errors, env)
   try {
-    const result = await withLogins(terminal, (store) =>
+    const result = await withLogins(flags.database, terminal, (store) =>
       login(server, {
         store,
         timeout,

@@ -1,4 +1,5 @@
 /** `toolwell login`: logs in to a remote server. Loads the MCP client only when it runs. */
+import { databaseFlag } from '../shared/database.js'
 import { readServerName, serverFlags } from '../shared/servers/flags.js'
 import { defineVerb } from '../shared/verb.js'
 
@@ -9,6 +10,7 @@ export const login = defineVerb({
   takesWords: true,
   flags: {
     config: serverFlags.config,
+    database: databaseFlag,
     browser: {
       type: 'boolean',
       default: true,

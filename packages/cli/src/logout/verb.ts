@@ -1,4 +1,5 @@
 /** `toolwell logout`: ends a login. Loads the MCP client only when it runs. */
+import { databaseFlag } from '../shared/database.js'
 import { Problem } from '../shared/problem.js'
 import { readServerName, serverFlags } from '../shared/servers/flags.js'
 import { defineVerb } from '../shared/verb.js'
@@ -8,7 +9,11 @@ export const logout = defineVerb({
   summary: 'End the login to a remote MCP server, and delete its tokens.',
   usage: ['SERVER [flags]'],
   takesWords: true,
-  flags: { config: serverFlags.config, json: { type: 'boolean', description: 'Print the result as JSON.' } },
+  flags: {
+    config: serverFlags.config,
+    database: databaseFlag,
+    json: { type: 'boolean', description: 'Print the result as JSON.' },
+  },
   examples: [{ line: 'toolwell logout notes', about: 'log out of the server called notes in your config' }],
   exits: {
     0: 'You are logged out.',
@@ -22,7 +27,7 @@ export const logout = defineVerb({
     const { logout: endLogin } = await import('@toolwell/mcp')
     const { output, errors } = terminal
     const server = await findServer(name, flags.config, terminal)
-    const { found, revoked, detail } = await withLogins(terminal, (store) =>
+    const { found, revoked, detail } = await withLogins(flags.database, terminal, (store) =>
       endLogin(server, { store }),
     ).catch((error: unknown) => {
       const { message } = error as Error

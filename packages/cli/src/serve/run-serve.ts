@@ -5,7 +5,8 @@ import { dashboardFolder } from '@toolwell/dashboard'
 import { type Daemon, type GatewayEvent, PortInUse, runDaemon, trustedProjects } from '@toolwell/gateway'
 import { type DaemonFile, FolderProblem, tokenFileIn } from '@toolwell/gateway/bridge'
 import { type ConfigFile, defaultConfigFiles } from '@toolwell/mcp'
-import { folderArgument, type Hints, noServersLine } from '../shared/gateway.js'
+import { openDatabase } from '../shared/database.js'
+import { folderArgument, type Hints, noServersLine, stickyLine } from '../shared/gateway.js'
 import { Problem } from '../shared/problem.js'
 import type { Terminal } from '../shared/terminal.js'
 import { version } from '../shared/this-command.js'
@@ -16,6 +17,9 @@ import { createOtlp } from './otlp.js'
 export interface ServeOptions {
   readonly folder: string
   readonly port: number | undefined
+  readonly host: string | undefined
+  /** The address of the database that replicas share. */
+  readonly database: string | undefined
   readonly config: string | undefined
   /** The collector that gets spans. */
   readonly otlp: URL | undefined
@@ -26,7 +30,7 @@ export interface ServeOptions {
 }
 
 export async function runServe(options: ServeOptions, terminal: Terminal): Promise<ExitCode> {
-  const { folder, port, config, otlp, isJson, showsAll, byBridge } = options
+  const { folder, port, host, config, database, otlp, isJson, showsAll, byBridge } = options
   const { output, errors, env } = terminal
   const print = (text: string) => {
     // The output of a gateway that a client started is its log.
@@ -47,6 +51,7 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
       if (line !== undefined && (showsAll || line.startsWith('!'))) printEvent(line)
     }
   }
+  const shared = database === undefined ? undefined : await openDatabase(database, terminal)
   const telemetry =
     otlp &&
     createOtlp({
@@ -65,20 +70,24 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
     version: version(),
     ...findConfigFiles(config, folder, terminal),
     env,
-    connect: {},
+    connect: shared ? { firstUse: shared.firstUse, logins: shared.logins } : {},
+    ...(shared ? { storage: shared.storage, readOnly: shared.readOnly } : {}),
     command: terminal.name,
     dashboard: dashboardFolder,
     onEvent,
     ...(telemetry ? { telemetry } : {}),
     ...(port === undefined ? {} : { port }),
+    ...(host === undefined ? {} : { host }),
     words: [
       ...(config === undefined ? [] : ['--config', resolve(terminal.folder, config)]),
       ...(port === undefined ? [] : ['--port', String(port)]),
     ],
-  }).catch((error) => {
+  }).catch(async (error) => {
+    await shared?.close()
     throw explainError(error)
   })
   if (started.kind === 'another') {
+    await shared?.close()
     await errors.write(`toolwell: ${alreadyRuns(started.file, `${terminal.name} stop${at}`)}\n`)
     // A bridge can use the running gateway.
     return byBridge ? 0 : 1
@@ -94,10 +103,17 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
     const missing = own?.missing ?? findMissingFile(config, terminal)
     if (own ? own.servers.length === 0 : missing.length > 0)
       await print(noServersLine({ files: [], problems: [], ...own, missing }, terminal.name))
+    if (shared) await print('Tokens, approvals, logins, calls and long results are in the database.')
+    const sticky = shared ? stickyLine(serverSets) : undefined
+    if (sticky !== undefined) await print(sticky)
+    if (host !== undefined && host !== '127.0.0.1' && shared?.storage.tokens.list().length === 0)
+      await print(`! Other machines need a token. Add one with: ${terminal.name} token add NAME`)
   }
   isGreeted = true
   for (const line of early) await print(line)
-  const unwatch = terminal.onInterrupt?.(() => void daemon.close())
+  const unwatch = terminal.onInterrupt?.(
+    (signal) => void (signal === 'SIGTERM' ? daemon.drain() : daemon.close()),
+  )
   const why = await daemon.stopped.finally(unwatch)
   await telemetry?.close()
   if (!isJson) await print(why === 'idle' ? 'Stopped: no clients left.' : 'Stopped.')

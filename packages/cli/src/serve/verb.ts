@@ -1,4 +1,5 @@
 /** `toolwell serve`: runs the gateway, or connects one stdio client to it. */
+import { databaseFlag, findDatabase } from '../shared/database.js'
 import { folderFlag, gatewayFolder } from '../shared/gateway.js'
 import { usageProblem } from '../shared/problem.js'
 import { serverFlags } from '../shared/servers/flags.js'
@@ -9,7 +10,7 @@ export const serve = defineVerb({
   name: 'serve',
   summary: 'Run one MCP server in front of all your servers, for every client.',
   usage: [
-    '[--port PORT] [--config FILE] [--otlp URL]',
+    '[--port PORT] [--config FILE] [--otlp URL] [--database URL [--host ADDRESS]]',
     '--stdio [--client CLIENT] [--token NAME] [--profile NAME] [--all]',
     '--trust FOLDER',
   ],
@@ -41,8 +42,15 @@ export const serve = defineVerb({
     port: {
       type: 'string',
       valueHint: 'PORT',
-      description: 'The port on 127.0.0.1. Default 7411; 0 for any free port.',
+      description: 'The port. Default 7411; 0 for any free port.',
     },
+    host: {
+      type: 'string',
+      valueHint: 'ADDRESS',
+      description:
+        'The address to listen on: 0.0.0.0 for other machines too. They need a token of `toolwell token add`. Default 127.0.0.1.',
+    },
+    database: databaseFlag,
     config: {
       ...serverFlags.config,
       description:
@@ -72,6 +80,7 @@ export const serve = defineVerb({
     'HTTP clients use http://127.0.0.1:PORT/mcp (four tools: find, run, run read-only, read results), /mcp/all (every tool) or /mcp/PROFILE,\nwith the header "Authorization: Bearer TOKEN". Print the token with `toolwell token`. Stdio clients start\n`toolwell serve --stdio` and need no token.',
     'Your own config applies to every client. The toolwell.json of a project applies to clients in that folder after you\ntrust it with --trust, so a cloned repository cannot start servers by itself. That needs a terminal.',
     'Without a config the gateway has no servers. Create a config with `toolwell connect`. A server starts when one of its\ntools is called for the first time. The gateway reloads a changed config. Each user has one gateway. If a stdio client\nstarted it, it stops ten minutes after the last client.',
+    'With --database, several gateways share tokens, approvals, logins, the log of calls and long results, and any of them answers\nany request. See docs/guides/replicas.md.',
   ],
   examples: [
     { line: 'toolwell serve', about: 'run the gateway until Ctrl-C' },
@@ -87,7 +96,7 @@ export const serve = defineVerb({
     2: 'Wrong flags, a missing config file, or an unusable port or folder.',
   },
   async run(flags, terminal) {
-    const { stdio, all, profile, client, own, token, port, config, otlp } = flags
+    const { stdio, all, profile, client, own, token, port, config, host, otlp } = flags
     const folder = gatewayFolder(flags.folder, terminal)
     if (flags.trust !== undefined) {
       requireTerminal(terminal)
@@ -95,10 +104,11 @@ export const serve = defineVerb({
       return runTrust(flags.trust, folder, terminal)
     }
     if (stdio) {
-      if (port !== undefined || config !== undefined || otlp !== undefined)
+      const wrong = ['port', 'config', 'host', 'database', 'otlp'].filter((name) => flags[name] !== undefined)
+      if (wrong.length > 0)
         throw usageProblem(
-          '--stdio connects to the running gateway, which has its own port, config and collector.',
-          'Remove --port, --config and --otlp.',
+          '--stdio connects to the running gateway, which has its own port, config, storage and collector.',
+          `Remove ${wrong.map((name) => `--${name}`).join(' and ')}.`,
         )
       const { runStdio } = await import('./run-stdio.js')
       return runStdio({ folder, profile, all: all === true, client, own, token })
@@ -108,13 +118,21 @@ export const serve = defineVerb({
         '--profile, --all, --client and --token need --stdio.',
         'HTTP clients choose a profile by the path: /mcp/PROFILE or /mcp/all.',
       )
+    if (host !== undefined && !HOSTS.includes(host))
+      throw usageProblem(
+        `--host ${JSON.stringify(host)} is not supported.`,
+        'Give 0.0.0.0 for every address of this machine, or :: for IPv6 too.',
+      )
     const { runServe } = await import('./run-serve.js')
     return runServe(
       {
         folder,
         port: readPort(port),
+        host,
         config,
         otlp: readOtlp(otlp),
+        // The gateway of stdio clients belongs to one user of one machine.
+        database: flags['by-bridge'] ? undefined : findDatabase(flags.database, terminal),
         isJson: flags.json === true,
         showsAll: flags.events === true || terminal.output.isTerminal,
         byBridge: flags['by-bridge'] === true,
@@ -133,6 +151,8 @@ function readOtlp(text: string | undefined): URL | undefined {
     'Give the HTTP address of a collector, for example http://localhost:4318.',
   )
 }
+/** On other addresses, the commands of this machine would not find the gateway. */
+const HOSTS = ['127.0.0.1', '0.0.0.0', '::']
 
 function readPort(text: string | undefined): number | undefined {
   if (text === undefined) return undefined

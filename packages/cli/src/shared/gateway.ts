@@ -55,6 +55,20 @@ export function problemLine({ server, problem, stillUsed }: ServerSetReport['pro
     : `! ${server} is not usable: ${text}`
 }
 
+/** Names the local servers that keep something in memory for one client, which another replica does not have. */
+export function stickyLine(sets: readonly Pick<ServerSetReport, 'servers'>[]): string | undefined {
+  const names = new Set(
+    sets.flatMap(({ servers }) =>
+      servers.flatMap(({ name, sharedBy, isLocal }) =>
+        isLocal && (sharedBy === 'client' || sharedBy === 'conversation') ? [name] : [],
+      ),
+    ),
+  )
+  if (names.size === 0) return undefined
+  const isOne = names.size === 1
+  return `! ${[...names].map((name) => firstLine(name, 60)).join(', ')} ${isOne ? 'runs' : 'run'} once for each client. Let the load balancer send each client to the same replica.`
+}
+
 export function untrustedLine(
   { folder, file }: ServerSetReport['untrusted'][number],
   { at, name, hasChanged }: Hints,

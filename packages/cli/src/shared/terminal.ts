@@ -25,7 +25,7 @@ export interface Terminal {
   /** Milliseconds. */
   now(): number
   /** Calls `listener` once when the command should end. Returns a function that stops listening. */
-  onInterrupt?(listener: () => void): () => void
+  onInterrupt?(listener: (signal: NodeJS.Signals) => void): () => void
 }
 
 /** The reader of the output is gone, as with `| head`. The command ends silently. */

@@ -11,6 +11,7 @@ import {
   printPaths,
   problemLine,
   quarantinedLines,
+  stickyLine,
   untrustedLine,
 } from '../shared/gateway.js'
 import { count, plural, table } from '../shared/layout.js'
@@ -90,6 +91,7 @@ export function statusText(given: unknown, file: DaemonFile, hints: Hints): stri
       : [`This command is version ${own}. To update the gateway, restart it: ${name} stop${at}`]),
     `${countsText(report)}; ${memoryText(report)}`,
     ...lostLines(report),
+    ...databaseLines(report),
     '',
     ...(clients.length === 0
       ? ['No clients.']
@@ -127,6 +129,17 @@ function whereText({ pid, version, uptime }: GatewayReport, { port, startedBy }:
 
 function countsText({ counts: { calls, failed, searches, refused } }: GatewayReport): string {
   return `${plural(calls, 'call')} (${count(failed)} failed), ${plural(searches, 'search', 'searches')}, ${count(refused)} not run`
+}
+
+function databaseLines({ database, serverSets }: GatewayReport): string[] {
+  if (!database) return []
+  const sticky = stickyLine(serverSets)
+  return [
+    database.problem === undefined
+      ? 'Shared with other gateways through a database.'
+      : `! Clients are refused: ${firstLine(database.problem, 400)}`,
+    ...(sticky === undefined ? [] : [sticky]),
+  ]
 }
 
 /** A gateway of an older version does not report losses. */

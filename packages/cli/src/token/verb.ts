@@ -1,6 +1,7 @@
 /** `toolwell token`: prints or replaces the owner's token, and adds, lists and revokes tokens with rights. */
 import { nearest } from '@toolwell/core/internal'
-import type { Rights, TokenRecord } from '@toolwell/gateway/storage'
+import type { Rights, TokenRecord, TokenStore } from '@toolwell/gateway/storage'
+import { databaseFlag, withDatabase } from '../shared/database.js'
 import { readDuration } from '../shared/duration.js'
 import { everyValue } from '../shared/flags.js'
 import { folderFlag, gatewayFolder } from '../shared/gateway.js'
@@ -44,6 +45,7 @@ export const token = defineVerb({
       description:
         'With add: how long the token works, for example 12h or 30d. Default: until you revoke it.',
     },
+    database: databaseFlag,
     folder: folderFlag,
     json: { type: 'boolean', description: 'Print the result as JSON.' },
   },
@@ -82,8 +84,15 @@ export const token = defineVerb({
     const { FolderProblem } = await import('@toolwell/gateway/bridge')
     try {
       if (action === '') return await printOwner(folder, flags.new === true, isJson, terminal)
-      if (action === 'list') return await listTokens(folder, isJson, terminal)
-      if (action === 'revoke') return await revoke(await readName(name), folder, terminal)
+      const withTokens = (work: (tokens: TokenStore) => Promise<ExitCode>) =>
+        withDatabase(flags.database, terminal, async (shared) =>
+          work(shared?.storage.tokens ?? (await openTokens(folder))),
+        )
+      if (action === 'list') return await withTokens((tokens) => listTokens(tokens, isJson, terminal))
+      if (action === 'revoke') {
+        const revoked = await readName(name)
+        return await withTokens((tokens) => revoke(revoked, tokens, terminal))
+      }
       if (action === 'add') {
         const rights = {
           profile: flags.profile,
@@ -92,7 +101,8 @@ export const token = defineVerb({
           readOnly: flags['read-only'] ? true : undefined,
         }
         const lasts = flags.expires === undefined ? undefined : readDuration(flags.expires, '--expires')
-        return await add(await readName(name), rights, lasts, folder, isJson, terminal)
+        const added = await readName(name)
+        return await withTokens((tokens) => add(added, rights, lasts, tokens, isJson, terminal))
       }
     } catch (error) {
       if (error instanceof FolderProblem) throw new Problem(error.message, '', { reason: 'folder' })
@@ -147,15 +157,14 @@ async function add(
   name: string,
   limits: { readonly [Key in keyof Rights]: Rights[Key] | undefined },
   lasts: number | undefined,
-  folder: string,
+  tokens: TokenStore,
   isJson: boolean,
   terminal: Terminal,
 ): Promise<ExitCode> {
   requireTerminal(terminal, 'Adding a token', '')
-  const [{ newToken }, { hashToken }, tokens] = await Promise.all([
+  const [{ newToken }, { hashToken }] = await Promise.all([
     import('@toolwell/gateway/bridge'),
     import('@toolwell/gateway/storage'),
-    openTokens(folder),
   ])
   const text = newToken()
   const createdAt = Date.now()
@@ -182,8 +191,8 @@ async function add(
   return 0
 }
 
-async function listTokens(folder: string, isJson: boolean, { output }: Terminal): Promise<0> {
-  const records = (await openTokens(folder)).list()
+async function listTokens(tokens: TokenStore, isJson: boolean, { output }: Terminal): Promise<0> {
+  const records = tokens.list()
   if (isJson) {
     await output.write(`${JSON.stringify(records.map(({ hash: _, ...record }) => record))}\n`)
     return 0
@@ -200,9 +209,8 @@ async function listTokens(folder: string, isJson: boolean, { output }: Terminal)
   return 0
 }
 
-async function revoke(name: string, folder: string, terminal: Terminal): Promise<ExitCode> {
+async function revoke(name: string, tokens: TokenStore, terminal: Terminal): Promise<ExitCode> {
   requireTerminal(terminal, 'Revoking a token', '')
-  const tokens = await openTokens(folder)
   if (await tokens.remove(name)) {
     await terminal.output.write(`Revoked ${name}. Running calls finish, and further requests are refused.\n`)
     return 0

@@ -1,12 +1,15 @@
 /**
  * Calls of clients of the newer protocol that wait for answers. A server of the older protocol asks during a call; the client gets
- * the question as the result of its request, and sends the answer with the repeated request. The call stays open until then.
+ * the question as the result of its request, and sends the answer with the repeated request. The call stays open until then. With a
+ * shared storage, the answer may arrive at another replica, which passes it on.
  */
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import { ProtocolError, ProtocolErrorCode, type Result } from '@modelcontextprotocol/server'
 import { canonicalJson } from '@toolwell/core/internal'
 import type { CallerHandlers } from '@toolwell/mcp'
 import { prompts } from '../prompts.js'
+import type { QuestionStore } from '../storage/storage.js'
 import type { Request } from './relay.js'
 
 /** Milliseconds for which a question waits for its answer. */
@@ -15,6 +18,9 @@ const PATIENCE = 10 * 60_000
 const MOST_SUSPENDED = 1000
 /** Questions of one call. */
 const MOST_QUESTIONS = 100
+
+/** Milliseconds between looks for answers that other replicas received, and for outcomes of other replicas. */
+const INTERVAL = 500
 
 const PREFIX = 'toolwell-call:'
 
@@ -46,6 +52,16 @@ interface Call {
 
 export class SuspendedCalls {
   readonly #calls = new Map<string, { readonly call: Call; readonly expiry: NodeJS.Timeout }>()
+  readonly #store: QuestionStore | undefined
+  /** The name of this process in the store. */
+  readonly #replica = randomUUID()
+  #listening: NodeJS.Timeout | undefined
+  /** Calls that run for other replicas. */
+  #continued = 0
+
+  constructor(store?: QuestionStore) {
+    this.#store = store
+  }
 
   /** Starts the work, or continues it if the request has answers for it. `owner`: who may answer. */
   run(
@@ -89,17 +105,21 @@ export class SuspendedCalls {
 
   /** Ends every waiting call. */
   close(): void {
+    clearInterval(this.#listening)
     for (const handle of [...this.#calls.keys()]) this.#giveUp(handle)
   }
 
   #resume(handle: string, key: string, request: Request): Promise<Result> {
     const found = this.#calls.get(handle)
+    if (!found && this.#store) return this.#passOn(this.#store, handle, key, request)
     // A handle of another client or call counts as unknown.
     if (found?.call.key() !== key)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, prompts.unknownState)
-    clearTimeout(found.expiry)
-    this.#calls.delete(handle)
-    const { call } = found
+    this.#forget(handle)
+    return this.#continue(found.call, request)
+  }
+
+  #continue(call: Call, request: Request): Promise<Result> {
     call.request = request
     const given = request.inputResponses ?? {}
     for (const [id, question] of call.questions)
@@ -108,6 +128,62 @@ export class SuspendedCalls {
         question.answer(given[id])
       }
     return this.#wait(call)
+  }
+
+  /** Gives the answer to the replica that runs the call, and waits for what the call gives. */
+  async #passOn(store: QuestionStore, handle: string, key: string, request: Request): Promise<Result> {
+    const unknown = () => new ProtocolError(ProtocolErrorCode.InvalidParams, prompts.unknownState)
+    if (!(await store.answer(handle, hash(key), request.inputResponses ?? {}))) throw unknown()
+    for (;;) {
+      const { outcome, isLost } = await store.read(handle)
+      const { result, error } = (outcome ?? {}) as Outcome
+      if (result) return result
+      if (error) throw new ProtocolError(error.code, error.message, error.data)
+      if (isLost) throw unknown()
+      await wait(INTERVAL, undefined, { signal: request.signal })
+    }
+  }
+
+  /** Continues calls whose answers other replicas received. */
+  async #listen(store: QuestionStore): Promise<void> {
+    for (const { handle, answer } of await store.listen(this.#replica)) {
+      const found = this.#calls.get(handle)
+      if (!found) continue
+      this.#drop(handle)
+      const { call } = found
+      const request = {
+        ...call.request,
+        inputResponses: answer as NonNullable<Request['inputResponses']>,
+        signal: new AbortController().signal,
+        // Its client is connected to another replica.
+        notify: async () => undefined,
+      }
+      const outcome = this.#continue(call, request).then(
+        (result): Outcome => ({ result }),
+        (error: ProtocolError): Outcome => ({
+          error: {
+            code: error.code ?? ProtocolErrorCode.InternalError,
+            message: error.message,
+            data: error.data,
+          },
+        }),
+      )
+      this.#continued++
+      void outcome
+        .then((ended) => store.end(handle, ended))
+        .catch(() => undefined)
+        .finally(() => this.#continued--)
+    }
+  }
+
+  #drop(handle: string): void {
+    clearTimeout(this.#calls.get(handle)?.expiry)
+    this.#calls.delete(handle)
+  }
+
+  #forget(handle: string): void {
+    this.#drop(handle)
+    this.#store?.forget(handle).catch(() => undefined)
   }
 
   /** Resolves with the result, or with the questions that were asked before. */
@@ -123,13 +199,13 @@ export class SuspendedCalls {
         if (call.questions.size > 0) call.onAsked()
       })
       const result = await Promise.race([call.result, asked])
-      return result ?? this.#suspend(call)
+      return result ?? (await this.#suspend(call))
     } finally {
       signal.removeEventListener('abort', stop)
     }
   }
 
-  #suspend(call: Call): Result {
+  async #suspend(call: Call): Promise<Result> {
     const handle = PREFIX + randomBytes(24).toString('base64url')
     const expiry = setTimeout(() => this.#giveUp(handle), PATIENCE)
     expiry.unref()
@@ -138,6 +214,14 @@ export class SuspendedCalls {
     call.result.catch(() => undefined)
     const [oldest] = this.#calls.keys()
     if (this.#calls.size > MOST_SUSPENDED && oldest !== undefined) this.#giveUp(oldest)
+    const store = this.#store
+    if (store) {
+      // Without the database, the answer must reach this process.
+      await store.open(this.#replica, handle, hash(call.key())).catch(() => undefined)
+      this.#listening ??= setInterval(() => {
+        if (this.#calls.size + this.#continued > 0) this.#listen(store).catch(() => undefined)
+      }, INTERVAL).unref()
+    }
     const inputRequests = Object.fromEntries([...call.questions].map(([id, { request }]) => [id, request]))
     return { resultType: 'input_required', inputRequests, requestState: handle }
   }
@@ -145,13 +229,20 @@ export class SuspendedCalls {
   #giveUp(handle: string): void {
     const found = this.#calls.get(handle)
     if (!found) return
-    this.#calls.delete(handle)
-    clearTimeout(found.expiry)
+    this.#forget(handle)
     for (const { fail } of found.call.questions.values())
       fail(new ProtocolError(ProtocolErrorCode.InternalError, 'The client did not answer in time.'))
     found.call.end.abort(new Error('The client did not answer in time.'))
   }
 }
+
+interface Outcome {
+  readonly result?: Result
+  readonly error?: { readonly code: number; readonly message: string; readonly data: unknown }
+}
+
+/** The key contains the arguments of the call. */
+const hash = (key: string) => createHash('sha256').update(key).digest('hex')
 
 function addQuestion(call: Call, method: string, params: object, signal?: AbortSignal): Promise<unknown> {
   return new Promise((answer, fail) => {

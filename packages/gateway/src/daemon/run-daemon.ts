@@ -28,6 +28,8 @@ export interface DaemonOptions
   readonly startedBy: DaemonFile['startedBy']
   /** 0 picks a free port. Default: DEFAULT_PORT. */
   readonly port?: number
+  /** The address to listen on. Default: 127.0.0.1. */
+  readonly host?: string
   /** Arguments for the command, without the folder, if a client has to restart a killed daemon. */
   readonly words?: readonly string[]
   /** Milliseconds without a client after which a daemon started by a bridge stops. */
@@ -43,6 +45,8 @@ export interface Daemon {
   readonly gateway: Gateway
   /** Resolves with the reason when the daemon has stopped. */
   readonly stopped: Promise<'asked' | 'idle' | 'closed'>
+  /** Stops accepting clients, and closes when the running calls have ended. */
+  drain(): Promise<void>
   close(): Promise<void>
 }
 
@@ -82,6 +86,7 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
   const {
     folder,
     port = DEFAULT_PORT,
+    host,
     idle = IDLE,
     drain = DRAIN,
     now = Date.now,
@@ -124,7 +129,7 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
       else void gateway.drain(drain).then(() => stop('asked'))
     },
   })
-  const listening = await listen(gateway, port, startedBy, () => {
+  const listening = await listen(gateway, port, host, startedBy, () => {
     isMoved = true
   })
   const start = readStartTime(process.pid)
@@ -175,6 +180,12 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
     url: `http://127.0.0.1:${listening}`,
     gateway,
     stopped,
+    async drain() {
+      removeDaemonFile(folder, instance)
+      await gateway.drain(drain)
+      stop('closed')
+      await stopped
+    },
     async close() {
       stop('closed')
       await stopped
@@ -186,11 +197,12 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
 async function listen(
   gateway: Gateway,
   port: number,
+  host: string | undefined,
   startedBy: DaemonFile['startedBy'],
   onMove: () => void,
 ): Promise<number> {
   try {
-    return await gateway.listen(port)
+    return await gateway.listen(port, host)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const isTaken = code === 'EADDRINUSE' || code === 'EACCES'

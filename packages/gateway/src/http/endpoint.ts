@@ -22,6 +22,7 @@ import { SuspendedCalls } from '../answer/suspended-calls.js'
 import type { ClientRules } from '../bridge/client-rules.js'
 import type { Place, ServerSets } from '../servers/server-sets.js'
 import type { View } from '../servers/view.js'
+import type { QuestionStore } from '../storage/storage.js'
 import { type McpPath, writePath } from './address.js'
 import type { Principal } from './principals.js'
 
@@ -43,6 +44,7 @@ export interface EndpointOptions {
   readonly limits: CallLimits
   readonly results: ResultStore
   readonly telemetry: Telemetry | undefined
+  readonly questions: QuestionStore | undefined
   readonly maxRequestBodySize: number
   readonly onCalled: (called: Called, server: Server, client: string) => void
   readonly onListed: (server: Server, client: string) => void
@@ -66,7 +68,8 @@ export interface Endpoint {
 }
 
 export function createEndpoint(options: EndpointOptions): Endpoint {
-  const { place, path, rules, principal, version, limits, results, telemetry, onCalled, onListed } = options
+  const { place, path, rules, principal, version, limits, results, questions } = options
+  const { telemetry, onCalled, onListed } = options
   const { mode, profile } = path
   const view = (): View => {
     if (!principal.isValid())
@@ -84,7 +87,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   const staying = new Set<Server>()
   const holders = new Set<() => void>()
   const bus = new InMemoryServerEventBus()
-  const suspended = new SuspendedCalls()
+  const suspended = new SuspendedCalls(questions)
   const made = (caller: Caller) =>
     createMcpServer({
       view,

@@ -45,9 +45,9 @@ import {
   send,
   webRequest,
 } from './exchange.js'
-import { checkOrigin, ignoreUpgrade, type Refusal, upgradeOption } from './guard.js'
+import { checkOrigin, ignoreUpgrade, isLocal, type Refusal, upgradeOption } from './guard.js'
 import { Operators } from './operators.js'
-import { limitPath, OWNER, type Principal, Principals, Slowdown } from './principals.js'
+import { isUnlimited, limitPath, OWNER, type Principal, Principals, Slowdown } from './principals.js'
 import { Recorder } from './recorder.js'
 import { countLostResults, createReport, type GatewayReport } from './report.js'
 import { nameSession, Sessions } from './sessions.js'
@@ -133,11 +133,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     key = newToken(),
     instance = randomUUID(),
     onStop,
-    storage: { tokens = NO_TOKENS, audit, results: store = memoryResults(), stats = memoryCallStats() } = {},
+    storage = {},
     sessionIdle = 30 * 60_000,
     maxRequestBodySize = LARGEST_REQUEST,
     now = Date.now,
   } = options
+  const { tokens = NO_TOKENS, audit, results: store = memoryResults(), stats = memoryCallStats() } = storage
   const emit = (event: GatewayEvent) => {
     try {
       options.onEvent?.(event)
@@ -164,7 +165,11 @@ export function createGateway(options: GatewayOptions): Gateway {
   let lastUsed = now()
   let isDraining = false
 
-  const operators = new Operators(serverSets, () => inspect())
+  const operators = new Operators(
+    serverSets,
+    () => storage.problem && storage.problem() !== undefined,
+    () => inspect(),
+  )
   const recorder = new Recorder([stats, operators.stats], audit, now)
   const results = countLostResults(store)
   const countLost = () => ({ calls: audit?.lost ?? { count: 0, reason: '' }, results: results.lost })
@@ -209,6 +214,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         limits,
         results: results.store,
         telemetry: options.telemetry,
+        questions: storage.questions,
         maxRequestBodySize,
         onListed(server, client) {
           counts.lists++
@@ -339,7 +345,8 @@ export function createGateway(options: GatewayOptions): Gateway {
       } satisfies Identity)
     const probed = operators.probe(pathname)
     if (probed) return reply(response, probed.isOk ? 200 : 503, probed.report)
-    if (pathname === '/dashboard' || pathname.startsWith('/dashboard/')) {
+    // Other machines do not get the page.
+    if (isLocal(request) && (pathname === '/dashboard' || pathname.startsWith('/dashboard/'))) {
       lastUsed = now()
       return dashboard.handle(request, response, url)
     }
@@ -352,7 +359,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     const principal = principals.identify(request)
     if ('status' in principal) return refuse(response, await slowDown(request, principal))
     if (isV1) return dashboard.handleV1(request, response, url, principal)
-    if (!asked && principal !== OWNER)
+    // Prometheus runs on another machine.
+    const isFull = principal === OWNER || (pathname === '/metrics' && isUnlimited(principal))
+    if (!asked && !isFull)
       return refuse(response, { status: 403, message: `${pathname} needs the token of the owner.` })
     const path = asked && limitPath(asked, principal)
     if (path && 'status' in path) return refuse(response, path)
@@ -361,8 +370,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     if (path && isDraining)
       return refuse(response, {
         status: 503,
-        message: 'A newer version has replaced this gateway. Send the request again.',
+        message: 'This gateway is stopping. Send the request again.',
         headers: { Connection: 'close' },
+      })
+    // Without the database, the gateway would not notice that the token was revoked.
+    if (path && storage.problem?.() !== undefined)
+      return refuse(response, {
+        status: 503,
+        message: 'The gateway cannot reach its database. Try again later.',
       })
     if (path && !METHODS.includes(request.method ?? ''))
       return refuse(response, {
@@ -418,6 +433,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       serverSets: serverSets.all,
       clients: clients.reports(),
       counts,
+      database: storage.problem && { problem: storage.problem() },
       lost: countLost(),
       version,
       instance,
@@ -453,6 +469,11 @@ export function createGateway(options: GatewayOptions): Gateway {
       // The answer of the last call is sent shortly after its end.
       for (let quiet = 0; quiet < 2 && performance.now() < until; quiet = isQuiet() ? quiet + 1 : 0)
         await new Promise((resolve) => setTimeout(resolve, DRAIN_INTERVAL))
+      if (countCalls() === 0) return
+      // The calls that still run end with the answer that they may have taken effect.
+      await serverSets.close()
+      for (let quiet = 0; quiet < 2; quiet = isQuiet() ? quiet + 1 : 0)
+        await new Promise((resolve) => setTimeout(resolve, DRAIN_INTERVAL))
     },
     close() {
       closing ??= (async () => {
@@ -466,6 +487,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         await closed
         await audit?.flush()
         await stats.flush()
+        await storage.close?.()
       })()
       return closing
     },

@@ -20,11 +20,20 @@ export interface Refusal {
 const HOSTS = localhostAllowedHostnames()
 const ORIGINS = localhostAllowedOrigins()
 
-/** Refuses browser pages that reach the gateway through another host name or from another origin. */
-export function checkOrigin({ headers, url = '' }: IncomingMessage): Refusal | undefined {
+/** True unless the request comes from another machine. */
+export function isLocal({ socket: { remoteAddress = '' } }: IncomingMessage): boolean {
+  return /^(?:::ffff:)?127\.|^::1$/.test(remoteAddress)
+}
+
+/**
+ * Refuses browser pages that reach the gateway through another host name or from another origin. Other machines know the gateway by
+ * any name; they need a token with rights.
+ */
+export function checkOrigin(request: IncomingMessage): Refusal | undefined {
+  const { headers, url = '' } = request
   // A request may contain the whole URL; its host is checked too.
   const hosts = URL.canParse(url) ? [headers.host, new URL(url).host] : [headers.host]
-  for (const each of hosts) {
+  for (const each of isLocal(request) ? hosts : []) {
     const host = validateHostHeader(each, HOSTS)
     if (host.ok && !/[@/?#\\]/.test(each ?? '')) continue
     const why = host.ok ? 'Host must be a name and a port, and nothing else.' : host.message

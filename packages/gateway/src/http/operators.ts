@@ -11,10 +11,17 @@ export class Operators {
   tokensSaved = 0
   readonly #refused = new Map<string, number>()
   readonly #serverSets: ServerSets
+  readonly #isCutOff: () => boolean | undefined
   readonly #inspect: () => Promise<GatewayReport>
 
-  constructor(serverSets: ServerSets, inspect: () => Promise<GatewayReport>) {
+  /** `isCutOff`: the database of a shared storage does not answer. Undefined without a database. */
+  constructor(
+    serverSets: ServerSets,
+    isCutOff: () => boolean | undefined,
+    inspect: () => Promise<GatewayReport>,
+  ) {
     this.#serverSets = serverSets
+    this.#isCutOff = isCutOff
     this.#inspect = inspect
   }
 
@@ -46,8 +53,10 @@ export class Operators {
   #checkReadiness(): Readonly<Record<string, string>> {
     const sets = this.#serverSets.all.map(({ serverSet }) => serverSet)
     const isEverywhere = (check: (serverSet: ServerSet) => boolean) => sets.length > 0 && sets.every(check)
+    const isCutOff = this.#isCutOff()
     const isBroken = isEverywhere(({ known, problems }) => known.size === 0 && problems.length > 0)
     return {
+      ...(isCutOff === undefined ? {} : { database: isCutOff ? 'does not answer' : 'ok' }),
       config: isBroken ? 'no server can be used: run toolwell doctor' : 'ok',
       servers: isEverywhere(({ isSettling }) => isSettling) ? 'are being listed for the first time' : 'ok',
     }

@@ -6,7 +6,7 @@ import type { Rights, TokenRecord, TokenStore } from '../storage/storage.js'
 import { hashToken } from '../storage/token-file.js'
 import type { McpPath } from './address.js'
 import { header } from './exchange.js'
-import type { Refusal } from './guard.js'
+import { isLocal, type Refusal } from './guard.js'
 
 export interface Principal {
   readonly name: string
@@ -20,6 +20,11 @@ export interface Principal {
 
 /** Everyone with the owner's token or the key of the daemon. */
 export const OWNER: Principal = { name: 'owner', id: 'owner', rights: undefined, isValid: () => true }
+
+/** A token that opens everything. */
+export function isUnlimited({ rights = {} }: Principal): boolean {
+  return Object.values(rights).every((limit) => limit === undefined || limit === false)
+}
 
 export interface PrincipalsOptions {
   readonly tokens: TokenStore
@@ -43,7 +48,9 @@ export class Principals {
   identify(request: IncomingMessage, isBridge = false): Principal | Refusal {
     const [, given = ''] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? []
     // Reads the owner's token again before refusing: it may have just been replaced.
-    const found = given === '' ? undefined : (this.#find(given, false) ?? this.#find(given, true))
+    const isOwner = isLocal(request)
+    const found =
+      given === '' ? undefined : (this.#find(given, isOwner, false) ?? this.#find(given, isOwner, true))
     if (!found) return refuseToken(given, this.#options.hint())
     if (!('hash' in found)) {
       const name = isBridge ? header(request, PRINCIPAL_HEADER) : undefined
@@ -54,9 +61,10 @@ export class Principals {
     return { status: 401, reason: 'wrong-token', message, headers: CHALLENGE }
   }
 
-  #find(given: string, isFresh: boolean): Principal | TokenRecord | undefined {
+  /** The owner's token opens everything, so it works only on the machine of the gateway. */
+  #find(given: string, mayBeOwner: boolean, isFresh: boolean): Principal | TokenRecord | undefined {
     const { owner, tokens, takesTokens } = this.#options
-    if (owner(isFresh).some((token) => isSame(given, token))) return OWNER
+    if (mayBeOwner && owner(isFresh).some((token) => isSame(given, token))) return OWNER
     if (!takesTokens()) return undefined
     const hash = hashToken(given)
     return tokens.list().find((token) => isSame(token.hash, hash))

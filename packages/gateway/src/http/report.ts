@@ -10,6 +10,8 @@ import { countDefinitions } from './recorder.js'
 export interface ServerStatus
   extends Pick<ServerReport, 'name' | 'state' | 'reason' | 'endpoint' | 'pids' | 'starts'> {
   readonly tools: number
+  /** It runs as a process on this machine. */
+  readonly isLocal: boolean
   /** The callers that share one process. */
   readonly sharedBy: 'everyone' | 'folder' | 'client' | 'conversation'
   readonly processes: readonly {
@@ -61,6 +63,8 @@ export interface GatewayReport {
     readonly failed: number
     readonly lists: number
   }
+  /** Replicas share their storage, and why it cannot be used. */
+  readonly database: { readonly problem: string | undefined } | undefined
   /** Audit records and long results that could not be written since the start, and the last reason. */
   readonly lost: { readonly calls: Lost; readonly results: Lost }
   /** Tokens of search answers and refusals, which a client with all definitions would not read. */
@@ -73,13 +77,14 @@ export async function createReport(facts: {
   readonly serverSets: ServerSets['all']
   readonly clients: readonly ClientReport[]
   readonly counts: GatewayReport['counts'] & { readonly answerCharacters: number }
+  readonly database: GatewayReport['database']
   readonly lost: GatewayReport['lost']
   readonly version: string
   readonly instance: string
   readonly startedAt: number
   readonly now: number
 }): Promise<GatewayReport> {
-  const { clients, lost, version, instance, startedAt, now } = facts
+  const { clients, database, lost, version, instance, startedAt, now } = facts
   const { answerCharacters, ...counts } = facts.counts
   const serverSets = facts.serverSets.map(reportServerSet)
   const pids = new Set(serverSets.flatMap(({ servers }) => servers.flatMap((server) => server.pids)))
@@ -92,6 +97,7 @@ export async function createReport(facts: {
     clients,
     serverSets,
     counts,
+    database,
     lost,
     answerTokens: Math.round(answerCharacters / CHARACTERS_PER_TOKEN),
     memory: { gateway: process.memoryUsage.rss(), servers: sumMemory([...pids]) },
@@ -151,6 +157,7 @@ function reportServerSet({
         pids,
         starts,
         tools: tools.length,
+        isLocal: serverSet.known.get(name)?.endpoint.type === 'stdio',
         sharedBy: describeSharing(serverSet.known.get(name)),
         processes: running.flatMap(({ pid, owner }) =>
           pid === null ? [] : [{ pid, client: owner.client || undefined }],

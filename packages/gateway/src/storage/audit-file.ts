@@ -70,7 +70,7 @@ export function auditFile(
     get lost() {
       return lost
     },
-    read(since) {
+    async read(since) {
       const records: AuditRecord[] = []
       const from = new Date(since).toISOString()
       for (let age = files - 1; age >= 0; age--)

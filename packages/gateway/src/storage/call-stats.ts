@@ -82,19 +82,19 @@ export interface CallStats {
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly number[] ? number[] : T[K] }
 type Tool = Mutable<ToolStats>
 type Slot = Mutable<SlotStats>
-type Line = readonly unknown[]
+export type Line = readonly unknown[]
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
-const HOURS_KEPT = 48 * HOUR
-const DAYS_KEPT = 90 * DAY
+export const HOURS_KEPT = 48 * HOUR
+export const DAYS_KEPT = 90 * DAY
 /** Tools and, in each slot, clients in a project. More are counted as one. */
 const MOST_TOOLS = 10_000
 const MOST_PAIRS = 100
 const OTHERS = 'others'
 const LONGEST_NAME = 200
 
-class Sums {
+export class Sums {
   readonly tools = new Map<string, Tool>()
   readonly #slots = new Map<number, Map<string, Slot>>()
   #newestHour = 0
@@ -290,7 +290,7 @@ const name = (value: unknown): string => String(value ?? '').slice(0, LONGEST_NA
 /** A client without its version. */
 export const shorten = (client: string) => client.replace(/ v?\d[\w.+-]*$/, '')
 
-function createStats(
+export function createStats(
   sums: () => Sums,
   keep: (line: Line, isNewDay: boolean) => void,
   flush: CallStats['flush'],

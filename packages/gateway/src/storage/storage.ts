@@ -1,4 +1,4 @@
-/** The storage of a gateway: tokens, the audit log and long results. A driver implements all three. */
+/** The storage of a gateway: tokens, the audit log, long results and sums of calls. Drivers: files, PostgreSQL. */
 import type { ResultStore } from '@toolwell/core/result'
 import type { CallStats } from './call-stats.js'
 
@@ -8,6 +8,11 @@ export interface GatewayStorage {
   readonly results: ResultStore
   /** Sums of calls. Default: in memory. */
   readonly stats?: CallStats
+  /** Lets any replica take the answer to a question. Default: only the process that runs the call. */
+  readonly questions?: QuestionStore
+  /** Why no request can be answered now. Asked for every request. Only of a storage that replicas share. */
+  readonly problem?: () => string | undefined
+  close?(): Promise<void>
 }
 
 /** Limits of a token. Patterns may contain `*`. A missing field sets no limit. */
@@ -38,6 +43,22 @@ export interface TokenStore {
   add(token: TokenRecord): Promise<boolean>
   /** False if there is no such token. */
   remove(name: string): Promise<boolean>
+}
+
+/** Answers to questions of calls that another replica runs. A handle names the question. */
+export interface QuestionStore {
+  /** The replica `replica` waits for an answer to this handle. `key` is the owner and the content of the request. */
+  open(replica: string, handle: string, key: string): Promise<void>
+  /** Says that the replica still runs, and returns answers that came for it. */
+  listen(replica: string): Promise<readonly { readonly handle: string; readonly answer: unknown }[]>
+  /** Stores what the call gave after its answer. */
+  end(handle: string, outcome: unknown): Promise<void>
+  /** The call is over without an answer of another replica. */
+  forget(handle: string): Promise<void>
+  /** Gives the answer. False if nobody waits for it. */
+  answer(handle: string, key: string, answer: unknown): Promise<boolean>
+  /** The outcome, once it is there. `isLost`: the replica with the call has not been heard of for 15 seconds. */
+  read(handle: string): Promise<{ readonly outcome?: unknown; readonly isLost: boolean }>
 }
 
 /** One call of a tool behind the gateway. Contains no arguments and no results. */
@@ -75,7 +96,7 @@ export interface AuditLog {
   /** Records that could not be written since the start, and the last reason. */
   readonly lost: { readonly count: number; readonly reason: string }
   /** Reads the records since a time in milliseconds, oldest first. */
-  read(since: number): AuditRecord[]
+  read(since: number): Promise<AuditRecord[]>
   /** Writes the queued records. */
   flush(): Promise<void>
 }

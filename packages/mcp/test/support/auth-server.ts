@@ -285,7 +285,12 @@ export async function browse(address: string | URL): Promise<{ status: number; p
 async function listen(
   answer: (request: IncomingMessage, response: ServerResponse) => unknown,
 ): Promise<Server> {
-  const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1')
+  // A busy machine pauses for longer than Node keeps idle connections.
+  const server = createServer(
+    { keepAliveTimeout: 60_000 },
+    (request, response) => void answer(request, response),
+  )
+  server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return server
 }

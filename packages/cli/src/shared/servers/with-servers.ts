@@ -1,5 +1,6 @@
 /** Opens the servers or logins for the time that a verb runs. */
 import { createToolwell, type Toolwell } from '@toolwell/core'
+import type { SharedStorage } from '@toolwell/gateway/postgres'
 import {
   type Config,
   type ConfigProblem,
@@ -19,6 +20,7 @@ import {
   defaultLoginFolder,
   describeWarning,
 } from '@toolwell/mcp/internal'
+import { withDatabase } from '../database.js'
 import { withStatus } from '../progress.js'
 import type { Terminal } from '../terminal.js'
 import { withCommandName } from '../this-command.js'
@@ -42,11 +44,13 @@ export interface OpenOptions extends ReadOptions {
   readonly timeout: number
   /** List every server, even if it is cached. */
   readonly refresh: boolean
+  /** What the replicas of a gateway share. Default: files. */
+  readonly shared?: Pick<SharedStorage, 'firstUse' | 'logins'> | undefined
 }
 
 /** Connects to the servers, lists those that are not cached, runs `work` and closes the connections. */
 export async function withServers<T>(
-  { config: file, timeout, refresh, ...reading }: OpenOptions,
+  { config: file, timeout, refresh, shared, ...reading }: OpenOptions,
   terminal: Terminal,
   work: (open: OpenServers) => Promise<T>,
 ): Promise<T> {
@@ -56,8 +60,10 @@ export async function withServers<T>(
   const warnings: ServerWarning[] = []
   const onWarning = (warning: ServerWarning) => void warnings.push(warning)
   const cache = diskCache({ folder: defaultCacheFolder(terminal.env), onWarning })
-  const firstUse = diskFirstUse({ folder: defaultFirstUseFolder(terminal.env), onWarning })
-  const logins = diskLogins({ folder: defaultLoginFolder(terminal.env), onWarning })
+  const { firstUse, logins } = shared ?? {
+    firstUse: diskFirstUse({ folder: defaultFirstUseFolder(terminal.env), onWarning }),
+    logins: diskLogins({ folder: defaultLoginFolder(terminal.env), onWarning }),
+  }
   const well = createToolwell()
   const servers = connectServers(well.catalogue, config, {
     cache,
@@ -121,8 +127,18 @@ function statusLine(all: number, waiting: readonly string[]): string {
   return `Listing servers … ${all - waiting.length} of ${all}${waiting.length > 0 ? `, waiting for ${waiting.join(', ')}` : ''}`
 }
 
-/** Opens the user's logins for `work`, then prints each warning about their files once. */
+/** Opens the logins for `work`, in the database or in files. Prints each warning about the files once. */
 export async function withLogins<T>(
+  database: string | undefined,
+  terminal: Terminal,
+  work: (store: LoginStore) => Promise<T>,
+): Promise<T> {
+  return withDatabase(database, terminal, (shared) =>
+    shared ? work(shared.logins) : withLoginFiles(terminal, work),
+  )
+}
+
+async function withLoginFiles<T>(
   { env, errors, name }: Terminal,
   work: (store: LoginStore) => Promise<T>,
 ): Promise<T> {
