@@ -300,6 +300,7 @@ const commands = {
       cwd: process.env.INIT_CWD ?? process.cwd(),
     }),
   pack: () => pack(rest[0]),
+  docs: () => runUntilExit('scripts/docs.ts', ...rest),
   walk: () => node('scripts/walk.mjs', ...rest),
   claims: () => typescript('scripts/claims.ts', ...rest),
   fuzz: () => fuzz(...rest),
