@@ -3,7 +3,7 @@
  * `-- --serve` shows the site afterwards.
  */
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
-import { dirname, join, posix } from 'node:path'
+import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Application } from 'typedoc'
 import { build, serve } from 'vitepress'
@@ -17,31 +17,43 @@ if (unknown !== undefined) {
   process.exit(2)
 }
 
-/** The sources of every entry point that hosts may use. */
-function listEntryPoints(): string[] {
-  const folder = join(root, 'packages')
-  return readdirSync(folder).flatMap((name) => {
-    const { exports = {} } = JSON.parse(readFileSync(join(folder, name, 'package.json'), 'utf8')) as {
+interface EntryPoint {
+  /** As hosts import it, such as `@toolwell/core/anthropic`. */
+  readonly name: string
+  readonly source: string
+}
+
+function listEntryPoints(): EntryPoint[] {
+  const packages = join(root, 'packages')
+  return readdirSync(packages).flatMap((folder) => {
+    const manifest = JSON.parse(readFileSync(join(packages, folder, 'package.json'), 'utf8')) as {
+      readonly name: string
       readonly exports?: Readonly<Record<string, { readonly types?: string } | string>>
     }
-    return Object.entries(exports).flatMap(([path, target]) =>
+    return Object.entries(manifest.exports ?? {}).flatMap(([path, target]) =>
       typeof target === 'string' || target.types === undefined || path.includes('internal')
         ? []
-        : [join(folder, name, target.types.replace('./dist/', 'src/').replace('.d.ts', '.ts'))],
+        : [
+            {
+              name: posix.join(manifest.name, path),
+              source: join(packages, folder, target.types.replace('./dist/', 'src/').replace('.d.ts', '.ts')),
+            },
+          ],
     )
   })
 }
 
+/** Writes one page for each entry point into docs/api. */
 async function writeApi(): Promise<void> {
   const folder = join(root, 'docs/api')
   rmSync(folder, { recursive: true, force: true })
+  const entryPoints = listEntryPoints()
   const application = await Application.bootstrapWithPlugins({
     plugin: ['typedoc-plugin-markdown'],
-    entryPoints: listEntryPoints(),
+    entryPoints: entryPoints.map(({ source }) => source),
     out: folder,
     tsconfig: join(root, 'tsconfig.docs.json'),
-    basePath: join(root, 'packages'),
-    displayBasePath: join(root, 'packages'),
+    basePath: root,
     readme: 'none',
     excludeInternal: true,
     disableSources: true,
@@ -53,6 +65,7 @@ async function writeApi(): Promise<void> {
       hidePageHeader: true,
       hideBreadcrumbs: true,
       useCodeBlocks: true,
+      useHTMLAnchors: true,
       parametersFormat: 'table',
       propertiesFormat: 'table',
       interfacePropertiesFormat: 'table',
@@ -60,12 +73,25 @@ async function writeApi(): Promise<void> {
   })
   const project = await application.convert()
   if (!project) throw new Error('TypeDoc could not read the sources. Run npm run check.')
+  // TypeDoc names a module after its file. A page is named as the entry point is imported.
+  const names = new Map(
+    entryPoints.map(({ name, source }) => [
+      posix
+        .relative(root.replaceAll('\\', '/'), source.replaceAll('\\', '/'))
+        .replace(/(?:\/index)?\.ts$/, ''),
+      name,
+    ]),
+  )
+  for (const module of project.children ?? [])
+    module.name = names.get(module.name.replace(/\/index$/, '')) ?? module.name
   await application.generateOutputs(project)
 }
 
 interface Page {
   readonly text: string
   readonly ids: ReadonlySet<string>
+  /** Relative links start here. */
+  readonly folder: string
 }
 
 /** Reads the built pages by their path on the site, such as `/guides/anthropic`. */
@@ -76,7 +102,11 @@ function readPages(): Map<string, Page> {
     if (!path.endsWith('.html') || path === '404.html') continue
     const text = readFileSync(join(site, name), 'utf8')
     const ids = new Set([...text.matchAll(/\sid="([^"]+)"/g)].map(([, id = '']) => id))
-    pages.set(`/${path.replace(/(?:^|\/)index\.html$|\.html$/, '')}`, { text, ids })
+    pages.set(`/${path.replace(/(?:^|\/)index\.html$|\.html$/, '')}`, {
+      text,
+      ids,
+      folder: `/${posix.dirname(path)}`,
+    })
   }
   return pages
 }
@@ -88,17 +118,22 @@ function listFaults(pages: ReadonlyMap<string, Page>): string[] {
     for (const [, href = ''] of text.matchAll(/<a\b[^>]*\shref="([^"]*)"/g)) {
       if (/^(?:https?:|mailto:)/.test(href)) continue
       const [to = '', anchor] = href.replaceAll('&amp;', '&').split('#')
-      const target = to === '' ? path : posix.resolve(dirname(path), to.replace(/\.html$/, ''))
+      const target =
+        to === '' ? path : posix.resolve(pages.get(path)?.folder ?? '/', to.replace(/\.html$/, ''))
       const page = pages.get(decodeURI(target))
       if (!page) faults.push(`${path}: ${href} leads nowhere`)
       else if (anchor && !page.ids.has(decodeURIComponent(anchor)))
         faults.push(`${path}: no heading has the id of ${href}`)
     }
-    for (const [tag] of text.matchAll(/<(?:script|link|img|iframe)\b[^>]*\s(?:src|href)="(?:https?:)?\/\/[^>]*>/g))
+    for (const [tag] of text.matchAll(
+      /<(?:script|link|img|iframe)\b[^>]*\s(?:src|href)="(?:https?:)?\/\/[^>]*>/g,
+    ))
       faults.push(`${path}: loads from elsewhere: ${tag}`)
   }
   for (const name of readdirSync(join(site, 'assets')).filter((name) => name.endsWith('.css')))
-    for (const [url] of readFileSync(join(site, 'assets', name), 'utf8').matchAll(/url\(["']?https?:[^)]*\)/g))
+    for (const [url] of readFileSync(join(site, 'assets', name), 'utf8').matchAll(
+      /url\(["']?https?:[^)]*\)/g,
+    ))
       faults.push(`assets/${name}: loads from elsewhere: ${url}`)
   return faults
 }

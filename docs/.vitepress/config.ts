@@ -67,6 +67,14 @@ function keepLinksInside(markdown: Parameters<NonNullable<MarkdownOptions['confi
   })
 }
 
+/** The id of a heading, as GitHub builds it, so that a link works in both places. */
+const slugify = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replace(/\s/g, '-')
+
 const isFolder = (path: string) => existsSync(join(docs, path)) && statSync(join(docs, path)).isDirectory()
 
 export default defineConfig({
@@ -76,7 +84,11 @@ export default defineConfig({
   srcExclude: ['README.md', 'samples/**'],
   outDir: '../site',
   cleanUrls: true,
-  markdown: { config: keepLinksInside, theme: { light: 'github-light', dark: 'github-dark' } },
+  markdown: {
+    config: keepLinksInside,
+    anchor: { slugify },
+    theme: { light: 'github-light', dark: 'github-dark' },
+  },
   // Pages contain text such as {{name}}, which Vue would evaluate.
   vue: { template: { compilerOptions: { delimiters: ['\u0001', '\u0002'] } } },
   vite: { logLevel: 'error' },

@@ -27,6 +27,7 @@ export interface PlayedConversation {
 }
 
 declare const data: PlayedConversation
+
 export { data }
 
 const SYSTEM = 'You are a careful engineer.'
@@ -78,7 +79,10 @@ async function play(): Promise<PlayedConversation> {
       messages = [...messages, reply, ...results]
     }
 
-    const read = { name: 'filesystem__read_text_file', arguments: { path: join(projectOf(folder), 'src/invoice.js') } }
+    const read = {
+      name: 'filesystem__read_text_file',
+      arguments: { path: join(projectOf(folder), 'src/invoice.js') },
+    }
     messages.push({ role: 'user', content: 'Why is the total of an invoice too low?' })
     await send(
       'First request',
