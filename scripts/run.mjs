@@ -302,6 +302,7 @@ const commands = {
     }),
   pack: () => pack(rest[0]),
   release: () => typescript('scripts/release.ts', ...rest),
+  docs: () => runUntilExit('scripts/docs.ts', ...rest),
   walk: () => node('scripts/walk.mjs', ...rest),
   claims: () => typescript('scripts/claims.ts', ...rest),
   screenshots: () => typescript('scripts/screenshots.ts', ...rest),
