@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { JsonSchema } from '@toolwell/core'
 import {
   anthropicProtocol,
   chatProtocol,
@@ -24,7 +25,7 @@ const tasks = loadTasks()
 /** The tools that the tasks name, with descriptions of ours. The long tier uses the real definitions. */
 function ownCatalogue(): Catalogue {
   const names = new Set(tasks.flatMap(({ calls, also = [] }) => [...calls.flatMap(toolsOf), ...also]))
-  const catalogue: Record<string, { name: string; description: string; inputSchema: object }[]> = {}
+  const catalogue: Record<string, { name: string; description: string; inputSchema: JsonSchema }[]> = {}
   for (const each of names) {
     const [server = '', name = ''] = each.split('/')
     const description = `To ${name.replaceAll('_', ' ')}.`
