@@ -165,6 +165,9 @@ async function shoot(page: Page, url: string, width: number): Promise<void> {
   const suffix = widths === '1280' ? '' : `-${width}`
   for (const [name, path] of Object.entries(pages))
     for (const colorScheme of ['light', 'dark'] as const) {
+      // Those in the docs. With other widths, all of them.
+      const isShown = name === 'now' || name === 'savings' || (name === 'servers' && colorScheme === 'light')
+      if (suffix === '' && !isShown) continue
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
       await page.goto(new URL(path, url).href)
       await page.getByRole('heading', { level: 1 }).waitFor()

@@ -15,7 +15,10 @@ export function percent(part: number, whole: number): string {
   if (whole === 0) return '0 %'
   const share = (100 * part) / whole
   // Never round a difference to "100 %" or "0 %".
-  const shown = Math.abs(share) < 10 || Math.abs(share) > 99 ? Math.trunc(share * 10) / 10 : Math.round(share)
+  const shown =
+    Math.abs(share) < 10 || (Math.abs(share) > 99 && Math.abs(share) < 100)
+      ? Math.trunc(share * 10) / 10
+      : Math.round(share)
   return `${String(shown).replace('-', '−')} %`
 }
 

@@ -42,6 +42,8 @@ export async function openDashboard(
   const { started, link } = await startWithDashboard(config, gateway)
   const context = await browser.newContext(shown)
   onTestFinished(() => context.close())
+  // A busy machine may take long. Only a test that hangs fails.
+  context.setDefaultTimeout(200_000)
   const page = await context.newPage()
   const problems: string[] = []
   page.on('pageerror', (error) => problems.push(error.message))
