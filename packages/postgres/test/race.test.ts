@@ -59,7 +59,7 @@ function startWriter(name: string, onLine: (child: ChildProcess) => void): Promi
   return new Promise((resolve) => child.once('close', () => resolve(errors)))
 }
 
-it.skipIf(withoutPostgres)('loses and doubles no append', async () => {
+it.skipIf(withoutPostgres)('loses and doubles no append', { timeout: 1_800_000 }, async () => {
   let running = true
   let killed = 0
   const chaos = (async () => {

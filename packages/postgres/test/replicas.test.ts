@@ -20,35 +20,39 @@ afterAll(async () => {
   await server?.stop()
 })
 
-it.skipIf(withoutPostgres).each(isLong ? [2, 4, 8] : [2, 4])('works with %i processes', async (count) => {
-  await pool.query('drop schema if exists replicas cascade')
-  await pool.query(schemaSql('replicas'))
-  await pool.query('create table replicas.paid (number int, by text)')
-  const errors = await Promise.all(
-    Array.from({ length: count }, (_, index) => {
-      const child = spawn(
-        process.execPath,
-        [
-          '--import',
-          'tsx',
-          fileURLToPath(new URL('./replica.ts', import.meta.url)),
-          server.url,
-          `p${index}`,
-          String(ROUNDS),
-        ],
-        { stdio: ['ignore', 'ignore', 'pipe'] },
-      )
-      let text = ''
-      child.stderr?.on('data', (bytes) => {
-        text += bytes
-      })
-      return new Promise<string>((resolve) => child.once('close', () => resolve(text)))
-    }),
-  )
-  expect(errors.join('')).toBe('')
-  const { rows } = await pool.query(
-    'select number, count(*)::int as times from replicas.paid group by number',
-  )
-  expect(rows.length).toBe(ROUNDS)
-  expect(rows.filter(({ times }) => times !== 1)).toEqual([])
-})
+it.skipIf(withoutPostgres).each(isLong ? [2, 4, 8] : [2, 4])(
+  'works with %i processes',
+  { timeout: 1_800_000 },
+  async (count) => {
+    await pool.query('drop schema if exists replicas cascade')
+    await pool.query(schemaSql('replicas'))
+    await pool.query('create table replicas.paid (number int, by text)')
+    const errors = await Promise.all(
+      Array.from({ length: count }, (_, index) => {
+        const child = spawn(
+          process.execPath,
+          [
+            '--import',
+            'tsx',
+            fileURLToPath(new URL('./replica.ts', import.meta.url)),
+            server.url,
+            `p${index}`,
+            String(ROUNDS),
+          ],
+          { stdio: ['ignore', 'ignore', 'pipe'] },
+        )
+        let text = ''
+        child.stderr?.on('data', (bytes) => {
+          text += bytes
+        })
+        return new Promise<string>((resolve) => child.once('close', () => resolve(text)))
+      }),
+    )
+    expect(errors.join('')).toBe('')
+    const { rows } = await pool.query(
+      'select number, count(*)::int as times from replicas.paid group by number',
+    )
+    expect(rows.length).toBe(ROUNDS)
+    expect(rows.filter(({ times }) => times !== 1)).toEqual([])
+  },
+)

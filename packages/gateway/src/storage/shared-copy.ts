@@ -177,7 +177,7 @@ export class SharedCopy {
     }
   }
 
-  /** Never throws: without an answer, the copy stays as it is. */
+  /** Never throws. Without an answer, the copy does not change. */
   async refresh(): Promise<void> {
     try {
       await this.#read()

@@ -44,7 +44,7 @@ export interface OpenOptions extends ReadOptions {
   readonly timeout: number
   /** List every server, even if it is cached. */
   readonly refresh: boolean
-  /** What the replicas of a gateway share. Default: files. */
+  /** Stores that the replicas of a gateway share. Default: files. */
   readonly shared?: Pick<SharedStorage, 'firstUse' | 'logins'> | undefined
 }
 
