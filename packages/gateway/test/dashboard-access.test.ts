@@ -172,6 +172,30 @@ describe('the API of the page', () => {
 })
 
 describe('/api/v1', () => {
+  it('does not show a token the calls of an earlier token of its name', async () => {
+    const storage = fileStorage(temporary())
+    const started = await startGateway(two, { storage })
+    const callsOf = async (secret: string, work: (headers: Record<string, string>) => Promise<unknown>) => {
+      const headers = { Authorization: `Bearer ${secret}` }
+      await storage.tokens.remove('ci')
+      const createdAt = Date.now()
+      await storage.tokens.add({
+        name: 'ci',
+        hash: hashToken(secret),
+        createdAt,
+        rights: { servers: ['files', 'notes'] },
+      })
+      await work(headers)
+      return (await ask<{ calls: object[] }>(started, '/api/v1/calls', { headers })).body.calls
+    }
+    const first = await callsOf('tw_the-first-token-of-this-name', async (headers) => {
+      const client = await openClient('v2 modern', `${started.url}/mcp`, headers)
+      await client.call('run_tool', { name: 'files__read_file', arguments: {} })
+    })
+    expect(first).toHaveLength(1)
+    expect(await callsOf('tw_the-second-token-of-this-name', async () => undefined)).toEqual([])
+  })
+
   it('shows a token what its rights name, and its own calls', async () => {
     const folder = temporary()
     const storage = fileStorage(folder)

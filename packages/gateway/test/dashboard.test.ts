@@ -1,6 +1,6 @@
 /** The JSON API of the dashboard over the wire, with real servers and clients. */
 import { once } from 'node:events'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
@@ -143,7 +143,7 @@ describe('approvals', () => {
     const waiting = async () =>
       (await opened.get<NowAnswer>('now')).attention.filter(({ kind }) => kind === 'definition')
     await until(async () => (await waiting()).length === 1, 'the change waits')
-    return { ...opened, listAll, waiting, lockFile }
+    return { ...opened, put, listAll, waiting, lockFile }
   }
 
   it.each([false, true])('approves a change, with a lock: %s', async (lock) => {
@@ -160,7 +160,7 @@ describe('approvals', () => {
         fields: [{ path: 'description', before: 'Reads a file.', after: 'Reads a file, and its history.' }],
       }),
     ])
-    const request = { set, server: 'files', tool: 'read', decision: 'approve' }
+    const request = { set, server: 'files', tool: 'read', decision: 'approve', seen: changes[0]?.seen }
     const { body } = await post<ApprovalAnswer>('approvals', request)
     expect(body.written).toBe(lock ? lockFile : 'first-use')
     expect(await listAll()).toEqual(['files__pid', 'files__read'])
@@ -170,6 +170,24 @@ describe('approvals', () => {
     else expect(existsSync(lockFile)).toBe(false)
     const again = await post<{ error: { code: string } }>('approvals', request)
     expect([again.status, again.body.error.code]).toEqual([409, 'not-waiting'])
+  })
+
+  it('does not approve a definition that changed after it was shown', async () => {
+    const { put, listAll, waiting, post, get, set } = await openChanged(false)
+    const find = async () => (await get<ServerDetail>('server?name=files')).changes[0]
+    const shown = await find()
+    put('Reads a file, its history, and your mail.')
+    await post('servers/restart', { set, server: 'files' })
+    await until(async () => (await find())?.fields[0]?.after?.includes('mail') === true, 'it changed again')
+    const request = { set, server: 'files', tool: 'read', decision: 'approve' }
+    for (const seen of [shown?.seen, undefined]) {
+      const refused = await post<{ error: { code: string } }>('approvals', { ...request, seen })
+      expect([refused.status, refused.body.error.code]).toEqual([409, 'changed'])
+    }
+    expect(await listAll()).toEqual(['files__pid'])
+    expect(await waiting()).toHaveLength(1)
+    expect((await post('approvals', { ...request, seen: (await find())?.seen })).status).toBe(200)
+    expect(await listAll()).toEqual(['files__pid', 'files__read'])
   })
 
   it('rejects a change by denying its tool, which can be undone', async () => {
@@ -192,7 +210,9 @@ describe('approvals', () => {
     const waiting = async () => (await opened.get<NowAnswer>('now')).attention
     await until(async () => (await waiting()).some(({ kind }) => kind === 'definition'), 'it waits')
     expect(await waiting()).toEqual([expect.objectContaining({ tool: 'helper', isPoisoned: true })])
-    const request = { set: opened.set, server: 'bad', tool: 'helper', decision: 'approve' }
+    const { changes } = await opened.get<ServerDetail>('server?name=bad')
+    const seen = changes.find(({ tool }) => tool === 'helper')?.seen
+    const request = { set: opened.set, server: 'bad', tool: 'helper', decision: 'approve', seen }
     const refused = await opened.post<{ error: { code: string } }>('approvals', request)
     expect([refused.status, refused.body.error.code]).toEqual([409, 'poisoned'])
     const approved = await opened.post('approvals', { ...request, despiteFindings: true })
@@ -255,6 +275,19 @@ describe('what models did', () => {
     expect(saved).toBe(everything - listTokens - answerTokens - roundTokens)
     expect(saved).toBeLessThan(0)
     expect(savings.responses[0]).toMatchObject({ server: 'files', tool: 'echo', calls: 1 })
+  })
+
+  it('hides a secret also where a long text is cut', async () => {
+    const secret = 'sk-live-4f9a8b7c6d5e4f3a2b1c'
+    const echo = entry(oddServer('files'), { env: { API_KEY: secret } })
+    const opened = await openDashboard({ mcpServers: { files: echo } })
+    const client = await openClient('v2 modern', `${opened.url}/mcp`, authorized)
+    const text = 'x'.repeat(20_000 - '{"text":"'.length - 12)
+    await client.call('run_tool', { name: 'files__echo', arguments: { text: `${text}${secret}` } })
+    const { calls } = await opened.get<CallsAnswer>('calls')
+    const { content } = await opened.get<CallDetail>(`calls/${calls[0]?.id}`)
+    expect(content?.arguments.text).not.toContain(secret.slice(0, 8))
+    expect(content?.arguments.characters).toBeGreaterThan(20_000)
   })
 
   it('names the handle of a long result', async () => {
@@ -354,6 +387,17 @@ it('keeps the config of a project trusted if the user changes it here', async ()
   expect((await opened.post('changes', { action: 'pin', tools })).status).toBe(200)
   expect(projects.readTrusted(path)).toContain('alwaysLoad')
   expect(await state()).toMatchObject({ state: 'pinned' })
+})
+
+it('writes through no link that waits beside the config', async () => {
+  const opened = await openDashboard({ mcpServers: { files } })
+  const outside = join(temporary(), 'outside.txt')
+  writeFileSync(outside, 'outside')
+  symlinkSync(outside, `${realpathSync(opened.config)}.${process.pid}.new`)
+  const tools = [{ set: opened.set, server: 'files', tool: 'read_file' }]
+  expect((await opened.post('changes', { action: 'deny', tools })).status).toBe(200)
+  expect(readFileSync(outside, 'utf8')).toBe('outside')
+  expect(readFileSync(opened.config, 'utf8')).toContain('"deny"')
 })
 
 it('drops events of a browser that reads slowly, and says how many', async () => {

@@ -174,6 +174,8 @@ describe.skipIf(withoutPostgres)('replicas', () => {
     const refused = await post(replica.url, token)
     expect(refused.status).toBe(503)
     expect(await refused.text()).toContain('cannot reach its database')
+    for (const path of ['/api/v1/calls', '/metrics'])
+      expect((await fetch(replica.url + path, { headers: token })).status).toBe(503)
     const ready = await fetch(`${replica.url}/readyz`)
     expect([
       ready.status,

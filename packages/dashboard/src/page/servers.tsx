@@ -228,7 +228,7 @@ function Details({ server }: { server: ServerDetail }) {
           <h3 id="commands">Commands to approve</h3>
           <p class="quiet">The entry of this server runs these, and it is not in your own config file.</p>
           <Scroll label="Commands">{visible(commands.join('\n'))}</Scroll>
-          <Decide server={server} what="commands" name="the commands" />
+          <Decide server={server} what="commands" name="the commands" seen={commands.join('\n')} />
         </section>
       )}
       {changes.length > 0 && (
@@ -321,7 +321,7 @@ const Findings = ({ findings }: { findings: readonly FindingRow[] }) => (
 )
 
 function Change({ server, change }: { server: ServerDetail; change: DefinitionChange }) {
-  const { kind, tool, reason, fields, findings, isPoisoned } = change
+  const { kind, tool, reason, fields, findings, isPoisoned, seen } = change
   const name = tool ?? 'The server itself'
   return (
     <div class="change">
@@ -353,6 +353,7 @@ function Change({ server, change }: { server: ServerDetail; change: DefinitionCh
         what="definition"
         name={name}
         isPoisoned={isPoisoned}
+        seen={seen}
         {...(tool === undefined ? {} : { tool })}
       />
     </div>
@@ -365,9 +366,10 @@ interface DecideProps {
   readonly name: string
   readonly tool?: string
   readonly isPoisoned?: boolean
+  readonly seen: string
 }
 
-function Decide({ server: { set, name: server }, what, name, tool, isPoisoned = false }: DecideProps) {
+function Decide({ server: { set, name: server }, what, name, tool, seen, isPoisoned = false }: DecideProps) {
   const [isSure, setSure] = useState(false)
   const decide = (decision: 'approve' | 'reject') =>
     attempt(async () => {
@@ -376,6 +378,7 @@ function Decide({ server: { set, name: server }, what, name, tool, isPoisoned = 
         server,
         what,
         decision,
+        seen,
         ...(tool === undefined ? {} : { tool }),
         ...(isPoisoned && isSure ? { despiteFindings: true } : {}),
       })

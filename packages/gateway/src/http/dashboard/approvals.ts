@@ -1,5 +1,6 @@
 /** Definitions that wait for approval, with their differences, and the approval itself. The code is that of `toolwell approve`. */
-import { dropUndefined } from '@toolwell/core/internal'
+import { createHash } from 'node:crypto'
+import { canonicalJson, dropUndefined } from '@toolwell/core/internal'
 import type { FirstUseStore } from '@toolwell/mcp'
 import {
   approveCommands,
@@ -57,6 +58,7 @@ export class Approvals {
           }),
         ),
         isPoisoned: looksPoisoned(pending, groups.scanner),
+        seen: nameSeen(pending),
       }
     })
   }
@@ -80,6 +82,7 @@ export class Approvals {
       return { written: change.files[0]?.path ?? '', change }
     }
     if (what === 'commands') {
+      if (this.commands(set, name).join('\n') !== request.seen) throw changedSince(`The commands of ${name}`)
       this.#firstUse.write(server, approveCommands(this.#firstUse.read(server), server))
       void serverSet.servers.refresh(name).catch(() => undefined)
       return { written: 'first-use' }
@@ -93,6 +96,7 @@ export class Approvals {
         'not-waiting',
         `${tool ?? name} no longer waits for approval. Load the page again.`,
       )
+    if (pending.map(nameSeen).join() !== request.seen) throw changedSince(tool ?? name)
     if (request.despiteFindings !== true && pending.some((each) => looksPoisoned(each, groups.scanner)))
       throw new ApiError(
         409,
@@ -126,17 +130,39 @@ function listPending({ groups }: LockGroups, server: string): Pending[] {
   return groups.flatMap((group) => findPending(group)).filter(({ change }) => change.server === server)
 }
 
+/** A server may change its definition after the page has shown it. */
+function nameSeen({ group, change }: Pending): string {
+  const listed = group.servers.find(({ name }) => name === change.server)
+  const { instructions, start, tools = [] } = listed ?? {}
+  const current =
+    change.tool === undefined
+      ? { instructions, start }
+      : tools.find((each) => (each as { name?: unknown }).name === change.tool)
+  return createHash('sha256')
+    .update(canonicalJson([change, current]))
+    .digest('hex')
+}
+
+function changedSince(what: string): ApiError {
+  return new ApiError(
+    409,
+    'changed',
+    `${what} changed after the page showed it. Read it again, then approve.`,
+  )
+}
+
 function toText(value: unknown): string | undefined {
   return value === undefined || typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 }
 
 function readRequest(body: Readonly<Record<string, unknown>>): ApprovalRequest {
-  const { set, server, tool, decision, what } = body as Partial<ApprovalRequest>
+  const { set, server, tool, decision, what, seen } = body as Partial<ApprovalRequest>
   const isRead =
     typeof set === 'string' &&
     typeof server === 'string' &&
     (tool === undefined || typeof tool === 'string') &&
     (decision === 'approve' || decision === 'reject') &&
+    (seen === undefined || typeof seen === 'string') &&
     (what === undefined || what === 'definition' || what === 'commands')
   if (!isRead) throw new ApiError(400, 'bad-request', 'Send set, server, decision, and tool for one tool.')
   return body as unknown as ApprovalRequest

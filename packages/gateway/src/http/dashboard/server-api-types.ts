@@ -177,6 +177,8 @@ export interface DefinitionChange {
   readonly fields: readonly { readonly path: string; readonly before?: string; readonly after?: string }[]
   readonly findings: readonly FindingRow[]
   readonly isPoisoned: boolean
+  /** Names exactly this change and definition. An approval sends it back. */
+  readonly seen: string
 }
 
 export interface FindingRow {
@@ -196,6 +198,8 @@ export interface ApprovalRequest {
   readonly tool?: string
   readonly what?: 'definition' | 'commands'
   readonly decision: 'approve' | 'reject'
+  /** What the user read before an approval: `seen` of the change, or the commands, joined by line ends. */
+  readonly seen?: string
   readonly despiteFindings?: boolean
 }
 
