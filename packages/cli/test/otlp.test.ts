@@ -134,3 +134,11 @@ it.each(['localhost:4318', 'file:///tmp/spans'])('refuses --otlp %j', async (url
   expect(code).toBe(2)
   expect(errors).toContain('Give the HTTP address of a collector, for example http://localhost:4318.')
 })
+
+it('refuses --otlp with a password, and does not print it', async () => {
+  const url = 'http://user:hunter2@localhost:4318'
+  const { code, errors } = await toolwell(['serve', '--otlp', url], { folder: folderWith({}), env: {} })
+  expect(code).toBe(2)
+  expect(errors).toContain('--otlp takes no user name and no password.')
+  expect(errors).not.toContain('hunter2')
+})

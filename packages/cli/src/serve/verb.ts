@@ -145,6 +145,12 @@ export const serve = defineVerb({
 function readOtlp(text: string | undefined): URL | undefined {
   if (text === undefined) return undefined
   const url = URL.canParse(text) ? new URL(text) : undefined
+  // The address would be printed with every lost span.
+  if (url && url.username + url.password !== '')
+    throw usageProblem(
+      '--otlp takes no user name and no password.',
+      'Run a collector on this machine that adds them, and give its address.',
+    )
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
   throw usageProblem(
     `--otlp ${JSON.stringify(text)} is not an address.`,

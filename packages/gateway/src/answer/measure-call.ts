@@ -60,13 +60,15 @@ export function measureCall(facts: {
 }
 
 /** Characters of the arguments or the result of one call that the dashboard shows. */
-const LONGEST_SHOWN = 20_000
+export const LONGEST_SHOWN = 20_000
+/** More is kept, because half a secret at the cut would not be recognised. */
+const LONGEST_KEPT = LONGEST_SHOWN + 4000
 
 function cut(text: string): CutText {
   const { length: characters } = text
   // A slice would keep the whole text in memory.
   return {
-    text: characters > LONGEST_SHOWN ? Buffer.from(text.slice(0, LONGEST_SHOWN)).toString() : text,
+    text: characters > LONGEST_KEPT ? Buffer.from(text.slice(0, LONGEST_KEPT)).toString() : text,
     characters,
   }
 }

@@ -358,6 +358,12 @@ export function createGateway(options: GatewayOptions): Gateway {
       })
     const principal = principals.identify(request)
     if ('status' in principal) return refuse(response, await slowDown(request, principal))
+    // Without the database, the gateway would not notice that the token was revoked.
+    if ((asked || principal !== OWNER) && storage.problem?.() !== undefined)
+      return refuse(response, {
+        status: 503,
+        message: 'The gateway cannot reach its database. Try again later.',
+      })
     if (isV1) return dashboard.handleV1(request, response, url, principal)
     // Prometheus runs on another machine.
     const isFull = principal === OWNER || (pathname === '/metrics' && isUnlimited(principal))
@@ -372,12 +378,6 @@ export function createGateway(options: GatewayOptions): Gateway {
         status: 503,
         message: 'This gateway is stopping. Send the request again.',
         headers: { Connection: 'close' },
-      })
-    // Without the database, the gateway would not notice that the token was revoked.
-    if (path && storage.problem?.() !== undefined)
-      return refuse(response, {
-        status: 503,
-        message: 'The gateway cannot reach its database. Try again later.',
       })
     if (path && !METHODS.includes(request.method ?? ''))
       return refuse(response, {

@@ -14,6 +14,8 @@ export interface Principal {
   readonly id: string
   /** Undefined: everything. */
   readonly rights: Rights | undefined
+  /** When the token was added. An earlier token may have had the same name. */
+  readonly since?: number
   /** False if the token was revoked or has expired. */
   isValid(): boolean
 }
@@ -80,9 +82,10 @@ export class Principals {
   }
 
   #describe(token: TokenRecord): Principal {
-    const { name, hash, rights } = token
+    const { name, hash, rights, createdAt } = token
     const isListed = () => this.#options.tokens.list().some((each) => each.hash === hash)
-    return { name, id: `${name} ${hash}`, rights, isValid: () => isListed() && !this.#isExpired(token) }
+    const isValid = () => isListed() && !this.#isExpired(token)
+    return { name, id: `${name} ${hash}`, rights, since: createdAt, isValid }
   }
 
   #isExpired({ expiresAt }: TokenRecord): boolean {

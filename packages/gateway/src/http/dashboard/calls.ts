@@ -2,6 +2,7 @@
 import { dropUndefined, shortHash } from '@toolwell/core/internal'
 import type { ServerConfig } from '@toolwell/mcp'
 import { createRedactor, isSecretName } from '@toolwell/mcp/internal'
+import { LONGEST_SHOWN } from '../../answer/measure-call.js'
 import { shellWord } from '../../bridge/commands.js'
 import { shorten } from '../../storage/call-stats.js'
 import type { Clients } from '../clients.js'
@@ -70,7 +71,10 @@ export function showCall(recorder: Recorder, id: number, servers: Iterable<Serve
   const detail = recorder.detail(id)
   if (!detail) return toCallRow(call)
   const hide = createHider(servers)
-  const show = ({ text, characters }: CutText): CutText => ({ text: hide(text), characters })
+  const show = ({ text, characters }: CutText): CutText => ({
+    text: hide(text).slice(0, LONGEST_SHOWN),
+    characters,
+  })
   return {
     ...toCallRow(call),
     content: { arguments: show(detail.arguments), result: show(detail.result) },
@@ -79,7 +83,8 @@ export function showCall(recorder: Recorder, id: number, servers: Iterable<Serve
 }
 
 const HIDDEN = '[hidden]'
-const FIELD = /"((?:[^"\\]|\\.)*)"(\s*:\s*)"((?:[^"\\]|\\.)+)("|$)/g
+/** A quote behind a backslash begins no key: looking from each of them would take long. */
+const FIELD = /(?<!\\)"((?:[^"\\]|\\.)*)"(\s*:\s*)"((?:[^"\\]|\\.)+)("|$)/g
 
 /** Hides the secrets of every config, and text in JSON whose key names a secret. */
 function createHider(servers: Iterable<ServerConfig>): (text: string) => string {

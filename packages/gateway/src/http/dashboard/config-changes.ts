@@ -1,6 +1,6 @@
 /** Changes of the config that the dashboard writes: shown before, written in place, and undone as long as the file is the same. */
 import { randomUUID } from 'node:crypto'
-import { realpathSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { matchesGlob } from '@toolwell/core/internal'
 import type { ServerConfig } from '@toolwell/mcp'
 import {
@@ -216,14 +216,15 @@ function read(path: string): string | undefined {
   }
 }
 
-/** Replaces the file in one step. A link stays a link. */
+/** Replaces the file in one step. A link stays a link. The draft is a new file, so it follows no link of a project's folder. */
 function replaceFile(path: string, text: string): void {
   const real = realpathSync(path)
-  const draft = `${real}.${process.pid}.new`
+  const draft = `${real}.${randomUUID()}.new`
   try {
-    writeFileSync(draft, text, { mode: statSync(real).mode & 0o777 })
+    writeFileSync(draft, text, { mode: statSync(real).mode & 0o777, flag: 'wx' })
     renameSync(draft, real)
   } catch (error) {
+    rmSync(draft, { force: true })
     const { code = String(error) } = error as NodeJS.ErrnoException
     throw new ApiError(409, 'not-written', `${path} could not be written (${code}). Check its permissions.`)
   }

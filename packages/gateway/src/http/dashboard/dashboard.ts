@@ -222,7 +222,11 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   }
 
   /** A named token sees its own calls, and the tools and servers of its rights. */
-  const answerV1 = (request: IncomingMessage, url: URL, { name: principal, rights }: Principal): object => {
+  const answerV1 = (
+    request: IncomingMessage,
+    url: URL,
+    { name: principal, rights, since = 0 }: Principal,
+  ): object => {
     if (request.method !== 'GET')
       throw new ApiError(405, 'wrong-method', 'The API is read with GET. Changes need the dashboard.')
     const set = sets.find(undefined)
@@ -233,7 +237,11 @@ export function createDashboard(options: DashboardOptions): Dashboard {
       !rights || view.isVisible(server, tool)
     switch (url.pathname) {
       case '/api/v1/calls':
-        return listCalls(recorder.calls, queryOf(url), (call) => !rights || call.principal === principal)
+        return listCalls(
+          recorder.calls,
+          queryOf(url),
+          (call) => !rights || (call.principal === principal && Date.parse(call.time) >= since),
+        )
       case '/api/v1/tools':
         return { tools: rows(set).flatMap(({ set: _, ...row }) => (isSeen(row) ? [row] : [])) }
       case '/api/v1/servers': {
