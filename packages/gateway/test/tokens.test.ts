@@ -103,13 +103,19 @@ it('gives the status and the stop of the gateway to the owner alone', async () =
   const { ask } = await startWith({ all: {} }, { onStop: () => stops++ })
   for (const [path, method] of [
     ['/status', 'GET'],
-    ['/metrics', 'GET'],
     ['/stop', 'POST'],
   ] as const) {
     expect((await ask(path, bearer('all'), method)).status).toBe(403)
     expect((await ask(path, authorized, method)).status).toBe(200)
   }
   expect(stops).toBe(1)
+})
+
+it('gives the metrics to the owner and to tokens without limits', async () => {
+  const { ask } = await startWith({ all: {}, one: { rights: { servers: ['files'] } } })
+  expect((await ask('/metrics', authorized)).status).toBe(200)
+  expect((await ask('/metrics', bearer('all'))).status).toBe(200)
+  expect((await ask('/metrics', bearer('one'))).status).toBe(403)
 })
 
 it('refuses an expired token and says so', async () => {
