@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- live`: plays 40 tasks with a real model, in turn with every tool sent, with the provider's own search, and with
- * each delivery of Toolwell. The definitions are real, the servers behind them are not. bench/README.md describes the flags.
+ * each delivery of Toolwell. The definitions are real, the servers behind them are not. docs/reference/live-results.md describes it.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'

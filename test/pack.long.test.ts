@@ -382,7 +382,7 @@ describe.each(managers)('an empty folder with the tarballs, installed by $name',
     const folder = join(temporary, manager.name)
     mkdirSync(folder)
     const file = (name: string) => `file:${join(tarballs, `toolwell-${name}0.1.0.tgz`)}`
-    const inner = ['core', 'gateway', 'mcp', 'postgres'].map((name) => [
+    const inner = ['core', 'dashboard', 'gateway', 'mcp', 'postgres'].map((name) => [
       `@toolwell/${name}`,
       file(`${name}-`),
     ])

@@ -26,7 +26,7 @@ async function startCollector(status = 200) {
   return { got, url: `http://127.0.0.1:${(http.address() as AddressInfo).port}` }
 }
 
-async function serveAndCall(words: readonly string[], other: string) {
+async function serveAndCall(words: readonly string[], other: string, meta: object = {}) {
   const { endpoint } = oddServer('odd', { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] })
   const { type: _, ...started } = endpoint
   const folder = folderWith({ 'toolwell.json': { mcpServers: { odd: started } } })
@@ -76,6 +76,7 @@ async function serveAndCall(words: readonly string[], other: string) {
           traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
           'io.modelcontextprotocol/protocolVersion': '2026-07-28',
           'io.modelcontextprotocol/clientCapabilities': {},
+          ...meta,
         },
       },
     }),
@@ -119,9 +120,12 @@ it('sends nothing without --otlp, whatever is inherited', async () => {
   expect(inherited.got).toEqual([])
 })
 
-it('says once that a collector refuses, and serves on', async () => {
+it('says once that a collector refuses, serves on, and keeps no long tracestate', async () => {
   const collector = await startCollector(503)
-  const printed = await serveAndCall(['--otlp', `${collector.url}/v1/traces/`], 'http://127.0.0.1:9')
+  const words = ['--otlp', `${collector.url}/v1/traces/`]
+  const tracestate = `a=${'x'.repeat(600)}`
+  const printed = await serveAndCall(words, 'http://127.0.0.1:9', { tracestate })
+  expect(JSON.stringify(collector.got)).not.toContain('xxx')
   expect(collector.got.map(({ path }) => path)).toContain('/v1/traces')
   const lines = printed.split('\n').filter((line) => line.includes('spans-lost'))
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([

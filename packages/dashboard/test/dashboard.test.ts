@@ -158,7 +158,7 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     for (const query of ['echo a text', 'server:two echo', 'zzzz']) {
       const agent = await client.text('find_tools', { query })
       await go('search')
-      await page.getByRole('searchbox', { name: 'Request' }).fill(query)
+      await page.getByRole('searchbox', { name: 'Query' }).fill(query)
       await page.keyboard.press('Enter')
       const answer = page.locator('[data-answer]')
       await answer.waitFor()
@@ -265,7 +265,7 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     const { page } = await openDashboard(browser, servers('one'))
     await page.context().clearCookies()
     await page.getByRole('link', { name: 'Savings' }).click()
-    await page.getByText('This page is no longer open to you').waitFor()
+    await page.getByText('This browser no longer has access').waitFor()
     expect(await page.getByRole('main').textContent()).toContain('toolwell dashboard')
   })
 
@@ -276,7 +276,7 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     expect(await focused()).toBe('Skip to the content')
     await page.keyboard.press('Enter')
     await page.keyboard.press('?')
-    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
     await page.keyboard.press('Escape')
     for (const [index, title] of TITLES.entries()) {
       await page.keyboard.press(String(index + 1))

@@ -15,8 +15,8 @@ export const dashboard = defineVerb({
     folder: folderFlag,
   },
   notes: [
-    'Starts the gateway if none is running. The link works once, within two minutes, and only on this computer. Then your\nbrowser has a cookie until the gateway stops.',
-    'Anyone with the link can approve definitions and change the config, so it is printed on a terminal only. Agents and\nscripts can read /api/v1 with a token instead.',
+    'Starts the gateway if none is running. The link works once, within two minutes, and only on this computer. Then your\nbrowser keeps access until the gateway stops, or until a day without use.',
+    'Anyone with the link can approve definitions and change the config, so the command needs a terminal. Agents and\nscripts can read /api/v1 with a token instead.',
   ],
   examples: [
     { line: 'toolwell dashboard', about: 'print a link' },
@@ -24,7 +24,7 @@ export const dashboard = defineVerb({
   ],
   exits: {
     0: 'The link was printed or opened.',
-    2: 'Wrong flags, no terminal, or the gateway does not start or answer.',
+    2: 'Wrong flags, no terminal, or the gateway does not start or does not answer.',
   },
   async run(flags, terminal) {
     requireTerminal(terminal, 'Opening the dashboard', ' Scripts can read /api/v1 with a token.')

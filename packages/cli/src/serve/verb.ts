@@ -35,7 +35,7 @@ export const serve = defineVerb({
       type: 'string',
       valueHint: 'NAME',
       description:
-        'With --stdio: the name of a token (`toolwell token add`). Its rights limit this client; revoking it refuses the client.',
+        'With --stdio: the name of a token (`toolwell token add`). Its rights limit this client. After you revoke it, the gateway refuses the client.',
     },
     // Set by `connect` if a server has another name in toolwell.json, or a list of tools.
     own: { type: 'string' },
@@ -48,7 +48,7 @@ export const serve = defineVerb({
       type: 'string',
       valueHint: 'ADDRESS',
       description:
-        'The address to listen on: 0.0.0.0 for other machines too. They need a token of `toolwell token add`. Default 127.0.0.1.',
+        'The address to listen on. 0.0.0.0 also serves other machines, which need a token of `toolwell token add`. Default 127.0.0.1.',
     },
     database: databaseFlag,
     config: {
@@ -60,7 +60,7 @@ export const serve = defineVerb({
       type: 'string',
       valueHint: 'URL',
       description:
-        'Send a span for each request to this OpenTelemetry collector, for example http://localhost:4318. Without it, nothing is sent, whatever OTEL_ variables say.',
+        'Send a span for each request to this OpenTelemetry collector, for example http://localhost:4318. Without this flag, nothing is sent, even if OTEL_ variables are set.',
     },
     folder: folderFlag,
     trust: {
@@ -78,9 +78,9 @@ export const serve = defineVerb({
   },
   notes: [
     'HTTP clients use http://127.0.0.1:PORT/mcp (four tools: find, run, run read-only, read results), /mcp/all (every tool) or /mcp/PROFILE,\nwith the header "Authorization: Bearer TOKEN". Print the token with `toolwell token`. Stdio clients start\n`toolwell serve --stdio` and need no token.',
-    'Your own config applies to every client. The toolwell.json of a project applies to clients in that folder after you\ntrust it with --trust, so a cloned repository cannot start servers by itself. That needs a terminal.',
+    'Your own config applies to every client. The toolwell.json of a project applies to clients in that folder after you\ntrust it with --trust, so a cloned repository cannot start servers by itself. --trust needs a terminal.',
     'Without a config the gateway has no servers. Create a config with `toolwell connect`. A server starts when one of its\ntools is called for the first time. The gateway reloads a changed config. Each user has one gateway. If a stdio client\nstarted it, it stops ten minutes after the last client.',
-    'With --database, several gateways share tokens, approvals, logins, the log of calls and long results, and any of them answers\nany request. See docs/guides/replicas.md.',
+    'With --database, several gateways share tokens, approvals, logins, the log of calls and long results. A load balancer may send\neach request to any of them. See docs/guides/replicas.md.',
   ],
   examples: [
     { line: 'toolwell serve', about: 'run the gateway until Ctrl-C' },

@@ -98,11 +98,11 @@ function CallDialog({ call, onClose }: { call: CallRow; onClose: () => void }) {
           <>
             {kept && (
               <p>
-                The result was long. The whole result is kept: <code>read_result</code> with handle{' '}
-                <code>{visible(kept.handle)}</code>
+                The client got only the beginning of this result. Read all of it with <code>read_result</code>{' '}
+                and handle <code>{visible(kept.handle)}</code>
                 {kept.file !== undefined && (
                   <>
-                    , in <code>{visible(kept.file)}</code>
+                    , or open <code>{visible(kept.file)}</code>
                   </>
                 )}
                 .
@@ -115,8 +115,8 @@ function CallDialog({ call, onClose }: { call: CallRow; onClose: () => void }) {
               </>
             ) : (
               <p class="quiet">
-                Arguments and results are kept in memory for the latest calls only. Those of this call are
-                gone.
+                The gateway keeps arguments and results of the latest calls in memory. It no longer has those
+                of this call.
               </p>
             )}
           </>

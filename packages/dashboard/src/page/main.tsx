@@ -35,8 +35,8 @@ const PAGES = [
 const KEYS: readonly (readonly [string, string])[] = [
   ['1 … 6', 'Open a page'],
   ['/', 'Go to the search field'],
-  ['t', 'Light, dark, or as the system'],
-  ['?', 'Show these keys'],
+  ['t', 'Switch the theme: system, light or dark'],
+  ['?', 'Show these shortcuts'],
   ['↑ ↓ Page Home End', 'Move in a table'],
   ['Enter', 'Open a row'],
   ['Space, Shift + ↓', 'Select rows'],
@@ -111,13 +111,18 @@ function App() {
           </ul>
         </nav>
         <div class="side-foot">
-          <button type="button" class="plain" onClick={nextTheme} title="Light, dark, or as the system (t)">
+          <button
+            type="button"
+            class="plain"
+            onClick={nextTheme}
+            title="Switch the theme: system, light or dark (t)"
+          >
             <Icon name={theme.value} />
-            <span class="wide">{{ system: 'As the system', light: 'Light', dark: 'Dark' }[theme.value]}</span>
+            <span class="wide">{{ system: 'System', light: 'Light', dark: 'Dark' }[theme.value]}</span>
             <span class="reader"> theme</span>
           </button>
           <button type="button" class="plain" onClick={() => setHelp(true)}>
-            <kbd>?</kbd> <span class="wide">Keys</span>
+            <kbd>?</kbd> <span class="wide">Shortcuts</span>
           </button>
           <span class="quiet wide">{session.value && `Version ${session.value.version}`}</span>
         </div>
@@ -125,7 +130,8 @@ function App() {
       <main id="main" tabIndex={-1}>
         {connection.value === 'lost' && (
           <p class="problem" role="alert">
-            The gateway does not answer. This page tries again every two seconds and shows what it knew last.
+            The gateway does not answer. This page tries again every two seconds. Until then it shows older
+            data.
           </p>
         )}
         {session.value &&
@@ -142,8 +148,8 @@ function App() {
 
 const Ended = () => (
   <main id="main" class="ended">
-    <Empty title="This page is no longer open to you">
-      The gateway was restarted, or the link was used up. Run{' '}
+    <Empty title="This browser no longer has access">
+      The gateway was restarted, or you did not use this page for a day. Run{' '}
       <code>{session.value?.command ?? 'toolwell'} dashboard</code> in a terminal for a new link.
     </Empty>
   </main>
@@ -196,7 +202,7 @@ function Keys({ onClose }: { onClose: () => void }) {
     setOff(!isOff)
   }
   return (
-    <Dialog title="Keys" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <dl class="keys">
         {KEYS.map(([key, does]) => (
           <div key={key}>
@@ -208,7 +214,7 @@ function Keys({ onClose }: { onClose: () => void }) {
         ))}
       </dl>
       <label>
-        <input type="checkbox" checked={!isOff} onChange={change} /> Use the single keys
+        <input type="checkbox" checked={!isOff} onChange={change} /> Use shortcuts of a single key
       </label>
     </Dialog>
   )

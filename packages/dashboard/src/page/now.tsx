@@ -26,7 +26,7 @@ export function Now() {
   return (
     <Page
       title="Now"
-      about="What needs you, and what your agents are doing."
+      about="Problems and approvals that need you, and the calls of your agents."
       aside={<Counts startedAt={opened.startedAt} />}
     >
       {attention.value.length > 0 && <Needs />}
@@ -44,7 +44,7 @@ const Counts = ({ startedAt }: { startedAt: number }) => {
       <Figure label="failed">{errors > 0 ? <span class="bad">{count(errors)}</span> : 0}</Figure>
       {refused > 0 && <Figure label="refused">{count(refused)}</Figure>}
       <Figure label="searches">{count(searches)}</Figure>
-      <Figure label="up">
+      <Figure label="uptime">
         <span title={exactTime(startedAt)}>{duration(clock.value - startedAt)}</span>
       </Figure>
     </dl>
@@ -63,8 +63,8 @@ function FirstServer() {
   const file = set?.missing[0] ?? set?.files[0]
   return (
     <Empty title="No servers yet">
-      Calls of your agents appear here. Add a server to <code>{file ?? 'toolwell.json'}</code>, or import
-      those of your clients: <code>{session.value?.command} import</code>
+      Calls of your agents appear here. Add a server to <code>{file ?? 'toolwell.json'}</code>, or import the
+      servers of your clients: <code>{session.value?.command} import</code>
     </Empty>
   )
 }
@@ -238,7 +238,7 @@ export function SignIn({ set, server }: { set: string; server: string }) {
       const { address } = await post<LoginAnswer>('servers/login', { set, server })
       if (!/^https?:/.test(address)) throw new Error(`${address} is not a web address.`)
       open(address, '_blank', 'noopener')
-      toast.value = { text: 'Sign in on the page that opened. This page notices when you are done.' }
+      toast.value = { text: 'Sign in on the page that opened. This page then updates by itself.' }
     })
   return (
     <button type="button" class="primary" onClick={signIn}>

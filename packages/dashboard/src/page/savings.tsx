@@ -32,7 +32,7 @@ export function Savings() {
   return (
     <Page
       title="Savings"
-      about="Tokens that went to your models, against sending every definition. Searches and their extra requests are included."
+      about="Estimated tokens, compared with sending every definition. Searches and their extra requests are included."
       aside={
         <Choices
           label="Period"
@@ -55,8 +55,8 @@ function Report({ answer, from, days }: { answer: SavingsAnswer; from: number; d
       {total.lists === 0 ? (
         <Empty title="Nothing to compare yet">
           {now.all > 0
-            ? `Each time a client lists its tools, it gets ${short(now.list)} tokens instead of ${short(now.all)}. Connect one to ${session.value?.address} to see what you save.`
-            : 'With servers and a client, this page compares what is sent with sending every definition.'}
+            ? `Each time a client lists its tools, it gets ${short(now.list)} tokens instead of ${short(now.all)}. Connect a client to ${session.value?.address} to see what you save.`
+            : 'Add a server and connect a client. Then this page compares the tokens sent with those of every definition.'}
         </Empty>
       ) : (
         <>
@@ -81,11 +81,10 @@ function Report({ answer, from, days }: { answer: SavingsAnswer; from: number; d
       )}
       <div class="two">
         <section aria-labelledby="responses">
-          <h2 id="responses">Tools that returned most tokens</h2>
+          <h2 id="responses">Tools that returned the most tokens</h2>
           {responses.length === 0 ? (
             <Empty title="No results yet">
-              The tools with the longest results are listed here, because each result stays in the
-              conversation.
+              The tools with the most result tokens are listed here. Each result stays in the conversation.
             </Empty>
           ) : (
             <Bars
@@ -199,7 +198,12 @@ const columns = (first: string): readonly Column<Line>[] => [
     'Tokens of sending every definition',
     ({ everything }) => everything,
   ),
-  tokenColumn('sent', 'Sent', 'Tokens of tool lists, answers to searches, and their extra requests', sentOf),
+  tokenColumn(
+    'sent',
+    'Sent',
+    'Tokens of tool lists, answers to searches, and extra requests of searches',
+    sentOf,
+  ),
   {
     key: 'saved',
     title: 'Saved',

@@ -19,7 +19,10 @@ export function SearchLab() {
   )
   const sets = session.value?.sets ?? []
   return (
-    <Page title="Search lab" about="Ask as a model would: the ranking, the reasons, and the exact answer.">
+    <Page
+      title="Search lab"
+      about="Search as a model does. See the ranking, its reasons and the exact answer."
+    >
       <search>
         <form
           class="filters ask"
@@ -32,7 +35,7 @@ export function SearchLab() {
             type="search"
             data-search
             placeholder="What should a tool do? For example: read a text file"
-            aria-label="Request"
+            aria-label="Query"
             value={text}
             onInput={(event) => setText(event.currentTarget.value)}
           />
@@ -69,12 +72,12 @@ function Found({ found: { query, answer, tokens, isUnclear, matches, others } }:
           {matches.length === 0 ? 'Nothing found' : `${plural(matches.length, 'tool')} in the answer`}
         </h2>
         {matches.length === 0 ? (
-          <Empty title="The model is told that nothing fits">
+          <Empty title="The answer says that nothing fits">
             No tool has words like “<Data text={query} />
             ”. Try other words, or look at the tools below that came close.
           </Empty>
         ) : (
-          isUnclear && <p class="quiet">Nothing clearly fits, and the answer says so.</p>
+          isUnclear && <p class="quiet">No tool clearly fits, and the answer says so.</p>
         )}
         <ol class="ranking">
           {matches.map((match) => (
@@ -140,7 +143,7 @@ const columns: readonly Column<SearchRow>[] = [
   { key: 'time', title: 'When', width: 7, cell: ({ time }) => <Ago time={time} /> },
   {
     key: 'query',
-    title: 'Request',
+    title: 'Query',
     cell: ({ query }) => (
       <span title={visible(query)}>
         <Data text={query} />
@@ -207,8 +210,8 @@ function Searches({ onAsk }: { onAsk: (query: string) => void }) {
           return rows.length === 0 ? (
             <Empty title={all.length === 0 ? 'No searches yet' : 'Every search led to a call'}>
               {all.length === 0
-                ? 'When an agent searches for a tool, its words appear here with what it called next.'
-                : 'A search without a call often means that a description lacks the words your agents use.'}
+                ? 'When an agent searches for a tool, its query appears here with the tools that it called next.'
+                : 'If no call follows a search, the description of the tool often lacks the words that your agents use.'}
             </Empty>
           ) : (
             <Table

@@ -21,9 +21,9 @@ import { diffWords } from './word-diff.js'
 /** The word, its tone, and what it means. */
 const STATE: Readonly<Record<ServerState, readonly [string, '' | 'bad' | 'warn', string]>> = {
   cached: ['not started', '', 'Its tools are known from an earlier start. It starts with its first call.'],
-  connecting: ['starting', '', 'It is being started.'],
+  connecting: ['starting', '', 'The gateway is starting it.'],
   ready: ['running', '', 'It answers calls.'],
-  idle: ['idle', '', 'It was stopped because nobody used it. It starts with its next call.'],
+  idle: ['idle', '', 'The gateway stopped it because nobody used it. It starts with its next call.'],
   failed: ['failed', 'bad', 'It could not be started, or it ended.'],
   disabled: ['disabled', '', 'The config disables it.'],
   quarantined: ['quarantined', 'warn', 'It waits for your approval.'],
@@ -38,7 +38,10 @@ export function Servers() {
   const { query } = place.value
   const name = query.get('server')
   return (
-    <Page title="Servers" about="Processes, definitions and what changed in them.">
+    <Page
+      title="Servers"
+      about="The state, processes and definitions of each server, and changes to approve."
+    >
       <Answer from={servers}>
         {({ servers: all }) => {
           if (all.length === 0)
@@ -66,7 +69,7 @@ export function Servers() {
                 <One key={`${shown.set} ${shown.name}`} row={shown} />
               ) : name === null ? (
                 <Empty title="Choose a server">
-                  Its process, log and definitions are shown here. Those with a problem come first.
+                  Its process, log and definitions are shown here. Servers with a problem come first.
                 </Empty>
               ) : (
                 <Empty title="No such server">
@@ -177,7 +180,7 @@ function One({ row }: { row: ServerRow }) {
               lock: 'the lock file',
               'first-use': 'its first use',
               config: 'the config',
-              nothing: 'nothing: it is trusted',
+              nothing: 'nothing, because it is trusted',
             }[row.trusted],
           ],
           ['Config', row.config === undefined ? '' : <code key="config">{visible(row.config)}</code>],
@@ -189,7 +192,7 @@ function One({ row }: { row: ServerRow }) {
 }
 
 function Processes({ row: { processes, starts, sharedBy } }: { row: ServerRow }) {
-  if (processes.length === 0) return <>none now, {plural(starts, 'start')} since the gateway runs</>
+  if (processes.length === 0) return <>none now, {plural(starts, 'start')} since the gateway started</>
   const shared = {
     everyone: 'shared by all clients',
     folder: 'one for each folder',
@@ -226,7 +229,9 @@ function Details({ server }: { server: ServerDetail }) {
       {commands.length > 0 && (
         <section aria-labelledby="commands">
           <h3 id="commands">Commands to approve</h3>
-          <p class="quiet">The entry of this server runs these, and it is not in your own config file.</p>
+          <p class="quiet">
+            The config entry of this server runs these commands. The entry is not in your own config file.
+          </p>
           <Scroll label="Commands">{visible(commands.join('\n'))}</Scroll>
           <Decide server={server} what="commands" name="the commands" seen={commands.join('\n')} />
         </section>
@@ -248,7 +253,7 @@ function Details({ server }: { server: ServerDetail }) {
       <section aria-labelledby="log">
         <h3 id="log">Log</h3>
         {log.lines.length === 0 ? (
-          <p class="quiet">Nothing yet. What the server writes to standard error appears here.</p>
+          <p class="quiet">Nothing yet. Lines that the server writes to standard error appear here.</p>
         ) : (
           <Log lines={log.lines} />
         )}

@@ -36,10 +36,10 @@ export const STATES: Readonly<Record<ToolState, string>> = {
 const ACTIONS: readonly (readonly [ToolAction, string, string])[] = [
   ['pin', 'Pin', 'Send in every request'],
   ['defer', 'Defer', 'Hide until a search finds it'],
-  ['deny', 'Deny', 'Offer it to no agent'],
-  ['allow', 'Allow', 'Remove an earlier deny'],
-  ['read-only', 'Mark read-only', 'Agents may run it without asking'],
-  ['not-read-only', 'Unmark read-only', 'Agents ask before they run it'],
+  ['deny', 'Deny', 'Hide it from every agent'],
+  ['allow', 'Allow', 'Remove it from the deny list'],
+  ['read-only', 'Mark read-only', 'Agents may run it with run_read_only_tool'],
+  ['not-read-only', 'Unmark read-only', 'Agents must run it with run_tool'],
 ]
 
 interface View {
@@ -58,20 +58,20 @@ const VIEWS: Readonly<Record<string, View>> = {
     sort: { key: 'definition', isDescending: true },
   },
   searched: {
-    title: 'Searched every time',
-    about: 'Agents search for these again and again. A pinned tool needs no search.',
+    title: 'Often searched',
+    about: 'Agents searched for each of these at least three times. A pinned tool needs no search.',
     has: ({ searched, state }) => searched >= 3 && state === 'deferred',
     sort: { key: 'searched', isDescending: true },
   },
   largest: {
-    title: 'Largest responses',
-    about: 'These put the most tokens into the conversations of your agents.',
+    title: 'Largest results',
+    about: 'The results of these add the most tokens to the conversations of your agents.',
     has: ({ responseTokens }) => responseTokens > 0,
     sort: { key: 'response', isDescending: true },
   },
   waiting: {
     title: 'Waiting for approval',
-    about: 'Their definitions changed, so agents neither find nor call them until you approve.',
+    about: 'Their definitions are new or changed. Agents cannot find or call them until you approve.',
     has: ({ state }) => state === 'quarantined',
     sort: { key: 'tool', isDescending: false },
   },
@@ -173,7 +173,7 @@ const columns: readonly Column<ToolRow>[] = [
   },
   {
     key: 'response',
-    title: 'Responses',
+    title: 'Results',
     about: 'Tokens of all results',
     width: 7,
     isNumber: true,
@@ -229,7 +229,7 @@ export function Tools() {
     <Page
       fills
       title="Tools"
-      about="Every tool of every server: what it costs, and how agents get it."
+      about="Every tool of every server, with its cost, state and use."
       aside={<History />}
     >
       <Answer from={tools}>
@@ -311,10 +311,10 @@ function ToolTable({ all }: { all: readonly ToolRow[] }) {
         </span>
       </div>
       {rows.length === 0 ? (
-        <Empty title="No tool fits">
+        <Empty title="No matching tools">
           {name === 'searched'
-            ? 'If agents search for a deferred tool three times and call it, it is listed here.'
-            : 'No tool has all of these properties.'}{' '}
+            ? 'A deferred tool is listed here after agents searched for it and called it three times.'
+            : 'No tool matches all filters.'}{' '}
           <a href={pathTo('tools')}>Show all tools</a>
         </Empty>
       ) : (
@@ -387,10 +387,10 @@ function ToolDialog({ tool, onClose, onAction }: ToolDialogProps) {
           ['Risk', `${RISKS[risk][0]}. ${RISKS[risk][1]}`],
           ['Calls', `${count(calls)}, ${count(errors)} failed, ${count(refused)} refused`],
           ['Last use', lastUsed === undefined ? 'never' : <Ago key="used" time={lastUsed} />],
-          ['Time', p50 === undefined ? '' : `p50 ${duration(p50)}, p95 ${duration(p95 ?? p50)}`],
+          ['Duration', p50 === undefined ? '' : `p50 ${duration(p50)}, p95 ${duration(p95 ?? p50)}`],
           ['Definition', plural(tool.definitionTokens, 'token')],
           [
-            'Responses',
+            'Results',
             `${plural(tool.responseTokens, 'token')}, at most ${count(tool.largestResponse)} in one`,
           ],
         ]}
@@ -434,7 +434,7 @@ function ChangeDialog({ request, onClose }: { request: ChangeRequest; onClose: (
       {preview === undefined && <div class="loading" aria-busy="true" />}
       {preview && (
         <>
-          {changed.length === 0 && <p>Nothing to write: the config says this already.</p>}
+          {changed.length === 0 && <p>There is nothing to write. The config already says this.</p>}
           <Lines files={changed} />
           {preview.skipped.length > 0 && (
             <details>

@@ -89,7 +89,7 @@ export function Work() {
   return (
     <Page
       title="Work"
-      about="Calls by project and client. Sessions without calls are not listed."
+      about="Calls by project and client. Clients without calls are not listed."
       aside={
         <Choices
           label="Period"
@@ -105,7 +105,7 @@ export function Work() {
       <Answer from={work}>
         {(answer) =>
           answer.clients.length === 0 ? (
-            <Empty title="No work yet">
+            <Empty title="No calls yet">
               When an agent calls a tool, this page shows the calls of each project over time. Connect a
               client to <code>{session.value?.address}</code> first.
             </Empty>
@@ -241,7 +241,7 @@ function CallList() {
           ]
           if (all.length === 0)
             return (
-              <Empty title="No call fits">
+              <Empty title="No matching calls">
                 The latest 2,000 calls are kept with their details.{' '}
                 <a href={pathTo('work')}>Show all calls</a>
               </Empty>

@@ -5,6 +5,8 @@ import { type CallOptions, McpFailure, type ServerRequest } from '@toolwell/mcp'
 
 /** Clients choose the names that they ask for. */
 const LONGEST_NAME = 200
+/** The limit of W3C Trace Context. Spans wait in memory until they are sent. */
+const LONGEST_STATE = 512
 
 /** Runs a request of a client in a span, as a child of the client's span. */
 export function traceRequest<T>(
@@ -93,5 +95,6 @@ function nameError(error: unknown): string {
 function readTraceContext(meta: object | undefined): TraceContext | undefined {
   const { traceparent, tracestate } = (meta ?? {}) as Readonly<Record<string, unknown>>
   if (typeof traceparent !== 'string') return undefined
-  return { traceparent, ...(typeof tracestate === 'string' ? { tracestate } : {}) }
+  const isShort = typeof tracestate === 'string' && tracestate.length <= LONGEST_STATE
+  return { traceparent, ...(isShort ? { tracestate } : {}) }
 }
