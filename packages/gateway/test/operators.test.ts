@@ -126,7 +126,7 @@ it('sums the tools after the first 200, and escapes names', async () => {
   expect(samples.get(`toolwell_call_tokens_total{${first},direction="out"}`)).toBe(2)
 })
 
-it('gives metrics to the owner alone, and health and readiness to everyone', async () => {
+it('gives metrics to tokens only, and health and readiness to everyone', async () => {
   const { url } = await startWith()
   expect((await fetch(`${url}/metrics`)).status).toBe(401)
   const metrics = await fetch(`${url}/metrics`, { headers: authorized })

@@ -331,7 +331,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     if (!url) return refuse(response, { status: 400, message: 'The path of this request cannot be read.' })
     const { pathname, searchParams } = url
     const asked = readPath(pathname)
-    if (pathname === '/identity')
+    // Its readers are on this machine. Elsewhere, a program could pass the proof on as its own.
+    if (pathname === '/identity' && isLocal(request))
       return reply(response, 200, {
         toolwell: 'gateway',
         instance,
