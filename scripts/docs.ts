@@ -127,6 +127,8 @@ function listFaults(pages: ReadonlyMap<string, Page>): string[] {
       else if (anchor && !page.ids.has(decodeURIComponent(anchor)))
         faults.push(`${path}: no heading has the id of ${href}`)
     }
+    if (/\{\{ ?[a-z]/.test(text.replace(/<(pre|code)\b[\s\S]*?<\/\1>/g, '')))
+      faults.push(`${path}: braces that Vue should have replaced`)
     for (const [tag] of text.matchAll(
       /<(?:script|link|img|iframe)\b[^>]*\s(?:src|href)="(?:https?:)?\/\/[^>]*>/g,
     ))

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { type DefaultTheme, defineConfig, type MarkdownOptions } from 'vitepress'
 
 type Item = DefaultTheme.SidebarItem
+type Markdown = Parameters<NonNullable<MarkdownOptions['config']>>[0]
 
 const docs = fileURLToPath(new URL('..', import.meta.url))
 
@@ -45,7 +46,7 @@ function readSidebar(): Item[] {
 }
 
 /** Turns links to files that are not pages into plain text, because the site contains docs/ alone. */
-function keepLinksInside(markdown: Parameters<NonNullable<MarkdownOptions['config']>>[0]): void {
+function keepLinksInside(markdown: Markdown): void {
   markdown.core.ruler.push('links-inside', ({ tokens, env }) => {
     const folder = posix.dirname(String(env.relativePath))
     for (const { children } of tokens)
@@ -75,6 +76,14 @@ const slugify = (heading: string) =>
     .trim()
     .replace(/\s/g, '-')
 
+/** Escapes braces in text and inline code, such as {{name}}, because Vue would evaluate them. */
+function escapeBraces({ renderer: { rules } }: Markdown): void {
+  for (const kind of ['text', 'code_inline']) {
+    const render = rules[kind]
+    if (render) rules[kind] = (...values) => render(...values).replaceAll('{{', '&#123;&#123;')
+  }
+}
+
 const isFolder = (path: string) => existsSync(join(docs, path)) && statSync(join(docs, path)).isDirectory()
 
 export default defineConfig({
@@ -85,12 +94,13 @@ export default defineConfig({
   outDir: '../site',
   cleanUrls: true,
   markdown: {
-    config: keepLinksInside,
+    config(markdown) {
+      keepLinksInside(markdown)
+      escapeBraces(markdown)
+    },
     anchor: { slugify },
     theme: { light: 'github-light', dark: 'github-dark' },
   },
-  // Pages contain text such as {{name}}, which Vue would evaluate.
-  vue: { template: { compilerOptions: { delimiters: ['\u0001', '\u0002'] } } },
   vite: { logLevel: 'error' },
   themeConfig: {
     nav: [
