@@ -2,7 +2,7 @@
  * `npm run docs`: writes the API pages from the types, builds the site of docs/.vitepress into site/ and checks it.
  * `-- --serve` shows the site afterwards.
  */
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Application } from 'typedoc'
@@ -89,6 +89,13 @@ async function writeApi(): Promise<void> {
   await application.generateOutputs(project)
 }
 
+/** VitePress names a page without its static text `.lean.js`. With Vite 8 it does not write that file, so this is the whole page. */
+function writeLeanPages(): void {
+  const assets = join(site, 'assets')
+  for (const name of readdirSync(assets).filter((each) => /\.md\.[\w-]+\.js$/.test(each)))
+    copyFileSync(join(assets, name), join(assets, name.replace(/\.js$/, '.lean.js')))
+}
+
 interface Page {
   readonly text: string
   readonly ids: ReadonlySet<string>
@@ -146,6 +153,7 @@ console.error('Writing the API pages …')
 await writeApi()
 console.error('Building the site (about half a minute) …')
 await build(join(root, 'docs'))
+writeLeanPages()
 const pages = readPages()
 const faults = listFaults(pages)
 for (const fault of faults) console.error(fault)

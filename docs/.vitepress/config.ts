@@ -90,6 +90,8 @@ export default defineConfig({
   title: 'Toolwell',
   description: 'Keep every tool in reach, and send the model only the ones it needs.',
   lang: 'en-GB',
+  // Without an icon, a browser asks for one and gets 404.
+  head: [['link', { rel: 'icon', href: 'data:,' }]],
   srcExclude: ['README.md', 'samples/**'],
   outDir: '../site',
   cleanUrls: true,
