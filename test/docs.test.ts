@@ -23,7 +23,8 @@ const files = [
     'packages/testing/README.md',
   ],
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.md'))
+    // `npm run docs` writes docs/api.
+    .filter((file) => file.endsWith('.md') && !/^api[/\\]/.test(file))
     .map((file) => join('docs', file)),
 ]
 
