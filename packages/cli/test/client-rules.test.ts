@@ -617,7 +617,7 @@ it.runIf(process.platform !== 'win32').each([
 ])('Claude Code: a project whose .git is %s neither blocks nor fills memory', async (_, make) => {
   const root = folderWith({ 'work/.claude/settings.json': permissions(['mcp__files__write_file']) })
   make(join(root, 'work', '.git'))
-  // A process of its own, because a blocking read could not be stopped.
+  // A separate process, because a blocking read could not be stopped.
   const source = fileURLToPath(new URL('../src/shared/clients/client-rules.ts', import.meta.url))
   const places = { home: join(root, 'home'), folder: join(root, 'work'), platform: 'linux', env: {}, root }
   const script = `import(${JSON.stringify(source)}).then(async ({ readPermissions }) => console.log(JSON.stringify((await readPermissions('claude-code', ${JSON.stringify(places)})).layers)))`

@@ -1,4 +1,4 @@
-/** What operators read: health, readiness and metrics. */
+/** Health, readiness and metrics, for operators. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

@@ -70,7 +70,7 @@ export function visible(text: string): string {
   )
 }
 
-/** Indents JSON. Other text stays as it is. */
+/** Indents JSON. Returns other text unchanged. */
 export function indentJson(text: string): string {
   if (!/^\s*[[{]/.test(text)) return text
   try {

@@ -72,7 +72,7 @@ export async function openClient(
   return client
 }
 
-/** The names of the gateway's own tools, in listed order. */
+/** Names of the tools that the gateway itself offers, in listed order. */
 export async function ownNames(client: TestClient) {
   const [search = '', read = '', run = ''] = (await client.list()).map(({ name }) => name)
   return { search, read, run }
