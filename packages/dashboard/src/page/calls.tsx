@@ -99,13 +99,7 @@ function CallDialog({ call, onClose }: { call: CallRow; onClose: () => void }) {
             {kept && (
               <p>
                 The client got only the beginning of this result. Read all of it with <code>read_result</code>{' '}
-                and handle <code>{visible(kept.handle)}</code>
-                {kept.file !== undefined && (
-                  <>
-                    , or open <code>{visible(kept.file)}</code>
-                  </>
-                )}
-                .
+                and handle <code>{visible(kept.handle)}</code>.
               </p>
             )}
             {content ? (

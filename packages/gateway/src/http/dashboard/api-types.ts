@@ -180,7 +180,7 @@ export interface CallDetail extends CallRow {
     readonly result: CutText
   }
   /** Where a long result is kept, for `read_result`. */
-  readonly kept?: { readonly handle: string; readonly file?: string }
+  readonly kept?: { readonly handle: string }
 }
 
 export interface CutText {
