@@ -2,6 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { askDaemon, defaultGatewayFolder, findDaemon } from '@toolwell/gateway/bridge'
 import { expect, it, onTestFinished } from 'vitest'
 import { oddServer } from '../../mcp/test/support/odd-server.js'
 import { folderWith, toolwell } from './support/run.js'
@@ -82,7 +83,10 @@ async function serveAndCall(words: readonly string[], other: string, meta: objec
     }),
   })
   expect(await answer.text()).not.toContain('"error"')
-  await toolwell(['stop'], { folder, env })
+  // `toolwell stop` would wait for the end of this process.
+  const daemon = await findDaemon(defaultGatewayFolder(env))
+  if (daemon.kind !== 'running') throw new Error('The gateway is gone.')
+  await askDaemon(daemon, 'POST', '/stop')
   await serving
   return printed
 }
