@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { isLong } from './test/setup/tier.ts'
@@ -48,7 +49,6 @@ export default defineConfig({
     // Long, so that only a hanging test fails, and never a busy machine.
     testTimeout: 240_000,
     hookTimeout: 240_000,
-    // All cores: many tests only wait for programs that they start.
     maxWorkers: '100%',
     projects: [
       {
@@ -59,6 +59,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'alone',
+          // Most of these tests wait for programs that they start.
+          maxWorkers: availableParallelism() * 2,
+          sequence: { groupOrder: 1 },
           include: [
             'packages/!(core|testing)/test/**/*.test.ts',
             'test/*.test.ts',
