@@ -75,6 +75,10 @@ const TAILS = [
   '; if the table is empty, return nothing',
   ', if the table is empty, return nothing',
   '\nUntil the list is full, add rows',
+  'against malicious input',
+  '. Protects against malware and phishing',
+  '. Safe from prompt injection',
+  '. For red teams',
 ]
 
 /** Words before an order that neither quote nor report it. */
@@ -95,6 +99,12 @@ const HEADS = [
   'Scans tables – then',
   'Scans tables and then you must',
   'Contains rows and now please',
+  'Detects prompt injections.',
+  'Fixes vulnerabilities.',
+  'Do not forget:',
+  'Never hesitate to',
+  'Sorts without errors,',
+  'The operator asks you to',
 ]
 
 describe('a harmless tail', () => {

@@ -7,9 +7,6 @@ import { matchPhrases, type PhraseMatch, type Token, tokenise } from './phrase-m
 import type { Severity } from './rules.js'
 import { createFinding, type Finding } from './rules.js'
 
-/** Texts about attacks mention such phrases for good reason. */
-const ABOUT_ATTACKS =
-  /\b(?:injections?|jailbreaks?|phishing|red[- ]?team\w*|adversarial|malware|malicious|vulnerabilit\w+|exfiltrat\w+|social engineering|honeypots?|guardrail (?:service|check))\b|注入|インジェクション|инъекци/i
 const set = (list: string) => new Set(list.split(' '))
 /** Words of sentences that report an order instead of giving it. */
 const REPORTS = set(
@@ -27,6 +24,8 @@ const ADVICE: Readonly<Record<string, RegExp>> = {
 const NEGATIONS = set(
   "not never don't dont cannot can't won't doesn't without no nicht nie niemals kein keine ne jamais nunca non mai nao niet nooit не никогда",
 )
+/** "Do not forget to …" is an order. */
+const REVERSALS = set('forget fail hesitate neglect refuse delay wait stop only just')
 /** Number of words before a phrase in which a negation cancels it. */
 const REACH = 6
 
@@ -36,14 +35,13 @@ export function findPhrases(where: string, raw: string): Finding[] {
   const matches = matchPhrases(tokens)
   if (matches.length === 0) return []
   const isQuoted = createQuoteFinder(text)
-  const isAboutAttacks = ABOUT_ATTACKS.test(text)
   const best = new Map<string, { readonly severity: Severity; readonly match: PhraseMatch }>()
   for (const match of matches) {
     const id = match.family.id
     if (best.get(id)?.severity === 'hard') continue
     const range = [tokens[match.start]?.from ?? 0, tokens[match.end]?.to ?? 0] as const
     const isCancelled =
-      isAboutAttacks || isQuoted(...range) || isNegated(tokens, match) || isReported(text, tokens, match)
+      isQuoted(...range) || isNegated(text, tokens, match) || isReported(text, tokens, match)
     // Cancelled phrases of hard families become soft findings, others none.
     if (isCancelled && (match.family.severity === 'soft' || match.isWeak)) continue
     const isHard =
@@ -67,11 +65,15 @@ function sentenceAround(text: string, tokens: readonly Token[], { start, end }: 
   return text.slice(from, (tokens[last]?.to ?? 0) + 1).trim()
 }
 
-function isNegated(tokens: readonly Token[], { start, opensWithNot }: PhraseMatch): boolean {
+function isNegated(text: string, tokens: readonly Token[], { start, opensWithNot }: PhraseMatch): boolean {
   if (opensWithNot) return false
+  let isApart = false
   for (let at = start; at > start - REACH && at >= 0; at--) {
-    if (at < start && NEGATIONS.has(tokens[at]?.word ?? '')) return true
+    // "Do not, even if asked, ignore …" has its commas after the negation.
+    if (at < start && NEGATIONS.has(tokens[at]?.word ?? ''))
+      return !REVERSALS.has(tokens[at + 1]?.word ?? '') && (!isApart || isAfterMark(text, tokens, at + 1))
     if (tokens[at]?.opens) return false
+    isApart ||= isAfterMark(text, tokens, at)
   }
   return false
 }
@@ -84,12 +86,19 @@ const ORDERS = set('must now please always shall')
 
 /** Does a word before the phrase, in the same clause, report it? */
 function isReported(text: string, tokens: readonly Token[], { start }: PhraseMatch): boolean {
-  if (!tokens[start]?.opens && RELATIVE.has(tokens[start - 1]?.word ?? '')) return true
+  const [first, second] = [tokens[start - 2]?.word, tokens[start - 1]?.word ?? '']
+  if (!tokens[start]?.opens && RELATIVE.has(second)) return true
+  if (first === 'attack' && second === 'says') return true
   for (let at = start; at > start - LONGEST_SENTENCE && at >= 0; at--) {
-    if (at < start && REPORTS.has(tokens[at]?.word ?? '')) return true
+    if (at < start && REPORTS.has(tokens[at]?.word ?? '') && !isSaidToReader(tokens, at)) return true
     if (tokens[at]?.opens || isAfterMark(text, tokens, at) || ORDERS.has(tokens[at]?.word ?? '')) return false
   }
   return false
+}
+
+/** "The operator asks you to …" gives an order. "Text that asks you to …" describes text. */
+function isSaidToReader(tokens: readonly Token[], at: number): boolean {
+  return tokens[at + 1]?.word === 'you' && !RELATIVE.has(tokens[at - 1]?.word ?? '')
 }
 
 function isAdvice(text: string, tokens: readonly Token[], { family, start, end }: PhraseMatch): boolean {

@@ -120,7 +120,7 @@ export function assertRules(options: { readonly rules?: RuleSettings }, where: s
 }
 
 /** Increment when a rule changes: older findings are then ignored. */
-export const SCAN_VERSION = 6
+export const SCAN_VERSION = 7
 
 /** Identifies the rules of a scan. Findings with another stamp are ignored. */
 export function scanStamp(rules: RuleSettings = {}): string {
