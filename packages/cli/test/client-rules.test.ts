@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { judgeByRules } from '../../gateway/src/servers/client-rules.js'
 import { readPermissions } from '../src/shared/clients/client-rules.js'
+import { RULE_READERS } from '../src/shared/clients/rule-readers.js'
 import { folderWith } from './support/run.js'
 
 const TOOLS = ['files/read_file', 'files/write_file', 'git.hub/get-issue']
@@ -49,6 +50,19 @@ describe('Claude Code', () => {
       [READ, WRITE],
     ],
     ['the local file', 'work/inner/.claude/settings.local.json', permissions(['mcp__*__write_*']), [WRITE]],
+    [
+      'an agent of the user',
+      'home/.claude/agents/team/a.md',
+      '---\nname: a\ndescription: Use it: always.\ntools: *\ndisallowedTools: Write, mcp__files__write_file\n---\nNo.\n',
+      [WRITE],
+    ],
+    [
+      'an agent of the project',
+      'work/.claude/agents/a.md',
+      '---\r\ndisallowedTools:\r\n  - "mcp__files"\r\nname: a\r\n---\r\n',
+      [READ, WRITE],
+    ],
+    ['the prompt of an agent as no rule', 'work/.claude/agents/a.md', 'disallowedTools: mcp__files\n', []],
     [
       'the administrator',
       'etc/claude-code/managed-settings.json',
@@ -165,6 +179,20 @@ describe('opencode', () => {
   ])('reads %s', async (_, value, denied) => {
     expect(await judge('opencode', { 'work/opencode.json': value })).toMatchObject({ denied })
     expect(await judge('kilo', { 'work/kilo.json': value })).toMatchObject({ denied })
+  })
+
+  it.each([
+    ['agent', 'permission:\n  files_write_file: deny'],
+    ['agents/team', 'description: a: b\ntools: { files_write_file: false, read: true }\nmodel: x/y'],
+    ['modes', '"tools":\n  "files_write_*": false'],
+  ])('reads agents in %s', async (folder, text) => {
+    for (const client of ['opencode', 'kilo']) {
+      const agent = `---\n${text}\n---\nPlan.\n`
+      for (const place of [`home/.config/${client}`, `work/.${client}`])
+        expect(await judge(client, { [`${place}/${folder}/plan.md`]: agent })).toMatchObject({
+          denied: [WRITE],
+        })
+    }
   })
 
   it.each([{ files_write_file: 'allow' }, { 'toolwell_*': 'allow' }, { '*': 'ask' }])(
@@ -513,6 +541,12 @@ it.each<[string, string, unknown, string[]]>([
     { tools: { disabled: ['mcp__files__write_file'] } },
     [WRITE],
   ],
+  [
+    'an agent',
+    'home/.qwen/agents/a.md',
+    '---\ntools: [read_file]\ndisallowedTools: [mcp__files__write_file]\n---\n',
+    [WRITE],
+  ],
   ['the system', 'etc/qwen-code/settings.json', { mcp: { excluded: ['files'] } }, [READ, WRITE]],
 ])('Qwen Code: reads %s', async (_, file, value, denied) => {
   expect(await judge('qwen', { [file]: value })).toMatchObject({ denied })
@@ -564,6 +598,12 @@ it.each<[string, string, unknown, RegExp]>([
     /the value of "\{file:name\}" is unknown/,
   ],
   [
+    'opencode',
+    'work/.opencode/agent/a.md',
+    '---\npermission: { files_write_file: deny\n---\n',
+    /a\.md: "permission" or "tools" is not valid YAML\. opencode keeps/,
+  ],
+  [
     'gemini',
     'home/.gemini/settings.json',
     { mcp: { excluded: [1] } },
@@ -583,6 +623,16 @@ it('Claude Code: reads the servers that are off in the folder', async () => {
   const found = await readPermissions('claude-code', { home: root, folder, platform: 'linux', env, root })
   expect(found?.layers).toEqual([[['deny', '*', 'files']]])
 })
+
+it.runIf(process.platform !== 'win32')(
+  'reads few agents where a project links to a large folder',
+  async () => {
+    const root = folderWith({ 'work/.claude/settings.json': permissions(['mcp__files__write_file']) })
+    symlinkSync('/', join(root, 'work/.claude/agents'))
+    const places = { home: join(root, 'home'), folder: join(root, 'work'), platform: 'linux', env: {}, root }
+    expect(RULE_READERS['claude-code'].files(places).length).toBeLessThan(1500)
+  },
+)
 
 it('opencode: a pattern with many stars takes no time', async () => {
   const agent = { plan: { permission: { [`${'*'.repeat(200)}x_y`]: 'deny' } } }

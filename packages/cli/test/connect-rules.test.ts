@@ -457,6 +457,13 @@ it.each<[string, string, unknown, string, string]>([
     '[[permission.rules]]\ndecision = "deny"\npattern = "mcp__files__write_file"\n',
   ],
   [
+    'kimi',
+    'home/.kimi-code/mcp.json',
+    { mcpServers: {} },
+    'home/.kimi-code/config.toml',
+    '[[hooks]]\nevent = "PreToolUse"\nmatcher = "mcp__files__write_file"\ncommand = "x"\n',
+  ],
+  [
     'zed',
     'home/.config/zed/settings.json',
     { agent: { tool_permissions: { tools: { 'mcp:files:write_file': { default: 'deny' } } } } },
@@ -477,6 +484,45 @@ it.each<[string, string, unknown, string, string]>([
   expect(await home.run(['connect', client, '--yes', '--accept-lost-rules'])).toMatchObject({ code: 0 })
   expect(readText(home, file)).not.toBe(before)
 })
+
+const hooks = (event: string, matcher: string) =>
+  JSON.stringify({ hooks: { [event]: [{ matcher, hooks: [] }] } })
+
+it.each<[string, string, string, string]>([
+  ['claude-code', '.claude/settings.json', hooks('PreToolUse', 'Bash|mcp__files__write_file'), 'write_file'],
+  ['claude-code', 'home/.claude/settings.json', hooks('PermissionRequest', '.*write.*'), '\\.\\*write'],
+  ['qwen', '.qwen/settings.json', hooks('PreToolUse', '^(mcp__files__.*)$'), 'mcp__files'],
+  ['gemini', '.gemini/settings.json', hooks('BeforeTool', 'mcp_files_.*'), 'mcp_files'],
+  ['codex', 'home/.codex/hooks.json', hooks('PreToolUse', 'mcp__files__.*'), 'mcp__files'],
+  ['codex', '.codex/config.toml', '[[hooks.PreToolUse]]\nmatcher = "mcp__files"\n', 'mcp__files'],
+])('%s: is refused if a hook in %s would no longer run', async (client, file, text, shown) => {
+  const from = CASES[client] as Case
+  const home = homeWith({ [from.file]: from.text, [file]: text })
+  const refused = await home.run(['connect', client, '--yes', '--no-start'])
+  expect(refused).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(
+      new RegExp(`runs a hook before .*${shown}.* not before tools behind Toolwell.*--accept-lost-rules`),
+    ),
+  })
+  expect(readText(home, from.file)).toBe(from.text)
+  const accept = ['connect', client, '--yes', '--no-start', '--accept-lost-rules']
+  expect(await home.run(accept)).toMatchObject({ code: 0 })
+  const { output } = await home.run(['doctor'])
+  expect(output).toContain('runs a hook before')
+})
+
+it.each(['*', '', 'mcp__.*', 'Bash|Write', '(?:Edit|Write)', 'Notebook.*', 'mcp__(?:toolwell__)?files__.*'])(
+  'a hook before %j is no reason to refuse',
+  async (matcher) => {
+    const from = CASES['claude-code'] as Case
+    const home = homeWith({
+      [from.file]: from.text,
+      'home/.claude/settings.json': hooks('PreToolUse', matcher),
+    })
+    expect(await home.run(['connect', '--dry-run'])).toMatchObject({ code: 0 })
+  },
+)
 
 /** A folder for the PATH with a client that prints its version, or with its package as npm links it. */
 function install(home: Home, command: string, version: string, isPackage: boolean): string {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
 import type { ClientName, Places, UserFile } from '../shared/clients/clients.js'
+import { findLostHooks } from '../shared/clients/lost-hooks.js'
 import { listEntries, parseClient, readClientFile, valueAt } from '../shared/clients/read-client.js'
 import type { Fields } from '../shared/clients/shapes.js'
 import { Refusal } from './edit/change.js'
@@ -53,12 +54,18 @@ const RULE_FILES: Partial<Record<ClientName, (from: UserFile, places: Places) =>
     {
       file: join(dirname(file), 'config.toml'),
       format: 'toml',
-      find: (value) =>
-        listOf(valueAt(value, ['permission', 'rules'])).flatMap((rule) =>
+      find: (value) => [
+        ...listOf(valueAt(value, ['permission', 'rules'])).flatMap((rule) =>
           isRecord(rule) && rule.decision === 'deny' && /mcp|\*/i.test(String(rule.pattern))
             ? [String(rule.pattern)]
             : [],
         ),
+        ...listOf(value.hooks).flatMap((hook) =>
+          isRecord(hook) && hook.event === 'PreToolUse' && /mcp/i.test(String(hook.matcher))
+            ? [String(hook.matcher)]
+            : [],
+        ),
+      ],
     },
   ],
   // zed.dev/docs/ai/tool-permissions: "mcp:server:tool".
@@ -79,8 +86,14 @@ const RULE_FILES: Partial<Record<ClientName, (from: UserFile, places: Places) =>
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 const strings = (value: unknown) => listOf(value).filter((each): each is string => typeof each === 'string')
 
-/** Throws `Refusal` if the client would lose deny rules. */
-export function checkLostRules(from: UserFile, places: Places): void {
+/** Throws `Refusal` if the client would lose deny rules, or hooks that may deny. */
+export async function checkLostRules(from: UserFile, places: Places): Promise<void> {
+  const [hook, ...others] = await findLostHooks(from.client, places)
+  if (hook)
+    throw new Refusal(
+      `${from.label} runs a hook before ${[hook, ...others].map(({ matcher }) => matcher).join(', ')}, and not before tools behind Toolwell, because they have other names: ${hook.file}`,
+      `Let the matcher also name the tools behind Toolwell, such as mcp__toolwell__.*, or add --accept-lost-rules`,
+    )
   for (const { file, format, find } of RULE_FILES[from.client as ClientName]?.(from, places) ?? []) {
     if (!existsSync(file)) continue
     const read = parseClient(readClientFile({ ...from, file }), format, file)

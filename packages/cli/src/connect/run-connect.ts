@@ -107,8 +107,8 @@ export async function runConnect(options: ConnectOptions, terminal: Terminal): P
 async function findFacts(from: UserFile, places: Places, options: ConnectOptions): Promise<ClientFacts> {
   const { mode: wanted, acceptsLostRules } = options
   try {
-    if (!acceptsLostRules) checkLostRules(from, places)
     const permissions = await readPermissions(from.client, places)
+    if (!acceptsLostRules) await checkLostRules(from, places)
     const mode =
       wanted === undefined
         ? await chooseMode(from.client, places)

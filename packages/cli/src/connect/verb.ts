@@ -32,7 +32,7 @@ export const connect = defineVerb({
     },
     'accept-lost-rules': {
       type: 'boolean',
-      description: 'Connect clients with deny rules that Toolwell does not read.',
+      description: 'Connect clients that lose deny rules, or hooks that may block tools.',
     },
     'dry-run': { type: 'boolean', description: 'Show the changes, and write nothing.' },
     yes: { type: 'boolean', alias: 'y', description: 'Write without asking.' },

@@ -5,6 +5,7 @@ import { isOffered, selectByProfile } from '@toolwell/mcp/internal'
 import { type ClientRecord, openRecords, recordsFolder } from '../connect/records.js'
 import { type Permissions, RulesProblem, readOwn, readPermissions } from '../shared/clients/client-rules.js'
 import { type ClientFile, clientFiles, findHome } from '../shared/clients/clients.js'
+import { findLostHooks, type LostHook } from '../shared/clients/lost-hooks.js'
 import { listEntries, parseClient, readClientFile, valueAt } from '../shared/clients/read-client.js'
 import type { FoundRule } from '../shared/clients/rule-readers.js'
 import { findShape } from '../shared/clients/shapes.js'
@@ -37,8 +38,10 @@ export async function checkRules(
     const words = readCommandLine(entry)
     let rules: Permissions | undefined
     let own: ReturnType<typeof readOwn> = {}
+    let hooks: readonly LostHook[] = []
     try {
       rules = await readPermissions(from.client, places)
+      hooks = await findLostHooks(from.client, places)
       if (words.includes('--own')) own = readOwn(words[words.indexOf('--own') + 1] ?? '')
     } catch (error) {
       if (!(error instanceof RulesProblem)) throw error
@@ -47,6 +50,17 @@ export async function checkRules(
       continue
     }
     if (!rules) continue
+    for (const { matcher, file } of hooks)
+      found.push({
+        ...about,
+        file,
+        level: 'warning',
+        message: firstLine(
+          `${from.label} runs a hook before ${matcher}, and not before tools behind Toolwell, because they have other names.`,
+          600,
+        ),
+        fix: 'Let the matcher also name the tools behind Toolwell, such as mcp__toolwell__.*, or deny the tools in toolwell.json.',
+      })
     // This entry reads the rules at each start.
     if (words.includes('--client')) {
       const names = new Set(config.servers.map((server) => server.name))

@@ -47,10 +47,11 @@ const AFTER = `
 | others survive its exit | The client ends, or is killed with all its child processes. Another client's next call works, with the same gateway and the same server process. |
 | time limit kept | The time limit of a server's entry is on the entry that \`connect\` writes. |
 
-Two kinds of rules are lost, because Toolwell cannot see them. Write them into a settings file instead:
+Three kinds of rules are lost, because Toolwell does not see them. Write them into a settings file instead:
 
 - rules on the command line, such as \`claude --disallowedTools\` and \`copilot --deny-tool\`
 - rules of Kilo in \`KILO_CONFIG\`, \`KILO_CONFIG_DIR\` and \`KILO_CONFIG_CONTENT\`, which Kilo hides from the programs that it starts
+- rules and hooks of plugins
 
 To repeat it on Linux (about ten minutes; downloads 2 GB into the temporary folder):
 

@@ -117,6 +117,7 @@ function readText(file: string, places: RulePlaces): string | undefined {
 async function parse(given: string, file: string): Promise<Fields> {
   const text = given.replace(/^\uFEFF/, '')
   if (text.trim() === '') return {}
+  if (file.endsWith('.md')) return parseAgent(text, file)
   const isToml = file.endsWith('.toml')
   try {
     const value: unknown = isToml
@@ -127,6 +128,26 @@ async function parse(given: string, file: string): Promise<Fields> {
     // The error below says it, without the line, which may contain a secret.
   }
   throw new WrongKey(file, `this is not a valid ${isToml ? 'TOML file' : 'JSON object'}`)
+}
+
+/** The keys of an agent that deny tools, in the lines before its prompt. Other keys are often no valid YAML. */
+async function parseAgent(text: string, file: string): Promise<Fields> {
+  const [, head = ''] = /^---\r?\n([\s\S]*?)\n---/.exec(text) ?? []
+  const blocks = head.split(/\n(?=["']?[\w-]+["']?[ \t]*:)/)
+  const [names] = blocks.flatMap(
+    (block) => /^["']?disallowedTools["']?[ \t]*:([\s\S]*)/.exec(block)?.[1] ?? [],
+  )
+  const rules = blocks.filter((block) => /^["']?(?:permission|tools)["']?[ \t]*:/.test(block)).join('\n')
+  const disallowedTools = names?.split(/[,\n]/).map((name) => name.replace(/^[\s[\]"'-]+|[\s[\]"']+$/g, ''))
+  const more = disallowedTools ? { disallowedTools: disallowedTools.filter((name) => name !== '') } : {}
+  if (!/deny|ask|false/.test(rules)) return more
+  try {
+    const value: unknown = (await import('yaml')).parse(rules)
+    if (isFields(value)) return { ...value, ...more }
+  } catch {
+    // The error below says it.
+  }
+  throw new WrongKey(file, '"permission" or "tools" is not valid YAML')
 }
 
 async function parseJson(text: string): Promise<unknown> {

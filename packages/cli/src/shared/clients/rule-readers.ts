@@ -1,8 +1,9 @@
 /** The permission rules of each client for MCP tools. Each bridge loads this, so it imports little. */
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import type { ClientRules, Rule, RuleAction } from '@toolwell/gateway/bridge'
 import { type ClientName, claudeFolder } from './clients.js'
 import {
+  agentFiles,
   bothEndings,
   fieldsAt,
   filesIn,
@@ -10,6 +11,7 @@ import {
   foldersIn,
   foldersUp,
   insertVariables,
+  isAgent,
   isFields,
   isProjectFile,
   isText,
@@ -107,6 +109,17 @@ function permissionRules(sources: readonly Source[]): FoundRule[] {
   )
 }
 
+/** `disallowedTools` of an agent count for all, because the gateway cannot tell agents apart. */
+function agentRules(sources: readonly Source[]): FoundRule[] {
+  return sources
+    .filter(isAgent)
+    .flatMap((source) =>
+      (stringsAt(source, 'disallowedTools') ?? []).flatMap((text) =>
+        ruleFor('deny', text, source.file, loosenPrefix(text)),
+      ),
+    )
+}
+
 /** The part of the prefix before the first wildcard. */
 function loosenPrefix(text: string): string {
   const [head = '', ...rest] = text.replace(/\(.*$/s, '').split(/[*?]/)
@@ -123,14 +136,17 @@ const claudeCode: RuleReader = {
     return [
       own.file,
       join(own.settings, 'settings.json'),
+      ...agentFiles(join(own.settings, 'agents')),
       ...foldersUp(places.folder).flatMap((folder) => [
         join(folder, '.claude', 'settings.json'),
         join(folder, '.claude', 'settings.local.json'),
+        ...agentFiles(join(folder, '.claude', 'agents')),
       ]),
       ...findMainCheckout(places.folder).map((main) => join(main, '.claude', 'settings.local.json')),
       join(own.settings, 'remote-settings.json'),
       join(managed, 'managed-settings.json'),
       ...filesIn(join(managed, 'managed-settings.d'), '.json'),
+      ...agentFiles(join(managed, '.claude', 'agents')),
     ]
   },
   read(sources, { folder }) {
@@ -149,6 +165,7 @@ const claudeCode: RuleReader = {
     }
     return [
       permissionRules(sources),
+      agentRules(sources),
       sources.flatMap((source) => [
         ...(servers(source, 'deniedMcpServers') ?? []).map((name) => serverRule('deny', name, source.file)),
         ...foldersUp(folder)
@@ -340,26 +357,33 @@ const qwen: RuleReader = {
   files: (places) => {
     const folder = systemFolder(places, 'qwen-code', 'QwenCode', 'C:\\ProgramData\\qwen-code')
     const system = places.env.QWEN_CODE_SYSTEM_SETTINGS_PATH || join(folder, 'settings.json')
+    const own = places.env.QWEN_HOME || join(places.home, '.qwen')
     return [
       places.env.QWEN_CODE_SYSTEM_DEFAULTS_PATH || join(dirname(system), 'system-defaults.json'),
-      join(places.env.QWEN_HOME || join(places.home, '.qwen'), 'settings.json'),
+      join(own, 'settings.json'),
+      ...agentFiles(join(own, 'agents')),
       ...foldersUp(places.folder).flatMap((each) => [
         join(each, '.qwen', 'settings.json'),
         join(each, '.qwen', 'settings.local.json'),
+        ...agentFiles(join(each, '.qwen', 'agents')),
       ]),
       system,
     ]
   },
-  read: (sources) => [
-    permissionRules(sources),
-    sources.flatMap((source) =>
-      [
-        ...(listOf(source, ['tools', 'exclude'], 'excludeTools') ?? []),
-        ...(stringsAt(source, 'tools', 'disabled') ?? []),
-      ].flatMap((text) => ruleFor('deny', text, source.file, PREFIX)),
-    ),
-    ...geminiLayers(sources),
-  ],
+  read: (all) => {
+    const sources = all.filter((source) => !isAgent(source))
+    return [
+      permissionRules(sources),
+      agentRules(all),
+      sources.flatMap((source) =>
+        [
+          ...(listOf(source, ['tools', 'exclude'], 'excludeTools') ?? []),
+          ...(stringsAt(source, 'tools', 'disabled') ?? []),
+        ].flatMap((text) => ruleFor('deny', text, source.file, PREFIX)),
+      ),
+      ...geminiLayers(sources),
+    ]
+  },
 }
 
 /** Lists every server that the administrator of Codex allows. */
@@ -416,7 +440,13 @@ function opencodeLike(files: RuleReader['files']): RuleReader {
     separator: '_',
     files,
     // The project may come from a stranger: its files lift no deny rule of the user or the administrator.
-    read: (all, places) => {
+    read: (sources, places) => {
+      const all = sources.map(
+        (source): Source =>
+          isAgent(source)
+            ? { ...source, value: { agent: { [basename(source.file, '.md')]: source.value } } }
+            : source,
+      )
       const trusted = all.filter(({ file }) => !isProjectFile(file, places))
       return [...readLayers(all, places.env), ...readLayers(trusted, places.env)]
     },
@@ -490,13 +520,18 @@ function opencodeFiles(name: 'opencode' | 'kilo'): RuleReader['files'] {
     const own = join(places.env.XDG_CONFIG_HOME || join(places.home, '.config'), name)
     const variable = `${name.toUpperCase()}_CONFIG`
     const { [variable]: given, [`${variable}_DIR`]: folder } = places.env
+    const inFolder = (each: string) => [
+      ...bothEndings(each, name),
+      ...['agent', 'agents', 'mode', 'modes'].flatMap((kind) => agentFiles(join(each, kind))),
+    ]
     return [
       join(own, 'config.json'),
       ...bothEndings(own, name),
       ...(given ? [given] : []),
       ...folders.flatMap((each) => bothEndings(each, name)),
-      ...[...folders, places.home].flatMap((each) => bothEndings(join(each, `.${name}`), name)),
-      ...(folder ? bothEndings(folder, name) : []),
+      ...inFolder(own),
+      ...[...folders, places.home].flatMap((each) => inFolder(join(each, `.${name}`))),
+      ...(folder ? inFolder(folder) : []),
       ...bothEndings(systemFolder(places, name, name, `C:\\ProgramData\\${name}`), name),
     ]
   }

@@ -1,5 +1,5 @@
 /** Settings files of clients: where they are, and values in them. A wrong value is an error, because it may be a rule. */
-import { existsSync, readdirSync } from 'node:fs'
+import { type Dirent, existsSync, readdirSync } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
 import { readSmallFile } from '@toolwell/mcp/internal/files'
 import type { Places } from './clients.js'
@@ -96,9 +96,33 @@ export function foldersIn(folder: string): string[] {
 }
 
 export function filesIn(folder: string, ending: string): string[] {
+  const names = readEntries(folder).map(({ name }) => name)
+  return names
+    .filter((name) => name.endsWith(ending))
+    .sort()
+    .map((name) => join(folder, name))
+}
+
+/** Enough for every user. A stranger's project must not take long, so further files and linked folders are skipped. */
+const MOST_AGENTS = 1000
+
+/** Markdown files of agents in a folder and in the folders below. */
+export function agentFiles(folder: string): string[] {
+  const [folders, files]: [string[], string[]] = [[folder], []]
+  for (const each of folders) {
+    if (folders.length + files.length > MOST_AGENTS) break
+    for (const entry of readEntries(each))
+      if (entry.isDirectory()) folders.push(join(each, entry.name))
+      else if (entry.name.endsWith('.md')) files.push(join(each, entry.name))
+  }
+  return files.sort()
+}
+
+export const isAgent = ({ file }: Source): boolean => file.endsWith('.md')
+
+function readEntries(folder: string): Dirent[] {
   try {
-    const names = readdirSync(folder).filter((name) => name.endsWith(ending))
-    return names.sort().map((name) => join(folder, name))
+    return readdirSync(folder, { withFileTypes: true })
   } catch {
     return []
   }

@@ -1,0 +1,54 @@
+/** Finds hooks of a client that may block tools of MCP servers, and do not run for tools behind Toolwell. */
+import { join } from 'node:path'
+import { RulesProblem, readSources } from './client-rules.js'
+import { valueAt } from './read-client.js'
+import { RULE_READERS } from './rule-readers.js'
+import { foldersUp, isFields, isText, type RulePlaces, WrongKey } from './rule-source.js'
+import { ENTRY_NAME } from './toolwell-entry.js'
+
+export interface LostHook {
+  /** The names of the tools, as the client compares them. */
+  readonly matcher: string
+  readonly file: string
+}
+
+/** Events before a tool runs: of Claude Code, Codex and Qwen Code, and of Gemini CLI. */
+const EVENTS = ['PreToolUse', 'PermissionRequest', 'BeforeTool']
+
+/** Throws `RulesProblem` if a file cannot be read. */
+export async function findLostHooks(client: string, places: RulePlaces): Promise<LostHook[]> {
+  if (!Object.hasOwn(RULE_READERS, client)) return []
+  const { files } = RULE_READERS[client as keyof typeof RULE_READERS]
+  const sources = await readSources([...files(places), ...hookFiles(client, places)], places).catch(
+    (error) => {
+      throw error instanceof WrongKey
+        ? new RulesProblem(`${error.file}: ${error.message}. It may contain hooks that block tools.`)
+        : error
+    },
+  )
+  return sources.flatMap(({ file, value }) =>
+    EVENTS.flatMap((event) => {
+      const list = valueAt(value, ['hooks', event])
+      return (Array.isArray(list) ? list : []).flatMap((each: unknown) =>
+        isFields(each) && isText(each.matcher) && isLost(each.matcher)
+          ? [{ matcher: each.matcher, file }]
+          : [],
+      )
+    }),
+  )
+}
+
+function hookFiles(client: string, { home, folder, env }: RulePlaces): string[] {
+  if (client !== 'codex') return []
+  const folders = [
+    env.CODEX_HOME || join(home, '.codex'),
+    ...foldersUp(folder).map((each) => join(each, '.codex')),
+  ]
+  return folders.map((each) => join(each, 'hooks.json'))
+}
+
+/** A matcher for every tool, or with the name of the gateway, still matches. Compares texts, because a stranger's pattern may take long. */
+function isLost(matcher: string): boolean {
+  if (/^(?:mcp_+)?(?:\.?\*|\.\+)?$/.test(matcher) || matcher.includes(ENTRY_NAME)) return false
+  return matcher.split('|').some((part) => /^(?:\(\?:)?[\s(^]*[.[*]|mcp_|__/.test(part))
+}
