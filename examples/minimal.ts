@@ -27,7 +27,7 @@ const model = await startScriptedChat({
 })
 
 const well = createToolwell({ mode: 'on' }) // the default, 'auto', defers only if that saves money
-well.catalogue.setSource('billing', { tools }) // deferred; createToolwell({ tools }) takes eager tools
+well.catalogue.setSource('billing', { tools }) // deferred; with createToolwell({ tools }), add defer: 'all'
 const chat = openaiChat(await well.open({ id: 'thread-1' })) // with a store, a known id resumes
 
 const messages: ChatMessage[] = [{ role: 'user', content: 'Send invoice 7.' }]
